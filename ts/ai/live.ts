@@ -1,6 +1,6 @@
 /**
  * Yields what `start` pushes while it works and returns what it resolves to; a rejection is thrown. Only the newest
- * update is kept for a consumer that is slow, and none is yielded after the end.
+ * update is kept for a consumer that is slow; one that nobody took before the end is dropped.
  */
 export async function* live<Update, Result>(
   start: (push: (update: Update) => void) => Promise<Result>,

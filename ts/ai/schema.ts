@@ -40,7 +40,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 /** The input, or why it is none. Unknown fields stay, so that the call can name them in a note. */
-export function readInput(value: unknown): { value: BashToolContext; BashToolInput } | { issues: BashInputIssue[] } {
+export function readInput(value: unknown): { value: BashToolInput } | { issues: BashInputIssue[] } {
   if (!isRecord(value)) return { issues: [{ message: 'the input must be an object', path: [] }] };
   const issues: BashInputIssue[] = [];
   const check = (field: string, fits: (given: unknown) => boolean, message: string) => {

@@ -112,40 +112,48 @@ function isProcessSubstitution(command: string, at: number): boolean {
   return command.startsWith('<(', at) || command.startsWith('>(', at);
 }
 
+/** Substitutions in substitutions that are followed. */
+const DEEPEST = 20;
+// Quotes in an expansion mean different things inside and outside of double quotes: only expansions without any.
+const PLAIN_EXPANSION = /\$\{[^'"`\\{}$]*\}/y;
+
 /** Where the word that starts here ends, or `null` if that is not certain. */
 function wordEnd(command: string, start: number): number | null {
   let at: number | null = start;
   while (at !== null && at < command.length) {
-    if (isProcessSubstitution(command, at)) {
-      at = substitutionEnd(command, at + 2);
-    } else if (METACHARACTERS.includes(command[at] as string)) {
-      break;
-    } else {
-      at = pieceEnd(command, at, false);
-    }
+    if (isProcessSubstitution(command, at)) at = substitutionEnd(command, at + 2, 0);
+    else if (METACHARACTERS.includes(command[at] as string)) break;
+    else at = pieceEnd(command, at, 0);
   }
   return at;
 }
 
 /** Where one piece of a word ends: a quoted part, a substitution, an escaped or a plain character. */
-function pieceEnd(command: string, at: number, inDoubleQuotes: boolean): number | null {
+function pieceEnd(command: string, at: number, depth: number): number | null {
+  switch (command[at]) {
+    case '"':
+      return doubleQuotesEnd(command, at + 1, depth);
+    case "'": {
+      const end = command.indexOf("'", at + 1);
+      return end < 0 ? null : end + 1;
+    }
+    case '$':
+      return command[at + 1] === "'" ? closing(command, at + 2, "'") : expansionEnd(command, at, depth);
+    default:
+      return expansionEnd(command, at, depth);
+  }
+}
+
+/** The same for what means something inside double quotes too. */
+function expansionEnd(command: string, at: number, depth: number): number | null {
   const char = command[at];
   if (char === '\\') return at + 1 < command.length ? at + 2 : null;
   if (char === '`') return closing(command, at + 1, '`');
-  if (command.startsWith('$(', at)) return substitutionEnd(command, at + 2);
-  if (command.startsWith('${', at)) {
-    // Quotes in an expansion mean different things inside and outside of double quotes: only those without any.
-    const match = /^\$\{[^'"`\\{}$]*\}/.exec(command.slice(at));
-    return match ? at + match[0].length : null;
-  }
-  if (inDoubleQuotes) return at + 1;
-  if (char === '"') return doubleQuotesEnd(command, at + 1);
-  if (command.startsWith("$'", at)) return closing(command, at + 2, "'");
-  if (char === "'") {
-    const end = command.indexOf("'", at + 1);
-    return end < 0 ? null : end + 1;
-  }
-  return at + 1;
+  if (char !== '$') return at + 1;
+  if (command[at + 1] === '(') return depth < DEEPEST ? substitutionEnd(command, at + 2, depth + 1) : null;
+  if (command[at + 1] !== '{') return at + 1;
+  PLAIN_EXPANSION.lastIndex = at;
+  return PLAIN_EXPANSION.test(command) ? PLAIN_EXPANSION.lastIndex : null;
 }
 
 /** Past the next such character that no backslash stands before. */
@@ -157,32 +165,33 @@ function closing(command: string, from: number, quote: string): number | null {
   return null;
 }
 
-function doubleQuotesEnd(command: string, from: number): number | null {
+function doubleQuotesEnd(command: string, from: number, depth: number): number | null {
   let at: number | null = from;
   while (at !== null && at < command.length) {
     if (command[at] === '"') return at + 1;
-    at = pieceEnd(command, at, true);
+    at = expansionEnd(command, at, depth);
   }
   return null;
 }
 
 /** Past the parenthesis that closes a substitution. */
-function substitutionEnd(command: string, from: number): number | null {
-  let depth = 1;
+function substitutionEnd(command: string, from: number, depth: number): number | null {
+  let open = 1;
   let at: number | null = from;
   while (at !== null && at < command.length) {
     const char = command[at] as string;
     // A comment may hold any quote, a heredoc any text.
     if (char === '#' && /[\s;&|(]/.test(command[at - 1] as string)) return null;
-    if (command.startsWith('<<', at) && command[at + 2] !== '<') return null;
     if (command.startsWith('<<<', at)) {
       at += 3;
+    } else if (command.startsWith('<<', at)) {
+      return null;
     } else if (char === '(' || char === ')') {
-      depth += char === '(' ? 1 : -1;
+      open += char === '(' ? 1 : -1;
       at += 1;
-      if (depth === 0) return at;
+      if (open === 0) return at;
     } else {
-      at = pieceEnd(command, at, false);
+      at = pieceEnd(command, at, depth);
     }
   }
   return null;

@@ -9,6 +9,8 @@ export interface TrailingLimit {
 
 /** What `head` and `tail` show when nothing is said. */
 const DEFAULT_LINES = 10;
+/** Most commands end otherwise, and need no closer look. */
+const ENDS_IN_LIMIT = /\b(head|tail)[-=\w \t]{0,40}\s*$/;
 
 /**
  * Recognizes a trailing `| head` or `| tail` that can be taken off without changing what the command does: the whole
@@ -17,7 +19,7 @@ const DEFAULT_LINES = 10;
  * What is in front of the pipe stays byte for byte, `2>&1` included, so the same bytes are counted as before.
  */
 export function trailingLimit(command: string): TrailingLimit | null {
-  const tokens = shellWords(command);
+  const tokens = ENDS_IN_LIMIT.test(command) ? shellWords(command) : null;
   if (tokens === null) return null;
   const pipeline = withoutLeadingCd(withoutPlainNewlines(tokens));
   const pipe = pipeline.findLastIndex(isPipe);
