@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { trailingLimit } from '../../ts/ai/trailing-limit.ts';
 
@@ -161,6 +162,7 @@ const LEFT: [why: string, command: string][] = [
   ['a stray end', 'a) | tail -3'],
   ['a broken pair', '(a } | tail -3'],
   ['an empty stage', 'a | | tail -3'],
+  ['an empty stage', 'time | tail -3'],
   ['a comment in a substitution', "echo $(a # it's\n) | tail -3"],
   ['a heredoc in a substitution', 'echo $(cat <<E\n)\nE\n) | tail -3'],
   // biome-ignore lint/suspicious/noTemplateCurlyInString: the shell's expansion
@@ -175,6 +177,29 @@ describe('a trailing head or tail', () => {
 
   it.each(LEFT)('%s: %j stays', (_why, command) => {
     expect(trailingLimit(command)).toBeNull();
+  });
+
+  it('only ever takes something off the end', () => {
+    const pieces = fc.constantFrom(
+      ...'abc "\'`$(){}|&;<>#\\\n',
+      '$(',
+      '${',
+      '<<',
+      ' | ',
+      'tail',
+      'head',
+      '-3',
+      'cd x && ',
+      'for ',
+      'done',
+    );
+    const commands = fc.array(pieces, { maxLength: 30 }).map((parts) => `${parts.join('')} | tail -3`);
+    fc.assert(
+      fc.property(commands, (command) => {
+        const taken = trailingLimit(command);
+        if (taken !== null) expect(command.startsWith(taken.command.replace(/ 2>&1$/, ''))).toBe(true);
+      }),
+    );
   });
 
   it('takes no time on long input', () => {

@@ -18,6 +18,7 @@ export async function six(model: ai6.LanguageModel) {
   const agent = new ai6.ToolLoopAgent({ model, tools: { bash: createBashTool() } });
   await agent.generate({ prompt });
   ({ bash }) satisfies ai6.ToolSet;
+  ai6.streamText({ model, prompt, tools: { bash: { ...createBashTool(), strict: true } } });
   ai6.tool(bash);
 }
 
@@ -32,6 +33,7 @@ export async function seven(model: ai7.LanguageModel) {
   // The context may be given and may be left out.
   ai7.streamText({ model, prompt, tools: { bash }, toolsContext: { bash: { user: 'ann' } } });
   ai7.streamText({ model, prompt, tools: { bash } });
+  ai7.streamText({ model, prompt, tools: { bash: { ...createBashTool(), strict: true } } });
   const agent = new ai7.ToolLoopAgent({ model, tools: { bash: createBashTool() } });
   await agent.generate({ prompt });
   ({ bash }) satisfies ai7.ToolSet;

@@ -94,7 +94,8 @@ async function* runCall(
     output = nothingRan(error, 'ERR_BASH_SPAWN');
   }
   try {
-    return (await options.onAfterRun?.({ command, result: output })) ?? output;
+    const replaced = await options.onAfterRun?.({ command, result: output });
+    return typeof replaced === 'object' && replaced !== null ? replaced : output;
   } catch (error) {
     // What ran has run, and the model has to see what came of it.
     return 'notes' in output

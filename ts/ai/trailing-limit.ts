@@ -64,7 +64,8 @@ function isPipeline(tokens: Token[]): boolean {
     } else if (token.kind === 'operator' && !/[<>]/.test(token.text)) {
       return false;
     } else {
-      empty = false;
+      // `time` alone is no stage.
+      empty = empty && token.text === 'time';
     }
   }
   return !empty;
