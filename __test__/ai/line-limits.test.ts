@@ -9,9 +9,11 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { runTool } from './fixtures/call.ts';
 
 let folder: string;
+let spill: { dir: string };
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'agent-bash-ai-'));
+  spill = { dir: join(folder, 'spill') };
   await writeFile(join(folder, 'abc'), 'a\nb\nc\n');
 });
 afterAll(() => rm(folder, { recursive: true }));
@@ -89,7 +91,7 @@ describe('a trailing tail', () => {
       { keep: 'head', maxLines: 4 },
       { keep: 'ends', maxBytes: 8, headBytes: 4, tailBytes: 4 },
     ] as const) {
-      const { stdout } = await runTool({ truncate }, 'seq 100 | tail -50');
+      const { stdout } = await runTool({ truncate, spill }, 'seq 100 | tail -50');
       expect(stdout).toMatch(
         truncate.keep === 'ends' ? /^99\n100\n\[/ : /^97\n98\n99\n100\n\[stdout: Showing last 4 of 100/,
       );
@@ -97,16 +99,16 @@ describe('a trailing tail', () => {
   });
 
   it('names the file of the whole output when bytes were cut', async () => {
-    const { stdout, truncation } = await runTool({}, 'seq 20000 | tail -2');
+    const { stdout, truncation } = await runTool({ spill }, 'seq 20000 | tail -2');
     const path = truncation.stdout?.path as string;
     expect(stdout).toBe(`19999\n20000\n[stdout: Showing last 2 of 20000 lines. Full output: ${path}]`);
     expect(await readFile(path, 'utf8')).toBe(range(1, 20_000));
     expect(truncation.stdout).toMatchObject({ totalLines: 20_000, firstLine: 19_999, lastLine: 20_000 });
-    await rm(path);
   });
 });
 
-describe('a trailing head', () => {
+// Side by side, since each waits for two seconds.
+describe.concurrent('a trailing head', () => {
   it('leaves the exit code to a command that ends in time', async () => {
     const result = await runTool({}, '(seq 9; exit 3) | head -n 2');
     expect(result).toMatchObject({ exitCode: 3, status: 'exited', notes: [] });
@@ -139,21 +141,17 @@ describe('a trailing head', () => {
   });
 
   it('holds a command that floods its pipe, and fills no disk', async () => {
-    const result = await runTool({}, 'yes | head -n 3');
+    const result = await runTool({ spill }, 'yes | head -n 3');
     expect(result).toMatchObject({ exitCode: 0, status: 'exited' });
     expect(result.stdout).toMatch(/^y\ny\ny\n\[truncated\]\n\[stdout: Showing first 3 of \d+ lines/);
-    const { totalBytes, path } = result.truncation.stdout ?? {};
-    expect(totalBytes).toBeLessThan(64 * 1024 * 1024);
-    if (path) await rm(path);
+    expect(result.truncation.stdout?.totalBytes).toBeLessThan(64 * 1024 * 1024);
   });
 
   it('is no success when the caller aborts', async () => {
     const abort = new AbortController();
-    const { signal } = abort;
-    const running = runTool({ onBeforeRun: () => void setTimeout(() => abort.abort(), 500) }, 'yes | head -1', {
-      abortSignal: signal,
-    });
-    expect(await running).toMatchObject({ exitCode: 130, status: 'aborted' });
+    const call = { abortSignal: abort.signal, onOutput: () => abort.abort() };
+    const result = await runTool({ updateIntervalMs: 20 }, '(echo a; sleep 60) | head -1', call);
+    expect(result).toMatchObject({ exitCode: 130, status: 'aborted' });
   });
 
   it('is a success when the time limit comes after the last wanted line', async () => {

@@ -1,4 +1,4 @@
-import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { access, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BashToolOutput, createBashTool } from 'agent-bash/ai';
@@ -153,12 +153,12 @@ describe.each(MAJORS)('%s', (name, { ai, script }) => {
   });
 
   it('generateText: an abort ends the command', async () => {
-    const { model } = script(steps({ command: 'echo a; sleep 60' }));
     const abort = new AbortController();
     const ended = vi.fn();
-    const onAfterRun = ({ result }: { result: BashToolOutput }) => void ended(result);
-    const onBeforeRun = () => void setTimeout(() => abort.abort(), 300);
-    const tools = { bash: createBashTool({ onBeforeRun, onAfterRun }) };
+    const tools = { bash: createBashTool({ onAfterRun: ({ result }) => void ended(result) }) };
+    const started = join(folder, `started-${name.replace(' ', '')}`);
+    const { model } = script(steps({ command: `echo a; echo > ${started}; sleep 60` }));
+    vi.waitFor(() => access(started), 5_000).finally(() => abort.abort());
     await ai.generateText({ model, prompt, tools, stopWhen, abortSignal: abort.signal }).catch(() => {});
     await vi.waitFor(() => expect(ended).toHaveBeenCalledOnce(), 5_000);
     expect(ended.mock.calls[0]?.[0]).toMatchObject({ status: 'aborted', stdout: 'a\n' });
@@ -186,7 +186,7 @@ describe('ai 7', () => {
     '%s: a time limit of the tool keeps the partial output',
     async (name) => {
       const { model, lastResult } = script(steps({ command: 'echo a; sleep 60' }));
-      const call = { model, prompt, tools: { bash: createBashTool() }, stopWhen, timeout: { toolMs: 500 } };
+      const call = { model, prompt, tools: { bash: createBashTool() }, stopWhen, timeout: { toolMs: 1_000 } };
       const { steps: taken } = name === 'generateText' ? await ai.generateText(call) : ai.streamText(call);
       expect((await taken)[0]?.toolResults).toMatchObject([{ output: { status: 'aborted', stdout: 'a\n' } }]);
       const value = lastResult()?.value;

@@ -264,18 +264,17 @@ describe('an abort', () => {
 
   it('ends the command, and what it wrote is kept', async () => {
     const abort = new AbortController();
-    const tool = createBashTool({ updateIntervalMs: 20 });
-    let last: unknown;
-    const call = { toolCallId: '1', abortSignal: abort.signal };
-    for await (const output of tool.execute({ command: 'echo first; sleep 60' }, call)) {
-      last = output;
-      abort.abort();
-    }
-    expect(last).toMatchObject({ status: 'aborted', exitCode: 130, stdout: 'first\n', notes: [] });
+    const call = { abortSignal: abort.signal, onOutput: () => abort.abort() };
+    expect(await runTool({ updateIntervalMs: 20 }, 'echo first; sleep 60', call)).toMatchObject({
+      status: 'aborted',
+      exitCode: 130,
+      stdout: 'first\n',
+      notes: [],
+    });
   });
 
   it('by a time limit of the caller says so', async () => {
-    const output = await runTool({}, 'echo first; sleep 60', { abortSignal: AbortSignal.timeout(300) });
+    const output = await runTool({}, 'echo first; sleep 60', { abortSignal: AbortSignal.timeout(1_000) });
     expect(output).toMatchObject({ status: 'aborted', stdout: 'first\n' });
     expect(output.notes).toContain('the time limit of the tool call was reached');
   });

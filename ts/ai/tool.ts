@@ -118,6 +118,7 @@ async function* runPlan(
   abortSignal?.addEventListener('abort', abort, { once: true });
   if (abortSignal?.aborted) abort();
   let settled = false;
+  let shown: BashSnapshot | null = null;
   try {
     const raw = yield* live<BashToolSnapshot, BashResult>(async (push) => {
       try {
@@ -126,7 +127,12 @@ async function* runPlan(
           signal: ending.signal,
           ...(headStop && { onOutput: headStop.onOutput }),
           ...(updateIntervalMs > 0 && {
-            onSnapshot: (snapshot: BashSnapshot) => push(toSnapshot(snapshot)),
+            onSnapshot: (snapshot: BashSnapshot) => {
+              // Each one is an event for every listener of the stream: only those that show something new.
+              if (shown?.stdout === snapshot.stdout && shown.stderr === snapshot.stderr) return;
+              shown = snapshot;
+              push(toSnapshot(snapshot));
+            },
             snapshotIntervalMs: Math.min(Math.max(Math.round(updateIntervalMs), 10), 60_000),
           }),
         });
