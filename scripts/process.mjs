@@ -1,5 +1,6 @@
-/** Running programs from the scripts. Only Node's own modules: this is used before `npm ci`. */
+/** Running programs from the scripts. Only Node's own modules: the set-up uses this before there are any others. */
 import { spawn } from 'node:child_process';
+import { realpathSync } from 'node:fs';
 import { basename, delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -11,7 +12,7 @@ export const npm =
   basename(process.env.npm_execpath ?? '') === 'npm-cli.js' ? [process.execPath, process.env.npm_execpath] : ['npm'];
 
 /** A program of a development dependency. */
-export const bin = (name) => [join(root, 'node_modules', '.bin', name)];
+export const tool = (name) => [join(root, 'node_modules', '.bin', name)];
 
 /** A program that failed; `output` is what it printed, if that was kept. */
 export class Failed extends Error {
@@ -21,64 +22,87 @@ export class Failed extends Error {
   }
 }
 
-/** This Node first on the PATH, so that whatever a child starts with `node` is the same one. */
-function environment(extra) {
-  return { ...process.env, PATH: [dirname(process.execPath), process.env.PATH].join(delimiter), ...extra };
-}
+/** Milliseconds since `start` of `performance.now()`, for people. */
+export const since = (start) => `${((performance.now() - start) / 1000).toFixed(1)} s`;
 
 /**
- * Runs a program in the root of the clone and resolves to its exit code and output.
+ * Runs a program in the root of the clone and resolves to its exit code, its stdout and its output (both streams).
  *
- * `output`: `'inherit'` (default) shows it, `'keep'` collects it, `'both'` does both. `limitMs` ends the whole process group when it is
- * over (default none). `allowFailure`: resolve whatever the exit code is; by default another than 0 is a `Failed`.
+ * - `output`: `'show'` (default), `'keep'` to have it in the result, `'both'`.
+ * - `limitMs`: when it is over, the program and all it started in its group are killed. Default: none.
+ * - `allowFailure`: resolve whatever the exit code is. Default: another than 0 is a `Failed`.
  */
-export function run(program, args, { output = 'inherit', env = {}, cwd = root, limitMs = 0, allowFailure = false } = {}) {
+export function run(program, args, options = {}) {
+  const { output = 'show', env = {}, cwd = root, limitMs = 0, allowFailure = false } = options;
   const [file, ...first] = [program].flat();
-  const name = [basename(file), ...first.map((arg) => basename(arg)), ...args].join(' ');
+  const name = [file, ...first, ...args].map((word) => word.replace(`${root}/`, '')).join(' ');
+  // This Node, or the one that is run, comes first on the PATH, so that whatever a child starts with `node` is the same one.
+  const node = basename(file) === 'node' ? file : process.execPath;
+  const PATH = [dirname(node), process.env.PATH].join(delimiter);
+  const pipe = output === 'show' ? 'inherit' : 'pipe';
   return new Promise((resolve, reject) => {
-    const grouped = limitMs > 0;
     const child = spawn(file, [...first, ...args], {
       cwd,
-      env: environment(env),
-      stdio: ['ignore', ...(output === 'inherit' ? ['inherit', 'inherit'] : ['pipe', 'pipe'])],
-      detached: grouped,
+      env: { ...process.env, PATH, ...env },
+      stdio: ['ignore', pipe, pipe],
+      detached: limitMs > 0,
     });
-    let text = '';
-    let late = false;
-    const take = (to) => (chunk) => {
-      text += chunk;
-      if (output === 'both') to.write(chunk);
-    };
-    child.stdout?.setEncoding('utf8').on('data', take(process.stdout));
-    child.stderr?.setEncoding('utf8').on('data', take(process.stderr));
-    const end = () => {
+    const kill = () => {
       try {
-        process.kill(grouped ? -child.pid : child.pid, 'SIGKILL');
+        process.kill(limitMs > 0 ? -child.pid : child.pid, 'SIGKILL');
       } catch {
         // It has ended by itself.
       }
     };
-    const timer = grouped && setTimeout(() => (late = true) && end(), limitMs);
-    process.once('exit', end);
-    const settle = (act) => {
+    let late = false;
+    const timer = setTimeout(
+      () => {
+        late = true;
+        kill();
+      },
+      limitMs || 2 ** 31 - 1,
+    );
+    // A group of its own gets no Ctrl-C from the terminal.
+    const interrupted = () => process.exit(130);
+    if (limitMs > 0) process.once('SIGINT', interrupted).once('SIGTERM', interrupted);
+    process.once('exit', kill);
+    const settle = () => {
       clearTimeout(timer);
-      process.removeListener('exit', end);
-      act();
+      process.off('exit', kill).off('SIGINT', interrupted).off('SIGTERM', interrupted);
     };
-    child.on('error', (error) =>
-      settle(() =>
-        reject(new Failed(error.code === 'ENOENT' ? `${basename(file)} was not found` : `${name}: ${error.message}`)),
-      ),
-    );
-    child.on('close', (code, signal) =>
-      settle(() => {
-        if (code === 0 || (allowFailure && !late)) return resolve({ code: code ?? 1, output: text });
-        const how = late ? `was ended after ${limitMs / 1000} s` : signal ? `was ended by ${signal}` : `exited with ${code}`;
-        reject(new Failed(`${name} ${how}`, text));
-      }),
-    );
+
+    let text = '';
+    let stdout = '';
+    const take = (chunk, to) => {
+      text += chunk;
+      if (to === process.stdout) stdout += chunk;
+      if (output === 'both') to.write(chunk);
+    };
+    child.stdout?.setEncoding('utf8').on('data', (chunk) => take(chunk, process.stdout));
+    child.stderr?.setEncoding('utf8').on('data', (chunk) => take(chunk, process.stderr));
+    child.on('error', (error) => {
+      settle();
+      reject(new Failed(error.code === 'ENOENT' ? `${file} was not found` : `${name}: ${error.message}`));
+    });
+    child.on('close', (code, signal) => {
+      settle();
+      if (code === 0 || (allowFailure && !late)) return resolve({ code: code ?? 1, stdout, output: text });
+      const how = late ? `was killed after ${limitMs / 1000} s` : signal ? `ended by ${signal}` : `exited with ${code}`;
+      reject(new Failed(`${name} ${how}`, text));
+    });
   });
 }
 
-/** Seconds since `start` (of `performance.now()`), for people. */
-export const seconds = (start) => `${((performance.now() - start) / 1000).toFixed(1)} s`;
+/** Whether a module is the script that Node was started with. */
+export const isMain = (meta) => realpathSync(process.argv[1]) === fileURLToPath(meta.url);
+
+/** Runs a script's main function; what it throws is printed, without a stack when it is a `Failed`, and the exit code is 1. */
+export async function main(act) {
+  try {
+    await act();
+  } catch (error) {
+    if (error instanceof Failed) console.error(`${error.output}${error.message}`);
+    else console.error(error);
+    process.exitCode = 1;
+  }
+}
