@@ -16,7 +16,6 @@ export default defineConfig([
     name: 'main',
     entry: { index: 'ts/index.ts' },
     format: 'cjs',
-    deps: { neverBundle: [/native\.cjs$/] },
   },
   // The other entries come as twins; what they need of the main entry they take from the package itself.
   {
