@@ -102,7 +102,9 @@ impl Outcome {
         };
         let replaced = stdout.replaced + stderr.as_ref().map_or(0, |captured| captured.replaced);
         if replaced > FEW_REPLACED {
-            notes.push(format!("{replaced} places of the output were not text (invalid UTF-8 or NUL) and were replaced"));
+            notes.push(format!(
+                "{replaced} places of the output were not text (invalid UTF-8 or NUL) and were replaced"
+            ));
         }
         let (stdout_text, stdout_cut) = (stdout.text, stdout.truncation);
         let (stderr_text, stderr_cut) = stderr.map(|captured| (captured.text, captured.truncation)).unwrap_or_default();

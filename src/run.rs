@@ -80,7 +80,8 @@ impl Run {
             };
             let (child, pipes) = sent.follow().map_err(system)?;
             let Pipes { stdin, stdout, stderr } = pipes;
-            let drive = Drive::new(&self.request, child, stdin, stdout, stderr, &listener, &mut replies).map_err(system)?;
+            let drive =
+                Drive::new(&self.request, child, stdin, stdout, stderr, &listener, &mut replies).map_err(system)?;
             match drive.run(self.helpers).await {
                 Ok(driven) => return Ok(Outcome::of(&self.request, driven)),
                 Err(News::Lost { .. }) if Begun::may_retry(tries) => tries += 1,
@@ -109,12 +110,16 @@ impl Run {
         let request = &self.request;
         match (failure.step, failure.errno) {
             (sys::LaunchStep::Chdir, libc::ENOENT) => Error::CwdNotFound(request.cwd.clone()),
-            (sys::LaunchStep::Chdir, libc::ENOTDIR) if request.cwd.exists() => Error::CwdNotDirectory(request.cwd.clone()),
+            (sys::LaunchStep::Chdir, libc::ENOTDIR) if request.cwd.exists() => {
+                Error::CwdNotDirectory(request.cwd.clone())
+            }
             (sys::LaunchStep::Chdir, libc::ENOTDIR) => Error::CwdNotFound(request.cwd.clone()),
             (step, errno) => {
                 let what = match step {
                     sys::LaunchStep::Fork => "no process could be made".to_owned(),
-                    sys::LaunchStep::Chdir => format!("the working directory {} could not be entered", request.cwd.display()),
+                    sys::LaunchStep::Chdir => {
+                        format!("the working directory {} could not be entered", request.cwd.display())
+                    }
                     sys::LaunchStep::Exec => {
                         format!("{} could not be executed", String::from_utf8_lossy(&self.order.plan.program))
                     }

@@ -47,7 +47,11 @@ enum Spill {
     Undecided,
     Off,
     File(SpillFile),
-    Failed { place: Option<PathBuf>, artifact_id: Option<String>, error: String },
+    Failed {
+        place: Option<PathBuf>,
+        artifact_id: Option<String>,
+        error: String,
+    },
     /// Somebody else writes all of it there.
     Elsewhere(PathBuf),
 }

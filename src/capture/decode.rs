@@ -93,7 +93,8 @@ fn unfinished(bytes: &[u8]) -> usize {
     for len in 1..=bytes.len().min(3) {
         let tail = &bytes[bytes.len() - len..];
         if tail[0] & 0xC0 != 0x80 {
-            let unfinished = str::from_utf8(tail).is_err_and(|error| error.valid_up_to() == 0 && error.error_len().is_none());
+            let unfinished =
+                str::from_utf8(tail).is_err_and(|error| error.valid_up_to() == 0 && error.error_len().is_none());
             return if unfinished { len } else { 0 };
         }
     }

@@ -33,7 +33,9 @@ impl Whereabouts<'_> {
         match (place, self.error) {
             (None, None) => None,
             (Some(place), None) => Some(format!("Full output: {place}")),
-            (Some(place), Some(error)) => Some(format!("Full output file may be incomplete: {place} ({})", short(error, max_error))),
+            (Some(place), Some(error)) => {
+                Some(format!("Full output file may be incomplete: {place} ({})", short(error, max_error)))
+            }
             (None, Some(error)) => Some(format!("({})", short(error, max_error))),
         }
     }
@@ -142,7 +144,10 @@ mod tests {
             text(ENDS, &LINES, &file()),
             "[output truncated in middle: got 312kB, max is 128kB]\n[stdout: Full output: /tmp/x.log]"
         );
-        assert_eq!(text(ENDS, &LINES, &Whereabouts::default()), "[output truncated in middle: got 312kB, max is 128kB]");
+        assert_eq!(
+            text(ENDS, &LINES, &Whereabouts::default()),
+            "[output truncated in middle: got 312kB, max is 128kB]"
+        );
     }
 
     #[test]
@@ -156,7 +161,10 @@ mod tests {
         let nowhere = Whereabouts { error: Some("disk full"), ..Whereabouts::default() };
         assert_eq!(text(tail, &LINES, &nowhere), "[stdout: Showing last 2000 of 8500 lines. (disk full)]");
         let stored = Whereabouts { artifact_id: Some("a1"), ..file() };
-        assert_eq!(text(tail, &LINES, &stored), "[stdout: Showing last 2000 of 8500 lines. Full output: artifact://a1]");
+        assert_eq!(
+            text(tail, &LINES, &stored),
+            "[stdout: Showing last 2000 of 8500 lines. Full output: artifact://a1]"
+        );
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::decode::Decoder;
 use super::escape::{Escape, Motion, Step, motion, style_len};
-use super::line::{LINE_LIMIT, Line};
+use super::line::{LINE_LIMIT, Line, is_one_cell_a_byte};
 use super::policy::{Progress, Sanitize};
 use super::scan::next_control;
 
@@ -32,6 +32,9 @@ struct Body {
     line: Line,
     /// Clean text that was not handed on, ending in the unfinished line unless `line` is active.
     out: String,
+    /// Bytes at the start of `out` that are known to be without a newline, so that a long line that comes in small
+    /// pieces is not searched for each.
+    searched: usize,
     /// A carriage return whose effect depends on what follows.
     cr: bool,
     handed: Handed,
@@ -58,6 +61,7 @@ impl Cleaner {
             escape: Escape::default(),
             line: Line::default(),
             out: String::new(),
+            searched: 0,
             cr: false,
             handed: Handed::Nothing,
             nuls: 0,
@@ -205,7 +209,7 @@ impl Body {
     /// Text without controls, over any number of lines.
     fn text(&mut self, mut run: &str, sink: Sink<'_>) {
         if self.cr {
-            if run.starts_with('\n') {
+            if run.starts_with('\n') || self.replace_line(run) {
                 self.cr = false;
             } else {
                 self.settle_cr(sink);
@@ -227,13 +231,31 @@ impl Body {
         if run.len() >= DIRECT {
             let done = if self.keeps_progress() { run.len() } else { after_newline(run) };
             if done >= DIRECT {
-                sink_all(&mut self.out, sink);
+                self.empty(sink);
                 sink(&run[..done]);
                 self.handed = Handed::Nothing;
                 run = &run[done..];
             }
         }
         self.out.push_str(run);
+    }
+
+    /// The most frequent way to draw over a line, done without a [`Line`]: the text after a carriage return covers all
+    /// that was there. False, and nothing done, where that is not certain.
+    fn replace_line(&mut self, run: &str) -> bool {
+        if self.line.active() || self.handed != Handed::Nothing || self.keeps_progress() {
+            return false;
+        }
+        let start = self.line_start();
+        let old = &self.out[start..];
+        let new = &run[..memchr::memchr(b'\n', run.as_bytes()).unwrap_or(run.len())];
+        let covered = new.len() >= old.len() && old.len() <= LINE_LIMIT && new.len() <= LINE_LIMIT;
+        if !covered || !is_one_cell_a_byte(old) || !is_one_cell_a_byte(&new[..old.len()]) {
+            return false;
+        }
+        self.out.truncate(start);
+        self.searched = self.searched.min(start);
+        true
     }
 
     fn control(&mut self, byte: u8, sink: Sink<'_>) {
@@ -275,7 +297,7 @@ impl Body {
 
     /// Moves the unfinished line from `out` to where it can be drawn over; false when it is past its limit.
     fn draw(&mut self) -> bool {
-        let start = after_newline(&self.out);
+        let start = self.line_start();
         let handed = if start > 0 { Handed::Nothing } else { self.handed };
         if handed == Handed::Long || self.out.len() - start > LINE_LIMIT {
             return false;
@@ -286,6 +308,7 @@ impl Body {
         } else {
             self.line.begin(&self.out[start..]);
             self.out.truncate(start);
+            self.searched = self.searched.min(start);
         }
         self.handed = Handed::Nothing;
         true
@@ -293,16 +316,16 @@ impl Body {
 
     /// Hands a line on that has just passed its limit; it is plain text from here on.
     fn deliver_long(&mut self, sink: Sink<'_>) {
-        sink_all(&mut self.out, sink);
+        self.empty(sink);
         self.line.render(&mut self.out);
         self.line.end();
-        sink_all(&mut self.out, sink);
+        self.empty(sink);
         self.handed = Handed::Long;
     }
 
     /// Hands on what is ready.
     fn hand_on(&mut self, sink: Sink<'_>) {
-        let mut done = after_newline(&self.out);
+        let mut done = self.line_start();
         if done > 0 {
             self.handed = Handed::Nothing;
         }
@@ -316,6 +339,7 @@ impl Body {
             sink(&self.out[..done]);
             self.out.drain(..done);
         }
+        self.searched = self.out.len();
     }
 
     fn settle(&mut self, sink: Sink<'_>) {
@@ -327,20 +351,30 @@ impl Body {
             self.line.end();
         }
         if !self.out.is_empty() {
-            sink_all(&mut self.out, sink);
+            self.empty(sink);
             self.handed = Handed::Settled;
+        }
+    }
+
+    /// Hands on all of `out`.
+    fn empty(&mut self, sink: Sink<'_>) {
+        if !self.out.is_empty() {
+            sink(&self.out);
+            self.out.clear();
+            self.searched = 0;
+        }
+    }
+
+    /// Where the unfinished line starts in `out`.
+    fn line_start(&self) -> usize {
+        match after_newline(&self.out[self.searched..]) {
+            0 => 0,
+            at => self.searched + at,
         }
     }
 
     fn keeps_progress(&self) -> bool {
         self.rules.is_some_and(|rules| rules.progress == Progress::Keep)
-    }
-}
-
-fn sink_all(out: &mut String, sink: Sink<'_>) {
-    if !out.is_empty() {
-        sink(out);
-        out.clear();
     }
 }
 

@@ -1,7 +1,6 @@
 //! Where to cut: pure functions over text.
 
 use super::policy::{Limits, to_usize};
-use super::scan::utf16_len;
 
 /// Which limit made the cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -36,50 +35,41 @@ pub(super) struct Cut {
 }
 
 /// Where the kept end of a text begins: whole lines, or the end of the last line when not even that fits. `None` when
-/// all of it is kept. Where several limits stop at the same line, the first of lines, bytes and chars is named. The
-/// newline at the end of a line counts.
+/// all of it is kept. The limit that is named is the one that is hit first on the way back from the end; lines come
+/// first where they agree. The newline at the end of a line counts.
 ///
 /// `text` may be the end of a longer stream, if it is longer than the limits allow.
 pub(super) fn cut_tail(text: &str, limits: &Limits) -> Option<Cut> {
-    let max_bytes = to_usize(limits.bytes());
-    let max_lines = limits.max_lines.unwrap_or(u64::MAX);
-    let max_chars = limits.max_chars.unwrap_or(u64::MAX);
-    let (mut at, mut lines, mut chars) = (text.len(), 0, 0);
-    while at > 0 {
-        let line = memchr::memrchr(b'\n', &text.as_bytes()[..at - 1]).map_or(0, |newline| newline + 1);
-        if limits.max_chars.is_some() {
-            chars += utf16_len(&text[line..at]);
-        }
-        let by = if lines == max_lines {
-            By::Lines
-        } else if text.len() - line > max_bytes {
-            By::Bytes
-        } else if chars > max_chars {
-            By::Chars
-        } else {
-            (at, lines) = (line, lines + 1);
-            continue;
-        };
-        return Some(if lines == 0 { cut_inside(text, max_bytes, max_chars) } else { Cut { at, by, partial: false } });
-    }
-    None
+    let bytes = text.ceil_char_boundary(text.len().saturating_sub(to_usize(limits.bytes())));
+    let chars = limits.max_chars.map_or(0, |max| last_chars(text, max));
+    let (fits, by) = if chars > bytes { (chars, By::Chars) } else { (bytes, By::Bytes) };
+    let whole = if fits == 0 || text[..fits].ends_with('\n') {
+        Some(fits)
+    } else {
+        memchr::memchr(b'\n', &text.as_bytes()[fits..]).map(|newline| fits + newline + 1).filter(|&at| at < text.len())
+    };
+    // The last line is too long by itself: as much of its end as fits.
+    let Some(whole) = whole else { return Some(Cut { at: fits, by, partial: true }) };
+    let lines = limits.max_lines.map_or(0, |max| last_lines(text, max));
+    let (at, by) = if lines >= whole { (lines, By::Lines) } else { (whole, by) };
+    (at > 0).then_some(Cut { at, by, partial: false })
 }
 
-/// The last line is too long by itself: as much of its end as fits.
-fn cut_inside(text: &str, max_bytes: usize, max_chars: u64) -> Cut {
-    let bytes = text.ceil_char_boundary(text.len().saturating_sub(max_bytes));
+/// Start of the last so many UTF-16 units.
+fn last_chars(text: &str, max: u64) -> usize {
     let mut units = 0;
-    let chars = text
-        .char_indices()
-        .rev()
-        .take_while(|(_, c)| {
-            units += c.len_utf16() as u64;
-            units <= max_chars
-        })
-        .last()
-        .map_or(text.len(), |(at, _)| at);
-    let (at, by) = if chars > bytes { (chars, By::Chars) } else { (bytes, By::Bytes) };
-    Cut { at, by, partial: true }
+    let over = text.char_indices().rev().find(|(_, c)| {
+        units += c.len_utf16() as u64;
+        units > max
+    });
+    over.map_or(0, |(at, c)| at + c.len_utf8())
+}
+
+/// Start of the last so many lines.
+fn last_lines(text: &str, max: u64) -> usize {
+    let body = text.strip_suffix('\n').unwrap_or(text);
+    let nth = usize::try_from(max - 1).ok();
+    nth.and_then(|nth| memchr::memrchr_iter(b'\n', body.as_bytes()).nth(nth)).map_or(0, |newline| newline + 1)
 }
 
 /// Where the kept beginning of a text ends; `None` when all of it is kept. The most restrictive limit is named, and
@@ -118,7 +108,7 @@ pub(super) fn whole_at(text: &str, at: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::capture::scan::lines;
+    use crate::capture::scan::{lines, utf16_len};
     use proptest::prelude::*;
 
     fn limits(lines: u64, bytes: u64, chars: u64) -> Limits {

@@ -105,7 +105,14 @@ impl Bridge {
 
     /// A stream goes to `path`, known as `artifact`, or nowhere because of `failure`.
     #[napi]
-    pub fn allocated(&self, id: u32, stream: String, artifact: Option<String>, path: Option<String>, failure: Option<String>) {
+    pub fn allocated(
+        &self,
+        id: u32,
+        stream: String,
+        artifact: Option<String>,
+        path: Option<String>,
+        failure: Option<String>,
+    ) {
         let stream = if stream == Stream::Stderr.name() { Stream::Stderr } else { Stream::Stdout };
         let answer = match (artifact, path) {
             (Some(artifact), Some(path)) => Ok((artifact, path)),
@@ -121,7 +128,10 @@ impl Bridge {
     #[napi]
     pub fn hold(&self, env: Env, on: bool) -> Result<()> {
         let mut dispatch = self.dispatch.lock().unwrap_or_else(PoisonError::into_inner);
-        #[expect(deprecated, reason = "there is no other way to hold the event loop by a function that is called from outside")]
+        #[expect(
+            deprecated,
+            reason = "there is no other way to hold the event loop by a function that is called from outside"
+        )]
         if on { dispatch.refer(&env) } else { dispatch.unref(&env) }
     }
 

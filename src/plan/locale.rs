@@ -1,5 +1,7 @@
 //! A locale whose characters are UTF-8, with as little changed as will do.
 
+use crate::sys;
+
 /// The categories apart from LC_CTYPE: what LC_ALL hid comes back when LC_ALL goes.
 const OTHERS: [&str; 11] = [
     "LC_COLLATE",
@@ -15,9 +17,6 @@ const OTHERS: [&str; 11] = [
     "LC_TELEPHONE",
 ];
 
-/// A locale that is there without being installed.
-const FALLBACK: &str = if cfg!(target_os = "macos") { "en_US.UTF-8" } else { "C.UTF-8" };
-
 /// What to change in an environment, as names and new values (None: remove), so that LC_CTYPE is UTF-8; empty when it is
 /// already. `get` gives a variable's value. The effective LC_CTYPE is the first of LC_ALL, LC_CTYPE and LANG that is set
 /// and not empty. An LC_ALL that is not UTF-8 becomes LANG, so that the other categories stay as they were.
@@ -28,7 +27,7 @@ pub(super) fn repair<'a>(get: impl Fn(&str) -> Option<&'a str>) -> Vec<(&'static
     if effective.is_some_and(is_utf8) {
         return Vec::new();
     }
-    let mut changes = vec![("LC_CTYPE", Some(FALLBACK))];
+    let mut changes = vec![("LC_CTYPE", Some(sys::UTF8_LOCALE))];
     if let Some(all) = all {
         changes.extend([("LC_ALL", None), ("LANG", Some(all))]);
         changes.extend(OTHERS.into_iter().filter(|name| set(name).is_some()).map(|name| (name, None)));
@@ -45,7 +44,7 @@ pub(super) fn deciding<'a>(get: impl Fn(&str) -> Option<&'a str>) -> Option<&'st
 fn is_utf8(locale: &str) -> bool {
     let charset = match locale.split_once('.') {
         Some((_, charset)) => charset.split('@').next().unwrap_or_default(),
-        None if cfg!(target_os = "macos") => locale,
+        None if sys::BARE_CHARSET_IS_LOCALE => locale,
         None => return false,
     };
     charset.eq_ignore_ascii_case("utf-8") || charset.eq_ignore_ascii_case("utf8")
@@ -76,7 +75,7 @@ mod tests {
 
     #[test]
     fn the_rest_is_repaired() {
-        let ctype = ("LC_CTYPE", Some(FALLBACK));
+        let ctype = ("LC_CTYPE", Some(sys::UTF8_LOCALE));
         assert_eq!(repaired(&[]), [ctype]);
         assert_eq!(repaired(&[("LANG", "C")]), [ctype]);
         assert_eq!(repaired(&[("LANG", "de_DE")]), [ctype]);

@@ -160,7 +160,12 @@ impl<'a, L: Listener> Drive<'a, L> {
             live: request.live,
             in_flight: false,
             queue: VecDeque::new(),
-            snapshots: request.snapshots.map(|every| Snapshots { every, next: began + every, in_flight: false, changed: true }),
+            snapshots: request.snapshots.map(|every| Snapshots {
+                every,
+                next: began + every,
+                in_flight: false,
+                changed: true,
+            }),
             notes: Vec::new(),
         })
     }
@@ -169,7 +174,8 @@ impl<'a, L: Listener> Drive<'a, L> {
     pub async fn run(mut self, helpers: &'static Helpers) -> Result<Driven, News> {
         while !self.is_over() {
             let wake = self.wake_at();
-            let (hold_stdout, hold_stderr) = (self.holds(&self.stdout), self.stderr.as_ref().is_none_or(|flow| self.holds(flow)));
+            let (hold_stdout, hold_stderr) =
+                (self.holds(&self.stdout), self.stderr.as_ref().is_none_or(|flow| self.holds(flow)));
             let news_expected = self.end.is_none();
             tokio::select! {
                 reply = self.replies.recv(), if self.replies_open => self.hear(reply),

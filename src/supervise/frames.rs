@@ -75,9 +75,9 @@ pub enum Read {
 impl Reader {
     /// Whether a whole frame was received already: the socket will not become readable for it again.
     pub fn has_frame(&self) -> bool {
-        self.bytes.first_chunk::<4>().is_some_and(|length| {
-            self.bytes.len() >= HEADER + u32::from_le_bytes(*length) as usize
-        })
+        self.bytes
+            .first_chunk::<4>()
+            .is_some_and(|length| self.bytes.len() >= HEADER + u32::from_le_bytes(*length) as usize)
     }
 
     /// The next whole frame among what was received already.

@@ -6,9 +6,9 @@ mod admission;
 mod child;
 #[cfg(feature = "addon")]
 mod drain;
+mod frames;
 #[cfg(feature = "addon")]
 mod helpers;
-mod frames;
 mod protocol;
 mod shim;
 #[cfg(feature = "addon")]
@@ -24,11 +24,11 @@ pub use child::{Child, News};
 pub use drain::Drain;
 #[cfg(feature = "addon")]
 pub use helpers::{HelperError, Helpers, Shim};
+pub use protocol::{Cause, Ended, Failure, Survivor};
 #[cfg(feature = "addon")]
 pub use start::{Begun, Order, Pipes};
-pub use protocol::{Cause, Ended, Failure, Survivor};
+pub use supervisor::main;
 #[cfg(feature = "addon")]
 pub use tree::MARK;
 #[cfg(feature = "addon")]
 pub use tree::{kill, marked};
-pub use supervisor::main;

@@ -154,8 +154,7 @@ impl Ended {
         let mut fields = Fields(body);
         let signalled = fields.number()? == 1;
         let value = i32::try_from(fields.number()?).ok()?;
-        let usage =
-            Usage { user_us: fields.number()?, system_us: fields.number()?, max_rss: fields.number()? };
+        let usage = Usage { user_us: fields.number()?, system_us: fields.number()?, max_rss: fields.number()? };
         let duration = Duration::from_nanos(fields.number()?);
         let cause = match fields.number()? {
             0 => Cause::Itself,
@@ -223,7 +222,13 @@ mod tests {
     #[test]
     fn an_end_arrives_as_it_was_sent() {
         for (end, cause) in [(End::Code(7), Cause::Itself), (End::Signal(9), Cause::Supervisor)] {
-            let ended = Ended { end, usage: Usage { user_us: 1, system_us: 2, max_rss: 3 }, duration: Duration::from_nanos(5), cause, alive: true };
+            let ended = Ended {
+                end,
+                usage: Usage { user_us: 1, system_us: 2, max_rss: 3 },
+                duration: Duration::from_nanos(5),
+                cause,
+                alive: true,
+            };
             assert_eq!(Ended::decode(&ended.encode()), Some(ended));
         }
     }

@@ -133,7 +133,8 @@ impl Shim {
             Some(left) => PollTimeout::try_from(left + Duration::from_micros(999)).unwrap_or(PollTimeout::MAX),
             None => PollTimeout::NONE,
         };
-        let watched = [Some(self.events.as_fd()), self.socket.as_ref().map(AsFd::as_fd), self.lifeline.as_ref().map(AsFd::as_fd)];
+        let watched =
+            [Some(self.events.as_fd()), self.socket.as_ref().map(AsFd::as_fd), self.lifeline.as_ref().map(AsFd::as_fd)];
         let mut fds: Vec<_> = watched.iter().flatten().map(|fd| PollFd::new(*fd, PollFlags::POLLIN)).collect();
         match poll(&mut fds, timeout) {
             Ok(_) | Err(Errno::EINTR) => {}
@@ -191,13 +192,12 @@ impl Shim {
     fn run(&mut self, frame: Frame) -> io::Result<()> {
         let started = Instant::now();
         let plan = Plan::decode(&frame.body);
-        let launched = plan.as_ref().ok_or(LaunchError { step: LaunchStep::Exec, errno: libc::EBADMSG }).and_then(
-            |plan| {
+        let launched =
+            plan.as_ref().ok_or(LaunchError { step: LaunchStep::Exec, errno: libc::EBADMSG }).and_then(|plan| {
                 let (launch, script) = prepare(plan, frame.fds)?;
                 // The script stays open here, since bash reads it through this process.
                 sys::launch(&launch.0).map(|shell| (shell, script))
-            },
-        );
+            });
         let (plan, (shell, _script)) = match (plan, launched) {
             (Some(plan), Ok(launched)) => (plan, launched),
             (_, failed) => {
@@ -206,7 +206,10 @@ impl Shim {
                 return Ok(());
             }
         };
-        self.send(protocol::STARTED, &frames::Writer::default().number(u64::from(shell.as_raw().unsigned_abs())).finish());
+        self.send(
+            protocol::STARTED,
+            &frames::Writer::default().number(u64::from(shell.as_raw().unsigned_abs())).finish(),
+        );
         let mut running = Running {
             shell,
             mark: mark_of(&plan.env),
@@ -376,9 +379,9 @@ fn prepare(plan: &Plan, fds: Vec<OwnedFd>) -> Result<(Prepared, Option<OwnedFd>)
         let path = text(sys::script_path(script).as_os_str().as_bytes())?;
         *argv.get_mut(at as usize).ok_or(damaged)? = path;
     }
-    let env = plan.env.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()).map(text).collect::<Result<_, _>>()?;
-    let launch =
-        Launch { program: text(&plan.program)?, argv, env, cwd: text(&plan.cwd)?, umask: plan.umask, stdio };
+    let env =
+        plan.env.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()).map(text).collect::<Result<_, _>>()?;
+    let launch = Launch { program: text(&plan.program)?, argv, env, cwd: text(&plan.cwd)?, umask: plan.umask, stdio };
     Ok((Prepared(launch, held), script))
 }
 

@@ -26,8 +26,15 @@ pub fn main() -> io::Result<()> {
     sys::become_subreaper()?;
     let (lifeline, held) = sys::pipe()?;
     let events = ChildEvents::listen()?;
-    Supervisor { control: Some(control), lifeline, held: Some(held), events, reader: Reader::default(), shims: HashSet::new() }
-        .serve()
+    Supervisor {
+        control: Some(control),
+        lifeline,
+        held: Some(held),
+        events,
+        reader: Reader::default(),
+        shims: HashSet::new(),
+    }
+    .serve()
 }
 
 struct Supervisor {
@@ -46,7 +53,13 @@ impl Supervisor {
         let mut orphans = false;
         loop {
             let received = self.reader.has_frame();
-            let timeout = if received { PollTimeout::ZERO } else if orphans { PollTimeout::from(ORPHAN_INTERVAL) } else { PollTimeout::NONE };
+            let timeout = if received {
+                PollTimeout::ZERO
+            } else if orphans {
+                PollTimeout::from(ORPHAN_INTERVAL)
+            } else {
+                PollTimeout::NONE
+            };
             let mut fds = vec![PollFd::new(self.events.as_fd(), PollFlags::POLLIN)];
             fds.extend(self.control.as_ref().map(|control| PollFd::new(control.as_fd(), PollFlags::POLLIN)));
             match poll(&mut fds, timeout) {
@@ -125,7 +138,8 @@ impl Supervisor {
             Ok((pid, socket)) => (pid.as_raw(), 0, Some(socket.as_raw_fd())),
             Err(error) => (0, error.raw_os_error().unwrap_or(libc::EIO), None),
         };
-        let body = Writer::default().number(u64::from(pid.unsigned_abs())).number(u64::from(errno.unsigned_abs())).finish();
+        let body =
+            Writer::default().number(u64::from(pid.unsigned_abs())).number(u64::from(errno.unsigned_abs())).finish();
         let fds: Vec<_> = socket.into_iter().collect();
         if frames::send(control, protocol::SHIM, &body, &fds).is_err() {
             self.control = None;

@@ -20,6 +20,9 @@ pub(super) const LAST_SIGNAL: i32 = 64;
 pub(super) const MAX_RSS_UNIT: u64 = 1024;
 /// Orphaned descendants come to the nearest subreaper: walking down from it finds everything.
 pub const ORPHANS_COME_BACK: bool = true;
+/// Whether `UTF-8` alone names a locale.
+#[cfg(feature = "addon")]
+pub const BARE_CHARSET_IS_LOCALE: bool = false;
 /// A locale with UTF-8 that is always there.
 pub const UTF8_LOCALE: &str = "C.UTF-8";
 
@@ -59,8 +62,7 @@ pub fn launch(launch: &Launch) -> Result<Pid, LaunchError> {
     }
     const STACK: usize = 64 * 1024;
     let mut stack = vec![0_u128; STACK / 16];
-    let mut shared =
-        Shared { launch, vectors: ExecVectors::of(launch), oom_score: oom_score(), error: None };
+    let mut shared = Shared { launch, vectors: ExecVectors::of(launch), oom_score: oom_score(), error: None };
     let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
     let top = stack.as_mut_ptr_range().end;
     // SAFETY: the stack outlives the child's use of our memory, since CLONE_VFORK holds this thread until then.

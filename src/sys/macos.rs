@@ -19,6 +19,9 @@ pub(super) const LAST_SIGNAL: i32 = 31;
 pub(super) const MAX_RSS_UNIT: u64 = 1;
 /// Orphans go to launchd: what left the tree is found by the mark in its environment only.
 pub const ORPHANS_COME_BACK: bool = false;
+/// Whether `UTF-8` alone names a locale.
+#[cfg(feature = "addon")]
+pub const BARE_CHARSET_IS_LOCALE: bool = true;
 /// A locale with UTF-8 that is always there.
 pub const UTF8_LOCALE: &str = "en_US.UTF-8";
 
@@ -144,9 +147,8 @@ fn arguments(pid: i32) -> Option<(usize, Vec<u8>)> {
     let mut buffer = vec![0_u8; 1024 * 1024];
     let mut size = buffer.len();
     // SAFETY: name and buffer have the sizes that are told.
-    let failed = unsafe {
-        libc::sysctl(name.as_mut_ptr(), 3, buffer.as_mut_ptr().cast(), &mut size, std::ptr::null_mut(), 0)
-    };
+    let failed =
+        unsafe { libc::sysctl(name.as_mut_ptr(), 3, buffer.as_mut_ptr().cast(), &mut size, std::ptr::null_mut(), 0) };
     if failed != 0 || size < 4 {
         return None;
     }

@@ -187,11 +187,15 @@ pub fn reap(with_stopped: bool) -> Reaped {
     } else {
         End::Code(libc::WEXITSTATUS(status))
     };
-    Reaped::Ended(pid, end, Usage {
-        user_us: micros(usage.ru_utime),
-        system_us: micros(usage.ru_stime),
-        max_rss: u64::try_from(usage.ru_maxrss).unwrap_or(0) * super::MAX_RSS_UNIT,
-    })
+    Reaped::Ended(
+        pid,
+        end,
+        Usage {
+            user_us: micros(usage.ru_utime),
+            system_us: micros(usage.ru_stime),
+            max_rss: u64::try_from(usage.ru_maxrss).unwrap_or(0) * super::MAX_RSS_UNIT,
+        },
+    )
 }
 
 fn micros(time: libc::timeval) -> u64 {
@@ -201,11 +205,6 @@ fn micros(time: libc::timeval) -> u64 {
 /// Signals a process that is known to be ours. One that is gone already is no error.
 pub fn signal(pid: Pid, signal: Signal) {
     let _ = nix::sys::signal::kill(pid, signal);
-}
-
-/// Signals a process group. One that is gone already is no error.
-pub fn signal_group(group: Pid, signal: Signal) {
-    let _ = nix::sys::signal::killpg(group, signal);
 }
 
 /// Tells this process from others on this machine, later ones with the same pid included.

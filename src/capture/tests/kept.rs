@@ -63,10 +63,7 @@ fn head_by_chars() {
 fn ends_are_placed_as_shown() {
     let truncate = Truncate::Ends { max_bytes: 131_072, head_bytes: 6, tail_bytes: 6 };
     let captured = kept(truncate, &format!("a1\na2\na3\n{}\nz1\nz2\n", "m".repeat(312 * 1024)));
-    assert_eq!(
-        captured.text,
-        "[output truncated in middle: got 312kB, max is 128kB]\na1\na2\n\n[snip]\n\nz1\nz2\n"
-    );
+    assert_eq!(captured.text, "[output truncated in middle: got 312kB, max is 128kB]\na1\na2\n\n[snip]\n\nz1\nz2\n");
     let cut = captured.truncation.unwrap();
     assert_eq!((cut.keep, cut.by, cut.first_line, cut.last_line), (Keep::Ends, By::Bytes, 1, 2));
     assert_eq!((cut.output_lines, cut.output_bytes, cut.total_lines, cut.partial_line), (4, 12, 6, false));
@@ -147,8 +144,10 @@ fn live_batches_are_cut_between_characters() {
 fn policy() -> impl Strategy<Value = Truncate> {
     let some = |max| prop::option::of(1u64..max);
     let limit = (some(6), some(40), some(30)).prop_map(|(l, b, c)| limits(l, b, c));
-    let ends = (0u64..20, 0u64..20, 0u64..9).prop_map(|(head_bytes, tail_bytes, more)| {
-        Truncate::Ends { max_bytes: (head_bytes + tail_bytes + more).max(1), head_bytes, tail_bytes }
+    let ends = (0u64..20, 0u64..20, 0u64..9).prop_map(|(head_bytes, tail_bytes, more)| Truncate::Ends {
+        max_bytes: (head_bytes + tail_bytes + more).max(1),
+        head_bytes,
+        tail_bytes,
     });
     prop_oneof![limit.clone().prop_map(Truncate::Tail), limit.prop_map(Truncate::Head), ends]
 }

@@ -128,7 +128,10 @@ fn a_full_file_keeps_its_beginning() {
     let cut = captured.truncation.unwrap();
     assert_eq!(fs::read_to_string(&place).unwrap(), "é\n".repeat(40_000)[..99_999].to_owned() + "");
     assert_eq!(cut.spill_error.as_deref(), Some("stopped at its limit of 100000 bytes"));
-    assert!(cut.notice.contains(". Full output file may be incomplete: artifact://a1 (stopped at its limit of 100000 bytes)]"));
+    assert!(
+        cut.notice
+            .contains(". Full output file may be incomplete: artifact://a1 (stopped at its limit of 100000 bytes)]")
+    );
     assert_eq!(captured.notes.len(), 1);
 }
 
