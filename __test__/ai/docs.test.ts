@@ -1,0 +1,55 @@
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import ts from 'typescript';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { MAJORS, type Step } from './fixtures/majors.ts';
+
+// Below the package, so that `agent-bash/ai` is found as a reader of the docs finds it; ignored by git.
+const folder = join(import.meta.dirname, '../../.stamp/docs-ai-sdk');
+const blocks = [
+  ...(await readFile(join(import.meta.dirname, '../../docs/ai-sdk.md'), 'utf8')).matchAll(/^```ts\n(.*?)^```$/gms),
+].map((match) => match[1] as string);
+
+const call = (command: string): Step => ({ call: { command } });
+
+/** For each block in turn: what the model does, and what the block prints. */
+const RUNS: { steps: Step[]; printed: unknown[][] }[] = [
+  { steps: [call('pwd'), { say: 'All is well.' }], printed: [['All is well.']] },
+  { steps: [call('echo compiling; sleep .4; exit 2')], printed: [['… compiling'], ['exit code 2']] },
+  { steps: [call('test "$APP_USER" = ann')], printed: [['test "$APP_USER" = ann → 0']] },
+];
+
+beforeAll(() => mkdir(folder, { recursive: true }));
+afterEach(() => {
+  vi.restoreAllMocks();
+  Reflect.deleteProperty(globalThis, 'AI_SDK_DEFAULT_PROVIDER');
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+it('every block of the docs is run', () => {
+  expect(blocks.length).toBe(RUNS.length);
+});
+
+describe.each(MAJORS)('%s', (name, { script }) => {
+  it.each(RUNS.map((run, index) => ({ ...run, index })))('block $index', async ({ steps, printed, index }) => {
+    const { model } = script(steps);
+    const { specificationVersion } = model as { specificationVersion: string };
+    const provider = { specificationVersion, languageModel: () => model };
+    Object.assign(globalThis, { AI_SDK_DEFAULT_PROVIDER: provider });
+    const log = vi.spyOn(console, 'log').mockImplementation(() => {});
+    const major = name.replace(' ', '');
+    const source = (blocks[index] as string)
+      .replaceAll("from 'ai';", `from '${major}';`)
+      .replace(/toolsContext: \{ bash: (.*?) \}, \/\/.*/, (line, context) =>
+        name === 'ai 6' ? `experimental_context: ${context},` : line,
+      );
+    const { outputText } = ts.transpileModule(source, {
+      compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 },
+    });
+    const file = join(folder, `${major}-${index}.mjs`);
+    await writeFile(file, outputText);
+    await import(/* @vite-ignore */ pathToFileURL(file).href);
+    expect(log.mock.calls).toEqual(printed);
+  });
+});

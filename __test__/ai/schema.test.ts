@@ -1,0 +1,85 @@
+import { createBashTool } from 'agent-bash/ai';
+import { describe, expect, it } from 'vitest';
+import { MAJORS } from './fixtures/majors.ts';
+
+const { inputSchema } = createBashTool();
+const standard = inputSchema['~standard'];
+const FIELDS = ['command', 'mode', 'timeout_ms', 'cwd', 'head', 'tail'];
+
+interface JsonSchema {
+  type: string | string[];
+  properties: Record<string, JsonSchema>;
+  required: string[];
+  additionalProperties: boolean;
+  enum?: unknown[];
+}
+
+describe('the input schema', () => {
+  it('keeps the rules of strict modes', () => {
+    const schema = standard.jsonSchema.input({ target: 'draft-07' }) as unknown as JsonSchema;
+    expect(schema.type).toBe('object');
+    expect(schema.additionalProperties).toBe(false);
+    expect(Object.keys(schema.properties)).toEqual(FIELDS);
+    expect(schema.required).toEqual(FIELDS);
+    const keywords = new Set(Object.values(schema.properties).flatMap((property) => Object.keys(property)));
+    expect([...keywords].sort()).toEqual(['description', 'enum', 'type']);
+    for (const field of FIELDS.slice(1)) expect(schema.properties[field]?.type).toContain('null');
+    expect(schema.properties.mode?.enum).toEqual(['default', 'slow', null]);
+  });
+
+  it('is a new object each time, and only for JSON Schema drafts', () => {
+    expect(standard.jsonSchema.input({ target: 'draft-07' })).not.toBe(
+      standard.jsonSchema.input({ target: 'draft-07' }),
+    );
+    expect(standard.jsonSchema.output({ target: 'draft-2020-12' })).toHaveProperty('required', FIELDS);
+    expect(() => standard.jsonSchema.input({ target: 'openapi-3.0' })).toThrow('openapi-3.0');
+  });
+
+  it.each([
+    { command: 'ls' },
+    { command: '' },
+    { command: 'ls', mode: null, timeout_ms: null, cwd: null, head: null, tail: null },
+    { command: 'ls', mode: 'slow', timeout_ms: 1.5, cwd: 'x', head: 1, tail: 2_000 },
+    { command: 'ls', timeout_ms: -1 },
+    { command: 'ls', check_pid: null, description: 'lists' },
+  ])('takes %j', (input) => {
+    expect(standard.validate(input)).toEqual({ value: input });
+  });
+
+  it.each([
+    [null, 'the input must be an object'],
+    ['ls', 'the input must be an object'],
+    [[], 'the input must be an object'],
+    [{}, 'command must be a string'],
+    [{ command: null }, 'command must be a string'],
+    [{ command: ['ls'] }, 'command must be a string'],
+    [{ command: 'ls', mode: 'fast' }, 'mode must be "default" or "slow"'],
+    [{ command: 'ls', mode: 'background' }, 'mode must be "default" or "slow"'],
+    [{ command: 'ls', timeout_ms: '5' }, 'timeout_ms must be a number of milliseconds'],
+    [{ command: 'ls', timeout_ms: Number.NaN }, 'timeout_ms must be a number of milliseconds'],
+    [{ command: 'ls', timeout_ms: Number.POSITIVE_INFINITY }, 'timeout_ms must be a number of milliseconds'],
+    [{ command: 'ls', cwd: 1 }, 'cwd must be a string'],
+    [{ command: 'ls', head: 0 }, 'head must be a whole number of at least 1'],
+    [{ command: 'ls', head: 1.5 }, 'head must be a whole number of at least 1'],
+    [{ command: 'ls', tail: -3 }, 'tail must be a whole number of at least 1'],
+    [{ command: 'ls', tail: '3' }, 'tail must be a whole number of at least 1'],
+    [{ command: 'ls', tail: 2 ** 53 }, 'tail must be a whole number of at least 1'],
+  ])('refuses %j', (input, message) => {
+    expect(standard.validate(input).issues?.map((issue) => issue.message)).toEqual([message]);
+  });
+
+  it('names everything that is wrong', () => {
+    expect(standard.validate({ mode: 1, head: 0 }).issues?.map((issue) => issue.path)).toEqual([
+      ['command'],
+      ['mode'],
+      ['head'],
+    ]);
+  });
+
+  it.each(MAJORS)('%s understands it', async (_name, { ai }) => {
+    const schema = ai.asSchema(inputSchema);
+    expect(await schema.jsonSchema).toMatchObject({ required: FIELDS, additionalProperties: false });
+    expect(await schema.validate?.({ command: 'ls' })).toEqual({ success: true, value: { command: 'ls' } });
+    expect(await schema.validate?.({ command: 1 })).toMatchObject({ success: false });
+  });
+});

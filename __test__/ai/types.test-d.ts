@@ -1,0 +1,64 @@
+// Not run: `tsc` over this file is the test.
+import { type BashTool, type BashToolInput, type BashToolOutput, createBashTool } from 'agent-bash/ai';
+import * as ai6 from 'ai6';
+import * as ai7 from 'ai7';
+
+const bash = createBashTool();
+const prompt = 'list the files';
+
+export async function six(model: ai6.LanguageModel) {
+  const generated = await ai6.generateText({ model, prompt, tools: { bash } });
+  for (const result of generated.toolResults) {
+    if (!result.dynamic) result.output satisfies BashToolOutput;
+  }
+  for (const call of generated.toolCalls) {
+    if (!call.dynamic) call.input satisfies BashToolInput;
+  }
+  ai6.streamText({ model, prompt, tools: { bash }, experimental_context: { user: 'ann' } });
+  const agent = new ai6.ToolLoopAgent({ model, tools: { bash: createBashTool() } });
+  await agent.generate({ prompt });
+  ({ bash }) satisfies ai6.ToolSet;
+  ai6.streamText({ model, prompt, tools: { bash: { ...createBashTool(), strict: true } } });
+  ai6.tool(bash);
+}
+
+export async function seven(model: ai7.LanguageModel) {
+  const generated = await ai7.generateText({ model, prompt, tools: { bash }, timeout: { toolMs: 1_000 } });
+  for (const result of generated.toolResults) {
+    if (!result.dynamic) result.output satisfies BashToolOutput;
+  }
+  for (const call of generated.toolCalls) {
+    if (!call.dynamic) call.input satisfies BashToolInput;
+  }
+  // The context may be given and may be left out.
+  ai7.streamText({ model, prompt, tools: { bash }, toolsContext: { bash: { user: 'ann' } } });
+  ai7.streamText({ model, prompt, tools: { bash } });
+  ai7.streamText({ model, prompt, tools: { bash: { ...createBashTool(), strict: true } } });
+  const agent = new ai7.ToolLoopAgent({ model, tools: { bash: createBashTool() } });
+  await agent.generate({ prompt });
+  ({ bash }) satisfies ai7.ToolSet;
+}
+
+export type Six = ai6.InferUITools<{ bash: BashTool }>['bash'];
+export type Seven = ai7.InferUITools<{ bash: BashTool }>['bash'];
+const six_: Six = null as unknown as { input: BashToolInput; output: BashToolOutput };
+const seven_: Seven = null as unknown as { input: BashToolInput; output: BashToolOutput };
+six_.output satisfies BashToolOutput;
+seven_.output satisfies BashToolOutput;
+
+// Hooks may be async, may return nothing and may have no return at all.
+createBashTool({
+  onBeforeRun: () => {},
+  onAfterRun: async () => {},
+  perCall: ({ context, toolCallId }) => ({ cwd: String(context), env: { CALL: toolCallId } }),
+  description: ({ cwd }) => cwd,
+});
+createBashTool({ onBeforeRun: async ({ command }) => ({ command: `${command} -v` }) });
+createBashTool({
+  onAfterRun: ({ result }) =>
+    'exitCode' in result && result.exitCode === 1 ? { error: 'no', code: 'ERR' } : undefined,
+});
+// @ts-expect-error the signal is the call's
+createBashTool({ signal: new AbortController().signal });
+// @ts-expect-error an input of a later version
+({ command: 'x', check_pid: 1 }) satisfies BashToolInput;

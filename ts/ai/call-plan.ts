@@ -1,0 +1,71 @@
+import { resolve } from 'node:path';
+import { type BashOptions, TRUNCATE, type Truncate } from 'agent-bash';
+import { type LineLimit, lineLimits, truncateFor } from './line-limits.ts';
+import { INPUT_FIELDS } from './schema.ts';
+import { trailingLimit } from './trailing-limit.ts';
+import type { BashToolInput, BashToolOptions } from './types.ts';
+
+/** What a model may ask for, in ms. */
+const SHORTEST_LIMIT_MS = 1_000;
+const LONGEST_LIMIT_MS = 3_600_000;
+
+/** How one call is run. */
+export interface CallPlan {
+  /** Without the trailing pipe that became a limit. */
+  command: string;
+  options: BashOptions;
+  limits: LineLimit[];
+  /** What of the input was not taken as it stood. */
+  notes: string[];
+}
+
+/** Brings together what the model asked for and the tool's options. */
+export function planCall(command: string, input: BashToolInput, options: BashToolOptions): CallPlan {
+  // In a merged stream the lines that went through the pipe cannot be told from those that did not.
+  const trailing = options.merge ? null : trailingLimit(command);
+  const limits = lineLimits(trailing, input);
+  const { timeoutMs, notes } = timeLimit(input.timeout_ms);
+  const ignored = Object.entries(input).filter(([field, value]) => !INPUT_FIELDS.includes(field) && value != null);
+  if (ignored.length > 0) notes.push(`ignored input: ${ignored.map(([field]) => field).join(', ')}`);
+  const first = limits[0];
+  return {
+    command: trailing?.command ?? command,
+    options: {
+      ...runOptions(options),
+      cwd: callFolder(toolFolder(options.cwd), input.cwd),
+      mode: input.mode ?? options.mode,
+      timeoutMs: timeoutMs ?? options.timeoutMs,
+      truncate: first === undefined ? options.truncate : truncateFor(first, ownTruncate(options)),
+    },
+    limits,
+    notes,
+  };
+}
+
+/** The folder of the tool, absolute. A value that is no string stays, and the run names it as wrong. */
+export function toolFolder(cwd: string | undefined): string {
+  return cwd === undefined || typeof cwd === 'string' ? resolve(cwd ?? '.') : cwd;
+}
+
+/** What is kept of each stream when nothing else is asked. */
+export function ownTruncate(options: BashToolOptions): Truncate {
+  return options.truncate ?? TRUNCATE.tail;
+}
+
+function callFolder(folder: string, cwd: string | null | undefined): string {
+  return cwd == null || typeof folder !== 'string' ? folder : resolve(folder, cwd);
+}
+
+/** What is left for `bash()` when the tool has taken its own. */
+function runOptions(options: BashToolOptions): BashOptions {
+  const { perCall, errorOnFailure, run, updateIntervalMs, description, onBeforeRun, onAfterRun, ...rest } = options;
+  return rest;
+}
+
+function timeLimit(asked: number | null | undefined): { timeoutMs: number | undefined; notes: string[] } {
+  if (asked == null) return { timeoutMs: undefined, notes: [] };
+  const timeoutMs = Math.min(Math.max(Math.round(asked), SHORTEST_LIMIT_MS), LONGEST_LIMIT_MS);
+  if (timeoutMs === Math.round(asked)) return { timeoutMs, notes: [] };
+  const bound = timeoutMs === SHORTEST_LIMIT_MS ? 'the shortest' : 'the longest';
+  return { timeoutMs, notes: [`timeout_ms ${asked} was taken as ${timeoutMs}, ${bound} that may be asked for`] };
+}

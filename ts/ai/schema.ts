@@ -1,0 +1,82 @@
+import type { BashContextSchema, BashInputIssue, BashInputSchema, BashToolContext, BashToolInput } from './types.ts';
+
+const MODES = ['default', 'slow'] as const;
+
+/** The fields of the input; what else a model sends is ignored with a note. */
+export const INPUT_FIELDS: readonly string[] = ['command', 'mode', 'timeout_ms', 'cwd', 'head', 'tail'];
+
+/**
+ * Strict modes want every property required and no other allowed, so optional ones are nullable. Bounds are left to
+ * the validation: strict modes differ in the keywords they take.
+ */
+function jsonSchema(): Record<string, unknown> {
+  return {
+    type: 'object',
+    properties: {
+      command: { type: 'string', description: 'The command, run by bash -c.' },
+      mode: {
+        type: ['string', 'null'],
+        enum: [...MODES, null],
+        description: '"slow" for builds, downloads, installs and tests (15 min). Default: "default" (30 s).',
+      },
+      timeout_ms: { type: ['integer', 'null'], description: 'Time limit in milliseconds, 1000 to 3600000.' },
+      cwd: { type: ['string', 'null'], description: 'Folder to run in, absolute or relative to the working folder.' },
+      head: {
+        type: ['integer', 'null'],
+        description: 'Only the first N lines, as "| head -n N": the command is ended 2 s after line N.',
+      },
+      tail: {
+        type: ['integer', 'null'],
+        description: 'Only the last N lines, as "| tail -n N", with the exit code of the command itself.',
+      },
+    },
+    required: [...INPUT_FIELDS],
+    additionalProperties: false,
+  };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The input, or why it is none. Unknown fields stay, so that the call can name them in a note. */
+export function readInput(value: unknown): { value: BashToolInput } | { issues: BashInputIssue[] } {
+  if (!isRecord(value)) return { issues: [{ message: 'the input must be an object', path: [] }] };
+  const issues: BashInputIssue[] = [];
+  const check = (field: string, fits: (given: unknown) => boolean, message: string) => {
+    const given = value[field];
+    if (given !== undefined && given !== null && !fits(given))
+      issues.push({ message: `${field} ${message}`, path: [field] });
+  };
+  const isCount = (given: unknown) => Number.isSafeInteger(given) && (given as number) >= 1;
+  if (typeof value.command !== 'string') issues.push({ message: 'command must be a string', path: ['command'] });
+  check('mode', (given) => (MODES as readonly unknown[]).includes(given), 'must be "default" or "slow"');
+  check('timeout_ms', Number.isFinite, 'must be a number of milliseconds');
+  check('cwd', (given) => typeof given === 'string', 'must be a string');
+  check('head', isCount, 'must be a whole number of at least 1');
+  check('tail', isCount, 'must be a whole number of at least 1');
+  return issues.length > 0 ? { issues } : { value: value as unknown as BashToolInput };
+}
+
+function convert({ target }: { readonly target: string }): Record<string, unknown> {
+  // Nullable types are written as type lists, which OpenAPI 3.0 does not know.
+  if (!target.startsWith('draft-')) throw new Error(`agent-bash gives JSON Schema drafts, not ${target}`);
+  return jsonSchema();
+}
+
+export const inputSchema: BashInputSchema = {
+  '~standard': {
+    version: 1,
+    vendor: 'agent-bash',
+    validate: readInput,
+    jsonSchema: { input: convert, output: convert },
+  },
+};
+
+export const contextSchema: BashContextSchema = {
+  '~standard': {
+    version: 1,
+    vendor: 'agent-bash',
+    validate: (value) => ({ value: value as BashToolContext | undefined }),
+  },
+};

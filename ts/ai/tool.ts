@@ -1,0 +1,172 @@
+import { type BashResult, type BashSnapshot, bash } from 'agent-bash';
+import { type CallPlan, ownTruncate, planCall, toolFolder } from './call-plan.ts';
+import { formatOutput } from './format.ts';
+import { HeadStop } from './head-stop.ts';
+import { describeTool } from './instructions.ts';
+import { applyLineLimits } from './line-limits.ts';
+import { live } from './live.ts';
+import { contextSchema, inputSchema, readInput } from './schema.ts';
+import type {
+  BashTool,
+  BashToolError,
+  BashToolExecutionOptions,
+  BashToolInput,
+  BashToolOptions,
+  BashToolOutput,
+  BashToolSnapshot,
+} from './types.ts';
+
+const DEFAULT_UPDATE_INTERVAL_MS = 250;
+
+/**
+ * The bash tool of an agent, for ai 6 and ai 7: `tools: { bash: createBashTool() }`.
+ *
+ * Each call runs one command by `bash()` with these options. It yields live snapshots and, last, a `BashResult`, or
+ * `{ error, code }` when nothing ran; it never throws. The tool's folder is `options.cwd`, resolved now; default
+ * `process.cwd()`.
+ */
+export function createBashTool(options: BashToolOptions = {}): BashTool {
+  const cwd = toolFolder(options.cwd);
+  // `perCall` may set errorOnFailure for one call, and toModelOutput sees no more of a call than its output.
+  const errorOnFailure = new WeakMap<BashToolOutput, boolean>();
+  return {
+    description: description(options, cwd),
+    inputSchema,
+    contextSchema,
+    async *execute(input, call = { toolCallId: '' }) {
+      const asked = await ask({ ...options, cwd }, input, call);
+      const output = 'error' in asked ? asked : yield* runCall(asked, input, call);
+      if (!('error' in asked)) errorOnFailure.set(output, asked.options.errorOnFailure ?? false);
+      yield output;
+    },
+    toModelOutput: ({ output }) => formatOutput(output, errorOnFailure.get(output) ?? options.errorOnFailure ?? false),
+  };
+}
+
+/** What is to be run, once everybody was asked who has a say in it. */
+interface Asked {
+  command: string;
+  options: BashToolOptions;
+}
+
+async function ask(
+  options: BashToolOptions,
+  input: BashToolInput,
+  call: BashToolExecutionOptions,
+): Promise<Asked | BashToolError> {
+  // The SDK validates too, but not every caller is the SDK.
+  const read = readInput(input);
+  if ('issues' in read) {
+    const unsupported = (input as { mode?: unknown } | null)?.mode === 'background';
+    const error = read.issues.map((issue) => issue.message).join('; ');
+    return { error, code: unsupported ? 'ERR_BASH_UNSUPPORTED' : 'ERR_BASH_INVALID_ARG' };
+  }
+  let own: BashToolOptions;
+  try {
+    own = { ...options, ...(await perCall(options, call)) };
+  } catch (error) {
+    return nothingRan(error, 'ERR_BASH_INVALID_ARG');
+  }
+  try {
+    const replaced = await own.onBeforeRun?.({ command: input.command });
+    return { command: replaced?.command ?? input.command, options: own };
+  } catch (error) {
+    return nothingRan(error, 'ERR_BASH_BLOCKED');
+  }
+}
+
+async function perCall(options: BashToolOptions, call: BashToolExecutionOptions): Promise<Partial<BashToolOptions>> {
+  const context = call.experimental_context ?? call.context;
+  const asked = await options.perCall?.({ context, toolCallId: call.toolCallId });
+  return Object.fromEntries(Object.entries(asked ?? {}).filter(([, value]) => value !== undefined));
+}
+
+/** Runs what was asked for; the caller sees snapshots until the output is there. */
+async function* runCall(
+  { command, options }: Asked,
+  input: BashToolInput,
+  call: BashToolExecutionOptions,
+): AsyncGenerator<BashToolSnapshot, BashToolOutput, undefined> {
+  let output: BashToolOutput;
+  try {
+    output = yield* runPlan(planCall(command, input, options), options, call.abortSignal);
+  } catch (error) {
+    output = nothingRan(error, 'ERR_BASH_SPAWN');
+  }
+  try {
+    const replaced = await options.onAfterRun?.({ command, result: output });
+    return typeof replaced === 'object' && replaced !== null ? replaced : output;
+  } catch (error) {
+    // What ran has run, and the model has to see what came of it.
+    return 'notes' in output
+      ? { ...output, notes: [...output.notes, `onAfterRun failed: ${messageOf(error)}`] }
+      : output;
+  }
+}
+
+async function* runPlan(
+  plan: CallPlan,
+  { run = bash, updateIntervalMs = DEFAULT_UPDATE_INTERVAL_MS }: BashToolOptions,
+  abortSignal: AbortSignal | undefined,
+): AsyncGenerator<BashToolSnapshot, BashResult, undefined> {
+  // A signal of our own: the command is also ended when its last wanted line is there or nobody listens any more.
+  const ending = new AbortController();
+  const abort = () => ending.abort(abortSignal?.reason);
+  const first = plan.limits[0];
+  const headStop = first?.keep === 'head' ? new HeadStop(first.lines, () => ending.abort()) : null;
+  ending.signal.addEventListener('abort', () => headStop?.close(), { once: true });
+  abortSignal?.addEventListener('abort', abort, { once: true });
+  if (abortSignal?.aborted) abort();
+  let settled = false;
+  try {
+    const raw = yield* live<BashToolSnapshot, BashResult>(async (push) => {
+      try {
+        return await run(plan.command, {
+          ...plan.options,
+          signal: ending.signal,
+          ...(headStop && { onOutput: headStop.onOutput }),
+          ...(updateIntervalMs > 0 && {
+            onSnapshot: (snapshot: BashSnapshot) => push(toSnapshot(snapshot)),
+            snapshotIntervalMs: Math.min(Math.max(Math.round(updateIntervalMs), 10), 60_000),
+          }),
+        });
+      } finally {
+        settled = true;
+      }
+    });
+    const result = headStop?.outcome(raw, abortSignal?.aborted ?? false) ?? raw;
+    const notes = [...result.notes, ...plan.notes, ...timeoutNote(result, abortSignal)];
+    return applyLineLimits({ ...result, notes }, plan.limits);
+  } finally {
+    abortSignal?.removeEventListener('abort', abort);
+    headStop?.close();
+    if (!settled) ending.abort();
+  }
+}
+
+function toSnapshot({ stdout, stderr, pid, durationMs }: BashSnapshot): BashToolSnapshot {
+  return { status: 'running', stdout, stderr, exitCode: null, pid, durationMs };
+}
+
+/** A limit of the SDK ends a call by the same signal as a person does; only its reason tells. */
+function timeoutNote(result: BashResult, signal: AbortSignal | undefined): string[] {
+  const byLimit = result.status === 'aborted' && (signal?.reason as Error | undefined)?.name === 'TimeoutError';
+  return byLimit ? ['the time limit of the tool call was reached'] : [];
+}
+
+function description(options: BashToolOptions, cwd: string): string {
+  if (typeof options.description === 'function') return options.description({ cwd });
+  if (options.description !== undefined) return options.description;
+  const { mode, timeoutMs, spill } = options;
+  return describeTool({ cwd, mode, timeoutMs, truncate: ownTruncate(options), spill: spill !== false });
+}
+
+/** An error as the model reads it. Codes of others (`ENOENT`) say nothing about the run. */
+function nothingRan(error: unknown, code: string): BashToolError {
+  const own = (error as { code?: unknown } | null | undefined)?.code;
+  return { error: messageOf(error), code: typeof own === 'string' && own.startsWith('ERR_BASH_') ? own : code };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
