@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { temporaryFolder } from './support.ts';
 
 const root = join(import.meta.dirname, '../..');
 const page = await readFile(join(root, 'docs/sandbox.md'), 'utf8');
@@ -15,15 +16,13 @@ test('the page has examples', () => {
 // Each example runs as it stands; what it prints is what the comments behind its console.log lines say.
 test.each(examples.map((code, index) => [index + 1, code] as const))(
   'example %i of docs/sandbox.md',
-  async (index, code) => {
-    const file = join(root, `.docs-sandbox-${process.pid}-${index}.mjs`);
-    await writeFile(file, code);
-    try {
-      const { stdout } = await promisify(execFile)(process.execPath, [file], { cwd: root });
-      const expected = [...code.matchAll(/console\.log\(.*\); \/\/ (.*)$/gm)].map((match) => match[1]);
-      expect(stdout.split('\n').filter((line) => line !== '')).toEqual(expected);
-    } finally {
-      await rm(file);
-    }
+  async (_, code) => {
+    const TMPDIR = await temporaryFolder();
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', code], {
+      cwd: root,
+      env: { ...process.env, TMPDIR },
+    });
+    const expected = [...code.matchAll(/console\.log\(.*\); \/\/ (.*)$/gm)].map((match) => match[1]);
+    expect(stdout.split('\n').filter((line) => line !== '')).toEqual(expected);
   },
 );
