@@ -1,4 +1,4 @@
-import { type CommandRunner, createLocalSandbox } from 'agent-bash/sandbox';
+import { type CommandRunner, createLocalSandbox, type RunParams } from 'agent-bash/sandbox';
 import { generateText, stepCountIs, tool } from 'ai6';
 import { MockLanguageModelV3 } from 'ai6/test';
 import { expect, test } from 'vitest';
@@ -139,7 +139,7 @@ test('the abort signal of the call ends the command', async () => {
   const local = createLocalSandbox({ onOutput: () => controller.abort() });
   const sandbox = {
     ...local,
-    async runCommand(params: never) {
+    async runCommand(params: RunParams) {
       const run = await local.runCommand(params);
       exitCode = run.exitCode;
       return run;
