@@ -101,6 +101,18 @@ describe('runCommand', () => {
     expect(await (await sandbox.runCommand('-c', ['x'])).stdout()).toBe('ran with x\n');
   });
 
+  test('bash -c runs a command of any length', async () => {
+    const word = 'x'.repeat(200_000);
+    const run = await createLocalSandbox().runCommand('bash', [
+      '-c',
+      `word=${word}; echo "$1 $#"; printf %s "$word" | cksum`,
+      'bash',
+      'a b',
+    ]);
+    expect(await run.stderr()).toBe('');
+    expect(await run.stdout()).toMatch(/^a b 1\n\d+ 200000\n$/);
+  });
+
   test('standard input is empty', async () => {
     const run = await createLocalSandbox().runCommand('cat');
     expect([run.exitCode, await run.stdout()]).toEqual([0, '']);

@@ -9,6 +9,9 @@ import type { CommandFinished, DetachedCommand, RunParams } from './types.ts';
 const REPLACE = 'exec -- "$@"';
 const TELL_PID_AND_REPLACE = `printf '%s\\n' "$$"; ${REPLACE}`;
 
+/** The longest argument that Linux takes; `bash` runs longer commands all the same. */
+const LONGEST_ARGUMENT = 131_071;
+
 /** A day, the longest limit there is: as good as none. */
 const NO_LIMIT_MS = 86_400_000;
 
@@ -35,13 +38,15 @@ export function start(sandbox: Partial<BashOptions> & { cwd: string }, params: R
   });
   const abort = linkedAbort([sandbox.signal, params.signal]);
 
+  // A detached program has to tell its pid, so that one gets what any program gets: E2BIG.
+  const long = tellPid ? null : longCommand(params);
   const options: BashOptions = {
     sanitize: false,
     ...(sandbox.mode === undefined ? { timeoutMs: NO_LIMIT_MS } : {}),
     ...definedOnly(sandbox),
     cwd: resolve(sandbox.cwd, params.cwd ?? '.'),
     env: { ...sandbox.env, ...params.env },
-    args: [params.cmd, ...(params.args ?? [])],
+    args: long ? long.args : [params.cmd, ...(params.args ?? [])],
     signal: abort.controller.signal,
     // All of it arrives here; the result's own copy would only be a second one.
     truncate: { keep: 'tail', maxBytes: 1 },
@@ -50,7 +55,7 @@ export function start(sandbox: Partial<BashOptions> & { cwd: string }, params: R
     onSnapshot: tellPid ? withoutPid(sandbox.onSnapshot) : sandbox.onSnapshot,
     onOutput: tellPid ? withoutFirstLine((line) => resolvePid(Number(line)), collect) : collect,
   };
-  const ended = bash(tellPid ? TELL_PID_AND_REPLACE : REPLACE, options)
+  const ended = bash(long?.command ?? (tellPid ? TELL_PID_AND_REPLACE : REPLACE), options)
     .finally(abort.unlink)
     .then((result) => ({
       // Nothing is ever moved to the background here, so that there is an exit code.
@@ -94,6 +99,13 @@ export async function detached({ pid, ended, abort }: Started): Promise<Detached
       }
     },
   };
+}
+
+/** The command of `bash -c COMMAND $0 $1…`, if it is too long to be an argument: the shell itself can be given it. */
+function longCommand({ cmd, args = [] }: RunParams): { command: string; args: string[] } | null {
+  const [flag, command = '', , ...positional] = args;
+  if (cmd !== 'bash' || flag !== '-c' || Buffer.byteLength(command) <= LONGEST_ARGUMENT) return null;
+  return { command, args: positional };
 }
 
 /** Checks what a caller asked to run. */
