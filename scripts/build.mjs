@@ -9,7 +9,7 @@ const napi = (args, options) => run(tool('napi'), ['build', '--platform', '--rel
 
 /** The addon with its loader and types, and the supervisor. */
 export const native = {
-  title: 'addon and supervisor (cargo, about a minute)',
+  title: 'addon and supervisor (cargo, a minute or two)',
   stamp: new Stamp(
     'native',
     [

@@ -5,6 +5,9 @@ import { join } from 'node:path';
 import { Failed, isMain, main, root, run, since, tool } from './process.mjs';
 import { setUp } from './setup.mjs';
 
+// In a log biome would write an escape sequence around every character.
+const colours = process.stdout.isTTY ? [] : ['--colors=off'];
+
 const clippy = (...features) => ['clippy', '--all-targets', ...features, '--', '-D', 'warnings'];
 
 /** The set-up wrote index.d.ts from the sources as they are; the one in git must be the same. */
@@ -27,7 +30,7 @@ async function packs(options) {
 /** The checks by name; each throws when it fails, and takes the options of `run`. */
 export const checks = [
   ['cargo fmt', (options) => run('cargo', ['fmt', '--check'], options)],
-  ['biome', (options) => run(tool('biome'), ['ci', '--error-on-warnings', '.'], options)],
+  ['biome', (options) => run(tool('biome'), ['ci', '--error-on-warnings', ...colours, '.'], options)],
   ['types', (options) => run(tool('tsc'), ['--project', '.'], options)],
   ['index.d.ts', typesAreCheckedIn],
   ['pack', packs],

@@ -20,7 +20,15 @@ process.env.CARGO_PROFILE_DEV_DEBUG = 'line-tables-only';
 
 const status = async () => (await run('git', ['status', '--porcelain'], { output: 'keep' })).stdout;
 
+const setUp = [join(root, 'scripts', 'setup.mjs')];
+
 const none = { passed: 0, failed: 0, skipped: 0 };
+
+/** What was made is not made again. */
+async function setUpAgain() {
+  const { output } = await run(process.execPath, setUp, { output: 'keep' });
+  if (output) throw new Failed(`there was nothing to do, but: ${output}`);
+}
 
 /** `npm test`, counted by its last line. */
 async function suites() {
@@ -52,7 +60,8 @@ async function vitestOn(major) {
 const before = await status();
 
 const steps = [
-  ['set-up', () => run(process.execPath, [join(root, 'scripts', 'setup.mjs')], { limitMs: 20 * minutes })],
+  ['set-up', () => run(process.execPath, setUp, { limitMs: 20 * minutes })],
+  ['set-up, again', setUpAgain],
   ['npm test', suites],
   ['vitest on Node 24', () => vitestOn(24)],
   ...checks.map(([name, check]) => [name, () => check({ limitMs: 10 * minutes })]),
