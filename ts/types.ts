@@ -1,5 +1,9 @@
+import type { BashSnapshot, OutputChunk } from '../native.cjs';
+
 /** What a command is run with. Every field may be left out; `undefined` counts as left out. */
 export interface BashOptions {
+  /** Positional parameters of the command, `$1` and on. Default none. */
+  args?: string[] | undefined;
   /** The folder the command starts in; relative ones are resolved against `process.cwd()`, which is the default. It must exist and be a directory. */
   cwd?: string | undefined;
   /** Variables laid over what is inherited and over the unattended defaults; `null` (or `undefined`) removes a name. Values never appear in an argument list, a log or an error. */
@@ -71,75 +75,4 @@ export interface SpillOptions {
   retentionMs?: number | undefined;
   /** A caller's artifact store: called when a stream overflows. `null` or a throw sets `spillError`, and the run goes on. */
   allocate?: ((stream: 'stdout' | 'stderr') => { id: string; path: string } | null) | undefined;
-}
-
-/** A piece of live output. */
-export interface OutputChunk {
-  stream: 'stdout' | 'stderr';
-  text: string;
-}
-
-/** A running command as it looks now. */
-export interface BashSnapshot {
-  /** Process id, also the process group id. */
-  pid: number;
-  /** The last 8 KiB of sanitized standard output, the unfinished line included. */
-  stdout: string;
-  /** The same of standard error; empty with `merge`. */
-  stderr: string;
-  /** Since the start of the process, in ms. */
-  durationMs: number;
-}
-
-/** How a command ended and what it wrote: plain data, whole after `structuredClone` and JSON. */
-export interface BashResult {
-  stdout: string;
-  stderr: string;
-  /** 0…255; 128+n after signal n; 124 after the time limit; 130 after an abort; `null` only when `'backgrounded'`. */
-  exitCode: number | null;
-  status: 'exited' | 'signaled' | 'timed-out' | 'aborted' | 'backgrounded';
-  /** What really ended the shell (`'SIGKILL'`), or `null`; after a time limit too. */
-  signal: string | null;
-  /** Also the process group id; 0 if nothing was started. */
-  pid: number;
-  /** From the start of the shell to its end, in ms. */
-  durationMs: number;
-  /** The limit that held, in ms. */
-  timeoutMs: number | null;
-  truncation: { stdout: Truncation | null; stderr: Truncation | null };
-  /** Always `null` in this version. */
-  background: null;
-  /** Processes the command left running after the shell ended. */
-  survivors: Survivor[];
-  usage: { userMs: number; systemMs: number; maxRssBytes: number };
-  /** One fact a line that the caller or the model should know. */
-  notes: string[];
-}
-
-/** How a stream was cut. Figures are of the sanitized stream and leave the notice out. */
-export interface Truncation {
-  keep: 'tail' | 'head' | 'ends';
-  by: 'lines' | 'bytes' | 'chars';
-  totalLines: number;
-  totalBytes: number;
-  outputLines: number;
-  outputBytes: number;
-  /** 1-based range shown (`'ends'`: of the head part, then see `notice`). */
-  firstLine: number;
-  lastLine: number;
-  /** The first (tail) or last (head) line shown is cut. */
-  partialLine: boolean;
-  /** The whole sanitized stream, when it was written out. */
-  path: string | null;
-  artifactId: string | null;
-  spillError: string | null;
-  notice: string;
-}
-
-/** A process that a command left running. */
-export interface Survivor {
-  pid: number;
-  command: string;
-  /** Always `null` in this version. */
-  taskId: string | null;
 }

@@ -1,0 +1,54 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { root, run } from './packed.ts';
+
+/** The TypeScript examples of a page, each by the line it starts at. */
+async function examples(file: string): Promise<{ line: number; text: string }[]> {
+  const page = await readFile(file, 'utf8');
+  return [...page.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map((found) => ({
+    line: page.slice(0, found.index).split('\n').length + 1,
+    text: found[1] ?? '',
+  }));
+}
+
+test('the examples of the README and of docs/ compile', async () => {
+  const docs = (await readdir(join(root, 'docs'))).filter((name) => name.endsWith('.md'));
+  const pages = [join(root, 'README.md'), ...docs.map((name) => join(root, 'docs', name))];
+  const folder = await mkdtemp(join(tmpdir(), 'agent-bash-readme-'));
+  try {
+    const files: string[] = [];
+    for (const page of pages) {
+      for (const { line, text } of await examples(page)) {
+        const file = `${basename(page, '.md')}-line-${line}.ts`;
+        // A module each, whatever it imports.
+        await writeFile(join(folder, file), `${text}\nexport {};\n`);
+        files.push(file);
+      }
+    }
+    expect(files.length).toBeGreaterThan(0);
+    const compilerOptions = {
+      module: 'preserve',
+      moduleResolution: 'bundler',
+      target: 'es2022',
+      lib: ['es2023'],
+      types: ['node'],
+      typeRoots: [join(root, 'node_modules', '@types')],
+      paths: {
+        'agent-bash': [join(root, 'index.d.ts')],
+        'agent-bash/*': [join(root, 'dist', '*.d.mts')],
+        ai: [join(root, 'node_modules', 'ai7')],
+        zod: [join(root, 'node_modules', 'zod')],
+      },
+      strict: true,
+      skipLibCheck: true,
+      noEmit: true,
+    };
+    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
+    const ended = await run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc')], folder);
+    expect(ended.stdout).toBe('');
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+});

@@ -1,0 +1,152 @@
+import { execFile } from 'node:child_process';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, test, vi } from 'vitest';
+import { processesIn, start, temporaryFolder } from './support.ts';
+
+const execute = promisify(execFile);
+const ESCAPE = '\u001b';
+vi.setConfig({ testTimeout: 60_000 });
+
+describe('the repair', () => {
+  test('goes through every step, plain in a pipe, and leaves nothing behind', async () => {
+    const run = await start([]);
+    const { code, stdout, stderr } = await run.ended;
+    expect(stderr).toBe('');
+    // In this order: the tests fail, are read, something slow shows how far it is, the repair, the tests, the commit.
+    const steps = [
+      /^model +a script that comes with the example \(AGENT_BASH_MODEL and AI_GATEWAY_API_KEY not set\)$/m,
+      /^\$ npm test {2}\(mode slow\)$/m,
+      /│ test at test\/cart\.test\.js:\d+:1$/m,
+      /^ {2}✗ exit 1 · [\d.]+ m?s$/m,
+      /“every item counts” fails \(test\/cart\.test\.js, line \d+\): 800 was expected, 500 came out\./,
+      /^\$ cat test\/cart\.test\.js$/m,
+      /^\$ cat src\/cart\.js$/m,
+      /^\$ npm run --silent audit {2}\(mode slow, tail 4\)$/m,
+      /^ {2}⋯ [\d.]+ m?s {2}month \d+ of 12: /m,
+      /^ {2}│ 480 of 480 orders come out too low$/m,
+      /^ {2}✗ exit 1 · [\d.]+ s · stdout cut: last 4 of 13 lines shown$/m,
+      /^\$ cat > src\/cart\.js <<'EOF'$/m,
+      /│ \+ {2}for \(let i = 0; i < items\.length; i\+\+\) \{$/m,
+      /^\$ npm test {2}\(mode slow\)$/m,
+      /^ {2}✓ exit 0 · [\d.]+ m?s$/m,
+      /^\$ git add src\/cart\.js && git commit /m,
+      /│ [0-9a-f]{7,} Count the last item of a cart$/m,
+      /^✓ repaired: the tests pass in a fresh clone of commit [0-9a-f]{7}$/m,
+    ];
+    let rest = stdout;
+    for (const step of steps) {
+      const at = step.exec(rest);
+      expect(at, `${step} in\n${rest}`).not.toBeNull();
+      rest = rest.slice((at?.index ?? 0) + (at?.[0].length ?? 0));
+    }
+    expect(code).toBe(0);
+    expect(stdout).not.toContain(ESCAPE);
+    expect((await readdir(run.temporary)).filter((name) => name.startsWith('coding-agent-'))).toEqual([]);
+  });
+
+  test('is printed while it happens, and its end is kept with --keep, whatever the user’s git settings', async () => {
+    const home = await temporaryFolder();
+    await writeFile(
+      join(home, '.gitconfig'),
+      '[commit]\n\tgpgsign = true\n[user]\n\tuseConfigOnly = true\n[core]\n\thooksPath = /nowhere\n',
+    );
+    const run = await start(['--keep'], { HOME: home });
+    await run.until(/⋯ .*month [1-6] of 12/);
+    expect(run.text()).not.toMatch(/orders come out too low/);
+    const { code, stdout } = await run.ended;
+    expect(code).toBe(0);
+
+    const folder = /^kept +(.*)$/m.exec(stdout)?.[1] ?? '';
+    const git = async (...args: string[]) => (await execute('git', args, { cwd: folder })).stdout;
+    expect((await git('log', '--format=%s %an <%ae>')).trim().split('\n')).toEqual([
+      'Count the last item of a cart Coding Agent <coding-agent@example.invalid>',
+      'Price a cart Coding Agent <coding-agent@example.invalid>',
+    ]);
+    expect(await git('status', '--porcelain')).toBe('');
+    expect(await git('diff', '--name-only', 'HEAD~1')).toBe('src/cart.js\n');
+    expect(await readFile(join(folder, 'src/cart.js'), 'utf8')).toContain('i < items.length; i++');
+  });
+});
+
+describe('an interruption', () => {
+  test.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)('by %s ends the command and the agent, and cleans up', async (signal, code) => {
+    const run = await start([]);
+    await run.until(/⋯ .*month \d+ of 12/);
+    run.child.kill(signal);
+    const end = await run.ended;
+    expect(end.code).toBe(code);
+    expect(end.stdout).toMatch(/^ {2}✗ interrupted, exit 130 · [\d.]+ m?s/m);
+    expect(end.stdout).toMatch(/^✗ interrupted$/m);
+    expect(end.stdout).not.toMatch(/orders come out too low/);
+    expect(end.stderr).toBe('');
+    expect(await processesIn(run.temporary)).toEqual([]);
+    expect((await readdir(run.temporary)).filter((name) => name.startsWith('coding-agent-'))).toEqual([]);
+  });
+
+  test('by a reader that goes away ends it too', async () => {
+    const run = await start([]);
+    await run.until(/⋯ .*month \d+ of 12/);
+    run.child.stdout?.destroy();
+    expect((await run.ended).code).toBe(1);
+    expect(await processesIn(run.temporary)).toEqual([]);
+  });
+});
+
+describe('a task of one’s own without a model', () => {
+  test('looks around in the folder, changes nothing, and says what is missing', async () => {
+    const folder = await temporaryFolder();
+    await mkdir(join(folder, 'src'));
+    await writeFile(join(folder, 'notes.txt'), 'mine');
+    const run = await start(['tidy up', '--cwd', folder]);
+    const { code, stdout } = await run.ended;
+    expect(stdout).toContain(`task     tidy up\n`);
+    expect(stdout).toContain(`  │ ${folder}\n`);
+    expect(stdout).toContain('  │ notes.txt\n');
+    expect(stdout).toContain('A task of your own needs a real model.');
+    expect(stdout).toMatch(/^✗ the task was not done: set AGENT_BASH_MODEL .* and AI_GATEWAY_API_KEY$/m);
+    expect(code).toBe(2);
+    expect((await readdir(folder)).sort()).toEqual(['notes.txt', 'src']);
+  });
+
+  test('is coloured where that is asked for', async () => {
+    const args = ['tidy up', '--cwd', await temporaryFolder()];
+    const coloured = await start(args, { FORCE_COLOR: '1' });
+    expect((await coloured.ended).stdout).toContain(`${ESCAPE}[32m`);
+    const never = await start(args, { FORCE_COLOR: '1', NO_COLOR: '1' });
+    expect((await never.ended).stdout).not.toContain(ESCAPE);
+  });
+
+  test('takes a relative folder from where npm was called', async () => {
+    const from = await temporaryFolder();
+    await mkdir(join(from, 'inner'));
+    const run = await start(['tidy up', '--cwd', 'inner'], { npm_lifecycle_event: 'start', INIT_CWD: from });
+    expect((await run.ended).stdout).toContain(`folder   ${join(from, 'inner')}\n`);
+    const direct = await start(['tidy up', '--cwd', 'inner'], {}, from);
+    expect((await direct.ended).stdout).toContain(`folder   ${join(from, 'inner')}\n`);
+  });
+});
+
+describe('the command line', () => {
+  test.each([
+    [['--cwd', '/no/such/folder'], 'There is no folder /no/such/folder'],
+    [['one', 'two'], 'the task must be one argument'],
+    [['--nonsense'], "Unknown option '--nonsense'"],
+    [['task', '--keep'], '--keep is for the project made for the purpose'],
+    [[''], 'the task is empty'],
+  ])('%j is refused with a reason', async (args, reason) => {
+    const { code, stdout, stderr } = await (await start(args)).ended;
+    expect(stderr).toContain(reason);
+    expect([code, stdout]).toEqual([2, '']);
+  });
+
+  test('--help says how it is used', async () => {
+    const { code, stdout } = await (await start(['--help'])).ended;
+    expect(code).toBe(0);
+    expect(stdout).toContain("npm start -- 'TASK' [--cwd DIR]");
+  });
+});

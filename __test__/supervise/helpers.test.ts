@@ -1,0 +1,241 @@
+import { bash } from 'agent-bash';
+import { describe, expect, test } from 'vitest';
+import {
+  alive,
+  folder,
+  host,
+  kill,
+  linuxTest,
+  mark,
+  type Process,
+  processOf,
+  settles,
+  shimsOf,
+  sleepers,
+  supervisorOf,
+  until,
+} from '../support/index.ts';
+
+function supervisor(): Process {
+  const found = supervisorOf();
+  if (!found) throw new Error(`no supervisor below ${process.pid}`);
+  return found;
+}
+
+/** The shim that runs the command whose shell or child sleeps: the child of the supervisor above it. */
+function shimAbove(pid: number): number {
+  const top = supervisor().pid;
+  let one = processOf(pid);
+  while (one && one.ppid !== top) one = processOf(one.ppid);
+  if (!one) throw new Error(`no shim above ${pid}`);
+  return one.pid;
+}
+
+async function worksAgain(): Promise<void> {
+  expect(await settles(bash('echo again; exit 2'))).toMatchObject({ status: 'exited', exitCode: 2, stdout: 'again\n' });
+}
+
+/** A command with a child, a daemon and one that cleared its environment, that all sleep; running. */
+async function tree() {
+  const seconds = mark();
+  const promise = bash(
+    `echo before; setsid sleep ${seconds} & (env -i setsid sleep ${seconds} &); sleep ${seconds}; echo after`,
+    {
+      timeoutMs: 60_000,
+    },
+  );
+  await until(() => sleepers(seconds).length === 3);
+  return { seconds, promise };
+}
+
+describe('Linux: the processes are those of the design', () => {
+  linuxTest('one supervisor a host, one shim a command between it and the shell', async () => {
+    const seconds = mark();
+    const promises = [1, 2, 3].map(() => bash(`sleep ${seconds}; :`));
+    await until(() => sleepers(seconds).length === 3);
+    const shims = sleepers(seconds).map(shimAbove);
+    expect(new Set(shims).size).toBe(3);
+    const shells = sleepers(seconds).map((pid) => processOf(pid)?.ppid ?? 0);
+    expect(shells.map((pid) => processOf(pid)?.ppid)).toEqual(shims);
+    for (const pid of sleepers(seconds)) kill(pid, 'SIGKILL');
+    expect((await Promise.all(promises)).map(({ pid }) => pid).sort()).toEqual(shells.sort());
+  });
+
+  linuxTest('no more than a few wait for work', async () => {
+    await Promise.all(Array.from({ length: 50 }, () => bash('true')));
+    await until(() => shimsOf(supervisor().pid).length <= 20);
+  });
+
+  linuxTest('a host that ends by itself takes them with it', async () => {
+    const running = host("await bash('true'); console.log('ran'); process.stdin.resume(); setTimeout(() => {}, 300);");
+    await running.says(/ran/);
+    const found = await until(() => supervisorOf(running.pid));
+    const all = [found.pid, ...shimsOf(found.pid).map(({ pid }) => pid)];
+    expect((await running.ended()).code).toBe(0);
+    await until(() => !all.some(alive));
+  });
+});
+
+describe('Linux: a helper that is killed under a command', () => {
+  const helpers: [string, (sleeper: number) => number][] = [
+    ['the supervisor', () => supervisor().pid],
+    ['the shim', shimAbove],
+  ];
+
+  linuxTest.each(helpers)(
+    '%s, SIGKILL: signaled, SIGKILL, 137, with a note; nothing stays, the next call works',
+    async (_, find) => {
+      const { seconds, promise } = await tree();
+      const pid = find(sleepers(seconds)[0] ?? 0);
+      kill(pid, 'SIGKILL');
+      const result = await settles(promise);
+      expect(result).toMatchObject({ status: 'signaled', signal: 'SIGKILL', exitCode: 137, stdout: 'before\n' });
+      expect(result.notes.length).toBeGreaterThanOrEqual(1);
+      await worksAgain();
+      await until(() => sleepers(seconds).length === 0);
+      await until(() => !alive(pid));
+    },
+  );
+
+  linuxTest.each(helpers)('%s, SIGKILL, while the tree ignores what it can', async (_, find) => {
+    const seconds = mark();
+    const promise = bash(`trap '' TERM HUP INT QUIT; setsid sleep ${seconds} & while :; do sleep ${seconds}; done`);
+    await until(() => sleepers(seconds).length === 2);
+    kill(find(sleepers(seconds)[0] ?? 0), 'SIGKILL');
+    expect(await settles(promise)).toMatchObject({ status: 'signaled', signal: 'SIGKILL', exitCode: 137 });
+    await worksAgain();
+    await until(() => sleepers(seconds).length === 0);
+  });
+
+  linuxTest.each(helpers)('%s, SIGKILL, together with an abort', async (_, find) => {
+    const seconds = mark();
+    const controller = new AbortController();
+    const promise = bash(`trap '' TERM; setsid sleep ${seconds} & while :; do sleep ${seconds}; done`, {
+      signal: controller.signal,
+      graceMs: 1_000,
+    });
+    await until(() => sleepers(seconds).length === 2);
+    const pid = find(sleepers(seconds)[0] ?? 0);
+    controller.abort();
+    kill(pid, 'SIGKILL');
+    const result = await settles(promise);
+    expect(['aborted', 'signaled']).toContain(result.status);
+    await worksAgain();
+    await until(() => sleepers(seconds).length === 0);
+  });
+
+  linuxTest.each(helpers)('%s, SIGKILL, while output flows', async (_, find) => {
+    const seconds = mark();
+    const promise = bash(`sleep ${seconds} & yes`, { spill: false, timeoutMs: 60_000 });
+    await until(() => sleepers(seconds).length === 1);
+    kill(find(sleepers(seconds)[0] ?? 0), 'SIGKILL');
+    expect(await settles(promise)).toMatchObject({ status: 'signaled', signal: 'SIGKILL', exitCode: 137 });
+    await worksAgain();
+    await until(() => sleepers(seconds).length === 0);
+  });
+
+  linuxTest.each(helpers)('%s, SIGKILL, while survivors are drained', async (_, find) => {
+    const seconds = mark();
+    const promise = bash(`(sleep ${seconds} & while :; do echo x; sleep .05; done) & echo head`);
+    await until(() => sleepers(seconds).length === 1);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    kill(find(sleepers(seconds)[0] ?? 0), 'SIGKILL');
+    expect((await settles(promise)).stdout).toMatch(/^head\n/);
+    await worksAgain();
+  });
+
+  linuxTest.each(helpers)('%s, SIGSTOP: the limit still ends it, the next call works', async (_, find) => {
+    const seconds = mark();
+    const promise = bash(`setsid sleep ${seconds} & sleep ${seconds}`, { timeoutMs: 1_500, graceMs: 300 });
+    await until(() => sleepers(seconds).length === 2);
+    const pid = find(sleepers(seconds)[0] ?? 0);
+    kill(pid, 'SIGSTOP');
+    const result = await settles(promise);
+    expect(['timed-out', 'signaled']).toContain(result.status);
+    await worksAgain();
+    kill(pid, 'SIGCONT');
+    await until(() => sleepers(seconds).length === 0);
+  });
+
+  linuxTest.each(helpers)('%s, SIGSTOP, then SIGCONT: as if nothing had been', async (_, find) => {
+    const seconds = mark();
+    const cwd = folder();
+    const promise = bash(`sleep ${seconds}; until [ -e go ]; do sleep .02; done; echo end`, { cwd, timeoutMs: 60_000 });
+    await until(() => sleepers(seconds).length === 1);
+    const sleeper = sleepers(seconds)[0] ?? 0;
+    const pid = find(sleeper);
+    kill(pid, 'SIGSTOP');
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    kill(pid, 'SIGCONT');
+    kill(sleeper, 'SIGTERM');
+    (await import('node:fs')).writeFileSync(`${cwd}/go`, '');
+    expect(await settles(promise)).toMatchObject({ status: 'exited', exitCode: 0, stdout: 'end\n' });
+  });
+
+  linuxTest(
+    'the supervisor, SIGTERM, SIGINT, SIGHUP: commands go on or end with a note, and the next call works',
+    async () => {
+      for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR1', 'SIGPIPE'] as const) {
+        const promise = bash('sleep .3; echo on');
+        kill(supervisor().pid, signal);
+        const result = await settles(promise);
+        expect([0, 137]).toContain(result.exitCode);
+        await worksAgain();
+      }
+    },
+  );
+});
+
+describe('Linux: a helper that is killed while idle', () => {
+  linuxTest('the supervisor', async () => {
+    for (let round = 0; round < 5; round++) {
+      await bash('true');
+      const { pid } = supervisor();
+      kill(pid, 'SIGKILL');
+      if (round % 2) await until(() => !alive(pid));
+      await worksAgain();
+    }
+  });
+
+  linuxTest('every shim that waits', async () => {
+    for (let round = 0; round < 5; round++) {
+      await bash('true');
+      for (const { pid } of shimsOf(supervisor().pid)) kill(pid, 'SIGKILL');
+      await worksAgain();
+      await worksAgain();
+    }
+  });
+
+  linuxTest('all of them', async () => {
+    await bash('true');
+    const { pid } = supervisor();
+    for (const one of [...shimsOf(pid).map((shim) => shim.pid), pid]) kill(one, 'SIGKILL');
+    await worksAgain();
+  });
+
+  linuxTest('again and again, under load: every promise settles, and nothing stays behind', async () => {
+    const seconds = mark();
+    const all = Array.from({ length: 60 }, (_, n) =>
+      bash(`setsid sleep ${seconds} & sleep .${n % 5}; exit 9`, { timeoutMs: 20_000 }),
+    );
+    for (let round = 0; round < 4; round++) {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      const found = supervisorOf();
+      if (found) kill(found.pid, 'SIGKILL');
+    }
+    const ends = await settles(Promise.allSettled(all), 60_000);
+    for (const end of ends) {
+      expect(end.status).toBe('fulfilled');
+      if (end.status === 'fulfilled') expect([9, 137]).toContain(end.value.exitCode);
+    }
+    await worksAgain();
+  });
+});
+
+test('the name of the supervisor can be told in a list of processes', async () => {
+  await bash('true');
+  if (process.platform === 'linux') {
+    const { name, argv } = supervisor();
+    expect(`${name} ${argv.join(' ')}`).toContain('agent-bash-supe');
+  }
+});

@@ -1,0 +1,83 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
+import { settles, until } from './until.ts';
+
+export const packageRoot = fileURLToPath(new URL('../../', import.meta.url));
+export const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
+
+export interface Host {
+  pid: number;
+  process: ChildProcess;
+  /** What it has printed so far. */
+  stdout(): string;
+  stderr(): string;
+  /** Waits for printed text; gives the match. */
+  says(pattern: RegExp): Promise<RegExpExecArray>;
+  /** Waits for its end. */
+  ended(): Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+}
+
+export interface HostOptions {
+  env?: NodeJS.ProcessEnv;
+  /** Shell text to run before Node takes the place of that shell, such as `ulimit -n 512`. */
+  before?: string;
+  execArgv?: string[];
+  /** Whether it gets a session and a process group of its own. */
+  detached?: boolean;
+}
+
+/** Another Node process that has `bash` imported and runs `source`, a module with top-level await. */
+export function host(
+  source: string,
+  { env = {}, before = '', execArgv = [], detached = false }: HostOptions = {},
+): Host {
+  const module = `import { bash, TRUNCATE } from 'agent-bash';\nvoid TRUNCATE;\n${source}`;
+  const argv = [process.execPath, ...execArgv, '--input-type=module', '--eval', module];
+  const child = spawn('bash', ['-c', `${before}\nexec "$@"`, 'bash', ...argv], {
+    cwd: packageRoot,
+    env: { ...process.env, NODE_OPTIONS: '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached,
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  const closed = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
+  onTestFinished(() => {
+    child.kill('SIGKILL');
+  });
+  return {
+    pid: child.pid ?? 0,
+    process: child,
+    stdout: () => stdout,
+    stderr: () => stderr,
+    says: async (pattern) => {
+      try {
+        return await until(() => pattern.exec(stdout), `the host says ${pattern}`);
+      } catch (error) {
+        throw new Error(`${(error as Error).message}; it said: ${stdout}${stderr}`);
+      }
+    },
+    ended: async () => {
+      const [code, signal] = await settles(closed, 40_000);
+      return { code, signal };
+    },
+  };
+}
+
+/** Runs such a process to its end and gives what it printed, as JSON; fails with its errors when it fails. */
+export async function hostResult<T>(source: string, options?: HostOptions): Promise<T> {
+  const running = host(source, options);
+  const closed = once(running.process, 'close');
+  const { code, signal } = await running.ended();
+  await closed;
+  if (code !== 0) throw new Error(`the host ended with ${code ?? signal}: ${running.stdout()}${running.stderr()}`);
+  return JSON.parse(running.stdout()) as T;
+}

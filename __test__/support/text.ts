@@ -1,0 +1,52 @@
+/** The numbers from `first` to `last`, a line each, as `seq` prints them. */
+export function seq(first: number, last: number): string {
+  let text = '';
+  for (let n = first; n <= last; n++) text += `${n}\n`;
+  return text;
+}
+
+/** The text without the line ends at its end. */
+export function chomp(text: string): string {
+  return text.replace(/\n+$/, '');
+}
+
+/** Whether half of a surrogate pair stands alone in the text. */
+export function hasLoneSurrogate(text: string): boolean {
+  return /\p{Surrogate}/u.test(text);
+}
+
+/** The variables that `env -0` printed. */
+export function variables(text: string): Record<string, string> {
+  const pairs = text.split('\0').filter(Boolean);
+  return Object.fromEntries(pairs.map((pair) => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]));
+}
+
+/** A word of shell that stands for exactly this text. */
+export function quote(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/**
+ * A command that writes the pieces one after another, each with a write of its own and a pause of 2 ms after it, without
+ * starting a process for each. It runs in a folder that it may write to.
+ */
+export function drip(pieces: Iterable<Uint8Array>): string {
+  let command = 'mkfifo .drip && exec 9<>.drip && rm .drip\n';
+  for (const piece of pieces) {
+    if (piece.length === 0) continue;
+    const escapes = Array.from(piece, (byte) => `\\x${byte.toString(16).padStart(2, '0')}`).join('');
+    command += `printf '${escapes}'; read -rt .002 -u 9\n`;
+  }
+  return `${command}exit 0`;
+}
+
+/** Cuts bytes at the given places. */
+export function cutAt(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
+  const ends = [...new Set(places.map((place) => place % (bytes.length + 1)))].sort((a, b) => a - b);
+  return [...ends, bytes.length].map((end, index) => bytes.subarray(index === 0 ? 0 : ends[index - 1], end));
+}
+
+/** Each byte a piece of its own. */
+export function everyByte(text: string): Uint8Array[] {
+  return Array.from(Buffer.from(text), (byte) => Uint8Array.of(byte));
+}

@@ -1,0 +1,7 @@
+/** tinyexec with its defaults: it lays `env` over `process.env` and reads both streams into strings. */
+export async function load() {
+  const { x } = await import('tinyexec');
+  const run = (command, env) =>
+    x('bash', ['-c', command], { nodeOptions: { env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] } });
+  return { run, collect: async (command) => (await run(command)).stdout.length };
+}

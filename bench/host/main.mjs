@@ -1,0 +1,10 @@
+// Entry of a host process: does what its parent asks (tasks.mjs), one task at a time, until the channel closes.
+import { tasks } from './tasks.mjs';
+
+process.on('message', async ({ task, args }) => {
+  try {
+    process.send({ value: await tasks[task](...args) });
+  } catch (error) {
+    process.send({ error: `${task}(${args[0] ?? ''}): ${error?.stack ?? error}` });
+  }
+});

@@ -1,0 +1,117 @@
+// What a host process can be asked. Times are milliseconds, sizes bytes.
+import { readdirSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { load } from '../contestants/index.mjs';
+import { Meter } from './meter.mjs';
+
+const loaded = new Map();
+const ballast = [];
+
+async function contestant(name) {
+  if (!loaded.has(name)) loaded.set(name, await load(name));
+  return loaded.get(name);
+}
+
+function expectSuccess(name, { exitCode }) {
+  if (exitCode !== 0) throw new Error(`${name}: \`true\` gave exit code ${exitCode}`);
+}
+
+/** The environment that our commands get, as the kernel handed it to bash. */
+async function environment() {
+  const { run } = await contestant('agent-bash');
+  // bash stays (it is not replaced by its last command), so /proc shows what it was started with.
+  const { stdout } = await run('cat /proc/$$/environ 2>/dev/null || env -0; :');
+  return Object.fromEntries(
+    stdout
+      .split('\0')
+      .filter(Boolean)
+      .map((entry) => [entry.slice(0, entry.indexOf('=')), entry.slice(entry.indexOf('=') + 1)]),
+  );
+}
+
+/** Runs `true` `count` times, one after another: the time of each, and of its synchronous part. */
+async function latency(name, count, env) {
+  const { run } = await contestant(name);
+  const total = [];
+  const call = [];
+  for (let i = 0; i < count; i++) {
+    const started = performance.now();
+    const pending = run('true', env);
+    const returned = performance.now();
+    const result = await pending;
+    total.push(performance.now() - started);
+    call.push(returned - started);
+    expectSuccess(name, result);
+  }
+  return { total, call };
+}
+
+/** Longest gap between two turns of a busy event loop, from now until the returned function is called. */
+function watchTurns() {
+  let last = performance.now();
+  let longest = 0;
+  let on = true;
+  const turn = () => {
+    const now = performance.now();
+    if (now - last > longest) longest = now - last;
+    last = now;
+    if (on) setImmediate(turn);
+  };
+  setImmediate(turn);
+  return () => {
+    on = false;
+    return Math.max(longest, performance.now() - last);
+  };
+}
+
+/** For `count` runs of `true`, the longest time each kept the event loop from turning; `name` null: of doing nothing. */
+async function block(name, count, env) {
+  const run = name === null ? () => sleep(2).then(() => ({ exitCode: 0 })) : (await contestant(name)).run;
+  const gaps = [];
+  for (let i = 0; i < count; i++) {
+    const stop = watchTurns();
+    const result = await run('true', env);
+    gaps.push(stop());
+    expectSuccess(name, result);
+  }
+  return gaps;
+}
+
+/** Makes this process `bytes` larger, every page touched, and keeps it so; resolves to its resident size. */
+async function grow(bytes) {
+  for (let left = bytes; left > 0; left -= 2 ** 26) {
+    const block = Buffer.allocUnsafeSlow(Math.min(left, 2 ** 26));
+    for (let at = 0; at < block.length; at += 4096) block[at] = 1;
+    ballast.push(block);
+  }
+  return process.memoryUsage.rss();
+}
+
+/** All output of `command` into a file: `way` 'drain' (at `file`) or 'collect' (as a string). */
+async function output(name, way, command, file) {
+  const { [way]: produce } = await contestant(name);
+  const meter = new Meter();
+  await produce(command, file);
+  return meter.stop();
+}
+
+/** `commands` all at once: how long until the last had settled, how many were right, descriptors left over. */
+async function crowd(name, commands, env) {
+  const { run } = await contestant(name);
+  const before = openDescriptors();
+  const started = performance.now();
+  const settled = await Promise.allSettled(commands.map(({ command }) => run(command, env)));
+  const total = performance.now() - started;
+  const right = settled.filter(
+    ({ value }, i) => value?.exitCode === commands[i].exitCode && value.stdout.trimEnd() === commands[i].stdout,
+  ).length;
+  const error = settled.find(({ status }) => status === 'rejected')?.reason;
+  await sleep(50);
+  return { total, right, error: error?.code ?? error?.message ?? null, leaked: openDescriptors() - before };
+}
+
+function openDescriptors() {
+  return readdirSync('/dev/fd').length;
+}
+
+export const tasks = { environment, latency, block, grow, output, crowd };

@@ -1,0 +1,44 @@
+// The log that the flood is made of: lines of about 80 bytes, one in ten with colour or a progress line.
+import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
+
+const BLOCK = 2 ** 24;
+const WORDS = 'compiling linking resolved module cache warning src/index.ts node_modules at line error test ok'.split(
+  ' ',
+);
+
+/** A generator of numbers below `limit`, the same on every machine. */
+function numbers(seed) {
+  let state = seed;
+  return (limit) => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+    return Math.floor((state / 2 ** 32) * limit);
+  };
+}
+
+function line(number, random) {
+  let text = `${number} `;
+  while (text.length < 60 + random(20)) text += `${WORDS[random(WORDS.length)]} ${random(1000)} `;
+  if (number % 20 === 0) return `\x1b[32m✓\x1b[39m ${text}\x1b[2m(${random(900)} ms)\x1b[22m\n`;
+  if (number % 20 === 10) return `downloading 10%\rdownloading 55%\rdownloading 100% ${text.slice(0, 30)}\n`;
+  return `${text}\n`;
+}
+
+function block() {
+  const random = numbers(7);
+  const lines = [];
+  for (let bytes = 0, number = 1; bytes < BLOCK; number++) {
+    const next = Buffer.from(line(number, random));
+    lines.push(next);
+    bytes += next.length;
+  }
+  return Buffer.concat(lines);
+}
+
+/** Writes a file of exactly `bytes`, and waits until the disk has it, so that nothing is written back later. */
+export function writeLog(path, bytes) {
+  const text = block();
+  const file = openSync(path, 'wx', 0o600);
+  for (let left = bytes; left > 0; ) left -= writeSync(file, text, 0, Math.min(left, text.length));
+  fsyncSync(file);
+  closeSync(file);
+}

@@ -1,0 +1,94 @@
+// npm run bench [-- --short] [--only ROW] [--json] [--peers] [--folder DIR]: docs/benchmarks.md says what it prints.
+
+import { accessSync, constants } from 'node:fs';
+import { availableParallelism, cpus, loadavg, release, tmpdir, type } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { Baseline } from './baseline/index.mjs';
+import { OURS } from './contestants/index.mjs';
+import { withHost } from './host/index.mjs';
+import * as crowd from './rows/crowd.mjs';
+import * as heap from './rows/heap.mjs';
+import * as load from './rows/load.mjs';
+import * as output from './rows/output.mjs';
+import * as start from './rows/start.mjs';
+import { met, render } from './table.mjs';
+
+const ROWS = { start, heap, output, crowd, load };
+
+const { values: options } = parseArgs({
+  options: {
+    short: { type: 'boolean', default: false },
+    only: { type: 'string', multiple: true },
+    json: { type: 'boolean', default: false },
+    peers: { type: 'boolean', default: false },
+    folder: { type: 'string', default: tmpdir() },
+  },
+});
+
+const names = options.only ?? Object.keys(ROWS);
+for (const name of names) {
+  if (!(name in ROWS)) throw new Error(`no row «${name}»; there are: ${Object.keys(ROWS).join(', ')}`);
+}
+
+function findOnPath(program) {
+  for (const folder of process.env.PATH.split(delimiter)) {
+    try {
+      accessSync(join(folder, program), constants.X_OK);
+      return join(folder, program);
+    } catch {
+      // The next folder.
+    }
+  }
+  throw new Error(`no ${program} on PATH`);
+}
+
+const say = (text) => options.json || process.stdout.write(`${text}\n`);
+const machine = {
+  node: process.version,
+  system: `${type()} ${release()}`,
+  cores: availableParallelism(),
+  processor: cpus()[0]?.model ?? 'unknown',
+  loadBefore: loadavg()[0],
+  short: options.short,
+};
+say(`agent-bash benchmarks${options.short ? ' (short)' : ''}: ratios within one run, medians of interleaved rounds`);
+say(`Node ${machine.node}, ${machine.system}, ${machine.cores} cores, load ${machine.loadBefore.toFixed(2)} before\n`);
+if (machine.loadBefore > machine.cores / 4) say('Others are at work on this machine: run it again when it is quiet.\n');
+
+const shell = findOnPath('bash');
+const env = options.peers ? { ...process.env } : await withHost({}, (host) => host.ask('environment'));
+const baseline = new Baseline(shell, env);
+const context = {
+  baseline,
+  env,
+  shell,
+  short: options.short,
+  folder: options.folder,
+  ours: options.peers ? [] : [OURS],
+};
+const report = [];
+try {
+  for (const name of names) {
+    const started = performance.now();
+    let lines;
+    try {
+      lines = await ROWS[name].measure(context);
+    } catch (error) {
+      process.exitCode = 1;
+      process.stderr.write(`${name}: ${error.stack}\n\n`);
+      report.push({ row: name, title: ROWS[name].title, lines: [], error: error.message });
+      continue;
+    }
+    report.push({ row: name, title: ROWS[name].title, lines: lines.map((line) => ({ ...line, met: met(line) })) });
+    say(render(`${name}: ${ROWS[name].title} (${((performance.now() - started) / 1e3).toFixed(0)} s)`, lines));
+    say('');
+  }
+} finally {
+  await baseline.stop();
+}
+
+const judged = report.flatMap(({ lines }) => lines).filter((line) => line.reach !== null);
+const missed = judged.filter((line) => !line.met);
+if (options.json) process.stdout.write(`${JSON.stringify({ machine, report }, null, 2)}\n`);
+else if (judged.length > 0) say(`${judged.length - missed.length} of ${judged.length} reaches met`);

@@ -1,0 +1,99 @@
+#!/usr/bin/env node
+// A coding agent on top of agent-bash: see docs/coding-agent.md.
+import { stat } from 'node:fs/promises';
+import { constants } from 'node:os';
+import { runAgent } from './agent.mjs';
+import { readArguments, USAGE } from './arguments.mjs';
+import { chooseModel } from './model.mjs';
+import { createProject } from './project.mjs';
+import { Transcript, wantsColour } from './transcript.mjs';
+
+const EXIT = { done: 0, failed: 1, cannot: 2 };
+/** A pace at which words can be read. */
+const WORD_MS = 20;
+
+/**
+ * @param {AbortSignal} signal
+ * @returns {Promise<number>} The exit code.
+ */
+async function main(signal) {
+  let wanted;
+  try {
+    wanted = readArguments(process.argv.slice(2), process.env);
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : error}\n\n${USAGE}`);
+    return EXIT.cannot;
+  }
+  if (wanted.help) {
+    console.log(USAGE);
+    return EXIT.done;
+  }
+  const { task, folder, keep } = wanted;
+  if (folder !== null && !(await stat(folder).catch(() => null))?.isDirectory()) {
+    console.error(`There is no folder ${folder}`);
+    return EXIT.cannot;
+  }
+
+  const transcript = new Transcript(process.stdout, { colour: wantsColour(process.stdout, process.env) });
+  const wordMs = process.stdout.isTTY ? WORD_MS : 0;
+  const { model, label, scripted } = chooseModel({ env: process.env, ownTask: folder !== null, wordMs });
+  const project = folder === null ? await createProject() : null;
+  try {
+    transcript.fact('model', label);
+    transcript.fact('folder', project?.folder ?? folder ?? '');
+    transcript.fact('task', task);
+    const { finished } = await runAgent({
+      model,
+      task,
+      folder: project?.folder ?? folder ?? '',
+      env: project?.env ?? {},
+      transcript,
+      signal,
+    });
+    if (signal.aborted) {
+      transcript.verdict(false, 'interrupted');
+      return EXIT.failed;
+    }
+    if (!finished) {
+      transcript.verdict(false, 'the agent did not finish');
+      return EXIT.failed;
+    }
+    if (project) {
+      const { repaired, reason } = await project.verify();
+      transcript.verdict(repaired, repaired ? `repaired: ${reason}` : `not repaired: ${reason}`);
+      return repaired ? EXIT.done : EXIT.failed;
+    }
+    if (scripted) {
+      transcript.verdict(
+        false,
+        'the task was not done: set AGENT_BASH_MODEL (such as anthropic/claude-sonnet-4.5) and AI_GATEWAY_API_KEY',
+      );
+      return EXIT.cannot;
+    }
+    transcript.verdict(true, 'the agent is done');
+    return EXIT.done;
+  } finally {
+    if (keep && project) transcript.fact('kept', project.folder);
+    else await project?.remove();
+  }
+}
+
+// The first Ctrl-C ends the command and the agent; a second one does not wait for them.
+const interruption = new AbortController();
+let exitCode = 0;
+for (const name of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']))
+  process.on(name, () => {
+    if (interruption.signal.aborted) process.exit(exitCode);
+    exitCode = 128 + constants.signals[name];
+    interruption.abort();
+  });
+// Nobody reads any more, as behind `| head`.
+process.stdout.on('error', () => interruption.abort());
+
+try {
+  const code = await main(interruption.signal);
+  process.exitCode = exitCode || code;
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = exitCode || EXIT.failed;
+}

@@ -1,0 +1,130 @@
+import { posix } from 'node:path';
+
+// What the scripted model says and does. It knows one repair by heart, but reads every name, line and text that it uses
+// from what the commands before really wrote; where they wrote something else, it says so and stops.
+
+/**
+ * @typedef {object} Done A command that was run, as the model sees it.
+ * @property {string} command
+ * @property {string} text What the tool answered.
+ * @property {boolean} ok Whether it ended with exit code 0.
+ *
+ * @typedef {{ say: string, call?: { command: string, mode?: 'slow', tail?: number } }} Turn
+ */
+
+const LOOP_THAT_STOPS_EARLY = /(for \(let (\w+) = 0; \2 < [\w.]+\.length) - 1; /;
+
+/**
+ * The next turn of the repair.
+ * @param {Done[]} history
+ * @returns {Turn}
+ */
+export function repair([tests, test, source, audit, fix, again, commit]) {
+  if (!tests) return { say: 'I will run the tests first.', call: { command: 'npm test', mode: 'slow' } };
+  if (tests.ok) return { say: 'All tests pass: there is nothing to repair.' };
+  const failing = failingTest(tests.text);
+  if (!failing) return { say: 'The tests fail, but their output does not say where. I stop here.' };
+
+  const place = `${failing.file}, line ${failing.line}`;
+  if (!test)
+    return {
+      say: `“${failing.name}” fails (${place}): ${failing.expected} was expected, ${failing.actual} came out. I will read the test.`,
+      call: { command: `cat ${quoted(failing.file)}` },
+    };
+  const file = importedFile(stdoutOf(test.text), failing.file);
+  if (!test.ok || !file) return { say: `I cannot tell from ${failing.file} which file it tests. I stop here.` };
+
+  if (!source) return { say: `It tests ${file}.`, call: { command: `cat ${quoted(file)}` } };
+  const text = `${stdoutOf(source.text)}\n`;
+  if (!source.ok || !LOOP_THAT_STOPS_EARLY.test(text))
+    return { say: `I see no fault that I know in ${file}. I stop here.` };
+
+  if (!audit)
+    return {
+      say: 'The loop stops before the last item. How much of last year is wrong because of that? The audit takes a while; its end is enough for me.',
+      call: { command: 'npm run --silent audit', mode: 'slow', tail: 4 },
+    };
+  if (!fix)
+    return {
+      say: `${lastLine(stdoutOf(audit.text))}. I will let the loop run to the end.`,
+      call: {
+        command: `cat > ${quoted(file)} <<'EOF'\n${text.replace(LOOP_THAT_STOPS_EARLY, '$1; ')}EOF\ngit diff -U0`,
+      },
+    };
+  if (!fix.ok) return { say: `I could not write ${file}. I stop here.` };
+
+  if (!again) return { say: 'Do the tests pass now?', call: { command: 'npm test', mode: 'slow' } };
+  if (!again.ok) return { say: 'The tests still fail: my repair was not the right one. I stop here.' };
+
+  if (!commit)
+    return {
+      say: 'They pass. I will commit the repair.',
+      call: {
+        command: `git add ${quoted(file)} && git commit --quiet -m 'Count the last item of a cart' && git log --oneline -1`,
+      },
+    };
+  if (!commit.ok) return { say: 'The repair is made, but git would not commit it.' };
+  const [id] = stdoutOf(commit.text).split(' ');
+  return { say: `Done: ${file} counts every item, the tests pass, and the repair is commit ${id}.` };
+}
+
+/**
+ * The next turn in a folder of the user's own: a look around that changes nothing, and the truth about the rest.
+ * @param {Done[]} history
+ * @returns {Turn}
+ */
+export function lookAround([files, state]) {
+  if (!files) return { say: 'I will look around, without changing anything.', call: { command: 'pwd && ls -A' } };
+  if (!state)
+    return {
+      say: 'And is it under git?',
+      call: { command: 'git status --short --branch && git log --oneline -3' },
+    };
+  return {
+    say: 'That is as far as I go: I am a script and know one repair by heart. A task of your own needs a real model.',
+  };
+}
+
+/** @param {string} output */
+function failingTest(output) {
+  const at =
+    /^test at (?<file>[^\n:]+):(?<line>\d+):\d+$/m.exec(output)?.groups ??
+    /\(file:\/\/[^\n)]*\/(?<file>test\/[^\n):]+):(?<line>\d+):\d+\)/.exec(output)?.groups;
+  if (!at) return null;
+  return {
+    file: at.file ?? '',
+    line: at.line ?? '',
+    name: /^\s*✖ (?!failing tests)(.+?) \([\d.]+ms\)$/m.exec(output)?.[1] ?? 'A test',
+    expected: /^\s*expected: (.+?),?$/m.exec(output)?.[1] ?? 'something else',
+    actual: /^\s*actual: (.+?),?$/m.exec(output)?.[1] ?? 'something',
+  };
+}
+
+/** @param {string} test @param {string} testFile */
+function importedFile(test, testFile) {
+  const specifier = /from '(\.[^']+)'/.exec(test)?.[1];
+  return specifier && posix.join(posix.dirname(testFile), specifier);
+}
+
+/**
+ * The standard output in a text of the tool.
+ * @param {string} text
+ */
+function stdoutOf(text) {
+  return /(?:^|\n\n)stdout:\n(.*?)(?:\n\nstderr:\n.*)?\n\nexit code: \d+(?:\n|$)/s.exec(text)?.[1] ?? '';
+}
+
+/** The last line of output, leaving out what the tool says about it. @param {string} output */
+function lastLine(output) {
+  return (
+    output
+      .split('\n')
+      .filter((line) => line !== '' && !line.startsWith('[stdout: '))
+      .at(-1) ?? ''
+  );
+}
+
+/** One word for the shell. @param {string} word */
+function quoted(word) {
+  return /^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,203 @@
+import { stripVTControlCharacters } from 'node:util';
+
+/**
+ * @typedef {import('agent-bash/ai').BashToolOutput} BashToolOutput
+ * @typedef {import('agent-bash').BashResult} BashResult
+ * @typedef {import('agent-bash').Truncation} Truncation
+ * @typedef {(text: string) => string} Paint
+ */
+
+/** Lines of a stream that people are shown; the model has all that its tool gave it. */
+const SHOWN_LINES = 24;
+/** In a pipe, the least time between two lines of live progress. */
+const PIPE_PROGRESS_MS = 400;
+
+/**
+ * Whether to colour: on a terminal, unless NO_COLOR says no; FORCE_COLOR says yes anywhere.
+ * @param {{ isTTY?: boolean }} out
+ * @param {Record<string, string | undefined>} env
+ */
+export function wantsColour(out, env) {
+  if (env.NO_COLOR) return false;
+  if (env.FORCE_COLOR) return env.FORCE_COLOR !== '0';
+  return out.isTTY === true && env.TERM !== 'dumb';
+}
+
+/** Prints what an agent says and does, while it does it. */
+export class Transcript {
+  #out;
+  #live;
+  /** @type {Record<'bold' | 'dim' | 'red' | 'green' | 'cyan', Paint>} */
+  #paint;
+  #atLineStart = true;
+  /** Whether the last line is a progress line that the next output takes the place of. */
+  #progressShown = false;
+  #lastProgress = { text: '', at: -Infinity };
+  /** Calls that have not ended: their command, by id. @type {Map<string, string>} */
+  #open = new Map();
+  /** The call whose command stands last. @type {string | null} */
+  #current = null;
+
+  /**
+   * @param {NodeJS.WritableStream & { isTTY?: boolean, columns?: number }} out
+   * @param {{ colour: boolean }} options
+   */
+  constructor(out, { colour }) {
+    this.#out = out;
+    this.#live = out.isTTY === true;
+    /** @type {(code: number) => Paint} */
+    const paint = (code) => (text) => (colour && text !== '' ? `\u001b[${code}m${text}\u001b[0m` : text);
+    this.#paint = { bold: paint(1), dim: paint(2), red: paint(31), green: paint(32), cyan: paint(36) };
+  }
+
+  /** A line about the run itself. @param {string} name @param {string} text */
+  fact(name, text) {
+    this.#line(`${this.#paint.dim(name.padEnd(8))} ${printable(text)}`);
+  }
+
+  /** How the run ended. @param {boolean} good @param {string} text */
+  verdict(good, text) {
+    this.#gap();
+    this.#line((good ? this.#paint.green : this.#paint.red)(`${good ? '✓' : '✗'} ${printable(text)}`));
+  }
+
+  /** A piece of what the model says. @param {string} text */
+  say(text) {
+    this.#clearProgress();
+    const shown = printable(text);
+    if (shown === '') return;
+    this.#out.write(shown);
+    this.#atLineStart = shown.endsWith('\n');
+    this.#current = null;
+  }
+
+  /** The model begins to speak, or has spoken. */
+  gap() {
+    this.#gap();
+  }
+
+  /**
+   * A command begins.
+   * @param {string} id
+   * @param {{ command?: unknown, mode?: unknown, cwd?: unknown, head?: unknown, tail?: unknown, timeout_ms?: unknown }} input
+   */
+  begin(id, input) {
+    const asked = ['mode', 'cwd', 'head', 'tail', 'timeout_ms'].flatMap((key) => {
+      const value = Object(input)[key];
+      return value === undefined || value === null ? [] : [`${key} ${value}`];
+    });
+    const head = printable(String(input.command ?? '')).replaceAll('\n', '\n  ');
+    this.#open.set(id, `${head}${asked.length > 0 ? this.#paint.dim(printable(`  (${asked.join(', ')})`)) : ''}`);
+    this.#lastProgress = { text: '', at: -Infinity };
+    this.#header(id);
+  }
+
+  /** What a running command looks like now. @param {string} id @param {BashToolOutput} snapshot */
+  progress(id, snapshot) {
+    if (!('status' in snapshot) || snapshot.status !== 'running') return;
+    const last = `${snapshot.stdout}\n${snapshot.stderr}`.split('\n').findLast((line) => line.trim() !== '') ?? '';
+    const now = performance.now();
+    if (!this.#live && (last === this.#lastProgress.text || now - this.#lastProgress.at < PIPE_PROGRESS_MS)) return;
+    this.#lastProgress = { text: last, at: now };
+    if (this.#current !== id) this.#header(id);
+    this.#clearProgress();
+    const text = `  ⋯ ${seconds(snapshot.durationMs)}  ${printable(last).replaceAll('\t', ' ')}`;
+    if (!this.#live) return this.#line(this.#paint.dim(text));
+    const columns = (this.#out.columns ?? 80) - 1;
+    this.#out.write(this.#paint.dim([...text].slice(0, columns).join('')));
+    this.#progressShown = true;
+  }
+
+  /** A command has ended, or was never run. @param {string} id @param {BashToolOutput} output */
+  end(id, output) {
+    if (!this.#open.has(id)) return;
+    if ('status' in output && output.status === 'running') return;
+    if (this.#current !== id) this.#header(id);
+    this.#open.delete(id);
+    this.#clearProgress();
+    if ('error' in output) return this.#line(this.#paint.red(`  ✗ nothing ran: ${printable(output.error)}`));
+    this.#stream(output.stdout, (line) => line);
+    this.#stream(output.stderr, this.#paint.red);
+    for (const note of output.notes) this.#line(this.#paint.dim(`  note: ${printable(note)}`));
+    const good = output.exitCode === 0;
+    const ended = `  ${good ? '✓' : '✗'} ${[outcome(output), seconds(output.durationMs), ...cuts(output)].join(' · ')}`;
+    this.#line((good ? this.#paint.green : this.#paint.red)(printable(ended)));
+  }
+
+  /** What goes wrong on the way. @param {string} text */
+  problem(text) {
+    this.#gap();
+    this.#line(this.#paint.red(printable(text)));
+  }
+
+  /** @param {string} id */
+  #header(id) {
+    this.#gap();
+    this.#line(`${this.#paint.cyan('$')} ${this.#paint.bold(this.#open.get(id) ?? '')}`);
+    this.#current = id;
+  }
+
+  /** @param {string} text @param {Paint} paint */
+  #stream(text, paint) {
+    if (text === '') return;
+    const lines = printable(text.replace(/\n$/, '')).split('\n');
+    const hidden = Math.max(0, lines.length - SHOWN_LINES);
+    if (hidden > 0) this.#line(this.#paint.dim(`  │ … ${hidden} lines above are not shown here; the model has them`));
+    for (const line of lines.slice(hidden)) this.#line(`${this.#paint.dim('  │ ')}${paint(line)}`);
+  }
+
+  #clearProgress() {
+    if (this.#progressShown) this.#out.write('\r\u001b[2K');
+    this.#progressShown = false;
+  }
+
+  #gap() {
+    this.#clearProgress();
+    if (!this.#atLineStart) this.#out.write('\n');
+    this.#out.write('\n');
+    this.#atLineStart = true;
+  }
+
+  /** @param {string} text */
+  #line(text) {
+    this.#clearProgress();
+    if (!this.#atLineStart) this.#out.write('\n');
+    this.#out.write(`${text}\n`);
+    this.#atLineStart = true;
+  }
+}
+
+/** @param {BashResult} result */
+function outcome({ status, exitCode, signal, timeoutMs }) {
+  if (status === 'timed-out') return `timed out after ${seconds(timeoutMs ?? 0)}, exit ${exitCode}`;
+  if (status === 'aborted') return `interrupted, exit ${exitCode}`;
+  if (status === 'signaled') return `killed by ${signal}, exit ${exitCode}`;
+  return `exit ${exitCode}`;
+}
+
+/** @param {BashResult} result */
+function cuts({ truncation }) {
+  return /** @type {const} */ (['stdout', 'stderr']).flatMap((name) => {
+    const cut = truncation[name];
+    return cut ? [`${name} cut: ${shown(cut)}${cut.path ? `, whole in ${cut.path}` : ''}`] : [];
+  });
+}
+
+/** @param {Truncation} cut */
+function shown(cut) {
+  if (cut.keep === 'ends') return `both ends of ${cut.totalBytes} bytes shown`;
+  if (cut.by === 'lines' || cut.outputLines < cut.totalLines)
+    return `${cut.keep === 'tail' ? 'last' : 'first'} ${cut.outputLines} of ${cut.totalLines} lines shown`;
+  return `${cut.keep === 'tail' ? 'last' : 'first'} ${cut.outputBytes} of ${cut.totalBytes} bytes shown`;
+}
+
+/** @param {number} ms */
+function seconds(ms) {
+  return ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(ms < 9_950 ? 1 : 0)} s`;
+}
+
+/** Text that moves no cursor and rings no bell: a model may say anything. @param {string} text */
+function printable(text) {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is taken out
+  return stripVTControlCharacters(text).replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '');
+}

@@ -1,0 +1,102 @@
+/**
+ * What `.ci/run` does: everything a change has to pass, each step named and timed, from nothing but Node, npm, git, bash and Rust.
+ *
+ * The last line is `N passed, N failed` over the tests of all runs, with each other step counted as one.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { checks } from './check.mjs';
+import { Failed, main, npm, root, run, since } from './process.mjs';
+import { closing, sum, vitest } from './test.mjs';
+
+const minutes = 60_000;
+
+// A capability that is missing here is a failure, not a skip.
+process.env.AGENT_BASH_CI = '1';
+// What is built once and thrown away needs neither.
+process.env.CARGO_INCREMENTAL = '0';
+process.env.CARGO_PROFILE_DEV_DEBUG = 'line-tables-only';
+
+const status = async () => (await run('git', ['status', '--porcelain'], { output: 'keep' })).stdout;
+
+const setUp = [join(root, 'scripts', 'setup.mjs')];
+
+const none = { passed: 0, failed: 0, skipped: 0 };
+
+/** What was made is not made again. */
+async function setUpAgain() {
+  const { output } = await run(process.execPath, setUp, { output: 'keep' });
+  if (output) throw new Failed(`there was nothing to do, but: ${output}`);
+}
+
+/** `npm test`, counted by its last line. */
+async function suites() {
+  const options = { output: 'both', allowFailure: true, limitMs: 25 * minutes };
+  const { code, stdout } = await run(npm, ['test'], options);
+  const line = /^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$/.exec(stdout.trimEnd().split('\n').at(-1));
+  if (!line) throw new Failed(`npm test ended with ${code} and without its closing line`);
+  const [passed, failed, skipped] = line.slice(1).map((digits) => Number(digits ?? 0));
+  return { passed, failed: code !== 0 ? Math.max(failed, 1) : failed, skipped };
+}
+
+/** The vitest suite on another Node, which comes as an npm package. */
+async function vitestOn(major) {
+  const folder = mkdtempSync(join(tmpdir(), 'agent-bash-node-'));
+  try {
+    const name = `node-${process.platform}-${process.arch}`;
+    const args = ['install', '--prefix', folder, '--no-save', '--ignore-scripts', '--no-audit', '--no-fund'];
+    await run(npm, [...args, `${name}@${major}`], { output: 'keep', cwd: folder, limitMs: 5 * minutes });
+    const node = join(folder, 'node_modules', name, 'bin', 'node');
+    const { stdout } = await run(node, ['--version'], { output: 'keep' });
+    if (!stdout.startsWith(`v${major}.`)) throw new Failed(`asked for Node ${major}, got ${stdout.trim()}`);
+    console.log(`Node ${stdout.trim()}`);
+    return await vitest([], { node, limitMs: 15 * minutes });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const before = await status();
+
+const steps = [
+  ['set-up', () => run(process.execPath, setUp, { limitMs: 20 * minutes })],
+  ['set-up, again', setUpAgain],
+  ['npm test', suites],
+  ['vitest on Node 24', () => vitestOn(24)],
+  ...checks.map(([name, check]) => [name, () => check({ limitMs: 10 * minutes })]),
+  ['bench', () => run(npm, ['run', 'bench', '--', '--short'], { limitMs: 10 * minutes })],
+  [
+    'clean work tree',
+    async () => {
+      const after = await status();
+      if (after !== before) throw new Failed(`git status was\n${before}and is\n${after}`);
+    },
+  ],
+];
+
+await main(async () => {
+  const begin = performance.now();
+  const table = [];
+  let total = none;
+  for (const [name, act] of steps) {
+    console.log(`\n=== ${name}`);
+    const start = performance.now();
+    let counts = { ...none, passed: 1 };
+    try {
+      const result = await act();
+      if (typeof result?.passed === 'number') counts = result;
+    } catch (error) {
+      console.log(error instanceof Failed ? `${error.output}\n${error.message}` : error);
+      counts = { ...none, failed: 1 };
+    }
+    total = sum([total, counts]);
+    table.push(`${name.padEnd(24)} ${since(start).padStart(9)}  ${closing(counts)}`);
+    console.log(`=== ${name}: ${counts.failed ? 'FAILED' : 'passed'} in ${since(start)}`);
+    // Nothing after it could say anything.
+    if (name === 'set-up' && counts.failed) break;
+  }
+  console.log(`\n${table.join('\n')}\n${'in all'.padEnd(24)} ${since(begin).padStart(9)}\n`);
+  if (total.failed > 0) process.exitCode = 1;
+  console.log(closing(total));
+});

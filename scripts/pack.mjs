@@ -1,0 +1,79 @@
+/**
+ * `npm run pack`: the tarballs of the main package and of this machine's platform package, as they are published, in a new temporary
+ * folder; the work tree stays as it is. The last lines printed are their paths, the main package's last.
+ *
+ * `npm run pack -- OUT [ARTIFACTS]`: into the folder OUT; with ARTIFACTS, the packages of all platforms, their two files taken from
+ * ARTIFACTS/<platform>/ (a release, from the machines that built them).
+ */
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { addon, here, manifest, platforms, supervisor } from './platform.mjs';
+import { Failed, main, npm, root, run } from './process.mjs';
+
+const json = (value) => `${JSON.stringify(value, null, 2)}\n`;
+
+/** The name of a platform's package. */
+const packageOf = (platform) => `${manifest().name}-${platform}`;
+
+/** The main package's files: what `files` names, and a package.json that asks for the platform packages and has no development parts. */
+function layMain(folder) {
+  const { scripts, devDependencies, napi, ...published } = manifest();
+  for (const path of published.files) {
+    if (!existsSync(join(root, path))) throw new Failed(`${path} is in package.json's "files" and does not exist`);
+    cpSync(join(root, path), join(folder, path), { recursive: true });
+  }
+  // Not in the checked-in manifest: `npm ci` would want them in the lock, before they are published.
+  published.optionalDependencies = Object.fromEntries(
+    platforms().map((platform) => [packageOf(platform), published.version]),
+  );
+  writeFileSync(join(folder, 'package.json'), json(published));
+}
+
+/** A platform package's files: npm/<platform>/ and the two binaries. */
+function layPlatform(folder, platform, from) {
+  const source = join(root, 'npm', platform);
+  const declared = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8'));
+  if (declared.name !== packageOf(platform) || declared.version !== manifest().version) {
+    throw new Failed(
+      `npm/${platform} is ${declared.name} ${declared.version}: \`npm run platforms\` brings it up to date`,
+    );
+  }
+  cpSync(source, folder, { recursive: true });
+  cpSync(join(root, 'LICENSE'), join(folder, 'LICENSE'));
+  for (const file of [addon(platform), supervisor]) {
+    if (!existsSync(join(from, file))) throw new Failed(`${join(from, file)} is not there: build it first`);
+    cpSync(join(from, file), join(folder, file));
+  }
+  chmodSync(join(folder, addon(platform)), 0o644);
+  // A bit that was lost on the way from one machine to another would be an EACCES for the user.
+  chmodSync(join(folder, supervisor), 0o755);
+}
+
+async function pack(folder, out) {
+  const args = ['pack', folder, '--json', '--ignore-scripts', '--pack-destination', out];
+  const { stdout } = await run(npm, args, { output: 'keep', cwd: folder });
+  return join(out, JSON.parse(stdout)[0].filename);
+}
+
+await main(async () => {
+  const [target, artifacts] = process.argv.slice(2);
+  const out = target ? resolve(target) : mkdtempSync(join(tmpdir(), 'agent-bash-pack-'));
+  mkdirSync(out, { recursive: true });
+  const staging = mkdtempSync(join(tmpdir(), 'agent-bash-staging-'));
+  try {
+    const lay = (name, act) => {
+      const folder = join(staging, name);
+      mkdirSync(folder);
+      act(folder);
+      return folder;
+    };
+    const folders = (artifacts ? platforms() : [here]).map((platform) =>
+      lay(platform, (folder) => layPlatform(folder, platform, artifacts ? resolve(artifacts, platform) : root)),
+    );
+    folders.push(lay('main', layMain));
+    for (const folder of folders) console.log(await pack(folder, out));
+  } finally {
+    rmSync(staging, { recursive: true, force: true });
+  }
+});

@@ -1,0 +1,31 @@
+/** The platforms that have a package of their own, in napi's names. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from './process.mjs';
+
+/** package.json as it is now. */
+export const manifest = () => JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+
+const names = {
+  'x86_64-unknown-linux-gnu': 'linux-x64-gnu',
+  'aarch64-unknown-linux-gnu': 'linux-arm64-gnu',
+  'x86_64-unknown-linux-musl': 'linux-x64-musl',
+  'aarch64-unknown-linux-musl': 'linux-arm64-musl',
+  'x86_64-apple-darwin': 'darwin-x64',
+  'aarch64-apple-darwin': 'darwin-arm64',
+};
+
+/** All platforms of package.json's `napi.targets`. */
+export const platforms = () => manifest().napi.targets.map((target) => names[target]);
+
+function libc() {
+  if (process.platform !== 'linux') return '';
+  return process.report.getReport().header.glibcVersionRuntime ? '-gnu' : '-musl';
+}
+
+/** The platform of this machine. */
+export const here = `${process.platform}-${process.arch}${libc()}`;
+
+/** The two files a platform's package is about. */
+export const addon = (platform) => `agent-bash.${platform}.node`;
+export const supervisor = 'agent-bash-supervisor';

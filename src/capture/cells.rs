@@ -1,0 +1,292 @@
+//! One line of a terminal, cell by cell: for lines with wide characters, combining marks, tabs or kept sequences that
+//! are drawn over. Plain ASCII lines take the quick way in `line`.
+
+use unicode_width::UnicodeWidthChar;
+
+/// Tab stops stand every eight columns.
+const TAB: usize = 8;
+/// Columns from which a tab takes one cell only, so that 64 KiB of tabs do not become megabytes of cells.
+const TAB_LIMIT: usize = 128 * 1024;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Glyph {
+    /// Never written or erased: shown as a space, and not at all at the end of the line.
+    Blank,
+    Narrow(char),
+    /// Two cells: this one and one `Rest`.
+    Wide(char),
+    /// This cell and as many of `Rest` as it takes to the next tab stop.
+    Tab,
+    /// A further cell of the glyph to the left.
+    Rest,
+}
+
+/// What takes no cell of its own; rare, so cells point to it.
+#[derive(Debug, Default)]
+struct Extra {
+    /// Control sequences in front of the glyph.
+    before: String,
+    /// Combining marks after it.
+    marks: String,
+}
+
+#[derive(Debug)]
+struct Cell {
+    glyph: Glyph,
+    extra: Option<Box<Extra>>,
+}
+
+impl Cell {
+    const BLANK: Self = Self { glyph: Glyph::Blank, extra: None };
+
+    /// Bytes of this cell when it is shown.
+    fn len(&self) -> usize {
+        let glyph = match self.glyph {
+            Glyph::Blank | Glyph::Tab => 1,
+            Glyph::Narrow(c) | Glyph::Wide(c) => c.len_utf8(),
+            Glyph::Rest => 0,
+        };
+        glyph + self.extra.as_ref().map_or(0, |extra| extra.before.len() + extra.marks.len())
+    }
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Cells {
+    row: Vec<Cell>,
+    cursor: usize,
+    /// Sequences that wait for the next cell to be written.
+    waiting: String,
+    /// Sum of the lengths of all cells.
+    len: usize,
+}
+
+impl Cells {
+    pub(super) fn clear(&mut self) {
+        self.row.clear();
+        // A line of tabs must not hold on to its cells for ever.
+        self.row.shrink_to(TAB_LIMIT);
+        self.waiting.clear();
+        self.cursor = 0;
+        self.len = 0;
+    }
+
+    /// Bytes the line would take if it were shown now.
+    pub(super) fn len(&self) -> usize {
+        self.len + self.waiting.len()
+    }
+
+    pub(super) fn cursor(&self) -> usize {
+        self.cursor
+    }
+
+    /// Columns up to the last cell there is.
+    pub(super) fn columns(&self) -> usize {
+        self.row.len()
+    }
+
+    pub(super) fn move_to(&mut self, column: usize) {
+        if column == self.cursor {
+            return;
+        }
+        if !self.waiting.is_empty() {
+            // Sequences stay where they were written: an `ESC [0m` must not travel along.
+            self.reach(self.cursor + 1);
+            let waiting = std::mem::take(&mut self.waiting);
+            self.edit(self.cursor, |cell| cell.extra.get_or_insert_default().before.push_str(&waiting));
+        }
+        self.cursor = column;
+    }
+
+    /// Puts a sequence of no width at the cursor.
+    pub(super) fn attach(&mut self, raw: &str) {
+        self.waiting.push_str(raw);
+    }
+
+    pub(super) fn write(&mut self, c: char) {
+        match if c == '\t' { None } else { c.width() } {
+            None if c == '\t' => self.tab(),
+            None | Some(0) => self.mark(c),
+            Some(1) => self.put(Glyph::Narrow(c), 1),
+            Some(_) => {
+                let over = self.cursor.checked_sub(1).filter(|&lead| {
+                    // man prints a bold wide character as itself, one backspace, itself: back in the middle of it.
+                    self.row.get(self.cursor).is_some_and(|cell| cell.glyph == Glyph::Rest)
+                        && self.row[lead].glyph == Glyph::Wide(c)
+                });
+                self.cursor = over.unwrap_or(self.cursor);
+                self.put(Glyph::Wide(c), 2);
+            }
+        }
+    }
+
+    /// Over text a tab only moves; past the end it is written, so that lines without any overprinting keep theirs.
+    fn tab(&mut self) {
+        let stop = if self.cursor < TAB_LIMIT { self.cursor / TAB * TAB + TAB } else { self.cursor + 1 };
+        if stop > self.row.len() {
+            let from = self.cursor.max(self.row.len());
+            self.move_to(from);
+            self.put(Glyph::Tab, stop - from);
+        } else {
+            self.move_to(stop);
+        }
+    }
+
+    fn mark(&mut self, c: char) {
+        let before = self.cursor.checked_sub(1).filter(|&at| at < self.row.len() && self.waiting.is_empty());
+        match before {
+            Some(at) => {
+                let lead = self.lead(at);
+                self.edit(lead, |cell| cell.extra.get_or_insert_default().marks.push(c));
+            }
+            None => self.waiting.push(c),
+        }
+    }
+
+    fn put(&mut self, glyph: Glyph, width: usize) {
+        self.reach(self.cursor);
+        let end = self.cursor + width;
+        self.erase(self.cursor, end.min(self.row.len()));
+        self.reach(end);
+        let waiting = std::mem::take(&mut self.waiting);
+        self.edit(self.cursor, |cell| {
+            cell.glyph = glyph;
+            if !waiting.is_empty() {
+                cell.extra.get_or_insert_default().before = waiting;
+            }
+        });
+        for at in self.cursor + 1..end {
+            self.edit(at, |cell| cell.glyph = Glyph::Rest);
+        }
+        self.cursor = end;
+    }
+
+    /// Blanks the cells of a range; a glyph that is only partly in it goes as a whole.
+    pub(super) fn erase(&mut self, from: usize, to: usize) {
+        let to = to.min(self.row.len());
+        if from >= to {
+            return;
+        }
+        let mut at = self.lead(from);
+        while at < to || self.row.get(at).is_some_and(|cell| cell.glyph == Glyph::Rest) {
+            self.edit(at, |cell| *cell = Cell::BLANK);
+            at += 1;
+        }
+    }
+
+    /// Erases from a column to the end.
+    pub(super) fn truncate(&mut self, column: usize) {
+        self.erase(column, self.row.len());
+        if column < self.row.len() {
+            self.len -= self.row.len() - column;
+            self.row.truncate(column);
+        }
+    }
+
+    /// The line as it would be shown now, without blanks at its end.
+    pub(super) fn render(&self, out: &mut String) {
+        let shown = self.row.iter().rposition(|cell| cell.glyph != Glyph::Blank).map_or(0, |last| last + 1);
+        for (at, cell) in self.row.iter().enumerate() {
+            if let Some(extra) = &cell.extra {
+                out.push_str(&extra.before);
+            }
+            if at == self.cursor {
+                out.push_str(&self.waiting);
+            }
+            match cell.glyph {
+                Glyph::Blank if at < shown => out.push(' '),
+                Glyph::Narrow(c) | Glyph::Wide(c) => out.push(c),
+                Glyph::Tab => out.push('\t'),
+                Glyph::Blank | Glyph::Rest => {}
+            }
+            if let Some(extra) = &cell.extra {
+                out.push_str(&extra.marks);
+            }
+        }
+        if self.cursor >= self.row.len() {
+            out.push_str(&self.waiting);
+        }
+    }
+
+    /// First cell of the glyph that the cell `at` belongs to.
+    fn lead(&self, at: usize) -> usize {
+        (0..=at).rev().find(|&i| self.row[i].glyph != Glyph::Rest).unwrap_or(0)
+    }
+
+    /// Makes the row at least so many columns long.
+    fn reach(&mut self, columns: usize) {
+        while self.row.len() < columns {
+            self.row.push(Cell::BLANK);
+            self.len += 1;
+        }
+    }
+
+    fn edit(&mut self, at: usize, change: impl FnOnce(&mut Cell)) {
+        let cell = &mut self.row[at];
+        self.len -= cell.len();
+        change(cell);
+        self.len += cell.len();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(text: &str) -> Cells {
+        let mut cells = Cells::default();
+        text.chars().for_each(|c| cells.write(c));
+        cells
+    }
+
+    fn shown(cells: &Cells) -> String {
+        let mut out = String::new();
+        cells.render(&mut out);
+        out
+    }
+
+    #[test]
+    fn half_of_a_wide_glyph_overwritten_leaves_no_half() {
+        let mut cells = line("日本");
+        cells.move_to(1);
+        cells.write('x');
+        assert_eq!(shown(&cells), " x本");
+        assert_eq!(cells.len(), 5);
+    }
+
+    #[test]
+    fn tabs_stay_until_they_are_written_over() {
+        let mut cells = line("a\tb");
+        assert_eq!((shown(&cells), cells.columns()), ("a\tb".into(), 9));
+        cells.move_to(0);
+        cells.write('\t');
+        assert_eq!(cells.cursor(), 8, "a tab over text only moves");
+        cells.move_to(4);
+        cells.write('x');
+        assert_eq!(shown(&cells), "a   x   b");
+    }
+
+    #[test]
+    fn marks_go_with_their_glyph() {
+        let mut cells = line("e\u{301}x");
+        assert_eq!(shown(&cells), "e\u{301}x");
+        cells.move_to(0);
+        cells.write('u');
+        assert_eq!(shown(&cells), "ux");
+        assert_eq!(cells.len(), 2);
+    }
+
+    #[test]
+    fn kept_sequences_stay_in_their_place() {
+        let mut cells = Cells::default();
+        cells.attach("<red>");
+        "50%".chars().for_each(|c| cells.write(c));
+        cells.attach("<off>");
+        cells.move_to(0);
+        cells.attach("<green>");
+        cells.write('9');
+        assert_eq!(shown(&cells), "<green>90%<off>");
+        cells.truncate(0);
+        assert_eq!(shown(&cells), "");
+        assert_eq!(cells.len(), 0);
+    }
+}

@@ -1,0 +1,347 @@
+//! One stream of a command from its first byte to the text that is kept of it.
+
+use std::path::PathBuf;
+
+use super::captured::{Captured, Keep, Truncation};
+use super::notice::{Figures, MAX_ERROR, Notice, Whereabouts, short};
+use super::policy::{Sanitize, Truncate, to_usize};
+use super::sanitize::Cleaner;
+use super::scan::{lines, newlines, utf16_len};
+use super::spill::SpillFile;
+use super::truncate::{By, Cut, cut_head, cut_tail, whole_at};
+use super::window::Window;
+
+/// Bytes of the end that [`Capture::tail`] can show, whatever the policy keeps: 16 KiB.
+pub const SNAPSHOT: usize = 16 * 1024;
+
+/// Captures one stream: sanitizes it, keeps what the policy asks for, counts, feeds a live reader and a file.
+///
+/// Memory: twice the limits of the policy (at least [`SNAPSHOT`]), one unfinished line of 64 KiB, one read, and what
+/// the live reader has not taken. Until the decision about a file is made everything is kept: a caller that sees
+/// [`Capture::wants_spill`] decides before it pushes more.
+#[derive(Debug)]
+pub struct Capture {
+    cleaner: Cleaner,
+    store: Store,
+    ended: bool,
+}
+
+/// All that happens to sanitized text.
+#[derive(Debug)]
+struct Store {
+    name: &'static str,
+    policy: Truncate,
+    window: Window,
+    spill: Spill,
+    live: Option<Live>,
+    bytes: u64,
+    newlines: u64,
+    /// UTF-16 units; 0 when the policy does not count them.
+    chars: u64,
+    /// The stream so far ends in the middle of a line.
+    open_line: bool,
+}
+
+#[derive(Debug)]
+enum Spill {
+    Undecided,
+    Off,
+    File(SpillFile),
+    Failed {
+        place: Option<PathBuf>,
+        artifact_id: Option<String>,
+        error: String,
+    },
+    /// Somebody else writes all of it there.
+    Elsewhere(PathBuf),
+}
+
+/// Text that waits for the live reader, from `taken` on.
+#[derive(Debug, Default)]
+struct Live {
+    text: String,
+    taken: usize,
+}
+
+impl Capture {
+    /// `name` stands in the notice; `sanitize` `None` only decodes; `live` gathers text for [`Capture::take_live`].
+    pub fn new(name: &'static str, truncate: Truncate, sanitize: Option<Sanitize>, live: bool) -> Self {
+        let policy = truncate.clamped();
+        let (head, tail) = match policy {
+            Truncate::Tail(limits) => (0, limits.reach()),
+            Truncate::Head(limits) => (limits.reach(), 0),
+            // One character beyond each cut shows whether it goes through a line.
+            Truncate::Ends { head_bytes, tail_bytes, .. } => (to_reach(head_bytes), to_reach(tail_bytes)),
+        };
+        let store = Store {
+            name,
+            policy,
+            window: Window::new(head, tail.max(SNAPSHOT)),
+            spill: Spill::Undecided,
+            live: live.then(Live::default),
+            bytes: 0,
+            newlines: 0,
+            chars: 0,
+            open_line: false,
+        };
+        Self { cleaner: Cleaner::new(sanitize), store, ended: false }
+    }
+
+    /// Takes the next bytes of the stream.
+    pub fn push(&mut self, bytes: &[u8]) {
+        let store = &mut self.store;
+        self.cleaner.push(bytes, &mut |text| store.take(text));
+    }
+
+    /// True once the stream passed `max_bytes` or `max_chars` and nothing was decided about a file. [`Capture::end`]
+    /// can bring it about too.
+    pub fn wants_spill(&self) -> bool {
+        matches!(self.store.spill, Spill::Undecided) && self.store.overflowed()
+    }
+
+    /// Writes all of the stream so far to the file, and what comes later as it comes.
+    pub fn spill_to(&mut self, mut file: SpillFile) {
+        if let Some(text) = self.store.window.whole() {
+            file.write(text);
+        }
+        self.store.decide(Spill::File(file));
+    }
+
+    /// There is no file and there should be one. `place` is where it was to be; `error` is cut to 80 bytes.
+    pub fn spill_failed(&mut self, place: Option<PathBuf>, artifact_id: Option<String>, error: String) {
+        self.store.decide(Spill::Failed { place, artifact_id, error: short(&error, MAX_ERROR) });
+    }
+
+    /// No file is wanted. May be said before anything is pushed.
+    pub fn spill_off(&mut self) {
+        self.store.decide(Spill::Off);
+    }
+
+    /// Something else holds the whole stream: the log of a task. A notice names it, for a cut by lines too, and nothing
+    /// more is written here.
+    pub fn spill_elsewhere(&mut self, path: PathBuf) {
+        self.store.decide(Spill::Elsewhere(path));
+    }
+
+    /// The next text for the live reader, at most `max_bytes` and cut between characters, but never less than one
+    /// character. `None` when there is none.
+    pub fn take_live(&mut self, max_bytes: usize) -> Option<String> {
+        let live = self.store.live.as_mut()?;
+        let rest = &live.text[live.taken..];
+        let first = rest.chars().next()?.len_utf8();
+        let batch = rest[..rest.floor_char_boundary(max_bytes.max(first))].to_owned();
+        live.taken += batch.len();
+        if live.taken == live.text.len() {
+            live.text.clear();
+            live.taken = 0;
+        }
+        Some(batch)
+    }
+
+    /// Bytes that wait for the live reader.
+    pub fn live_bytes(&self) -> usize {
+        self.store.live.as_ref().map_or(0, |live| live.text.len() - live.taken)
+    }
+
+    /// The last text, the unfinished line as it would be shown now included: at most `max_bytes`, and of what was
+    /// delivered at least [`SNAPSHOT`] bytes if there are as many.
+    pub fn tail(&self, max_bytes: usize) -> String {
+        let pending = self.cleaner.pending();
+        let delivered = self.store.window.tail();
+        let skip = pending.ceil_char_boundary(pending.len().saturating_sub(max_bytes));
+        let room = max_bytes - (pending.len() - skip);
+        let from = delivered.ceil_char_boundary(delivered.len().saturating_sub(if skip > 0 { 0 } else { room }));
+        format!("{}{}", &delivered[from..], &pending[skip..])
+    }
+
+    /// The unfinished line as it would be shown now, '' when the last one is finished; at most its last 128 KiB.
+    pub fn pending(&self) -> String {
+        let delivered = self.store.window.tail();
+        let line = memchr::memrchr(b'\n', delivered.as_bytes()).map_or(0, |newline| newline + 1);
+        let from = delivered.ceil_char_boundary(line.max(delivered.len().saturating_sub(64 * 1024)));
+        format!("{}{}", &delivered[from..], self.cleaner.pending())
+    }
+
+    /// All text delivered so far, while all of it is in memory; `None` once part of it was let go.
+    pub fn whole(&self) -> Option<&str> {
+        self.store.window.whole()
+    }
+
+    /// Bytes that bring a fresh cleaner of the same rules to the unfinished line: see [`Cleaner::resume`].
+    pub fn resume(&self) -> Vec<u8> {
+        self.cleaner.resume()
+    }
+
+    /// The end of the stream: hands the unfinished line on. Live text can still be taken. A second call does nothing.
+    pub fn end(&mut self) {
+        if !std::mem::replace(&mut self.ended, true) {
+            let store = &mut self.store;
+            self.cleaner.end(&mut |text| store.take(text));
+        }
+    }
+
+    /// The text that is kept, and what was cut from it. A file that was wanted and not decided about is not written.
+    pub fn finish(mut self) -> Captured {
+        self.end();
+        self.store.finish(self.cleaner.replaced())
+    }
+}
+
+impl Store {
+    fn take(&mut self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        self.bytes += text.len() as u64;
+        self.newlines += newlines(text);
+        self.open_line = !text.ends_with('\n');
+        if self.policy.max_chars().is_some() {
+            self.chars += utf16_len(text);
+        }
+        self.window.push(text);
+        if let Spill::File(file) = &mut self.spill {
+            file.write(text);
+        }
+        if let Some(live) = &mut self.live {
+            live.text.push_str(text);
+        }
+        self.split_if_ready();
+    }
+
+    fn decide(&mut self, spill: Spill) {
+        self.spill = spill;
+        self.split_if_ready();
+    }
+
+    fn split_if_ready(&mut self) {
+        if self.overflowed() && !matches!(self.spill, Spill::Undecided) {
+            self.window.split();
+        }
+    }
+
+    fn overflowed(&self) -> bool {
+        self.bytes > self.policy.max_bytes() || self.policy.max_chars().is_some_and(|max| self.chars > max)
+    }
+
+    fn finish(self, replaced: u64) -> Captured {
+        let total_lines = self.newlines + u64::from(self.open_line);
+        let mut notes = Vec::new();
+        if let Spill::File(file) = &self.spill
+            && file.is_full()
+            && let Some(error) = file.error()
+        {
+            notes.push(format!("{}: the full output file {error}: {}", self.name, file.path().display()));
+        }
+        let (text, truncation) = match self.cut() {
+            None => (self.window.tail().to_owned(), None),
+            Some(kept) => {
+                let truncation = self.truncation(&kept, total_lines);
+                (self.assemble(&kept, &truncation.1), Some(truncation.0))
+            }
+        };
+        Captured { text, truncation, total_lines, total_bytes: self.bytes, replaced, notes }
+    }
+
+    /// What is kept if anything has to be cut.
+    fn cut(&self) -> Option<Kept<'_>> {
+        let (head, tail) = (self.window.head(), self.window.tail());
+        match &self.policy {
+            Truncate::Tail(limits) => {
+                cut_tail(tail, limits).map(|Cut { at, by, partial }| Kept { head: "", tail: &tail[at..], by, partial })
+            }
+            Truncate::Head(limits) => {
+                cut_head(head, limits).map(|Cut { at, by, partial }| Kept { head: &head[..at], tail: "", by, partial })
+            }
+            Truncate::Ends { head_bytes, tail_bytes, .. } => self.overflowed().then(|| {
+                let end = head.floor_char_boundary(to_usize(*head_bytes));
+                let max = to_usize(*tail_bytes);
+                let start = tail.ceil_char_boundary(tail.len().saturating_sub(max));
+                let partial = !whole_at(head, end) || !tail[..start].ends_with('\n') && start < tail.len();
+                Kept { head: &head[..end], tail: &tail[start..], by: By::Bytes, partial }
+            }),
+        }
+    }
+
+    fn truncation(&self, kept: &Kept<'_>, total_lines: u64) -> (Truncation, Notice) {
+        let (head_lines, output_lines) = (lines(kept.head), lines(kept.head) + lines(kept.tail));
+        let (keep, first_line, last_line) = match self.policy {
+            Truncate::Tail(_) => (Keep::Tail, total_lines - output_lines + 1, total_lines),
+            Truncate::Head(_) => (Keep::Head, 1, head_lines),
+            Truncate::Ends { .. } => (Keep::Ends, 1, head_lines),
+        };
+        let whereabouts = self.whereabouts();
+        let by_chars = kept.by == By::Chars;
+        let shown = if by_chars { utf16_len(kept.head) + utf16_len(kept.tail) } else { output_lines };
+        let total = if by_chars { self.chars } else { total_lines };
+        let figures = Figures { by: kept.by, shown, total, total_bytes: self.bytes };
+        let notice = Notice::new(self.name, &self.policy, &figures, &whereabouts);
+        let truncation = Truncation {
+            keep,
+            by: kept.by,
+            total_lines,
+            total_bytes: self.bytes,
+            output_lines,
+            output_bytes: (kept.head.len() + kept.tail.len()) as u64,
+            first_line,
+            last_line,
+            partial_line: kept.partial,
+            path: whereabouts.path.map(ToOwned::to_owned),
+            artifact_id: whereabouts.artifact_id.map(ToOwned::to_owned),
+            spill_error: whereabouts.error.map(ToOwned::to_owned),
+            notice: notice.joined(),
+        };
+        (truncation, notice)
+    }
+
+    fn whereabouts(&self) -> Whereabouts<'_> {
+        match &self.spill {
+            Spill::Undecided | Spill::Off => Whereabouts::default(),
+            Spill::File(file) => {
+                Whereabouts { path: Some(file.path()), artifact_id: file.artifact_id(), error: file.error() }
+            }
+            Spill::Failed { place, artifact_id, error } => {
+                Whereabouts { path: place.as_deref(), artifact_id: artifact_id.as_deref(), error: Some(error) }
+            }
+            Spill::Elsewhere(path) => Whereabouts { path: Some(path), ..Whereabouts::default() },
+        }
+    }
+
+    fn assemble(&self, kept: &Kept<'_>, notice: &Notice) -> String {
+        let mut text = String::new();
+        if matches!(self.policy, Truncate::Ends { .. }) {
+            own_line(&mut text, &notice.first);
+            own_line(&mut text, kept.head);
+            own_line(&mut text, "\n[snip]\n\n");
+            text.push_str(kept.tail);
+        } else {
+            text.push_str(kept.head);
+            text.push_str(kept.tail);
+        }
+        if !notice.last.is_empty() {
+            own_line(&mut text, "");
+            text.push_str(&notice.last);
+        }
+        text
+    }
+}
+
+/// The kept parts of a stream that was cut; only `Ends` has both.
+struct Kept<'a> {
+    head: &'a str,
+    tail: &'a str,
+    by: By,
+    partial: bool,
+}
+
+/// Appends a piece that has to start on a line of its own.
+fn own_line(text: &mut String, piece: &str) {
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text.push_str(piece);
+}
+
+/// Bytes to keep so that what stands beyond a cut at `max` can be seen.
+fn to_reach(max: u64) -> usize {
+    to_usize(max) + 4
+}

@@ -1,0 +1,189 @@
+//! The line that is being drawn over, once a carriage return, a backspace or a motion made it more than text.
+
+use super::cells::Cells;
+use super::escape::{Escape, Motion, Step};
+
+/// Bytes up to which a line collapses: 64 KiB.
+pub(super) const LINE_LIMIT: usize = 64 * 1024;
+
+/// Columns a motion can go beyond the end of the text. A terminal stops at its right margin too, and without a bound
+/// ten bytes of input could ask for megabytes of blanks.
+const MARGIN: usize = 256;
+
+/// Stands for a cell that was never written or was erased; no text contains it.
+const BLANK: u8 = 0;
+
+#[derive(Debug, Default)]
+pub(super) struct Line {
+    way: Way,
+    /// `Way::Ascii`: one byte a cell.
+    ascii: Vec<u8>,
+    cursor: usize,
+    cells: Cells,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Way {
+    /// No line: text is appended elsewhere.
+    #[default]
+    Off,
+    /// Every cell is printable ASCII.
+    Ascii,
+    Cells,
+}
+
+impl Line {
+    pub(super) fn active(&self) -> bool {
+        self.way != Way::Off
+    }
+
+    /// Takes over the line that was plain text so far, with the cursor at its end.
+    pub(super) fn begin(&mut self, text: &str) {
+        self.ascii.clear();
+        self.cursor = 0;
+        if is_one_cell_a_byte(text) {
+            self.way = Way::Ascii;
+            self.ascii.extend_from_slice(text.as_bytes());
+            self.cursor = text.len();
+        } else {
+            self.way = Way::Cells;
+            self.cells.clear();
+            self.write_cells(text);
+        }
+    }
+
+    /// Forgets the line.
+    pub(super) fn end(&mut self) {
+        self.way = Way::Off;
+    }
+
+    /// Writes text without newlines from the cursor on, up to the character that makes the line exceed its limit.
+    /// Returns the bytes taken; fewer than all, or [`Line::is_over`], mean that the line is over its limit now.
+    pub(super) fn write(&mut self, text: &str) -> usize {
+        if self.way == Way::Ascii && is_one_cell_a_byte(text) {
+            return self.write_ascii(text.as_bytes());
+        }
+        self.split_into_cells();
+        for (at, c) in text.char_indices() {
+            if self.is_over() {
+                return at;
+            }
+            self.cells.write(c);
+        }
+        text.len()
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        match self.way {
+            Way::Off => false,
+            Way::Ascii => self.ascii.len() > LINE_LIMIT,
+            Way::Cells => self.cells.len() > LINE_LIMIT,
+        }
+    }
+
+    /// Puts a control sequence, which takes no room, at the cursor.
+    pub(super) fn attach(&mut self, raw: &str) {
+        self.split_into_cells();
+        self.cells.attach(raw);
+    }
+
+    pub(super) fn act(&mut self, motion: Motion) {
+        let (cursor, end) = match self.way {
+            Way::Ascii => (self.cursor, self.ascii.len()),
+            _ => (self.cells.cursor(), self.cells.columns()),
+        };
+        match motion {
+            Motion::Left(n) => self.move_to(cursor.saturating_sub(n)),
+            // The cursor may be beyond the margin already, and no motion to the right takes it back.
+            Motion::Right(n) => self.move_to(cursor.saturating_add(n).min(end.max(MARGIN).max(cursor))),
+            Motion::Column(n) => self.move_to(n.min(end.max(MARGIN))),
+            Motion::EraseRight => self.truncate(cursor),
+            Motion::EraseLine => self.truncate(0),
+            Motion::EraseLeft => match self.way {
+                Way::Ascii => self.ascii[..end.min(cursor + 1)].fill(BLANK),
+                _ => self.cells.erase(0, cursor + 1),
+            },
+        }
+    }
+
+    /// Appends the line as it would be shown now: blanks inside as spaces, none at the end.
+    pub(super) fn render(&self, out: &mut String) {
+        match self.way {
+            Way::Off => {}
+            Way::Cells => self.cells.render(out),
+            Way::Ascii => {
+                let shown = self.ascii.iter().rposition(|&byte| byte != BLANK).map_or(0, |last| last + 1);
+                for (i, piece) in self.ascii[..shown].split(|&byte| byte == BLANK).enumerate() {
+                    if i > 0 {
+                        out.push(' ');
+                    }
+                    out.push_str(str::from_utf8(piece).unwrap_or_default());
+                }
+            }
+        }
+    }
+
+    /// Column of the cursor, and whether it stands at the end of the text.
+    pub(super) fn cursor(&self) -> (usize, bool) {
+        match self.way {
+            Way::Off => (0, true),
+            Way::Ascii => (self.cursor, self.cursor == self.ascii.len()),
+            Way::Cells => (self.cells.cursor(), self.cells.cursor() == self.cells.columns()),
+        }
+    }
+
+    fn write_ascii(&mut self, text: &[u8]) -> usize {
+        if self.cursor > self.ascii.len() {
+            self.ascii.resize(self.cursor, BLANK);
+        }
+        let taken = text.len().min((LINE_LIMIT + 1).saturating_sub(self.cursor));
+        let over = taken.min(self.ascii.len() - self.cursor);
+        self.ascii[self.cursor..self.cursor + over].copy_from_slice(&text[..over]);
+        self.ascii.extend_from_slice(&text[over..taken]);
+        self.cursor += taken;
+        taken
+    }
+
+    fn move_to(&mut self, column: usize) {
+        match self.way {
+            Way::Ascii => self.cursor = column,
+            _ => self.cells.move_to(column),
+        }
+    }
+
+    fn truncate(&mut self, column: usize) {
+        match self.way {
+            Way::Ascii => self.ascii.truncate(column),
+            _ => self.cells.truncate(column),
+        }
+    }
+
+    fn split_into_cells(&mut self) {
+        if self.way == Way::Ascii {
+            self.way = Way::Cells;
+            self.cells.clear();
+            for (column, &byte) in self.ascii.iter().enumerate().filter(|&(_, &byte)| byte != BLANK) {
+                self.cells.move_to(column);
+                self.cells.write(char::from(byte));
+            }
+            self.cells.move_to(self.cursor);
+        }
+    }
+
+    /// Text that may have kept control sequences in it.
+    fn write_cells(&mut self, text: &str) {
+        let mut escape = Escape::default();
+        for (at, c) in text.char_indices() {
+            if (escape.inside() || c.is_control() && c != '\t') && escape.step(c) != Step::Text {
+                self.cells.attach(&text[at..at + c.len_utf8()]);
+            } else {
+                self.cells.write(c);
+            }
+        }
+    }
+}
+
+/// Printable ASCII only.
+pub(super) fn is_one_cell_a_byte(text: &str) -> bool {
+    text.bytes().fold(true, |all, byte| all & (byte.wrapping_sub(0x20) < 0x5F))
+}

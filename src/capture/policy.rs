@@ -1,0 +1,143 @@
+//! What a caller may ask of the capture of one stream.
+
+/// One of the two output streams of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Stream {
+    /// File descriptor 1; with `merge` it holds both.
+    Stdout,
+    /// File descriptor 2.
+    Stderr,
+}
+
+impl Stream {
+    /// The name that stands in notices, file names and results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Stdout => "stdout",
+            Self::Stderr => "stderr",
+        }
+    }
+}
+
+/// Bytes of text that are kept at most, whatever is asked: 16 MiB. It stands in for `max_bytes` where that is left
+/// out or larger, so a stream that passes it is cut by bytes and written out like any other.
+pub const HARD_KEEP: u64 = 16 << 20;
+
+/// Which part of a stream is kept once it is too long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Truncate {
+    /// Whole lines from the end; a last line that is itself too long keeps its own end.
+    Tail(Limits),
+    /// The beginning, cut inside a line if need be.
+    Head(Limits),
+    /// The first `head_bytes` and the last `tail_bytes`, once the stream exceeds `max_bytes`.
+    Ends {
+        /// Bytes up to which nothing is cut, 1 or more.
+        max_bytes: u64,
+        /// Bytes kept from the beginning.
+        head_bytes: u64,
+        /// Bytes kept from the end; with `head_bytes` at most `max_bytes`.
+        tail_bytes: u64,
+    },
+}
+
+/// Bounds of the kept text, whichever is hit first. Each is 1 or more; `None` sets no bound of its kind, and
+/// [`HARD_KEEP`] holds in any case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Limits {
+    /// Lines, an unfinished last one included.
+    pub max_lines: Option<u64>,
+    /// Bytes of UTF-8.
+    pub max_bytes: Option<u64>,
+    /// UTF-16 units, as JavaScript counts.
+    pub max_chars: Option<u64>,
+}
+
+impl Limits {
+    /// The bound in bytes that really holds.
+    pub(super) fn bytes(&self) -> u64 {
+        self.max_bytes.map_or(HARD_KEEP, |max| max.min(HARD_KEEP))
+    }
+
+    /// Bytes of text that are enough to decide where to cut: the limit, or what that many characters can take up
+    /// (at most three bytes a UTF-16 unit), and one character more to see what stands beyond the cut.
+    pub(super) fn reach(&self) -> usize {
+        let chars = self.max_chars.map_or(u64::MAX, |max| max.saturating_mul(3));
+        to_usize(self.bytes().min(chars)) + 4
+    }
+}
+
+impl Default for Truncate {
+    /// The last 2000 lines or 51,200 bytes.
+    fn default() -> Self {
+        Self::Tail(Limits { max_lines: Some(2000), max_bytes: Some(51_200), max_chars: None })
+    }
+}
+
+impl Truncate {
+    /// The same policy with every bound inside [`HARD_KEEP`].
+    pub(super) fn clamped(self) -> Self {
+        match self {
+            Self::Ends { max_bytes, head_bytes, tail_bytes } => {
+                let max_bytes = max_bytes.min(HARD_KEEP);
+                let head_bytes = head_bytes.min(max_bytes);
+                Self::Ends { max_bytes, head_bytes, tail_bytes: tail_bytes.min(max_bytes - head_bytes) }
+            }
+            other => other,
+        }
+    }
+
+    /// Bytes that may pass before the stream has to be written out.
+    pub(super) fn max_bytes(&self) -> u64 {
+        match self {
+            Self::Tail(limits) | Self::Head(limits) => limits.bytes(),
+            Self::Ends { max_bytes, .. } => *max_bytes,
+        }
+    }
+
+    /// UTF-16 units that may pass before the stream has to be written out; `None` when they need not be counted.
+    pub(super) fn max_chars(&self) -> Option<u64> {
+        match self {
+            Self::Tail(limits) | Self::Head(limits) => limits.max_chars,
+            Self::Ends { .. } => None,
+        }
+    }
+}
+
+/// How raw output becomes clean text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Sanitize {
+    /// Take control sequences out. When false they stay as they are and take no room on the line, but for those that
+    /// `Collapse` carries out itself.
+    pub ansi: bool,
+    /// What becomes of lines that are drawn over.
+    pub progress: Progress,
+}
+
+impl Default for Sanitize {
+    /// No control sequences, and lines as a terminal would show them in the end.
+    fn default() -> Self {
+        Self { ansi: true, progress: Progress::Collapse }
+    }
+}
+
+impl Sanitize {
+    /// The value that asks for nothing but decoding: invalid UTF-8 is replaced and everything else left as it is.
+    pub const fn off() -> Option<Self> {
+        None
+    }
+}
+
+/// What becomes of lines that are drawn over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Progress {
+    /// Only what a terminal would show in the end; a line is delivered when it ends.
+    Collapse,
+    /// Carriage returns and backspaces stay; text is delivered at once.
+    Keep,
+}
+
+/// Lengths in memory never exceed `usize`; on a 32-bit machine a larger limit is as good as none.
+pub(super) fn to_usize(value: u64) -> usize {
+    usize::try_from(value).unwrap_or(usize::MAX - 8)
+}

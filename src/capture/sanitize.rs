@@ -1,0 +1,384 @@
+//! Raw output to clean text, a read at a time.
+
+use super::decode::Decoder;
+use super::escape::{Escape, Motion, Step, motion, style_len};
+use super::line::{LINE_LIMIT, Line, is_one_cell_a_byte};
+use super::policy::{Progress, Sanitize};
+use super::scan::next_control;
+
+/// Where clean text goes, piece by piece.
+pub type Sink<'a> = &'a mut dyn FnMut(&str);
+
+/// A plain run of this length is handed on as it lies in the read, without a copy.
+const DIRECT: usize = 32 * 1024;
+/// Bytes of clean text that are gathered before they are handed on.
+const BATCH: usize = 256 * 1024;
+
+/// Turns the bytes of one stream into clean text; the text does not depend on how they are split.
+///
+/// Ordinary text is found by one vectorized search for control characters and copied, or passed on, in runs over many
+/// lines. The unfinished line is the end of `out`; only when something is drawn over does it move into a [`Line`].
+/// Memory: one batch, and twice the 64 KiB of a line.
+#[derive(Debug)]
+pub struct Cleaner {
+    decoder: Decoder,
+    body: Body,
+}
+
+#[derive(Debug)]
+struct Body {
+    rules: Option<Sanitize>,
+    escape: Escape,
+    line: Line,
+    /// Clean text that was not handed on, ending in the unfinished line unless `line` is active.
+    out: String,
+    /// Bytes at the start of `out` that are known to be without a newline, so that a long line that comes in small
+    /// pieces is not searched for each.
+    searched: usize,
+    /// A carriage return whose effect depends on what follows.
+    cr: bool,
+    handed: Handed,
+    nuls: u64,
+    /// Kept for its capacity.
+    raw: String,
+}
+
+/// What of the unfinished line was handed on already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Handed {
+    Nothing,
+    /// It passed its limit: the rest goes as it comes and collapses no more.
+    Long,
+    /// By [`Cleaner::settle`]: what is drawn over it becomes a line of its own.
+    Settled,
+}
+
+impl Cleaner {
+    /// `rules` `None`: text is decoded and nothing else.
+    pub fn new(rules: Option<Sanitize>) -> Self {
+        let body = Body {
+            rules,
+            escape: Escape::default(),
+            line: Line::default(),
+            out: String::new(),
+            searched: 0,
+            cr: false,
+            handed: Handed::Nothing,
+            nuls: 0,
+            raw: String::new(),
+        };
+        Self { decoder: Decoder::default(), body }
+    }
+
+    /// Takes the next bytes and hands on the text that is ready: all but the unfinished line with
+    /// [`Progress::Collapse`], everything else at once.
+    pub fn push(&mut self, bytes: &[u8], sink: Sink<'_>) {
+        let body = &mut self.body;
+        self.decoder.push(bytes, &mut |text| body.push(text, sink));
+    }
+
+    /// The end of the stream: the unfinished line is handed on as it stands, an unfinished sequence is dropped. A
+    /// second call does nothing.
+    pub fn end(&mut self, sink: Sink<'_>) {
+        let body = &mut self.body;
+        self.decoder.end(&mut |text| body.push(text, sink));
+        body.escape.reset();
+        body.settle(sink);
+        if std::mem::take(&mut body.cr) && body.keeps_progress() {
+            sink("\r");
+        }
+        body.handed = Handed::Nothing;
+    }
+
+    /// Hands the unfinished line on as it would be shown now, for a log that should not lag behind. What is drawn over
+    /// it later becomes a line of its own. Does nothing when there is none.
+    pub fn settle(&mut self, sink: Sink<'_>) {
+        self.body.settle(sink);
+    }
+
+    /// The part of the unfinished line that was not handed on, as it would be shown now.
+    pub fn pending(&self) -> String {
+        let mut text = self.body.out.clone();
+        self.body.line.render(&mut text);
+        text
+    }
+
+    /// Bytes that bring a fresh cleaner of the same rules to where this one is, to go on in another process: the
+    /// unfinished line, sequence and character. The payload of an unfinished string sequence is not repeated.
+    pub fn resume(&self) -> Vec<u8> {
+        let mut text = self.pending();
+        let (column, at_end) = self.body.line.cursor();
+        if !at_end {
+            text.push('\r');
+            if column > 0 {
+                text.push_str(&format!("\u{1b}[{column}C"));
+            }
+        }
+        if self.body.cr {
+            text.push('\r');
+        }
+        text.push_str(self.body.escape.resume());
+        let mut bytes = text.into_bytes();
+        bytes.extend_from_slice(self.decoder.held());
+        bytes
+    }
+
+    /// Invalid sequences that became U+FFFD, and NULs that were dropped.
+    pub fn replaced(&self) -> u64 {
+        self.decoder.replaced() + self.body.nuls
+    }
+}
+
+impl Body {
+    fn push(&mut self, text: &str, sink: Sink<'_>) {
+        let Some(Sanitize { ansi, .. }) = self.rules else { return sink(text) };
+        let bytes = text.as_bytes();
+        let mut at = 0;
+        while at < bytes.len() {
+            if self.escape.inside() {
+                at = self.sequence(text, at, sink);
+                continue;
+            }
+            let stop = next_control(bytes, at);
+            if stop > at {
+                self.text(&text[at..stop], sink);
+                at = stop;
+            }
+            match bytes.get(at) {
+                None => break,
+                Some(0x1b) if ansi && let Some(len) = style_len(&bytes[at..]) => at += len,
+                Some(0x1b | 0xC2) => at = self.sequence(text, at, sink),
+                Some(&byte) => {
+                    self.control(byte, sink);
+                    at += 1;
+                }
+            }
+            if self.out.len() >= BATCH {
+                self.hand_on(sink);
+            }
+        }
+        self.hand_on(sink);
+    }
+
+    /// Characters from the beginning or the middle of a control sequence to its end. Returns the index after it.
+    fn sequence(&mut self, text: &str, from: usize, sink: Sink<'_>) -> usize {
+        let mut at = from;
+        let mut raw = std::mem::take(&mut self.raw);
+        for c in text[from..].chars() {
+            let step = self.escape.step(c);
+            self.escape.take(&mut raw);
+            match step {
+                Step::Csi if let Some(motion) = self.motion(&raw) => self.act(motion, sink),
+                Step::Csi | Step::Part if !raw.is_empty() => self.attach(&raw, sink),
+                Step::Control => self.control(c as u8, sink),
+                Step::Csi | Step::Part | Step::Void | Step::Text => {}
+            }
+            if step == Step::Text {
+                break;
+            }
+            at += c.len_utf8();
+            if !self.escape.inside() {
+                break;
+            }
+        }
+        self.raw = raw;
+        at
+    }
+
+    /// What a CSI does to the line, unless the lines are to be kept with all that draws over them.
+    fn motion(&self, raw: &str) -> Option<Motion> {
+        if self.keeps_progress() { None } else { motion(raw) }
+    }
+
+    /// A control sequence that is over, or a piece of its payload.
+    fn attach(&mut self, raw: &str, sink: Sink<'_>) {
+        if self.rules.is_some_and(|rules| rules.ansi) {
+            return;
+        }
+        self.settle_cr(sink);
+        if self.line.active() {
+            self.line.attach(raw);
+            if self.line.is_over() {
+                self.deliver_long(sink);
+            }
+        } else {
+            self.out.push_str(raw);
+        }
+    }
+
+    /// Text without controls, over any number of lines.
+    fn text(&mut self, mut run: &str, sink: Sink<'_>) {
+        if self.cr {
+            if run.starts_with('\n') || self.replace_line(run) {
+                self.cr = false;
+            } else {
+                self.settle_cr(sink);
+            }
+        }
+        if self.line.active() {
+            let end = memchr::memchr(b'\n', run.as_bytes()).unwrap_or(run.len());
+            let taken = self.line.write(&run[..end]);
+            if self.line.is_over() {
+                self.deliver_long(sink);
+            } else if end == run.len() {
+                return;
+            } else {
+                self.line.render(&mut self.out);
+                self.line.end();
+            }
+            run = &run[taken..];
+        }
+        if run.len() >= DIRECT {
+            let done = if self.keeps_progress() { run.len() } else { after_newline(run) };
+            if done >= DIRECT {
+                self.empty(sink);
+                sink(&run[..done]);
+                self.handed = Handed::Nothing;
+                run = &run[done..];
+            }
+        }
+        self.out.push_str(run);
+    }
+
+    /// The most frequent way to draw over a line, done without a [`Line`]: the text after a carriage return covers all
+    /// that was there. False, and nothing done, where that is not certain.
+    fn replace_line(&mut self, run: &str) -> bool {
+        if self.line.active() || self.handed != Handed::Nothing || self.keeps_progress() {
+            return false;
+        }
+        let start = self.line_start();
+        let old = &self.out[start..];
+        let new = &run[..memchr::memchr(b'\n', run.as_bytes()).unwrap_or(run.len())];
+        let covered = new.len() >= old.len() && old.len() <= LINE_LIMIT && new.len() <= LINE_LIMIT;
+        if !covered || !is_one_cell_a_byte(old) || !is_one_cell_a_byte(&new[..old.len()]) {
+            return false;
+        }
+        self.out.truncate(start);
+        self.searched = self.searched.min(start);
+        true
+    }
+
+    fn control(&mut self, byte: u8, sink: Sink<'_>) {
+        match byte {
+            b'\r' => self.cr = true,
+            0x08 if self.keeps_progress() => {
+                self.settle_cr(sink);
+                self.out.push('\u{8}');
+            }
+            0x08 => self.act(Motion::Left(1), sink),
+            // Inside a sequence it comes this way; elsewhere it is plain text.
+            b'\t' => self.text("\t", sink),
+            0 => self.nuls += 1,
+            _ => {}
+        }
+    }
+
+    /// Carries a waiting carriage return out, now that no newline follows it.
+    fn settle_cr(&mut self, sink: Sink<'_>) {
+        if std::mem::take(&mut self.cr) {
+            if self.keeps_progress() {
+                self.out.push('\r');
+            } else {
+                self.act(Motion::Column(0), sink);
+            }
+        }
+    }
+
+    fn act(&mut self, motion: Motion, sink: Sink<'_>) {
+        self.settle_cr(sink);
+        // At the end of plain text there is nothing to erase, and most lines that erase do it there.
+        if !self.line.active() && motion == Motion::EraseRight {
+            return;
+        }
+        if self.line.active() || self.draw() {
+            self.line.act(motion);
+        }
+    }
+
+    /// Moves the unfinished line from `out` to where it can be drawn over; false when it is past its limit.
+    fn draw(&mut self) -> bool {
+        let start = self.line_start();
+        let handed = if start > 0 { Handed::Nothing } else { self.handed };
+        if handed == Handed::Long || self.out.len() - start > LINE_LIMIT {
+            return false;
+        }
+        if handed == Handed::Settled {
+            self.out.push('\n');
+            self.line.begin("");
+        } else {
+            self.line.begin(&self.out[start..]);
+            self.out.truncate(start);
+            self.searched = self.searched.min(start);
+        }
+        self.handed = Handed::Nothing;
+        true
+    }
+
+    /// Hands a line on that has just passed its limit; it is plain text from here on.
+    fn deliver_long(&mut self, sink: Sink<'_>) {
+        self.empty(sink);
+        self.line.render(&mut self.out);
+        self.line.end();
+        self.empty(sink);
+        self.handed = Handed::Long;
+    }
+
+    /// Hands on what is ready.
+    fn hand_on(&mut self, sink: Sink<'_>) {
+        let mut done = self.line_start();
+        if done > 0 {
+            self.handed = Handed::Nothing;
+        }
+        if self.keeps_progress() || self.line.active() || self.handed == Handed::Long {
+            done = self.out.len();
+        } else if self.out.len() - done > LINE_LIMIT {
+            done = self.out.len();
+            self.handed = Handed::Long;
+        }
+        if done > 0 {
+            sink(&self.out[..done]);
+            self.out.drain(..done);
+        }
+        self.searched = self.out.len();
+    }
+
+    fn settle(&mut self, sink: Sink<'_>) {
+        self.hand_on(sink);
+        if self.line.active() {
+            // The log cannot be drawn over: what follows starts a line, unless it goes on at the end of this one.
+            self.cr |= !self.line.cursor().1;
+            self.line.render(&mut self.out);
+            self.line.end();
+        }
+        if !self.out.is_empty() {
+            self.empty(sink);
+            self.handed = Handed::Settled;
+        }
+    }
+
+    /// Hands on all of `out`.
+    fn empty(&mut self, sink: Sink<'_>) {
+        if !self.out.is_empty() {
+            sink(&self.out);
+            self.out.clear();
+            self.searched = 0;
+        }
+    }
+
+    /// Where the unfinished line starts in `out`.
+    fn line_start(&self) -> usize {
+        match after_newline(&self.out[self.searched..]) {
+            0 => 0,
+            at => self.searched + at,
+        }
+    }
+
+    fn keeps_progress(&self) -> bool {
+        self.rules.is_some_and(|rules| rules.progress == Progress::Keep)
+    }
+}
+
+/// Index after the last newline, 0 when there is none.
+fn after_newline(text: &str) -> usize {
+    memchr::memrchr(b'\n', text.as_bytes()).map_or(0, |at| at + 1)
+}

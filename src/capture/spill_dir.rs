@@ -1,0 +1,140 @@
+//! The folder that output files lie in.
+
+use std::fs::{self, DirBuilder, File, Permissions};
+use std::hash::{BuildHasher, RandomState};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
+
+use nix::fcntl::{OFlag, openat};
+use nix::libc;
+use nix::sys::stat::Mode;
+use nix::unistd::geteuid;
+
+use super::spill::SpillError;
+
+const PREFIX: &str = "agent-bash-";
+const SUFFIX: &str = ".log";
+/// Hexadecimal digits of the random part of a name.
+const DIGITS: usize = 16;
+
+/// A folder for output files. Cheap to clone; nothing stays open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpillDir {
+    path: PathBuf,
+    /// Ours alone, below a folder that anybody may write to.
+    private: bool,
+}
+
+impl SpillDir {
+    /// `<temp_dir>/agent-bash-<uid>/output`. Both folders are made with 0700, or have to be folders of this user
+    /// already; a symlink or somebody else's is an error, a mode that is too open is mended.
+    pub fn private(temp_dir: &Path) -> Result<Self, SpillError> {
+        let failed = |source| SpillError::Folder { path: temp_dir.to_owned(), source };
+        let temp_dir = std::path::absolute(temp_dir).map_err(failed)?;
+        let path = temp_dir.join(format!("{PREFIX}{}", geteuid())).join("output");
+        let dir = Self { path, private: true };
+        dir.open()?;
+        Ok(dir)
+    }
+
+    /// A folder the caller chose, made with 0700 if it is missing, its parents too. One that exists keeps its mode.
+    pub fn given(dir: &Path) -> Result<Self, SpillError> {
+        let failed = |source| SpillError::Folder { path: dir.to_owned(), source };
+        let dir = Self { path: std::path::absolute(dir).map_err(failed)?, private: false };
+        dir.open()?;
+        Ok(dir)
+    }
+
+    /// Absolute path of the folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Makes what is missing and opens the folder. Done anew for each file, since a cleaner of temporary files may
+    /// have taken it away in between.
+    fn open(&self) -> Result<File, SpillError> {
+        if self.private {
+            if let Some(parent) = self.path.parent() {
+                open_private(parent)?;
+            }
+            return open_private(&self.path);
+        }
+        let failed = |source| SpillError::Folder { path: self.path.clone(), source };
+        DirBuilder::new().recursive(true).mode(0o700).create(&self.path).map_err(failed)?;
+        open_folder(&self.path, 0).map_err(failed)
+    }
+
+    /// A new file, mode 0600, opened relative to the folder that was checked.
+    pub(super) fn create_file(&self, stem: &str) -> Result<(File, PathBuf), SpillError> {
+        let folder = self.open()?;
+        let flags = OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
+        loop {
+            let name = file_name(stem);
+            let path = self.path.join(&name);
+            match openat(&folder, name.as_str(), flags, Mode::S_IRUSR | Mode::S_IWUSR) {
+                Ok(file) => return Ok((File::from(file), path)),
+                Err(nix::Error::EEXIST | nix::Error::EINTR) => {}
+                Err(error) => return Err(SpillError::File { path, source: error.into() }),
+            }
+        }
+    }
+}
+
+/// Removes files of ours from the folder: regular, of this user, with one of our names, and not written to for longer
+/// than `retention`. Anything else stays, and so does what cannot be removed.
+pub fn sweep(dir: &SpillDir, retention: Duration) {
+    let Some(oldest) = SystemTime::now().checked_sub(retention) else { return };
+    let Ok(entries) = fs::read_dir(&dir.path) else { return };
+    for entry in entries.flatten().filter(|entry| entry.file_name().to_str().is_some_and(is_file_name)) {
+        let path = entry.path();
+        let old = fs::symlink_metadata(&path).is_ok_and(|meta| {
+            meta.is_file() && meta.uid() == geteuid().as_raw() && meta.modified().is_ok_and(|time| time < oldest)
+        });
+        if old {
+            // Another process may have swept it in the meantime.
+            let _gone = fs::remove_file(&path);
+        }
+    }
+}
+
+/// Opens a folder that must be ours, making it if it is missing. It is judged by its descriptor, so nothing can be put
+/// in its place in between.
+fn open_private(path: &Path) -> Result<File, SpillError> {
+    let failed = |source| SpillError::Folder { path: path.to_owned(), source };
+    match DirBuilder::new().mode(0o700).create(path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error)),
+        _ => {}
+    }
+    let folder = open_folder(path, libc::O_NOFOLLOW).map_err(failed)?;
+    let meta = folder.metadata().map_err(failed)?;
+    if meta.uid() != geteuid().as_raw() {
+        return Err(SpillError::NotOurs { path: path.to_owned() });
+    }
+    if meta.mode() & 0o777 != 0o700 {
+        folder.set_permissions(Permissions::from_mode(0o700)).map_err(failed)?;
+    }
+    Ok(folder)
+}
+
+fn open_folder(path: &Path, flags: i32) -> io::Result<File> {
+    File::options().read(true).custom_flags(libc::O_DIRECTORY | libc::O_CLOEXEC | flags).open(path)
+}
+
+fn file_name(stem: &str) -> String {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let stem: String = stem.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect();
+    // `RandomState` is seeded by the system; the pid tells processes apart that were forked with the same seed.
+    let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_nanos();
+    let random = RandomState::new().hash_one((std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed), now));
+    format!("{PREFIX}{stem}-{random:0DIGITS$x}{SUFFIX}")
+}
+
+fn is_file_name(name: &str) -> bool {
+    let middle = name.strip_prefix(PREFIX).and_then(|rest| rest.strip_suffix(SUFFIX));
+    middle.and_then(|middle| middle.rsplit_once('-')).is_some_and(|(_, random)| {
+        random.len() == DIGITS && random.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    })
+}

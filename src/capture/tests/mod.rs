@@ -1,0 +1,39 @@
+//! Tests of the stage as a whole.
+
+mod clean;
+mod kept;
+mod spilled;
+
+use super::{Capture, Captured, Limits, Progress, Sanitize, SpillDir, SpillFile, Truncate};
+
+const COLLAPSE: Sanitize = Sanitize { ansi: true, progress: Progress::Collapse };
+const KEEP: Sanitize = Sanitize { ansi: true, progress: Progress::Keep };
+const RAW_ANSI: Sanitize = Sanitize { ansi: false, progress: Progress::Collapse };
+
+/// Clean text of pieces, from the live batches.
+fn clean<'a>(rules: Sanitize, pieces: impl IntoIterator<Item = &'a [u8]>) -> String {
+    let mut capture = Capture::new("stdout", Truncate::default(), Some(rules), true);
+    let mut text = String::new();
+    for piece in pieces {
+        capture.push(piece);
+        while let Some(batch) = capture.take_live(7) {
+            text.push_str(&batch);
+        }
+    }
+    capture.end();
+    while let Some(batch) = capture.take_live(usize::MAX) {
+        text.push_str(&batch);
+    }
+    text
+}
+
+/// Clean text of one input, which has to be the same split at every byte and in two at any.
+fn everywhere(rules: Sanitize, input: &[u8]) -> String {
+    let whole = clean(rules, [input]);
+    assert_eq!(clean(rules, input.chunks(1)), whole, "byte by byte: {:?}", String::from_utf8_lossy(input));
+    for at in 0..input.len() {
+        let (a, b) = input.split_at(at);
+        assert_eq!(clean(rules, [a, b]), whole, "split at {at}: {:?}", String::from_utf8_lossy(input));
+    }
+    whole
+}

@@ -1,0 +1,200 @@
+//! Files.
+
+use super::*;
+use crate::capture::{SpillError, sweep};
+use proptest::prelude::*;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+const ENOUGH: u64 = 1 << 30;
+
+fn temp() -> tempfile::TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+fn mode(path: &Path) -> u32 {
+    fs::symlink_metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+fn ours(temp: &Path) -> std::path::PathBuf {
+    temp.join(format!("agent-bash-{}", nix::unistd::geteuid()))
+}
+
+#[test]
+fn files_are_private() {
+    let temp = temp();
+    let dir = SpillDir::private(temp.path()).unwrap();
+    let file = SpillFile::create(&dir, "stdout", ENOUGH).unwrap();
+    assert_eq!((mode(file.path()), mode(dir.path()), mode(&ours(temp.path()))), (0o600, 0o700, 0o700));
+    assert!(file.path().starts_with(temp.path()));
+    let other = SpillFile::create(&dir, "std/../err", ENOUGH).unwrap();
+    assert_eq!(other.path().parent(), Some(dir.path()));
+    assert_ne!(other.path(), file.path());
+}
+
+#[test]
+fn a_planted_symlink_is_refused() {
+    let temp = temp();
+    let elsewhere = temp.path().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    symlink(&elsewhere, ours(temp.path())).unwrap();
+    assert!(matches!(SpillDir::private(temp.path()), Err(SpillError::Folder { .. })));
+
+    fs::remove_file(ours(temp.path())).unwrap();
+    let dir = SpillDir::private(temp.path()).unwrap();
+    fs::remove_dir(dir.path()).unwrap();
+    symlink(&elsewhere, dir.path()).unwrap();
+    let error = SpillFile::create(&dir, "stdout", ENOUGH).unwrap_err();
+    assert!(error.brief().len() <= 80, "{}", error.brief());
+    assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
+}
+
+#[test]
+fn a_private_folder_that_is_too_open_is_mended_and_a_lost_one_made_again() {
+    let temp = temp();
+    let dir = SpillDir::private(temp.path()).unwrap();
+    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    SpillFile::create(&dir, "stdout", ENOUGH).unwrap();
+    assert_eq!(mode(dir.path()), 0o700);
+    fs::remove_dir_all(ours(temp.path())).unwrap();
+    SpillFile::create(&dir, "stdout", ENOUGH).unwrap();
+}
+
+#[test]
+fn a_folder_that_was_given_keeps_its_mode() {
+    let temp = temp();
+    let made = SpillDir::given(&temp.path().join("a/b")).unwrap();
+    assert_eq!((mode(made.path()), mode(&temp.path().join("a"))), (0o700, 0o700));
+    let there = temp.path().join("there");
+    fs::create_dir(&there).unwrap();
+    fs::set_permissions(&there, fs::Permissions::from_mode(0o755)).unwrap();
+    let file = SpillFile::create(&SpillDir::given(&there).unwrap(), "stdout", ENOUGH).unwrap();
+    assert_eq!((mode(&there), mode(file.path())), (0o755, 0o600));
+    fs::write(temp.path().join("file"), "").unwrap();
+    assert!(SpillDir::given(&temp.path().join("file")).is_err());
+}
+
+#[test]
+fn an_allocated_place_is_overwritten_only_if_regular() {
+    let temp = temp();
+    let place = temp.path().join("artifact");
+    fs::write(&place, "something much longer that was there").unwrap();
+    let mut file = SpillFile::at(&place, "a1".into(), ENOUGH).unwrap();
+    file.write("new");
+    assert_eq!((fs::read_to_string(&place).unwrap().as_str(), file.artifact_id()), ("new", Some("a1")));
+
+    let pipe = temp.path().join("pipe");
+    nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    assert!(SpillFile::at(&pipe, "p".into(), ENOUGH).is_err(), "and does not wait");
+    let link = temp.path().join("link");
+    symlink(&place, &link).unwrap();
+    assert!(SpillFile::at(&link, "l".into(), ENOUGH).is_err());
+    assert!(matches!(SpillFile::at(Path::new("/dev/null"), "n".into(), ENOUGH), Err(SpillError::NotRegular { .. })));
+    assert!(SpillFile::at(temp.path(), "d".into(), ENOUGH).is_err());
+}
+
+#[test]
+fn the_notice_names_the_file() {
+    let temp = temp();
+    let dir = SpillDir::private(temp.path()).unwrap();
+    let mut capture = Capture::new("stdout", Truncate::default(), Some(COLLAPSE), false);
+    let input = b"line\n".repeat(30_000);
+    for piece in input.chunks(4096) {
+        capture.push(piece);
+        if capture.wants_spill() {
+            capture.spill_to(SpillFile::create(&dir, "stdout", ENOUGH).unwrap());
+        }
+    }
+    let captured = capture.finish();
+    let cut = captured.truncation.unwrap();
+    let path = cut.path.unwrap();
+    assert_eq!(fs::read(&path).unwrap(), input);
+    let notice = format!("[stdout: Showing last 2000 of 30000 lines. Full output: {}]", path.display());
+    assert_eq!((cut.notice.as_str(), cut.spill_error), (notice.as_str(), None));
+    assert!(captured.text.ends_with(&format!("line\n{notice}")));
+}
+
+#[test]
+fn a_full_file_keeps_its_beginning() {
+    let temp = temp();
+    let place = temp.path().join("x");
+    let mut capture = Capture::new("stdout", Truncate::default(), Some(COLLAPSE), false);
+    capture.push("é\n".repeat(40_000).as_bytes());
+    capture.spill_to(SpillFile::at(&place, "a1".into(), 100_000).unwrap());
+    capture.push(b"more\n");
+    let captured = capture.finish();
+    let cut = captured.truncation.unwrap();
+    assert_eq!(fs::read_to_string(&place).unwrap(), "é\n".repeat(40_000)[..99_999].to_owned() + "");
+    assert_eq!(cut.spill_error.as_deref(), Some("stopped at its limit of 100000 bytes"));
+    assert!(
+        cut.notice
+            .contains(". Full output file may be incomplete: artifact://a1 (stopped at its limit of 100000 bytes)]")
+    );
+    assert_eq!(captured.notes.len(), 1);
+}
+
+#[test]
+fn a_full_disk_is_reported_and_the_run_goes_on() {
+    let temp = temp();
+    let mut file = SpillFile::at(&temp.path().join("x"), "a".into(), u64::MAX).unwrap();
+    file.break_for_test();
+    let mut capture = Capture::new("stdout", Truncate::default(), Some(COLLAPSE), false);
+    capture.push(&b"x\n".repeat(40_000));
+    capture.spill_to(file);
+    capture.push(b"last\n");
+    let captured = capture.finish();
+    assert!(captured.text.contains("\nlast\n[stdout: Showing last 2000 of 40001 lines. Full output file may be"));
+    assert!(captured.truncation.unwrap().spill_error.is_some());
+    assert!(captured.notes.is_empty());
+}
+
+#[test]
+fn only_old_files_of_ours_are_swept() {
+    let temp = temp();
+    let dir = SpillDir::private(temp.path()).unwrap();
+    let old = |name: &str| {
+        let path = dir.path().join(name);
+        let file = fs::File::create(&path).unwrap();
+        file.set_modified(SystemTime::now() - Duration::from_secs(100)).unwrap();
+        path
+    };
+    let gone = old("agent-bash-stdout-0123456789abcdef.log");
+    let stay = [old("notes.log"), old("agent-bash-stdout-0123456789abcdeg.log"), old("agent-bash-x.log")];
+    let fresh = SpillFile::create(&dir, "stdout", ENOUGH).unwrap();
+    let folder = dir.path().join("agent-bash-stdout-0123456789abcdee.log");
+    fs::create_dir(&folder).unwrap();
+    sweep(&dir, Duration::from_secs(50));
+    assert!(!gone.exists() && fresh.path().exists() && folder.exists());
+    assert!(stay.iter().all(|path| path.exists()));
+    sweep(&dir, Duration::MAX);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn the_file_is_the_whole_stream(input in super::clean::hostile(), size in 1usize..40, limit in 1u64..60) {
+        let temp = temp();
+        let place = temp.path().join("x");
+        let limits = Limits { max_bytes: Some(limit), ..Limits::default() };
+        let mut capture = Capture::new("stdout", Truncate::Tail(limits), Some(COLLAPSE), false);
+        let decide = |capture: &mut Capture| {
+            if capture.wants_spill() {
+                capture.spill_to(SpillFile::at(&place, "a".into(), ENOUGH).unwrap());
+            }
+        };
+        for piece in input.chunks(size) {
+            capture.push(piece);
+            decide(&mut capture);
+        }
+        capture.end();
+        decide(&mut capture);
+        let cut = capture.finish().truncation.is_some();
+        prop_assert_eq!(cut, place.exists());
+        if cut {
+            prop_assert_eq!(fs::read_to_string(&place).unwrap(), clean(COLLAPSE, [&input[..]]));
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! The part of a stream that stays in memory.
+
+/// The whole stream while it is short, then its beginning and its end. Memory: the whole until [`Window::split`], then
+/// `head` and twice `tail` bytes at most.
+#[derive(Debug)]
+pub(super) struct Window {
+    /// Bytes kept of the beginning and of the end, once split.
+    head: usize,
+    tail: usize,
+    text: Text,
+}
+
+#[derive(Debug)]
+enum Text {
+    Whole(String),
+    Split { head: String, tail: String },
+}
+
+impl Window {
+    pub(super) fn new(head: usize, tail: usize) -> Self {
+        Self { head, tail, text: Text::Whole(String::new()) }
+    }
+
+    /// All of the stream, or `None` once it is split.
+    pub(super) fn whole(&self) -> Option<&str> {
+        match &self.text {
+            Text::Whole(text) => Some(text),
+            Text::Split { .. } => None,
+        }
+    }
+
+    /// The beginning; all of it while it is not split.
+    pub(super) fn head(&self) -> &str {
+        match &self.text {
+            Text::Whole(head) | Text::Split { head, .. } => head,
+        }
+    }
+
+    /// The end, by a character or more longer than what was asked for when it does not reach back to the beginning.
+    pub(super) fn tail(&self) -> &str {
+        match &self.text {
+            Text::Whole(tail) | Text::Split { tail, .. } => tail,
+        }
+    }
+
+    pub(super) fn push(&mut self, text: &str) {
+        match &mut self.text {
+            Text::Whole(whole) => whole.push_str(text),
+            Text::Split { tail, .. } => append_bounded(tail, text, self.tail),
+        }
+    }
+
+    /// Lets go of the middle. It has to be written out, or given up, before. A second call does nothing.
+    pub(super) fn split(&mut self) {
+        if let Text::Whole(whole) = &mut self.text {
+            let mut head = std::mem::take(whole);
+            let mut tail = String::new();
+            append_bounded(&mut tail, &head, self.tail);
+            head.truncate(head.floor_char_boundary(self.head));
+            head.shrink_to_fit();
+            self.text = Text::Split { head, tail };
+        }
+    }
+}
+
+/// Appends to a buffer of which only the last `keep` bytes matter. What is certain to be discarded is not copied, and
+/// the buffer is moved up only once it is twice as long as it has to be.
+fn append_bounded(buffer: &mut String, text: &str, keep: usize) {
+    if text.len() >= keep {
+        buffer.clear();
+        buffer.push_str(&text[text.floor_char_boundary(text.len() - keep)..]);
+        return;
+    }
+    if buffer.len() + text.len() > 2 * keep {
+        // The text alone is shorter than `keep`, so part of the buffer stays.
+        let stays = keep - text.len();
+        buffer.drain(..buffer.floor_char_boundary(buffer.len() - stays));
+    }
+    buffer.push_str(text);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_ends_are_those_of_the_stream(
+            pieces in proptest::collection::vec("[aé日😀\n]{0,12}", 0..30),
+            head in 1usize..20,
+            tail in 1usize..20,
+            split_at in 0usize..30,
+        ) {
+            let mut window = Window::new(head, tail);
+            let mut all = String::new();
+            for (i, piece) in pieces.iter().enumerate() {
+                if i == split_at {
+                    window.split();
+                }
+                window.push(piece);
+                all.push_str(piece);
+                prop_assert!(all.ends_with(window.tail()));
+                prop_assert!(window.tail().len() >= all.len().min(tail));
+                if window.whole().is_none() {
+                    prop_assert!(window.tail().len() <= 2 * tail + 3);
+                }
+            }
+            window.split();
+            prop_assert!(window.head().len() <= head);
+        }
+    }
+}

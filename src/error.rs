@@ -1,0 +1,71 @@
+//! Why nothing could be run. A command that ran is never an error.
+
+use std::path::PathBuf;
+
+use crate::plan::{EnvironmentError, ShellNotFound};
+use crate::supervise::HelperError;
+
+/// Why nothing could be run; each has a stable code.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// An option has a value that it cannot have.
+    #[error("{0}")]
+    InvalidArg(String),
+    /// The caller's `env` holds what no environment can hold.
+    #[error(transparent)]
+    Environment(#[from] EnvironmentError),
+    /// The folder to start in is not there.
+    #[error("Working directory does not exist: {}", .0.display())]
+    CwdNotFound(PathBuf),
+    /// The folder to start in is something else.
+    #[error("Working directory is not a directory: {}", .0.display())]
+    CwdNotDirectory(PathBuf),
+    /// There is no shell to run the command.
+    #[error(transparent)]
+    ShellNotFound(#[from] ShellNotFound),
+    /// The system refused to start the command.
+    #[error("could not start the command ({what}{}): {command}", .errno.map(|errno| format!(": {errno}")).unwrap_or_default())]
+    Spawn {
+        /// What was tried.
+        what: String,
+        /// What the system answered.
+        errno: Option<nix::errno::Errno>,
+        /// The first 80 characters of the command.
+        command: String,
+    },
+}
+
+impl Error {
+    /// The stable code.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::InvalidArg(_) | Self::Environment(_) => "ERR_BASH_INVALID_ARG",
+            Self::CwdNotFound(_) => "ERR_BASH_CWD_NOT_FOUND",
+            Self::CwdNotDirectory(_) => "ERR_BASH_CWD_NOT_DIRECTORY",
+            Self::ShellNotFound(_) => "ERR_BASH_SHELL_NOT_FOUND",
+            Self::Spawn { .. } => "ERR_BASH_SPAWN",
+        }
+    }
+
+    /// The name of the system's error (`EAGAIN`), where there is one.
+    pub fn errno(&self) -> Option<String> {
+        match self {
+            Self::Spawn { errno: Some(errno), .. } => Some(format!("{errno:?}")),
+            _ => None,
+        }
+    }
+
+    /// The system refused, with as much of the command as helps to recognise it.
+    pub fn spawn(what: impl Into<String>, errno: Option<i32>, command: &str) -> Self {
+        Self::Spawn {
+            what: what.into(),
+            errno: errno.map(nix::errno::Errno::from_raw),
+            command: command.chars().take(80).collect(),
+        }
+    }
+
+    /// No helper process could be had.
+    pub fn helper(error: &HelperError, command: &str) -> Self {
+        Self::spawn(error.to_string(), error.errno(), command)
+    }
+}

@@ -1,0 +1,22 @@
+//! agent-bash: runs commands for agents.
+//!
+//! Layers, each using only those below it: `napi` (JavaScript) → `run` (the spine) and `outcome` → `request`, `error` →
+//! `capture`, `supervise` → `plan` → `sys` (the only unsafe code). The supervisor is built from `supervise`, `plan` and
+//! `sys` alone, without the feature `addon`.
+
+#![cfg_attr(not(feature = "addon"), expect(dead_code, reason = "the supervisor uses a part of what it shares"))]
+
+pub mod capture;
+#[cfg(feature = "addon")]
+pub mod error;
+#[cfg(feature = "addon")]
+pub mod napi;
+#[cfg(feature = "addon")]
+pub mod outcome;
+pub mod plan;
+#[cfg(feature = "addon")]
+pub mod request;
+#[cfg(feature = "addon")]
+pub mod run;
+pub mod supervise;
+mod sys;

@@ -1,0 +1,225 @@
+//! Results as they cross to JavaScript: plain data.
+
+use napi_derive::napi;
+
+use crate::capture;
+use crate::error::Error;
+use crate::outcome::{Outcome, Status};
+use crate::run;
+use crate::supervise;
+
+/// How a command ended and what it wrote: plain own-property data, whole after `structuredClone` and a JSON round trip.
+#[napi(object, object_from_js = false, use_nullable = true)]
+pub struct BashResult {
+    /// What is kept of standard output as sanitized text, with its notice; with `merge` of both streams.
+    pub stdout: String,
+    /// What is kept of standard error; empty with `merge`.
+    pub stderr: String,
+    /// 0…255; 128+n after signal n; 124 after the time limit; 130 after an abort; `null` only when `'backgrounded'`.
+    pub exit_code: Option<i32>,
+    /// How it ended.
+    #[napi(ts_type = "'exited' | 'signaled' | 'timed-out' | 'aborted' | 'backgrounded'")]
+    pub status: String,
+    /// What really ended the shell (`'SIGKILL'`), or `null` when it ended with an exit code; after a time limit too.
+    pub signal: Option<String>,
+    /// Process id of the shell, also its process group id; 0 if nothing was started.
+    pub pid: i32,
+    /// From the start of the shell to its end, in ms.
+    pub duration_ms: f64,
+    /// The limit that held, in ms, counted from the start of the process.
+    pub timeout_ms: Option<f64>,
+    /// How each stream was cut.
+    pub truncation: BashTruncation,
+    /// Always `null` in this version.
+    #[napi(ts_type = "null")]
+    pub background: Option<u32>,
+    /// Processes that the command left running after the shell ended. They are not ended, and their later writes go
+    /// nowhere and hurt nobody.
+    pub survivors: Vec<Survivor>,
+    /// What the shell and the processes it waited for used.
+    pub usage: BashUsage,
+    /// One fact a line that the caller or the model should know.
+    pub notes: Vec<String>,
+}
+
+/// How each stream was cut; `null` where the text is the whole stream.
+#[napi(object, object_from_js = false, use_nullable = true)]
+pub struct BashTruncation {
+    /// Of standard output.
+    pub stdout: Option<Truncation>,
+    /// Of standard error.
+    pub stderr: Option<Truncation>,
+}
+
+/// Resources that a command used.
+#[napi(object, object_from_js = false)]
+pub struct BashUsage {
+    /// CPU time in user mode, in ms.
+    pub user_ms: f64,
+    /// CPU time in the kernel, in ms.
+    pub system_ms: f64,
+    /// The largest resident size of one process, in bytes.
+    pub max_rss_bytes: f64,
+}
+
+/// How a stream was cut. Figures are of the sanitized stream and leave the notice out.
+#[napi(object, object_from_js = false, use_nullable = true)]
+pub struct Truncation {
+    /// What was kept.
+    #[napi(ts_type = "'tail' | 'head' | 'ends'")]
+    pub keep: String,
+    /// The limit that was hit first.
+    #[napi(ts_type = "'lines' | 'bytes' | 'chars'")]
+    pub by: String,
+    /// Lines of the stream, an unfinished last one included.
+    pub total_lines: f64,
+    /// Bytes of the stream.
+    pub total_bytes: f64,
+    /// Lines shown, cut ones included.
+    pub output_lines: f64,
+    /// Bytes shown.
+    pub output_bytes: f64,
+    /// First line shown, 1-based (`'ends'`: of the head part, then see `notice`).
+    pub first_line: f64,
+    /// Last line shown, 1-based.
+    pub last_line: f64,
+    /// The first (tail) or last (head) line shown is cut.
+    pub partial_line: bool,
+    /// The whole sanitized stream, when it was written out; `null` when it was not.
+    pub path: Option<String>,
+    /// The id that `spill.allocate` gave, or `null`.
+    pub artifact_id: Option<String>,
+    /// Why the file is incomplete or missing, at most 80 bytes, or `null`.
+    pub spill_error: Option<String>,
+    /// The words that were added to the text.
+    pub notice: String,
+}
+
+/// A process that a command left running.
+#[napi(object, object_from_js = false, use_nullable = true)]
+pub struct Survivor {
+    /// Its process id.
+    pub pid: i32,
+    /// Its command line, at most 200 characters.
+    pub command: String,
+    /// Always `null` in this version.
+    #[napi(ts_type = "null")]
+    pub task_id: Option<String>,
+}
+
+/// A piece of live output.
+#[napi(object, object_from_js = false)]
+pub struct OutputChunk {
+    /// Where it was written; with `merge` always `'stdout'`.
+    #[napi(ts_type = "'stdout' | 'stderr'")]
+    pub stream: String,
+    /// Sanitized text, at most 64 KiB of UTF-8, never cut inside a character.
+    pub text: String,
+}
+
+/// A running command as it looks now.
+#[napi(object, object_from_js = false)]
+pub struct BashSnapshot {
+    /// Process id of the shell, also its process group id.
+    pub pid: i32,
+    /// The last 8 KiB of sanitized standard output, the unfinished line included.
+    pub stdout: String,
+    /// The same of standard error; empty with `merge`.
+    pub stderr: String,
+    /// Since the start of the process, in ms.
+    pub duration_ms: f64,
+}
+
+/// Why nothing could be run.
+#[napi(object, object_from_js = false)]
+pub struct NativeError {
+    /// The stable code.
+    pub code: String,
+    /// What was wrong, with which value, and what to do.
+    pub message: String,
+    /// The system's error (`EAGAIN`), where there is one.
+    pub errno: Option<String>,
+}
+
+#[expect(clippy::cast_precision_loss, reason = "JavaScript counts in doubles; exact up to 2^53")]
+fn number(value: u64) -> f64 {
+    value as f64
+}
+
+fn millis(duration: std::time::Duration) -> f64 {
+    (duration.as_secs_f64() * 1_000_000.0).round() / 1000.0
+}
+
+impl From<Outcome> for BashResult {
+    fn from(outcome: Outcome) -> Self {
+        let status = match outcome.status {
+            Status::Exited => "exited",
+            Status::Signaled => "signaled",
+            Status::TimedOut => "timed-out",
+            Status::Aborted => "aborted",
+        };
+        let [stdout, stderr] = outcome.truncation.map(|truncation| truncation.map(Truncation::from));
+        Self {
+            stdout: outcome.stdout,
+            stderr: outcome.stderr,
+            exit_code: Some(outcome.exit_code),
+            status: status.to_owned(),
+            signal: outcome.signal,
+            pid: outcome.pid,
+            duration_ms: millis(outcome.duration),
+            timeout_ms: Some(millis(outcome.limit)),
+            truncation: BashTruncation { stdout, stderr },
+            background: None,
+            survivors: outcome.survivors.into_iter().map(Survivor::from).collect(),
+            usage: BashUsage {
+                user_ms: number(outcome.usage.user_us) / 1000.0,
+                system_ms: number(outcome.usage.system_us) / 1000.0,
+                max_rss_bytes: number(outcome.usage.max_rss),
+            },
+            notes: outcome.notes,
+        }
+    }
+}
+
+impl From<capture::Truncation> for Truncation {
+    fn from(cut: capture::Truncation) -> Self {
+        Self {
+            keep: cut.keep.name().to_owned(),
+            by: cut.by.name().to_owned(),
+            total_lines: number(cut.total_lines),
+            total_bytes: number(cut.total_bytes),
+            output_lines: number(cut.output_lines),
+            output_bytes: number(cut.output_bytes),
+            first_line: number(cut.first_line),
+            last_line: number(cut.last_line),
+            partial_line: cut.partial_line,
+            path: cut.path.map(|path| path.to_string_lossy().into_owned()),
+            artifact_id: cut.artifact_id,
+            spill_error: cut.spill_error,
+            notice: cut.notice,
+        }
+    }
+}
+
+impl From<supervise::Survivor> for Survivor {
+    fn from(survivor: supervise::Survivor) -> Self {
+        Self { pid: survivor.pid, command: survivor.command, task_id: None }
+    }
+}
+
+impl From<run::Snapshot> for BashSnapshot {
+    fn from(snapshot: run::Snapshot) -> Self {
+        Self {
+            pid: snapshot.pid,
+            stdout: snapshot.stdout,
+            stderr: snapshot.stderr,
+            duration_ms: millis(snapshot.elapsed),
+        }
+    }
+}
+
+impl From<Error> for NativeError {
+    fn from(error: Error) -> Self {
+        Self { code: error.code().to_owned(), message: error.to_string(), errno: error.errno() }
+    }
+}

@@ -1,0 +1,133 @@
+//! How a command ended and what was kept of it.
+
+use std::time::Duration;
+
+use crate::capture::Truncation;
+use crate::plan;
+use crate::request::Request;
+use crate::run::{Driven, Unsettled};
+use crate::supervise::{Cause, Survivor};
+use crate::sys::{self, End, Usage};
+
+/// More replaced bytes than these are worth a note.
+const FEW_REPLACED: u64 = 3;
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// With an exit code of its own.
+    Exited,
+    /// By a signal.
+    Signaled,
+    /// At its time limit.
+    TimedOut,
+    /// By its caller.
+    Aborted,
+}
+
+/// What a command came to.
+#[derive(Debug)]
+pub struct Outcome {
+    #[expect(missing_docs, reason = "what is kept of it, with its notice")]
+    pub stdout: String,
+    #[expect(missing_docs, reason = "what is kept of it, with its notice")]
+    pub stderr: String,
+    /// 0…255, see the contract for ends that are not by an exit code.
+    pub exit_code: i32,
+    #[expect(missing_docs, reason = "see its type")]
+    pub status: Status,
+    /// What really ended the shell.
+    pub signal: Option<String>,
+    /// 0 if nothing was started.
+    pub pid: i32,
+    /// To the end of the shell.
+    pub duration: Duration,
+    /// The limit that held.
+    pub limit: Duration,
+    /// How stdout and stderr were cut.
+    pub truncation: [Option<Truncation>; 2],
+    /// What is left running.
+    pub survivors: Vec<Survivor>,
+    #[expect(missing_docs, reason = "see its type")]
+    pub usage: Usage,
+    /// One fact a line.
+    pub notes: Vec<String>,
+}
+
+impl Outcome {
+    /// Of a command that was given up before it began.
+    pub fn not_started(request: &Request) -> Self {
+        Self {
+            stdout: String::new(),
+            stderr: String::new(),
+            exit_code: 130,
+            status: Status::Aborted,
+            signal: None,
+            pid: 0,
+            duration: Duration::ZERO,
+            limit: request.limit,
+            truncation: [None, None],
+            survivors: Vec::new(),
+            usage: Usage::default(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// Of a command that ran.
+    pub fn of(request: &Request, driven: Driven) -> Self {
+        let Driven { pid, end, stdout, stderr, survivors, elapsed, mut notes } = driven;
+        let really = end.ok().and_then(|ended| match ended.end {
+            End::Signal(number) => Some(sys::signal_name(number)),
+            End::Code(_) => None,
+        });
+        let (status, exit_code, signal) = match end.map(|ended| (ended.cause, ended.end)) {
+            Ok((Cause::Itself, End::Code(code))) => (Status::Exited, code, really),
+            Ok((Cause::Itself, End::Signal(number))) => (Status::Signaled, 128 + number, really),
+            Ok((Cause::Limit, _)) => (Status::TimedOut, 124, really),
+            Ok((Cause::Abort | Cause::Host, _)) => (Status::Aborted, 130, really),
+            Err(Unsettled::Limit) => {
+                notes.push("the command did not end after SIGKILL; its processes may still be there".into());
+                (Status::TimedOut, 124, None)
+            }
+            Err(Unsettled::Abort) => {
+                if pid != 0 {
+                    notes.push("the command did not end after SIGKILL; its processes may still be there".into());
+                }
+                (Status::Aborted, 130, None)
+            }
+            Ok((Cause::Supervisor, _)) | Err(Unsettled::Lost) => {
+                notes.push("a helper process of agent-bash was killed; the command was ended with it".into());
+                (Status::Signaled, 128 + libc::SIGKILL, Some("SIGKILL".to_owned()))
+            }
+        };
+        let replaced = stdout.replaced + stderr.as_ref().map_or(0, |captured| captured.replaced);
+        if replaced > FEW_REPLACED {
+            notes.push(format!(
+                "{replaced} places of the output were not text (invalid UTF-8 or NUL) and were replaced"
+            ));
+        }
+        let (stdout_text, stdout_cut) = (stdout.text, stdout.truncation);
+        let (stderr_text, stderr_cut) = stderr.map(|captured| (captured.text, captured.truncation)).unwrap_or_default();
+        if exit_code != 0 {
+            let withheld = &request.environment.withheld;
+            let wanted = plan::wanted(withheld, &request.command, &stdout_text, &stderr_text);
+            if !wanted.is_empty() {
+                notes.push(plan::note(&wanted));
+            }
+        }
+        Self {
+            stdout: stdout_text,
+            stderr: stderr_text,
+            exit_code,
+            status,
+            signal,
+            pid,
+            duration: end.map_or(elapsed, |ended| ended.duration),
+            limit: request.limit,
+            truncation: [stdout_cut, stderr_cut],
+            survivors,
+            usage: end.map(|ended| ended.usage).unwrap_or_default(),
+            notes,
+        }
+    }
+}

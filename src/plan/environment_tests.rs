@@ -1,0 +1,266 @@
+//! Modes, order, locale, and what no mode may let through.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn block(vars: &[(&str, &str)]) -> String {
+    vars.iter().map(|(name, value)| format!("{name}={value}\0")).collect()
+}
+
+fn over(vars: &[(&str, Option<&str>)]) -> Vec<(String, Option<String>)> {
+    vars.iter().map(|(name, value)| ((*name).to_owned(), value.map(str::to_owned))).collect()
+}
+
+fn env(host: &[(&str, &str)], inherit: &Inherit, overlay: &[(&str, Option<&str>)]) -> Environment {
+    resolve(&block(host), inherit, &over(overlay), "id-1").expect("valid")
+}
+
+const HOST: &[(&str, &str)] = &[
+    ("PATH", "/usr/bin"),
+    ("LANG", "C.UTF-8"),
+    ("GH_TOKEN", "gh-value"),
+    ("BASH_ENV", "/x"),
+    ("LD_PRELOAD", "/y"),
+    ("GIT_DIR", "/z"),
+    ("EDITOR", "vim"),
+    ("FORCE_COLOR", "3"),
+    ("PWD", "/host"),
+    ("OLDPWD", "/old"),
+    ("_", "/node"),
+    ("DB", "postgres://a:b-pw@h/d"),
+    ("NODE_CHANNEL_FD", "3"),
+    ("BASH_FUNC_ls%%", "() { :; }"),
+    ("AGENT_BASH_ID", "outer"),
+];
+
+#[test]
+fn safe() {
+    let env = env(HOST, &Inherit::Safe, &[]);
+    assert_eq!(env.get("PATH"), Some("/usr/bin"));
+    assert_eq!(env.withheld, ["DB", "GH_TOKEN"]);
+    for name in
+        ["GH_TOKEN", "DB", "BASH_ENV", "LD_PRELOAD", "GIT_DIR", "FORCE_COLOR", "PWD", "OLDPWD", "_", "BASH_FUNC_ls%%"]
+    {
+        assert_eq!(env.get(name), None, "{name}");
+    }
+    assert_eq!(env.get("EDITOR"), Some("true"));
+    assert_eq!(env.get("AGENT_BASH_ID"), Some("id-1"));
+    let mut names: Vec<_> = env.vars().map(|(name, _)| name).collect();
+    let all = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), all, "each name once");
+}
+
+#[test]
+fn all_is_unchanged_but_for_what_would_be_untrue() {
+    let env = env(HOST, &Inherit::All, &[]);
+    for name in ["GH_TOKEN", "DB", "BASH_ENV", "LD_PRELOAD", "GIT_DIR", "BASH_FUNC_ls%%"] {
+        assert_eq!(env.get(name), HOST.iter().find(|(n, _)| *n == name).map(|(_, value)| *value), "{name}");
+    }
+    for name in ["PWD", "OLDPWD", "_", "NODE_CHANNEL_FD"] {
+        assert_eq!(env.get(name), None, "{name}");
+    }
+    assert!(env.withheld.is_empty());
+}
+
+#[test]
+fn names_and_none() {
+    let names = Inherit::Names(vec!["GH_TOKEN".into(), "PWD".into(), "MISSING".into(), "LANG".into()]);
+    let some = env(HOST, &names, &[]);
+    let none = env(HOST, &Inherit::None, &[]);
+    assert_eq!(some.get("GH_TOKEN"), Some("gh-value"));
+    assert_eq!(some.get("PWD"), None);
+    assert_eq!(some.get("PATH"), Some(unattended::PATH));
+    let defaults = DEFAULTS.iter().filter(|row| row.value.is_some()).count();
+    assert_eq!(none.vars().count(), defaults + 3, "the id, a PATH and a UTF-8 locale besides");
+    assert_eq!(none.get("PATH"), Some(unattended::PATH));
+    assert_eq!(env(HOST, &Inherit::None, &[("PATH", None)]).get("PATH"), None);
+    assert_eq!(env(HOST, &Inherit::None, &[("PATH", Some("/mine"))]).get("PATH"), Some("/mine"));
+    assert_eq!(env(&[("PATH", "")], &Inherit::Safe, &[]).get("PATH"), Some(""));
+}
+
+#[test]
+fn the_overlay_wins() {
+    let env = env(
+        HOST,
+        &Inherit::Safe,
+        &[
+            ("GH_TOKEN", Some("mine")),
+            ("BASH_ENV", Some("/mine")),
+            ("PAGER", None),
+            ("EDITOR", Some("ed")),
+            ("DB", None),
+            ("A", Some("1")),
+            ("A", Some("2")),
+            ("a", Some("3")),
+            ("PWD", Some("/lie")),
+            ("AGENT_BASH_ID", Some("lie")),
+        ],
+    );
+    for (name, value) in [
+        ("GH_TOKEN", Some("mine")),
+        ("BASH_ENV", Some("/mine")),
+        ("PAGER", None),
+        ("EDITOR", Some("ed")),
+        ("A", Some("2")),
+        ("a", Some("3")),
+        ("PWD", None),
+        ("AGENT_BASH_ID", Some("id-1")),
+        ("GIT_PAGER", Some("cat")),
+        ("DB", None),
+    ] {
+        assert_eq!(env.get(name), value, "{name}");
+    }
+    assert!(env.withheld.is_empty(), "what the caller mentions is not withheld");
+}
+
+#[test]
+fn colours_the_caller_asks_for() {
+    assert_eq!(env(HOST, &Inherit::Safe, &[]).get("NO_COLOR"), Some("1"));
+    let asked = env(&[("NO_COLOR", "1")], &Inherit::Safe, &[("FORCE_COLOR", Some("1"))]);
+    assert_eq!((asked.get("NO_COLOR"), asked.get("FORCE_COLOR")), (None, Some("1")));
+    assert_eq!(env(HOST, &Inherit::Safe, &[("FORCE_COLOR", None)]).get("NO_COLOR"), Some("1"));
+}
+
+#[test]
+fn the_locale_is_utf8_unless_the_caller_says() {
+    let ctype = |host: &[(&str, &str)], overlay: &[(&str, Option<&str>)]| {
+        let env = env(host, &Inherit::Safe, overlay);
+        (
+            env.get("LC_ALL").map(str::to_owned),
+            env.get("LC_CTYPE").map(str::to_owned),
+            env.get("LANG").map(str::to_owned),
+        )
+    };
+    let some = |value: &str| Some(value.to_owned());
+    let utf8 = crate::sys::UTF8_LOCALE;
+    assert_eq!(ctype(&[("LC_CTYPE", "C"), ("LANG", "de_DE.UTF-8")], &[]), (None, some(utf8), some("de_DE.UTF-8")));
+    assert_eq!(ctype(&[("LC_ALL", "C")], &[]), (None, some(utf8), some("C")));
+    assert_eq!(ctype(&[], &[("LC_ALL", Some("C"))]), (some("C"), None, None));
+    assert_eq!(ctype(&[], &[("LC_CTYPE", None)]), (None, None, None));
+    assert_eq!(ctype(&[("LANG", "en_US.UTF-8")], &[("LANG", None)]), (None, some(utf8), None));
+}
+
+#[test]
+fn git_configuration_by_numbers_stays_whole() {
+    let safe_directory =
+        [("GIT_CONFIG_COUNT", "1"), ("GIT_CONFIG_KEY_0", "safe.directory"), ("GIT_CONFIG_VALUE_0", "*")];
+    let kept = env(&safe_directory, &Inherit::Safe, &[]);
+    assert_eq!(kept.get("GIT_CONFIG_KEY_0"), Some("safe.directory"));
+    assert!(kept.withheld.is_empty());
+    let header = [
+        ("GIT_CONFIG_COUNT", "2"),
+        ("GIT_CONFIG_KEY_0", "safe.directory"),
+        ("GIT_CONFIG_VALUE_0", "*"),
+        ("GIT_CONFIG_KEY_1", "http.extraHeader"),
+        ("GIT_CONFIG_VALUE_1", "Authorization: Basic eDp5"),
+    ];
+    let gone = env(&header, &Inherit::Safe, &[]);
+    assert!(!gone.vars().any(|(name, _)| name.starts_with("GIT_CONFIG_")));
+    assert_eq!(gone.withheld, ["GIT_CONFIG_VALUE_1"]);
+}
+
+#[test]
+fn what_no_environment_holds_is_an_error_without_the_value() {
+    for (name, value, why) in [
+        ("", "hidden", "empty"),
+        ("A=B", "hidden", "a ="),
+        ("A\0B", "hidden", "a NUL in its name"),
+        ("A", "hid\0den", "a NUL in its value"),
+    ] {
+        let error = resolve("", &Inherit::Safe, &over(&[(name, Some(value))]), "id").expect_err(name);
+        assert!(error.why.contains(why), "{error}");
+        assert!(!error.to_string().contains("hid"), "{error}");
+    }
+}
+
+#[test]
+fn odd_entries_of_the_host() {
+    let env = resolve("A=1\0\0=x\0nothing\0B=x=y\0C=\0A=2", &Inherit::Safe, &[], "id").expect("valid");
+    for (name, value) in [("A", "2"), ("B", "x=y"), ("C", "")] {
+        assert_eq!(env.get(name), Some(value));
+    }
+    // a name that was a secret is none when a later entry says otherwise
+    let env = resolve("A=sk-aaaaaaaaaaaaaaaaaaaa1\0A=plain\0", &Inherit::Safe, &[], "id").expect("valid");
+    assert_eq!(env.get("A"), Some("plain"));
+}
+
+#[test]
+fn the_block() {
+    let env = env(&[("A", "1"), ("B", "")], &Inherit::All, &[("C", Some("x=y"))]);
+    let block = env.to_block();
+    assert!(block.starts_with(b"A=1\0B=\0"));
+    assert!(memchr::memmem::find(&block, b"\0C=x=y\0").is_some());
+    assert_eq!(block.last(), Some(&0));
+    assert_eq!(block, env.into_block());
+}
+
+fn name() -> impl Strategy<Value = String> {
+    let ends =
+        prop::sample::select(vec!["_KEY", "_TOKEN", "_SECRET", "_AUTH", "PASSWORD", "_DIR", "", "_URL", "S", "_ID"]);
+    ("[A-Z][A-Z_]{0,6}", ends).prop_map(|(start, end)| start + end)
+}
+
+proptest! {
+    /// Values are marked, so that finding one of them means that it got through.
+    #[test]
+    fn no_withheld_value_gets_through(names in prop::collection::vec(name(), 0..40), lead in "(ghp_|sk-|x://u:|)") {
+        let host: String = names.iter().enumerate()
+            .map(|(at, name)| format!("{name}={lead}{at:09}0aZ9bY8cX7dW6eV5fU4gT3hS2iR1jQ0k@h\0")).collect();
+        let env = resolve(&host, &Inherit::Safe, &[], "id").expect("valid");
+        let out = String::from_utf8(env.to_block()).expect("text");
+        let last: HashMap<_, _> = entries(&host).collect();
+        for name in &env.withheld {
+            prop_assert!(!out.contains(last[name.as_str()]), "{}", name);
+            prop_assert_eq!(env.get(name), None);
+        }
+        prop_assert!(env.withheld.is_sorted());
+        if !lead.is_empty() {
+            let replaced = last.keys().filter(|name| DEFAULTS.iter().any(|row| row.name == **name && row.value.is_some()));
+            prop_assert_eq!(env.withheld.len() + replaced.count(), last.len());
+        }
+    }
+
+    #[test]
+    fn overlays_win(
+        host in prop::collection::vec(("[A-C_]{1,2}|PAGER|CI|FORCE_COLOR", "[a-z]{0,3}"), 0..20),
+        overlay in prop::collection::vec(("[A-C]{1,2}|PAGER|CI|FORCE_COLOR|LC_ALL", prop::option::of("[a-z]{0,3}")), 0..20),
+    ) {
+        let host: String = host.iter().map(|(name, value)| format!("{name}={value}\0")).collect();
+        for inherit in [Inherit::Safe, Inherit::All, Inherit::None, Inherit::Names(vec!["A".into(), "PAGER".into()])] {
+            let env = resolve(&host, &inherit, &overlay, "id").expect("valid");
+            let last: HashMap<_, _> = overlay.iter().map(|(name, value)| (name.as_str(), value.as_deref())).collect();
+            for (name, value) in last {
+                prop_assert_eq!(env.get(name), value, "{}", name);
+            }
+        }
+    }
+}
+
+/// `cargo test --release -- --ignored --nocapture speed`
+#[test]
+#[ignore = "a measurement"]
+fn speed() {
+    let mut host = String::new();
+    for at in 0..88 {
+        host += &format!("SOME_VARIABLE_NAME_{at}_X=/home/user/some/ordinary/path/of/a/value/{at}\0");
+    }
+    host += &format!("PATH={}\0", "/home/user/.local/share/bin:".repeat(20));
+    host += &format!("LS_COLORS={}\0", "*.tar=01;31:".repeat(120));
+    for at in 0..10 {
+        host += &format!("SERVICE{at}_API_KEY=abcdefghijklmnop\0");
+    }
+    let overlay = over(&[("A", Some("1")), ("B", None)]);
+    let mut best = std::time::Duration::MAX;
+    for _ in 0..50 {
+        let start = std::time::Instant::now();
+        for _ in 0..200 {
+            std::hint::black_box(resolve(std::hint::black_box(&host), &Inherit::Safe, &overlay, "id").expect("valid"));
+        }
+        best = best.min(start.elapsed() / 200);
+    }
+    println!("resolve: {best:?} for {} bytes", host.len());
+    assert!(best.as_micros() <= 20, "{best:?}");
+}

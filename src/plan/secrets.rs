@@ -1,0 +1,359 @@
+//! Which variables carry secrets: by name, and by the shape of the value. Data first; each row is a test.
+
+use std::sync::LazyLock;
+
+use super::glob::{Globs, Pairs};
+
+/// How much a name says.
+#[derive(Clone, Copy, PartialEq)]
+enum Says {
+    /// A secret, whatever else the name says.
+    Always,
+    /// A secret, unless the name is one of `HARMLESS`.
+    Usually,
+    /// The same, and unless the value is a switch (`1`, `true`, `off` …), empty, or a path.
+    Maybe,
+}
+use Says::{Always, Maybe, Usually};
+
+/// Patterns of names in capitals, where `-`, `.`, `:` and `/` count as `_`, and a number at the end (`GH_TOKEN_2`) does not count.
+/// With each, a name that it must find.
+const NAMES: &[(&str, Says, &str)] = &[
+    ("*PASSWORD*", Always, "DB_PASSWORD_OLD"),
+    ("*CREDENTIAL*", Always, "GOOGLE_APPLICATION_CREDENTIALS"),
+    ("*PASSWD*", Always, "LDAP_PASSWD"),
+    ("*PASSPHRASE*", Always, "GPG_PASSPHRASE"),
+    ("*PASSCODE", Always, "APP_PASSCODE"),
+    ("*SECRET", Always, "AZURE_CLIENT_SECRET"),
+    ("*SECRET*", Usually, "AWS_SECRET_ACCESS_KEY"),
+    ("*TOKEN", Always, "GITHUB_TOKEN"),
+    ("*AUTH_TOKEN*", Usually, "NPM_AUTH_TOKEN_RO"),
+    ("*AUTHTOKEN*", Usually, "npm_config__authToken"),
+    ("*ACCESS_TOKEN*", Usually, "GITLAB_ACCESS_TOKENS"),
+    ("*API_TOKEN*", Usually, "CLOUDFLARE_API_TOKEN_EU"),
+    ("*SESSION_TOKEN*", Usually, "AWS_SESSION_TOKEN_PROD"),
+    ("*REFRESH_TOKEN*", Usually, "GOOGLE_REFRESH_TOKEN_OLD"),
+    ("*BEARER*", Usually, "TWITTER_BEARER"),
+    ("TF_TOKEN_*", Usually, "TF_TOKEN_app_terraform_io"),
+    ("*_KEY", Usually, "OPENAI_API_KEY"),
+    ("*API_KEY*", Usually, "ANTHROPIC_API_KEY_PROD"),
+    ("*APIKEY*", Usually, "openaiApiKey"),
+    ("*ACCESS_KEY*", Usually, "AWS_ACCESS_KEY_ID"),
+    ("*ACCESSKEY*", Usually, "MINIO_ACCESSKEY"),
+    ("*PRIVATE_KEY*", Usually, "SSH_PRIVATE_KEY_B64"),
+    ("*PRIVATEKEY*", Usually, "WALLET_PRIVATEKEY"),
+    ("*ENCRYPTION_KEY*", Usually, "ENCRYPTION_KEYS"),
+    ("*SIGNING_KEY*", Usually, "SIGNING_KEY_BASE64"),
+    ("*DEPLOY_KEY*", Usually, "DEPLOY_KEY_PEM"),
+    ("*CONNECTION_STRING*", Usually, "AZURE_STORAGE_CONNECTION_STRING"),
+    ("*CONNECTIONSTRING*", Usually, "APPINSIGHTS_CONNECTIONSTRING"),
+    ("CONNECTIONSTRINGS_*", Usually, "ConnectionStrings__Default"),
+    ("*SERVICE_ACCOUNT_JSON*", Usually, "GOOGLE_SERVICE_ACCOUNT_JSON"),
+    ("*KUBECONFIG_*", Usually, "KUBECONFIG_BASE64"),
+    ("*KUBE_CONFIG_DATA", Always, "KUBE_CONFIG_DATA"),
+    ("*WEBHOOK_URL", Always, "SLACK_WEBHOOK_URL"),
+    ("*WEBHOOK", Maybe, "DISCORD_WEBHOOK"),
+    ("DOCKER_AUTH_CONFIG", Always, "DOCKER_AUTH_CONFIG"),
+    ("ANTHROPIC_CUSTOM_HEADERS", Always, "ANTHROPIC_CUSTOM_HEADERS"),
+    ("*OTLP_HEADERS", Always, "OTEL_EXPORTER_OTLP_HEADERS"),
+    ("*OTLP_TRACES_HEADERS", Always, "OTEL_EXPORTER_OTLP_TRACES_HEADERS"),
+    ("BW_SESSION", Always, "BW_SESSION"),
+    ("OP_SESSION_*", Always, "OP_SESSION_my"),
+    ("*MNEMONIC", Usually, "WALLET_MNEMONIC"),
+    ("*SEED_PHRASE", Usually, "SEED_PHRASE"),
+    ("*_AUTH", Maybe, "REDISCLI_AUTH"),
+    ("*_PASS", Maybe, "SMTP_PASS"),
+    ("PASS", Maybe, "PASS"),
+    ("*_PWD", Maybe, "MYSQL_PWD"),
+    ("*_PW", Maybe, "LDAP_BIND_PW"),
+    ("*_PAT", Maybe, "AZURE_DEVOPS_EXT_PAT"),
+    ("*_JWT", Maybe, "CI_JOB_JWT"),
+    ("*_SAS", Maybe, "BLOB_SAS"),
+    ("*_SALT", Maybe, "COOKIE_SALT"),
+    ("*_COOKIE", Maybe, "SESSION_COOKIE"),
+];
+
+/// Names that `NAMES` finds and that say themselves that they are something else. Not for rows that say `Always`.
+const HARMLESS: &[(&str, &str)] = &[
+    ("*PUBLIC_KEY", "SIGNING_PUBLIC_KEY"),
+    ("*PUBLISHABLE_KEY", "STRIPE_PUBLISHABLE_KEY"),
+    ("*CACHE_KEY", "TURBO_CACHE_KEY"),
+    ("*SORT_KEY", "TABLE_SORT_KEY"),
+    ("*PARTITION_KEY", "TABLE_PARTITION_KEY"),
+    ("*HOST_KEY", "SSH_HOST_KEY"),
+    ("*_FILE", "API_KEY_FILE"),
+    ("*_PATH", "PRIVATE_KEY_PATH"),
+    ("*_DIR", "SECRETS_DIR"),
+    ("*_URL", "ACCESS_TOKEN_URL"),
+    ("*_URI", "SECRETS_URI"),
+    ("*_ENDPOINT", "SECRETSMANAGER_ENDPOINT"),
+    ("*_NAME", "K8S_SECRET_NAME"),
+    ("*_ARN", "DB_SECRET_ARN"),
+    ("*_TTL", "ACCESS_TOKEN_TTL"),
+    ("*_HEADER", "API_KEY_HEADER"),
+    ("*_LENGTH", "API_KEY_LENGTH"),
+    ("*_EXPIRY", "ACCESS_TOKEN_EXPIRY"),
+    ("*_ALGORITHM", "ACCESS_TOKEN_ALGORITHM"),
+    ("*_ENABLED", "SECRETS_ENABLED"),
+    ("*_VERSION", "SECRETS_VERSION"),
+    ("*SECRETARY*", "SECRETARY_OF"),
+];
+
+/// The characters that a token goes on with.
+#[derive(Clone, Copy, PartialEq)]
+enum Rest {
+    Alnum,
+    Hex,
+    Capitals,
+    /// Letters, digits, `_` and `-`.
+    Word,
+    /// The same with `.`: tokens of several parts.
+    Dotted,
+    /// Anything but white space and quotes.
+    Any,
+}
+
+/// A well-known shape of a token: `lead`, at the beginning of a word, then at least `min` characters of `rest`.
+/// Rows give no whole example, lest scanners take this file for a leak; the tests make them.
+struct Shape {
+    lead: &'static str,
+    rest: Rest,
+    min: usize,
+    /// `min` characters and no more.
+    exact: bool,
+}
+
+const fn shape(lead: &'static str, rest: Rest, min: usize) -> Shape {
+    Shape { lead, rest, min, exact: false }
+}
+
+const fn exact(lead: &'static str, rest: Rest, min: usize) -> Shape {
+    Shape { lead, rest, min, exact: true }
+}
+
+/// A row that ends in `=` or `: ` is a name and its value within something larger, in any case.
+const SHAPES: &[Shape] = &[
+    // models
+    shape("sk-", Rest::Word, 20), // OpenAI, Anthropic, OpenRouter, DeepSeek …
+    shape("AIza", Rest::Word, 30),
+    shape("hf_", Rest::Alnum, 30),
+    shape("gsk_", Rest::Alnum, 40),
+    shape("xai-", Rest::Alnum, 40),
+    shape("r8_", Rest::Alnum, 30),
+    shape("pplx-", Rest::Alnum, 40),
+    shape("fw_", Rest::Alnum, 22),
+    shape("tvly-", Rest::Word, 20),
+    shape("vck_", Rest::Alnum, 20),
+    shape("lsv2_", Rest::Word, 30),
+    // code and packages
+    shape("ghp_", Rest::Alnum, 30),
+    shape("gho_", Rest::Alnum, 30),
+    shape("ghu_", Rest::Alnum, 30),
+    shape("ghs_", Rest::Alnum, 30),
+    shape("ghr_", Rest::Alnum, 30),
+    shape("github_pat_", Rest::Word, 30),
+    shape("glpat-", Rest::Word, 20),
+    shape("gldt-", Rest::Word, 20),
+    shape("glrt-", Rest::Word, 20),
+    shape("npm_", Rest::Alnum, 36),
+    shape("pypi-AgE", Rest::Word, 30),
+    shape("rubygems_", Rest::Hex, 40),
+    shape("dckr_pat_", Rest::Word, 20),
+    shape("ATATT3", Rest::Word, 30),
+    shape("lin_api_", Rest::Alnum, 30),
+    shape("sntrys_", Rest::Word, 30),
+    shape("ntn_", Rest::Alnum, 40),
+    // clouds and services
+    exact("AKIA", Rest::Capitals, 16),
+    exact("ASIA", Rest::Capitals, 16),
+    shape("ya29.", Rest::Dotted, 20),
+    shape("dop_v1_", Rest::Hex, 40),
+    shape("xoxb-", Rest::Word, 10),
+    shape("xoxa-", Rest::Word, 10),
+    shape("xoxp-", Rest::Word, 10),
+    shape("xoxr-", Rest::Word, 10),
+    shape("xoxs-", Rest::Word, 10),
+    shape("xapp-", Rest::Word, 10),
+    shape("sk_live_", Rest::Alnum, 10),
+    shape("sk_test_", Rest::Alnum, 10),
+    shape("rk_live_", Rest::Alnum, 10),
+    shape("whsec_", Rest::Alnum, 20),
+    shape("shpat_", Rest::Hex, 32),
+    shape("SG.", Rest::Dotted, 40),
+    exact("SK", Rest::Hex, 32),
+    shape("hvs.", Rest::Word, 20),
+    shape("dapi", Rest::Hex, 32),
+    shape("sbp_", Rest::Hex, 40),
+    shape("re_", Rest::Word, 30),
+    shape("PMAK-", Rest::Word, 30),
+    shape("tskey-", Rest::Word, 20),
+    shape("hooks.slack.com/services/", Rest::Any, 10),
+    shape("discord.com/api/webhooks/", Rest::Any, 10),
+    // of no one vendor
+    shape("eyJ", Rest::Dotted, 30),     // a JWT; a dot must be in it
+    shape("-----BEGIN ", Rest::Any, 1), // a private key; «PRIVATE KEY» must be in it
+    shape("AGE-SECRET-KEY-1", Rest::Alnum, 30),
+    shape("authorization: ", Rest::Any, 1),
+    shape("bearer ", Rest::Dotted, 16),
+    shape("password=", Rest::Any, 1),
+    shape("passwd=", Rest::Any, 1),
+    shape("pwd=", Rest::Any, 1),
+    shape("accountkey=", Rest::Any, 1),
+    shape("sharedaccesskey=", Rest::Any, 1),
+    shape("client_secret=", Rest::Any, 1),
+    shape("access_token=", Rest::Any, 1),
+    shape("_authtoken=", Rest::Any, 1),
+    shape("api_key=", Rest::Any, 1),
+    shape("apikey=", Rest::Any, 1),
+];
+
+static NAME_GLOBS: LazyLock<Globs> = LazyLock::new(|| Globs::new(NAMES.iter().map(|row| row.0)));
+static HARMLESS_GLOBS: LazyLock<Globs> = LazyLock::new(|| Globs::new(HARMLESS.iter().map(|row| row.0)));
+
+/// The shapes by their first byte, and their first two bytes, each in both cases for those of any case.
+static LEADS: LazyLock<(Vec<Vec<&'static Shape>>, Pairs)> = LazyLock::new(|| {
+    let mut leads = (vec![Vec::new(); 256], Pairs::new());
+    for shape in SHAPES {
+        let [first, second] = [shape.lead.as_bytes()[0], shape.lead.as_bytes()[1]];
+        leads.0[usize::from(first)].push(shape);
+        leads.1.add(first, second);
+        if shape.any_case() {
+            let (upper, both) = (first.to_ascii_uppercase(), [second, second.to_ascii_uppercase()]);
+            if upper != first {
+                leads.0[usize::from(upper)].push(shape);
+            }
+            both.iter().for_each(|&second| {
+                leads.1.add(first, second);
+                leads.1.add(upper, second);
+            });
+        }
+    }
+    leads
+});
+
+/// Never withheld: without them nothing runs, and whatever stands in them is no secret.
+const NEEDED: [&str; 3] = ["PATH", "HOME", "TMPDIR"];
+
+/// Whether a variable carries a secret, by its name or by its value. Public keys, settings about secrets and paths to
+/// them are none; neither is SSH_AUTH_SOCK, without which no `git push` would work.
+pub(super) fn is_secret(name: &str, value: &str) -> bool {
+    !NEEDED.contains(&name) && (named_so(name, value) || shaped_so(value))
+}
+
+fn named_so(name: &str, value: &str) -> bool {
+    // on the stack: this runs for each variable of each command, and names beyond the limit are no vendor's
+    let mut buffer = [0; 128];
+    let length = name.len().min(buffer.len());
+    let name = &name.as_bytes()[name.len() - length..];
+    for (to, from) in buffer.iter_mut().zip(name) {
+        *to = match from.to_ascii_uppercase() {
+            b'-' | b'.' | b':' | b'/' => b'_',
+            other => other,
+        };
+    }
+    let name = &buffer[..length];
+    let bare = name.iter().rposition(|byte| !matches!(byte, b'0'..=b'9' | b'_')).map_or(&name[..0], |at| &name[..=at]);
+    let Some(row) = NAME_GLOBS.find(bare) else { return false };
+    match NAMES[row].1 {
+        Always => true,
+        Usually => HARMLESS_GLOBS.find(bare).is_none(),
+        Maybe => HARMLESS_GLOBS.find(bare).is_none() && !is_switch_or_path(value),
+    }
+}
+
+fn is_switch_or_path(value: &str) -> bool {
+    value.len() < 2
+        || value.starts_with(['/', '~', '.'])
+        || ["true", "false", "yes", "no", "on", "off", "none", "basic", "auto"]
+            .iter()
+            .any(|word| value.eq_ignore_ascii_case(word))
+}
+
+/// Whether a secret stands anywhere in a value: at the start of a word, or as the password of a URL.
+pub(super) fn shaped_so(value: &str) -> bool {
+    let bytes = value.as_bytes();
+    let (leads, pairs) = &*LEADS;
+    let within = |at: usize| at > 0 && bytes[at - 1].is_ascii_alphanumeric();
+    for (at, pair) in bytes.windows(2).enumerate() {
+        // the cheap look first: this loop passes over every byte of the environment
+        if pairs.has(pair[0], pair[1])
+            && !within(at)
+            && leads[usize::from(pair[0])].iter().any(|shape| shape.fits(&bytes[at..]))
+        {
+            return true;
+        }
+    }
+    has_password_before_at(bytes)
+}
+
+/// `scheme://user:password@host`, `scheme://:password@host`, and Go's `user:password@tcp(host)/`.
+fn has_password_before_at(value: &[u8]) -> bool {
+    memchr::memchr_iter(b'@', value).any(|at| {
+        let before = &value[..at];
+        let word = before.iter().rposition(|byte| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b','));
+        let before = &before[word.map_or(0, |space| space + 1)..];
+        let user = match memchr::memmem::rfind(before, b"://") {
+            Some(scheme) if scheme > 0 => &before[scheme + 3..],
+            _ if value[at + 1..].starts_with(b"tcp(") || value[at + 1..].starts_with(b"unix(") => before,
+            _ => return false,
+        };
+        !user.contains(&b'/') && memchr::memchr(b':', user).is_some_and(|colon| colon + 1 < user.len())
+    })
+}
+
+impl Rest {
+    fn has(self, byte: u8) -> bool {
+        match self {
+            Self::Alnum => byte.is_ascii_alphanumeric(),
+            Self::Hex => byte.is_ascii_hexdigit(),
+            Self::Capitals => byte.is_ascii_uppercase() || byte.is_ascii_digit(),
+            Self::Word => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'),
+            Self::Dotted => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'),
+            Self::Any => !byte.is_ascii_whitespace() && !matches!(byte, b'"' | b'\'' | b';' | b'&'),
+        }
+    }
+}
+
+impl Shape {
+    fn any_case(&self) -> bool {
+        self.lead.ends_with(['=', ' ']) && !self.lead.starts_with('-')
+    }
+
+    /// Whether `text` begins with such a token.
+    fn fits(&self, text: &[u8]) -> bool {
+        let Some((lead, rest)) = text.split_at_checked(self.lead.len()) else { return false };
+        let same = if self.any_case() {
+            lead.eq_ignore_ascii_case(self.lead.as_bytes())
+        } else {
+            lead == self.lead.as_bytes()
+        };
+        if !same {
+            return false;
+        }
+        let token = &rest[..rest.iter().position(|&byte| !self.rest.has(byte)).unwrap_or(rest.len())];
+        let long = if self.exact {
+            token.len() == self.min && !rest.get(self.min).is_some_and(u8::is_ascii_alphanumeric)
+        } else {
+            token.len() >= self.min
+        };
+        // some leads are ordinary enough to need a second sign
+        long && match self.lead {
+            "sk-" | "re_" | "tskey-" => is_random(token),
+            "eyJ" => token.contains(&b'.'),
+            "-----BEGIN " => memchr::memmem::find(rest, b"PRIVATE KEY").is_some(),
+            _ => true,
+        }
+    }
+}
+
+/// Unlike `sk-learn-examples-2024`: a long run with a digit in it, or long as a whole with letters of both cases.
+fn is_random(token: &[u8]) -> bool {
+    let has = |text: &[u8], test: fn(&u8) -> bool| text.iter().any(test);
+    has(token, u8::is_ascii_digit)
+        && (token.split(|byte| matches!(byte, b'-' | b'_')).any(|run| run.len() >= 16 && has(run, u8::is_ascii_digit))
+            || (token.len() >= 40 && has(token, u8::is_ascii_uppercase) && has(token, u8::is_ascii_lowercase)))
+}
+
+#[cfg(test)]
+#[path = "secrets_tests.rs"]
+mod tests;

@@ -1,0 +1,210 @@
+//! Where the shell is.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// What is looked for when the caller names no shell.
+const DEFAULT: &str = "bash";
+
+/// Where programs are looked for when the host has no PATH, as libc does.
+const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// Shells found before; a process that uses more combinations than these looks again.
+const CACHED: usize = 8;
+
+/// No such shell; says what was looked for, where, and how to get bash.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ShellNotFound {
+    /// No executable file of that name in any folder of the PATH.
+    #[error("no {name} found on PATH ({}){}", shortened(.path), advice(.name))]
+    OnPath {
+        /// The name that was looked for.
+        name: String,
+        /// The PATH that was searched.
+        path: String,
+    },
+    /// The path of a shell, without an executable file there.
+    #[error("shell {}: {}", if *.exists { "is not an executable file" } else { "does not exist" }, .path.display())]
+    NotExecutable {
+        /// The path that was tried, made absolute.
+        path: PathBuf,
+        /// Whether anything is there.
+        exists: bool,
+    },
+    /// An empty name, or one with a NUL.
+    #[error("shell: not a name or a path: {0:?}")]
+    NotAName(String),
+}
+
+struct Found {
+    name: String,
+    path: Option<String>,
+    shell: PathBuf,
+}
+
+static FOUND: Mutex<Vec<Found>> = Mutex::new(Vec::new());
+
+/// The absolute path of the shell.
+///
+/// - `shell` None: `bash` on PATH. With a slash it is a path, relative ones from `cwd`; without, a name on PATH.
+/// - `path`: the host's PATH; None is `/usr/local/bin:/usr/bin:/bin`. Empty and relative entries are skipped, unlike in
+///   libc: with them a folder that a command works in, such as a fresh clone, would supply the shell.
+///
+/// What is found on PATH is remembered until [`forget`]; failures never are, so that a bash installed meanwhile is found.
+///
+/// # Errors
+/// When there is no executable regular file (links are followed).
+pub fn find(shell: Option<&str>, path: Option<&str>, cwd: &Path) -> Result<PathBuf, ShellNotFound> {
+    let name = shell.unwrap_or(DEFAULT);
+    if name.is_empty() || name.contains('\0') {
+        return Err(ShellNotFound::NotAName(name.to_owned()));
+    }
+    if name.contains('/') {
+        let path = cwd.join(name);
+        return match is_executable(&path) {
+            Ok(true) => Ok(path),
+            other => Err(ShellNotFound::NotExecutable { path, exists: other.is_ok() }),
+        };
+    }
+    let mut found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(hit) = found.iter().find(|hit| hit.name == name && hit.path.as_deref() == path) {
+        return Ok(hit.shell.clone());
+    }
+    let folders = path.unwrap_or(DEFAULT_PATH);
+    let shell = std::env::split_paths(OsStr::new(folders))
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join(name))
+        .find(|file| matches!(is_executable(file), Ok(true)))
+        .ok_or_else(|| ShellNotFound::OnPath { name: name.to_owned(), path: folders.to_owned() })?;
+    if found.len() == CACHED {
+        found.remove(0);
+    }
+    found.push(Found { name: name.to_owned(), path: path.map(str::to_owned), shell: shell.clone() });
+    Ok(shell)
+}
+
+/// Forgets every shell found so far: for when starting one says that it is not there any more.
+pub fn forget() {
+    FOUND.lock().unwrap_or_else(PoisonError::into_inner).clear();
+}
+
+/// Whether a regular file with an execute bit is there; an error when nothing is.
+fn is_executable(path: &Path) -> std::io::Result<bool> {
+    let metadata = fs::metadata(path)?;
+    Ok(metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+}
+
+fn advice(name: &str) -> &'static str {
+    if name == DEFAULT { "; install it: apk add bash, apt-get install bash or brew install bash" } else { "" }
+}
+
+/// A PATH short enough for a message.
+fn shortened(path: &str) -> String {
+    const MOST: usize = 300;
+    match path.char_indices().nth(MOST) {
+        _ if path.is_empty() => "which is empty".to_owned(),
+        Some((end, _)) => format!("{}…", &path[..end]),
+        None => path.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A folder of its own with a few files in it, removed at the end.
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(name: &str) -> Self {
+            let path = std::env::temp_dir().join(format!("agent-bash-shell-{}-{name}", std::process::id()));
+            let _ = fs::remove_dir_all(&path);
+            fs::create_dir_all(path.join("directory/bash")).expect("folder");
+            for (file, mode) in [("run/bash", 0o755), ("run/zsh", 0o755), ("plain/bash", 0o644)] {
+                let file = path.join(file);
+                fs::create_dir_all(file.parent().expect("a parent")).expect("folder");
+                fs::write(&file, "#!/bin/sh\n").expect("file");
+                fs::set_permissions(&file, fs::Permissions::from_mode(mode)).expect("mode");
+            }
+            Self(path)
+        }
+
+        fn path(&self, folders: &[&str]) -> String {
+            folders.iter().map(|folder| self.0.join(folder).display().to_string()).collect::<Vec<_>>().join(":")
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn the_first_executable_file_on_the_path() {
+        let folder = Folder::new("first");
+        let path = folder.path(&["missing", "directory", "plain", "run"]);
+        assert_eq!(find(None, Some(&path), Path::new("/")), Ok(folder.0.join("run/bash")));
+        assert_eq!(find(Some("zsh"), Some(&path), Path::new("/")), Ok(folder.0.join("run/zsh")));
+    }
+
+    #[test]
+    fn the_working_folder_supplies_no_shell() {
+        let folder = Folder::new("relative");
+        for path in ["", ":", ".", "run", "run:.:"] {
+            assert!(find(None, Some(path), &folder.0).is_err(), "{path:?}");
+        }
+    }
+
+    #[test]
+    fn a_path_is_taken_from_the_working_folder() {
+        let folder = Folder::new("slash");
+        assert_eq!(find(Some("run/bash"), None, &folder.0), Ok(folder.0.join("run/bash")));
+        let absolute = folder.path(&["run/zsh"]);
+        assert_eq!(find(Some(&absolute), None, Path::new("/")), Ok(PathBuf::from(&absolute)));
+        for (shell, exists) in [("plain/bash", true), ("directory/bash", true), ("missing/bash", false)] {
+            let path = folder.0.join(shell);
+            assert_eq!(find(Some(shell), None, &folder.0), Err(ShellNotFound::NotExecutable { path, exists }));
+        }
+    }
+
+    #[test]
+    fn without_a_path_the_usual_folders_are_searched() {
+        let shell = find(Some("sh"), None, Path::new("/")).expect("every system has sh");
+        assert!(shell.is_absolute());
+    }
+
+    #[test]
+    fn found_ones_are_remembered_and_failures_are_not() {
+        let folder = Folder::new("cache");
+        let path = folder.path(&["late"]);
+        assert!(find(None, Some(&path), Path::new("/")).is_err());
+        let late = folder.0.join("late");
+        fs::rename(folder.0.join("run"), &late).expect("moved");
+        assert_eq!(find(None, Some(&path), Path::new("/")), Ok(late.join("bash")));
+        fs::remove_dir_all(&late).expect("removed");
+        // another test may forget meanwhile, so only what follows from forgetting is asserted
+        forget();
+        assert!(find(None, Some(&path), Path::new("/")).is_err());
+    }
+
+    #[test]
+    fn messages() {
+        let folder = Folder::new("messages");
+        let message =
+            |shell: Option<&str>, path: Option<&str>| find(shell, path, &folder.0).expect_err("not there").to_string();
+        assert_eq!(
+            message(None, Some("/no-such:/neither")),
+            "no bash found on PATH (/no-such:/neither); \
+             install it: apk add bash, apt-get install bash or brew install bash"
+        );
+        assert_eq!(message(Some("no-such-sh"), Some("")), "no no-such-sh found on PATH (which is empty)");
+        assert!(message(Some("./x"), None).starts_with("shell does not exist: /"));
+        assert!(message(Some("./plain/bash"), None).starts_with("shell is not an executable file: /"));
+        assert_eq!(message(Some(""), None), "shell: not a name or a path: \"\"");
+        assert!(message(None, Some(&"/é".repeat(1000))).len() < 800);
+    }
+}

@@ -1,0 +1,320 @@
+//! From raw options to a request that can be run as it stands.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use crate::capture::{Limits, Progress, Sanitize, Truncate};
+use crate::error::Error;
+use crate::plan::{Environment, Inherit};
+use crate::{plan, sys};
+
+/// The longest argument that a program can be given, bytes.
+const MAX_ARGUMENT: usize = 131_071;
+/// The longest command, bytes.
+const MAX_COMMAND: usize = 64 * 1024 * 1024;
+/// A day, the longest time limit, ms.
+const MAX_LIMIT: f64 = 86_400_000.0;
+const MAX_GRACE: f64 = 15_000.0;
+const DEFAULT_GRACE: Duration = Duration::from_secs(2);
+const DEFAULT_SPILL: u64 = 1 << 30;
+const DEFAULT_RETENTION: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+/// The largest whole number that JavaScript counts exactly.
+const MAX_SAFE: f64 = 9_007_199_254_740_991.0;
+
+/// What a caller gave; types are right, values are not checked. `None` is the default of each.
+#[derive(Debug, Default)]
+pub struct RawOptions {
+    /// The command, as it goes to the shell.
+    pub command: String,
+    /// Positional parameters of the command.
+    pub args: Vec<String>,
+    /// The folder, absolute.
+    pub cwd: String,
+    /// The host's environment, `NAME=VALUE` each ended by a NUL.
+    pub host_env: String,
+    /// The caller's variables, `None` removes one.
+    pub env: Vec<(String, Option<String>)>,
+    /// What is inherited.
+    pub inherit: Inherit,
+    /// `default` or `slow`.
+    pub mode: Option<String>,
+    /// Time limit, ms.
+    pub timeout_ms: Option<f64>,
+    /// From SIGTERM to SIGKILL, ms.
+    pub grace_ms: Option<f64>,
+    /// The host's file mode creation mask.
+    pub umask: u32,
+    /// Bytes for standard input.
+    pub stdin: Option<Vec<u8>>,
+    /// One pipe for both streams.
+    pub merge: bool,
+    /// What is kept.
+    pub truncate: Option<RawTruncate>,
+    /// `None` when nothing is to be changed but decoded.
+    pub sanitize: Option<Sanitize>,
+    /// Whole output to a file; `None` when not.
+    pub spill: Option<RawSpill>,
+    /// Live output is wanted.
+    pub live: bool,
+    /// Live snapshots are wanted, every so many ms.
+    pub snapshot_ms: Option<f64>,
+    /// The shell, a path or a name.
+    pub shell: Option<String>,
+    /// The caller gave the command up before it began.
+    pub aborted: bool,
+}
+
+/// Limits as given.
+#[derive(Debug)]
+pub struct RawTruncate {
+    /// `tail`, `head` or `ends`.
+    pub keep: String,
+    /// The limits by name.
+    pub max_lines: Option<f64>,
+    #[expect(missing_docs, reason = "as the contract names it")]
+    pub max_bytes: Option<f64>,
+    #[expect(missing_docs, reason = "as the contract names it")]
+    pub max_chars: Option<f64>,
+    #[expect(missing_docs, reason = "as the contract names it")]
+    pub head_bytes: Option<f64>,
+    #[expect(missing_docs, reason = "as the contract names it")]
+    pub tail_bytes: Option<f64>,
+}
+
+/// Where whole output goes, as given.
+#[derive(Debug, Default)]
+pub struct RawSpill {
+    /// A folder of the caller's.
+    pub dir: Option<String>,
+    /// The most a file may hold, bytes.
+    pub max_bytes: Option<f64>,
+    /// How old a file may become, ms.
+    pub retention_ms: Option<f64>,
+    /// The caller's artifact store says where.
+    pub allocate: bool,
+}
+
+/// A checked request.
+#[derive(Debug)]
+pub struct Request {
+    /// The command.
+    pub command: String,
+    /// Its positional parameters.
+    pub args: Vec<String>,
+    /// The folder it starts in.
+    pub cwd: PathBuf,
+    /// What it inherits and is given.
+    pub environment: Environment,
+    /// The folder for temporary files.
+    pub temp: PathBuf,
+    /// The shell that was asked for, and where names are looked up.
+    pub shell: Option<String>,
+    #[expect(missing_docs, reason = "the PATH of the host")]
+    pub path: Option<String>,
+    /// Names the command in files, and marks its processes.
+    pub mark: String,
+    #[expect(missing_docs, reason = "as in the plan")]
+    pub umask: u32,
+    #[expect(missing_docs, reason = "as in the plan")]
+    pub stdin: Option<Vec<u8>>,
+    #[expect(missing_docs, reason = "as in the plan")]
+    pub merge: bool,
+    #[expect(missing_docs, reason = "as in the plan")]
+    pub limit: Duration,
+    #[expect(missing_docs, reason = "as in the plan")]
+    pub grace: Duration,
+    /// What is kept of each stream.
+    pub truncate: Truncate,
+    /// How it is cleaned.
+    pub sanitize: Option<Sanitize>,
+    /// Where it goes whole; `None`: nowhere.
+    pub spill: Option<Spill>,
+    /// Live output is wanted.
+    pub live: bool,
+    /// Live snapshots are wanted this often.
+    pub snapshots: Option<Duration>,
+    /// Given up before it began.
+    pub aborted: bool,
+}
+
+/// Where whole output goes.
+#[derive(Debug, Clone)]
+pub struct Spill {
+    /// Who says where.
+    pub place: SpillPlace,
+    /// The most a file may hold, bytes.
+    pub max_bytes: u64,
+    /// How old a file may become.
+    pub retention: Duration,
+}
+
+/// Who says where whole output goes.
+#[derive(Debug, Clone)]
+pub enum SpillPlace {
+    /// A private folder of ours below the one for temporary files.
+    Private,
+    /// A folder of the caller's.
+    Folder(PathBuf),
+    /// The caller's artifact store.
+    Allocated,
+}
+
+impl Request {
+    /// Checks every value.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArg`] that names the option, its value and what it may be.
+    pub fn check(raw: RawOptions) -> Result<Self, Error> {
+        if raw.command.contains('\0') {
+            return Err(Error::InvalidArg("the command holds a NUL character, which no shell can be given".into()));
+        }
+        if raw.command.len() > MAX_COMMAND {
+            let length = raw.command.len();
+            return Err(Error::InvalidArg(format!("the command has {length} bytes; at most 64 MiB can be run")));
+        }
+        if let Some(argument) = raw.args.iter().find(|argument| argument.contains('\0')) {
+            return Err(Error::InvalidArg(format!("args: {argument:?} holds a NUL character")));
+        }
+        if raw.cwd.contains('\0') {
+            return Err(Error::InvalidArg(format!("cwd: {:?} holds a NUL character", raw.cwd)));
+        }
+        let limit = match (raw.timeout_ms, raw.mode.as_deref()) {
+            (Some(ms), _) => millis("timeoutMs", ms, 1.0, MAX_LIMIT)?,
+            (None, None | Some("default")) => Duration::from_secs(30),
+            (None, Some("slow")) => Duration::from_secs(15 * 60),
+            (None, Some(other)) => {
+                return Err(Error::InvalidArg(format!("mode: {other:?} is not one of default, slow")));
+            }
+        };
+        let grace = raw.grace_ms.map_or(Ok(DEFAULT_GRACE), |ms| millis("graceMs", ms, 0.0, MAX_GRACE))?;
+        let snapshots = raw.snapshot_ms.map(|ms| millis("snapshotIntervalMs", ms, 10.0, 60_000.0)).transpose()?;
+        let truncate = raw.truncate.as_ref().map_or(Ok(Truncate::default()), check_truncate)?;
+        let spill = raw.spill.map(check_spill).transpose()?;
+        let host = |name: &str| {
+            raw.host_env.split('\0').find_map(|entry| entry.strip_prefix(name)?.strip_prefix('=').map(str::to_owned))
+        };
+        let (path, temp) = (host("PATH"), host("TMPDIR").filter(|dir| !dir.is_empty()));
+        let mark = next_mark();
+        let environment = plan::resolve(&raw.host_env, &raw.inherit, &raw.env, &mark)?;
+        Ok(Self {
+            command: raw.command,
+            args: raw.args,
+            cwd: raw.cwd.into(),
+            environment,
+            temp: temp.map_or_else(|| PathBuf::from("/tmp"), PathBuf::from),
+            shell: raw.shell,
+            path,
+            mark,
+            umask: raw.umask & 0o777,
+            stdin: raw.stdin,
+            merge: raw.merge,
+            limit,
+            grace,
+            truncate,
+            sanitize: raw.sanitize,
+            spill,
+            live: raw.live,
+            snapshots,
+            aborted: raw.aborted,
+        })
+    }
+
+    /// Whether the command is too long for an argument and reaches the shell as a script.
+    pub fn is_script(&self) -> bool {
+        self.command.len() > MAX_ARGUMENT
+    }
+
+    /// The shell's arguments, and where among them the path of the script goes.
+    pub fn argv(&self) -> (Vec<Vec<u8>>, Option<u32>) {
+        let mut argv: Vec<Vec<u8>> = vec![b"bash".to_vec()];
+        let script_at = if self.is_script() {
+            argv.push(Vec::new());
+            Some(1)
+        } else {
+            argv.push(b"-c".to_vec());
+            if self.command.starts_with(['-', '+']) {
+                argv.push(b"--".to_vec());
+            }
+            argv.push(self.command.clone().into_bytes());
+            if !self.args.is_empty() {
+                argv.push(b"bash".to_vec());
+            }
+            None
+        };
+        argv.extend(self.args.iter().map(|argument| argument.clone().into_bytes()));
+        (argv, script_at)
+    }
+}
+
+/// Unique on this machine for as long as it matters: process, time of loading, count.
+fn next_mark() -> String {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    format!("{}-{:x}", sys::process_mark(), count)
+}
+
+fn whole(name: &str, value: f64, least: f64, most: f64) -> Result<f64, Error> {
+    if value.fract() == 0.0 && value >= least && value <= most {
+        return Ok(value);
+    }
+    Err(Error::InvalidArg(format!("{name}: {value} is not a whole number from {least} to {most}")))
+}
+
+fn count(name: &str, value: f64, least: f64) -> Result<u64, Error> {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be whole and in range")]
+    whole(name, value, least, MAX_SAFE).map(|value| value as u64)
+}
+
+fn millis(name: &str, value: f64, least: f64, most: f64) -> Result<Duration, Error> {
+    whole(name, value, least, most).map(|ms| Duration::from_secs_f64(ms / 1000.0))
+}
+
+fn check_truncate(raw: &RawTruncate) -> Result<Truncate, Error> {
+    let at_least_one = |name: &str, value: Option<f64>| value.map(|value| count(name, value, 1.0)).transpose();
+    let limits = Limits {
+        max_lines: at_least_one("truncate.maxLines", raw.max_lines)?,
+        max_bytes: at_least_one("truncate.maxBytes", raw.max_bytes)?,
+        max_chars: at_least_one("truncate.maxChars", raw.max_chars)?,
+    };
+    match raw.keep.as_str() {
+        "tail" => Ok(Truncate::Tail(limits)),
+        "head" => Ok(Truncate::Head(limits)),
+        "ends" => {
+            let needed = |name: &str, value: Option<f64>| {
+                at_least_one(name, value)?.ok_or_else(|| Error::InvalidArg(format!("{name} is missing")))
+            };
+            let max_bytes = needed("truncate.maxBytes", raw.max_bytes)?;
+            let head_bytes = needed("truncate.headBytes", raw.head_bytes)?;
+            let tail_bytes = needed("truncate.tailBytes", raw.tail_bytes)?;
+            if head_bytes.saturating_add(tail_bytes) > max_bytes {
+                return Err(Error::InvalidArg(format!(
+                    "truncate: headBytes {head_bytes} and tailBytes {tail_bytes} are more than maxBytes {max_bytes}"
+                )));
+            }
+            Ok(Truncate::Ends { max_bytes, head_bytes, tail_bytes })
+        }
+        other => Err(Error::InvalidArg(format!("truncate.keep: {other:?} is not one of tail, head, ends"))),
+    }
+}
+
+fn check_spill(raw: RawSpill) -> Result<Spill, Error> {
+    let place = match raw.dir {
+        _ if raw.allocate => SpillPlace::Allocated,
+        Some(dir) if dir.contains('\0') => {
+            return Err(Error::InvalidArg(format!("spill.dir: {dir:?} holds a NUL character")));
+        }
+        Some(dir) => SpillPlace::Folder(dir.into()),
+        None => SpillPlace::Private,
+    };
+    let max_bytes = raw.max_bytes.map_or(Ok(DEFAULT_SPILL), |bytes| count("spill.maxBytes", bytes, 1.0))?;
+    let retention =
+        raw.retention_ms.map_or(Ok(DEFAULT_RETENTION), |ms| millis("spill.retentionMs", ms, 0.0, MAX_SAFE))?;
+    Ok(Spill { place, max_bytes, retention })
+}
+
+/// How [`Sanitize`] is given: `None` leaves everything but the decoding out.
+pub fn sanitize(on: bool, ansi: bool, keep_progress: bool) -> Option<Sanitize> {
+    let progress = if keep_progress { Progress::Keep } else { Progress::Collapse };
+    on.then_some(Sanitize { ansi, progress })
+}

@@ -1,0 +1,173 @@
+//! The spine, the whole way of a command: request → start → capture → outcome. (Safety will stand before the start.)
+
+mod drive;
+mod feed;
+mod stream;
+
+use std::os::unix::ffi::OsStrExt;
+use std::sync::Arc;
+
+use tokio::sync::mpsc::UnboundedReceiver;
+
+pub use drive::{Driven, Listener, Reply, Snapshot, Unsettled};
+
+use crate::error::Error;
+use crate::outcome::Outcome;
+use crate::plan::{self, Lifetime, Plan, Stdin};
+use crate::request::Request;
+use crate::supervise::{Admission, Begun, Helpers, News, Order, Pipes, Slot};
+use crate::{supervise, sys};
+use drive::Drive;
+
+/// A command on its way.
+pub struct Run {
+    request: Request,
+    order: Order,
+    helpers: &'static Helpers,
+    begun: Option<(Begun, Slot)>,
+}
+
+impl Run {
+    /// Starts a command as far as that goes without waiting: with a shim at hand it is on its way when this returns.
+    ///
+    /// # Errors
+    /// When nothing could be run.
+    pub fn begin(request: Request) -> Result<Self, Error> {
+        let failed = |error: supervise::HelperError| Error::helper(&error, &request.command);
+        let helpers = Helpers::shared().map_err(failed)?;
+        let order = Order { plan: plan_of(&request)?, script: script_of(&request)? };
+        let mut run = Self { request, order, helpers, begun: None };
+        if !run.request.aborted
+            && let Some(slot) = Admission::shared().try_enter()
+        {
+            // Without descriptors now there may be some when it is this command's turn.
+            run.begun = Begun::now(helpers, &run.order).ok().flatten().map(|begun| (begun, slot));
+        }
+        Ok(run)
+    }
+
+    /// Where [`Run::finish`] is to be driven.
+    pub fn runtime(&self) -> &'static tokio::runtime::Handle {
+        self.helpers.runtime()
+    }
+
+    /// Sees the command through to its outcome.
+    ///
+    /// # Errors
+    /// When nothing could be run.
+    pub async fn finish(
+        mut self,
+        listener: impl Listener,
+        mut replies: UnboundedReceiver<Reply>,
+    ) -> Result<Outcome, Error> {
+        if self.request.aborted {
+            return Ok(Outcome::not_started(&self.request));
+        }
+        let mut begun = self.begun.take();
+        let mut tries = 0;
+        let mut looked_again = false;
+        loop {
+            let (sent, _slot) = match begun.take() {
+                Some(begun) => begun,
+                None => tokio::select! {
+                    biased;
+                    () = drive::aborted(&mut replies) => return Ok(Outcome::not_started(&self.request)),
+                    begun = self.begin_later() => begun?,
+                },
+            };
+            let system = |error: std::io::Error| {
+                Error::spawn("the pipes could not be watched", error.raw_os_error(), &self.request.command)
+            };
+            let (child, pipes) = sent.follow().map_err(system)?;
+            let Pipes { stdin, stdout, stderr } = pipes;
+            let drive =
+                Drive::new(&self.request, child, stdin, stdout, stderr, &listener, &mut replies).map_err(system)?;
+            match drive.run(self.helpers).await {
+                Ok(driven) => return Ok(Outcome::of(&self.request, driven)),
+                Err(News::Lost { .. }) if Begun::may_retry(tries) => tries += 1,
+                // The shell that was found before is gone: perhaps there is another one.
+                Err(News::Failed(failure)) if is_gone(&failure) && !looked_again => {
+                    looked_again = true;
+                    plan::forget();
+                    self.order.plan = plan_of(&self.request)?;
+                }
+                Err(News::Failed(failure)) => return Err(self.refusal(&failure)),
+                Err(_) => return Err(Error::spawn("the helper processes were killed", None, &self.request.command)),
+            }
+        }
+    }
+
+    async fn begin_later(&self) -> Result<(Begun, Slot), Error> {
+        let closed = || Error::spawn("no place among the running commands", None, &self.request.command);
+        let slot = Admission::shared().enter().await.ok_or_else(closed)?;
+        let begun = Begun::later(self.helpers, &self.order).await;
+        let begun = begun.map_err(|error| Error::helper(&error, &self.request.command))?;
+        Ok((begun, slot))
+    }
+
+    /// Why nothing was started, in the caller's terms.
+    fn refusal(&self, failure: &supervise::Failure) -> Error {
+        let request = &self.request;
+        match (failure.step, failure.errno) {
+            (sys::LaunchStep::Chdir, libc::ENOENT) => Error::CwdNotFound(request.cwd.clone()),
+            (sys::LaunchStep::Chdir, libc::ENOTDIR) if request.cwd.exists() => {
+                Error::CwdNotDirectory(request.cwd.clone())
+            }
+            (sys::LaunchStep::Chdir, libc::ENOTDIR) => Error::CwdNotFound(request.cwd.clone()),
+            (step, errno) => {
+                let what = match step {
+                    sys::LaunchStep::Fork => "no process could be made".to_owned(),
+                    sys::LaunchStep::Chdir => {
+                        format!("the working directory {} could not be entered", request.cwd.display())
+                    }
+                    sys::LaunchStep::Exec => {
+                        format!("{} could not be executed", String::from_utf8_lossy(&self.order.plan.program))
+                    }
+                    sys::LaunchStep::Stdio => "the standard streams could not be set up".to_owned(),
+                };
+                Error::spawn(what, Some(errno), &request.command)
+            }
+        }
+    }
+}
+
+fn is_gone(failure: &supervise::Failure) -> bool {
+    failure.step == sys::LaunchStep::Exec && matches!(failure.errno, libc::ENOENT | libc::ENOTDIR)
+}
+
+fn plan_of(request: &Request) -> Result<Plan, Error> {
+    let shell = plan::find(request.shell.as_deref(), request.path.as_deref(), &request.cwd)?;
+    let (argv, script_at) = request.argv();
+    Ok(Plan {
+        program: shell.as_os_str().as_bytes().to_vec(),
+        argv,
+        script_at,
+        env: env_of(request),
+        cwd: request.cwd.as_os_str().as_bytes().to_vec(),
+        umask: request.umask,
+        stdin: if request.stdin.is_some() { Stdin::Pipe } else { Stdin::Null },
+        merge: request.merge,
+        limit: Some(request.limit),
+        grace: request.grace,
+        lifetime: Lifetime::Host,
+    })
+}
+
+/// With the folder as the caller named it: bash takes it over when it is the same folder, links and all.
+fn env_of(request: &Request) -> Vec<u8> {
+    let mut env = request.environment.to_block();
+    env.extend_from_slice(b"PWD=");
+    env.extend_from_slice(request.cwd.as_os_str().as_bytes());
+    env.push(0);
+    env
+}
+
+fn script_of(request: &Request) -> Result<Option<Arc<std::os::fd::OwnedFd>>, Error> {
+    if !request.is_script() {
+        return Ok(None);
+    }
+    let failed = |error: std::io::Error| {
+        Error::spawn("the command could not be kept for the shell", error.raw_os_error(), &request.command)
+    };
+    sys::anonymous_file(request.command.as_bytes()).map(|fd| Some(Arc::new(fd))).map_err(failed)
+}

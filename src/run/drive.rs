@@ -1,0 +1,476 @@
+//! A running command, driven until it has ended, its output is read and its listener has heard all of it.
+
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::time::{Instant, sleep_until, timeout, timeout_at};
+
+use super::feed::Feed;
+use super::stream::{Flow, Step};
+use crate::capture::{Captured, Stream};
+use crate::request::Request;
+use crate::supervise::{self, Child, Drain, Ended, Helpers, News, Survivor};
+
+/// The most text that one call of the listener gets, bytes.
+const BATCH: usize = 64 * 1024;
+/// What a snapshot shows of each stream, bytes.
+const SNAPSHOT: usize = 8 * 1024;
+/// After the grace, until the command is settled whatever happens.
+const HARD_BOUND: Duration = Duration::from_secs(1);
+/// For the shim to say what is left.
+const RELEASE_BOUND: Duration = Duration::from_millis(500);
+/// For the processes of a tree whose helpers were all killed.
+const SWEEP_BOUND: Duration = Duration::from_secs(2);
+
+/// Who hears of a command while it runs. Each call is answered with a [`Reply`].
+pub trait Listener: Send + Sync + 'static {
+    /// The next piece of text; [`Reply::Heard`] asks for more.
+    fn output(&self, stream: Stream, text: String);
+    /// How the command looks now; [`Reply::Seen`] asks for more.
+    fn snapshot(&self, snapshot: Snapshot);
+    /// Where a stream is to be written whole; answered by [`Reply::Allocated`].
+    fn allocate(&self, stream: Stream);
+}
+
+/// A running command as it looks now.
+#[derive(Debug, Clone)]
+pub struct Snapshot {
+    /// Its pid.
+    pub pid: i32,
+    /// The end of each stream, the unfinished line included.
+    pub stdout: String,
+    #[expect(missing_docs, reason = "see stdout")]
+    pub stderr: String,
+    /// Since its start.
+    pub elapsed: Duration,
+}
+
+/// What the caller says while the command runs.
+#[derive(Debug)]
+pub enum Reply {
+    /// End it.
+    Abort,
+    /// The listener has taken the text, or failed, with its error.
+    Heard(Option<String>),
+    /// The snapshot was taken, or its listener failed, with its error.
+    Seen(Option<String>),
+    /// Where a stream goes, by id and path, or why nowhere.
+    Allocated(Stream, Result<(String, String), String>),
+}
+
+/// Until the caller gives up.
+pub async fn aborted(replies: &mut UnboundedReceiver<Reply>) {
+    loop {
+        match replies.recv().await {
+            Some(Reply::Abort) => return,
+            Some(_) => {}
+            None => std::future::pending().await,
+        }
+    }
+}
+
+/// What driving a command came to.
+#[derive(Debug)]
+pub struct Driven {
+    /// 0 if it is not known.
+    pub pid: i32,
+    /// How it ended; `None` when no helper was left to say it.
+    pub end: Result<Ended, Unsettled>,
+    #[expect(missing_docs, reason = "what is kept")]
+    pub stdout: Captured,
+    #[expect(missing_docs, reason = "what is kept; None when merged")]
+    pub stderr: Option<Captured>,
+    #[expect(missing_docs, reason = "what is left")]
+    pub survivors: Vec<Survivor>,
+    #[expect(missing_docs, reason = "as far as the addon saw it")]
+    pub elapsed: Duration,
+    #[expect(missing_docs, reason = "facts for the caller")]
+    pub notes: Vec<String>,
+}
+
+/// Why nobody said how a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unsettled {
+    /// Its shim was killed.
+    Lost,
+    /// It did not end within the hard bound after its limit.
+    Limit,
+    /// The same after an abort.
+    Abort,
+}
+
+pub struct Drive<'a, L> {
+    request: &'a Request,
+    child: Child,
+    stdout: Flow,
+    stderr: Option<Flow>,
+    feed: Feed,
+    listener: &'a L,
+    replies: &'a mut UnboundedReceiver<Reply>,
+    replies_open: bool,
+    began: Instant,
+    pid: Option<i32>,
+    end: Option<Result<Ended, Unsettled>>,
+    drain: Option<Drain>,
+    hard: Instant,
+    aborted: bool,
+    live: bool,
+    in_flight: bool,
+    queue: VecDeque<Stream>,
+    snapshots: Option<Snapshots>,
+    notes: Vec<String>,
+}
+
+struct Snapshots {
+    every: Duration,
+    next: Instant,
+    in_flight: bool,
+    changed: bool,
+}
+
+impl<'a, L: Listener> Drive<'a, L> {
+    pub fn new(
+        request: &'a Request,
+        child: Child,
+        stdin: Option<OwnedFd>,
+        stdout: OwnedFd,
+        stderr: Option<OwnedFd>,
+        listener: &'a L,
+        replies: &'a mut UnboundedReceiver<Reply>,
+    ) -> io::Result<Self> {
+        let began = Instant::now();
+        Ok(Self {
+            request,
+            child,
+            stdout: Flow::new(Stream::Stdout, stdout, request)?,
+            stderr: stderr.map(|pipe| Flow::new(Stream::Stderr, pipe, request)).transpose()?,
+            feed: Feed::new(stdin, request.stdin.as_deref().unwrap_or_default())?,
+            listener,
+            replies,
+            replies_open: true,
+            began,
+            pid: None,
+            end: None,
+            drain: None,
+            hard: began + request.limit + request.grace + HARD_BOUND,
+            aborted: false,
+            live: request.live,
+            in_flight: false,
+            queue: VecDeque::new(),
+            snapshots: request.snapshots.map(|every| Snapshots {
+                every,
+                next: began + every,
+                in_flight: false,
+                changed: true,
+            }),
+            notes: Vec::new(),
+        })
+    }
+
+    /// Sees the command through. An error is the news that nothing was started.
+    pub async fn run(mut self, helpers: &'static Helpers) -> Result<Driven, News> {
+        while !self.is_over() {
+            let wake = self.wake_at();
+            let (hold_stdout, hold_stderr) =
+                (self.holds(&self.stdout), self.stderr.as_ref().is_none_or(|flow| self.holds(flow)));
+            let news_expected = self.end.is_none();
+            tokio::select! {
+                reply = self.replies.recv(), if self.replies_open => self.hear(reply),
+                news = self.child.news(), if news_expected => {
+                    if let Some(refused) = self.learn(news) {
+                        return Err(refused);
+                    }
+                }
+                () = self.stdout.readable(), if !hold_stdout => self.read(Stream::Stdout),
+                () = readable(self.stderr.as_ref()), if !hold_stderr => self.read(Stream::Stderr),
+                () = self.feed.writable() => self.feed.write(),
+                () = sleep_until(wake) => self.tick(),
+            }
+        }
+        self.feed.close();
+        let elapsed = self.began.elapsed();
+        self.deliver_the_rest().await;
+        let Self { child, stdout, stderr, pid, end, mut notes, request, .. } = self;
+        let end = end.unwrap_or(Err(Unsettled::Limit));
+        let (stdout, mut pipes) = (stdout.into_parts(), Vec::new());
+        let stderr = stderr.map(Flow::into_parts);
+        pipes.extend(stdout.1);
+        let stderr = stderr.map(|(capture, pipe)| {
+            pipes.extend(pipe);
+            capture
+        });
+        let survivors = match end {
+            Ok(ended) if ended.alive || !pipes.is_empty() => release(child, &pipes, helpers).await,
+            Ok(_) => {
+                child.give_back(helpers);
+                Vec::new()
+            }
+            Err(_) => {
+                child.abandon(helpers);
+                sweep(&request.mark).await;
+                Vec::new()
+            }
+        };
+        let stdout = stdout.0.finish();
+        let stderr = stderr.map(crate::capture::Capture::finish);
+        notes.extend(stdout.notes.iter().cloned());
+        notes.extend(stderr.iter().flat_map(|captured| captured.notes.iter().cloned()));
+        Ok(Driven { pid: pid.unwrap_or(0), end, stdout, stderr, survivors, elapsed, notes })
+    }
+
+    /// Whether everything that is to be read was read.
+    fn is_over(&self) -> bool {
+        let open = self.stdout.is_open() || self.stderr.as_ref().is_some_and(Flow::is_open);
+        match (&self.end, &self.drain) {
+            (Some(Err(Unsettled::Limit | Unsettled::Abort)), _) => true,
+            (Some(_), _) if !open => true,
+            (Some(_), Some(drain)) => Instant::now() >= drain.until() && !self.holds_any(),
+            _ => false,
+        }
+    }
+
+    /// Whether a stream is not read now, since its listener or its place is waited for.
+    fn holds(&self, flow: &Flow) -> bool {
+        flow.waits_for_place() || (self.live && flow.capture.live_bytes() >= BATCH)
+    }
+
+    fn holds_any(&self) -> bool {
+        self.holds(&self.stdout) || self.stderr.as_ref().is_some_and(|flow| self.holds(flow))
+    }
+
+    fn wake_at(&self) -> Instant {
+        let drain = self.drain.filter(|_| !self.holds_any()).map(|drain| drain.until());
+        let snapshot = self.snapshots.as_ref().filter(|snapshots| !snapshots.in_flight && snapshots.changed);
+        // After the end only the listener of a command that was ended can still be waited for too long.
+        let hard = (self.end.is_none() || (self.live && self.was_ended())).then_some(self.hard);
+        [drain, snapshot.map(|snapshots| snapshots.next), hard]
+            .into_iter()
+            .flatten()
+            .min()
+            .unwrap_or_else(|| Instant::now() + Duration::from_secs(3600))
+    }
+
+    fn hear(&mut self, reply: Option<Reply>) {
+        match reply {
+            Some(Reply::Abort) => self.abort(),
+            Some(Reply::Heard(failure)) => {
+                self.in_flight = false;
+                if let Some(failure) = failure {
+                    self.live = false;
+                    self.notes.push(format!("the onOutput listener failed and was taken away: {failure}"));
+                }
+                self.deliver();
+            }
+            Some(Reply::Seen(failure)) => {
+                if let Some(snapshots) = &mut self.snapshots {
+                    snapshots.in_flight = false;
+                }
+                if let Some(failure) = failure {
+                    self.snapshots = None;
+                    self.notes.push(format!("the onSnapshot listener failed and was taken away: {failure}"));
+                }
+            }
+            Some(Reply::Allocated(stream, answer)) => {
+                let spill = self.request.spill.as_ref();
+                if let Some(flow) = flow(&mut self.stdout, &mut self.stderr, stream) {
+                    flow.allocated(answer, spill);
+                }
+                self.note_output(stream);
+            }
+            // The caller's thread has ended, and with it everybody who could want the result.
+            None => {
+                self.replies_open = false;
+                self.live = false;
+                self.snapshots = None;
+                self.abort();
+            }
+        }
+    }
+
+    fn abort(&mut self) {
+        if !self.aborted {
+            self.aborted = true;
+            self.hard = Instant::now() + self.request.grace + HARD_BOUND;
+            if self.end.is_none() {
+                self.child.end();
+            }
+        }
+    }
+
+    /// Takes a shim's news in. Some of them say that nothing was started.
+    fn learn(&mut self, news: News) -> Option<News> {
+        match news {
+            News::Started(pid) => self.pid = Some(pid),
+            News::Ended(ended) => self.ended(Ok(ended)),
+            News::Released(_) => {}
+            // Not to be tried again: nobody wants it any more.
+            News::Lost { untaken: true } if self.aborted => self.ended(Err(Unsettled::Abort)),
+            News::Failed(_) | News::Lost { untaken: true } => return Some(news),
+            News::Lost { untaken: false } => self.ended(Err(Unsettled::Lost)),
+        }
+        None
+    }
+
+    fn ended(&mut self, end: Result<Ended, Unsettled>) {
+        self.end = Some(end);
+        self.drain = Some(Drain::begin(Instant::now()));
+        self.feed.close();
+    }
+
+    fn read(&mut self, stream: Stream) {
+        let Some(flow) = flow(&mut self.stdout, &mut self.stderr, stream) else { return };
+        if flow.read() == Step::Nothing {
+            return;
+        }
+        if let Some(drain) = &mut self.drain {
+            drain.heard(Instant::now());
+        }
+        self.note_output(stream);
+    }
+
+    /// After a stream has got more: is it to be written out, is somebody to hear of it?
+    fn note_output(&mut self, stream: Stream) {
+        let Some(flow) = flow(&mut self.stdout, &mut self.stderr, stream) else { return };
+        if flow.capture.wants_spill() && flow.spill(self.request) {
+            self.listener.allocate(stream);
+        }
+        if let Some(snapshots) = &mut self.snapshots {
+            snapshots.changed = true;
+        }
+        if self.live && flow.capture.live_bytes() > 0 && !self.queue.contains(&stream) {
+            self.queue.push_back(stream);
+        }
+        self.deliver();
+    }
+
+    /// Gives the listener the next batch, if it waits for one.
+    fn deliver(&mut self) {
+        while self.live && !self.in_flight {
+            let Some(stream) = self.queue.pop_front() else { return };
+            let Some(flow) = flow(&mut self.stdout, &mut self.stderr, stream) else { return };
+            if let Some(text) = flow.capture.take_live(BATCH) {
+                if flow.capture.live_bytes() > 0 {
+                    self.queue.push_back(stream);
+                }
+                self.in_flight = true;
+                self.listener.output(stream, text);
+            }
+        }
+    }
+
+    fn tick(&mut self) {
+        let now = Instant::now();
+        if now >= self.hard && self.end.is_none() {
+            self.ended(Err(if self.aborted { Unsettled::Abort } else { Unsettled::Limit }));
+        } else if now >= self.hard && self.was_ended() {
+            self.give_listener_up();
+        }
+        let Some(snapshots) = self.snapshots.as_mut().filter(|snapshots| now >= snapshots.next) else { return };
+        snapshots.next = now + snapshots.every;
+        if let (Some(pid), false, true) = (self.pid, snapshots.in_flight, snapshots.changed) {
+            snapshots.in_flight = true;
+            snapshots.changed = false;
+            self.listener.snapshot(Snapshot {
+                pid,
+                stdout: self.stdout.capture.tail(SNAPSHOT),
+                stderr: self.stderr.as_ref().map(|flow| flow.capture.tail(SNAPSHOT)).unwrap_or_default(),
+                elapsed: self.began.elapsed(),
+            });
+        }
+    }
+
+    /// The listener hears everything before the result is there; only an abort, and the bound after a kill, do not wait
+    /// for it.
+    async fn deliver_the_rest(&mut self) {
+        for stream in [Stream::Stdout, Stream::Stderr] {
+            if let Some(flow) = flow(&mut self.stdout, &mut self.stderr, stream) {
+                flow.capture.end();
+                self.note_output(stream);
+            }
+        }
+        while (self.live && (self.in_flight || !self.queue.is_empty())) || self.waits_for_place() {
+            let reply = if self.was_ended() {
+                match timeout_at(self.hard, self.replies.recv()).await {
+                    Ok(reply) => reply,
+                    Err(_) => return self.give_listener_up(),
+                }
+            } else {
+                self.replies.recv().await
+            };
+            if reply.is_none() {
+                return;
+            }
+            self.hear(reply);
+        }
+    }
+
+    /// Whether the command did not end by itself, or is not wanted any more.
+    fn was_ended(&self) -> bool {
+        let itself = |ended: &Ended| ended.cause == supervise::Cause::Itself;
+        self.aborted || self.end.as_ref().is_some_and(|end| !end.as_ref().is_ok_and(itself))
+    }
+
+    fn give_listener_up(&mut self) {
+        if std::mem::take(&mut self.live) {
+            self.queue.clear();
+            self.notes.push("the onOutput listener did not take all output in time".into());
+        }
+    }
+
+    fn waits_for_place(&self) -> bool {
+        self.stdout.waits_for_place() || self.stderr.as_ref().is_some_and(Flow::waits_for_place)
+    }
+}
+
+fn flow<'f>(stdout: &'f mut Flow, stderr: &'f mut Option<Flow>, stream: Stream) -> Option<&'f mut Flow> {
+    match stream {
+        Stream::Stdout => Some(stdout),
+        Stream::Stderr => stderr.as_mut(),
+    }
+}
+
+async fn readable(flow: Option<&Flow>) {
+    match flow {
+        Some(flow) => flow.readable().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Leaves what is left to itself and to its shim, which goes on reading its output.
+async fn release(mut child: Child, pipes: &[OwnedFd], helpers: &'static Helpers) -> Vec<Survivor> {
+    child.release(pipes);
+    match timeout(RELEASE_BOUND, child.news()).await {
+        Ok(News::Released(survivors)) if survivors.is_empty() && pipes.is_empty() => {
+            child.give_back(helpers);
+            survivors
+        }
+        Ok(News::Released(survivors)) => {
+            helpers.replace();
+            survivors
+        }
+        _ => {
+            helpers.replace();
+            Vec::new()
+        }
+    }
+}
+
+/// The shim is gone, and perhaps the supervisor too, which would have cleaned up: what carries the mark is ended.
+async fn sweep(mark: &str) {
+    let mark = mark.to_owned();
+    let swept = tokio::task::spawn_blocking(move || {
+        let until = std::time::Instant::now() + SWEEP_BOUND;
+        loop {
+            let members = supervise::marked(&mark);
+            supervise::kill(&members);
+            if members.is_empty() || std::time::Instant::now() >= until {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    });
+    let _ = swept.await;
+}

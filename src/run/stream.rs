@@ -1,0 +1,160 @@
+//! One output stream: its pipe, what is captured of it, and where it goes whole.
+
+use std::cell::RefCell;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+
+use crate::capture::{Capture, SpillDir, SpillFile, Stream, sweep};
+use crate::request::{Request, Spill, SpillPlace};
+use crate::sys;
+
+/// What is read at once: large enough for few system calls, small enough to stay in the processor's cache.
+const CHUNK: usize = 256 * 1024;
+/// A pipe holds this much by default; a read that fills it says that the writer is waiting.
+const FULL_PIPE: usize = 64 * 1024;
+/// What the pipe of a writer that is ahead of us is given.
+const LARGE_PIPE: i32 = 1024 * 1024;
+/// Reads of one stream before the other and the rest of the world get their turn.
+const READS_PER_TURN: usize = 8;
+
+thread_local! {
+    static BUFFER: RefCell<Vec<u8>> = RefCell::new(vec![0; CHUNK]);
+}
+
+/// One output stream of a running command.
+pub struct Flow {
+    pub stream: Stream,
+    pub capture: Capture,
+    pipe: Option<AsyncFd<OwnedFd>>,
+    large: bool,
+    asked: bool,
+}
+
+/// What came of reading.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Step {
+    /// There was output.
+    Output,
+    /// Nothing yet.
+    Nothing,
+    /// The last writer has closed its end.
+    End,
+}
+
+impl Flow {
+    pub fn new(stream: Stream, pipe: OwnedFd, request: &Request) -> io::Result<Self> {
+        let capture = Capture::new(stream.name(), request.truncate, request.sanitize, request.live);
+        Ok(Self { stream, capture, pipe: Some(sys::watch(pipe, Interest::READABLE)?), large: false, asked: false })
+    }
+
+    /// Whether somebody may still write.
+    pub fn is_open(&self) -> bool {
+        self.pipe.is_some()
+    }
+
+    /// Whether the caller's artifact store has not said yet where the stream goes.
+    pub fn waits_for_place(&self) -> bool {
+        self.asked
+    }
+
+    /// Until there is something to read; for ever once the pipe is closed.
+    pub async fn readable(&self) {
+        match &self.pipe {
+            Some(pipe) => drop(pipe.readable().await),
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Reads what is there, as far as one turn goes, and captures it.
+    pub fn read(&mut self) -> Step {
+        BUFFER.with_borrow_mut(|buffer| {
+            let mut step = Step::Nothing;
+            for _ in 0..READS_PER_TURN {
+                let Some(pipe) = &self.pipe else { return Step::End };
+                match pipe.try_io(Interest::READABLE, |fd| Ok(nix::unistd::read(fd, buffer)?)) {
+                    Ok(0) => {
+                        self.close();
+                        return Step::End;
+                    }
+                    Ok(count) => {
+                        if count >= FULL_PIPE && !self.large {
+                            sys::grow_pipe(pipe.get_ref().as_fd(), LARGE_PIPE);
+                            self.large = true;
+                        }
+                        self.capture.push(&buffer[..count]);
+                        step = Step::Output;
+                        if count < FULL_PIPE || self.capture.wants_spill() || self.capture.live_bytes() > 0 {
+                            return step;
+                        }
+                    }
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => return step,
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Err(_) => {
+                        self.close();
+                        return Step::End;
+                    }
+                }
+            }
+            step
+        })
+    }
+
+    fn close(&mut self) {
+        self.pipe = None;
+    }
+
+    /// The pipe, if somebody may still write to it.
+    pub fn into_parts(self) -> (Capture, Option<OwnedFd>) {
+        (self.capture, self.pipe.map(AsyncFd::into_inner))
+    }
+
+    /// Has the stream written out whole from here on. `true`: the caller is to be asked where.
+    pub fn spill(&mut self, request: &Request) -> bool {
+        match &request.spill {
+            None => self.capture.spill_off(),
+            Some(Spill { place: SpillPlace::Allocated, .. }) => {
+                let ask = !self.asked;
+                self.asked = true;
+                return ask;
+            }
+            Some(spill) => self.spill_to_folder(spill, request),
+        }
+        false
+    }
+
+    fn spill_to_folder(&mut self, spill: &Spill, request: &Request) {
+        let opened = match &spill.place {
+            SpillPlace::Folder(folder) => SpillDir::given(folder),
+            SpillPlace::Private | SpillPlace::Allocated => SpillDir::private(&request.temp),
+        }
+        .and_then(|dir| {
+            sweep(&dir, spill.retention);
+            SpillFile::create(&dir, self.stream.name(), spill.max_bytes)
+        });
+        match opened {
+            Ok(file) => self.capture.spill_to(file),
+            Err(error) => self.capture.spill_failed(None, None, error.to_string()),
+        }
+    }
+
+    /// The caller's artifact store has answered.
+    pub fn allocated(&mut self, answer: Result<(String, String), String>, spill: Option<&Spill>) {
+        if !std::mem::take(&mut self.asked) {
+            return;
+        }
+        match answer {
+            Ok((id, path)) => {
+                let max_bytes = spill.map_or(u64::MAX, |spill| spill.max_bytes);
+                match SpillFile::at(Path::new(&path), id.clone(), max_bytes) {
+                    Ok(file) => self.capture.spill_to(file),
+                    Err(error) => self.capture.spill_failed(None, None, error.to_string()),
+                }
+            }
+            Err(error) => self.capture.spill_failed(None, None, error),
+        }
+    }
+}

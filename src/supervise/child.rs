@@ -1,0 +1,151 @@
+//! A command as the addon sees it: a plan on its way to a shim, and the shim's news of it.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+
+use super::frames::{self, Fields, Read, Reader};
+use super::helpers::{Helpers, Shim};
+use super::protocol::{self, Ended, Failure, Survivor};
+use crate::plan::Plan;
+use crate::sys;
+
+/// What a shim has to say of its command.
+#[derive(Debug)]
+pub enum News {
+    /// The program runs.
+    Started(i32),
+    /// It could not be started.
+    Failed(Failure),
+    /// The shell has ended.
+    Ended(Ended),
+    /// What is left is on its own now.
+    Released(Vec<Survivor>),
+    /// The shim is gone. `untaken`: it never saw the plan, so that nothing was started.
+    Lost {
+        /// Whether the plan was never read.
+        untaken: bool,
+    },
+}
+
+/// A plan that was given to a shim.
+pub struct Sent {
+    shim: Shim,
+    rest: Vec<u8>,
+    /// The command's ends of its pipes, kept until they have arrived with the first byte.
+    fds: Vec<OwnedFd>,
+}
+
+impl Sent {
+    /// Sends a plan and the command's ends of its pipes without waiting; what does not fit is sent later.
+    pub fn send(shim: Shim, plan: &Plan, fds: Vec<OwnedFd>) -> Self {
+        let bytes = frames::encode(protocol::RUN, &plan.encode(), fds.len());
+        // An error shows itself again when the shim's news are read.
+        let sent = sys::send(shim.socket.as_fd(), &bytes, &frames::raw(&fds), false).unwrap_or(0);
+        let fds = if sent > 0 { Vec::new() } else { fds };
+        Self { shim, rest: bytes[sent..].to_vec(), fds }
+    }
+
+    /// Goes on where news can be waited for.
+    pub fn follow(self) -> io::Result<Child> {
+        let pid = self.shim.pid;
+        let socket = sys::watch(self.shim.socket, Interest::READABLE | Interest::WRITABLE)?;
+        Ok(Child { pid, socket, reader: Reader::default(), rest: self.rest, fds: self.fds, started: false })
+    }
+}
+
+/// A command that a shim was given.
+pub struct Child {
+    pid: i32,
+    socket: AsyncFd<OwnedFd>,
+    reader: Reader,
+    rest: Vec<u8>,
+    fds: Vec<OwnedFd>,
+    started: bool,
+}
+
+impl Child {
+    /// The next piece of news. May be dropped while it waits; nothing is lost.
+    pub async fn news(&mut self) -> News {
+        loop {
+            if !self.rest.is_empty() {
+                if self.send_rest().await.is_err() {
+                    return News::Lost { untaken: !self.started };
+                }
+                continue;
+            }
+            match self.reader.read(self.socket.get_ref()) {
+                Ok(Read::Frame(frame)) => {
+                    if let Some(news) = self.understand(&frame) {
+                        return news;
+                    }
+                }
+                Ok(Read::Pending) => match self.socket.readable().await {
+                    Ok(mut guard) => guard.clear_ready(),
+                    Err(_) => return News::Lost { untaken: false },
+                },
+                Ok(Read::Closed) => return News::Lost { untaken: false },
+                // A reset says that the shim ended with the plan still unread in its socket.
+                Err(error) => {
+                    let untaken = !self.started && error.kind() == io::ErrorKind::ConnectionReset;
+                    return News::Lost { untaken };
+                }
+            }
+        }
+    }
+
+    fn understand(&mut self, frame: &frames::Frame) -> Option<News> {
+        match frame.kind {
+            protocol::STARTED => {
+                self.started = true;
+                let pid = Fields(&frame.body).number().and_then(|pid| i32::try_from(pid).ok())?;
+                Some(News::Started(pid))
+            }
+            protocol::FAILED => protocol::decode_failure(&frame.body).map(News::Failed),
+            protocol::ENDED => Ended::decode(&frame.body).map(News::Ended),
+            protocol::RELEASED => Some(News::Released(protocol::decode_survivors(&frame.body))),
+            _ => None,
+        }
+    }
+
+    async fn send_rest(&mut self) -> io::Result<()> {
+        let mut guard = self.socket.writable().await?;
+        match sys::send(self.socket.get_ref().as_fd(), &self.rest, &frames::raw(&self.fds), false) {
+            Ok(count) => {
+                self.rest.drain(..count);
+                self.fds.clear();
+                Ok(())
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                guard.clear_ready();
+                Ok(())
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Has the tree ended: SIGTERM, grace, SIGKILL.
+    pub fn end(&self) {
+        let _ = frames::send(self.socket.get_ref(), protocol::END, &[], &[]);
+    }
+
+    /// Leaves what is left to itself, with the pipes that it still holds. Answered by [`News::Released`].
+    pub fn release(&self, pipes: &[OwnedFd]) {
+        let _ = frames::send(self.socket.get_ref(), protocol::RELEASE, &[], &frames::raw(pipes));
+    }
+
+    /// Gives the shim back for the next command.
+    pub fn give_back(self, helpers: &'static Helpers) {
+        let socket = self.socket.into_inner();
+        helpers.give_back(Shim { pid: self.pid, socket });
+    }
+
+    /// Gives the shim up, and has it killed should it still be there.
+    pub fn abandon(self, helpers: &'static Helpers) {
+        helpers.end(self.pid);
+        helpers.replace();
+    }
+}

@@ -1,0 +1,235 @@
+//! What the three processes say to each other.
+//!
+//! | from → to | kind | body | descriptors |
+//! |---|---|---|---|
+//! | addon → supervisor | `WANT_SHIM` | | |
+//! | addon → supervisor | `END_SHIM` | its pid: it does not answer any more | |
+//! | supervisor → addon | `SHIM` | its pid, 0 and an errno when none could be made | its socket |
+//! | addon → shim | `RUN` | a plan | standard input, output, error, script: those that the plan has |
+//! | shim → addon | `STARTED` | pid | |
+//! | shim → addon | `FAILED` | step, errno | |
+//! | addon → shim | `END` | | |
+//! | shim → addon | `ENDED` | how the shell ended | |
+//! | addon → shim | `RELEASE` | | output pipes that are still open |
+//! | shim → addon | `RELEASED` | what is left running | |
+//!
+//! A shim that says `ENDED` with nothing alive, or `RELEASED` with nothing left, is ready for the next `RUN`.
+
+use std::time::Duration;
+
+use super::frames::{Fields, Writer};
+use crate::plan::{Lifetime, Plan, Stdin};
+use crate::sys::{End, LaunchError, LaunchStep, Usage};
+
+pub const WANT_SHIM: u8 = 1;
+pub const END_SHIM: u8 = 2;
+pub const SHIM: u8 = 3;
+pub const RUN: u8 = 16;
+pub const STARTED: u8 = 17;
+pub const FAILED: u8 = 18;
+pub const END: u8 = 19;
+pub const ENDED: u8 = 20;
+pub const RELEASE: u8 = 21;
+pub const RELEASED: u8 = 22;
+
+/// Why a tree was ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// It was not: the command ended by itself.
+    Itself,
+    /// The time limit.
+    Limit,
+    /// The addon asked for it.
+    Abort,
+    /// The host is gone.
+    Host,
+    /// The supervisor is gone.
+    Supervisor,
+}
+
+/// How a shell ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ended {
+    /// Exit code or signal.
+    pub end: End,
+    /// What the tree used, as far as it was waited for.
+    pub usage: Usage,
+    /// From the start of the process to its end.
+    pub duration: Duration,
+    /// Why.
+    pub cause: Cause,
+    /// Whether something that it started is still there.
+    pub alive: bool,
+}
+
+/// A process that is left.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Survivor {
+    /// Its pid.
+    pub pid: i32,
+    /// Its command line.
+    pub command: String,
+}
+
+/// Nothing was started, and why.
+pub type Failure = LaunchError;
+
+impl Plan {
+    /// As the body of `RUN`.
+    pub fn encode(&self) -> Vec<u8> {
+        let limit = self.limit.map_or(0, |limit| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX));
+        let mut writer = Writer::default()
+            .bytes(&self.program)
+            .bytes(&self.cwd)
+            .bytes(&self.env)
+            .number(u64::from(self.umask))
+            .number(u64::from(self.stdin == Stdin::Pipe))
+            .number(u64::from(self.merge))
+            .number(self.script_at.map_or(0, |at| u64::from(at) + 1))
+            .number(limit)
+            .number(u64::try_from(self.grace.as_millis()).unwrap_or(u64::MAX))
+            .number(self.argv.len() as u64);
+        for argument in &self.argv {
+            writer = writer.bytes(argument);
+        }
+        writer.finish()
+    }
+
+    /// From the body of `RUN`; `None` when it is damaged.
+    pub fn decode(body: &[u8]) -> Option<Self> {
+        let mut fields = Fields(body);
+        let program = fields.bytes()?.to_vec();
+        let cwd = fields.bytes()?.to_vec();
+        let env = fields.bytes()?.to_vec();
+        let umask = u32::try_from(fields.number()?).ok()?;
+        let stdin = if fields.number()? == 1 { Stdin::Pipe } else { Stdin::Null };
+        let merge = fields.number()? == 1;
+        let script_at = fields.number()?.checked_sub(1).and_then(|at| u32::try_from(at).ok());
+        let limit = Some(fields.number()?).filter(|ms| *ms > 0).map(Duration::from_millis);
+        let grace = Duration::from_millis(fields.number()?);
+        let argv = (0..fields.number()?).map(|_| fields.bytes().map(<[u8]>::to_vec)).collect::<Option<_>>()?;
+        let lifetime = Lifetime::Host;
+        Some(Self { program, argv, script_at, env, cwd, umask, stdin, merge, limit, grace, lifetime })
+    }
+}
+
+/// The body of `FAILED`.
+pub fn encode_failure(failure: Failure) -> Vec<u8> {
+    Writer::default().number(failure.step as u64).number(u64::from(failure.errno.unsigned_abs())).finish()
+}
+
+/// From the body of `FAILED`.
+pub fn decode_failure(body: &[u8]) -> Option<Failure> {
+    let mut fields = Fields(body);
+    let step = match fields.number()? {
+        2 => LaunchStep::Chdir,
+        3 => LaunchStep::Exec,
+        4 => LaunchStep::Stdio,
+        _ => LaunchStep::Fork,
+    };
+    Some(LaunchError { step, errno: i32::try_from(fields.number()?).ok()? })
+}
+
+impl Ended {
+    /// As the body of `ENDED`.
+    pub fn encode(&self) -> Vec<u8> {
+        let (signalled, value) = match self.end {
+            End::Code(code) => (0, code),
+            End::Signal(signal) => (1, signal),
+        };
+        Writer::default()
+            .number(signalled)
+            .number(u64::from(value.unsigned_abs()))
+            .number(self.usage.user_us)
+            .number(self.usage.system_us)
+            .number(self.usage.max_rss)
+            .number(u64::try_from(self.duration.as_nanos()).unwrap_or(u64::MAX))
+            .number(self.cause as u64)
+            .number(u64::from(self.alive))
+            .finish()
+    }
+
+    /// From the body of `ENDED`; `None` when it is damaged.
+    pub fn decode(body: &[u8]) -> Option<Self> {
+        let mut fields = Fields(body);
+        let signalled = fields.number()? == 1;
+        let value = i32::try_from(fields.number()?).ok()?;
+        let usage = Usage { user_us: fields.number()?, system_us: fields.number()?, max_rss: fields.number()? };
+        let duration = Duration::from_nanos(fields.number()?);
+        let cause = match fields.number()? {
+            0 => Cause::Itself,
+            1 => Cause::Limit,
+            2 => Cause::Abort,
+            3 => Cause::Host,
+            _ => Cause::Supervisor,
+        };
+        let end = if signalled { End::Signal(value) } else { End::Code(value) };
+        Some(Self { end, usage, duration, cause, alive: fields.number()? == 1 })
+    }
+}
+
+/// The body of `RELEASED`.
+pub fn encode_survivors(survivors: &[Survivor]) -> Vec<u8> {
+    let mut writer = Writer::default().number(survivors.len() as u64);
+    for survivor in survivors {
+        writer = writer.number(u64::from(survivor.pid.unsigned_abs())).bytes(survivor.command.as_bytes());
+    }
+    writer.finish()
+}
+
+/// From the body of `RELEASED`; what is damaged is left out.
+pub fn decode_survivors(body: &[u8]) -> Vec<Survivor> {
+    let mut fields = Fields(body);
+    let count = fields.number().unwrap_or(0);
+    (0..count)
+        .map_while(|_| {
+            let pid = i32::try_from(fields.number()?).ok()?;
+            Some(Survivor { pid, command: String::from_utf8_lossy(fields.bytes()?).into_owned() })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_plan_arrives_as_it_was_sent(
+            program: Vec<u8>, argv: Vec<Vec<u8>>, env: Vec<u8>, cwd: Vec<u8>, umask in 0_u32..0o777,
+            script_at in proptest::option::of(0_u32..9), merge: bool, pipe: bool,
+            limit in proptest::option::of(1_u64..86_400_000), grace in 0_u64..15_000,
+        ) {
+            let plan = Plan {
+                program, argv, script_at, env, cwd, umask, merge,
+                stdin: if pipe { Stdin::Pipe } else { Stdin::Null },
+                limit: limit.map(Duration::from_millis), grace: Duration::from_millis(grace),
+                lifetime: Lifetime::Host,
+            };
+            prop_assert_eq!(Plan::decode(&plan.encode()), Some(plan));
+        }
+
+        #[test]
+        fn damaged_bodies_are_refused_not_believed(bytes: Vec<u8>) {
+            let _ = Plan::decode(&bytes);
+            let _ = Ended::decode(&bytes);
+            let _ = decode_failure(&bytes);
+            let _ = decode_survivors(&bytes);
+        }
+    }
+
+    #[test]
+    fn an_end_arrives_as_it_was_sent() {
+        for (end, cause) in [(End::Code(7), Cause::Itself), (End::Signal(9), Cause::Supervisor)] {
+            let ended = Ended {
+                end,
+                usage: Usage { user_us: 1, system_us: 2, max_rss: 3 },
+                duration: Duration::from_nanos(5),
+                cause,
+                alive: true,
+            };
+            assert_eq!(Ended::decode(&ended.encode()), Some(ended));
+        }
+    }
+}

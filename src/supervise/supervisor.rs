@@ -1,0 +1,170 @@
+//! One a host process: forks shims, hands them over, and cleans up after those that were killed.
+
+use std::collections::HashSet;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::signal::Signal;
+use nix::unistd::{Pid, getpid};
+
+use super::frames::{self, Fields, Frame, Read, Reader, Writer};
+use super::{protocol, shim, tree};
+use crate::sys::{self, ChildEvents, End, Fork, Reaped};
+
+/// How often orphans that do not go at once are looked for again, ms.
+const ORPHAN_INTERVAL: u16 = 5;
+
+/// The supervisor's whole life. Its standard input is the socket to the addon.
+pub fn main() -> io::Result<()> {
+    let control = sys::take_stdin()?;
+    sys::reset_signals()?;
+    // Away from the host's terminal and group, whose signals are meant for the host.
+    let _ = nix::unistd::setsid();
+    nix::unistd::chdir("/")?;
+    sys::become_subreaper()?;
+    let (lifeline, held) = sys::pipe()?;
+    let events = ChildEvents::listen()?;
+    Supervisor {
+        control: Some(control),
+        lifeline,
+        held: Some(held),
+        events,
+        reader: Reader::default(),
+        shims: HashSet::new(),
+    }
+    .serve()
+}
+
+struct Supervisor {
+    control: Option<OwnedFd>,
+    /// Read end, shared by all shims: its end of file says that the supervisor is gone.
+    lifeline: OwnedFd,
+    /// Write end, held by the supervisor alone.
+    held: Option<OwnedFd>,
+    events: ChildEvents,
+    reader: Reader,
+    shims: HashSet<Pid>,
+}
+
+impl Supervisor {
+    fn serve(&mut self) -> io::Result<()> {
+        let mut orphans = false;
+        loop {
+            let received = self.reader.has_frame();
+            let timeout = if received {
+                PollTimeout::ZERO
+            } else if orphans {
+                PollTimeout::from(ORPHAN_INTERVAL)
+            } else {
+                PollTimeout::NONE
+            };
+            let mut fds = vec![PollFd::new(self.events.as_fd(), PollFlags::POLLIN)];
+            fds.extend(self.control.as_ref().map(|control| PollFd::new(control.as_fd(), PollFlags::POLLIN)));
+            match poll(&mut fds, timeout) {
+                Ok(_) | Err(Errno::EINTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+            let asked = fds.get(1).is_some_and(|fd| fd.any().unwrap_or(false));
+            drop(fds);
+            self.events.clear();
+            let (left, shim_killed) = self.reap();
+            if shim_killed || orphans {
+                orphans = self.end_orphans();
+            }
+            if asked || received {
+                self.obey()?;
+            }
+            if self.control.is_none() && !left {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Takes what ended, continues what was stopped. Returns whether a child is left and whether a shim was killed.
+    fn reap(&mut self) -> (bool, bool) {
+        let mut killed = false;
+        loop {
+            match sys::reap(true) {
+                Reaped::Ended(pid, end, _) => killed |= self.shims.remove(&pid) && end != End::Code(0),
+                // A command has stopped its parent: it would wait for ever, and its host with it.
+                Reaped::Stopped(pid) if self.shims.contains(&pid) => sys::signal(pid, Signal::SIGCONT),
+                Reaped::Stopped(_) => {}
+                Reaped::Nothing => return (true, killed),
+                Reaped::NoChildren => return (false, killed),
+            }
+        }
+    }
+
+    /// A child that is no shim belonged to a shim that was killed. Returns whether one is left.
+    fn end_orphans(&self) -> bool {
+        let orphans = tree::below(getpid(), |child| !self.shims.contains(&child));
+        tree::kill(&orphans);
+        !orphans.is_empty()
+    }
+
+    fn obey(&mut self) -> io::Result<()> {
+        let Some(control) = &self.control else { return Ok(()) };
+        match self.reader.read(control) {
+            Ok(Read::Frame(frame)) => self.order(&frame),
+            Ok(Read::Pending) => Ok(()),
+            // The host is gone. Its shims see that for themselves; this process stays until the last of them has ended.
+            Ok(Read::Closed) | Err(_) => {
+                self.control = None;
+                Ok(())
+            }
+        }
+    }
+
+    fn order(&mut self, frame: &Frame) -> io::Result<()> {
+        match frame.kind {
+            protocol::WANT_SHIM => self.hand_over_shim(),
+            protocol::END_SHIM => {
+                let pid = Fields(&frame.body).number().and_then(|pid| i32::try_from(pid).ok()).map(Pid::from_raw);
+                if let Some(pid) = pid.filter(|pid| self.shims.contains(pid)) {
+                    sys::signal(pid, Signal::SIGKILL);
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn hand_over_shim(&mut self) -> io::Result<()> {
+        let made = self.make_shim();
+        let Some(control) = &self.control else { return Ok(()) };
+        let (pid, errno, socket) = match &made {
+            Ok((pid, socket)) => (pid.as_raw(), 0, Some(socket.as_raw_fd())),
+            Err(error) => (0, error.raw_os_error().unwrap_or(libc::EIO), None),
+        };
+        let body =
+            Writer::default().number(u64::from(pid.unsigned_abs())).number(u64::from(errno.unsigned_abs())).finish();
+        let fds: Vec<_> = socket.into_iter().collect();
+        if frames::send(control, protocol::SHIM, &body, &fds).is_err() {
+            self.control = None;
+        }
+        Ok(())
+    }
+
+    fn make_shim(&mut self) -> io::Result<(Pid, OwnedFd)> {
+        let (ours, addons) = sys::socket_pair()?;
+        match sys::fork()? {
+            Fork::Parent(pid) => {
+                self.shims.insert(pid);
+                Ok((pid, addons))
+            }
+            Fork::Child => {
+                // Whatever the child keeps open of the supervisor would hide the supervisor's end from others.
+                self.control = None;
+                self.held = None;
+                drop(addons);
+                let code = match self.lifeline.try_clone().and_then(|lifeline| shim::serve(ours, lifeline)) {
+                    Ok(()) => 0,
+                    Err(_) => 1,
+                };
+                sys::exit_now(code)
+            }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Pipes, socket pairs and descriptors that travel over them.
+
+use std::ffi::OsStr;
+use std::io::{self, IoSlice, IoSliceMut};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl};
+use nix::sys::socket::{
+    AddressFamily, ControlMessage, ControlMessageOwned, MsgFlags, SockFlag, SockType, recvmsg, sendmsg, socketpair,
+};
+
+use super::{RECEIVE_FLAGS, SEND_FLAGS, SOCKET_FLAGS};
+
+/// The most descriptors one message carries: both output pipes, standard input and a script.
+pub const MAX_FDS: usize = 4;
+
+/// A connected pair of stream sockets, both closed on exec.
+pub fn socket_pair() -> io::Result<(OwnedFd, OwnedFd)> {
+    let (a, b) = socketpair(AddressFamily::Unix, SockType::Stream, None, SockFlag::from_bits_truncate(SOCKET_FLAGS))?;
+    set_cloexec(&a)?;
+    set_cloexec(&b)?;
+    Ok((a, b))
+}
+
+/// A pipe: (read end, write end), both closed on exec and blocking.
+pub fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    super::pipe_cloexec()
+}
+
+/// Has the descriptor closed when the process executes another program.
+pub fn set_cloexec(fd: &impl AsFd) -> io::Result<()> {
+    fcntl(fd.as_fd(), FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC))?;
+    Ok(())
+}
+
+/// Lets reads and writes on this end return at once with `WouldBlock`. The other end keeps its own mode.
+pub fn set_nonblocking(fd: &impl AsFd) -> io::Result<()> {
+    let flags = OFlag::from_bits_truncate(fcntl(fd.as_fd(), FcntlArg::F_GETFL)?);
+    fcntl(fd.as_fd(), FcntlArg::F_SETFL(flags | OFlag::O_NONBLOCK))?;
+    Ok(())
+}
+
+/// Sends bytes, and with the first of them the descriptors. Returns how many bytes were taken.
+pub fn send(socket: BorrowedFd<'_>, bytes: &[u8], fds: &[RawFd], wait: bool) -> io::Result<usize> {
+    let rights = [ControlMessage::ScmRights(fds)];
+    let control: &[ControlMessage<'_>] = if fds.is_empty() { &[] } else { &rights };
+    let flags = if wait { MsgFlags::empty() } else { MsgFlags::MSG_DONTWAIT };
+    let flags = flags | MsgFlags::from_bits_truncate(SEND_FLAGS);
+    Ok(sendmsg::<()>(socket.as_raw_fd(), &[IoSlice::new(bytes)], control, flags, None)?)
+}
+
+/// Receives bytes into `buffer` and adds the descriptors that came with them to `fds`. 0 bytes: the peer is gone.
+pub fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8], fds: &mut Vec<OwnedFd>, wait: bool) -> io::Result<usize> {
+    let mut space = nix::cmsg_space!([RawFd; MAX_FDS]);
+    let mut slices = [IoSliceMut::new(buffer)];
+    let flags = if wait { MsgFlags::empty() } else { MsgFlags::MSG_DONTWAIT };
+    let flags = flags | MsgFlags::from_bits_truncate(RECEIVE_FLAGS);
+    let message = recvmsg::<()>(socket.as_raw_fd(), &mut slices, Some(&mut space), flags)?;
+    for control in message.cmsgs()? {
+        if let ControlMessageOwned::ScmRights(raw) = control {
+            for fd in raw {
+                // SAFETY: the kernel has just made this descriptor for us, nobody else knows it.
+                let owned = unsafe { OwnedFd::from_raw_fd(fd) };
+                set_cloexec(&owned)?;
+                fds.push(owned);
+            }
+        }
+    }
+    Ok(message.bytes)
+}
+
+/// Whether the peer of a socket is still there, without taking anything from it.
+pub fn peer_alive(socket: BorrowedFd<'_>) -> bool {
+    let mut byte = [0_u8; 1];
+    let flags = MsgFlags::MSG_PEEK | MsgFlags::MSG_DONTWAIT;
+    match nix::sys::socket::recv(socket.as_raw_fd(), &mut byte, flags) {
+        Ok(0) => false,
+        Ok(_) | Err(nix::errno::Errno::EAGAIN | nix::errno::Errno::EINTR) => true,
+        Err(_) => false,
+    }
+}
+
+/// Makes an owned duplicate of standard input, and puts `/dev/null` in its place.
+pub fn take_stdin() -> io::Result<OwnedFd> {
+    let taken = io::stdin().as_fd().try_clone_to_owned()?;
+    let null = std::fs::File::options().read(true).write(true).open("/dev/null")?;
+    nix::unistd::dup2_stdin(&null)?;
+    Ok(taken)
+}
+
+/// The path of the shared object that this code was loaded from; `None` when the loader does not say.
+pub fn module_path() -> Option<PathBuf> {
+    let mut info = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
+    // SAFETY: any address may be asked about, and `info` has room for the answer.
+    let found = unsafe { libc::dladdr(module_path as *const libc::c_void, info.as_mut_ptr()) };
+    if found == 0 {
+        return None;
+    }
+    // SAFETY: dladdr has filled it in (and it was zeroed before).
+    let info = unsafe { info.assume_init() };
+    if info.dli_fname.is_null() {
+        return None;
+    }
+    // SAFETY: a C string that lives as long as the shared object, which this code is part of.
+    let name = unsafe { std::ffi::CStr::from_ptr(info.dli_fname) };
+    Some(PathBuf::from(OsStr::from_bytes(name.to_bytes())))
+}

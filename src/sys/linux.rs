@@ -1,0 +1,217 @@
+//! Linux: subreapers, `/proc`, pidfds, anonymous files.
+
+use std::ffi::{CStr, CString};
+use std::fs;
+use std::io::{self, Write};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use nix::unistd::Pid;
+
+use super::processes::{ExecVectors, become_program};
+use super::{Launch, LaunchError, LaunchStep};
+
+pub(super) const SOCKET_FLAGS: i32 = libc::SOCK_CLOEXEC;
+pub(super) const SEND_FLAGS: i32 = libc::MSG_NOSIGNAL;
+pub(super) const RECEIVE_FLAGS: i32 = libc::MSG_CMSG_CLOEXEC;
+/// The highest signal number.
+pub(super) const LAST_SIGNAL: i32 = 64;
+/// Linux counts the largest resident size in KiB.
+pub(super) const MAX_RSS_UNIT: u64 = 1024;
+/// Orphaned descendants come to the nearest subreaper: walking down from it finds everything.
+pub const ORPHANS_COME_BACK: bool = true;
+/// Whether `UTF-8` alone names a locale.
+#[cfg(feature = "addon")]
+pub const BARE_CHARSET_IS_LOCALE: bool = false;
+/// A locale with UTF-8 that is always there.
+pub const UTF8_LOCALE: &str = "C.UTF-8";
+
+/// A pipe whose ends are closed on exec.
+pub(super) fn pipe_cloexec() -> io::Result<(OwnedFd, OwnedFd)> {
+    Ok(nix::unistd::pipe2(nix::fcntl::OFlag::O_CLOEXEC)?)
+}
+
+/// Has orphaned descendants come to this process instead of init.
+pub fn become_subreaper() -> io::Result<()> {
+    Ok(nix::sys::prctl::set_child_subreaper(true)?)
+}
+
+/// Gives a pipe room for this many bytes. Only a wish: the kernel may refuse it.
+pub fn grow_pipe(pipe: BorrowedFd<'_>, bytes: i32) {
+    let _ = nix::fcntl::fcntl(pipe, nix::fcntl::FcntlArg::F_SETPIPE_SZ(bytes));
+}
+
+/// Starts a program in a session of its own.
+///
+/// clone with CLONE_VM | CLONE_VFORK copies no page table, and the child reports a failed step through the memory
+/// that it shares until it has executed the program.
+pub fn launch(launch: &Launch) -> Result<Pid, LaunchError> {
+    struct Shared<'a> {
+        launch: &'a Launch,
+        vectors: ExecVectors,
+        oom_score: CString,
+        error: Option<LaunchError>,
+    }
+    extern "C" fn child(shared: *mut libc::c_void) -> libc::c_int {
+        // SAFETY: the parent is held until exec or exit, and passed a pointer to its own `Shared`.
+        let shared = unsafe { &mut *shared.cast::<Shared<'_>>() };
+        // SAFETY: this is the fresh child, and the parent keeps everything alive meanwhile.
+        let error = unsafe { become_program(shared.launch, &shared.vectors, &shared.oom_score) };
+        shared.error = Some(error);
+        127
+    }
+    const STACK: usize = 64 * 1024;
+    let mut stack = vec![0_u128; STACK / 16];
+    let mut shared = Shared { launch, vectors: ExecVectors::of(launch), oom_score: oom_score(), error: None };
+    let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
+    let top = stack.as_mut_ptr_range().end;
+    // SAFETY: the stack outlives the child's use of our memory, since CLONE_VFORK holds this thread until then.
+    let pid = unsafe { libc::clone(child, top.cast(), flags, (&raw mut shared).cast()) };
+    if pid < 0 {
+        let errno = io::Error::last_os_error().raw_os_error().unwrap_or(0);
+        return Err(LaunchError { step: LaunchStep::Fork, errno });
+    }
+    match shared.error {
+        None => Ok(Pid::from_raw(pid)),
+        Some(error) => {
+            let _ = nix::sys::wait::waitpid(Pid::from_raw(pid), None);
+            Err(error)
+        }
+    }
+}
+
+/// At least 500, and never lower than what is inherited: the command is to die before the host when memory runs out.
+fn oom_score() -> CString {
+    let inherited: i32 =
+        fs::read_to_string("/proc/self/oom_score_adj").ok().and_then(|text| text.trim().parse().ok()).unwrap_or(0);
+    CString::new(inherited.max(500).to_string()).unwrap_or_default()
+}
+
+pub(super) fn raise_oom_score(score: &CStr) {
+    // SAFETY: a constant C string.
+    let fd = unsafe { libc::open(c"/proc/self/oom_score_adj".as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC) };
+    if fd >= 0 {
+        // SAFETY: the bytes of a C string.
+        unsafe { libc::write(fd, score.as_ptr().cast(), score.count_bytes()) };
+        // SAFETY: our own descriptor.
+        unsafe { libc::close(fd) };
+    }
+}
+
+pub(super) fn close_from_three() {
+    // Every descriptor of ours is closed on exec; this is for those that a host's library may have left open.
+    // SAFETY: in a fresh child that has put its standard descriptors in place.
+    unsafe { libc::syscall(libc::SYS_close_range, 3, u32::MAX, 0) };
+}
+
+/// The children of a process, of all its threads.
+pub fn children(pid: Pid) -> Vec<Pid> {
+    let mut found = Vec::new();
+    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return found };
+    for thread in threads.flatten() {
+        let Ok(text) = fs::read_to_string(thread.path().join("children")) else { continue };
+        found.extend(text.split_ascii_whitespace().filter_map(|child| child.parse().ok()).map(Pid::from_raw));
+    }
+    found
+}
+
+/// What tells a process from a later one with the same pid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Identity {
+    /// Its parent.
+    pub parent: Pid,
+    /// When it was started, in ticks since boot.
+    pub started: u64,
+    /// Whether it has ended and only waits to be reaped.
+    pub zombie: bool,
+    /// Whether it was stopped by a signal.
+    pub stopped: bool,
+}
+
+/// Who has this pid now; `None` when nobody has.
+pub fn identity(pid: Pid) -> Option<Identity> {
+    let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    // The name may hold anything, a closing parenthesis too: the fields begin after the last one.
+    let after = memchr::memrchr(b')', &stat)? + 2;
+    let fields: Vec<&str> = std::str::from_utf8(stat.get(after..)?).ok()?.split_ascii_whitespace().collect();
+    Some(Identity {
+        parent: Pid::from_raw(fields.get(1)?.parse().ok()?),
+        started: fields.get(19)?.parse().ok()?,
+        zombie: matches!(*fields.first()?, "Z" | "X"),
+        stopped: matches!(*fields.first()?, "T" | "t"),
+    })
+}
+
+/// Signals a process, unless the pid has another owner than `expected` by now.
+pub fn signal_checked(pid: Pid, expected: Identity, signal: nix::sys::signal::Signal) {
+    // SAFETY: a plain system call.
+    let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid.as_raw(), 0) };
+    let Ok(fd) = i32::try_from(fd) else { return };
+    if fd < 0 {
+        // A kernel before 5.3: the check is all there is.
+        if io::Error::last_os_error().raw_os_error() == Some(libc::ENOSYS)
+            && identity(pid).is_some_and(|now| now.started == expected.started)
+        {
+            super::signal(pid, signal);
+        }
+        return;
+    }
+    // SAFETY: the kernel has just made it for us.
+    let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+    // From here on the pidfd names one process; the start time says whether it is the one we mean.
+    if identity(pid).is_some_and(|now| now.started == expected.started) {
+        // SAFETY: a plain system call.
+        unsafe {
+            libc::syscall(
+                libc::SYS_pidfd_send_signal,
+                fd.as_raw_fd(),
+                signal as libc::c_int,
+                std::ptr::null::<libc::siginfo_t>(),
+                0,
+            )
+        };
+    }
+}
+
+/// Every process whose environment holds this entry (`NAME=VALUE`).
+pub fn processes_with(entry: &str) -> Vec<Pid> {
+    let Ok(all) = fs::read_dir("/proc") else { return Vec::new() };
+    all.flatten()
+        .filter_map(|process| process.file_name().to_str()?.parse().ok())
+        .filter(|pid| {
+            let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+            environment.split(|byte| *byte == 0).any(|variable| variable == entry.as_bytes())
+        })
+        .map(Pid::from_raw)
+        .collect()
+}
+
+/// The command line of a process, its arguments parted by spaces, or its name in brackets; `None` when it is gone.
+pub fn command_line(pid: Pid) -> Option<String> {
+    let bytes = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+    let words: Vec<_> =
+        bytes.split(|byte| *byte == 0).filter(|word| !word.is_empty()).map(String::from_utf8_lossy).collect();
+    if words.is_empty() {
+        let name = fs::read_to_string(format!("/proc/{pid}/comm")).ok()?;
+        return Some(format!("[{}]", name.trim_end()));
+    }
+    Some(words.join(" "))
+}
+
+/// A file without a name that holds these bytes, read from its beginning.
+pub fn anonymous_file(bytes: &[u8]) -> io::Result<OwnedFd> {
+    let fd = nix::sys::memfd::memfd_create(c"agent-bash", nix::sys::memfd::MFdFlags::MFD_CLOEXEC)?;
+    let mut file = fs::File::from(fd);
+    file.write_all(bytes)?;
+    Ok(file.into())
+}
+
+/// A path by which a child of this process can open a descriptor of it, as long as this process has it open.
+pub fn script_path(fd: &impl AsFd) -> PathBuf {
+    PathBuf::from(format!("/proc/{}/fd/{}", nix::unistd::getpid(), fd.as_fd().as_raw_fd()))
+}
+
+/// How many descriptors this process has open.
+pub fn open_descriptors() -> usize {
+    fs::read_dir(Path::new("/proc/self/fd")).map_or(32, Iterator::count)
+}

@@ -1,0 +1,201 @@
+//! macOS: no subreaper and no `/proc`; groups, the parent chain and the mark in the environment stand in.
+
+use std::ffi::CStr;
+use std::io::{self, Seek, Write};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::path::PathBuf;
+
+use nix::unistd::Pid;
+
+use super::processes::{ExecVectors, become_program};
+use super::{Launch, LaunchError, LaunchStep};
+
+pub(super) const SOCKET_FLAGS: i32 = 0;
+pub(super) const SEND_FLAGS: i32 = 0;
+pub(super) const RECEIVE_FLAGS: i32 = 0;
+/// The highest signal number.
+pub(super) const LAST_SIGNAL: i32 = 31;
+/// macOS counts the largest resident size in bytes.
+pub(super) const MAX_RSS_UNIT: u64 = 1;
+/// Orphans go to launchd: what left the tree is found by the mark in its environment only.
+pub const ORPHANS_COME_BACK: bool = false;
+/// Whether `UTF-8` alone names a locale.
+#[cfg(feature = "addon")]
+pub const BARE_CHARSET_IS_LOCALE: bool = true;
+/// A locale with UTF-8 that is always there.
+pub const UTF8_LOCALE: &str = "en_US.UTF-8";
+
+/// A pipe whose ends are closed on exec.
+pub(super) fn pipe_cloexec() -> io::Result<(OwnedFd, OwnedFd)> {
+    let (read, write) = nix::unistd::pipe()?;
+    super::set_cloexec(&read)?;
+    super::set_cloexec(&write)?;
+    Ok((read, write))
+}
+
+/// There is no such thing here: a daemon that leaves its session and clears its environment is not found.
+pub fn become_subreaper() -> io::Result<()> {
+    Ok(())
+}
+
+/// The size of a pipe cannot be set here.
+pub fn grow_pipe(_: BorrowedFd<'_>, _: i32) {}
+
+/// Starts a program in a session of its own. The shim is small, so a plain fork is cheap.
+pub fn launch(launch: &Launch) -> Result<Pid, LaunchError> {
+    let vectors = ExecVectors::of(launch);
+    let failed = |step, error: io::Error| LaunchError { step, errno: error.raw_os_error().unwrap_or(0) };
+    let (read, write) = pipe_cloexec().map_err(|error| failed(LaunchStep::Stdio, error))?;
+    match super::fork().map_err(|error| failed(LaunchStep::Fork, error))? {
+        super::Fork::Child => {
+            // SAFETY: this is the fresh child of a process with one thread, its memory is its own.
+            let error = unsafe { become_program(launch, &vectors, c"") };
+            let mut report = [error.step as u8; 5];
+            report[1..].copy_from_slice(&error.errno.to_ne_bytes());
+            let _ = nix::unistd::write(&write, &report);
+            super::exit_now(127)
+        }
+        super::Fork::Parent(pid) => {
+            drop(write);
+            let mut report = [0_u8; 5];
+            if !matches!(nix::unistd::read(&read, &mut report), Ok(5)) {
+                return Ok(pid);
+            }
+            let _ = nix::sys::wait::waitpid(pid, None);
+            let step = match report[0] {
+                2 => LaunchStep::Chdir,
+                3 => LaunchStep::Exec,
+                4 => LaunchStep::Stdio,
+                _ => LaunchStep::Fork,
+            };
+            let mut errno = [0_u8; 4];
+            errno.copy_from_slice(&report[1..]);
+            Err(LaunchError { step, errno: i32::from_ne_bytes(errno) })
+        }
+    }
+}
+
+pub(super) fn raise_oom_score(_: &CStr) {}
+
+// The descriptors of ours are closed on exec. Closing others by number could hit the pipe that reports a failed launch.
+pub(super) fn close_from_three() {}
+
+fn info(pid: i32) -> Option<libc::proc_bsdinfo> {
+    let mut info = std::mem::MaybeUninit::<libc::proc_bsdinfo>::zeroed();
+    let size = i32::try_from(size_of::<libc::proc_bsdinfo>()).ok()?;
+    // SAFETY: the buffer has the size that is told.
+    let got = unsafe { libc::proc_pidinfo(pid, libc::PROC_PIDTBSDINFO, 0, info.as_mut_ptr().cast(), size) };
+    // SAFETY: zeroed before and filled in by the kernel.
+    (got == size).then(|| unsafe { info.assume_init() })
+}
+
+fn all_pids() -> Vec<i32> {
+    let mut pids = vec![0_i32; 16_384];
+    let size = i32::try_from(pids.len() * size_of::<i32>()).unwrap_or(i32::MAX);
+    // SAFETY: the buffer has the size that is told.
+    let count = unsafe { libc::proc_listallpids(pids.as_mut_ptr().cast(), size) };
+    pids.truncate(usize::try_from(count).unwrap_or(0));
+    pids
+}
+
+/// The children of a process.
+pub fn children(pid: Pid) -> Vec<Pid> {
+    let parent = u32::try_from(pid.as_raw()).unwrap_or(0);
+    all_pids()
+        .into_iter()
+        .filter(|child| info(*child).is_some_and(|info| info.pbi_ppid == parent))
+        .map(Pid::from_raw)
+        .collect()
+}
+
+/// What tells a process from a later one with the same pid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Identity {
+    /// Its parent.
+    pub parent: Pid,
+    /// When it was started, in µs.
+    pub started: u64,
+    /// Whether it has ended and only waits to be reaped.
+    pub zombie: bool,
+    /// Whether it was stopped by a signal.
+    pub stopped: bool,
+}
+
+/// Who has this pid now; `None` when nobody has.
+pub fn identity(pid: Pid) -> Option<Identity> {
+    const SSTOP: u32 = 4;
+    const SZOMB: u32 = 5;
+    let info = info(pid.as_raw())?;
+    Some(Identity {
+        parent: Pid::from_raw(i32::try_from(info.pbi_ppid).ok()?),
+        started: info.pbi_start_tvsec * 1_000_000 + info.pbi_start_tvusec,
+        zombie: info.pbi_status == SZOMB,
+        stopped: info.pbi_status == SSTOP,
+    })
+}
+
+/// Signals a process, unless the pid has another owner than `expected` by now.
+pub fn signal_checked(pid: Pid, expected: Identity, signal: nix::sys::signal::Signal) {
+    if identity(pid).is_some_and(|now| now.started == expected.started) {
+        super::signal(pid, signal);
+    }
+}
+
+/// Arguments and environment of a process, as the kernel keeps them: a count, the path, the strings.
+fn arguments(pid: i32) -> Option<(usize, Vec<u8>)> {
+    let mut name = [libc::CTL_KERN, libc::KERN_PROCARGS2, pid];
+    let mut buffer = vec![0_u8; 1024 * 1024];
+    let mut size = buffer.len();
+    // SAFETY: name and buffer have the sizes that are told.
+    let failed =
+        unsafe { libc::sysctl(name.as_mut_ptr(), 3, buffer.as_mut_ptr().cast(), &mut size, std::ptr::null_mut(), 0) };
+    if failed != 0 || size < 4 {
+        return None;
+    }
+    buffer.truncate(size);
+    let count = usize::try_from(i32::from_ne_bytes(buffer[..4].try_into().ok()?)).ok()?;
+    Some((count, buffer.split_off(4)))
+}
+
+/// Every process whose environment holds this entry (`NAME=VALUE`).
+pub fn processes_with(entry: &str) -> Vec<Pid> {
+    all_pids()
+        .into_iter()
+        .filter(|pid| {
+            arguments(*pid).is_some_and(|(_, strings)| strings.split(|byte| *byte == 0).any(|s| s == entry.as_bytes()))
+        })
+        .map(Pid::from_raw)
+        .collect()
+}
+
+/// The command line of a process, its arguments parted by spaces; `None` when it is gone.
+pub fn command_line(pid: Pid) -> Option<String> {
+    let (count, strings) = arguments(pid.as_raw())?;
+    let words: Vec<_> = strings
+        .split(|byte| *byte == 0)
+        .filter(|word| !word.is_empty())
+        .skip(1)
+        .take(count)
+        .map(String::from_utf8_lossy)
+        .collect();
+    Some(words.join(" "))
+}
+
+/// A file without a name that holds these bytes, read from its beginning.
+pub fn anonymous_file(bytes: &[u8]) -> io::Result<OwnedFd> {
+    let mut file = tempfile::tempfile()?;
+    file.write_all(bytes)?;
+    file.rewind()?;
+    Ok(file.into())
+}
+
+/// A path by which a child of this process can open a descriptor of it: the child inherits the descriptor.
+pub fn script_path(fd: &impl AsFd) -> PathBuf {
+    let _ = nix::fcntl::fcntl(fd.as_fd(), nix::fcntl::FcntlArg::F_SETFD(nix::fcntl::FdFlag::empty()));
+    PathBuf::from(format!("/dev/fd/{}", fd.as_fd().as_raw_fd()))
+}
+
+/// How many descriptors this process has open.
+pub fn open_descriptors() -> usize {
+    std::fs::read_dir("/dev/fd").map_or(32, Iterator::count)
+}

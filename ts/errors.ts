@@ -1,0 +1,23 @@
+/** The codes of a `BashError`. */
+export type BashErrorCode =
+  | 'ERR_BASH_INVALID_ARG'
+  | 'ERR_BASH_CWD_NOT_FOUND'
+  | 'ERR_BASH_CWD_NOT_DIRECTORY'
+  | 'ERR_BASH_SHELL_NOT_FOUND'
+  | 'ERR_BASH_SPAWN'
+  | 'ERR_BASH_UNSUPPORTED';
+
+/** Nothing could be run, and nothing was started. A command that ran is never an error, whatever its exit code. */
+export class BashError extends Error {
+  override readonly name = 'BashError';
+  /** What was wrong, one of `BashErrorCode`. */
+  readonly code: string;
+  /** The system's error (`'EAGAIN'`), with `ERR_BASH_SPAWN` where there is one. */
+  readonly errno?: string;
+
+  constructor(code: BashErrorCode | (string & {}), message: string, errno?: string) {
+    super(message);
+    this.code = code;
+    if (errno !== undefined) this.errno = errno;
+  }
+}

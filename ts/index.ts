@@ -1,0 +1,32 @@
+import type { BashResult } from '../native.cjs';
+import { run } from './run';
+import type { BashOptions, Truncate } from './types';
+
+export type { BashResult, BashSnapshot, BashTruncation, BashUsage, OutputChunk, Survivor, Truncation } from '../native.cjs';
+export { BashError, type BashErrorCode } from './errors';
+export type { BashOptions, SanitizeOptions, SpillOptions, Truncate } from './types';
+
+/**
+ * Runs a command in a fresh, non-login bash and resolves when it has ended, with all that it wrote.
+ *
+ * A command that ran is never an error, whatever its exit code, and neither is a time limit or an abort. The promise
+ * rejects with a `BashError` only when nothing could be run: `ERR_BASH_INVALID_ARG`, `ERR_BASH_CWD_NOT_FOUND`,
+ * `ERR_BASH_CWD_NOT_DIRECTORY`, `ERR_BASH_SHELL_NOT_FOUND`, `ERR_BASH_SPAWN`, `ERR_BASH_UNSUPPORTED`. It never throws
+ * synchronously and always settles.
+ *
+ * @param command goes to bash byte for byte, up to 64 MiB; one over 131,071 bytes reaches it as a script.
+ * @param options see `BashOptions`; all may be left out.
+ */
+export function bash(command: string, options?: BashOptions): Promise<BashResult> {
+  return run(command, options);
+}
+
+/** The three policies for output that is too long. `tail` is the default. */
+export const TRUNCATE: { tail: Truncate; ends: Truncate; head: Truncate } = {
+  /** The last 2000 lines or 50 KiB. */
+  tail: { keep: 'tail', maxLines: 2000, maxBytes: 51_200 },
+  /** 4 KiB of each end, once there are more than 128 KiB. */
+  ends: { keep: 'ends', maxBytes: 131_072, headBytes: 4096, tailBytes: 4096 },
+  /** The first 30,000 characters. */
+  head: { keep: 'head', maxChars: 30_000 },
+};

@@ -1,0 +1,193 @@
+import { resolve } from 'node:path';
+import type { NativeRequest } from '../native.cjs';
+import { BashError } from './errors';
+import type { BashOptions } from './types';
+
+type Check = (value: unknown, name: string) => void;
+
+const type =
+  (wanted: 'string' | 'number' | 'boolean' | 'function'): Check =>
+  (value, name) => {
+    if (typeof value !== wanted) throw invalid(name, value, `a ${wanted}`);
+  };
+
+const oneOf =
+  (...values: string[]): Check =>
+  (value, name) => {
+    if (typeof value !== 'string' || !values.includes(value)) throw invalid(name, value, `one of ${values.join(', ')}`);
+  };
+
+const record: Check = (value, name) => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid(name, value, 'an object');
+};
+
+const flagOr =
+  (check: Check): Check =>
+  (value, name) => {
+    if (typeof value !== 'boolean') check(value, name);
+  };
+
+const fields =
+  (checks: Record<string, Check>): Check =>
+  (value, name) => {
+    record(value, name);
+    for (const key in checks) {
+      const field = (value as Record<string, unknown>)[key];
+      if (field !== undefined) checks[key]?.(field, `${name}.${key}`);
+    }
+  };
+
+const strings: Check = (value, name) => {
+  if (!Array.isArray(value) || !value.every((item) => typeof item === 'string')) {
+    throw invalid(name, value, 'an array of strings');
+  }
+};
+
+const later: Check = (_, name) => {
+  throw new BashError('ERR_BASH_UNSUPPORTED', `${name} is not supported by this version of agent-bash`);
+};
+
+const unless =
+  (harmless: unknown, check: Check): Check =>
+  (value, name) => {
+    if (value !== harmless) check(value, name);
+  };
+
+/** One line an option: what its value may be. Ranges are checked by the core. */
+const CHECKS: Record<keyof BashOptions, Check> = {
+  args: strings,
+  cwd: type('string'),
+  env: (value, name) => {
+    record(value, name);
+    for (const [key, item] of Object.entries(value as object)) {
+      if (item !== null && item !== undefined && typeof item !== 'string') {
+        // The value may be a secret that only has the wrong type.
+        throw new BashError('ERR_BASH_INVALID_ARG', `env.${key} is a ${typeof item}; it must be a string, null or undefined`);
+      }
+    }
+  },
+  inheritEnv: (value, name) => (Array.isArray(value) ? strings(value, name) : oneOf('safe', 'all', 'none')(value, name)),
+  mode: (value, name) => {
+    oneOf('default', 'slow', 'background')(value, name);
+    if (value === 'background') later(value, "mode: 'background'");
+  },
+  timeoutMs: type('number'),
+  onTimeout: (value, name) => {
+    oneOf('kill', 'background')(value, name);
+    if (value === 'background') later(value, "onTimeout: 'background'");
+  },
+  graceMs: type('number'),
+  signal: (value, name) => {
+    const signal = value as AbortSignal | null;
+    if (typeof signal !== 'object' || signal === null || typeof signal.addEventListener !== 'function') {
+      throw invalid(name, value, 'an AbortSignal');
+    }
+  },
+  stdin: (value, name) => {
+    if (typeof value !== 'string' && !(value instanceof Uint8Array)) throw invalid(name, value, 'a string or a Uint8Array');
+  },
+  merge: type('boolean'),
+  truncate: fields({
+    keep: oneOf('tail', 'head', 'ends'),
+    maxLines: type('number'),
+    maxBytes: type('number'),
+    maxChars: type('number'),
+    headBytes: type('number'),
+    tailBytes: type('number'),
+  }),
+  sanitize: flagOr(fields({ ansi: type('boolean'), progress: oneOf('collapse', 'keep') })),
+  spill: flagOr(
+    fields({ dir: type('string'), maxBytes: type('number'), retentionMs: type('number'), allocate: type('function') }),
+  ),
+  onOutput: type('function'),
+  onSnapshot: type('function'),
+  snapshotIntervalMs: type('number'),
+  registry: later,
+  safety: (value, name) => (typeof value === 'string' ? oneOf('default', 'off')(value, name) : record(value, name)),
+  shell: type('string'),
+  prefix: later,
+  snapshot: unless(false, later),
+  warm: type('boolean'),
+  limits: later,
+};
+
+/** Checks the types of all options, before anything else is done with them. */
+export function checkOptions(command: unknown, options: unknown): asserts options is BashOptions {
+  if (typeof command !== 'string') throw invalid('command', command, 'a string');
+  record(options, 'options');
+  const given = options as Record<string, unknown>;
+  for (const key in CHECKS) {
+    const value = given[key];
+    if (value !== undefined) CHECKS[key as keyof BashOptions](value, key);
+  }
+  const { truncate } = given as BashOptions;
+  if (truncate && truncate.keep === undefined) throw invalid('truncate.keep', undefined, 'one of tail, head, ends');
+}
+
+/** As the core takes it. */
+export function toNative(command: string, options: BashOptions): NativeRequest {
+  const { env, inheritEnv, sanitize, spill, stdin, onSnapshot } = options;
+  const request: NativeRequest = {
+    command,
+    cwd: folder(options.cwd),
+    hostEnv: hostEnvironment(),
+    umask: process.umask(),
+  };
+  const { args, mode, timeoutMs, graceMs, merge, truncate, shell } = options;
+  if (args !== undefined) request.args = args;
+  if (mode !== undefined) request.mode = mode;
+  if (timeoutMs !== undefined) request.timeoutMs = timeoutMs;
+  if (graceMs !== undefined) request.graceMs = graceMs;
+  if (merge !== undefined) request.merge = merge;
+  if (truncate !== undefined) request.truncate = defined(truncate);
+  if (shell !== undefined) request.shell = shell;
+  if (env !== undefined) {
+    const entries = Object.entries(env);
+    request.env = entries.flatMap(([name, value]) => (typeof value === 'string' ? [name, value] : []));
+    request.envRemoved = entries.flatMap(([name, value]) => (typeof value === 'string' ? [] : [name]));
+  }
+  if (Array.isArray(inheritEnv)) request.inheritNames = inheritEnv;
+  else if (inheritEnv !== undefined) request.inherit = inheritEnv;
+  if (stdin !== undefined) request.stdin = typeof stdin === 'string' ? Buffer.from(stdin) : stdin;
+  if (sanitize === false) request.sanitize = false;
+  else if (typeof sanitize === 'object') {
+    request.keepAnsi = sanitize.ansi === false;
+    request.keepProgress = sanitize.progress === 'keep';
+  }
+  if (spill === undefined || spill === true) request.spill = {};
+  else if (spill) request.spill = defined({ ...spill, allocate: spill.allocate !== undefined });
+  if (options.onOutput) request.live = true;
+  if (onSnapshot) request.snapshotMs = options.snapshotIntervalMs ?? 250;
+  if (options.signal?.aborted) request.aborted = true;
+  return request;
+}
+
+// The bridge takes a key that is there for a value that is there.
+function defined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as never;
+}
+
+function folder(cwd: string | undefined): string {
+  try {
+    return cwd === undefined ? process.cwd() : resolve(cwd);
+  } catch {
+    throw new BashError('ERR_BASH_CWD_NOT_FOUND', `Working directory does not exist: ${cwd ?? "the host's own"}`);
+  }
+}
+
+// One string crosses into the core much faster than an object with a property a variable.
+function hostEnvironment(): string {
+  let block = '';
+  const { env } = process;
+  for (const name in env) block += `${name}=${env[name]}\0`;
+  return block;
+}
+
+function invalid(name: string, value: unknown, wanted: string): BashError {
+  return new BashError('ERR_BASH_INVALID_ARG', `${name}: ${shown(value)} is not ${wanted}`);
+}
+
+function shown(value: unknown): string {
+  const text = typeof value === 'string' ? JSON.stringify(value) : String(value);
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
+}

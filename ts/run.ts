@@ -1,0 +1,95 @@
+import type { BashResult, Bridge, NativeEvent } from '../native.cjs';
+import { BashError } from './errors';
+import { loadNative } from './native';
+import { checkOptions, toNative } from './options';
+import type { BashOptions } from './types';
+
+/** A command that has not ended yet, as this thread sees it. */
+interface Pending {
+  options: BashOptions;
+  settle(): void;
+  resolve(result: BashResult): void;
+  reject(error: unknown): void;
+}
+
+const running = new Map<number, Pending>();
+let bridge: Bridge | undefined;
+
+/** Runs a command; see `bash` of the main entry. Never throws synchronously: it is asynchronous as a whole. */
+export async function run(command: string, options: BashOptions = {}): Promise<BashResult> {
+  checkOptions(command, options);
+  const request = toNative(command, options);
+  bridge ??= new (loadNative().Bridge)(dispatch);
+  const way = bridge;
+  return new Promise((resolve, reject) => {
+    if (running.size === 0) way.hold(true);
+    const id = way.start(request);
+    const abort = () => way.abort(id);
+    options.signal?.addEventListener('abort', abort, { once: true });
+    const settle = () => {
+      options.signal?.removeEventListener('abort', abort);
+      running.delete(id);
+      if (running.size === 0) way.hold(false);
+    };
+    running.set(id, { options, settle, resolve, reject });
+  });
+}
+
+function dispatch(event: NativeEvent): void {
+  const { id } = event;
+  const pending = running.get(id);
+  if (!pending || !bridge) return;
+  if (event.result) {
+    pending.settle();
+    pending.resolve(event.result);
+  } else if (event.error) {
+    pending.settle();
+    pending.reject(new BashError(event.error.code, event.error.message, event.error.errno));
+  } else if (event.output) {
+    void hear(bridge, id, pending, event.output);
+  } else if (event.snapshot) {
+    bridge.seen(id, failureOf(() => pending.options.onSnapshot?.(event.snapshot as never)));
+  } else if (event.allocate) {
+    allocate(bridge, id, pending, event.allocate);
+  }
+}
+
+async function hear(way: Bridge, id: number, pending: Pending, chunk: NonNullable<NativeEvent['output']>): Promise<void> {
+  try {
+    await pending.options.onOutput?.(chunk);
+    way.heard(id);
+  } catch (error) {
+    way.heard(id, messageOf(error));
+  }
+}
+
+function allocate(way: Bridge, id: number, pending: Pending, stream: 'stdout' | 'stderr'): void {
+  const { spill } = pending.options;
+  try {
+    const place = typeof spill === 'object' ? spill.allocate?.(stream) : null;
+    if (!place) return way.allocated(id, stream, null, null, 'nothing was allocated');
+    if (typeof place.id !== 'string' || typeof place.path !== 'string') {
+      return way.allocated(id, stream, null, null, 'allocate gave no id and path');
+    }
+    way.allocated(id, stream, place.id, place.path);
+  } catch (error) {
+    way.allocated(id, stream, null, null, messageOf(error));
+  }
+}
+
+function failureOf(call: () => void): string | undefined {
+  try {
+    call();
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+function messageOf(error: unknown): string {
+  try {
+    return error instanceof Error ? error.message : String(error);
+  } catch {
+    return 'an error that cannot be shown';
+  }
+}

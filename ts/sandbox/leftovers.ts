@@ -1,0 +1,86 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Survivor } from 'agent-bash';
+import { failure } from './errors.ts';
+import { type Process, processes } from './processes.ts';
+
+/** How long SIGKILL may take before what is left is reported. */
+const KILL_BOUND_MS = 1_000;
+
+/**
+ * What the commands of one sandbox left running: `bash` lists it and lets it live, a sandbox that is stopped does not.
+ * It is known by three signs: it was listed, it descends from something listed, or its environment carries the mark.
+ */
+export class Leftovers {
+  readonly #mark: string;
+  readonly #graceMs: number;
+  /** Start times by pid. */
+  readonly #known = new Map<number, string>();
+
+  /** `mark` is the environment entry, `NAME=value`, of this sandbox's commands. */
+  constructor(mark: string, graceMs: number) {
+    this.#mark = mark;
+    this.#graceMs = graceMs;
+  }
+
+  /** Remembers the survivors of a command that has just ended. */
+  async remember(survivors: Survivor[]): Promise<void> {
+    if (survivors.length === 0) return;
+    const alive = await processes(this.#mark);
+    for (const { pid } of survivors) {
+      const process = alive.get(pid);
+      if (process) this.#known.set(pid, process.started);
+    }
+  }
+
+  /** Ends them: SIGTERM, the grace, SIGKILL until none is left. */
+  async end(): Promise<void> {
+    const asked = new Set<string>();
+    const begun = performance.now();
+    for (let wait = 5; ; wait = Math.min(wait * 2, 100)) {
+      const left = this.#among(await processes(this.#mark));
+      if (left.length === 0) return this.#known.clear();
+      const elapsed = performance.now() - begun;
+      if (elapsed > this.#graceMs + KILL_BOUND_MS)
+        throw failure(
+          'EPERM',
+          `could not end what commands left running: pid ${left.map(({ pid }) => pid).join(', ')}`,
+        );
+      for (const process of left) {
+        // Their children are remembered before they lose their parent.
+        this.#known.set(process.pid, process.started);
+        const identity = `${process.pid} ${process.started}`;
+        if (elapsed >= this.#graceMs) send(process.pid, 'SIGKILL');
+        else if (!asked.has(identity)) {
+          asked.add(identity);
+          send(process.pid, 'SIGTERM');
+          send(process.pid, 'SIGCONT');
+        }
+      }
+      await pause(wait);
+    }
+  }
+
+  #among(alive: Map<number, Process>): Process[] {
+    const ours = new Map<number, boolean>();
+    const isOurs = (process: Process | undefined): boolean => {
+      if (process === undefined || process.pid === globalThis.process.pid) return false;
+      const judged = ours.get(process.pid);
+      if (judged !== undefined) return judged;
+      ours.set(process.pid, false);
+      const verdict =
+        process.marked || this.#known.get(process.pid) === process.started || isOurs(alive.get(process.parent));
+      ours.set(process.pid, verdict);
+      return verdict;
+    };
+    return [...alive.values()].filter(isOurs);
+  }
+}
+
+/** Sends a signal to a process that may be gone, or another user's by now. */
+function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // What is left is looked for again in any case.
+  }
+}
