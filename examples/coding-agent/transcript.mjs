@@ -87,7 +87,10 @@ export class Transcript {
       return value === undefined || value === null ? [] : [`${key} ${value}`];
     });
     const head = printable(String(input.command ?? '')).replaceAll('\n', '\n  ');
-    this.#open.set(id, `${head}${asked.length > 0 ? this.#paint.dim(printable(`  (${asked.join(', ')})`)) : ''}`);
+    this.#open.set(
+      id,
+      `${this.#paint.bold(head)}${asked.length > 0 ? this.#paint.dim(printable(`  (${asked.join(', ')})`)) : ''}`,
+    );
     this.#lastProgress = { text: '', at: -Infinity };
     this.#header(id);
   }
@@ -103,7 +106,7 @@ export class Transcript {
     this.#clearProgress();
     const text = `  ⋯ ${seconds(snapshot.durationMs)}  ${printable(last).replaceAll('\t', ' ')}`;
     if (!this.#live) return this.#line(this.#paint.dim(text));
-    const columns = (this.#out.columns ?? 80) - 1;
+    const columns = (this.#out.columns || 80) - 1;
     this.#out.write(this.#paint.dim([...text].slice(0, columns).join('')));
     this.#progressShown = true;
   }
@@ -133,7 +136,7 @@ export class Transcript {
   /** @param {string} id */
   #header(id) {
     this.#gap();
-    this.#line(`${this.#paint.cyan('$')} ${this.#paint.bold(this.#open.get(id) ?? '')}`);
+    this.#line(`${this.#paint.cyan('$')} ${this.#open.get(id) ?? ''}`);
     this.#current = id;
   }
 
