@@ -8,7 +8,7 @@
 //! - its state cannot be seen, and APC, PM and SOS call nothing back, so their span cannot be kept (`ansi: false`) or
 //!   ended at the newline from outside.
 //!
-//! On well-formed input both agree; a property test beside this file holds them together.
+//! On well-formed input both agree; a property test in `tests/clean` holds them together.
 
 /// Longest CSI, introducer included, that is taken for one. What is longer was never meant as a sequence.
 const MAX_SEQUENCE: usize = 1024;

@@ -41,7 +41,7 @@ impl Line {
     pub(super) fn begin(&mut self, text: &str) {
         self.ascii.clear();
         self.cursor = 0;
-        if is_one_cell_a_byte(text) {
+        if is_one_cell_a_byte(text.as_bytes()) {
             self.way = Way::Ascii;
             self.ascii.extend_from_slice(text.as_bytes());
             self.cursor = text.len();
@@ -60,10 +60,10 @@ impl Line {
     /// Writes text without newlines from the cursor on, up to the character that makes the line exceed its limit.
     /// Returns the bytes taken; fewer than all, or [`Line::is_over`], mean that the line is over its limit now.
     pub(super) fn write(&mut self, text: &str) -> usize {
-        if self.way == Way::Ascii && is_one_cell_a_byte(text) {
+        if self.way == Way::Ascii && is_one_cell_a_byte(text.as_bytes()) {
             return self.write_ascii(text.as_bytes());
         }
-        self.split_into_cells();
+        self.use_cells();
         for (at, c) in text.char_indices() {
             if self.is_over() {
                 return at;
@@ -83,7 +83,7 @@ impl Line {
 
     /// Puts a control sequence, which takes no room, at the cursor.
     pub(super) fn attach(&mut self, raw: &str) {
-        self.split_into_cells();
+        self.use_cells();
         self.cells.attach(raw);
     }
 
@@ -158,7 +158,7 @@ impl Line {
         }
     }
 
-    fn split_into_cells(&mut self) {
+    fn use_cells(&mut self) {
         if self.way == Way::Ascii {
             self.way = Way::Cells;
             self.cells.clear();
@@ -184,6 +184,6 @@ impl Line {
 }
 
 /// Printable ASCII only.
-pub(super) fn is_one_cell_a_byte(text: &str) -> bool {
-    text.bytes().fold(true, |all, byte| all & (byte.wrapping_sub(0x20) < 0x5F))
+pub(super) fn is_one_cell_a_byte(text: &[u8]) -> bool {
+    text.iter().fold(true, |all, byte| all & (byte.wrapping_sub(0x20) < 0x5F))
 }

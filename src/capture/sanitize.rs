@@ -250,7 +250,7 @@ impl Body {
         let old = &self.out[start..];
         let new = &run[..memchr::memchr(b'\n', run.as_bytes()).unwrap_or(run.len())];
         let covered = new.len() >= old.len() && old.len() <= LINE_LIMIT && new.len() <= LINE_LIMIT;
-        if !covered || !is_one_cell_a_byte(old) || !is_one_cell_a_byte(&new[..old.len()]) {
+        if !covered || !is_one_cell_a_byte(old.as_bytes()) || !is_one_cell_a_byte(&new.as_bytes()[..old.len()]) {
             return false;
         }
         self.out.truncate(start);

@@ -66,6 +66,8 @@ pub struct SpillFile {
     written: u64,
     max_bytes: u64,
     error: Option<String>,
+    /// The error is that the limit was reached.
+    full: bool,
 }
 
 impl SpillFile {
@@ -98,7 +100,7 @@ impl SpillFile {
     }
 
     fn new(file: File, path: PathBuf, artifact_id: Option<String>, max_bytes: u64) -> Self {
-        Self { file: Some(file), path, artifact_id, written: 0, max_bytes, error: None }
+        Self { file: Some(file), path, artifact_id, written: 0, max_bytes, error: None, full: false }
     }
 
     /// Where it lies, absolute.
@@ -123,7 +125,7 @@ impl SpillFile {
 
     /// True when it holds the beginning of the stream up to its limit.
     pub(super) fn is_full(&self) -> bool {
-        self.file.is_none() && self.written + 4 > self.max_bytes
+        self.full
     }
 
     /// Appends text. The first failure, or the limit, closes the file; later calls do nothing.
@@ -145,6 +147,7 @@ impl SpillFile {
             }
         }
         if fits < text.len() {
+            self.full = true;
             self.stop(&format!("stopped at its limit of {} bytes", self.max_bytes));
         }
     }
