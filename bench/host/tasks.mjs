@@ -18,15 +18,16 @@ function expectSuccess(name, { exitCode }) {
 
 /** The environment that our commands get, as the kernel handed it to bash. */
 async function environment() {
-  const { run } = await contestant('agent-bash');
-  // bash stays (it is not replaced by its last command), so /proc shows what it was started with.
-  const { stdout } = await run('cat /proc/$$/environ 2>/dev/null || env -0; :');
-  return Object.fromEntries(
-    stdout
-      .split('\0')
-      .filter(Boolean)
-      .map((entry) => [entry.slice(0, entry.indexOf('=')), entry.slice(entry.indexOf('=') + 1)]),
-  );
+  const { bash } = await import('agent-bash');
+  // bash stays (it is not replaced by its last command), so /proc shows what it was started with. Sanitized text
+  // would have lost the NULs between the entries.
+  const { stdout } = await bash('cat /proc/$$/environ 2>/dev/null || env -0; :', { sanitize: false });
+  const entries = stdout.split('\0').filter(Boolean);
+  const env = Object.fromEntries(entries.map((entry) => entry.split(/=(.*)/s, 2)));
+  if (env.PATH !== process.env.PATH || env.AGENT_BASH !== '1') {
+    throw new Error(`not the environment of a command: ${Object.keys(env)}`);
+  }
+  return env;
 }
 
 /** Runs `true` `count` times, one after another: the time of each, and of its synchronous part. */
