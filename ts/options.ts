@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { NativeRequest } from '../native.cjs';
+import type { NativeOptions, NativeRequest } from '../native.cjs';
 import { BashError } from './errors';
 import type { BashOptions } from './types';
 
@@ -124,42 +124,48 @@ export function checkOptions(command: unknown, options: unknown): asserts option
   if (truncate && truncate.keep === undefined) throw invalid('truncate.keep', undefined, 'one of tail, head, ends');
 }
 
-/** As the core takes it. */
-export function toNative(command: string, options: BashOptions): NativeRequest {
-  const { env, inheritEnv, sanitize, spill, stdin, onSnapshot } = options;
+/** As the core takes it. Each key that crosses costs time, so what has its default does not. */
+export function toNative(command: string, given: BashOptions): NativeRequest {
   const request: NativeRequest = {
     command,
-    cwd: folder(options.cwd),
+    cwd: folder(given.cwd),
     hostEnv: hostEnvironment(),
     umask: process.umask(),
   };
-  const { args, mode, timeoutMs, graceMs, merge, truncate, shell } = options;
-  if (args !== undefined) request.args = args;
-  if (mode !== undefined) request.mode = mode;
-  if (timeoutMs !== undefined) request.timeoutMs = timeoutMs;
-  if (graceMs !== undefined) request.graceMs = graceMs;
-  if (merge !== undefined) request.merge = merge;
-  if (truncate !== undefined) request.truncate = defined(truncate);
-  if (shell !== undefined) request.shell = shell;
+  const options = toNativeOptions(given);
+  if (Object.keys(options).length > 0) request.options = options;
+  return request;
+}
+
+function toNativeOptions(given: BashOptions): NativeOptions {
+  const { args, mode, timeoutMs, graceMs, merge, truncate, shell, env, inheritEnv, sanitize, spill, stdin } = given;
+  const options: NativeOptions = {};
+  if (args !== undefined) options.args = args;
+  if (mode !== undefined) options.mode = mode;
+  if (timeoutMs !== undefined) options.timeoutMs = timeoutMs;
+  if (graceMs !== undefined) options.graceMs = graceMs;
+  if (merge !== undefined) options.merge = merge;
+  if (truncate !== undefined) options.truncate = defined(truncate);
+  if (shell !== undefined) options.shell = shell;
   if (env !== undefined) {
     const entries = Object.entries(env);
-    request.env = entries.flatMap(([name, value]) => (typeof value === 'string' ? [name, value] : []));
-    request.envRemoved = entries.flatMap(([name, value]) => (typeof value === 'string' ? [] : [name]));
+    options.env = entries.flatMap(([name, value]) => (typeof value === 'string' ? [name, value] : []));
+    options.envRemoved = entries.flatMap(([name, value]) => (typeof value === 'string' ? [] : [name]));
   }
-  if (Array.isArray(inheritEnv)) request.inheritNames = inheritEnv;
-  else if (inheritEnv !== undefined) request.inherit = inheritEnv;
-  if (stdin !== undefined) request.stdin = typeof stdin === 'string' ? Buffer.from(stdin) : stdin;
-  if (sanitize === false) request.sanitize = false;
+  if (Array.isArray(inheritEnv)) options.inheritNames = inheritEnv;
+  else if (inheritEnv !== undefined) options.inherit = inheritEnv;
+  if (stdin !== undefined) options.stdin = typeof stdin === 'string' ? Buffer.from(stdin) : stdin;
+  if (sanitize === false) options.raw = true;
   else if (typeof sanitize === 'object') {
-    request.keepAnsi = sanitize.ansi === false;
-    request.keepProgress = sanitize.progress === 'keep';
+    options.keepAnsi = sanitize.ansi === false;
+    options.keepProgress = sanitize.progress === 'keep';
   }
-  if (spill === undefined || spill === true) request.spill = {};
-  else if (spill) request.spill = defined({ ...spill, allocate: spill.allocate !== undefined });
-  if (options.onOutput) request.live = true;
-  if (onSnapshot) request.snapshotMs = options.snapshotIntervalMs ?? 250;
-  if (options.signal?.aborted) request.aborted = true;
-  return request;
+  if (spill === false) options.noSpill = true;
+  else if (typeof spill === 'object') options.spill = defined({ ...spill, allocate: spill.allocate !== undefined });
+  if (given.onOutput) options.live = true;
+  if (given.onSnapshot) options.snapshotMs = given.snapshotIntervalMs ?? 250;
+  if (given.signal?.aborted) options.aborted = true;
+  return options;
 }
 
 // The bridge takes a key that is there for a value that is there.
@@ -175,11 +181,15 @@ function folder(cwd: string | undefined): string {
   }
 }
 
-// One string crosses into the core much faster than an object with a property a variable.
+// One string crosses into the core much faster than an object with a property a variable, and asking for the names alone
+// spares the enumeration a second look at each of them.
 function hostEnvironment(): string {
-  let block = '';
   const { env } = process;
-  for (const name in env) block += `${name}=${env[name]}\0`;
+  let block = '';
+  for (const name of Object.getOwnPropertyNames(env)) {
+    const value = env[name];
+    if (value !== undefined) block += `${name}=${value}\0`;
+  }
   return block;
 }
 

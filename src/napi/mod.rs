@@ -7,5 +7,5 @@ mod result;
 
 pub use bridge::Bridge;
 pub use events::NativeEvent;
-pub use request::{NativeRequest, NativeSpill, NativeTruncate};
+pub use request::{NativeOptions, NativeRequest, NativeSpill, NativeTruncate};
 pub use result::{BashResult, BashSnapshot, BashTruncation, BashUsage, NativeError, OutputChunk, Survivor, Truncation};

@@ -6,18 +6,28 @@ use napi_derive::napi;
 use crate::plan::Inherit;
 use crate::request::{self, RawOptions, RawSpill, RawTruncate};
 
-/// One command; what is left out has its default.
+/// One command.
 #[napi(object, object_to_js = false)]
 pub struct NativeRequest {
     /// The command.
     pub command: String,
-    /// Its positional parameters.
-    pub args: Option<Vec<String>>,
     /// An absolute path.
     pub cwd: String,
     /// `process.env` of the calling thread: `NAME=VALUE`, each ended by a NUL.
     pub host_env: String,
-    /// Names and values in turn; a name without a value stands in `env_removed`.
+    /// `process.umask()`
+    pub umask: u32,
+    /// What differs from the defaults.
+    pub options: Option<NativeOptions>,
+}
+
+/// What differs from the defaults of one command.
+#[napi(object, object_to_js = false)]
+#[derive(Default)]
+pub struct NativeOptions {
+    /// Its positional parameters.
+    pub args: Option<Vec<String>>,
+    /// Names and values in turn.
     pub env: Option<Vec<String>>,
     /// Names to remove.
     pub env_removed: Option<Vec<String>>,
@@ -31,23 +41,23 @@ pub struct NativeRequest {
     pub timeout_ms: Option<f64>,
     /// ms
     pub grace_ms: Option<f64>,
-    /// `process.umask()`
-    pub umask: u32,
     /// Bytes for standard input.
     pub stdin: Option<Uint8Array>,
     /// One pipe for both streams.
     pub merge: Option<bool>,
     /// What is kept.
     pub truncate: Option<NativeTruncate>,
-    /// Whether output is cleaned at all.
-    pub sanitize: Option<bool>,
-    /// Whether escape sequences are kept.
+    /// Output is decoded and left as it is.
+    pub raw: Option<bool>,
+    /// Escape sequences are kept.
     pub keep_ansi: Option<bool>,
-    /// Whether progress lines are kept as they come.
+    /// Progress lines are kept as they come.
     pub keep_progress: Option<bool>,
-    /// Where whole output goes; left out: nowhere.
+    /// Where whole output goes.
     pub spill: Option<NativeSpill>,
-    /// Whether live output is wanted.
+    /// Whole output goes nowhere.
+    pub no_spill: Option<bool>,
+    /// Live output is wanted.
     pub live: Option<bool>,
     /// Live snapshots are wanted, every so many ms.
     pub snapshot_ms: Option<f64>,
@@ -89,42 +99,42 @@ pub struct NativeSpill {
 
 impl From<NativeRequest> for RawOptions {
     fn from(native: NativeRequest) -> Self {
-        let inherit = match (native.inherit_names, native.inherit.as_deref()) {
+        let NativeRequest { command, cwd, host_env, umask, options } = native;
+        let given = options.unwrap_or_default();
+        let is = |flag: Option<bool>| flag.unwrap_or(false);
+        let spill = (!is(given.no_spill)).then(|| given.spill.map(RawSpill::from).unwrap_or_default());
+        let inherit = match (given.inherit_names, given.inherit.as_deref()) {
             (Some(names), _) => Inherit::Names(names),
             (None, Some("all")) => Inherit::All,
             (None, Some("none")) => Inherit::None,
             (None, _) => Inherit::Safe,
         };
         let mut env: Vec<(String, Option<String>)> = Vec::new();
-        let mut pairs = native.env.unwrap_or_default().into_iter();
+        let mut pairs = given.env.unwrap_or_default().into_iter();
         while let (Some(name), Some(value)) = (pairs.next(), pairs.next()) {
             env.push((name, Some(value)));
         }
-        env.extend(native.env_removed.unwrap_or_default().into_iter().map(|name| (name, None)));
+        env.extend(given.env_removed.unwrap_or_default().into_iter().map(|name| (name, None)));
         Self {
-            command: native.command,
-            args: native.args.unwrap_or_default(),
-            cwd: native.cwd,
-            host_env: native.host_env,
+            command,
+            args: given.args.unwrap_or_default(),
+            cwd,
+            host_env,
             env,
             inherit,
-            mode: native.mode,
-            timeout_ms: native.timeout_ms,
-            grace_ms: native.grace_ms,
-            umask: native.umask,
-            stdin: native.stdin.map(|bytes| bytes.to_vec()),
-            merge: native.merge.unwrap_or(false),
-            truncate: native.truncate.map(RawTruncate::from),
-            sanitize: request::sanitize(
-                native.sanitize.unwrap_or(true),
-                !native.keep_ansi.unwrap_or(false),
-                native.keep_progress.unwrap_or(false),
-            ),
-            spill: native.spill.map(RawSpill::from),
-            live: native.live.unwrap_or(false),
-            snapshot_ms: native.snapshot_ms,
-            shell: native.shell,
-            aborted: native.aborted.unwrap_or(false),
+            mode: given.mode,
+            timeout_ms: given.timeout_ms,
+            grace_ms: given.grace_ms,
+            umask,
+            stdin: given.stdin.map(|bytes| bytes.to_vec()),
+            merge: is(given.merge),
+            truncate: given.truncate.map(RawTruncate::from),
+            sanitize: request::sanitize(!is(given.raw), !is(given.keep_ansi), is(given.keep_progress)),
+            spill,
+            live: is(given.live),
+            snapshot_ms: given.snapshot_ms,
+            shell: given.shell,
+            aborted: is(given.aborted),
         }
     }
 }

@@ -379,9 +379,14 @@ fn prepare(plan: &Plan, fds: Vec<OwnedFd>) -> Result<(Prepared, Option<OwnedFd>)
         let path = text(sys::script_path(script).as_os_str().as_bytes())?;
         *argv.get_mut(at as usize).ok_or(damaged)? = path;
     }
-    let env =
-        plan.env.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()).map(text).collect::<Result<_, _>>()?;
-    let launch = Launch { program: text(&plan.program)?, argv, env, cwd: text(&plan.cwd)?, umask: plan.umask, stdio };
+    let launch = Launch {
+        program: text(&plan.program)?,
+        argv,
+        env: plan.env.clone(),
+        cwd: text(&plan.cwd)?,
+        umask: plan.umask,
+        stdio,
+    };
     Ok((Prepared(launch, held), script))
 }
 

@@ -5,6 +5,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use nix::unistd::Pid;
 
@@ -49,22 +50,24 @@ pub fn launch(launch: &Launch) -> Result<Pid, LaunchError> {
     struct Shared<'a> {
         launch: &'a Launch,
         vectors: ExecVectors,
-        oom_score: CString,
+        oom_score: &'a CStr,
         error: Option<LaunchError>,
     }
     extern "C" fn child(shared: *mut libc::c_void) -> libc::c_int {
         // SAFETY: the parent is held until exec or exit, and passed a pointer to its own `Shared`.
         let shared = unsafe { &mut *shared.cast::<Shared<'_>>() };
         // SAFETY: this is the fresh child, and the parent keeps everything alive meanwhile.
-        let error = unsafe { become_program(shared.launch, &shared.vectors, &shared.oom_score) };
+        let error = unsafe { become_program(shared.launch, &shared.vectors, shared.oom_score) };
         shared.error = Some(error);
         127
     }
     const STACK: usize = 64 * 1024;
-    let mut stack = vec![0_u128; STACK / 16];
+    // Not initialised: zeroing it would touch pages that the child never uses.
+    let mut stack = Vec::<u128>::with_capacity(STACK / 16);
     let mut shared = Shared { launch, vectors: ExecVectors::of(launch), oom_score: oom_score(), error: None };
     let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
-    let top = stack.as_mut_ptr_range().end;
+    // SAFETY: the end of the allocation.
+    let top = unsafe { stack.as_mut_ptr().add(STACK / 16) };
     // SAFETY: the stack outlives the child's use of our memory, since CLONE_VFORK holds this thread until then.
     let pid = unsafe { libc::clone(child, top.cast(), flags, (&raw mut shared).cast()) };
     if pid < 0 {
@@ -81,10 +84,13 @@ pub fn launch(launch: &Launch) -> Result<Pid, LaunchError> {
 }
 
 /// At least 500, and never lower than what is inherited: the command is to die before the host when memory runs out.
-fn oom_score() -> CString {
-    let inherited: i32 =
-        fs::read_to_string("/proc/self/oom_score_adj").ok().and_then(|text| text.trim().parse().ok()).unwrap_or(0);
-    CString::new(inherited.max(500).to_string()).unwrap_or_default()
+fn oom_score() -> &'static CStr {
+    static SCORE: OnceLock<CString> = OnceLock::new();
+    SCORE.get_or_init(|| {
+        let text = fs::read_to_string("/proc/self/oom_score_adj").unwrap_or_default();
+        let inherited: i32 = text.trim().parse().unwrap_or(0);
+        CString::new(inherited.max(500).to_string()).unwrap_or_default()
+    })
 }
 
 pub(super) fn raise_oom_score(score: &CStr) {

@@ -36,8 +36,8 @@ pub struct Launch {
     pub program: CString,
     /// Its arguments, the name first.
     pub argv: Vec<CString>,
-    /// Its environment as `NAME=VALUE`.
-    pub env: Vec<CString>,
+    /// Its environment: `NAME=VALUE`, each ended by a NUL.
+    pub env: Vec<u8>,
     /// The folder it starts in.
     pub cwd: CString,
     /// Its file mode creation mask.
@@ -77,10 +77,12 @@ pub(super) struct ExecVectors {
 
 impl ExecVectors {
     pub fn of(launch: &Launch) -> Self {
-        let pointers = |strings: &[CString]| {
-            strings.iter().map(|string| string.as_ptr()).chain(std::iter::once(std::ptr::null())).collect()
-        };
-        Self { argv: pointers(&launch.argv), env: pointers(&launch.env) }
+        let end = std::iter::once(std::ptr::null());
+        let argv = launch.argv.iter().map(|argument| argument.as_ptr()).chain(end.clone()).collect();
+        // Pointers into the block itself: a copy a variable would cost more than all else that is done here.
+        let env =
+            launch.env.split_inclusive(|byte| *byte == 0).filter(|entry| entry.ends_with(&[0]) && entry.len() > 1);
+        Self { argv, env: env.map(|entry| entry.as_ptr().cast()).chain(end).collect() }
     }
 }
 
