@@ -39,7 +39,9 @@ impl Error {
     /// The stable code.
     pub fn code(&self) -> &'static str {
         match self {
-            Self::InvalidArg(_) | Self::Environment(_) => "ERR_BASH_INVALID_ARG",
+            Self::InvalidArg(_) | Self::Environment(_) | Self::ShellNotFound(ShellNotFound::NotAName(_)) => {
+                "ERR_BASH_INVALID_ARG"
+            }
             Self::CwdNotFound(_) => "ERR_BASH_CWD_NOT_FOUND",
             Self::CwdNotDirectory(_) => "ERR_BASH_CWD_NOT_DIRECTORY",
             Self::ShellNotFound(_) => "ERR_BASH_SHELL_NOT_FOUND",

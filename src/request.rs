@@ -17,6 +17,7 @@ const MAX_COMMAND: usize = 64 * 1024 * 1024;
 const MAX_LIMIT: f64 = 86_400_000.0;
 const MAX_GRACE: f64 = 15_000.0;
 const DEFAULT_GRACE: Duration = Duration::from_secs(2);
+const DEFAULT_SNAPSHOT: Duration = Duration::from_millis(250);
 const DEFAULT_SPILL: u64 = 1 << 30;
 const DEFAULT_RETENTION: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 /// The largest whole number that JavaScript counts exactly.
@@ -57,7 +58,9 @@ pub struct RawOptions {
     pub spill: Option<RawSpill>,
     /// Live output is wanted.
     pub live: bool,
-    /// Live snapshots are wanted, every so many ms.
+    /// Live snapshots are wanted.
+    pub snapshots: bool,
+    /// How often, ms.
     pub snapshot_ms: Option<f64>,
     /// The shell, a path or a name.
     pub shell: Option<String>,
@@ -188,7 +191,7 @@ impl Request {
             }
         };
         let grace = raw.grace_ms.map_or(Ok(DEFAULT_GRACE), |ms| millis("graceMs", ms, 0.0, MAX_GRACE))?;
-        let snapshots = raw.snapshot_ms.map(|ms| millis("snapshotIntervalMs", ms, 10.0, 60_000.0)).transpose()?;
+        let interval = raw.snapshot_ms.map_or(Ok(DEFAULT_SNAPSHOT), |ms| millis("snapshotIntervalMs", ms, 10.0, 60_000.0))?;
         let truncate = raw.truncate.as_ref().map_or(Ok(Truncate::default()), check_truncate)?;
         let spill = raw.spill.map(check_spill).transpose()?;
         let host = |name: &str| {
@@ -215,7 +218,7 @@ impl Request {
             sanitize: raw.sanitize,
             spill,
             live: raw.live,
-            snapshots,
+            snapshots: raw.snapshots.then_some(interval),
             aborted: raw.aborted,
         })
     }

@@ -56,7 +56,9 @@ const unless =
 /** One line an option: what its value may be. Ranges are checked by the core. */
 const CHECKS: Record<keyof BashOptions, Check> = {
   args: strings,
-  cwd: type('string'),
+  cwd: (value, name) => {
+    if (typeof value !== 'string' || value === '') throw invalid(name, value, 'the path of a folder');
+  },
   env: (value, name) => {
     record(value, name);
     for (const [key, item] of Object.entries(value as object)) {
@@ -163,7 +165,8 @@ function toNativeOptions(given: BashOptions): NativeOptions {
   if (spill === false) options.noSpill = true;
   else if (typeof spill === 'object') options.spill = defined({ ...spill, allocate: spill.allocate !== undefined });
   if (given.onOutput) options.live = true;
-  if (given.onSnapshot) options.snapshotMs = given.snapshotIntervalMs ?? 250;
+  if (given.onSnapshot) options.snapshots = true;
+  if (given.snapshotIntervalMs !== undefined) options.snapshotMs = given.snapshotIntervalMs;
   if (given.signal?.aborted) options.aborted = true;
   return options;
 }

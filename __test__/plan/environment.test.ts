@@ -169,10 +169,10 @@ describe('`env`', () => {
   });
 
   test('holds names that are no shell variables', async () => {
-    const { stdout } = await bash("tr '\\0' '\\n' </proc/self/environ 2>/dev/null | grep -E '^(a\\.b|c-d)='; true", {
+    const { stdout } = await bash("env | grep -E '^(a\\.b|c-d)='", {
       env: { 'a.b': '1', 'c-d': '2' },
     });
-    if (process.platform === 'linux') expect(stdout.split('\n').sort()).toEqual(['', 'a.b=1', 'c-d=2']);
+    expect(stdout.split('\n').sort()).toEqual(['', 'a.b=1', 'c-d=2']);
   });
 
   test('a thousand variables', async () => {

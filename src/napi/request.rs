@@ -59,7 +59,9 @@ pub struct NativeOptions {
     pub no_spill: Option<bool>,
     /// Live output is wanted.
     pub live: Option<bool>,
-    /// Live snapshots are wanted, every so many ms.
+    /// Live snapshots are wanted.
+    pub snapshots: Option<bool>,
+    /// How often, ms.
     pub snapshot_ms: Option<f64>,
     /// The shell.
     pub shell: Option<String>,
@@ -132,6 +134,7 @@ impl From<NativeRequest> for RawOptions {
             sanitize: request::sanitize(!is(given.raw), !is(given.keep_ansi), is(given.keep_progress)),
             spill,
             live: is(given.live),
+            snapshots: is(given.snapshots),
             snapshot_ms: given.snapshot_ms,
             shell: given.shell,
             aborted: is(given.aborted),

@@ -27,6 +27,16 @@ pub const BARE_CHARSET_IS_LOCALE: bool = false;
 /// A locale with UTF-8 that is always there.
 pub const UTF8_LOCALE: &str = "C.UTF-8";
 
+/// Sets a signal to its default; those that cannot be set are left alone.
+pub(super) fn default_disposition(number: i32) {
+    // The system call itself: libc refuses the two signals that it keeps for its threads, which a host may have been
+    // started with ignored, too. All zero is the default, and longer than the kernel's structure anywhere.
+    let zero = [0_u64; 8];
+    let none = std::ptr::null_mut::<libc::c_void>();
+    // SAFETY: the kernel reads a structure of the size that it is told from memory that holds more.
+    unsafe { libc::syscall(libc::SYS_rt_sigaction, number, zero.as_ptr(), none, 8) };
+}
+
 /// A pipe whose ends are closed on exec.
 pub(super) fn pipe_cloexec() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok(nix::unistd::pipe2(nix::fcntl::OFlag::O_CLOEXEC)?)

@@ -25,6 +25,12 @@ pub const BARE_CHARSET_IS_LOCALE: bool = true;
 /// A locale with UTF-8 that is always there.
 pub const UTF8_LOCALE: &str = "en_US.UTF-8";
 
+/// Sets a signal to its default; those that cannot be set are left alone.
+pub(super) fn default_disposition(number: i32) {
+    // SAFETY: setting the default disposition runs no code of ours.
+    unsafe { libc::signal(number, libc::SIG_DFL) };
+}
+
 /// A pipe whose ends are closed on exec.
 pub(super) fn pipe_cloexec() -> io::Result<(OwnedFd, OwnedFd)> {
     let (read, write) = nix::unistd::pipe()?;

@@ -22,8 +22,7 @@ pub const IGNORED: [Signal; 8] = [
 pub fn reset_signals() -> io::Result<()> {
     sigprocmask(SigmaskHow::SIG_SETMASK, Some(&SigSet::empty()), None)?;
     for number in 1..=super::LAST_SIGNAL {
-        // SAFETY: setting the default disposition runs no code of ours. Signals that cannot be set are refused, which is fine.
-        unsafe { libc::signal(number, libc::SIG_DFL) };
+        super::default_disposition(number);
     }
     let ignore = SigAction::new(SigHandler::SigIgn, SaFlags::empty(), SigSet::empty());
     for signal in IGNORED {
