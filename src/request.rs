@@ -1,6 +1,7 @@
 //! From raw options to a request that can be run as it stands.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -108,7 +109,7 @@ pub struct Request {
     /// The folder it starts in.
     pub cwd: PathBuf,
     /// What it inherits and is given.
-    pub environment: Environment,
+    pub environment: Arc<Environment>,
     /// The folder for temporary files.
     pub temp: PathBuf,
     /// The shell that was asked for, and where names are looked up.
@@ -191,7 +192,8 @@ impl Request {
             }
         };
         let grace = raw.grace_ms.map_or(Ok(DEFAULT_GRACE), |ms| millis("graceMs", ms, 0.0, MAX_GRACE))?;
-        let interval = raw.snapshot_ms.map_or(Ok(DEFAULT_SNAPSHOT), |ms| millis("snapshotIntervalMs", ms, 10.0, 60_000.0))?;
+        let interval =
+            raw.snapshot_ms.map_or(Ok(DEFAULT_SNAPSHOT), |ms| millis("snapshotIntervalMs", ms, 10.0, 60_000.0))?;
         let truncate = raw.truncate.as_ref().map_or(Ok(Truncate::default()), check_truncate)?;
         let spill = raw.spill.map(check_spill).transpose()?;
         let host = |name: &str| {
@@ -199,7 +201,7 @@ impl Request {
         };
         let (path, temp) = (host("PATH"), host("TMPDIR").filter(|dir| !dir.is_empty()));
         let mark = next_mark();
-        let environment = plan::resolve(&raw.host_env, &raw.inherit, &raw.env, &mark)?;
+        let environment = plan::environment(raw.host_env, raw.inherit, raw.env)?;
         Ok(Self {
             command: raw.command,
             args: raw.args,

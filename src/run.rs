@@ -142,7 +142,7 @@ fn plan_of(request: &Request) -> Result<Plan, Error> {
         program: shell.as_os_str().as_bytes().to_vec(),
         argv,
         script_at,
-        env: env_of(request),
+        env: request.environment.block(&request.mark, request.cwd.as_os_str().as_bytes()),
         cwd: request.cwd.as_os_str().as_bytes().to_vec(),
         umask: request.umask,
         stdin: if request.stdin.is_some() { Stdin::Pipe } else { Stdin::Null },
@@ -151,15 +151,6 @@ fn plan_of(request: &Request) -> Result<Plan, Error> {
         grace: request.grace,
         lifetime: Lifetime::Host,
     })
-}
-
-/// With the folder as the caller named it: bash takes it over when it is the same folder, links and all.
-fn env_of(request: &Request) -> Vec<u8> {
-    let mut env = request.environment.to_block();
-    env.extend_from_slice(b"PWD=");
-    env.extend_from_slice(request.cwd.as_os_str().as_bytes());
-    env.push(0);
-    env
 }
 
 fn script_of(request: &Request) -> Result<Option<Arc<std::os::fd::OwnedFd>>, Error> {

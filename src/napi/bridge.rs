@@ -69,17 +69,18 @@ impl Bridge {
             }
         };
         let (replies, inbox) = unbounded_channel();
-        let running = Arc::clone(&self.running);
+        let last = LastWord {
+            teller: Some(Teller { id, dispatch: Arc::clone(&self.dispatch) }),
+            running: Arc::clone(&self.running),
+        };
         // Held until the command is listed, so that one that ends at once finds itself in the list.
         let mut listed = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         let task = run.runtime().spawn(async move {
-            let last = Teller { id, dispatch: Arc::clone(&teller.dispatch) };
             let event = match run.finish(teller, inbox).await {
                 Ok(outcome) => NativeEvent { result: Some(outcome.into()), ..NativeEvent::default() },
                 Err(error) => failed(error),
             };
-            running.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
-            last.tell(event);
+            last.say(event);
         });
         listed.insert(id, Command { replies, task: task.abort_handle() });
         id
@@ -140,6 +141,32 @@ impl Bridge {
             // A command that has just ended needs no answer any more.
             let _ = command.replies.send(reply);
         }
+    }
+}
+
+/// The last event of a command. It is said in any case: a fault of ours must not leave a promise that never settles.
+struct LastWord {
+    teller: Option<Teller>,
+    running: Running,
+}
+
+impl LastWord {
+    fn say(mut self, event: NativeEvent) {
+        self.settle(event);
+    }
+
+    fn settle(&mut self, event: NativeEvent) {
+        if let Some(teller) = self.teller.take() {
+            self.running.lock().unwrap_or_else(PoisonError::into_inner).remove(&teller.id);
+            teller.tell(event);
+        }
+    }
+}
+
+impl Drop for LastWord {
+    fn drop(&mut self) {
+        let fault = "a fault of agent-bash itself; the command was ended. Please report it";
+        self.settle(failed(Error::spawn(fault, None, "")));
     }
 }
 

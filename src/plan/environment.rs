@@ -44,7 +44,8 @@ pub struct EnvironmentError {
 /// - `host`: `process.env` of the calling thread, as `NAME=VALUE` each ended by a NUL (the last NUL may be missing).
 ///   Entries without `=` or without a name are skipped.
 /// - `overlay`: the caller's `env`; None removes a name, one of the defaults too.
-/// - `id`: AGENT_BASH_ID, which the overlay cannot change, since the kill finds processes by it.
+///
+/// AGENT_BASH_ID is not among them, whoever gives it: each command has its own, which [`Environment::block`] adds.
 ///
 /// Of a name given twice the last one counts; case matters. PWD, OLDPWD, `_` and the descriptor of the host's IPC channel
 /// are inherited in no mode, for they would be untrue; PWD is not taken from the overlay either (`{...process.env}`).
@@ -57,7 +58,6 @@ pub fn resolve(
     host: &str,
     inherit: &Inherit,
     overlay: &[(String, Option<String>)],
-    id: &str,
 ) -> Result<Environment, EnvironmentError> {
     check(overlay)?;
     let mut vars = Vars::with_capacity(256);
@@ -86,7 +86,7 @@ pub fn resolve(
     }
     for (name, value) in overlay {
         match value {
-            Some(value) if name != "PWD" => vars.set(name, value),
+            Some(value) if name != "PWD" && name != "AGENT_BASH_ID" => vars.set(name, value),
             _ => vars.remove(name),
         }
     }
@@ -102,8 +102,6 @@ pub fn resolve(
             }
         }
     }
-    vars.set("AGENT_BASH_ID", id);
-
     // a name with another value now, the caller's or a default, is not missing
     withheld.retain(|name| overlaid(name).is_none() && vars.get(name).is_none());
     withheld.sort_unstable();
@@ -123,16 +121,19 @@ impl Environment {
         self.vars().find(|(given, _)| *given == name).map(|(_, value)| value)
     }
 
-    /// `NAME=VALUE` and a NUL each, as execve wants them.
+    /// `NAME=VALUE` and a NUL each, as execve wants them, with the mark of one command and the folder as its caller
+    /// named it: bash takes PWD over when it is the same folder, links and all.
     #[must_use]
-    pub fn to_block(&self) -> Vec<u8> {
-        self.block.as_bytes().to_vec()
-    }
-
-    /// The same without a copy.
-    #[must_use]
-    pub fn into_block(self) -> Vec<u8> {
-        self.block.into_bytes()
+    pub fn block(&self, id: &str, folder: &[u8]) -> Vec<u8> {
+        let mut block = Vec::with_capacity(self.block.len() + id.len() + folder.len() + 32);
+        block.extend_from_slice(self.block.as_bytes());
+        for (name, value) in [("AGENT_BASH_ID", id.as_bytes()), ("PWD", folder)] {
+            block.extend_from_slice(name.as_bytes());
+            block.push(b'=');
+            block.extend_from_slice(value);
+            block.push(0);
+        }
+        block
     }
 }
 

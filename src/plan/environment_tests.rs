@@ -13,7 +13,7 @@ fn over(vars: &[(&str, Option<&str>)]) -> Vec<(String, Option<String>)> {
 }
 
 fn env(host: &[(&str, &str)], inherit: &Inherit, overlay: &[(&str, Option<&str>)]) -> Environment {
-    resolve(&block(host), inherit, &over(overlay), "id-1").expect("valid")
+    resolve(&block(host), inherit, &over(overlay)).expect("valid")
 }
 
 const HOST: &[(&str, &str)] = &[
@@ -45,7 +45,7 @@ fn safe() {
         assert_eq!(env.get(name), None, "{name}");
     }
     assert_eq!(env.get("EDITOR"), Some("true"));
-    assert_eq!(env.get("AGENT_BASH_ID"), Some("id-1"));
+    assert_eq!(env.get("AGENT_BASH_ID"), None);
     let mut names: Vec<_> = env.vars().map(|(name, _)| name).collect();
     let all = names.len();
     names.sort_unstable();
@@ -74,7 +74,7 @@ fn names_and_none() {
     assert_eq!(some.get("PWD"), None);
     assert_eq!(some.get("PATH"), Some(unattended::PATH));
     let defaults = DEFAULTS.iter().filter(|row| row.value.is_some()).count();
-    assert_eq!(none.vars().count(), defaults + 3, "the id, a PATH and a UTF-8 locale besides");
+    assert_eq!(none.vars().count(), defaults + 2, "a PATH and a UTF-8 locale besides");
     assert_eq!(none.get("PATH"), Some(unattended::PATH));
     assert_eq!(env(HOST, &Inherit::None, &[("PATH", None)]).get("PATH"), None);
     assert_eq!(env(HOST, &Inherit::None, &[("PATH", Some("/mine"))]).get("PATH"), Some("/mine"));
@@ -107,7 +107,7 @@ fn the_overlay_wins() {
         ("A", Some("2")),
         ("a", Some("3")),
         ("PWD", None),
-        ("AGENT_BASH_ID", Some("id-1")),
+        ("AGENT_BASH_ID", None),
         ("GIT_PAGER", Some("cat")),
         ("DB", None),
     ] {
@@ -170,7 +170,7 @@ fn what_no_environment_holds_is_an_error_without_the_value() {
         ("A\0B", "hidden", "a NUL in its name"),
         ("A", "hid\0den", "a NUL in its value"),
     ] {
-        let error = resolve("", &Inherit::Safe, &over(&[(name, Some(value))]), "id").expect_err(name);
+        let error = resolve("", &Inherit::Safe, &over(&[(name, Some(value))])).expect_err(name);
         assert!(error.why.contains(why), "{error}");
         assert!(!error.to_string().contains("hid"), "{error}");
     }
@@ -178,23 +178,22 @@ fn what_no_environment_holds_is_an_error_without_the_value() {
 
 #[test]
 fn odd_entries_of_the_host() {
-    let env = resolve("A=1\0\0=x\0nothing\0B=x=y\0C=\0A=2", &Inherit::Safe, &[], "id").expect("valid");
+    let env = resolve("A=1\0\0=x\0nothing\0B=x=y\0C=\0A=2", &Inherit::Safe, &[]).expect("valid");
     for (name, value) in [("A", "2"), ("B", "x=y"), ("C", "")] {
         assert_eq!(env.get(name), Some(value));
     }
     // a name that was a secret is none when a later entry says otherwise
-    let env = resolve("A=sk-aaaaaaaaaaaaaaaaaaaa1\0A=plain\0", &Inherit::Safe, &[], "id").expect("valid");
+    let env = resolve("A=sk-aaaaaaaaaaaaaaaaaaaa1\0A=plain\0", &Inherit::Safe, &[]).expect("valid");
     assert_eq!(env.get("A"), Some("plain"));
 }
 
 #[test]
 fn the_block() {
     let env = env(&[("A", "1"), ("B", "")], &Inherit::All, &[("C", Some("x=y"))]);
-    let block = env.to_block();
+    let block = env.block("id-1", b"/some/folder");
     assert!(block.starts_with(b"A=1\0B=\0"));
     assert!(memchr::memmem::find(&block, b"\0C=x=y\0").is_some());
-    assert_eq!(block.last(), Some(&0));
-    assert_eq!(block, env.into_block());
+    assert!(block.ends_with(b"\0AGENT_BASH_ID=id-1\0PWD=/some/folder\0"));
 }
 
 fn name() -> impl Strategy<Value = String> {
@@ -209,8 +208,8 @@ proptest! {
     fn no_withheld_value_gets_through(names in prop::collection::vec(name(), 0..40), lead in "(ghp_|sk-|x://u:|)") {
         let host: String = names.iter().enumerate()
             .map(|(at, name)| format!("{name}={lead}{at:09}0aZ9bY8cX7dW6eV5fU4gT3hS2iR1jQ0k@h\0")).collect();
-        let env = resolve(&host, &Inherit::Safe, &[], "id").expect("valid");
-        let out = String::from_utf8(env.to_block()).expect("text");
+        let env = resolve(&host, &Inherit::Safe, &[]).expect("valid");
+        let out = String::from_utf8(env.block("id", b"/")).expect("text");
         let last: HashMap<_, _> = entries(&host).collect();
         for name in &env.withheld {
             prop_assert!(!out.contains(last[name.as_str()]), "{}", name);
@@ -230,7 +229,7 @@ proptest! {
     ) {
         let host: String = host.iter().map(|(name, value)| format!("{name}={value}\0")).collect();
         for inherit in [Inherit::Safe, Inherit::All, Inherit::None, Inherit::Names(vec!["A".into(), "PAGER".into()])] {
-            let env = resolve(&host, &inherit, &overlay, "id").expect("valid");
+            let env = resolve(&host, &inherit, &overlay).expect("valid");
             let last: HashMap<_, _> = overlay.iter().map(|(name, value)| (name.as_str(), value.as_deref())).collect();
             for (name, value) in last {
                 prop_assert_eq!(env.get(name), value, "{}", name);
@@ -257,7 +256,7 @@ fn speed() {
     for _ in 0..50 {
         let start = std::time::Instant::now();
         for _ in 0..200 {
-            std::hint::black_box(resolve(std::hint::black_box(&host), &Inherit::Safe, &overlay, "id").expect("valid"));
+            std::hint::black_box(resolve(std::hint::black_box(&host), &Inherit::Safe, &overlay).expect("valid"));
         }
         best = best.min(start.elapsed() / 200);
     }

@@ -10,6 +10,8 @@ mod host;
 #[cfg(feature = "addon")]
 mod locale;
 #[cfg(feature = "addon")]
+mod remembered;
+#[cfg(feature = "addon")]
 mod secrets;
 #[cfg(feature = "addon")]
 mod shell;
@@ -20,7 +22,9 @@ mod wanted;
 
 pub use child::{Lifetime, Plan, Stdin};
 #[cfg(feature = "addon")]
-pub use environment::{Environment, EnvironmentError, Inherit, resolve};
+pub use environment::{Environment, EnvironmentError, Inherit};
+#[cfg(feature = "addon")]
+pub use remembered::environment;
 #[cfg(feature = "addon")]
 pub use shell::{ShellNotFound, find, forget};
 #[cfg(feature = "addon")]

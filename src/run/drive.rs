@@ -129,6 +129,8 @@ struct Snapshots {
     next: Instant,
     in_flight: bool,
     changed: bool,
+    /// What was shown last, of both streams.
+    shown: Option<[String; 2]>,
 }
 
 impl<'a, L: Listener> Drive<'a, L> {
@@ -165,6 +167,7 @@ impl<'a, L: Listener> Drive<'a, L> {
                 next: began + every,
                 in_flight: false,
                 changed: true,
+                shown: None,
             }),
             notes: Vec::new(),
         })
@@ -195,15 +198,8 @@ impl<'a, L: Listener> Drive<'a, L> {
         self.deliver_the_rest().await;
         let Self { child, stdout, stderr, pid, end, mut notes, request, .. } = self;
         let end = end.unwrap_or(Err(Unsettled::Limit));
-        let (stdout, mut pipes) = (stdout.into_parts(), Vec::new());
-        let stderr = stderr.map(Flow::into_parts);
-        pipes.extend(stdout.1);
-        let stderr = stderr.map(|(capture, pipe)| {
-            pipes.extend(pipe);
-            capture
-        });
         let survivors = match end {
-            Ok(ended) if ended.alive || !pipes.is_empty() => release(child, &pipes, helpers).await,
+            Ok(ended) if ended.alive => release(child, helpers).await,
             Ok(_) => {
                 child.give_back(helpers);
                 Vec::new()
@@ -214,8 +210,9 @@ impl<'a, L: Listener> Drive<'a, L> {
                 Vec::new()
             }
         };
-        let stdout = stdout.0.finish();
-        let stderr = stderr.map(crate::capture::Capture::finish);
+        // From here on the shim alone has the pipes, if anybody still writes to them.
+        let stdout = stdout.capture.finish();
+        let stderr = stderr.map(|flow| flow.capture.finish());
         notes.extend(stdout.notes.iter().cloned());
         notes.extend(stderr.iter().flat_map(|captured| captured.notes.iter().cloned()));
         Ok(Driven { pid: pid.unwrap_or(0), end, stdout, stderr, survivors, elapsed, notes })
@@ -370,15 +367,16 @@ impl<'a, L: Listener> Drive<'a, L> {
         }
         let Some(snapshots) = self.snapshots.as_mut().filter(|snapshots| now >= snapshots.next) else { return };
         snapshots.next = now + snapshots.every;
-        if let (Some(pid), false, true) = (self.pid, snapshots.in_flight, snapshots.changed) {
+        let (Some(pid), false, true) = (self.pid, snapshots.in_flight, snapshots.changed) else { return };
+        let shown = [Some(&self.stdout), self.stderr.as_ref()]
+            .map(|flow| flow.map(|flow| flow.capture.tail(SNAPSHOT)).unwrap_or_default());
+        // Perhaps it shows the same: the end of a stream was read, or a progress line drawn again.
+        snapshots.changed = false;
+        if snapshots.shown.as_ref() != Some(&shown) {
+            snapshots.shown = Some(shown.clone());
             snapshots.in_flight = true;
-            snapshots.changed = false;
-            self.listener.snapshot(Snapshot {
-                pid,
-                stdout: self.stdout.capture.tail(SNAPSHOT),
-                stderr: self.stderr.as_ref().map(|flow| flow.capture.tail(SNAPSHOT)).unwrap_or_default(),
-                elapsed: self.began.elapsed(),
-            });
+            let [stdout, stderr] = shown;
+            self.listener.snapshot(Snapshot { pid, stdout, stderr, elapsed: self.began.elapsed() });
         }
     }
 
@@ -440,10 +438,11 @@ async fn readable(flow: Option<&Flow>) {
 }
 
 /// Leaves what is left to itself and to its shim, which goes on reading its output.
-async fn release(mut child: Child, pipes: &[OwnedFd], helpers: &'static Helpers) -> Vec<Survivor> {
-    child.release(pipes);
+async fn release(mut child: Child, helpers: &'static Helpers) -> Vec<Survivor> {
+    child.release();
     match timeout(RELEASE_BOUND, child.news()).await {
-        Ok(News::Released(survivors)) if survivors.is_empty() && pipes.is_empty() => {
+        // A shim that stays with something after all has closed its socket, and is not taken for the next command.
+        Ok(News::Released(survivors)) if survivors.is_empty() => {
             child.give_back(helpers);
             survivors
         }

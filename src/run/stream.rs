@@ -107,11 +107,6 @@ impl Flow {
         self.pipe = None;
     }
 
-    /// The pipe, if somebody may still write to it.
-    pub fn into_parts(self) -> (Capture, Option<OwnedFd>) {
-        (self.capture, self.pipe.map(AsyncFd::into_inner))
-    }
-
     /// Has the stream written out whole from here on. `true`: the caller is to be asked where.
     pub fn spill(&mut self, request: &Request) -> bool {
         match &request.spill {

@@ -132,9 +132,9 @@ impl Child {
         let _ = frames::send(self.socket.get_ref(), protocol::END, &[], &[]);
     }
 
-    /// Leaves what is left to itself, with the pipes that it still holds. Answered by [`News::Released`].
-    pub fn release(&self, pipes: &[OwnedFd]) {
-        let _ = frames::send(self.socket.get_ref(), protocol::RELEASE, &[], &frames::raw(pipes));
+    /// Leaves what is left to itself: the shim reads its output from now on. Answered by [`News::Released`].
+    pub fn release(&self) {
+        let _ = frames::send(self.socket.get_ref(), protocol::RELEASE, &[], &[]);
     }
 
     /// Gives the shim back for the next command.

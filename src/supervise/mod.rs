@@ -9,7 +9,9 @@ mod drain;
 mod frames;
 #[cfg(feature = "addon")]
 mod helpers;
+mod prepare;
 mod protocol;
+mod running;
 mod shim;
 #[cfg(feature = "addon")]
 mod start;

@@ -5,12 +5,12 @@
 //! | addon → supervisor | `WANT_SHIM` | | |
 //! | addon → supervisor | `END_SHIM` | its pid: it does not answer any more | |
 //! | supervisor → addon | `SHIM` | its pid, 0 and an errno when none could be made | its socket |
-//! | addon → shim | `RUN` | a plan | standard input, output, error, script: those that the plan has |
+//! | addon → shim | `RUN` | a plan | standard input; for output and error both ends; script: those that the plan has |
 //! | shim → addon | `STARTED` | pid | |
 //! | shim → addon | `FAILED` | step, errno | |
 //! | addon → shim | `END` | | |
 //! | shim → addon | `ENDED` | how the shell ended | |
-//! | addon → shim | `RELEASE` | | output pipes that are still open |
+//! | addon → shim | `RELEASE` | | |
 //! | shim → addon | `RELEASED` | what is left running | |
 //!
 //! A shim that says `ENDED` with nothing alive, or `RELEASED` with nothing left, is ready for the next `RUN`.

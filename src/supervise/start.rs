@@ -101,17 +101,16 @@ fn open_pipes(order: &Order) -> io::Result<(Pipes, Vec<OwnedFd>)> {
             Some(write)
         }
     };
-    let (stdout, write) = sys::pipe()?;
-    sys::set_nonblocking(&stdout)?;
-    theirs.push(write);
-    let stderr = if order.plan.merge {
-        None
-    } else {
-        let (stderr, write) = sys::pipe()?;
-        sys::set_nonblocking(&stderr)?;
+    let mut output = || {
+        let (read, write) = sys::pipe()?;
+        sys::set_nonblocking(&read)?;
         theirs.push(write);
-        Some(stderr)
+        // The shim holds it too: should this process go, its command still has somebody to write to.
+        theirs.push(read.try_clone()?);
+        io::Result::Ok(read)
     };
+    let stdout = output()?;
+    let stderr = if order.plan.merge { None } else { Some(output()?) };
     if let Some(script) = &order.script {
         theirs.push(script.try_clone()?);
     }

@@ -13,8 +13,8 @@ use nix::sys::socket::{
 
 use super::{RECEIVE_FLAGS, SEND_FLAGS, SOCKET_FLAGS};
 
-/// The most descriptors one message carries: both output pipes, standard input and a script.
-pub const MAX_FDS: usize = 4;
+/// The most descriptors one message carries: both ends of both output pipes, standard input and a script.
+pub const MAX_FDS: usize = 6;
 
 /// A connected pair of stream sockets, both closed on exec.
 pub fn socket_pair() -> io::Result<(OwnedFd, OwnedFd)> {

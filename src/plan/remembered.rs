@@ -1,0 +1,60 @@
+//! The environment of the last command, for the next one with the same: agents run many commands and change little.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use super::environment::{Environment, EnvironmentError, Inherit, resolve};
+
+struct Remembered {
+    host: String,
+    inherit: Inherit,
+    overlay: Vec<(String, Option<String>)>,
+    environment: Arc<Environment>,
+}
+
+thread_local! {
+    // A JavaScript thread has an environment of its own.
+    static LAST: RefCell<Option<Remembered>> = const { RefCell::new(None) };
+}
+
+/// What [`resolve`] gives, without working it out again when nothing it depends on has changed.
+///
+/// # Errors
+/// Those of [`resolve`].
+pub fn environment(
+    host: String,
+    inherit: Inherit,
+    overlay: Vec<(String, Option<String>)>,
+) -> Result<Arc<Environment>, EnvironmentError> {
+    LAST.with_borrow_mut(|last| {
+        if let Some(known) = last
+            && known.host == host
+            && known.inherit == inherit
+            && known.overlay == overlay
+        {
+            return Ok(Arc::clone(&known.environment));
+        }
+        let environment = Arc::new(resolve(&host, &inherit, &overlay)?);
+        *last = Some(Remembered { host, inherit, overlay, environment: Arc::clone(&environment) });
+        Ok(environment)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_of_any_part_is_seen() {
+        let get = |host: &str, inherit, overlay: &[(&str, Option<&str>)]| {
+            let overlay = overlay.iter().map(|(name, value)| ((*name).to_owned(), value.map(str::to_owned))).collect();
+            environment(host.to_owned(), inherit, overlay).unwrap()
+        };
+        let first = get("A=1\0", Inherit::Safe, &[]);
+        assert!(Arc::ptr_eq(&first, &get("A=1\0", Inherit::Safe, &[])));
+        assert_eq!(get("A=2\0", Inherit::Safe, &[]).get("A"), Some("2"));
+        assert_eq!(get("A=2\0", Inherit::None, &[]).get("A"), None);
+        assert_eq!(get("A=2\0", Inherit::Safe, &[("A", Some("3"))]).get("A"), Some("3"));
+        assert_eq!(get("A=2\0", Inherit::Safe, &[("A", None)]).get("A"), None);
+    }
+}

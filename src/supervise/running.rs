@@ -1,0 +1,81 @@
+//! A command that a shim runs: its limit, its end, the end of its tree.
+
+use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
+
+use nix::unistd::Pid;
+
+use super::protocol::Cause;
+use super::tree;
+use crate::sys::{self, End, Reaped, Usage};
+
+/// From SIGTERM to SIGKILL when nobody is left who could wait for a graceful end.
+pub const GRACE_WITHOUT_HOST: Duration = Duration::from_millis(500);
+
+/// A command that runs.
+pub struct Running {
+    pub shell: Pid,
+    pub mark: Option<String>,
+    pub started: Instant,
+    pub limit: Option<Instant>,
+    pub grace: Duration,
+    pub usage: Usage,
+    pub shell_end: Option<(End, Duration)>,
+    pub ending: Option<Ending>,
+    /// The reading ends of its output pipes, untouched while the addon reads them.
+    pub pipes: Vec<OwnedFd>,
+}
+
+/// A tree that is being ended.
+pub struct Ending {
+    pub cause: Cause,
+    pub kill_at: Instant,
+}
+
+impl Running {
+    /// When the shim has to act without being woken.
+    pub fn wake_at(&self) -> Option<Instant> {
+        match &self.ending {
+            Some(ending) => Some(ending.kill_at),
+            None => self.limit,
+        }
+    }
+
+    /// Begins to end the tree, or hurries when the reason has become more urgent.
+    pub fn end(&mut self, cause: Cause) {
+        let grace = if matches!(cause, Cause::Host | Cause::Supervisor) {
+            self.grace.min(GRACE_WITHOUT_HOST)
+        } else {
+            self.grace
+        };
+        let kill_at = Instant::now() + grace;
+        match &mut self.ending {
+            Some(ending) => ending.kill_at = ending.kill_at.min(kill_at),
+            None => {
+                self.ending = Some(Ending { cause, kill_at });
+                if !grace.is_zero() {
+                    tree::ask_to_end(&tree::members(self.mark.as_deref()));
+                }
+            }
+        }
+    }
+
+    /// Takes what children have ended. Returns whether any process is left.
+    pub fn reap(&mut self) -> bool {
+        loop {
+            match sys::reap(false) {
+                Reaped::Ended(pid, end, usage) => {
+                    self.usage.add(usage);
+                    if pid == self.shell {
+                        self.shell_end = Some((end, self.started.elapsed()));
+                    }
+                }
+                Reaped::Stopped(_) => {}
+                Reaped::Nothing => return true,
+                Reaped::NoChildren => {
+                    return !sys::ORPHANS_COME_BACK && !tree::members(self.mark.as_deref()).is_empty();
+                }
+            }
+        }
+    }
+}
