@@ -110,21 +110,18 @@ impl Shim {
 
     /// The next frame while nothing runs; `None` when the addon or the supervisor is gone.
     fn next_order(&mut self) -> io::Result<Option<Frame>> {
-        loop {
+        // The lifeline is looked at first: a command that was not taken yet goes to a shim of the next supervisor.
+        while self.lifeline.is_some() && self.socket.is_some() {
             let ready = self.wait(None)?;
-            // Looked at first: a command that was not taken yet can be given to the shim of a new supervisor.
-            if self.lifeline.is_none() {
-                return Ok(None);
-            }
             while matches!(sys::reap(false), Reaped::Ended(..)) {}
-            if ready.socket {
-                match self.read() {
-                    Read::Frame(frame) => return Ok(Some(frame)),
-                    Read::Pending => {}
-                    Read::Closed => return Ok(None),
-                }
+            if ready.socket
+                && self.lifeline.is_some()
+                && let Read::Frame(frame) = self.read()
+            {
+                return Ok(Some(frame));
             }
         }
+        Ok(None)
     }
 
     fn send(&self, kind: u8, body: &[u8]) {
