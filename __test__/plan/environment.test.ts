@@ -169,10 +169,8 @@ describe('`env`', () => {
   });
 
   test('holds names that are no shell variables', async () => {
-    const { stdout } = await bash("tr '\\0' '\\n' </proc/self/environ 2>/dev/null | grep -E '^(a\\.b|c-d)='; true", {
-      env: { 'a.b': '1', 'c-d': '2' },
-    });
-    if (process.platform === 'linux') expect(stdout.split('\n').sort()).toEqual(['', 'a.b=1', 'c-d=2']);
+    const { stdout } = await bash("env | grep -E '^(a\\.b|c-d)=' | sort", { env: { 'a.b': '1', 'c-d': '2' } });
+    expect(stdout).toBe('a.b=1\nc-d=2\n');
   });
 
   test('a thousand variables', async () => {
