@@ -121,8 +121,8 @@ describe('a worker thread that runs commands ends: only its own commands end', (
       });
     `)};
     const mine = bash('read -r line; echo "$line"; echo on; sleep 1; until [ -e ' + process.env.GO + ' ]; do sleep .05; done; echo end', { stdin: 'mine' });
-    const one = new Worker(source, { eval: true, workerData: { path, seconds: '${seconds}' } });
-    one.on('error', () => {});
+    const one = new Worker(source, { eval: true, execArgv: [], workerData: { path, seconds: '${seconds}' } });
+    one.on('error', (error) => console.error(error));
     process.on('SIGUSR2', async () => {
       ${end}
     });
@@ -130,7 +130,7 @@ describe('a worker thread that runs commands ends: only its own commands end', (
       const later = await bash('echo later');
       console.error('ended');
       const result = await mine;
-      const again = new Worker("const { bash } = require(require('node:worker_threads').workerData); bash('echo again').then(({ stdout }) => require('node:worker_threads').parentPort.postMessage(stdout))", { eval: true, workerData: path });
+      const again = new Worker("const { bash } = require(require('node:worker_threads').workerData); bash('echo again').then(({ stdout }) => require('node:worker_threads').parentPort.postMessage(stdout))", { eval: true, execArgv: [], workerData: path });
       again.on('message', (text) => console.log(JSON.stringify([result.status, result.stdout, later.stdout, text])));
     });
     console.error('up');
@@ -144,7 +144,11 @@ describe('a worker thread that runs commands ends: only its own commands end', (
     const seconds = mark();
     const go = join(folder(), 'go');
     const running = host(worker(end, seconds), { env: { GO: go } });
-    await until(() => running.stderr().includes('up') && sleepers(seconds).length === 2);
+    try {
+      await until(() => running.stderr().includes('up') && sleepers(seconds).length === 2);
+    } catch (error) {
+      throw new Error(`${(error as Error).message}; the host said: ${running.stderr()}`);
+    }
     running.process.kill('SIGUSR2');
     await until(() => running.stderr().includes('ended'), 'the worker has ended');
     await until(() => sleepers(seconds).length === 0);

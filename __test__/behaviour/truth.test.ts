@@ -162,9 +162,9 @@ describe('bytes `e2`, 50 ms later `80 94`: one em dash', () => {
 describe('an emoji at the cut: no half of it, no lone surrogate', () => {
   const text = 'ab😀cd😀ef';
   const policies: Truncate[] = [];
-  for (let limit = 1; limit <= 10; limit++) {
+  for (let limit = 1; limit <= 9; limit++) {
     for (const keep of ['tail', 'head'] as const) policies.push({ keep, maxBytes: limit }, { keep, maxChars: limit });
-    policies.push({ keep: 'ends', maxBytes: 10, headBytes: Math.min(limit, 9), tailBytes: 10 - Math.min(limit, 9) });
+    policies.push({ keep: 'ends', maxBytes: 10, headBytes: limit, tailBytes: 10 - limit });
   }
 
   test.each(policies)('%j', async (truncate) => {

@@ -169,10 +169,8 @@ describe('`env`', () => {
   });
 
   test('holds names that are no shell variables', async () => {
-    const { stdout } = await bash("env | grep -E '^(a\\.b|c-d)='", {
-      env: { 'a.b': '1', 'c-d': '2' },
-    });
-    expect(stdout.split('\n').sort()).toEqual(['', 'a.b=1', 'c-d=2']);
+    const { stdout } = await bash("env | grep -E '^(a\\.b|c-d)=' | sort", { env: { 'a.b': '1', 'c-d': '2' } });
+    expect(stdout).toBe('a.b=1\nc-d=2\n');
   });
 
   test('a thousand variables', async () => {
@@ -245,15 +243,15 @@ describe('the locale is UTF-8', () => {
     ['LC_CTYPE=POSIX', { LANG: undefined, LC_ALL: undefined, LC_CTYPE: 'POSIX' }],
   ])('with %s in the host', async (_, locale) => {
     hostEnv(locale);
-    expect((await bash("x='é漢😀'; echo ${#x}")).stdout).toBe('3\n');
+    expect((await bash("x='é漢😀'; [[ $x == ??? ]]; echo $?")).stdout).toBe('0\n');
   });
 
   test("the caller's `env` may set another", async () => {
-    expect((await bash("x='é漢'; echo ${#x}", { env: { LC_ALL: 'C' } })).stdout).toBe('5\n');
+    expect((await bash("x='é漢'; [[ $x == ????? ]]; echo $?", { env: { LC_ALL: 'C' } })).stdout).toBe('0\n');
   });
 
   test('with nothing inherited', async () => {
-    expect((await bash("x='é漢'; echo ${#x}", { inheritEnv: 'none' })).stdout).toBe('2\n');
+    expect((await bash("x='é漢'; [[ $x == ?? ]]; echo $?", { inheritEnv: 'none' })).stdout).toBe('0\n');
   });
 });
 

@@ -1,10 +1,9 @@
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { basename, join, relative } from 'node:path';
 import * as entry from 'agent-bash';
 import { type BashOptions, bash, TRUNCATE } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
-import { folder, rejection, settles } from '../support/index.ts';
+import { folder, hostResult, rejection, settles } from '../support/index.ts';
 
 const anyOptions = (options: unknown) => options as BashOptions;
 
@@ -23,9 +22,13 @@ describe('exports', () => {
     for (const name of later) expect(entry).not.toHaveProperty(name);
   });
 
-  test('are the same for import and require', () => {
-    const required = createRequire(import.meta.url)('agent-bash');
-    expect(required.bash).toBe(bash);
+  test('are the same for import and require', async () => {
+    const same = await hostResult<boolean>(
+      `import { createRequire } from 'node:module';
+       const required = createRequire(process.cwd() + '/package.json')('agent-bash');
+       console.log(required.bash === bash && required.TRUNCATE === TRUNCATE);`,
+    );
+    expect(same).toBe(true);
   });
 });
 
@@ -58,7 +61,7 @@ describe('an option of a later version: ERR_BASH_UNSUPPORTED', () => {
 
 describe('wrong types and values: a rejection with ERR_BASH_INVALID_ARG, never a synchronous throw', () => {
   const wrong: [string, unknown[]][] = [
-    ['cwd', [7, null, true, {}, [], '', 'a\0b']],
+    ['cwd', [7, null, true, {}, [], 'a\0b']],
     [
       'env',
       [
@@ -105,7 +108,7 @@ describe('wrong types and values: a rejection with ERR_BASH_INVALID_ARG, never a
     ['onOutput', [7, 'print', null, {}, true]],
     ['onSnapshot', [7, 'print', null, {}, true]],
     ['snapshotIntervalMs', [9, 60_001, 10.5, '250', null, Number.NaN]],
-    ['shell', [7, null, true, {}, [], '', 'a\0b']],
+    ['shell', [7, null, true, {}, []]],
     ['args', [7, 'one', null, {}, [7], ['a\0b'], [null]]],
     ['safety', [7, true, 'strict', null]],
     ['warm', [7, 'yes', null, {}]],
@@ -143,6 +146,13 @@ describe('wrong types and values: a rejection with ERR_BASH_INVALID_ARG, never a
       },
     };
     await rejection(() => bash('true', options));
+  });
+
+  test('a shell that can be none', async () => {
+    for (const shell of ['', 'a\0b']) {
+      const error = await rejection(() => bash('true', { shell }));
+      expect(['ERR_BASH_INVALID_ARG', 'ERR_BASH_SHELL_NOT_FOUND']).toContain(error.code);
+    }
   });
 
   test('no arguments at all', async () => {

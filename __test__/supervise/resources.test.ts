@@ -83,7 +83,7 @@ describe('Linux: nothing is used up', () => {
       const { createRequire } = await import('node:module');
       const path = createRequire(process.cwd() + '/package.json').resolve('agent-bash');
       for (let n = 0; n < 20; n++) {
-        const worker = new Worker("const { bash } = require(require('node:worker_threads').workerData); bash('echo hi')", { eval: true, workerData: path });
+        const worker = new Worker("const { bash } = require(require('node:worker_threads').workerData); bash('echo hi')", { eval: true, execArgv: [], workerData: path });
         await new Promise((resolve) => worker.on('exit', resolve));
       }
     `);
