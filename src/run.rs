@@ -1,7 +1,9 @@
 //! The spine, the whole way of a command: request → start → capture → outcome. (Safety will stand before the start.)
 
 mod drive;
+mod ending;
 mod feed;
+mod listener;
 mod stream;
 
 use std::os::unix::ffi::OsStrExt;
@@ -9,7 +11,8 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc::UnboundedReceiver;
 
-pub use drive::{Driven, Listener, Reply, Snapshot, Unsettled};
+pub use ending::{Driven, Unsettled};
+pub use listener::{Listener, Reply, Snapshot};
 
 use crate::error::Error;
 use crate::outcome::Outcome;
@@ -71,7 +74,7 @@ impl Run {
                 Some(begun) => begun,
                 None => tokio::select! {
                     biased;
-                    () = drive::aborted(&mut replies) => return Ok(Outcome::not_started(&self.request)),
+                    () = listener::aborted(&mut replies) => return Ok(Outcome::not_started(&self.request)),
                     begun = self.begin_later() => begun?,
                 },
             };

@@ -6,13 +6,15 @@ use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedReceiver;
-use tokio::time::{Instant, sleep_until, timeout, timeout_at};
+use tokio::time::{Instant, sleep_until, timeout_at};
 
+use super::ending::{Driven, Unsettled, release, sweep};
 use super::feed::Feed;
+use super::listener::{Listener, Reply, Snapshot};
 use super::stream::{Flow, Step};
-use crate::capture::{Captured, Stream};
+use crate::capture::Stream;
 use crate::request::Request;
-use crate::supervise::{self, Child, Drain, Ended, Helpers, News, Survivor};
+use crate::supervise::{self, Child, Drain, Ended, Helpers, News};
 
 /// The most text that one call of the listener gets, bytes.
 const BATCH: usize = 64 * 1024;
@@ -20,87 +22,6 @@ const BATCH: usize = 64 * 1024;
 const SNAPSHOT: usize = 8 * 1024;
 /// After the grace, until the command is settled whatever happens.
 const HARD_BOUND: Duration = Duration::from_secs(1);
-/// For the shim to say what is left.
-const RELEASE_BOUND: Duration = Duration::from_millis(500);
-/// For the processes of a tree whose helpers were all killed.
-const SWEEP_BOUND: Duration = Duration::from_secs(2);
-
-/// Who hears of a command while it runs. Each call is answered with a [`Reply`].
-pub trait Listener: Send + Sync + 'static {
-    /// The next piece of text; [`Reply::Heard`] asks for more.
-    fn output(&self, stream: Stream, text: String);
-    /// How the command looks now; [`Reply::Seen`] asks for more.
-    fn snapshot(&self, snapshot: Snapshot);
-    /// Where a stream is to be written whole; answered by [`Reply::Allocated`].
-    fn allocate(&self, stream: Stream);
-}
-
-/// A running command as it looks now.
-#[derive(Debug, Clone)]
-pub struct Snapshot {
-    /// Its pid.
-    pub pid: i32,
-    /// The end of each stream, the unfinished line included.
-    pub stdout: String,
-    #[expect(missing_docs, reason = "see stdout")]
-    pub stderr: String,
-    /// Since its start.
-    pub elapsed: Duration,
-}
-
-/// What the caller says while the command runs.
-#[derive(Debug)]
-pub enum Reply {
-    /// End it.
-    Abort,
-    /// The listener has taken the text, or failed, with its error.
-    Heard(Option<String>),
-    /// The snapshot was taken, or its listener failed, with its error.
-    Seen(Option<String>),
-    /// Where a stream goes, by id and path, or why nowhere.
-    Allocated(Stream, Result<(String, String), String>),
-}
-
-/// Until the caller gives up.
-pub async fn aborted(replies: &mut UnboundedReceiver<Reply>) {
-    loop {
-        match replies.recv().await {
-            Some(Reply::Abort) => return,
-            Some(_) => {}
-            None => std::future::pending().await,
-        }
-    }
-}
-
-/// What driving a command came to.
-#[derive(Debug)]
-pub struct Driven {
-    /// 0 if it is not known.
-    pub pid: i32,
-    /// How it ended; `None` when no helper was left to say it.
-    pub end: Result<Ended, Unsettled>,
-    #[expect(missing_docs, reason = "what is kept")]
-    pub stdout: Captured,
-    #[expect(missing_docs, reason = "what is kept; None when merged")]
-    pub stderr: Option<Captured>,
-    #[expect(missing_docs, reason = "what is left")]
-    pub survivors: Vec<Survivor>,
-    #[expect(missing_docs, reason = "as far as the addon saw it")]
-    pub elapsed: Duration,
-    #[expect(missing_docs, reason = "facts for the caller")]
-    pub notes: Vec<String>,
-}
-
-/// Why nobody said how a command ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unsettled {
-    /// Its shim was killed.
-    Lost,
-    /// It did not end within the hard bound after its limit.
-    Limit,
-    /// The same after an abort.
-    Abort,
-}
 
 pub struct Drive<'a, L> {
     request: &'a Request,
@@ -435,41 +356,4 @@ async fn readable(flow: Option<&Flow>) {
         Some(flow) => flow.readable().await,
         None => std::future::pending().await,
     }
-}
-
-/// Leaves what is left to itself and to its shim, which goes on reading its output.
-async fn release(mut child: Child, helpers: &'static Helpers) -> Vec<Survivor> {
-    child.release();
-    match timeout(RELEASE_BOUND, child.news()).await {
-        // A shim that stays with something after all has closed its socket, and is not taken for the next command.
-        Ok(News::Released(survivors)) if survivors.is_empty() => {
-            child.give_back(helpers);
-            survivors
-        }
-        Ok(News::Released(survivors)) => {
-            helpers.replace();
-            survivors
-        }
-        _ => {
-            helpers.replace();
-            Vec::new()
-        }
-    }
-}
-
-/// The shim is gone, and perhaps the supervisor too, which would have cleaned up: what carries the mark is ended.
-async fn sweep(mark: &str) {
-    let mark = mark.to_owned();
-    let swept = tokio::task::spawn_blocking(move || {
-        let until = std::time::Instant::now() + SWEEP_BOUND;
-        loop {
-            let members = supervise::marked(&mark);
-            supervise::kill(&members);
-            if members.is_empty() || std::time::Instant::now() >= until {
-                return;
-            }
-            std::thread::sleep(Duration::from_millis(10));
-        }
-    });
-    let _ = swept.await;
 }
