@@ -1,0 +1,44 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { bash } from 'agent-bash';
+import { expect, test } from 'vitest';
+import { hostEnv, variables } from '../support/index.ts';
+import { page } from './examples.ts';
+import { defaults, harmless, names, tables } from './tables.ts';
+
+const NAME = 'environment.md';
+const expected = Object.entries(await tables());
+const place = (table: string) => new RegExp(`(<!-- ${table}: [^\n]* -->\n\n)(.*?)(\n\n<!-- end -->)`, 's');
+
+// After a change of the data: UPDATE_DOCS=1 npm test -- docs/environment
+if (process.env.UPDATE_DOCS === '1') {
+  let text = await page(NAME);
+  for (const [table, rows] of expected) text = text.replace(place(table), (_, start, __, end) => start + rows + end);
+  await writeFile(join(import.meta.dirname, '../../docs', NAME), text);
+}
+
+test.each(expected)('the page has the %s of the source', async (table, rows) => {
+  expect(place(table).exec(await page(NAME))?.[2]).toBe(rows);
+});
+
+const seen = async (options: Parameters<typeof bash>[1]) =>
+  variables((await bash('env -0', { sanitize: false, truncate: { keep: 'tail' }, ...options })).stdout);
+
+test('names that the tables call secret are withheld, those that they call harmless are not', async () => {
+  const secret = (await names()).map(({ example }) => example);
+  const open = (await harmless()).map(({ example }) => example);
+  expect(secret.length).toBeGreaterThan(40);
+  expect(open.length).toBeGreaterThan(15);
+  hostEnv(Object.fromEntries([...secret, ...open].map((name) => [name, 'some-value'])));
+  const found = await seen({});
+  expect(secret.filter((name) => name in found)).toEqual([]);
+  expect(open.filter((name) => !(name in found))).toEqual([]);
+});
+
+test('the defaults are what a command sees', async () => {
+  const rows = await defaults();
+  expect(rows.length).toBeGreaterThan(50);
+  hostEnv(Object.fromEntries(rows.map(({ name }) => [name, 'other'])));
+  const found = await seen({ inheritEnv: 'all' });
+  for (const { name, value } of rows) expect(found[name] ?? null, name).toBe(value);
+});

@@ -1,0 +1,17 @@
+import { describe, expect, test } from 'vitest';
+import { folder } from '../support/index.ts';
+import { examples, page, printed, promised } from './examples.ts';
+
+// Each example runs as it stands; what it prints is what the comments behind its console.log lines say.
+describe.each(['running.md', 'output.md', 'environment.md', 'platforms.md'])('docs/%s', async (name) => {
+  const blocks = examples(await page(name)).map((example, index) => ({ example, number: index + 1 }));
+
+  test('has examples, and each shows something', () => {
+    expect(blocks.length).toBeGreaterThan(0);
+    for (const { example } of blocks) expect(promised(example), example).not.toEqual([]);
+  });
+
+  test.each(blocks)('example $number', async ({ example }) => {
+    expect(await printed(example, folder())).toEqual(promised(example));
+  });
+});

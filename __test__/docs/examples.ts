@@ -1,0 +1,56 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import ts from 'typescript';
+
+const root = join(import.meta.dirname, '../..');
+
+/** The text of a page in docs/. */
+export function page(name: string): Promise<string> {
+  return readFile(join(root, 'docs', name), 'utf8');
+}
+
+/** A file of the source, which tables of the pages are compared with. */
+export function source(path: string): Promise<string> {
+  return readFile(join(root, path), 'utf8');
+}
+
+/** The TypeScript examples of a page. */
+export function examples(text: string): string[] {
+  return [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map((match) => match[1] ?? '');
+}
+
+/** What the comments behind the `console.log` lines of an example say that it prints. */
+export function promised(example: string): string[] {
+  return [...example.matchAll(/console\.log\(.*\); \/\/ (.*)$/gm)].map((match) => match[1] ?? '');
+}
+
+/** Runs an example in a process of its own, where the package is found by its name; gives the lines that it prints. */
+export async function printed(example: string, temporary: string): Promise<string[]> {
+  const { outputText } = ts.transpileModule(example, {
+    compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 },
+  });
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', outputText], {
+    cwd: root,
+    // Colours in what Node prints would not be what the page says.
+    env: { ...process.env, TMPDIR: temporary, FORCE_COLOR: undefined, NO_COLOR: '1', NODE_OPTIONS: '' },
+    timeout: 60_000,
+  });
+  return stdout.split('\n').filter((line) => line !== '');
+}
+
+/** The cells of the table below a heading, without its head and with its code spans as they are. */
+export function table(text: string, heading: string): string[][] {
+  const rest = text.slice(text.indexOf(`\n## ${heading}\n`));
+  const rows = /^\|.*\n\|[-|]+\n((?:\|.*\n)+)/m.exec(rest)?.[1] ?? '';
+  return rows
+    .trimEnd()
+    .split('\n')
+    .map((row) => row.slice(2, -2).split(' | '));
+}
+
+/** The code spans of a cell. */
+export function spans(cell: string): string[] {
+  return [...cell.matchAll(/`([^`]+)`/g)].map((match) => match[1] ?? '');
+}
