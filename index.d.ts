@@ -139,8 +139,8 @@ interface BashOptions {
   spill?: boolean | SpillOptions | undefined;
   /** Every byte of both streams as sanitized text, in order, in batches of at most 64 KiB; one call at a time, a returned promise is waited for. A throw or rejection takes the listener away and is a note. */
   onOutput?: ((chunk: OutputChunk) => void | Promise<void>) | undefined;
-  /** A live view of the command: called after each `snapshotIntervalMs` in which it was still running and something changed, with the last 8 KiB of each stream, the unfinished line included. A throw takes the listener away and is a note. */
-  onSnapshot?: ((snapshot: BashSnapshot) => void) | undefined;
+  /** A live view of the command: called after each `snapshotIntervalMs` in which it was still running and something changed, with the last 8 KiB of each stream, the unfinished line included. One call at a time; a throw or rejection takes the listener away and is a note. */
+  onSnapshot?: ((snapshot: BashSnapshot) => void | Promise<void>) | undefined;
   /** How often `onSnapshot` may be called, in ms, a whole number from 10 to 60,000. Default 250. */
   snapshotIntervalMs?: number | undefined;
   /** Not in this version: `ERR_BASH_UNSUPPORTED`. */

@@ -100,6 +100,11 @@ impl Outcome {
                 (Status::Signaled, 128 + libc::SIGKILL, Some("SIGKILL".to_owned()))
             }
         };
+        let ended = end.is_ok_and(|ended| ended.cause != Cause::Itself);
+        if ended && !survivors.is_empty() {
+            let pids: Vec<String> = survivors.iter().map(|survivor| survivor.pid.to_string()).collect();
+            notes.push(format!("could not be ended, perhaps because they run as another user: {}", pids.join(", ")));
+        }
         let replaced = stdout.replaced + stderr.as_ref().map_or(0, |captured| captured.replaced);
         if replaced > FEW_REPLACED {
             notes.push(format!(

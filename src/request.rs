@@ -232,7 +232,9 @@ impl Request {
 
     /// The shell's arguments, and where among them the path of the script goes.
     pub fn argv(&self) -> (Vec<Vec<u8>>, Option<u32>) {
-        let mut argv: Vec<Vec<u8>> = vec![b"bash".to_vec()];
+        // Messages of bash begin with its name; another shell goes by its own, a busybox even by nothing else.
+        let name = self.shell.as_deref().and_then(|shell| shell.rsplit('/').next()).unwrap_or("bash");
+        let mut argv: Vec<Vec<u8>> = vec![name.as_bytes().to_vec()];
         let script_at = if self.is_script() {
             argv.push(Vec::new());
             Some(1)
@@ -243,7 +245,7 @@ impl Request {
             }
             argv.push(self.command.clone().into_bytes());
             if !self.args.is_empty() {
-                argv.push(b"bash".to_vec());
+                argv.push(name.as_bytes().to_vec());
             }
             None
         };

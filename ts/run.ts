@@ -1,4 +1,4 @@
-import type { BashResult, Bridge, NativeEvent } from '../native.cjs';
+import type { BashResult, BashSnapshot, Bridge, NativeEvent, OutputChunk } from '../native.cjs';
 import { BashError } from './errors';
 import { loadNative } from './native';
 import { checkOptions, toNative } from './options';
@@ -48,19 +48,18 @@ function dispatch(event: NativeEvent): void {
   } else if (event.output) {
     void hear(bridge, id, pending, event.output);
   } else if (event.snapshot) {
-    bridge.seen(id, failureOf(() => pending.options.onSnapshot?.(event.snapshot as never)));
+    void see(bridge, id, pending, event.snapshot);
   } else if (event.allocate) {
     allocate(bridge, id, pending, event.allocate);
   }
 }
 
-async function hear(way: Bridge, id: number, pending: Pending, chunk: NonNullable<NativeEvent['output']>): Promise<void> {
-  try {
-    await pending.options.onOutput?.(chunk);
-    way.heard(id);
-  } catch (error) {
-    way.heard(id, messageOf(error));
-  }
+async function hear(way: Bridge, id: number, pending: Pending, chunk: OutputChunk): Promise<void> {
+  way.heard(id, await failureOf(() => pending.options.onOutput?.(chunk)));
+}
+
+async function see(way: Bridge, id: number, pending: Pending, snapshot: BashSnapshot): Promise<void> {
+  way.seen(id, await failureOf(() => pending.options.onSnapshot?.(snapshot)));
 }
 
 function allocate(way: Bridge, id: number, pending: Pending, stream: 'stdout' | 'stderr'): void {
@@ -77,9 +76,9 @@ function allocate(way: Bridge, id: number, pending: Pending, stream: 'stdout' | 
   }
 }
 
-function failureOf(call: () => void): string | undefined {
+async function failureOf(call: () => void | Promise<void>): Promise<string | undefined> {
   try {
-    call();
+    await call();
     return undefined;
   } catch (error) {
     return messageOf(error);

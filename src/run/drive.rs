@@ -14,7 +14,7 @@ use super::listener::{Listener, Reply, Snapshot};
 use super::stream::{Flow, Step};
 use crate::capture::Stream;
 use crate::request::Request;
-use crate::supervise::{self, Child, Drain, Ended, Helpers, News};
+use crate::supervise::{Cause, Child, Drain, Ended, Helpers, News};
 
 /// The most text that one call of the listener gets, bytes.
 const BATCH: usize = 64 * 1024;
@@ -117,10 +117,10 @@ impl<'a, L: Listener> Drive<'a, L> {
         self.feed.close();
         let elapsed = self.began.elapsed();
         self.deliver_the_rest().await;
-        let Self { child, stdout, stderr, pid, end, mut notes, request, .. } = self;
+        let Self { child, stdout, stderr, pid, end, mut notes, request, aborted, hard, .. } = self;
         let end = end.unwrap_or(Err(Unsettled::Limit));
         let survivors = match end {
-            Ok(ended) if ended.alive => release(child, helpers).await,
+            Ok(ended) if ended.alive => release(child, helpers, if aborted { hard } else { Instant::now() }).await,
             Ok(_) => {
                 child.give_back(helpers);
                 Vec::new()
@@ -212,7 +212,13 @@ impl<'a, L: Listener> Drive<'a, L> {
         if !self.aborted {
             self.aborted = true;
             self.hard = Instant::now() + self.request.grace + HARD_BOUND;
-            if self.end.is_none() {
+            // After the end of the shell too, what it left and still is drained belongs to the command.
+            if let Some(Ok(ended)) = &mut self.end
+                && ended.alive
+            {
+                ended.cause = Cause::Abort;
+                self.child.end();
+            } else if self.end.is_none() {
                 self.child.end();
             }
         }
@@ -328,7 +334,7 @@ impl<'a, L: Listener> Drive<'a, L> {
 
     /// Whether the command did not end by itself, or is not wanted any more.
     fn was_ended(&self) -> bool {
-        let itself = |ended: &Ended| ended.cause == supervise::Cause::Itself;
+        let itself = |ended: &Ended| ended.cause == Cause::Itself;
         self.aborted || self.end.as_ref().is_some_and(|end| !end.as_ref().is_ok_and(itself))
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 
 use crate::capture::Captured;
 use crate::supervise::{self, Child, Ended, Helpers, News, Survivor};
@@ -42,10 +42,11 @@ pub enum Unsettled {
     Abort,
 }
 
-/// Leaves what is left to itself and to its shim, which goes on reading its output.
-pub async fn release(mut child: Child, helpers: &'static Helpers) -> Vec<Survivor> {
+/// Leaves what is left to itself and to its shim, which goes on reading its output. What is being ended has until
+/// `bound` to go.
+pub async fn release(mut child: Child, helpers: &'static Helpers, bound: Instant) -> Vec<Survivor> {
     child.release();
-    match timeout(RELEASE_BOUND, child.news()).await {
+    match timeout_at(bound.max(Instant::now() + RELEASE_BOUND), child.news()).await {
         // A shim that stays with something after all has closed its socket, and is not taken for the next command.
         Ok(News::Released(survivors)) if survivors.is_empty() => {
             child.give_back(helpers);

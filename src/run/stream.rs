@@ -132,7 +132,7 @@ impl Flow {
         });
         match opened {
             Ok(file) => self.capture.spill_to(file),
-            Err(error) => self.capture.spill_failed(None, None, error.to_string()),
+            Err(error) => self.capture.spill_failed(None, None, error.brief()),
         }
     }
 
@@ -146,7 +146,7 @@ impl Flow {
                 let max_bytes = spill.map_or(u64::MAX, |spill| spill.max_bytes);
                 match SpillFile::at(Path::new(&path), id.clone(), max_bytes) {
                     Ok(file) => self.capture.spill_to(file),
-                    Err(error) => self.capture.spill_failed(None, None, error.to_string()),
+                    Err(error) => self.capture.spill_failed(None, None, error.brief()),
                 }
             }
             Err(error) => self.capture.spill_failed(None, None, error),

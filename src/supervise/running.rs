@@ -10,7 +10,11 @@ use super::tree;
 use crate::sys::{self, End, Reaped, Usage};
 
 /// From SIGTERM to SIGKILL when nobody is left who could wait for a graceful end.
-pub const GRACE_WITHOUT_HOST: Duration = Duration::from_millis(500);
+const GRACE_WITHOUT_HOST: Duration = Duration::from_millis(500);
+/// How often what is still there after SIGKILL is looked for again.
+const KILL_INTERVAL: Duration = Duration::from_millis(5);
+/// After SIGKILL, until what is still there is left alone. Within the addon's hard bound.
+const GIVEN_UP: Duration = Duration::from_millis(600);
 
 /// A command that runs.
 pub struct Running {
@@ -30,6 +34,8 @@ pub struct Running {
 pub struct Ending {
     pub cause: Cause,
     pub kill_at: Instant,
+    /// When SIGKILL was sent first.
+    pub killed: Option<Instant>,
 }
 
 impl Running {
@@ -52,12 +58,27 @@ impl Running {
         match &mut self.ending {
             Some(ending) => ending.kill_at = ending.kill_at.min(kill_at),
             None => {
-                self.ending = Some(Ending { cause, kill_at });
+                self.ending = Some(Ending { cause, kill_at, killed: None });
                 if !grace.is_zero() {
                     tree::ask_to_end(&tree::members(self.mark.as_deref()));
                 }
             }
         }
+    }
+
+    /// Sends SIGKILL to what is there now, and will do so again.
+    pub fn kill(&mut self, now: Instant) {
+        tree::kill(&tree::members(self.mark.as_deref()));
+        if let Some(ending) = &mut self.ending {
+            ending.killed.get_or_insert(now);
+            ending.kill_at = now + KILL_INTERVAL;
+        }
+    }
+
+    /// Whether the tree was ended as far as it can be: what has changed its user does not go.
+    pub fn is_given_up(&self, now: Instant) -> bool {
+        let killed = self.ending.as_ref().and_then(|ending| ending.killed);
+        self.shell_end.is_some() && killed.is_some_and(|killed| now >= killed + GIVEN_UP)
     }
 
     /// Takes what children have ended. Returns whether any process is left.

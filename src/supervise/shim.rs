@@ -10,13 +10,11 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use super::frames::{self, Frame, Read, Reader, Writer};
 use super::prepare::{Prepared, mark_of, prepare};
 use super::protocol::{self, Cause, Ended, Survivor};
-use super::running::{GRACE_WITHOUT_HOST, Running};
+use super::running::Running;
 use super::tree;
 use crate::plan::Plan;
 use crate::sys::{self, ChildEvents, End, LaunchError, LaunchStep, Reaped, Usage};
 
-/// How often what is still there after SIGKILL is looked for again.
-const KILL_INTERVAL: Duration = Duration::from_millis(5);
 /// What a command leaves behind may be on its way out, like the `tee` of an `exec > >(tee log)`.
 const SETTLE: Duration = Duration::from_millis(50);
 /// A survivor's command line is shown up to here, in characters.
@@ -162,11 +160,11 @@ impl Shim {
         };
         let alive = self.supervise(&mut running)?;
         let (end, duration) = running.shell_end.unwrap_or((End::Signal(libc::SIGKILL), started.elapsed()));
-        let cause = running.ending.map_or(Cause::Itself, |ending| ending.cause);
+        let cause = running.ending.take().map_or(Cause::Itself, |ending| ending.cause);
         let ended = Ended { end, usage: running.usage, duration, cause, alive };
         self.send(protocol::ENDED, &ended.encode());
         self.unread.clear();
-        if alive { self.after_end(running.mark, running.pipes) } else { Ok(()) }
+        if alive { self.after_end(running) } else { Ok(()) }
     }
 
     /// Until the shell has ended by itself, or its whole tree was ended. Returns whether anything is left.
@@ -190,50 +188,57 @@ impl Shim {
                     }
                 }
             }
-            let now = Instant::now();
-            match &mut running.ending {
-                Some(ending) if now >= ending.kill_at => {
-                    tree::kill(&tree::members(running.mark.as_deref()));
-                    ending.kill_at = now + KILL_INTERVAL;
-                }
-                None if running.limit.is_some_and(|limit| now >= limit) => running.end(Cause::Limit),
-                _ => {}
+            self.keep_time(running);
+            if running.is_given_up(Instant::now()) {
+                return Ok(true);
             }
         }
     }
 
+    /// Does what is due: the end at the limit, SIGKILL after the grace.
+    fn keep_time(&self, running: &mut Running) {
+        let now = Instant::now();
+        match &running.ending {
+            Some(ending) if now >= ending.kill_at => running.kill(now),
+            None if running.limit.is_some_and(|limit| now >= limit) => running.end(Cause::Limit),
+            _ => {}
+        }
+    }
+
     /// The shell has ended and something is left: it is the command's until the addon has drained its pipes.
-    fn after_end(&mut self, mark: Option<String>, pipes: Vec<OwnedFd>) -> io::Result<()> {
-        let mut end_at = None;
+    fn after_end(&mut self, mut running: Running) -> io::Result<()> {
+        running.limit = None;
+        let mut released = false;
         loop {
-            let ready = self.wait(end_at)?;
-            while matches!(sys::reap(false), Reaped::Ended(..)) {}
-            let now = Instant::now();
+            let ready = self.wait(running.wake_at())?;
+            let alive = running.reap();
             if ready.socket {
                 match self.read() {
-                    Read::Frame(frame) if frame.kind == protocol::RELEASE => return self.release(pipes, mark),
+                    Read::Frame(frame) if frame.kind == protocol::RELEASE => released = true,
+                    Read::Frame(frame) if frame.kind == protocol::END => running.end(Cause::Abort),
                     Read::Frame(_) | Read::Pending => {}
                     // The host went before it had drained the pipes: what is left goes with it.
                     Read::Closed => {
-                        tree::ask_to_end(&tree::members(mark.as_deref()));
-                        end_at = Some(now + GRACE_WITHOUT_HOST);
+                        running.end(Cause::Host);
+                        self.unread.append(&mut running.pipes);
                     }
                 }
             }
-            if end_at.is_some() && self.is_alone(mark.as_deref()) {
-                return Ok(());
+            self.keep_time(&mut running);
+            let over = running.ending.is_none() || !alive || running.is_given_up(Instant::now());
+            if released && over {
+                return self.release(running);
             }
-            if end_at.is_some_and(|end_at| now >= end_at) {
-                tree::kill(&tree::members(mark.as_deref()));
-                end_at = Some(now + KILL_INTERVAL);
+            if self.socket.is_none() && over {
+                return Ok(());
             }
         }
     }
 
     /// What is left now is on its own: its output is read and dropped, so that no write ever hurts it.
-    fn release(&mut self, pipes: Vec<OwnedFd>, mark: Option<String>) -> io::Result<()> {
-        let mark = mark.as_deref();
-        self.unread = pipes;
+    fn release(&mut self, running: Running) -> io::Result<()> {
+        let mark = running.mark.as_deref();
+        self.unread = running.pipes;
         let settled_at = Instant::now() + SETTLE;
         while !self.is_settled(mark) && Instant::now() < settled_at {
             if self.wait(Some(settled_at))?.socket {

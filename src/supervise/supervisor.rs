@@ -15,9 +15,12 @@ use crate::sys::{self, ChildEvents, End, Fork, Reaped};
 
 /// How often orphans that do not go at once are looked for again, ms.
 const ORPHAN_INTERVAL: u16 = 5;
+/// How often at most: one that changed its user cannot be ended.
+const ORPHAN_TRIES: u32 = 400;
 
 /// The supervisor's whole life. Its standard input is the socket to the addon.
 pub fn main() -> io::Result<()> {
+    sys::close_inherited();
     let control = sys::take_stdin()?;
     sys::reset_signals()?;
     // Away from the host's terminal and group, whose signals are meant for the host.
@@ -51,6 +54,7 @@ struct Supervisor {
 impl Supervisor {
     fn serve(&mut self) -> io::Result<()> {
         let mut orphans = false;
+        let mut tries = 0;
         loop {
             let received = self.reader.has_frame();
             let timeout = if received {
@@ -70,8 +74,9 @@ impl Supervisor {
             drop(fds);
             self.events.clear();
             let (left, shim_killed) = self.reap();
+            tries = if shim_killed { 0 } else { tries + 1 };
             if shim_killed || orphans {
-                orphans = self.end_orphans();
+                orphans = self.end_orphans() && tries < ORPHAN_TRIES;
             }
             if asked || received {
                 self.obey()?;

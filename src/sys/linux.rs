@@ -114,9 +114,15 @@ pub(super) fn raise_oom_score(score: &CStr) {
     }
 }
 
+/// Closes every descriptor but the standard ones: those that a host left open for its children, which would
+/// otherwise stay open as long as a helper runs.
+pub fn close_inherited() {
+    close_from_three();
+}
+
 pub(super) fn close_from_three() {
-    // Every descriptor of ours is closed on exec; this is for those that a host's library may have left open.
-    // SAFETY: in a fresh child that has put its standard descriptors in place.
+    // Every descriptor of ours is closed on exec; a kernel before 5.9 leaves the others.
+    // SAFETY: called where nobody owns a descriptor above the standard ones.
     unsafe { libc::syscall(libc::SYS_close_range, 3, u32::MAX, 0) };
 }
 
@@ -164,8 +170,8 @@ pub fn signal_checked(pid: Pid, expected: Identity, signal: nix::sys::signal::Si
     let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid.as_raw(), 0) };
     let Ok(fd) = i32::try_from(fd) else { return };
     if fd < 0 {
-        // A kernel before 5.3: the check is all there is.
-        if io::Error::last_os_error().raw_os_error() == Some(libc::ENOSYS)
+        // A kernel before 5.3, or a filter that refuses it: the check is all there is.
+        if io::Error::last_os_error().raw_os_error() != Some(libc::ESRCH)
             && identity(pid).is_some_and(|now| now.started == expected.started)
         {
             super::signal(pid, signal);

@@ -83,6 +83,15 @@ pub fn launch(launch: &Launch) -> Result<Pid, LaunchError> {
 
 pub(super) fn raise_oom_score(_: &CStr) {}
 
+/// Closes every descriptor but the standard ones: those that a host left open for its children, which would
+/// otherwise stay open as long as a helper runs.
+pub fn close_inherited() {
+    for fd in 3..1024 {
+        // SAFETY: called where nobody owns a descriptor above the standard ones; one that is not open is an error.
+        unsafe { libc::close(fd) };
+    }
+}
+
 // The descriptors of ours are closed on exec. Closing others by number could hit the pipe that reports a failed launch.
 pub(super) fn close_from_three() {}
 
