@@ -23,8 +23,10 @@ use crate::sys;
 const KEEP: usize = 2;
 /// Shims that are asked for at a time. In a burst the first ones are free again before more would be there.
 const ASK_AT_ONCE: usize = 4;
-/// A supervisor that does not answer for this long was perhaps stopped: it is continued, then replaced.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// A supervisor that does not answer for this long was perhaps stopped: it is continued.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// When that did not help so many times, it is replaced.
+const CONTINUED: u32 = 10;
 /// The program beside the addon.
 const SUPERVISOR: &str = "agent-bash-supervisor";
 
@@ -224,7 +226,7 @@ impl Helpers {
                         Err(_) if self.state().asked == 0 => {}
                         Err(_) => {
                             silent += 1;
-                            let signal = if silent == 1 { Signal::SIGCONT } else { Signal::SIGKILL };
+                            let signal = if silent <= CONTINUED { Signal::SIGCONT } else { Signal::SIGKILL };
                             sys::signal(supervisor.pid, signal);
                         }
                     },

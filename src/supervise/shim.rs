@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::signal::Signal;
+use nix::unistd::getppid;
 
 use super::frames::{self, Frame, Read, Reader, Writer};
 use super::prepare::{Prepared, mark_of, prepare};
@@ -34,6 +36,8 @@ pub fn serve(socket: OwnedFd, lifeline: OwnedFd) -> io::Result<()> {
             shim.run(frame)?;
         }
     }
+    // A command may have stopped the supervisor, which could then not end with its host.
+    sys::signal(getppid(), Signal::SIGCONT);
     Ok(())
 }
 
