@@ -26,6 +26,8 @@ pub fn main() -> io::Result<()> {
     // Away from the host's terminal and group, whose signals are meant for the host.
     let _ = nix::unistd::setsid();
     nix::unistd::chdir("/")?;
+    // Looked up once here, not in each shim on a command's way.
+    let _ = sys::oom_score();
     sys::become_subreaper()?;
     let (lifeline, held) = sys::pipe()?;
     let events = ChildEvents::listen()?;

@@ -94,7 +94,7 @@ pub fn launch(launch: &Launch) -> Result<Pid, LaunchError> {
 }
 
 /// At least 500, and never lower than what is inherited: the command is to die before the host when memory runs out.
-fn oom_score() -> &'static CStr {
+pub fn oom_score() -> &'static CStr {
     static SCORE: OnceLock<CString> = OnceLock::new();
     SCORE.get_or_init(|| {
         let text = fs::read_to_string("/proc/self/oom_score_adj").unwrap_or_default();

@@ -55,7 +55,7 @@ pub fn launch(launch: &Launch) -> Result<Pid, LaunchError> {
     match super::fork().map_err(|error| failed(LaunchStep::Fork, error))? {
         super::Fork::Child => {
             // SAFETY: this is the fresh child of a process with one thread, its memory is its own.
-            let error = unsafe { become_program(launch, &vectors, c"") };
+            let error = unsafe { become_program(launch, &vectors, oom_score()) };
             let mut report = [error.step as u8; 5];
             report[1..].copy_from_slice(&error.errno.to_ne_bytes());
             let _ = nix::unistd::write(&write, &report);
@@ -79,6 +79,11 @@ pub fn launch(launch: &Launch) -> Result<Pid, LaunchError> {
             Err(LaunchError { step, errno: i32::from_ne_bytes(errno) })
         }
     }
+}
+
+/// Nothing of the kind here.
+pub fn oom_score() -> &'static CStr {
+    c""
 }
 
 pub(super) fn raise_oom_score(_: &CStr) {}
