@@ -30,7 +30,10 @@ export async function vitest(args = [], { node = process.execPath, limitMs = 0 }
       skipped: found.numPendingTests + (found.numTodoTests ?? 0),
     };
     // An error outside of any test.
-    if (code !== 0 && counts.failed === 0) counts.failed = 1;
+    if (code !== 0 && counts.failed === 0) {
+      console.error(`vitest ended with ${code}, and no test failed: counted as one that did`);
+      counts.failed = 1;
+    }
     return counts;
   } catch (error) {
     console.error(`vitest could not run: ${error.message}`);
@@ -57,7 +60,10 @@ export async function cargo(words = [], { limitMs = 0 } = {}) {
       counts.failed += Number(failed);
       counts.skipped += Number(ignored);
     }
-    if (code !== 0 && counts.failed === 0) counts.failed = 1;
+    if (code !== 0 && counts.failed === 0) {
+      console.error(`cargo test ended with ${code}, and no test failed: counted as one that did`);
+      counts.failed = 1;
+    }
   } catch (error) {
     console.error(`cargo test could not run: ${error.message}`);
     counts.failed += 1;

@@ -1,5 +1,5 @@
 import { access, constants, cp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Ended, type PackedProject, packedProject, root, run } from './packed.ts';
 
@@ -22,6 +22,23 @@ async function copy(name: string): Promise<{ folder: string; platform: string }>
   const folder = join(dirname(project.folder), name);
   await cp(project.folder, folder, { recursive: true });
   return { folder, platform: join(folder, project.platform.slice(project.folder.length)) };
+}
+
+/** The message with which an entry fails at its first use: when it is loaded or when the first command is run. */
+async function firstUse(entry: string, folder: string, options: string[] = []): Promise<string> {
+  const text = `
+    async function use() {
+      const { bash, createBashTool, createLocalSandbox } = require('${entry}');
+      if (bash) return bash('true');
+      if (createLocalSandbox) return (await createLocalSandbox()).runCommand('true');
+      let last = createBashTool().execute({ command: 'true' }, { toolCallId: '1', messages: [] });
+      if (last[Symbol.asyncIterator]) for await (const one of last) last = one;
+      last = await last;
+      if (last.error) throw new Error(last.error);
+    }
+    use().then(() => console.log('it ran'), (error) => process.stdout.write(error.message));`;
+  const ended = await run(process.execPath, [...options, '-e', text], folder, project.env);
+  return ended.stdout || ended.stderr;
 }
 
 /** The files of an installed package, as paths in it. */
@@ -235,35 +252,27 @@ describe('what is missing is named', () => {
     const { folder, platform } = await copy('no-addon');
     const addon = (await readdir(platform)).find((file) => file.endsWith('.node')) ?? '';
     await rm(join(platform, addon));
-    const ended = await script(
-      'main.cjs',
-      `try { require('agent-bash') } catch (error) { console.log(error.message) }`,
-      folder,
-    );
-    expect(ended.stdout).toContain('agent-bash-');
-    expect(ended.stdout).toContain(join(folder, 'node_modules', 'agent-bash'));
-    expect(ended.stdout).toContain(addon);
+    const message = await firstUse('agent-bash', folder);
+    expect(message).toContain(addon);
+    expect(message).toContain(platform);
+  });
+
+  test('the platform package: the error says so', async () => {
+    const { folder, platform } = await copy('no-platform');
+    await rm(platform, { recursive: true });
+    expect(await firstUse('agent-bash', folder)).toContain(basename(platform));
   });
 
   test.each(['agent-bash', 'agent-bash/ai', 'agent-bash/sandbox'])(
     'Windows: %s says in one sentence to use WSL',
     async (entry) => {
-      const preload = `Object.defineProperty(process, 'platform', { value: 'win32' });`;
-      await writeFile(join(project.folder, 'windows.cjs'), preload);
-      const args = [
-        '--require',
-        './windows.cjs',
-        '-e',
-        `try { require('${entry}') } catch (error) { console.log(error.message) }`,
-      ];
-      const ended = await run(process.execPath, args, project.folder, project.env);
-      expect(ended.stdout).toMatch(/^[^\n]*\bWSL\b[^\n]*\n$/);
-      expect(
-        ended.stdout
-          .trim()
-          .split(/[.!?](?:\s|$)/)
-          .filter(Boolean),
-      ).toHaveLength(1);
+      await writeFile(
+        join(project.folder, 'windows.cjs'),
+        `Object.defineProperty(process, 'platform', { value: 'win32' });`,
+      );
+      const message = await firstUse(entry, project.folder, ['--require', './windows.cjs']);
+      expect(message).toMatch(/^[^\n]*\bWSL\b[^\n]*$/);
+      expect(message.split(/[.!?](?:\s|$)/).filter(Boolean)).toHaveLength(1);
     },
   );
 });
