@@ -2,7 +2,15 @@ import type { BashResult } from '../native.cjs';
 import { run } from './run';
 import type { BashOptions, Truncate } from './types';
 
-export type { BashResult, BashSnapshot, BashTruncation, BashUsage, OutputChunk, Survivor, Truncation } from '../native.cjs';
+export type {
+  BashResult,
+  BashSnapshot,
+  BashTruncation,
+  BashUsage,
+  OutputChunk,
+  Survivor,
+  Truncation,
+} from '../native.cjs';
 export { BashError, type BashErrorCode } from './errors';
 export type { BashOptions, SanitizeOptions, SpillOptions, Truncate } from './types';
 

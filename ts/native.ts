@@ -11,7 +11,9 @@ const TARGETS = 'Linux (x64 and arm64, glibc and musl) and macOS (x64 and arm64)
 /** Loads the addon of this platform, or throws one sentence that says where it was looked for. */
 export function loadNative(): Native {
   if (process.platform === 'win32') {
-    throw new Error('agent-bash does not run on Windows itself: run Node inside WSL (https://aka.ms/wsl), where bash lives.');
+    throw new Error(
+      'agent-bash does not run on Windows itself: run Node inside WSL (https://aka.ms/wsl), where bash lives.',
+    );
   }
   try {
     return createRequire(__filename)('../native.cjs') as Native;

@@ -64,11 +64,15 @@ const CHECKS: Record<keyof BashOptions, Check> = {
     for (const [key, item] of Object.entries(value as object)) {
       if (item !== null && item !== undefined && typeof item !== 'string') {
         // The value may be a secret that only has the wrong type.
-        throw new BashError('ERR_BASH_INVALID_ARG', `env.${key} is a ${typeof item}; it must be a string, null or undefined`);
+        throw new BashError(
+          'ERR_BASH_INVALID_ARG',
+          `env.${key} is a ${typeof item}; it must be a string, null or undefined`,
+        );
       }
     }
   },
-  inheritEnv: (value, name) => (Array.isArray(value) ? strings(value, name) : oneOf('safe', 'all', 'none')(value, name)),
+  inheritEnv: (value, name) =>
+    Array.isArray(value) ? strings(value, name) : oneOf('safe', 'all', 'none')(value, name),
   mode: (value, name) => {
     oneOf('default', 'slow', 'background')(value, name);
     if (value === 'background') later(value, "mode: 'background'");
@@ -86,7 +90,8 @@ const CHECKS: Record<keyof BashOptions, Check> = {
     }
   },
   stdin: (value, name) => {
-    if (typeof value !== 'string' && !(value instanceof Uint8Array)) throw invalid(name, value, 'a string or a Uint8Array');
+    if (typeof value !== 'string' && !(value instanceof Uint8Array))
+      throw invalid(name, value, 'a string or a Uint8Array');
   },
   merge: type('boolean'),
   truncate: fields({

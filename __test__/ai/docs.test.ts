@@ -5,8 +5,8 @@ import ts from 'typescript';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { MAJORS, type Step } from './fixtures/majors.ts';
 
-// Below the package, so that `agent-bash/ai` is found as a reader of the docs finds it; ignored by git.
-const folder = join(import.meta.dirname, '../../.stamp/docs-ai-sdk');
+// Below the package and of this run, so that `agent-bash/ai` is found as a reader of the docs finds it; ignored by git.
+const folder = join(import.meta.dirname, `../../.stamp/docs-ai-sdk-${process.pid}`);
 const blocks = [
   ...(await readFile(join(import.meta.dirname, '../../docs/ai-sdk.md'), 'utf8')).matchAll(/^```ts\n(.*?)^```$/gms),
 ].map((match) => match[1] as string);

@@ -51,7 +51,6 @@ const TAKEN: [command: string, runs: string, keep: 'head' | 'tail', lines: numbe
   ['echo $(ls; pwd) | tail -1', 'echo $(ls; pwd)', 'tail', 1],
   ['echo `ls | wc -l` | tail -1', 'echo `ls | wc -l`', 'tail', 1],
   ['echo $((1 + 2)) | tail -1', 'echo $((1 + 2))', 'tail', 1],
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: the shell's expansion
   ['echo ${x%.*} "${y:-z}" | tail -1', 'echo ${x%.*} "${y:-z}"', 'tail', 1],
   ['echo a#b | tail -1', 'echo a#b', 'tail', 1],
   ['diff <(sort a) <(sort b) | head -20', 'diff <(sort a) <(sort b)', 'head', 20],
@@ -165,7 +164,6 @@ const LEFT: [why: string, command: string][] = [
   ['an empty stage', 'time | tail -3'],
   ['a comment in a substitution', "echo $(a # it's\n) | tail -3"],
   ['a heredoc in a substitution', 'echo $(cat <<E\n)\nE\n) | tail -3'],
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: the shell's expansion
   ['an expansion with quotes', 'echo "${x:-"y"}" | tail -3'],
   ['a backslash at the end', 'make | tail -3\\'],
 ];
