@@ -66,11 +66,10 @@ function allocate(way: Bridge, id: number, pending: Pending, stream: 'stdout' | 
   const { spill } = pending.options;
   try {
     const place = typeof spill === 'object' ? spill.allocate?.(stream) : null;
-    if (!place) return way.allocated(id, stream, null, null, 'nothing was allocated');
-    if (typeof place.id !== 'string' || typeof place.path !== 'string') {
-      return way.allocated(id, stream, null, null, 'allocate gave no id and path');
-    }
-    way.allocated(id, stream, place.id, place.path);
+    if (!place) way.allocated(id, stream, null, null, 'nothing was allocated');
+    else if (typeof place.id === 'string' && typeof place.path === 'string') {
+      way.allocated(id, stream, place.id, place.path);
+    } else way.allocated(id, stream, null, null, 'allocate gave no id and path');
   } catch (error) {
     way.allocated(id, stream, null, null, messageOf(error));
   }

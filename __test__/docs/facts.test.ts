@@ -81,7 +81,6 @@ test.each([
 
 test('a long command sees what the table says', async () => {
   const probe = [
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: these are bash's own
     'f() { echo "$0 ${BASH_SOURCE[0]} $- ${BASH_EXECUTION_STRING+set} ${FUNCNAME[*]}"; }',
     'f; [ -e /proc/$$/fd/255 ] && echo open',
     'no-such-program; set -u; echo "$no_such_variable"',
