@@ -1,7 +1,19 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { folder, host, hostResult, linuxTest, mark, sleepers, timed, until } from '../support/index.ts';
+import {
+  alive,
+  folder,
+  host,
+  hostResult,
+  linuxTest,
+  mark,
+  shimsOf,
+  sleepers,
+  supervisorOf,
+  timed,
+  until,
+} from '../support/index.ts';
 
 /** A host that runs a command with a whole tree below it: a child, a daemon, and one that clears its environment. */
 function treeOf(seconds: string, options = ''): string {
@@ -47,6 +59,32 @@ describe("the host's end takes the foreground trees with it", () => {
     else (await import('node:fs')).writeFileSync(join(cwd, 'go'), '');
     await running.ended();
     await until(() => sleepers(seconds).length === 0);
+  });
+
+  linuxTest('Linux: its helpers go as well', async () => {
+    const seconds = mark();
+    const running = host(`for (let n = 0; n < 3; n++) void bash('setsid sleep ${seconds} & sleep ${seconds}');`);
+    await until(() => sleepers(seconds).length === 6);
+    const supervisor = await until(() => supervisorOf(running.pid));
+    const helpers = [supervisor.pid, ...shimsOf(supervisor.pid).map(({ pid }) => pid)];
+    running.process.kill('SIGKILL');
+    await running.ended();
+    await until(() => !helpers.some(alive));
+    expect(sleepers(seconds)).toEqual([]);
+  });
+
+  linuxTest('Linux: its helpers go with the last survivor', async () => {
+    const seconds = mark();
+    const running = host(`await bash('sleep ${seconds} &'); console.log('up'); setInterval(() => {}, 1000);`);
+    await running.says(/up/);
+    const supervisor = await until(() => supervisorOf(running.pid));
+    const helpers = [supervisor.pid, ...shimsOf(supervisor.pid).map(({ pid }) => pid)];
+    running.process.kill('SIGKILL');
+    await running.ended();
+    const [survivor = 0] = sleepers(seconds);
+    expect(alive(survivor)).toBe(true);
+    process.kill(survivor, 'SIGTERM');
+    await until(() => !helpers.some(alive));
   });
 
   test('TERM comes before KILL, with the time to clean up', async () => {

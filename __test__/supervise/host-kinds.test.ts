@@ -22,10 +22,11 @@ describe('worker threads', () => {
        bash('echo "$ONLY_HERE:$GIVEN"').then(({ stdout }) => parentPort.postMessage(stdout));`,
       { eval: true, workerData: entry, env: { ...process.env, GIVEN: 'to the worker' } },
     );
+    const exited = once(one, 'exit');
     const [text] = (await once(one, 'message')) as [string];
     expect(text).toBe('worker:to the worker\n');
     expect((await bash('echo "$ONLY_HERE:$GIVEN"')).stdout).toBe(':\n');
-    await once(one, 'exit');
+    await exited;
   });
 
   linuxTest('Linux: share one supervisor', async () => {
