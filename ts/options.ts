@@ -1,5 +1,3 @@
-import { resolve } from 'node:path';
-import type { NativeOptions, NativeRequest } from '../native.cjs';
 import { BashError } from './errors';
 import type { BashOptions } from './types';
 
@@ -129,76 +127,6 @@ export function checkOptions(command: unknown, options: unknown): asserts option
   }
   const { truncate } = given as BashOptions;
   if (truncate && truncate.keep === undefined) throw invalid('truncate.keep', undefined, 'one of tail, head, ends');
-}
-
-/** As the core takes it. Each key that crosses costs time, so what has its default does not. */
-export function toNative(command: string, given: BashOptions): NativeRequest {
-  const request: NativeRequest = {
-    command,
-    cwd: folder(given.cwd),
-    hostEnv: hostEnvironment(),
-    umask: process.umask(),
-  };
-  const options = toNativeOptions(given);
-  if (Object.keys(options).length > 0) request.options = options;
-  return request;
-}
-
-function toNativeOptions(given: BashOptions): NativeOptions {
-  const { args, mode, timeoutMs, graceMs, merge, truncate, shell, env, inheritEnv, sanitize, spill, stdin } = given;
-  const options: NativeOptions = {};
-  if (args !== undefined) options.args = args;
-  if (mode !== undefined) options.mode = mode;
-  if (timeoutMs !== undefined) options.timeoutMs = timeoutMs;
-  if (graceMs !== undefined) options.graceMs = graceMs;
-  if (merge !== undefined) options.merge = merge;
-  if (truncate !== undefined) options.truncate = defined(truncate);
-  if (shell !== undefined) options.shell = shell;
-  if (env !== undefined) {
-    const entries = Object.entries(env);
-    options.env = entries.flatMap(([name, value]) => (typeof value === 'string' ? [name, value] : []));
-    options.envRemoved = entries.flatMap(([name, value]) => (typeof value === 'string' ? [] : [name]));
-  }
-  if (Array.isArray(inheritEnv)) options.inheritNames = inheritEnv;
-  else if (inheritEnv !== undefined) options.inherit = inheritEnv;
-  if (stdin !== undefined) options.stdin = typeof stdin === 'string' ? Buffer.from(stdin) : stdin;
-  if (sanitize === false) options.raw = true;
-  else if (typeof sanitize === 'object') {
-    options.keepAnsi = sanitize.ansi === false;
-    options.keepProgress = sanitize.progress === 'keep';
-  }
-  if (spill === false) options.noSpill = true;
-  else if (typeof spill === 'object') options.spill = defined({ ...spill, allocate: spill.allocate !== undefined });
-  if (given.onOutput) options.live = true;
-  if (given.onSnapshot) options.snapshots = true;
-  if (given.snapshotIntervalMs !== undefined) options.snapshotMs = given.snapshotIntervalMs;
-  if (given.signal?.aborted) options.aborted = true;
-  return options;
-}
-
-// The bridge takes a key that is there for a value that is there.
-function defined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as never;
-}
-
-function folder(cwd: string | undefined): string {
-  try {
-    return cwd === undefined ? process.cwd() : resolve(cwd);
-  } catch {
-    throw new BashError('ERR_BASH_CWD_NOT_FOUND', `Working directory does not exist: ${cwd ?? "the host's own"}`);
-  }
-}
-
-// One string crosses into the core much faster than an object with a property a variable, and asking for the names alone
-// spares the enumeration a second look at each of them.
-function hostEnvironment(): string {
-  const { env } = process;
-  let block = '';
-  for (const name of Object.getOwnPropertyNames(env)) {
-    const value = env[name];
-    if (value !== undefined) block += `${name}=${value}\0`;
-  }
-  return block;
 }
 
 function invalid(name: string, value: unknown, wanted: string): BashError {

@@ -1,7 +1,8 @@
 import type { BashResult, BashSnapshot, Bridge, NativeEvent, OutputChunk } from '../native.cjs';
 import { BashError } from './errors';
 import { loadNative } from './native';
-import { checkOptions, toNative } from './options';
+import { checkOptions } from './options';
+import { toNative } from './request';
 import type { BashOptions } from './types';
 
 /** A command that has not ended yet, as this thread sees it. */

@@ -22,7 +22,6 @@ pub(super) const MAX_RSS_UNIT: u64 = 1024;
 /// Orphaned descendants come to the nearest subreaper: walking down from it finds everything.
 pub const ORPHANS_COME_BACK: bool = true;
 /// Whether `UTF-8` alone names a locale.
-#[cfg(feature = "addon")]
 pub const BARE_CHARSET_IS_LOCALE: bool = false;
 /// A locale with UTF-8 that is always there.
 pub const UTF8_LOCALE: &str = "C.UTF-8";

@@ -20,7 +20,6 @@ pub(super) const MAX_RSS_UNIT: u64 = 1;
 /// Orphans go to launchd: what left the tree is found by the mark in its environment only.
 pub const ORPHANS_COME_BACK: bool = false;
 /// Whether `UTF-8` alone names a locale.
-#[cfg(feature = "addon")]
 pub const BARE_CHARSET_IS_LOCALE: bool = true;
 /// A locale with UTF-8 that is always there.
 pub const UTF8_LOCALE: &str = "en_US.UTF-8";

@@ -15,8 +15,8 @@ use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use super::frames::{self, Fields, Read, Reader, Writer};
-use super::protocol;
+use crate::supervise::frames::{self, Fields, Read, Reader, Writer};
+use crate::supervise::protocol;
 use crate::sys;
 
 /// Shims that wait for a command while none runs: an agent often calls tools two at a time.

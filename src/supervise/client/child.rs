@@ -6,10 +6,10 @@ use std::os::fd::{AsFd, OwnedFd};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-use super::frames::{self, Fields, Read, Reader};
 use super::helpers::{Helpers, Shim};
-use super::protocol::{self, Ended, Failure, Survivor};
 use crate::plan::Plan;
+use crate::supervise::frames::{self, Fields, Read, Reader};
+use crate::supervise::protocol::{self, Ended, Failure, Survivor};
 use crate::sys;
 
 /// What a shim has to say of its command.
