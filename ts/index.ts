@@ -1,4 +1,5 @@
 import type { BashResult } from '../native.cjs';
+import { refuseWindows } from './native';
 import { run } from './run';
 import type { BashOptions, Truncate } from './types';
 
@@ -13,6 +14,8 @@ export type {
 } from '../native.cjs';
 export { BashError, type BashErrorCode } from './errors';
 export type { BashOptions, SanitizeOptions, SpillOptions, Truncate } from './types';
+
+refuseWindows();
 
 /**
  * Runs a command in a fresh, non-login bash and resolves when it has ended, with all that it wrote.

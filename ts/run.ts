@@ -1,4 +1,5 @@
 import type { BashResult, BashSnapshot, Bridge, NativeEvent, OutputChunk } from '../native.cjs';
+import { onAbort } from './abort';
 import { BashError } from './errors';
 import { loadNative } from './native';
 import { checkOptions } from './options';
@@ -25,10 +26,9 @@ export async function run(command: string, options: BashOptions = {}): Promise<B
   return new Promise((resolve, reject) => {
     if (running.size === 0) way.hold(true);
     const id = way.start(request);
-    const abort = () => way.abort(id);
-    options.signal?.addEventListener('abort', abort, { once: true });
+    const forget = options.signal && onAbort(options.signal, () => way.abort(id));
     const settle = () => {
-      options.signal?.removeEventListener('abort', abort);
+      forget?.();
       running.delete(id);
       if (running.size === 0) way.hold(false);
     };

@@ -229,10 +229,36 @@ describe('AbortSignal', () => {
     expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
   });
 
-  test('many commands on one of them leave no listener', async () => {
+  test('many commands on one of them have one listener, and leave none', async () => {
     const { signal } = new AbortController();
-    await Promise.all(Array.from({ length: 30 }, () => bash('true', { signal })));
+    const running = Promise.all(Array.from({ length: 30 }, () => bash('true', { signal })));
+    await Promise.resolve();
+    expect(getEventListeners(signal, 'abort').length).toBeLessThanOrEqual(1);
+    await running;
     expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+
+  test('many commands on one of them are all ended by it', async () => {
+    const controller = new AbortController();
+    const running = Array.from({ length: 20 }, () => bash('sleep 60', { signal: controller.signal }));
+    await bash('true');
+    controller.abort();
+    for (const result of await Promise.all(running)) expect(result).toMatchObject({ status: 'aborted', exitCode: 130 });
+  });
+
+  test('one that is aborted after the shell has ended takes what it left', async () => {
+    const controller = new AbortController();
+    let left = 0;
+    const result = await bash('sleep 60 & echo $!', {
+      signal: controller.signal,
+      // The line comes while the shell is about to end; what is left holds the pipes until the abort.
+      onOutput: ({ text }) => {
+        left = Number(text);
+        setTimeout(() => controller.abort(), 100);
+      },
+    });
+    expect(result).toMatchObject({ status: 'aborted', exitCode: 130, survivors: [] });
+    await until(() => !existsSync(`/proc/${left}`));
   });
 });
 

@@ -63,7 +63,7 @@ test.each([
   ['src/supervise/client/drain.rs', 'IDLE: Duration = Duration::from_millis(250)', running, 'quiet for 250 ms'],
   ['src/supervise/client/drain.rs', 'WHOLE: Duration = Duration::from_secs(2)', running, '2 s at most'],
   ['src/supervise/shim.rs', 'COMMAND_SHOWN: usize = 200', running, 'up to 200 characters'],
-  ['src/supervise/shim.rs', 'GRACE_WITHOUT_HOST: Duration = Duration::from_millis(500)', running, 'SIGTERM, 500 ms'],
+  ['src/supervise/running.rs', 'GRACE_WITHOUT_HOST: Duration = Duration::from_millis(500)', running, 'SIGTERM, 500 ms'],
   ['src/supervise/shim.rs', 'SETTLE: Duration = Duration::from_millis(50)', running, 'get 50 ms first'],
   ['src/supervise/client/admission.rs', 'PER_COMMAND: u64 = 7', running, '7 each'],
   ['src/supervise/client/admission.rs', 'RESERVE: u64 = 48', running, '48 are left'],
