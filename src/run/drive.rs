@@ -111,7 +111,15 @@ impl<'a, L: Listener> Drive<'a, L> {
                 () = self.stdout.readable(), if !hold_stdout => self.read(Stream::Stdout),
                 () = readable(self.stderr.as_ref()), if !hold_stderr => self.read(Stream::Stderr),
                 () = self.feed.writable() => self.feed.write(),
-                () = sleep_until(wake) => self.tick(),
+                () = sleep_until(wake) => {
+                    // The end may have been reported while this thread was kept from the processor.
+                    if let Some(news) = self.child.news_now()
+                        && let Some(refused) = self.learn(news)
+                    {
+                        return Err(refused);
+                    }
+                    self.tick();
+                }
             }
         }
         self.feed.close();
@@ -145,8 +153,18 @@ impl<'a, L: Listener> Drive<'a, L> {
         match (&self.end, &self.drain) {
             (Some(Err(Unsettled::Limit | Unsettled::Abort)), _) => true,
             (Some(_), _) if !open => true,
-            (Some(_), Some(drain)) => Instant::now() >= drain.until() && !self.holds_any(),
+            (Some(_), Some(drain)) => drain.is_over(Instant::now()) && !self.holds_any(),
             _ => false,
+        }
+    }
+
+    /// The pipes were quiet for long enough, as far as this thread knows: it may have been kept from the processor itself.
+    fn look_again(&mut self) {
+        for stream in [Stream::Stdout, Stream::Stderr] {
+            let Some(flow) = flow(&mut self.stdout, &mut self.stderr, stream) else { continue };
+            if flow.is_open() && flow.read_at_last() == Step::Output {
+                self.heard(stream);
+            }
         }
     }
 
@@ -246,9 +264,12 @@ impl<'a, L: Listener> Drive<'a, L> {
 
     fn read(&mut self, stream: Stream) {
         let Some(flow) = flow(&mut self.stdout, &mut self.stderr, stream) else { return };
-        if flow.read() == Step::Nothing {
-            return;
+        if flow.read() != Step::Nothing {
+            self.heard(stream);
         }
+    }
+
+    fn heard(&mut self, stream: Stream) {
         if let Some(drain) = &mut self.drain {
             drain.heard(Instant::now());
         }
@@ -287,6 +308,12 @@ impl<'a, L: Listener> Drive<'a, L> {
 
     fn tick(&mut self) {
         let now = Instant::now();
+        if self.drain.is_some_and(|drain| now >= drain.until()) {
+            self.look_again();
+            if let Some(drain) = &mut self.drain {
+                drain.looked(now);
+            }
+        }
         if now >= self.hard && self.end.is_none() {
             self.ended(Err(if self.aborted { Unsettled::Abort } else { Unsettled::Limit }));
         } else if now >= self.hard && self.was_ended() {

@@ -8,7 +8,7 @@ use crate::capture::Captured;
 use crate::supervise::{self, Child, Ended, Helpers, News, Survivor};
 
 /// For the shim to say what is left.
-const RELEASE_BOUND: Duration = Duration::from_millis(500);
+const RELEASE_BOUND: Duration = Duration::from_secs(2);
 /// For the processes of a tree whose helpers were all killed.
 const SWEEP_BOUND: Duration = Duration::from_secs(2);
 

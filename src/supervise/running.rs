@@ -19,6 +19,8 @@ const GIVEN_UP: Duration = Duration::from_millis(600);
 /// A command that runs.
 pub struct Running {
     pub shell: Pid,
+    /// The supervisor was on its way out when this began; it goes on without one.
+    pub orphaned: bool,
     pub mark: Option<String>,
     pub started: Instant,
     pub limit: Option<Instant>,

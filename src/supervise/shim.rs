@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::Signal;
-use nix::unistd::getppid;
+use nix::unistd::{Pid, getppid};
 
 use super::frames::{self, Frame, Read, Reader, Writer};
 use super::prepare::{Prepared, mark_of, prepare};
@@ -29,7 +29,8 @@ pub fn serve(socket: OwnedFd, lifeline: OwnedFd) -> io::Result<()> {
     sys::become_subreaper()?;
     let events = ChildEvents::listen()?;
     let reader = Reader::default();
-    let mut shim = Shim { socket: Some(socket), lifeline: Some(lifeline), events, reader, unread: Vec::new() };
+    let (socket, lifeline) = (Some(socket), Some(lifeline));
+    let mut shim = Shim { socket, lifeline, supervisor: getppid(), events, reader, unread: Vec::new() };
     while let Some(frame) = shim.next_order()? {
         // Anything else is an abort that crossed with the end of its command.
         if frame.kind == protocol::RUN {
@@ -46,6 +47,7 @@ struct Shim {
     socket: Option<OwnedFd>,
     /// Ends with the supervisor; `None` once it has.
     lifeline: Option<OwnedFd>,
+    supervisor: Pid,
     events: ChildEvents,
     reader: Reader,
     /// Output pipes that nobody else reads any more: what comes is dropped.
@@ -151,8 +153,11 @@ impl Shim {
             }
         };
         self.send(protocol::STARTED, &Writer::default().number(u64::from(shell.as_raw().unsigned_abs())).finish());
+        // Asked while bash starts: a supervisor that was killed before this command is not killed under it.
+        let orphaned = sys::is_dying(self.supervisor);
         let mut running = Running {
             shell,
+            orphaned,
             mark: mark_of(&plan.env),
             started,
             limit: plan.limit.map(|limit| started + limit),
@@ -179,7 +184,7 @@ impl Shim {
             if running.shell_end.is_some() && (running.ending.is_none() || !alive) {
                 return Ok(alive);
             }
-            if ready.supervisor_gone {
+            if ready.supervisor_gone && !running.orphaned {
                 running.end(Cause::Supervisor);
             }
             if ready.socket {

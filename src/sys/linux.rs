@@ -163,6 +163,19 @@ pub fn identity(pid: Pid) -> Option<Identity> {
     })
 }
 
+/// Whether a process has been told to end in a way that it cannot refuse, though it may still be there.
+pub fn is_dying(pid: Pid) -> bool {
+    const EXITING: u64 = 0x4;
+    const KILL: u64 = 1 << (libc::SIGKILL - 1);
+    let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else { return true };
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_ascii_whitespace().collect();
+    let has = |at: usize, bit: u64| {
+        fields.get(at).and_then(|field| field.parse().ok()).is_some_and(|all: u64| all & bit != 0)
+    };
+    // Flags of the kernel, and signals that are pending.
+    has(6, EXITING) || has(28, KILL)
+}
+
 /// Signals a process, unless the pid has another owner than `expected` by now.
 pub fn signal_checked(pid: Pid, expected: Identity, signal: nix::sys::signal::Signal) {
     // SAFETY: a plain system call.

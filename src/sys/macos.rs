@@ -153,6 +153,11 @@ pub fn identity(pid: Pid) -> Option<Identity> {
     })
 }
 
+/// Whether a process has been told to end in a way that it cannot refuse; here only once it has.
+pub fn is_dying(pid: Pid) -> bool {
+    identity(pid).is_none_or(|identity| identity.zombie)
+}
+
 /// Signals a process, unless the pid has another owner than `expected` by now.
 pub fn signal_checked(pid: Pid, expected: Identity, signal: nix::sys::signal::Signal) {
     if identity(pid).is_some_and(|now| now.started == expected.started) {

@@ -76,21 +76,31 @@ impl Child {
                 }
                 continue;
             }
+            if let Some(news) = self.news_now() {
+                return news;
+            }
+            match self.socket.readable().await {
+                Ok(mut guard) => guard.clear_ready(),
+                Err(_) => return News::Lost { untaken: false },
+            }
+        }
+    }
+
+    /// The next piece of news that is there already.
+    pub fn news_now(&mut self) -> Option<News> {
+        loop {
             match self.reader.read(self.socket.get_ref()) {
                 Ok(Read::Frame(frame)) => {
                     if let Some(news) = self.understand(&frame) {
-                        return news;
+                        return Some(news);
                     }
                 }
-                Ok(Read::Pending) => match self.socket.readable().await {
-                    Ok(mut guard) => guard.clear_ready(),
-                    Err(_) => return News::Lost { untaken: false },
-                },
-                Ok(Read::Closed) => return News::Lost { untaken: false },
+                Ok(Read::Pending) => return None,
+                Ok(Read::Closed) => return Some(News::Lost { untaken: false }),
                 // A reset says that the shim ended with the plan still unread in its socket.
                 Err(error) => {
                     let untaken = !self.started && error.kind() == io::ErrorKind::ConnectionReset;
-                    return News::Lost { untaken };
+                    return Some(News::Lost { untaken });
                 }
             }
         }
