@@ -87,7 +87,7 @@ impl Run {
                 Drive::new(&self.request, child, stdin, stdout, stderr, &listener, &mut replies).map_err(system)?;
             match drive.run(self.helpers).await {
                 Ok(driven) => return Ok(Outcome::of(&self.request, driven)),
-                Err(News::Lost { .. }) if Begun::may_retry(tries) => tries += 1,
+                Err(News::Lost { .. }) if Begun::may_retry(tries).await => tries += 1,
                 // The shell that was found before is gone: perhaps there is another one.
                 Err(News::Failed(failure)) if is_gone(&failure) && !looked_again => {
                     looked_again = true;

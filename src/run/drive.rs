@@ -129,8 +129,12 @@ impl<'a, L: Listener> Drive<'a, L> {
         let end = end.unwrap_or(Err(Unsettled::Limit));
         let survivors = match end {
             Ok(ended) if ended.alive => release(child, helpers, if aborted { hard } else { Instant::now() }).await,
-            Ok(_) => {
-                child.give_back(helpers);
+            Ok(ended) => {
+                if ended.last {
+                    child.leave(helpers)
+                } else {
+                    child.give_back(helpers)
+                }
                 Vec::new()
             }
             Err(_) => {

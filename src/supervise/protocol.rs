@@ -60,6 +60,8 @@ pub struct Ended {
     pub cause: Cause,
     /// Whether something that it started is still there.
     pub alive: bool,
+    /// The shim takes no further command: its supervisor is gone.
+    pub last: bool,
 }
 
 /// A process that is left.
@@ -146,6 +148,7 @@ impl Ended {
             .number(u64::try_from(self.duration.as_nanos()).unwrap_or(u64::MAX))
             .number(self.cause as u64)
             .number(u64::from(self.alive))
+            .number(u64::from(self.last))
             .finish()
     }
 
@@ -164,7 +167,7 @@ impl Ended {
             _ => Cause::Supervisor,
         };
         let end = if signalled { End::Signal(value) } else { End::Code(value) };
-        Some(Self { end, usage, duration, cause, alive: fields.number()? == 1 })
+        Some(Self { end, usage, duration, cause, alive: fields.number()? == 1, last: fields.number()? == 1 })
     }
 }
 
@@ -228,6 +231,7 @@ mod tests {
                 duration: Duration::from_nanos(5),
                 cause,
                 alive: true,
+                last: true,
             };
             assert_eq!(Ended::decode(&ended.encode()), Some(ended));
         }

@@ -170,7 +170,8 @@ impl Shim {
         let alive = self.supervise(&mut running)?;
         let (end, duration) = running.shell_end.unwrap_or((End::Signal(libc::SIGKILL), started.elapsed()));
         let cause = running.ending.take().map_or(Cause::Itself, |ending| ending.cause);
-        let ended = Ended { end, usage: running.usage, duration, cause, alive };
+        let last = self.lifeline.is_none();
+        let ended = Ended { end, usage: running.usage, duration, cause, alive, last };
         self.send(protocol::ENDED, &ended.encode());
         self.unread.clear();
         if alive { self.after_end(running) } else { Ok(()) }

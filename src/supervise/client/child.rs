@@ -153,6 +153,12 @@ impl Child {
         helpers.give_back(Shim { pid: self.pid, socket });
     }
 
+    /// Leaves a shim that takes no further command.
+    pub fn leave(self, helpers: &'static Helpers) {
+        drop(self.socket);
+        helpers.replace();
+    }
+
     /// Gives the shim up, and has it killed should it still be there.
     pub fn abandon(self, helpers: &'static Helpers) {
         helpers.end(self.pid);

@@ -10,8 +10,10 @@ use super::helpers::{HelperError, Helpers};
 use crate::plan::{Plan, Stdin};
 use crate::sys;
 
-/// How often a start is tried again when a shim was killed before it took the plan.
-const TRIES: u32 = 5;
+/// How often a start is tried again when a shim was killed before it took the plan. Nothing was started then.
+const TRIES: u32 = 100;
+/// The first of them at once, since one dead shim says nothing of the next.
+const AT_ONCE: u32 = 3;
 /// Between tries when descriptors are short: other commands end meanwhile.
 const PAUSE: Duration = Duration::from_millis(20);
 /// For how long descriptors may be short before that is an error.
@@ -84,8 +86,11 @@ impl Begun {
         Ok((self.sent.follow()?, self.pipes))
     }
 
-    /// Whether a start may be tried again.
-    pub fn may_retry(tries: u32) -> bool {
+    /// Whether a start may be tried again, once it may.
+    pub async fn may_retry(tries: u32) -> bool {
+        if tries >= AT_ONCE {
+            tokio::time::sleep(PAUSE).await;
+        }
         tries < TRIES
     }
 }
