@@ -113,7 +113,8 @@ impl<'a, L: Listener> Drive<'a, L> {
                 () = self.feed.writable() => self.feed.write(),
                 () = sleep_until(wake) => {
                     // The end may have been reported while this thread was kept from the processor.
-                    if let Some(news) = self.child.news_now()
+                    if news_expected
+                        && let Some(news) = self.child.news_now()
                         && let Some(refused) = self.learn(news)
                     {
                         return Err(refused);
