@@ -171,7 +171,7 @@ fn well_known_secrets_are_withheld() {
         "NPM_CONFIG__AUTH",
         "KAGGLE_KEY",
         "TF_TOKEN_app_terraform_io",
-        "NPM_CONFIG_//registry.npmjs.org/:_authToken",
+        "NPM_CONFIG_//npm.example.com/:_authToken",
     ] {
         assert!(is_secret(name, PLAIN), "{name}");
     }
