@@ -223,7 +223,10 @@ impl Store {
         self.bytes > self.policy.max_bytes() || self.policy.max_chars().is_some_and(|max| self.chars > max)
     }
 
-    fn finish(self, replaced: u64) -> Captured {
+    fn finish(mut self, replaced: u64) -> Captured {
+        if let Spill::File(file) = &mut self.spill {
+            file.close();
+        }
         let total_lines = self.newlines + u64::from(self.open_line);
         let mut notes = Vec::new();
         if let Spill::File(file) = &self.spill

@@ -15,6 +15,7 @@ mod spill;
 mod spill_dir;
 mod truncate;
 mod window;
+mod writer;
 
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,7 @@
 //! The file that a stream is written to whole when it does not fit.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
@@ -9,6 +9,10 @@ use nix::libc;
 
 use super::notice::{MAX_ERROR, short};
 use super::spill_dir::SpillDir;
+use super::writer::{Writer, write_counted};
+
+/// From here on a file is worth a thread of its own.
+const LARGE: u64 = 1024 * 1024;
 
 /// Why there is no file.
 #[derive(Debug, thiserror::Error)]
@@ -59,8 +63,9 @@ impl SpillError {
 /// An open file that takes the sanitized stream from its first byte to its limit.
 #[derive(Debug)]
 pub struct SpillFile {
-    /// `None` once nothing more is to be written.
-    file: Option<File>,
+    target: Target,
+    /// Bytes from which on a thread writes; `None`: never.
+    thread_from: Option<u64>,
     path: PathBuf,
     artifact_id: Option<String>,
     written: u64,
@@ -68,6 +73,14 @@ pub struct SpillFile {
     error: Option<String>,
     /// The error is that the limit was reached.
     full: bool,
+}
+
+#[derive(Debug)]
+enum Target {
+    Direct(File),
+    Thread(Writer),
+    /// Nothing more is to be written.
+    Closed,
 }
 
 impl SpillFile {
@@ -100,7 +113,26 @@ impl SpillFile {
     }
 
     fn new(file: File, path: PathBuf, artifact_id: Option<String>, max_bytes: u64) -> Self {
-        Self { file: Some(file), path, artifact_id, written: 0, max_bytes, error: None, full: false }
+        Self {
+            target: Target::Direct(file),
+            thread_from: None,
+            path,
+            artifact_id,
+            written: 0,
+            max_bytes,
+            error: None,
+            full: false,
+        }
+    }
+
+    /// Once the file is large, a thread writes it while the caller goes on. Not for a process that forks.
+    #[must_use]
+    pub fn with_thread(self) -> Self {
+        self.with_thread_from(LARGE)
+    }
+
+    pub(super) fn with_thread_from(self, bytes: u64) -> Self {
+        Self { thread_from: Some(bytes), ..self }
     }
 
     /// Where it lies, absolute.
@@ -113,12 +145,13 @@ impl SpillFile {
         self.artifact_id.as_deref()
     }
 
-    /// Why it is incomplete, in at most 80 bytes; `None` while it is whole.
+    /// Why it is incomplete, in at most 80 bytes; `None` while it is whole. Of what a thread writes it is known after
+    /// [`SpillFile::close`].
     pub fn error(&self) -> Option<&str> {
         self.error.as_deref()
     }
 
-    /// Bytes in it.
+    /// Bytes in it, or on their way there.
     pub fn written(&self) -> u64 {
         self.written
     }
@@ -130,36 +163,68 @@ impl SpillFile {
 
     /// Appends text. The first failure, or the limit, closes the file; later calls do nothing.
     pub fn write(&mut self, text: &str) {
-        let Some(file) = &mut self.file else { return };
+        if matches!(self.target, Target::Closed) {
+            return;
+        }
         let room = usize::try_from(self.max_bytes - self.written).unwrap_or(usize::MAX);
         let fits = text.floor_char_boundary(room);
-        let mut rest = &text.as_bytes()[..fits];
-        // Not `write_all`: what reached the disk before an error is counted.
-        while !rest.is_empty() {
-            match file.write(rest) {
-                Ok(0) => return self.stop("nothing more can be written"),
-                Ok(n) => {
-                    self.written += n as u64;
-                    rest = &rest[n..];
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return self.stop(&error.to_string()),
+        self.append(&text.as_bytes()[..fits]);
+        if fits < text.len() {
+            self.close();
+            // A failure of the disk before the limit is the better reason.
+            self.full = self.error.is_none();
+            if self.full {
+                self.fail(&format!("stopped at its limit of {} bytes", self.max_bytes));
             }
         }
-        if fits < text.len() {
-            self.full = true;
-            self.stop(&format!("stopped at its limit of {} bytes", self.max_bytes));
+    }
+
+    fn append(&mut self, bytes: &[u8]) {
+        if let Target::Direct(file) = &self.target
+            && self.thread_from.is_some_and(|from| self.written >= from)
+        {
+            match Writer::start(file) {
+                Ok(writer) => self.target = Target::Thread(writer),
+                Err(_) => self.thread_from = None,
+            }
+        }
+        match &mut self.target {
+            Target::Direct(file) => {
+                let (written, result) = write_counted(file, bytes);
+                self.written += written;
+                if let Err(error) = result {
+                    self.target = Target::Closed;
+                    self.fail(&error.to_string());
+                }
+            }
+            Target::Thread(writer) => {
+                if writer.push(bytes) {
+                    self.written += bytes.len() as u64;
+                } else {
+                    self.close();
+                }
+            }
+            Target::Closed => {}
+        }
+    }
+
+    /// Waits until all of it is in the file; nothing more is taken. A second call does nothing.
+    pub fn close(&mut self) {
+        let Target::Thread(writer) = std::mem::replace(&mut self.target, Target::Closed) else { return };
+        let (unwritten, error) = writer.finish();
+        self.written -= unwritten;
+        if let Some(error) = error {
+            self.fail(&error.to_string());
         }
     }
 
     /// Lets every write fail, as on a full disk: a read-only descriptor takes the place of the file.
     #[cfg(test)]
     pub(super) fn break_for_test(&mut self) {
-        self.file = Some(File::open(&self.path).expect("it was just made"));
+        self.target = Target::Direct(File::open(&self.path).expect("it was just made"));
     }
 
-    fn stop(&mut self, error: &str) {
+    fn fail(&mut self, error: &str) {
         self.error = Some(short(error, MAX_ERROR));
-        self.file = None;
     }
 }

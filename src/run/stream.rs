@@ -149,7 +149,7 @@ impl Flow {
             SpillFile::create(&dir, self.stream.name(), spill.max_bytes)
         });
         match opened {
-            Ok(file) => self.capture.spill_to(file),
+            Ok(file) => self.capture.spill_to(file.with_thread()),
             Err(error) => self.capture.spill_failed(None, None, error.brief()),
         }
     }
@@ -163,7 +163,7 @@ impl Flow {
             Ok((id, path)) => {
                 let max_bytes = spill.map_or(u64::MAX, |spill| spill.max_bytes);
                 match SpillFile::at(Path::new(&path), id.clone(), max_bytes) {
-                    Ok(file) => self.capture.spill_to(file),
+                    Ok(file) => self.capture.spill_to(file.with_thread()),
                     Err(error) => self.capture.spill_failed(None, None, error.brief()),
                 }
             }

@@ -151,6 +151,66 @@ fn a_full_disk_is_reported_and_the_run_goes_on() {
 }
 
 #[test]
+fn a_thread_writes_the_same_file() {
+    let temp = temp();
+    let place = temp.path().join("x");
+    let mut capture = Capture::new("stdout", Truncate::default(), Some(COLLAPSE), false);
+    let input: Vec<u8> = (0..400_000).flat_map(|line| format!("line {line}\n").into_bytes()).collect();
+    for piece in input.chunks(70_000) {
+        capture.push(piece);
+        if capture.wants_spill() {
+            capture.spill_to(SpillFile::at(&place, "a".into(), ENOUGH).unwrap().with_thread());
+        }
+    }
+    let cut = capture.finish().truncation.unwrap();
+    assert_eq!(cut.spill_error, None);
+    assert!(fs::read(&place).unwrap() == input, "all of it, when the result is there");
+}
+
+#[test]
+fn a_thread_does_not_keep_text_back() {
+    let temp = temp();
+    let place = temp.path().join("x");
+    let mut file = SpillFile::at(&place, "a".into(), ENOUGH).unwrap().with_thread_from(0);
+    file.write("one\n");
+    let soon = std::time::Instant::now() + Duration::from_secs(10);
+    while fs::read_to_string(&place).unwrap() != "one\n" {
+        assert!(std::time::Instant::now() < soon, "still not written");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    file.write("two\n");
+    file.close();
+    file.write("three\n");
+    file.close();
+    assert_eq!((fs::read_to_string(&place).unwrap().as_str(), file.written(), file.error()), ("one\ntwo\n", 8, None));
+}
+
+#[test]
+fn a_thread_keeps_to_the_limit() {
+    let temp = temp();
+    let place = temp.path().join("x");
+    let mut file = SpillFile::at(&place, "a".into(), 1_000_000).unwrap().with_thread_from(0);
+    for _ in 0..100 {
+        file.write(&"é".repeat(10_000));
+    }
+    assert_eq!((fs::metadata(&place).unwrap().len(), file.written()), (1_000_000, 1_000_000));
+    assert_eq!((file.is_full(), file.error()), (true, Some("stopped at its limit of 1000000 bytes")));
+}
+
+#[test]
+fn a_thread_reports_a_full_disk() {
+    let temp = temp();
+    let mut file = SpillFile::at(&temp.path().join("x"), "a".into(), 3_000_000).unwrap().with_thread_from(0);
+    file.break_for_test();
+    for _ in 0..100 {
+        file.write(&"x".repeat(100_000));
+    }
+    file.close();
+    assert!(!file.is_full() && file.error().is_some_and(|error| error.contains("Bad file descriptor")));
+    assert_eq!(file.written(), 0);
+}
+
+#[test]
 fn only_old_files_of_ours_are_swept() {
     let temp = temp();
     let dir = SpillDir::private(temp.path()).unwrap();
