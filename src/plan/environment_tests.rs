@@ -237,29 +237,3 @@ proptest! {
         }
     }
 }
-
-/// `cargo test --release -- --ignored --nocapture speed`
-#[test]
-#[ignore = "a measurement"]
-fn speed() {
-    let mut host = String::new();
-    for at in 0..88 {
-        host += &format!("SOME_VARIABLE_NAME_{at}_X=/home/user/some/ordinary/path/of/a/value/{at}\0");
-    }
-    host += &format!("PATH={}\0", "/home/user/.local/share/bin:".repeat(20));
-    host += &format!("LS_COLORS={}\0", "*.tar=01;31:".repeat(120));
-    for at in 0..10 {
-        host += &format!("SERVICE{at}_API_KEY=abcdefghijklmnop\0");
-    }
-    let overlay = over(&[("A", Some("1")), ("B", None)]);
-    let mut best = std::time::Duration::MAX;
-    for _ in 0..50 {
-        let start = std::time::Instant::now();
-        for _ in 0..200 {
-            std::hint::black_box(resolve(std::hint::black_box(&host), &Inherit::Safe, &overlay).expect("valid"));
-        }
-        best = best.min(start.elapsed() / 200);
-    }
-    println!("resolve: {best:?} for {} bytes", host.len());
-    assert!(best.as_micros() <= 20, "{best:?}");
-}

@@ -136,16 +136,3 @@ fn the_note() {
     let many: Vec<&str> = std::iter::repeat_n("N", NAMED + 3).collect();
     assert!(note(&many).ends_with(&format!("N, N and 3 more {tail}")));
 }
-
-/// `cargo test --release -- --ignored --nocapture speed`
-#[test]
-#[ignore = "a measurement"]
-fn speed() {
-    let output = "test some::module::case ... ok: nothing of note happened here\n".repeat(2000);
-    let withheld = names();
-    let start = std::time::Instant::now();
-    for _ in 0..100 {
-        std::hint::black_box(wanted(&withheld, "cargo test", &output, &output));
-    }
-    println!("wanted: {:?} for two full tails", start.elapsed() / 100);
-}
