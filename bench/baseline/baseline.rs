@@ -4,8 +4,8 @@
 //! whole run, so that its own start is in no figure, and answers one line on stdout for each line on stdin:
 //!
 //! - `spawn N`: N times `bash -c true`, one after another; answers N times in nanoseconds.
-//! - `drain FILE COMMAND` (tab-separated): `bash -c COMMAND` through a 1 MiB pipe into FILE; answers nanoseconds
-//!   and bytes.
+//! - `drain FILE SIZE COMMAND` (tab-separated): `bash -c COMMAND` through a 1 MiB pipe into FILE, at most SIZE bytes
+//!   a read; answers nanoseconds and bytes.
 //!
 //! `argv[1]` is the bash to start; its environment is the one this program was started with.
 #![no_main]
@@ -85,10 +85,7 @@ fn check(what: &str, code: c_int) {
 }
 
 fn now() -> i64 {
-    let mut time = Timespec {
-        seconds: 0,
-        nanoseconds: 0,
-    };
+    let mut time = Timespec { seconds: 0, nanoseconds: 0 };
     unsafe { clock_gettime(os::CLOCK_MONOTONIC, &mut time) };
     time.seconds * 1_000_000_000 + time.nanoseconds
 }
@@ -122,42 +119,27 @@ impl Baseline {
     fn start(&self, command: &CString, stdout: c_int, stderr: c_int) -> c_int {
         let mut actions: Opaque = [0; 64];
         let mut pid = 0;
-        let argv = [
-            c"bash".as_ptr(),
-            c"-c".as_ptr(),
-            command.as_ptr(),
-            std::ptr::null(),
-        ];
+        let argv = [c"bash".as_ptr(), c"-c".as_ptr(), command.as_ptr(), std::ptr::null()];
         unsafe {
             posix_spawn_file_actions_init(&mut actions);
             posix_spawn_file_actions_addopen(&mut actions, 0, c"/dev/null".as_ptr(), 0, 0);
             posix_spawn_file_actions_adddup2(&mut actions, stdout, 1);
             posix_spawn_file_actions_adddup2(&mut actions, stderr, 2);
-            let code = posix_spawn(
-                &mut pid,
-                self.bash.as_ptr(),
-                &actions,
-                &self.attributes,
-                argv.as_ptr(),
-                environ,
-            );
+            let code = posix_spawn(&mut pid, self.bash.as_ptr(), &actions, &self.attributes, argv.as_ptr(), environ);
             check("posix_spawn", code);
             posix_spawn_file_actions_destroy(&mut actions);
         }
         pid
     }
 
-    fn read(&mut self, descriptor: c_int) -> usize {
-        let length = unsafe { read(descriptor, self.buffer.as_mut_ptr().cast(), MIB) };
+    fn read(&mut self, descriptor: c_int, size: usize) -> usize {
+        let length = unsafe { read(descriptor, self.buffer.as_mut_ptr().cast(), size) };
         usize::try_from(length).unwrap_or_else(|_| panic!("read: {}", std::io::Error::last_os_error()))
     }
 
     fn reap(pid: c_int) {
         let mut status = 0;
-        check(
-            "waitpid",
-            c_int::from(unsafe { waitpid(pid, &mut status, 0) } != pid),
-        );
+        check("waitpid", c_int::from(unsafe { waitpid(pid, &mut status, 0) } != pid));
         check("exit status", status);
     }
 
@@ -171,14 +153,14 @@ impl Baseline {
             close(err[1]);
         }
         for descriptor in [out[0], err[0]] {
-            while self.read(descriptor) > 0 {}
+            while self.read(descriptor, MIB) > 0 {}
             unsafe { close(descriptor) };
         }
         Self::reap(pid);
         now() - started
     }
 
-    fn drain(&mut self, path: &CString, command: &CString) -> (i64, usize) {
+    fn drain(&mut self, path: &CString, size: usize, command: &CString) -> (i64, usize) {
         let started = now();
         let out = private_pipe();
         if let Some(set_size) = os::F_SETPIPE_SZ {
@@ -191,7 +173,7 @@ impl Baseline {
         unsafe { close(out[1]) };
         let mut total = 0;
         loop {
-            let length = self.read(out[0]);
+            let length = self.read(out[0], size.min(MIB));
             if length == 0 {
                 break;
             }
@@ -222,28 +204,22 @@ extern "C" fn main(_count: c_int, arguments: *const *const c_char) -> c_int {
     let mut attributes: Opaque = [0; 64];
     unsafe {
         check("posix_spawnattr_init", posix_spawnattr_init(&mut attributes));
-        check(
-            "posix_spawnattr_setflags",
-            posix_spawnattr_setflags(&mut attributes, os::SPAWN_SETSID),
-        );
+        check("posix_spawnattr_setflags", posix_spawnattr_setflags(&mut attributes, os::SPAWN_SETSID));
     }
-    let mut baseline = Baseline {
-        bash,
-        attributes,
-        buffer: vec![0; MIB],
-    };
+    let mut baseline = Baseline { bash, attributes, buffer: vec![0; MIB] };
     for line in std::io::stdin().lock().lines() {
         let line = line.expect("a request in UTF-8");
         let mut words = line.split('\t');
-        let answer = match (words.next(), words.next(), words.next()) {
-            (Some("spawn"), Some(count), None) => {
+        let answer = match (words.next(), words.next(), words.next(), words.next()) {
+            (Some("spawn"), Some(count), None, None) => {
                 let command = text("true");
                 let count: usize = count.parse().expect("a count");
                 let times: Vec<String> = (0..count).map(|_| baseline.spawn(&command).to_string()).collect();
                 times.join(" ")
             }
-            (Some("drain"), Some(path), Some(command)) => {
-                let (time, bytes) = baseline.drain(&text(path), &text(command));
+            (Some("drain"), Some(path), Some(size), Some(command)) => {
+                let size = size.parse().expect("a size");
+                let (time, bytes) = baseline.drain(&text(path), size, &text(command));
                 format!("{time} {bytes}")
             }
             _ => panic!("unknown request: {line}"),

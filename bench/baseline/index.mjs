@@ -44,9 +44,9 @@ export class Baseline {
     return (await this.#ask('spawn', count)).map((ns) => ns / 1e6);
   }
 
-  /** Milliseconds for the whole output of `bash -c command` into `file`. */
-  async drain(command, file) {
-    const [ns] = await this.#ask('drain', file, command);
+  /** Milliseconds for the whole output of `bash -c command` into `file`, at most `size` bytes a read. */
+  async drain(command, file, size) {
+    const [ns] = await this.#ask('drain', file, size, command);
     return ns / 1e6;
   }
 

@@ -36,7 +36,7 @@ async function bestParallel(shell, env, rounds) {
 export async function measure({ env, shell, short, ours }) {
   const lines = [];
   for (const name of [...ours, ...(short ? [] : PEERS)]) lines.push(await correctness(name, env));
-  return ours.length === 0 ? lines : [...lines, await throughput(env, shell, short)];
+  return ours.length === 0 ? lines : [...lines, ...(await throughput(env, shell, short))];
 }
 
 /** Each command with its own output and exit code; all of them must come back to the caller that asked. */
@@ -75,8 +75,15 @@ async function throughput(env, shell, short) {
   });
   const [theirs, own] = [times.get('xargs'), times.get(OURS)];
   const paired = spread(theirs, own);
-  return ratio(`${OURS}, throughput ÷ xargs -P ${parallel}`, median(theirs) / median(own), {
-    reach: { min: 0.9 },
-    note: `${milliseconds(median(own))} against ${milliseconds(median(theirs))}; rounds ${paired.low.toFixed(2)}–${paired.high.toFixed(2)}`,
-  });
+  const [fastest, best] = [Math.min(...theirs), Math.min(...own)];
+  return [
+    ratio(`${OURS}, throughput ÷ xargs -P ${parallel}`, median(theirs) / median(own), {
+      reach: { min: 0.9 },
+      note: `${milliseconds(median(own))} against ${milliseconds(median(theirs))}; rounds ${paired.low.toFixed(2)}–${paired.high.toFixed(2)}`,
+    }),
+    ratio(`${OURS}, best round ÷ xargs' best`, fastest / best, {
+      reach: { min: 0.9 },
+      note: `${milliseconds(best)} against ${milliseconds(fastest)}`,
+    }),
+  ];
 }
