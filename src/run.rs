@@ -38,9 +38,11 @@ impl Run {
     pub fn begin(request: Request) -> Result<Self, Error> {
         let failed = |error: supervise::HelperError| Error::helper(&error, &request.command);
         let helpers = Helpers::shared().map_err(failed)?;
-        let order = Order { plan: plan_of(&request)?, script: script_of(&request)? };
+        let order = Order { plan: plan_of(&request)?, script: None };
         let mut run = Self { request, order, helpers, begun: None };
+        // A script is megabytes long, and not written down on the caller's thread.
         if !run.request.aborted
+            && !run.request.is_script()
             && let Some(slot) = Admission::shared().try_enter()
         {
             // Without descriptors now there may be some when it is this command's turn.
@@ -66,6 +68,7 @@ impl Run {
         if self.request.aborted {
             return Ok(Outcome::not_started(&self.request));
         }
+        self.write_script().await?;
         let mut begun = self.begun.take();
         let mut tries = 0;
         let mut looked_again = false;
@@ -98,6 +101,21 @@ impl Run {
                 Err(_) => return Err(Error::spawn("the helper processes were killed", None, &self.request.command)),
             }
         }
+    }
+
+    /// A command that is too long for an argument goes to the shell as a file without a name.
+    async fn write_script(&mut self) -> Result<(), Error> {
+        if !self.request.is_script() {
+            return Ok(());
+        }
+        let command = std::mem::take(&mut self.request.command);
+        let written = tokio::task::spawn_blocking(move || (sys::anonymous_file(command.as_bytes()), command)).await;
+        let failed = |errno| Error::spawn("the command could not be kept for the shell", errno, &self.request.command);
+        let (file, command) = written.map_err(|_| failed(None))?;
+        let file = file.map_err(|error| failed(error.raw_os_error()))?;
+        self.request.command = command;
+        self.order.script = Some(Arc::new(file));
+        Ok(())
     }
 
     async fn begin_later(&self) -> Result<(Begun, Slot), Error> {
@@ -154,14 +172,4 @@ fn plan_of(request: &Request) -> Result<Plan, Error> {
         grace: request.grace,
         lifetime: Lifetime::Host,
     })
-}
-
-fn script_of(request: &Request) -> Result<Option<Arc<std::os::fd::OwnedFd>>, Error> {
-    if !request.is_script() {
-        return Ok(None);
-    }
-    let failed = |error: std::io::Error| {
-        Error::spawn("the command could not be kept for the shell", error.raw_os_error(), &request.command)
-    };
-    sys::anonymous_file(request.command.as_bytes()).map(|fd| Some(Arc::new(fd))).map_err(failed)
 }

@@ -38,7 +38,9 @@ pub fn serve(socket: OwnedFd, lifeline: OwnedFd) -> io::Result<()> {
         }
     }
     // A command may have stopped the supervisor, which could then not end with its host.
-    sys::signal(getppid(), Signal::SIGCONT);
+    if getppid() == shim.supervisor {
+        sys::signal(shim.supervisor, Signal::SIGCONT);
+    }
     Ok(())
 }
 
