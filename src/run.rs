@@ -68,7 +68,7 @@ impl Run {
         if self.request.aborted {
             return Ok(Outcome::not_started(&self.request));
         }
-        self.write_script().await?;
+        self.write_script()?;
         let mut begun = self.begun.take();
         let mut tries = 0;
         let mut looked_again = false;
@@ -104,17 +104,14 @@ impl Run {
     }
 
     /// A command that is too long for an argument goes to the shell as a file without a name.
-    async fn write_script(&mut self) -> Result<(), Error> {
-        if !self.request.is_script() {
-            return Ok(());
+    fn write_script(&mut self) -> Result<(), Error> {
+        if self.request.is_script() {
+            let failed = |error: std::io::Error| {
+                Error::spawn("the command could not be kept for the shell", error.raw_os_error(), &self.request.command)
+            };
+            let file = sys::anonymous_file(self.request.command.as_bytes()).map_err(failed)?;
+            self.order.script = Some(Arc::new(file));
         }
-        let command = std::mem::take(&mut self.request.command);
-        let written = tokio::task::spawn_blocking(move || (sys::anonymous_file(command.as_bytes()), command)).await;
-        let failed = |errno| Error::spawn("the command could not be kept for the shell", errno, &self.request.command);
-        let (file, command) = written.map_err(|_| failed(None))?;
-        let file = file.map_err(|error| failed(error.raw_os_error()))?;
-        self.request.command = command;
-        self.order.script = Some(Arc::new(file));
         Ok(())
     }
 
