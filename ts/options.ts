@@ -121,9 +121,9 @@ export function checkOptions(command: unknown, options: unknown): asserts option
   if (typeof command !== 'string') throw invalid('command', command, 'a string');
   record(options, 'options');
   const given = options as Record<string, unknown>;
-  for (const key in CHECKS) {
+  for (const key in given) {
     const value = given[key];
-    if (value !== undefined) CHECKS[key as keyof BashOptions](value, key);
+    if (value !== undefined && Object.hasOwn(CHECKS, key)) CHECKS[key as keyof BashOptions](value, key);
   }
   const { truncate } = given as BashOptions;
   if (truncate && truncate.keep === undefined) throw invalid('truncate.keep', undefined, 'one of tail, head, ends');

@@ -1,19 +1,13 @@
 import { resolve } from 'node:path';
-import type { NativeOptions, NativeRequest } from '../native.cjs';
+import type { Bridge, NativeOptions } from '../native.cjs';
 import { BashError } from './errors';
 import type { BashOptions } from './types';
 
-/** As the core takes it. Each key that crosses costs time, so what has its default does not. */
-export function toNative(command: string, given: BashOptions): NativeRequest {
-  const request: NativeRequest = {
-    command,
-    cwd: folder(given.cwd),
-    hostEnv: hostEnvironment(),
-    umask: process.umask(),
-  };
+/** As `Bridge.start` takes it. Each key that crosses costs time, so what has its default does not. */
+export function toNative(command: string, given: BashOptions): Parameters<Bridge['start']> {
   const options = toNativeOptions(given);
-  if (Object.keys(options).length > 0) request.options = options;
-  return request;
+  const plain = Object.keys(options).length === 0;
+  return [command, folder(given.cwd), hostEnvironment(), process.umask(), plain ? null : options];
 }
 
 function toNativeOptions(given: BashOptions): NativeOptions {

@@ -25,7 +25,7 @@ export async function run(command: string, options: BashOptions = {}): Promise<B
   const way = bridge;
   return new Promise((resolve, reject) => {
     if (running.size === 0) way.hold(true);
-    const id = way.start(request);
+    const id = way.start(...request);
     const forget = options.signal && onAbort(options.signal, () => way.abort(id));
     const settle = () => {
       forget?.();

@@ -10,7 +10,7 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::task::AbortHandle;
 
 use super::events::{Dispatch, NativeEvent, Teller};
-use super::request::NativeRequest;
+use super::request::{NativeOptions, NativeRequest};
 use crate::capture::Stream;
 use crate::error::Error;
 use crate::request::Request;
@@ -54,14 +54,23 @@ impl Bridge {
         Ok(Self { dispatch: Arc::new(Mutex::new(dispatch)), running, next: 0 })
     }
 
-    /// Starts a command and returns its number. Everything else, errors too, comes as events; one with `result` or
+    /// Starts a command and returns its number. `cwd` is an absolute path, `host_env` `process.env` of the thread as
+    /// `NAME=VALUE`, each ended by a NUL, `umask` that of the process. Everything else, errors too, comes as events; one with `result` or
     /// `error` is the last.
     #[napi]
-    pub fn start(&mut self, request: NativeRequest) -> u32 {
+    pub fn start(
+        &mut self,
+        command: String,
+        cwd: String,
+        host_env: String,
+        umask: u32,
+        options: Option<NativeOptions>,
+    ) -> u32 {
         self.next = self.next.wrapping_add(1);
         let id = self.next;
         let teller = Teller { id, dispatch: Arc::clone(&self.dispatch) };
-        let run = match Request::check(request.into()).and_then(Run::begin) {
+        let raw = NativeRequest { command, cwd, host_env, umask, options: options.unwrap_or_default() };
+        let run = match Request::check(raw.into()).and_then(Run::begin) {
             Ok(run) => run,
             Err(error) => {
                 teller.tell(failed(error));

@@ -6,8 +6,7 @@ use napi_derive::napi;
 use crate::plan::Inherit;
 use crate::request::{self, RawOptions, RawSpill, RawTruncate};
 
-/// One command.
-#[napi(object, object_to_js = false)]
+/// One command, as it was given to `Bridge.start`: one by one, since every property of an object costs time to cross.
 pub struct NativeRequest {
     /// The command.
     pub command: String,
@@ -18,7 +17,7 @@ pub struct NativeRequest {
     /// `process.umask()`
     pub umask: u32,
     /// What differs from the defaults.
-    pub options: Option<NativeOptions>,
+    pub options: NativeOptions,
 }
 
 /// What differs from the defaults of one command.
@@ -101,8 +100,7 @@ pub struct NativeSpill {
 
 impl From<NativeRequest> for RawOptions {
     fn from(native: NativeRequest) -> Self {
-        let NativeRequest { command, cwd, host_env, umask, options } = native;
-        let given = options.unwrap_or_default();
+        let NativeRequest { command, cwd, host_env, umask, options: given } = native;
         let is = |flag: Option<bool>| flag.unwrap_or(false);
         let spill = (!is(given.no_spill)).then(|| given.spill.map(RawSpill::from).unwrap_or_default());
         let inherit = match (given.inherit_names, given.inherit.as_deref()) {
