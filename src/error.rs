@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::background::StoreError;
 use crate::plan::{EnvironmentError, ShellNotFound};
 use crate::supervise::HelperError;
 
@@ -33,6 +34,26 @@ pub enum Error {
         /// The first 80 characters of the command.
         command: String,
     },
+    /// No task of the registry has this pid or id.
+    #[error("there is no task {task} in {}", folder.display())]
+    UnknownTask {
+        /// As it was asked for.
+        task: String,
+        /// Where it was looked for.
+        folder: PathBuf,
+    },
+    /// The registry has as many running tasks as it may.
+    #[error("{0} tasks run already, which is the most that this registry may have (maxTasks); end one first")]
+    TooManyTasks(usize),
+    /// The registry was closed.
+    #[error("the registry was closed")]
+    Closed,
+    /// The folder of a registry cannot be used, or a file in it.
+    #[error("dir: {0}")]
+    Store(#[from] StoreError),
+    /// The caller gave it up before it began.
+    #[error("the start was aborted")]
+    Aborted,
 }
 
 impl Error {
@@ -46,6 +67,11 @@ impl Error {
             Self::CwdNotDirectory(_) => "ERR_BASH_CWD_NOT_DIRECTORY",
             Self::ShellNotFound(_) => "ERR_BASH_SHELL_NOT_FOUND",
             Self::Spawn { .. } => "ERR_BASH_SPAWN",
+            Self::UnknownTask { .. } => "ERR_BASH_UNKNOWN_TASK",
+            Self::TooManyTasks(_) => "ERR_BASH_TOO_MANY_TASKS",
+            Self::Closed => "ERR_BASH_CLOSED",
+            Self::Store(_) => "ERR_BASH_INVALID_ARG",
+            Self::Aborted => "ABORT_ERR",
         }
     }
 

@@ -6,6 +6,7 @@
 
 #![cfg_attr(not(feature = "addon"), expect(dead_code, reason = "the supervisor uses a part of what it shares"))]
 
+pub mod background;
 pub mod capture;
 #[cfg(feature = "addon")]
 pub mod error;

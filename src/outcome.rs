@@ -1,7 +1,9 @@
 //! How a command ended and what was kept of it.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::background::Task;
 use crate::capture::Truncation;
 use crate::plan;
 use crate::request::Request;
@@ -23,6 +25,8 @@ pub enum Status {
     TimedOut,
     /// By its caller.
     Aborted,
+    /// It goes on in the background.
+    Backgrounded,
 }
 
 /// What a command came to.
@@ -32,8 +36,8 @@ pub struct Outcome {
     pub stdout: String,
     #[expect(missing_docs, reason = "what is kept of it, with its notice")]
     pub stderr: String,
-    /// 0…255, see the contract for ends that are not by an exit code.
-    pub exit_code: i32,
+    /// 0…255, see the contract for ends that are not by an exit code; `None` while it goes on.
+    pub exit_code: Option<i32>,
     #[expect(missing_docs, reason = "see its type")]
     pub status: Status,
     /// What really ended the shell.
@@ -46,8 +50,10 @@ pub struct Outcome {
     pub limit: Duration,
     /// How stdout and stderr were cut.
     pub truncation: [Option<Truncation>; 2],
-    /// What is left running.
-    pub survivors: Vec<Survivor>,
+    /// The task that it has become.
+    pub background: Option<(Task, PathBuf)>,
+    /// What is left running, each with the task that it belongs to.
+    pub survivors: Vec<(Survivor, Option<String>)>,
     #[expect(missing_docs, reason = "see its type")]
     pub usage: Usage,
     /// One fact a line.
@@ -60,22 +66,37 @@ impl Outcome {
         Self {
             stdout: String::new(),
             stderr: String::new(),
-            exit_code: 130,
+            exit_code: Some(130),
             status: Status::Aborted,
             signal: None,
             pid: 0,
             duration: Duration::ZERO,
             limit: request.limit,
             truncation: [None, None],
+            background: None,
             survivors: Vec::new(),
             usage: Usage::default(),
             notes: Vec::new(),
         }
     }
 
+    /// Of a command that was started in the background.
+    pub fn started(request: &Request, task: Task) -> Self {
+        Self {
+            exit_code: None,
+            status: Status::Backgrounded,
+            pid: task.pid,
+            background: Some(with_log(request, task)),
+            ..Self::not_started(request)
+        }
+    }
+
     /// Of a command that ran.
     pub fn of(request: &Request, driven: Driven) -> Self {
-        let Driven { pid, end, stdout, stderr, survivors, elapsed, mut notes } = driven;
+        if driven.moved {
+            return Self::moved(request, driven);
+        }
+        let Driven { pid, end, stdout, stderr, survivors, task, elapsed, mut notes, .. } = driven;
         let really = end.ok().and_then(|ended| match ended.end {
             End::Signal(number) => Some(sys::signal_name(number)),
             End::Code(_) => None,
@@ -123,16 +144,52 @@ impl Outcome {
         Self {
             stdout: stdout_text,
             stderr: stderr_text,
-            exit_code,
+            exit_code: Some(exit_code),
             status,
             signal,
             pid,
             duration: end.map_or(elapsed, |ended| ended.duration),
             limit: request.limit,
             truncation: [stdout_cut, stderr_cut],
-            survivors,
+            background: None,
+            survivors: survivors
+                .into_iter()
+                .map(|survivor| {
+                    let id = task.as_ref().filter(|_| survivor.holds).map(|task| task.id.clone());
+                    (survivor, id)
+                })
+                .collect(),
             usage: end.map(|ended| ended.usage).unwrap_or_default(),
             notes,
         }
     }
+
+    /// Of a command that goes on as a task.
+    fn moved(request: &Request, driven: Driven) -> Self {
+        let Driven { pid, stdout, stderr, task, elapsed, notes, .. } = driven;
+        let background = task.map(|task| with_log(request, task));
+        let log = background.as_ref().map(|(_, log)| log.clone());
+        let keep = request.truncate.keep();
+        let stderr = stderr.unwrap_or_default();
+        let truncation = [&stdout, &stderr].map(|captured| {
+            Some(captured.truncation.clone().unwrap_or_else(|| Truncation::nothing_cut(keep, captured, log.clone())))
+        });
+        Self {
+            stdout: stdout.text,
+            stderr: stderr.text,
+            exit_code: None,
+            status: Status::Backgrounded,
+            pid,
+            duration: elapsed,
+            truncation,
+            background,
+            notes,
+            ..Self::not_started(request)
+        }
+    }
+}
+
+fn with_log(request: &Request, task: Task) -> (Task, PathBuf) {
+    let log = request.registry.as_ref().map(|registry| registry.store().log_path(&task.id)).unwrap_or_default();
+    (task, log)
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use crate::background::{Order, Registry};
 use crate::capture::{Limits, Progress, Sanitize, Truncate};
 use crate::error::Error;
 use crate::plan::{Environment, Inherit};
@@ -16,6 +17,7 @@ const MAX_ARGUMENT: usize = 131_071;
 const MAX_COMMAND: usize = 64 * 1024 * 1024;
 /// A day, the longest time limit, ms.
 const MAX_LIMIT: f64 = 86_400_000.0;
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 const MAX_GRACE: f64 = 15_000.0;
 const DEFAULT_GRACE: Duration = Duration::from_secs(2);
 const DEFAULT_SNAPSHOT: Duration = Duration::from_millis(250);
@@ -25,7 +27,7 @@ const DEFAULT_RETENTION: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 const MAX_SAFE: f64 = 9_007_199_254_740_991.0;
 
 /// What a caller gave; types are right, values are not checked. `None` is the default of each.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct RawOptions {
     /// The command, as it goes to the shell.
     pub command: String,
@@ -39,7 +41,7 @@ pub struct RawOptions {
     pub env: Vec<(String, Option<String>)>,
     /// What is inherited.
     pub inherit: Inherit,
-    /// `default` or `slow`.
+    /// `default`, `slow` or `background`.
     pub mode: Option<String>,
     /// Time limit, ms.
     pub timeout_ms: Option<f64>,
@@ -67,6 +69,12 @@ pub struct RawOptions {
     pub shell: Option<String>,
     /// The caller gave the command up before it began.
     pub aborted: bool,
+    /// Where its tasks go.
+    pub registry: Option<Arc<Registry>>,
+    /// At its limit it moves to the background.
+    pub to_background: bool,
+    /// It is started in the background, whatever the mode.
+    pub background: bool,
 }
 
 /// Limits as given.
@@ -100,7 +108,6 @@ pub struct RawSpill {
 }
 
 /// A checked request.
-#[derive(Debug)]
 pub struct Request {
     /// The command.
     pub command: String,
@@ -140,6 +147,12 @@ pub struct Request {
     pub snapshots: Option<Duration>,
     /// Given up before it began.
     pub aborted: bool,
+    /// Where its tasks go.
+    pub registry: Option<Arc<Registry>>,
+    /// At its limit it moves to the background.
+    pub to_background: bool,
+    /// It is started in the background.
+    pub background: bool,
 }
 
 /// Where whole output goes.
@@ -183,12 +196,16 @@ impl Request {
         if raw.cwd.contains('\0') {
             return Err(Error::InvalidArg(format!("cwd: {:?} holds a NUL character", raw.cwd)));
         }
+        let background = raw.background || raw.mode.as_deref() == Some("background");
+        let to_background = raw.to_background && raw.registry.is_some() && !background;
         let limit = match (raw.timeout_ms, raw.mode.as_deref()) {
             (Some(ms), _) => millis("timeoutMs", ms, 1.0, MAX_LIMIT)?,
+            (None, _) if background => DAY,
+            (None, None | Some("default")) if to_background => Duration::from_secs(120),
             (None, None | Some("default")) => Duration::from_secs(30),
             (None, Some("slow")) => Duration::from_secs(15 * 60),
             (None, Some(other)) => {
-                return Err(Error::InvalidArg(format!("mode: {other:?} is not one of default, slow")));
+                return Err(Error::InvalidArg(format!("mode: {other:?} is not one of default, slow, background")));
             }
         };
         let grace = raw.grace_ms.map_or(Ok(DEFAULT_GRACE), |ms| millis("graceMs", ms, 0.0, MAX_GRACE))?;
@@ -222,7 +239,26 @@ impl Request {
             live: raw.live,
             snapshots: raw.snapshots.then_some(interval),
             aborted: raw.aborted,
+            registry: raw.registry,
+            to_background,
+            background,
         })
+    }
+
+    /// Whether it goes on in the background once it has reached its limit.
+    pub fn may_move(&self) -> bool {
+        self.to_background
+    }
+
+    /// The limit that its shim keeps. At the caller's own the addon acts first where it has something else to do.
+    pub fn shim_limit(&self) -> Duration {
+        if self.may_move() { DAY } else { self.limit }
+    }
+
+    /// What a shim is told of it, should it be a task. `limit` `None`: a day.
+    pub fn order(&self, limit: Option<Duration>) -> Option<Order> {
+        let registry = self.registry.as_ref()?;
+        Some(registry.order(&self.command, &self.cwd.to_string_lossy(), self.sanitize, limit))
     }
 
     /// Whether the command is too long for an argument and reaches the shell as a script.

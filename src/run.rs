@@ -3,7 +3,9 @@
 mod drive;
 mod ending;
 mod feed;
+mod journal;
 mod listener;
+mod moving;
 mod stream;
 
 use std::os::unix::ffi::OsStrExt;
@@ -14,11 +16,12 @@ use tokio::sync::mpsc::UnboundedReceiver;
 pub use ending::{Driven, Unsettled};
 pub use listener::{Listener, Reply, Snapshot};
 
+use crate::background::Place;
 use crate::error::Error;
 use crate::outcome::Outcome;
-use crate::plan::{self, Lifetime, Plan, Stdin};
+use crate::plan::{self, Plan, Stdin};
 use crate::request::Request;
-use crate::supervise::{Admission, Begun, Helpers, News, Order, Pipes, Slot};
+use crate::supervise::{Admission, Begun, Child, Helpers, News, Order, Pipes, Slot};
 use crate::{supervise, sys};
 use drive::Drive;
 
@@ -28,6 +31,8 @@ pub struct Run {
     order: Order,
     helpers: &'static Helpers,
     begun: Option<(Begun, Slot)>,
+    /// Held until a task is there that counts itself.
+    _place: Option<Place>,
 }
 
 impl Run {
@@ -38,8 +43,17 @@ impl Run {
     pub fn begin(request: Request) -> Result<Self, Error> {
         let failed = |error: supervise::HelperError| Error::helper(&error, &request.command);
         let helpers = Helpers::shared().map_err(failed)?;
-        let order = Order { plan: plan_of(&request)?, script: None };
-        let mut run = Self { request, order, helpers, begun: None };
+        let registry = request.registry.as_ref().filter(|_| request.background && !request.aborted);
+        let place = registry.map(|registry| registry.reserve()).transpose()?;
+        let task = place.as_ref().and_then(|_| request.order(Some(request.limit)));
+        let input = match (&task, &request.stdin) {
+            (Some(_), Some(bytes)) => Some(Arc::new(sys::anonymous_file(bytes).map_err(|error| {
+                Error::spawn("the standard input could not be kept", error.raw_os_error(), &request.command)
+            })?)),
+            _ => None,
+        };
+        let order = Order { plan: plan_of(&request)?, script: None, task, input };
+        let mut run = Self { request, order, helpers, begun: None, _place: place };
         // A script is megabytes long, and not written down on the caller's thread.
         if !run.request.aborted
             && !run.request.is_script()
@@ -81,15 +95,15 @@ impl Run {
                     begun = self.begin_later() => begun?,
                 },
             };
-            let system = |error: std::io::Error| {
-                Error::spawn("the pipes could not be watched", error.raw_os_error(), &self.request.command)
+            let (child, pipes) = sent.follow().map_err(|error| self.system(&error))?;
+            let ran = if self.request.background {
+                drop(pipes);
+                self.become_task(child).await
+            } else {
+                self.drive(child, pipes, &listener, &mut replies).await
             };
-            let (child, pipes) = sent.follow().map_err(system)?;
-            let Pipes { stdin, stdout, stderr } = pipes;
-            let drive =
-                Drive::new(&self.request, child, stdin, stdout, stderr, &listener, &mut replies).map_err(system)?;
-            match drive.run(self.helpers).await {
-                Ok(driven) => return Ok(Outcome::of(&self.request, driven)),
+            match ran? {
+                Ok(outcome) => return Ok(outcome),
                 Err(News::Lost { .. }) if Begun::may_retry(tries).await => tries += 1,
                 // The shell that was found before is gone: perhaps there is another one.
                 Err(News::Failed(failure)) if is_gone(&failure) && !looked_again => {
@@ -101,6 +115,35 @@ impl Run {
                 Err(_) => return Err(Error::spawn("the helper processes were killed", None, &self.request.command)),
             }
         }
+    }
+
+    async fn drive(
+        &self,
+        child: Child,
+        pipes: Pipes,
+        listener: &impl Listener,
+        replies: &mut UnboundedReceiver<Reply>,
+    ) -> Result<Result<Outcome, News>, Error> {
+        let Pipes { stdin, stdout, stderr } = pipes;
+        let drive = Drive::new(&self.request, child, stdin, stdout, stderr, listener, replies)
+            .map_err(|error| self.system(&error))?;
+        Ok(drive.run(self.helpers).await.map(|driven| Outcome::of(&self.request, driven)))
+    }
+
+    /// From its start on the command is its shim's.
+    async fn become_task(&self, mut child: Child) -> Result<Result<Outcome, News>, Error> {
+        match (child.news().await, &self.request.registry) {
+            (News::Task(task), Some(registry)) => {
+                registry.own(child.into_link(), (*task).clone());
+                self.helpers.replace();
+                Ok(Ok(Outcome::started(&self.request, *task)))
+            }
+            (news, _) => Ok(Err(news)),
+        }
+    }
+
+    fn system(&self, error: &std::io::Error) -> Error {
+        Error::spawn("the pipes could not be watched", error.raw_os_error(), &self.request.command)
     }
 
     /// A command that is too long for an argument goes to the shell as a file without a name.
@@ -142,6 +185,7 @@ impl Run {
                         format!("{} could not be executed", String::from_utf8_lossy(&self.order.plan.program))
                     }
                     sys::LaunchStep::Stdio => "the standard streams could not be set up".to_owned(),
+                    sys::LaunchStep::Files => "the files of its task could not be made".to_owned(),
                 };
                 Error::spawn(what, Some(errno), &request.command)
             }
@@ -165,8 +209,7 @@ fn plan_of(request: &Request) -> Result<Plan, Error> {
         umask: request.umask,
         stdin: if request.stdin.is_some() { Stdin::Pipe } else { Stdin::Null },
         merge: request.merge,
-        limit: Some(request.limit),
+        limit: Some(request.shim_limit()),
         grace: request.grace,
-        lifetime: Lifetime::Host,
     })
 }

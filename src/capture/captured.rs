@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::truncate::By;
 
 /// A captured stream.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Captured {
     /// The kept text with its notice, if anything was cut.
     pub text: String,

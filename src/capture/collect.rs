@@ -34,6 +34,8 @@ struct Store {
     window: Window,
     spill: Spill,
     live: Option<Live>,
+    /// For a second reader, who takes everything at once.
+    journal: Option<String>,
     bytes: u64,
     newlines: u64,
     /// UTF-16 units; 0 when the policy does not count them.
@@ -79,6 +81,7 @@ impl Capture {
             window: Window::new(head, tail.max(SNAPSHOT)),
             spill: Spill::Undecided,
             live: live.then(Live::default),
+            journal: None,
             bytes: 0,
             newlines: 0,
             chars: 0,
@@ -118,9 +121,25 @@ impl Capture {
     }
 
     /// Something else holds the whole stream: the log of a task. A notice names it, for a cut by lines too, and nothing
-    /// more is written here.
+    /// more is written here; a file of ours that was begun is taken away.
     pub fn spill_elsewhere(&mut self, path: PathBuf) {
+        if let Spill::File(file) = &mut self.store.spill
+            && file.artifact_id().is_none()
+        {
+            file.close();
+            let _ = std::fs::remove_file(file.path());
+        }
         self.store.decide(Spill::Elsewhere(path));
+    }
+
+    /// From here on text is also gathered for [`Capture::take_journal`].
+    pub fn keep_journal(&mut self) {
+        self.store.journal = Some(String::new());
+    }
+
+    /// The text since the last call, unfinished lines not included; '' when none is gathered.
+    pub fn take_journal(&mut self) -> String {
+        self.store.journal.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// The next text for the live reader, at most `max_bytes` and cut between characters, but never less than one
@@ -204,6 +223,9 @@ impl Store {
         }
         if let Some(live) = &mut self.live {
             live.text.push_str(text);
+        }
+        if let Some(journal) = &mut self.journal {
+            journal.push_str(text);
         }
         self.split_if_ready();
     }

@@ -25,5 +25,5 @@ pub use collect::{Capture, SNAPSHOT};
 pub use policy::{HARD_KEEP, Limits, Progress, Sanitize, Stream, Truncate};
 pub use sanitize::{Cleaner, Sink};
 pub use spill::{SpillError, SpillFile};
-pub use spill_dir::{SpillDir, sweep};
+pub use spill_dir::{SpillDir, open_private, private_parent, sweep};
 pub use truncate::By;

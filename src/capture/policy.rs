@@ -1,5 +1,9 @@
 //! What a caller may ask of the capture of one stream.
 
+use serde::{Deserialize, Serialize};
+
+use super::captured::Keep;
+
 /// One of the two output streams of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stream {
@@ -75,6 +79,15 @@ impl Default for Truncate {
 }
 
 impl Truncate {
+    /// The part that it keeps.
+    pub fn keep(&self) -> Keep {
+        match self {
+            Self::Tail(_) => Keep::Tail,
+            Self::Head(_) => Keep::Head,
+            Self::Ends { .. } => Keep::Ends,
+        }
+    }
+
     /// The same policy with every bound inside [`HARD_KEEP`].
     pub(super) fn clamped(self) -> Self {
         match self {
@@ -105,7 +118,7 @@ impl Truncate {
 }
 
 /// How raw output becomes clean text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Sanitize {
     /// Take control sequences out. When false they stay as they are and take no room on the line, but for those that
     /// `Collapse` carries out itself.
@@ -129,7 +142,7 @@ impl Sanitize {
 }
 
 /// What becomes of lines that are drawn over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Progress {
     /// Only what a terminal would show in the end; a line is delivered when it ends.
     Collapse,

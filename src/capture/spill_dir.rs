@@ -32,10 +32,7 @@ impl SpillDir {
     /// `<temp_dir>/agent-bash-<uid>/output`. Both folders are made with 0700, or have to be folders of this user
     /// already; a symlink or somebody else's is an error, a mode that is too open is mended.
     pub fn private(temp_dir: &Path) -> Result<Self, SpillError> {
-        let failed = |source| SpillError::Folder { path: temp_dir.to_owned(), source };
-        let temp_dir = std::path::absolute(temp_dir).map_err(failed)?;
-        let path = temp_dir.join(format!("{PREFIX}{}", geteuid())).join("output");
-        let dir = Self { path, private: true };
+        let dir = Self { path: private_parent(temp_dir)?.join("output"), private: true };
         dir.open()?;
         Ok(dir)
     }
@@ -102,7 +99,10 @@ pub fn sweep(dir: &SpillDir, retention: Duration) {
 
 /// Opens a folder that must be ours, making it if it is missing. It is judged by its descriptor, so nothing can be put
 /// in its place in between.
-fn open_private(path: &Path) -> Result<File, SpillError> {
+///
+/// # Errors
+/// When it is a link, a file, or somebody else's.
+pub fn open_private(path: &Path) -> Result<File, SpillError> {
     let failed = |source| SpillError::Folder { path: path.to_owned(), source };
     match DirBuilder::new().mode(0o700).create(path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error)),
@@ -117,6 +117,17 @@ fn open_private(path: &Path) -> Result<File, SpillError> {
         folder.set_permissions(Permissions::from_mode(0o700)).map_err(failed)?;
     }
     Ok(folder)
+}
+
+/// The folder of this user below one for temporary files, `<temp_dir>/agent-bash-<uid>`, as [`open_private`] has it.
+///
+/// # Errors
+/// As there.
+pub fn private_parent(temp_dir: &Path) -> Result<PathBuf, SpillError> {
+    let failed = |source| SpillError::Folder { path: temp_dir.to_owned(), source };
+    let path = std::path::absolute(temp_dir).map_err(failed)?.join(format!("{PREFIX}{}", geteuid()));
+    open_private(&path)?;
+    Ok(path)
 }
 
 fn open_folder(path: &Path, flags: i32) -> io::Result<File> {

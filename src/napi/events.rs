@@ -1,12 +1,14 @@
 //! What a running command tells the thread that started it.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use napi::Status;
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi_derive::napi;
 
-use super::result::{BashResult, BashSnapshot, NativeError, OutputChunk};
+use super::calls::Calls;
+use super::result::{BackgroundCheck, BackgroundTask, BashResult, BashSnapshot, NativeError, OutputChunk};
+use crate::background::{Store, Task, Watcher};
 use crate::capture::Stream;
 use crate::run::{Listener, Snapshot};
 
@@ -25,8 +27,27 @@ pub struct NativeEvent {
     pub allocate: Option<String>,
     /// It has ended. The last event.
     pub result: Option<BashResult>,
-    /// Nothing could be run. The last event.
+    /// Nothing could be run, or a registry could not do what it was asked for. The last event.
     pub error: Option<NativeError>,
+    /// A task was started. The last event.
+    pub task: Option<BackgroundTask>,
+    /// What a look at a task has found. The last event.
+    pub check: Option<BackgroundCheck>,
+    /// The registry was closed. The last event.
+    pub closed: Option<bool>,
+    /// A task of the registry with this number has ended.
+    pub exit: Option<BackgroundTask>,
+    /// A task of the registry with this number has written; answered by `NativeRegistry.took`.
+    pub grown: Option<NativeGrowth>,
+}
+
+/// What a task has written.
+#[napi(object, object_from_js = false)]
+pub struct NativeGrowth {
+    /// The task.
+    pub task: BackgroundTask,
+    /// At most 64 KiB of UTF-8.
+    pub text: String,
 }
 
 /// The way to one JavaScript thread. It holds nothing alive there, and calls after the thread's end go nowhere.
@@ -35,14 +56,14 @@ pub type Dispatch = ThreadsafeFunction<NativeEvent, (), NativeEvent, Status, fal
 /// The listener of one command.
 pub struct Teller {
     pub id: u32,
-    pub dispatch: Arc<Mutex<Dispatch>>,
+    pub calls: Arc<Calls>,
 }
 
 impl Teller {
     pub fn tell(&self, event: NativeEvent) {
         // A thread that has ended hears nothing; its commands are ended by the clean-up hook.
-        let dispatch = self.dispatch.lock().unwrap_or_else(PoisonError::into_inner);
-        let _ = dispatch.call(NativeEvent { id: self.id, ..event }, ThreadsafeFunctionCallMode::NonBlocking);
+        let _ =
+            self.calls.dispatch().call(NativeEvent { id: self.id, ..event }, ThreadsafeFunctionCallMode::NonBlocking);
     }
 }
 
@@ -58,5 +79,29 @@ impl Listener for Teller {
 
     fn allocate(&self, stream: Stream) {
         self.tell(NativeEvent { allocate: Some(stream.name().to_owned()), ..NativeEvent::default() });
+    }
+}
+
+/// Who hears of the tasks of one registry.
+pub struct TaskTeller {
+    pub teller: Teller,
+    pub store: Store,
+}
+
+impl TaskTeller {
+    fn task(&self, task: Task) -> BackgroundTask {
+        let log = self.store.log_path(&task.id);
+        BackgroundTask::of(task, &log)
+    }
+}
+
+impl Watcher for TaskTeller {
+    fn exit(&self, task: Task) {
+        self.teller.tell(NativeEvent { exit: Some(self.task(task)), ..NativeEvent::default() });
+    }
+
+    fn output(&self, task: Task, text: String) {
+        let grown = Some(NativeGrowth { task: self.task(task), text });
+        self.teller.tell(NativeEvent { grown, ..NativeEvent::default() });
     }
 }

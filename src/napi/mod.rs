@@ -1,11 +1,17 @@
 //! What JavaScript sees of the core.
 
 mod bridge;
+mod calls;
 mod events;
+mod registry;
 mod request;
 mod result;
 
 pub use bridge::Bridge;
-pub use events::NativeEvent;
+pub use events::{NativeEvent, NativeGrowth};
+pub use registry::{NativeRegistry, NativeRegistryOptions, NativeWait};
 pub use request::{NativeOptions, NativeRequest, NativeSpill, NativeTruncate};
-pub use result::{BashResult, BashSnapshot, BashTruncation, BashUsage, NativeError, OutputChunk, Survivor, Truncation};
+pub use result::{
+    BackgroundCheck, BackgroundTask, BashResult, BashSnapshot, BashTruncation, BashUsage, NativeError, OutputChunk,
+    Survivor, Truncation,
+};

@@ -34,7 +34,7 @@ pub struct NativeOptions {
     pub inherit: Option<String>,
     /// Exactly these names.
     pub inherit_names: Option<Vec<String>>,
-    /// `default` or `slow`.
+    /// `default`, `slow` or `background`.
     pub mode: Option<String>,
     /// ms
     pub timeout_ms: Option<f64>,
@@ -66,6 +66,10 @@ pub struct NativeOptions {
     pub shell: Option<String>,
     /// The signal was aborted already.
     pub aborted: Option<bool>,
+    /// The registry of its tasks, by its number.
+    pub registry: Option<u32>,
+    /// At its limit it moves to the background.
+    pub to_background: Option<bool>,
 }
 
 /// `Truncate` of the contract.
@@ -136,6 +140,10 @@ impl From<NativeRequest> for RawOptions {
             snapshot_ms: given.snapshot_ms,
             shell: given.shell,
             aborted: is(given.aborted),
+            // By its number it is known to the bridge.
+            registry: None,
+            to_background: is(given.to_background),
+            background: false,
         }
     }
 }

@@ -1,7 +1,10 @@
 //! Results as they cross to JavaScript: plain data.
 
+use std::path::Path;
+
 use napi_derive::napi;
 
+use crate::background;
 use crate::capture;
 use crate::error::Error;
 use crate::outcome::{Outcome, Status};
@@ -30,11 +33,11 @@ pub struct BashResult {
     pub timeout_ms: Option<f64>,
     /// How each stream was cut.
     pub truncation: BashTruncation,
-    /// Always `null` in this version.
-    #[napi(ts_type = "null")]
-    pub background: Option<u32>,
-    /// Processes that the command left running after the shell ended. They are not ended, and their later writes go
-    /// nowhere and hurt nobody.
+    /// The task that it is, when `'backgrounded'`; else `null`.
+    pub background: Option<BackgroundTask>,
+    /// Processes that the command left running after the shell ended. They are not ended. With a registry those that
+    /// still hold the command's pipes become one task, whose log has the rest of their output; without one their later
+    /// writes go nowhere and hurt nobody.
     pub survivors: Vec<Survivor>,
     /// What the shell and the processes it waited for used.
     pub usage: BashUsage,
@@ -102,9 +105,54 @@ pub struct Survivor {
     pub pid: i32,
     /// Its command line, at most 200 characters.
     pub command: String,
-    /// Always `null` in this version.
-    #[napi(ts_type = "null")]
+    /// The task that it belongs to from now on, or `null`: it let go of the command's pipes, or there is no registry.
     pub task_id: Option<String>,
+}
+
+/// A command that goes on in the background.
+#[napi(object, object_from_js = false, use_nullable = true)]
+pub struct BackgroundTask {
+    /// Names the task in its registry.
+    pub id: String,
+    /// Process id of its shell; of an adopted one that of its eldest process.
+    pub pid: i32,
+    /// The process group of that process.
+    pub pgid: i32,
+    /// As it was given; of an adopted one the command line of its eldest process.
+    pub command: String,
+    /// The folder it was started in, absolute.
+    pub cwd: String,
+    /// Its log, absolute: all it wrote as sanitized text, and at the end one line that says how it ended.
+    pub log_path: String,
+    /// Unix time in ms.
+    pub started_at: f64,
+    /// `'exited'` by itself; `'killed'` by `kill`, a signal or a limit; `'lost'` when nobody saw its end: the machine was
+    /// restarted, or its helper process was killed.
+    #[napi(ts_type = "'running' | 'exited' | 'killed' | 'lost'")]
+    pub state: String,
+    /// As in a `BashResult`; `null` while it runs and when it was lost.
+    pub exit_code: Option<i32>,
+    /// What ended it, or the strongest that was sent to end it (`'SIGTERM'`); `null` when it ended by itself.
+    pub signal: Option<String>,
+    /// Unix time in ms; `null` while it runs.
+    pub ended_at: Option<f64>,
+}
+
+/// A look at a task.
+#[napi(object, object_from_js = false, use_nullable = true)]
+pub struct BackgroundCheck {
+    /// As it was at that time.
+    pub task: BackgroundTask,
+    /// What is new in its log since the last look, cut like a result; without the closing line.
+    pub output: String,
+    /// Lines of that before the cut, an unfinished last one included.
+    pub new_lines: f64,
+    /// Up to where the log was read: an offset in bytes, for the `cursor` of a later check.
+    pub cursor: f64,
+    /// How it was cut, or `null`.
+    pub truncation: Option<Truncation>,
+    /// Whether the pattern or the port was there that was waited for.
+    pub matched: bool,
 }
 
 /// A piece of live output.
@@ -157,19 +205,20 @@ impl From<Outcome> for BashResult {
             Status::Signaled => "signaled",
             Status::TimedOut => "timed-out",
             Status::Aborted => "aborted",
+            Status::Backgrounded => "backgrounded",
         };
         let [stdout, stderr] = outcome.truncation.map(|truncation| truncation.map(Truncation::from));
         Self {
             stdout: outcome.stdout,
             stderr: outcome.stderr,
-            exit_code: Some(outcome.exit_code),
+            exit_code: outcome.exit_code,
             status: status.to_owned(),
             signal: outcome.signal,
             pid: outcome.pid,
             duration_ms: millis(outcome.duration),
             timeout_ms: Some(millis(outcome.limit)),
             truncation: BashTruncation { stdout, stderr },
-            background: None,
+            background: outcome.background.map(|(task, log)| BackgroundTask::of(task, &log)),
             survivors: outcome.survivors.into_iter().map(Survivor::from).collect(),
             usage: BashUsage {
                 user_ms: number(outcome.usage.user_us) / 1000.0,
@@ -201,9 +250,49 @@ impl From<capture::Truncation> for Truncation {
     }
 }
 
-impl From<supervise::Survivor> for Survivor {
-    fn from(survivor: supervise::Survivor) -> Self {
-        Self { pid: survivor.pid, command: survivor.command, task_id: None }
+impl From<(supervise::Survivor, Option<String>)> for Survivor {
+    fn from((survivor, task_id): (supervise::Survivor, Option<String>)) -> Self {
+        Self { pid: survivor.pid, command: survivor.command, task_id }
+    }
+}
+
+impl BackgroundTask {
+    /// A task and where its log is.
+    pub fn of(task: background::Task, log: &Path) -> Self {
+        let state = match task.state {
+            background::State::Running => "running",
+            background::State::Exited => "exited",
+            background::State::Killed => "killed",
+            background::State::Lost => "lost",
+        };
+        Self {
+            id: task.id,
+            pid: task.pid,
+            pgid: task.pgid,
+            command: task.command,
+            cwd: task.cwd,
+            log_path: log.to_string_lossy().into_owned(),
+            started_at: number(task.started_at),
+            state: state.to_owned(),
+            exit_code: task.exit_code,
+            signal: task.signal,
+            ended_at: task.ended_at.map(number),
+        }
+    }
+}
+
+impl BackgroundCheck {
+    /// A look and the folder of the task's files.
+    pub fn of(check: background::Check, store: &background::Store) -> Self {
+        let log = store.log_path(&check.task.id);
+        Self {
+            task: BackgroundTask::of(check.task, &log),
+            output: check.output,
+            new_lines: number(check.new_lines),
+            cursor: number(check.cursor),
+            truncation: check.truncation.map(Truncation::from),
+            matched: check.matched,
+        }
     }
 }
 

@@ -11,13 +11,6 @@ pub enum Stdin {
     Pipe,
 }
 
-/// What a child's life depends on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lifetime {
-    /// The host that started it: when the host ends, so does the child with its tree.
-    Host,
-}
-
 /// A child to start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
@@ -41,6 +34,4 @@ pub struct Plan {
     pub limit: Option<Duration>,
     /// From SIGTERM to SIGKILL when its tree is ended.
     pub grace: Duration,
-    /// What its life depends on.
-    pub lifetime: Lifetime,
 }

@@ -11,7 +11,7 @@ mod shell;
 mod unattended;
 mod wanted;
 
-pub use child::{Lifetime, Plan, Stdin};
+pub use child::{Plan, Stdin};
 pub use environment::{Environment, EnvironmentError, Inherit};
 pub use remembered::environment;
 pub use shell::{ShellNotFound, find, forget};

@@ -8,10 +8,12 @@ use std::time::Duration;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-use super::ending::{Driven, Unsettled, release, sweep};
+use super::ending::{Driven, Unsettled, release};
 use super::feed::Feed;
+use super::journal::Journal;
 use super::listener::{Listener, Reply, Snapshot};
 use super::stream::{Flow, Step};
+use crate::background::{Place, Task, end_marked};
 use crate::capture::Stream;
 use crate::request::Request;
 use crate::supervise::{Cause, Child, Drain, Ended, Helpers, News};
@@ -21,28 +23,36 @@ const BATCH: usize = 64 * 1024;
 /// What a snapshot shows of each stream, bytes.
 const SNAPSHOT: usize = 8 * 1024;
 /// After the grace, until the command is settled whatever happens.
-const HARD_BOUND: Duration = Duration::from_secs(1);
+pub(super) const HARD_BOUND: Duration = Duration::from_secs(1);
+/// For a shim to take a command over as a task.
+pub(super) const TAKEN_OVER: Duration = Duration::from_secs(10);
 
 pub struct Drive<'a, L> {
-    request: &'a Request,
-    child: Child,
-    stdout: Flow,
-    stderr: Option<Flow>,
-    feed: Feed,
+    pub(super) request: &'a Request,
+    pub(super) child: Child,
+    pub(super) stdout: Flow,
+    pub(super) stderr: Option<Flow>,
+    pub(super) feed: Feed,
     listener: &'a L,
     replies: &'a mut UnboundedReceiver<Reply>,
     replies_open: bool,
     began: Instant,
     pid: Option<i32>,
-    end: Option<Result<Ended, Unsettled>>,
+    pub(super) end: Option<Result<Ended, Unsettled>>,
     drain: Option<Drain>,
-    hard: Instant,
-    aborted: bool,
+    pub(super) hard: Instant,
+    pub(super) aborted: bool,
     live: bool,
     in_flight: bool,
     queue: VecDeque<Stream>,
     snapshots: Option<Snapshots>,
-    notes: Vec<String>,
+    pub(super) notes: Vec<String>,
+    /// It moves to the background then.
+    moves_at: Option<Instant>,
+    pub(super) journal: Option<Journal>,
+    /// It is being moved: its pipes are read by somebody else from here on, unless it has just ended.
+    pub(super) moving: Option<Place>,
+    pub(super) moved: Option<Task>,
 }
 
 struct Snapshots {
@@ -78,7 +88,7 @@ impl<'a, L: Listener> Drive<'a, L> {
             pid: None,
             end: None,
             drain: None,
-            hard: began + request.limit + request.grace + HARD_BOUND,
+            hard: began + request.shim_limit() + request.grace + HARD_BOUND,
             aborted: false,
             live: request.live,
             in_flight: false,
@@ -91,6 +101,10 @@ impl<'a, L: Listener> Drive<'a, L> {
                 shown: None,
             }),
             notes: Vec::new(),
+            moves_at: request.may_move().then(|| began + request.limit),
+            journal: Journal::of(request),
+            moving: None,
+            moved: None,
         })
     }
 
@@ -110,7 +124,7 @@ impl<'a, L: Listener> Drive<'a, L> {
                 }
                 () = self.stdout.readable(), if !hold_stdout => self.read(Stream::Stdout),
                 () = readable(self.stderr.as_ref()), if !hold_stderr => self.read(Stream::Stderr),
-                () = self.feed.writable() => self.feed.write(),
+                () = self.feed.writable(), if self.moving.is_none() => self.feed.write(),
                 () = sleep_until(wake) => {
                     // The end may have been reported while this thread was kept from the processor.
                     if news_expected
@@ -125,23 +139,35 @@ impl<'a, L: Listener> Drive<'a, L> {
         }
         self.feed.close();
         let elapsed = self.began.elapsed();
+        let adoption = self.adoption();
         self.deliver_the_rest().await;
-        let Self { child, stdout, stderr, pid, end, mut notes, request, aborted, hard, .. } = self;
+        let Self { child, stdout, stderr, pid, end, mut notes, request, aborted, hard, moved, .. } = self;
         let end = end.unwrap_or(Err(Unsettled::Limit));
-        let survivors = match end {
-            Ok(ended) if ended.alive => release(child, helpers, if aborted { hard } else { Instant::now() }).await,
-            Ok(ended) => {
+        let (survivors, task) = match (end, &moved) {
+            (_, Some(task)) => {
+                if let Some(registry) = &request.registry {
+                    registry.own(child.into_link(), task.clone());
+                }
+                helpers.replace();
+                (Vec::new(), moved.clone())
+            }
+            (Ok(ended), _) if ended.alive => {
+                let bound = if aborted { hard } else { Instant::now() };
+                let adoption = request.registry.as_ref().zip(adoption);
+                release(child, helpers, bound, adoption).await
+            }
+            (Ok(ended), _) => {
                 if ended.last {
                     child.leave(helpers)
                 } else {
                     child.give_back(helpers)
                 }
-                Vec::new()
+                (Vec::new(), None)
             }
-            Err(_) => {
+            (Err(_), _) => {
                 child.abandon(helpers);
-                sweep(&request.mark).await;
-                Vec::new()
+                end_marked(&request.mark).await;
+                (Vec::new(), None)
             }
         };
         // From here on the shim alone has the pipes, if anybody still writes to them.
@@ -149,16 +175,18 @@ impl<'a, L: Listener> Drive<'a, L> {
         let stderr = stderr.map(|flow| flow.capture.finish());
         notes.extend(stdout.notes.iter().cloned());
         notes.extend(stderr.iter().flat_map(|captured| captured.notes.iter().cloned()));
-        Ok(Driven { pid: pid.unwrap_or(0), end, stdout, stderr, survivors, elapsed, notes })
+        let moved = moved.is_some();
+        Ok(Driven { pid: pid.unwrap_or(0), end, stdout, stderr, survivors, task, moved, elapsed, notes })
     }
 
     /// Whether everything that is to be read was read.
     fn is_over(&self) -> bool {
         let open = self.stdout.is_open() || self.stderr.as_ref().is_some_and(Flow::is_open);
         match (&self.end, &self.drain) {
+            _ if self.moved.is_some() => true,
             (Some(Err(Unsettled::Limit | Unsettled::Abort)), _) => true,
             (Some(_), _) if !open => true,
-            (Some(_), Some(drain)) => drain.is_over(Instant::now()) && !self.holds_any(),
+            (Some(_), Some(drain)) => drain.is_over(Instant::now().into_std()) && !self.holds_any(),
             _ => false,
         }
     }
@@ -175,7 +203,7 @@ impl<'a, L: Listener> Drive<'a, L> {
 
     /// Whether a stream is not read now, since its listener or its place is waited for.
     fn holds(&self, flow: &Flow) -> bool {
-        flow.waits_for_place() || (self.live && flow.capture.live_bytes() >= BATCH)
+        self.moving.is_some() || flow.waits_for_place() || (self.live && flow.capture.live_bytes() >= BATCH)
     }
 
     fn holds_any(&self) -> bool {
@@ -183,11 +211,12 @@ impl<'a, L: Listener> Drive<'a, L> {
     }
 
     fn wake_at(&self) -> Instant {
-        let drain = self.drain.filter(|_| !self.holds_any()).map(|drain| drain.until());
+        let drain = self.drain.filter(|_| !self.holds_any()).map(|drain| Instant::from_std(drain.until()));
         let snapshot = self.snapshots.as_ref().filter(|snapshots| !snapshots.in_flight && snapshots.changed);
         // After the end only the listener of a command that was ended can still be waited for too long.
         let hard = (self.end.is_none() || (self.live && self.was_ended())).then_some(self.hard);
-        [drain, snapshot.map(|snapshots| snapshots.next), hard]
+        let moves = self.moves_at.filter(|_| self.end.is_none());
+        [drain, snapshot.map(|snapshots| snapshots.next), hard, moves]
             .into_iter()
             .flatten()
             .min()
@@ -232,7 +261,8 @@ impl<'a, L: Listener> Drive<'a, L> {
     }
 
     fn abort(&mut self) {
-        if !self.aborted {
+        // A task is not touched by it any more, nor one that is just becoming one.
+        if !self.aborted && self.moving.is_none() {
             self.aborted = true;
             self.hard = Instant::now() + self.request.grace + HARD_BOUND;
             // After the end of the shell too, what it left and still is drained belongs to the command.
@@ -253,6 +283,11 @@ impl<'a, L: Listener> Drive<'a, L> {
             News::Started(pid) => self.pid = Some(pid),
             News::Ended(ended) => self.ended(Ok(ended)),
             News::Released(_) => {}
+            News::Task(task) => self.take_over(*task),
+            News::Refused(errno) => {
+                let reason = std::io::Error::from_raw_os_error(errno).to_string();
+                self.stay(reason);
+            }
             // Not to be tried again: nobody wants it any more.
             News::Lost { untaken: true } if self.aborted => self.ended(Err(Unsettled::Abort)),
             News::Failed(_) | News::Lost { untaken: true } => return Some(news),
@@ -263,7 +298,8 @@ impl<'a, L: Listener> Drive<'a, L> {
 
     fn ended(&mut self, end: Result<Ended, Unsettled>) {
         self.end = Some(end);
-        self.drain = Some(Drain::begin(Instant::now()));
+        self.moving = None;
+        self.drain = Some(Drain::begin(Instant::now().into_std()));
         self.feed.close();
     }
 
@@ -276,7 +312,7 @@ impl<'a, L: Listener> Drive<'a, L> {
 
     fn heard(&mut self, stream: Stream) {
         if let Some(drain) = &mut self.drain {
-            drain.heard(Instant::now());
+            drain.heard(Instant::now().into_std());
         }
         self.note_output(stream);
     }
@@ -284,6 +320,9 @@ impl<'a, L: Listener> Drive<'a, L> {
     /// After a stream has got more: is it to be written out, is somebody to hear of it?
     fn note_output(&mut self, stream: Stream) {
         let Some(flow) = flow(&mut self.stdout, &mut self.stderr, stream) else { return };
+        if let Some(journal) = &mut self.journal {
+            journal.push(&flow.capture.take_journal());
+        }
         if flow.capture.wants_spill() && flow.spill(self.request) {
             self.listener.allocate(stream);
         }
@@ -313,11 +352,15 @@ impl<'a, L: Listener> Drive<'a, L> {
 
     fn tick(&mut self) {
         let now = Instant::now();
-        if self.drain.is_some_and(|drain| now >= drain.until()) {
+        if self.drain.is_some_and(|drain| now.into_std() >= drain.until()) {
             self.look_again();
             if let Some(drain) = &mut self.drain {
-                drain.looked(now);
+                drain.looked(now.into_std());
             }
+        }
+        if self.moves_at.is_some_and(|at| now >= at) && self.end.is_none() && self.pid.is_some() {
+            self.moves_at = None;
+            self.hand_over();
         }
         if now >= self.hard && self.end.is_none() {
             self.ended(Err(if self.aborted { Unsettled::Abort } else { Unsettled::Limit }));

@@ -1,16 +1,16 @@
 //! What driving a command came to, and what becomes of the processes that it left.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::{Instant, timeout_at};
 
+use crate::background::{Registry, Task};
 use crate::capture::Captured;
-use crate::supervise::{self, Child, Ended, Helpers, News, Survivor};
+use crate::supervise::{Child, Ended, Helpers, News, Survivor, Transfer};
 
 /// For the shim to say what is left.
 const RELEASE_BOUND: Duration = Duration::from_secs(2);
-/// For the processes of a tree whose helpers were all killed.
-const SWEEP_BOUND: Duration = Duration::from_secs(2);
 
 /// What driving a command came to.
 #[derive(Debug)]
@@ -25,6 +25,10 @@ pub struct Driven {
     pub stderr: Option<Captured>,
     #[expect(missing_docs, reason = "what is left")]
     pub survivors: Vec<Survivor>,
+    /// The task that it has become, or that those became who still hold its pipes.
+    pub task: Option<Task>,
+    /// It is that task itself: it has not ended.
+    pub moved: bool,
     #[expect(missing_docs, reason = "as far as the addon saw it")]
     pub elapsed: Duration,
     #[expect(missing_docs, reason = "facts for the caller")]
@@ -42,40 +46,32 @@ pub enum Unsettled {
     Abort,
 }
 
-/// Leaves what is left to itself and to its shim, which goes on reading its output. What is being ended has until
-/// `bound` to go.
-pub async fn release(mut child: Child, helpers: &'static Helpers, bound: Instant) -> Vec<Survivor> {
-    child.release();
-    match timeout_at(bound.max(Instant::now() + RELEASE_BOUND), child.news()).await {
+/// Leaves what is left to itself and to its shim, which goes on reading its output, for a task if there is an order for
+/// one. What is being ended has until `bound` to go.
+pub async fn release(
+    mut child: Child,
+    helpers: &'static Helpers,
+    bound: Instant,
+    adoption: Option<(&Arc<Registry>, Transfer)>,
+) -> (Vec<Survivor>, Option<Task>) {
+    child.release(adoption.as_ref().map(|(_, transfer)| transfer));
+    let bound = bound.max(Instant::now() + RELEASE_BOUND);
+    let survivors = match timeout_at(bound, child.news()).await {
         // A shim that stays with something after all has closed its socket, and is not taken for the next command.
         Ok(News::Released(survivors)) if survivors.is_empty() => {
             child.give_back(helpers);
-            survivors
+            return (survivors, None);
         }
-        Ok(News::Released(survivors)) => {
-            helpers.replace();
-            survivors
-        }
-        _ => {
-            helpers.replace();
-            Vec::new()
-        }
+        Ok(News::Released(survivors)) => survivors,
+        _ => Vec::new(),
+    };
+    helpers.replace();
+    if let Some((registry, _)) = adoption
+        && survivors.iter().any(|survivor| survivor.holds)
+        && let Ok(News::Task(task)) = timeout_at(bound, child.news()).await
+    {
+        registry.own(child.into_link(), (*task).clone());
+        return (survivors, Some(*task));
     }
-}
-
-/// The shim is gone, and perhaps the supervisor too, which would have cleaned up: what carries the mark is ended.
-pub async fn sweep(mark: &str) {
-    let mark = mark.to_owned();
-    let swept = tokio::task::spawn_blocking(move || {
-        let until = std::time::Instant::now() + SWEEP_BOUND;
-        loop {
-            let members = supervise::marked(&mark);
-            supervise::kill(&members);
-            if members.is_empty() || std::time::Instant::now() >= until {
-                return;
-            }
-            std::thread::sleep(Duration::from_millis(10));
-        }
-    });
-    let _ = swept.await;
+    (survivors, None)
 }

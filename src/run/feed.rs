@@ -47,6 +47,13 @@ impl Feed {
         }
     }
 
+    /// The pipe and a file with what is still to be written, for somebody else to go on; nothing when there is no more.
+    pub fn hand_over(&self) -> io::Result<Vec<OwnedFd>> {
+        let Some(pipe) = &self.pipe else { return Ok(Vec::new()) };
+        let rest = sys::anonymous_file(&self.bytes[self.written..])?;
+        Ok(vec![pipe.get_ref().try_clone()?, rest])
+    }
+
     pub fn close(&mut self) {
         self.pipe = None;
         self.bytes = Vec::new();

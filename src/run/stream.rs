@@ -47,7 +47,10 @@ pub enum Step {
 
 impl Flow {
     pub fn new(stream: Stream, pipe: OwnedFd, request: &Request) -> io::Result<Self> {
-        let capture = Capture::new(stream.name(), request.truncate, request.sanitize, request.live);
+        let mut capture = Capture::new(stream.name(), request.truncate, request.sanitize, request.live);
+        if request.may_move() {
+            capture.keep_journal();
+        }
         Ok(Self { stream, capture, pipe: Some(sys::watch(pipe, Interest::READABLE)?), large: false, asked: false })
     }
 
@@ -59,6 +62,12 @@ impl Flow {
     /// Whether the caller's artifact store has not said yet where the stream goes.
     pub fn waits_for_place(&self) -> bool {
         self.asked
+    }
+
+    /// The place is not waited for any more: a log has the whole stream.
+    pub fn moved_to(&mut self, log: &Path) {
+        self.asked = false;
+        self.capture.spill_elsewhere(log.to_owned());
     }
 
     /// Until there is something to read; for ever once the pipe is closed.

@@ -2,6 +2,9 @@
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::time::Duration;
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use crate::sys;
 
@@ -34,25 +37,36 @@ pub fn encode(kind: u8, body: &[u8], fds: usize) -> Vec<u8> {
 
 /// Sends a frame, waiting for room where need be.
 pub fn send(socket: &impl AsFd, kind: u8, body: &[u8], fds: &[RawFd]) -> io::Result<()> {
-    let bytes = encode(kind, body, fds.len());
+    send_all(socket, &encode(kind, body, fds.len()), fds, PollTimeout::NONE)
+}
+
+/// The same, but gives up on a peer that takes nothing for this long.
+pub fn send_within(socket: &impl AsFd, kind: u8, body: &[u8], patience: Duration) -> io::Result<()> {
+    let patience = PollTimeout::try_from(patience).unwrap_or(PollTimeout::MAX);
+    send_all(socket, &encode(kind, body, 0), &[], patience)
+}
+
+fn send_all(socket: &impl AsFd, bytes: &[u8], fds: &[RawFd], patience: PollTimeout) -> io::Result<()> {
     let mut sent = 0;
     while sent < bytes.len() {
         let fds = if sent == 0 { fds } else { &[] };
-        match sys::send(socket.as_fd(), &bytes[sent..], fds, true) {
+        // Never blocking here: whoever waits does so below, for as long as it wants.
+        match sys::send(socket.as_fd(), &bytes[sent..], fds) {
             Ok(count) => sent += count,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => wait_writable(socket)?,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => wait_writable(socket, patience)?,
             Err(error) => return Err(error),
         }
     }
     Ok(())
 }
 
-// The addon's end of a socket does not block, and then neither does this side's wish to wait.
-fn wait_writable(socket: &impl AsFd) -> io::Result<()> {
-    use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-    poll(&mut [PollFd::new(socket.as_fd(), PollFlags::POLLOUT)], PollTimeout::NONE)?;
-    Ok(())
+fn wait_writable(socket: &impl AsFd, patience: PollTimeout) -> io::Result<()> {
+    match poll(&mut [PollFd::new(socket.as_fd(), PollFlags::POLLOUT)], patience) {
+        Ok(0) => Err(io::ErrorKind::TimedOut.into()),
+        Ok(_) | Err(nix::errno::Errno::EINTR) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Puts frames together from what a socket delivers, in whatever pieces.
@@ -104,7 +118,7 @@ impl Reader {
         }
         let mut buffer = [0_u8; 16 * 1024];
         loop {
-            match sys::receive(socket.as_fd(), &mut buffer, &mut self.fds, false) {
+            match sys::receive(socket.as_fd(), &mut buffer, &mut self.fds) {
                 Ok(0) => return Ok(Read::Closed),
                 Ok(count) => {
                     self.bytes.extend_from_slice(&buffer[..count]);

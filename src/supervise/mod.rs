@@ -2,7 +2,12 @@
 
 #[cfg(feature = "addon")]
 mod client;
+mod clients;
+mod drain;
+mod feed;
 mod frames;
+mod keeper;
+mod outflow;
 mod prepare;
 mod protocol;
 mod running;
@@ -11,7 +16,10 @@ mod supervisor;
 mod tree;
 
 #[cfg(feature = "addon")]
-pub use client::{Admission, Begun, Child, Drain, HelperError, Helpers, News, Order, Pipes, Slot};
-pub use protocol::{Cause, Ended, Failure, Survivor};
+pub use client::{
+    Admission, Begun, Child, HelperError, Helpers, Link, LinkNews, News, Order, Pipes, Slot, Speaker, connect,
+};
+pub use drain::Drain;
+pub use protocol::{Cause, Ended, Failure, Survivor, Transfer};
 pub use supervisor::main;
 pub use tree::{kill, marked};

@@ -19,6 +19,8 @@ pub struct Prepared {
     pub pipes: Vec<OwnedFd>,
     /// The command's own ends, to be closed once it has them.
     pub theirs: Vec<OwnedFd>,
+    /// What came besides: for a task the other end of its input and what goes there.
+    pub rest: Vec<OwnedFd>,
 }
 
 /// From a plan and its descriptors to a launch.
@@ -42,7 +44,7 @@ pub fn prepare(plan: &Plan, fds: Vec<OwnedFd>) -> Result<Prepared, LaunchError> 
     if plan.merge {
         stdio[2] = stdio[1];
     }
-    let script = fds.next();
+    let script = if plan.script_at.is_some() { Some(fds.next().ok_or(damaged)?) } else { None };
     let text = |bytes: &[u8]| CString::new(bytes).map_err(|_| damaged);
     let mut argv = plan.argv.iter().map(|argument| text(argument)).collect::<Result<Vec<_>, _>>()?;
     if let (Some(at), Some(script)) = (plan.script_at, &script) {
@@ -51,7 +53,7 @@ pub fn prepare(plan: &Plan, fds: Vec<OwnedFd>) -> Result<Prepared, LaunchError> 
     }
     let (program, cwd) = (text(&plan.program)?, text(&plan.cwd)?);
     let launch = Launch { program, argv, env: plan.env.clone(), cwd, umask: plan.umask, stdio };
-    Ok(Prepared { launch, script, pipes, theirs })
+    Ok(Prepared { launch, script, pipes, theirs, rest: fds.collect() })
 }
 
 /// The mark that a command's processes carry, out of its environment.

@@ -5,25 +5,42 @@
 //! | addon → supervisor | `WANT_SHIM` | | |
 //! | addon → supervisor | `END_SHIM` | its pid: it does not answer any more | |
 //! | supervisor → addon | `SHIM` | its pid, 0 and an errno when none could be made | its socket |
-//! | addon → shim | `RUN` | a plan | standard input; for output and error both ends; script: those that the plan has |
+//! | addon → supervisor | `REMOVE_AT_END` | a folder that goes with the host | |
+//! | addon → supervisor | `REMOVE_NO_MORE` | the same: it has gone already | |
+//! | addon → shim | `RUN` | a plan; for a task its order | standard input; for output and error both ends; script: those that the plan has; for a task with input the other end and a file |
 //! | shim → addon | `STARTED` | pid | |
 //! | shim → addon | `FAILED` | step, errno | |
-//! | addon → shim | `END` | | |
+//! | addon → shim | `END` | 1 when its time is up | |
 //! | shim → addon | `ENDED` | how the shell ended | |
-//! | addon → shim | `RELEASE` | | |
-//! | shim → addon | `RELEASED` | what is left running | |
+//! | addon → shim | `RELEASE` | with a registry: an order for what still holds the pipes, and how far each was read | |
+//! | shim → addon | `RELEASED` | what is left running, who of it holds the pipes | |
+//! | addon → shim | `HAND_OVER` | an order, and how far each pipe was read | the other end of its input and a file, if there is more of it |
+//! | shim → addon | `REFUSED` | errno: it is not a task | |
 //!
-//! A shim that says `ENDED` with nothing alive, or `RELEASED` with nothing left, is ready for the next `RUN`.
+//! A shim that says `ENDED` with nothing alive, or `RELEASED` with nothing left, is ready for the next `RUN`. One that
+//! says `TASK` belongs to that task from then on, and speaks with the addon as with anybody else who opens its socket:
+//!
+//! | from → to | kind | body |
+//! |---|---|---|
+//! | shim → anybody | `TASK` | the state of the task that it keeps now |
+//! | shim → anybody | `TASK_ENDED` | its last state |
+//! | anybody → shim | `WATCH` | tell me once the log has more bytes than these; 1: or when an unfinished line changes |
+//! | shim → anybody | `GREW` | bytes of output in the log; unfinished lines, if they were asked for |
+//! | anybody → shim | `SETTLE` | write unfinished lines down |
+//! | anybody → shim | `END` | |
 
 use std::time::Duration;
 
 use super::frames::{Fields, Writer};
-use crate::plan::{Lifetime, Plan, Stdin};
+use crate::background::Order;
+use crate::plan::{Plan, Stdin};
 use crate::sys::{End, LaunchError, LaunchStep, Usage};
 
 pub const WANT_SHIM: u8 = 1;
 pub const END_SHIM: u8 = 2;
 pub const SHIM: u8 = 3;
+pub const REMOVE_AT_END: u8 = 4;
+pub const REMOVE_NO_MORE: u8 = 5;
 pub const RUN: u8 = 16;
 pub const STARTED: u8 = 17;
 pub const FAILED: u8 = 18;
@@ -31,6 +48,16 @@ pub const END: u8 = 19;
 pub const ENDED: u8 = 20;
 pub const RELEASE: u8 = 21;
 pub const RELEASED: u8 = 22;
+pub const HAND_OVER: u8 = 23;
+pub const REFUSED: u8 = 24;
+pub const TASK: u8 = 32;
+pub const TASK_ENDED: u8 = 33;
+pub const WATCH: u8 = 34;
+pub const GREW: u8 = 35;
+pub const SETTLE: u8 = 36;
+
+/// What is told of an unfinished line: its end, bytes.
+pub const MAX_PENDING: usize = 8 * 1024;
 
 /// Why a tree was ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,6 +98,8 @@ pub struct Survivor {
     pub pid: i32,
     /// Its command line.
     pub command: String,
+    /// It still holds one of the command's pipes.
+    pub holds: bool,
 }
 
 /// Nothing was started, and why.
@@ -110,9 +139,48 @@ impl Plan {
         let limit = Some(fields.number()?).filter(|ms| *ms > 0).map(Duration::from_millis);
         let grace = Duration::from_millis(fields.number()?);
         let argv = (0..fields.number()?).map(|_| fields.bytes().map(<[u8]>::to_vec)).collect::<Option<_>>()?;
-        let lifetime = Lifetime::Host;
-        Some(Self { program, argv, script_at, env, cwd, umask, stdin, merge, limit, grace, lifetime })
+        Some(Self { program, argv, script_at, env, cwd, umask, stdin, merge, limit, grace })
     }
+}
+
+/// A task to be, and where the readers of its pipes stand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Transfer {
+    #[expect(missing_docs, reason = "see its type")]
+    pub order: Order,
+    /// For each pipe what brings a cleaner to where the addon's is.
+    pub resume: Vec<Vec<u8>>,
+}
+
+impl Transfer {
+    /// As the body of `HAND_OVER` and `RELEASE`.
+    pub fn encode(&self) -> Vec<u8> {
+        let order = serde_json::to_vec(&self.order).unwrap_or_default();
+        self.resume.iter().fold(Writer::default().bytes(&order), |writer, bytes| writer.bytes(bytes)).finish()
+    }
+
+    /// From such a body; `None` when it is damaged, or empty.
+    pub fn decode(body: &[u8]) -> Option<Self> {
+        let mut fields = Fields(body);
+        let order = serde_json::from_slice(fields.bytes()?).ok()?;
+        let resume = std::iter::from_fn(|| fields.bytes().map(<[u8]>::to_vec)).collect();
+        Some(Self { order, resume })
+    }
+}
+
+/// The body of `RUN`.
+pub fn encode_run(plan: &Plan, order: Option<&Order>) -> Vec<u8> {
+    let order = order.and_then(|order| serde_json::to_vec(order).ok()).unwrap_or_default();
+    Writer::default().bytes(&plan.encode()).bytes(&order).finish()
+}
+
+/// From the body of `RUN`; `None` when it is damaged.
+pub fn decode_run(body: &[u8]) -> Option<(Plan, Option<Order>)> {
+    let mut fields = Fields(body);
+    let plan = Plan::decode(fields.bytes()?)?;
+    let order = fields.bytes()?;
+    let order = if order.is_empty() { None } else { Some(serde_json::from_slice(order).ok()?) };
+    Some((plan, order))
 }
 
 /// The body of `FAILED`.
@@ -127,6 +195,7 @@ pub fn decode_failure(body: &[u8]) -> Option<Failure> {
         2 => LaunchStep::Chdir,
         3 => LaunchStep::Exec,
         4 => LaunchStep::Stdio,
+        5 => LaunchStep::Files,
         _ => LaunchStep::Fork,
     };
     Some(LaunchError { step, errno: i32::try_from(fields.number()?).ok()? })
@@ -175,7 +244,10 @@ impl Ended {
 pub fn encode_survivors(survivors: &[Survivor]) -> Vec<u8> {
     let mut writer = Writer::default().number(survivors.len() as u64);
     for survivor in survivors {
-        writer = writer.number(u64::from(survivor.pid.unsigned_abs())).bytes(survivor.command.as_bytes());
+        writer = writer
+            .number(u64::from(survivor.pid.unsigned_abs()))
+            .number(u64::from(survivor.holds))
+            .bytes(survivor.command.as_bytes());
     }
     writer.finish()
 }
@@ -187,7 +259,8 @@ pub fn decode_survivors(body: &[u8]) -> Vec<Survivor> {
     (0..count)
         .map_while(|_| {
             let pid = i32::try_from(fields.number()?).ok()?;
-            Some(Survivor { pid, command: String::from_utf8_lossy(fields.bytes()?).into_owned() })
+            let holds = fields.number()? == 1;
+            Some(Survivor { pid, command: String::from_utf8_lossy(fields.bytes()?).into_owned(), holds })
         })
         .collect()
 }
@@ -208,14 +281,14 @@ mod tests {
                 program, argv, script_at, env, cwd, umask, merge,
                 stdin: if pipe { Stdin::Pipe } else { Stdin::Null },
                 limit: limit.map(Duration::from_millis), grace: Duration::from_millis(grace),
-                lifetime: Lifetime::Host,
             };
-            prop_assert_eq!(Plan::decode(&plan.encode()), Some(plan));
+            prop_assert_eq!(decode_run(&encode_run(&plan, None)), Some((plan, None)));
         }
 
         #[test]
         fn damaged_bodies_are_refused_not_believed(bytes: Vec<u8>) {
-            let _ = Plan::decode(&bytes);
+            let _ = decode_run(&bytes);
+            let _ = Transfer::decode(&bytes);
             let _ = Ended::decode(&bytes);
             let _ = decode_failure(&bytes);
             let _ = decode_survivors(&bytes);

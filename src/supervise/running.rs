@@ -7,6 +7,7 @@ use nix::unistd::Pid;
 
 use super::protocol::Cause;
 use super::tree;
+use crate::background;
 use crate::sys::{self, End, Reaped, Usage};
 
 /// From SIGTERM to SIGKILL when nobody is left who could wait for a graceful end.
@@ -30,6 +31,8 @@ pub struct Running {
     pub ending: Option<Ending>,
     /// The reading ends of its output pipes, untouched while the addon reads them.
     pub pipes: Vec<OwnedFd>,
+    /// Children of the shim that are left alone whatever happens, with all below them.
+    pub spared: Vec<Pid>,
 }
 
 /// A tree that is being ended.
@@ -41,6 +44,30 @@ pub struct Ending {
 }
 
 impl Running {
+    /// What is there of its tree.
+    fn members(&self) -> Vec<tree::Member> {
+        tree::members(self.mark.as_deref(), &self.spared)
+    }
+
+    /// Whether anything is.
+    pub fn is_alive(&self) -> bool {
+        !self.members().is_empty()
+    }
+
+    /// How it ended, as a task: the strongest signal that was sent counts, whatever its handler did.
+    pub fn end_as_task(&self) -> background::End {
+        match (&self.ending, self.shell_end) {
+            (Some(Ending { cause, killed, .. }), _) if *cause != Cause::Itself => {
+                let signal = if killed.is_some() { libc::SIGKILL } else { libc::SIGTERM };
+                let code = if *cause == Cause::Limit { 124 } else { 128 + signal };
+                background::End::Signal(sys::signal_name(signal), code)
+            }
+            (_, Some((End::Code(code), _))) => background::End::Code(code),
+            (_, Some((End::Signal(signal), _))) => background::End::Signal(sys::signal_name(signal), 128 + signal),
+            (_, None) => background::End::Lost(background::Loss::Unseen),
+        }
+    }
+
     /// When the shim has to act without being woken.
     pub fn wake_at(&self) -> Option<Instant> {
         match &self.ending {
@@ -62,15 +89,22 @@ impl Running {
             None => {
                 self.ending = Some(Ending { cause, kill_at, killed: None });
                 if !grace.is_zero() {
-                    tree::ask_to_end(&tree::members(self.mark.as_deref()));
+                    tree::ask_to_end(&self.members());
                 }
             }
         }
     }
 
+    /// Ends what the shell has left, without asking, and without a change to how the command ended.
+    pub fn end_at_once(&mut self) {
+        let now = Instant::now();
+        self.ending = Some(Ending { cause: Cause::Itself, kill_at: now, killed: None });
+        self.kill(now);
+    }
+
     /// Sends SIGKILL to what is there now, and will do so again.
     pub fn kill(&mut self, now: Instant) {
-        tree::kill(&tree::members(self.mark.as_deref()));
+        tree::kill(&self.members());
         if let Some(ending) = &mut self.ending {
             ending.killed.get_or_insert(now);
             ending.kill_at = now + KILL_INTERVAL;
@@ -79,8 +113,13 @@ impl Running {
 
     /// Whether the tree was ended as far as it can be: what has changed its user does not go.
     pub fn is_given_up(&self, now: Instant) -> bool {
+        self.shell_end.is_some() && self.is_killed_long_ago(now)
+    }
+
+    /// Whether what is still there after SIGKILL will not go.
+    pub fn is_killed_long_ago(&self, now: Instant) -> bool {
         let killed = self.ending.as_ref().and_then(|ending| ending.killed);
-        self.shell_end.is_some() && killed.is_some_and(|killed| now >= killed + GIVEN_UP)
+        killed.is_some_and(|killed| now >= killed + GIVEN_UP)
     }
 
     /// Takes what children have ended. Returns whether any process is left.
@@ -96,7 +135,7 @@ impl Running {
                 Reaped::Stopped(_) => {}
                 Reaped::Nothing => return true,
                 Reaped::NoChildren => {
-                    return !sys::ORPHANS_COME_BACK && !tree::members(self.mark.as_deref()).is_empty();
+                    return !sys::ORPHANS_COME_BACK && self.is_alive();
                 }
             }
         }

@@ -1,5 +1,8 @@
 //! Parent and subreaper of one command at a time: starts it, waits for it, ends its whole tree.
 
+mod task;
+
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
@@ -9,12 +12,13 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::Signal;
 use nix::unistd::{Pid, getppid};
 
-use super::frames::{self, Frame, Read, Reader, Writer};
+use super::frames::{self, Fields, Frame, Read, Reader, Writer};
+use super::keeper::Keeper;
 use super::prepare::{Prepared, mark_of, prepare};
-use super::protocol::{self, Cause, Ended, Survivor};
+use super::protocol::{self, Cause, Ended, Survivor, Transfer};
 use super::running::Running;
 use super::tree;
-use crate::plan::Plan;
+use crate::background::{Order, Store, now_ms};
 use crate::sys::{self, ChildEvents, End, LaunchError, LaunchStep, Reaped, Usage};
 
 /// What a command leaves behind may be on its way out, like the `tee` of an `exec > >(tee log)`.
@@ -30,7 +34,7 @@ pub fn serve(socket: OwnedFd, lifeline: OwnedFd) -> io::Result<()> {
     let events = ChildEvents::listen()?;
     let reader = Reader::default();
     let (socket, lifeline) = (Some(socket), Some(lifeline));
-    let mut shim = Shim { socket, lifeline, supervisor: getppid(), events, reader, unread: Vec::new() };
+    let mut shim = Shim { socket, lifeline, supervisor: getppid(), events, reader, unread: Vec::new(), keeper: None };
     while let Some(frame) = shim.next_order()? {
         // Anything else is an abort that crossed with the end of its command.
         if frame.kind == protocol::RUN {
@@ -54,6 +58,8 @@ struct Shim {
     reader: Reader,
     /// Output pipes that nobody else reads any more: what comes is dropped.
     unread: Vec<OwnedFd>,
+    /// What it does for a task; it serves nothing else from then on.
+    keeper: Option<Keeper>,
 }
 
 /// Which of a shim's descriptors have something to say.
@@ -65,7 +71,8 @@ struct Ready {
 impl Shim {
     /// Waits for news, and drops what came on pipes that nobody reads.
     fn wait(&mut self, until: Option<Instant>) -> io::Result<Ready> {
-        let received = self.reader.has_frame();
+        let received = self.reader.has_frame() || self.keeper.as_ref().is_some_and(Keeper::has_frames);
+        let until = [until, self.keeper.as_ref().and_then(Keeper::wake_at)].into_iter().flatten().min();
         let until = if received { Some(Instant::now()) } else { until };
         let timeout = match until.map(|until| until.saturating_duration_since(Instant::now())) {
             Some(left) if left.is_zero() => PollTimeout::ZERO,
@@ -77,6 +84,9 @@ impl Shim {
         let mut fds = vec![PollFd::new(self.events.as_fd(), PollFlags::POLLIN)];
         fds.extend(ours.iter().flatten().map(|fd| PollFd::new(*fd, PollFlags::POLLIN)));
         fds.extend(self.unread.iter().map(|pipe| PollFd::new(pipe.as_fd(), PollFlags::POLLIN)));
+        if let Some(keeper) = &self.keeper {
+            keeper.poll_fds(&mut fds);
+        }
         match poll(&mut fds, timeout) {
             Ok(_) | Err(Errno::EINTR) => {}
             Err(error) => return Err(error.into()),
@@ -84,7 +94,8 @@ impl Shim {
         let mut answers = fds.iter().map(|fd| fd.any().unwrap_or(false));
         let child = answers.next().unwrap_or(false);
         let [socket, supervisor_gone] = ours.map(|fd| fd.is_some() && answers.next().unwrap_or(false));
-        let dropped: Vec<bool> = answers.collect();
+        let dropped = answers.by_ref().take(self.unread.len()).fold(false, |any, one| any | one);
+        let kept: Vec<bool> = answers.collect();
         drop(fds);
         if child {
             self.events.clear();
@@ -92,8 +103,11 @@ impl Shim {
         if supervisor_gone {
             self.lifeline = None;
         }
-        if dropped.contains(&true) {
+        if dropped {
             self.drop_output();
+        }
+        if let Some(keeper) = &mut self.keeper {
+            keeper.serve(kept.into_iter());
         }
         Ok(Ready { socket: socket || received, supervisor_gone })
     }
@@ -140,21 +154,26 @@ impl Shim {
     fn run(&mut self, frame: Frame) -> io::Result<()> {
         let started = Instant::now();
         let damaged = LaunchError { step: LaunchStep::Exec, errno: libc::EBADMSG };
-        let launched = Plan::decode(&frame.body).ok_or(damaged).and_then(|plan| {
-            let Prepared { launch, script, pipes, theirs } = prepare(&plan, frame.fds)?;
-            let shell = sys::launch(&launch)?;
+        let launched = protocol::decode_run(&frame.body).ok_or(damaged).and_then(|(plan, order)| {
+            let Prepared { launch, script, pipes, theirs, rest } = prepare(&plan, frame.fds)?;
+            // A task that can have no log is not started.
+            let log = order.as_ref().map(create_log).transpose()?;
+            let shell = sys::launch(&launch).inspect_err(|_| {
+                if let Some(order) = &order {
+                    Store::at(order.folder.clone()).remove(&order.id);
+                }
+            })?;
             // Held any longer they would hide the end of the output.
             drop(theirs);
-            Ok((plan, shell, pipes, script))
+            Ok((plan, shell, pipes, script, order.zip(log), rest))
         });
-        let (plan, shell, pipes, _script) = match launched {
+        let (plan, shell, pipes, _script, task, rest) = match launched {
             Ok(launched) => launched,
             Err(failure) => {
                 self.send(protocol::FAILED, &protocol::encode_failure(failure));
                 return Ok(());
             }
         };
-        self.send(protocol::STARTED, &Writer::default().number(u64::from(shell.as_raw().unsigned_abs())).finish());
         // Asked while bash starts: a supervisor that was killed before this command is not killed under it.
         let orphaned = sys::is_dying(self.supervisor);
         let mut running = Running {
@@ -168,8 +187,19 @@ impl Shim {
             shell_end: None,
             ending: None,
             pipes,
+            spared: Vec::new(),
         };
+        match task {
+            None => {
+                let pid = u64::from(shell.as_raw().unsigned_abs());
+                self.send(protocol::STARTED, &Writer::default().number(pid).finish());
+            }
+            Some((order, log)) => self.begin_task(&mut running, order, log, rest, now_ms())?,
+        }
         let alive = self.supervise(&mut running)?;
+        if self.keeper.is_some() {
+            return self.see_through(running);
+        }
         let (end, duration) = running.shell_end.unwrap_or((End::Signal(libc::SIGKILL), started.elapsed()));
         let cause = running.ending.take().map_or(Cause::Itself, |ending| ending.cause);
         let last = self.lifeline.is_none();
@@ -184,16 +214,17 @@ impl Shim {
         loop {
             let ready = self.wait(running.wake_at())?;
             let alive = running.reap();
+            if running.shell_end.is_some() && running.ending.is_none() && self.is_ended_from_outside(running) {
+                running.end_at_once();
+            }
             if running.shell_end.is_some() && (running.ending.is_none() || !alive) {
                 return Ok(alive);
             }
-            if ready.supervisor_gone && !running.orphaned {
-                running.end(Cause::Supervisor);
-            }
+            self.heed(&ready, running);
             if ready.socket {
                 match self.read() {
-                    Read::Frame(frame) if frame.kind == protocol::END => running.end(Cause::Abort),
-                    Read::Frame(_) | Read::Pending => {}
+                    Read::Frame(frame) => self.obey(frame, running),
+                    Read::Pending => {}
                     Read::Closed => {
                         running.end(Cause::Host);
                         self.unread.append(&mut running.pipes);
@@ -204,6 +235,15 @@ impl Shim {
             if running.is_given_up(Instant::now()) {
                 return Ok(true);
             }
+        }
+    }
+
+    fn obey(&mut self, frame: Frame, running: &mut Running) {
+        match frame.kind {
+            protocol::END if Fields(&frame.body).number() == Some(1) => running.end(Cause::Limit),
+            protocol::END => running.end(Cause::Abort),
+            protocol::HAND_OVER => self.take_over(frame, running),
+            _ => {}
         }
     }
 
@@ -220,13 +260,15 @@ impl Shim {
     /// The shell has ended and something is left: it is the command's until the addon has drained its pipes.
     fn after_end(&mut self, mut running: Running) -> io::Result<()> {
         running.limit = None;
-        let mut released = false;
+        let mut released = None;
         loop {
             let ready = self.wait(running.wake_at())?;
             let alive = running.reap();
             if ready.socket {
                 match self.read() {
-                    Read::Frame(frame) if frame.kind == protocol::RELEASE => released = true,
+                    Read::Frame(frame) if frame.kind == protocol::RELEASE => {
+                        released = Some(Transfer::decode(&frame.body));
+                    }
                     Read::Frame(frame) if frame.kind == protocol::END => running.end(Cause::Abort),
                     Read::Frame(_) | Read::Pending => {}
                     // The host went before it had drained the pipes: what is left goes with it.
@@ -238,8 +280,8 @@ impl Shim {
             }
             self.keep_time(&mut running);
             let over = running.ending.is_none() || !alive || running.is_given_up(Instant::now());
-            if released && over {
-                return self.release(running);
+            if over && let Some(transfer) = released {
+                return self.release(running, transfer);
             }
             if self.socket.is_none() && over {
                 return Ok(());
@@ -247,28 +289,51 @@ impl Shim {
         }
     }
 
-    /// What is left now is on its own: its output is read and dropped, so that no write ever hurts it.
-    fn release(&mut self, running: Running) -> io::Result<()> {
-        let mark = running.mark.as_deref();
-        self.unread = running.pipes;
+    /// What is left now is on its own. What still holds the pipes becomes a task, if there is an order for one; else its
+    /// output is read and dropped, so that no write ever hurts it.
+    fn release(&mut self, mut running: Running, transfer: Option<Transfer>) -> io::Result<()> {
+        let transfer = transfer.filter(|_| running.ending.is_none());
+        let pipes = std::mem::take(&mut running.pipes);
+        let mark = running.mark.clone();
+        let mark = mark.as_deref();
+        let kept = if transfer.is_some() {
+            pipes
+        } else {
+            self.unread = pipes;
+            Vec::new()
+        };
         let settled_at = Instant::now() + SETTLE;
         while !self.is_settled(mark) && Instant::now() < settled_at {
             if self.wait(Some(settled_at))?.socket {
                 self.read();
             }
         }
-        let survivors: Vec<Survivor> = tree::members(mark)
-            .into_iter()
-            .filter_map(|member| {
-                let command = sys::command_line(member.pid)?.chars().take(COMMAND_SHOWN).collect();
-                Some(Survivor { pid: member.pid.as_raw(), command })
+        let members = tree::members(mark, &[]);
+        let pids: Vec<Pid> = members.iter().map(|member| member.pid).collect();
+        let all: Vec<_> = kept.iter().chain(&self.unread).map(AsFd::as_fd).collect();
+        let holders = sys::holders(&pids, &all);
+        let survivors: Vec<Survivor> = pids
+            .iter()
+            .filter_map(|pid| {
+                let command = sys::command_line(*pid)?.chars().take(COMMAND_SHOWN).collect();
+                Some(Survivor { pid: pid.as_raw(), command, holds: holders.contains(pid) })
             })
             .collect();
         self.send(protocol::RELEASED, &protocol::encode_survivors(&survivors));
         if self.is_settled(mark) {
             return Ok(());
         }
-        // Nobody is to hear of this shim again; it ends with the last of them, host or no host.
+        if let Some(transfer) = transfer
+            && survivors.iter().any(|survivor| survivor.holds)
+        {
+            return self.adopt_released(running, transfer, kept, &holders);
+        }
+        self.unread.extend(kept);
+        self.linger(mark)
+    }
+
+    /// Nobody is to hear of this shim again; it ends with the last process that is left, host or no host.
+    fn linger(&mut self, mark: Option<&str>) -> io::Result<()> {
         self.socket = None;
         self.lifeline = None;
         while !self.is_settled(mark) {
@@ -283,7 +348,7 @@ impl Shim {
             match sys::reap(false) {
                 Reaped::Ended(..) | Reaped::Stopped(_) => {}
                 Reaped::Nothing => return false,
-                Reaped::NoChildren => return sys::ORPHANS_COME_BACK || tree::members(mark).is_empty(),
+                Reaped::NoChildren => return sys::ORPHANS_COME_BACK || tree::members(mark, &[]).is_empty(),
             }
         }
     }
@@ -293,4 +358,10 @@ impl Shim {
         self.drop_output();
         self.is_alone(mark) && self.unread.is_empty()
     }
+}
+
+fn create_log(order: &Order) -> Result<File, LaunchError> {
+    Store::at(order.folder.clone())
+        .create_log(&order.id)
+        .map_err(|error| LaunchError { step: LaunchStep::Files, errno: error.raw_os_error().unwrap_or(libc::EIO) })
 }

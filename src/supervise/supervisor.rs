@@ -1,8 +1,12 @@
 //! One a host process: forks shims, hands them over, and cleans up after those that were killed.
 
 use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -15,6 +19,10 @@ use crate::sys::{self, ChildEvents, End, Fork, Reaped};
 
 /// How often orphans that do not go at once are looked for again, ms.
 const ORPHAN_INTERVAL: u16 = 5;
+/// After the host's end, until the tasks are gone that end with it.
+const WITH_TASKS: Duration = Duration::from_secs(2);
+/// How often that is looked at meanwhile, ms.
+const FOLDER_INTERVAL: u16 = 100;
 /// How often at most: one that changed its user cannot be ended.
 const ORPHAN_TRIES: u32 = 400;
 
@@ -38,6 +46,8 @@ pub fn main() -> io::Result<()> {
         events,
         reader: Reader::default(),
         shims: HashSet::new(),
+        folders: Vec::new(),
+        remove_at: None,
     }
     .serve()
 }
@@ -51,6 +61,10 @@ struct Supervisor {
     events: ChildEvents,
     reader: Reader,
     shims: HashSet<Pid>,
+    /// They go with the host,
+    folders: Vec<PathBuf>,
+    /// then.
+    remove_at: Option<Instant>,
 }
 
 impl Supervisor {
@@ -63,6 +77,8 @@ impl Supervisor {
                 PollTimeout::ZERO
             } else if orphans {
                 PollTimeout::from(ORPHAN_INTERVAL)
+            } else if self.remove_at.is_some() {
+                PollTimeout::from(FOLDER_INTERVAL)
             } else {
                 PollTimeout::NONE
             };
@@ -82,6 +98,12 @@ impl Supervisor {
             }
             if asked || received {
                 self.obey()?;
+            }
+            if self.remove_at.is_some_and(|at| !left || Instant::now() >= at) {
+                self.remove_at = None;
+                for folder in &self.folders {
+                    let _ = std::fs::remove_dir_all(folder);
+                }
             }
             if self.control.is_none() && !left {
                 return Ok(());
@@ -119,6 +141,7 @@ impl Supervisor {
             // The host is gone. Its shims see that for themselves; this process stays until the last of them has ended.
             Ok(Read::Closed) | Err(_) => {
                 self.control = None;
+                self.remove_at = Some(Instant::now() + WITH_TASKS);
                 Ok(())
             }
         }
@@ -132,6 +155,15 @@ impl Supervisor {
                 if let Some(pid) = pid.filter(|pid| self.shims.contains(pid)) {
                     sys::signal(pid, Signal::SIGKILL);
                 }
+                Ok(())
+            }
+            protocol::REMOVE_AT_END => {
+                self.folders.push(folder_of(frame));
+                Ok(())
+            }
+            protocol::REMOVE_NO_MORE => {
+                let gone = folder_of(frame);
+                self.folders.retain(|folder| *folder != gone);
                 Ok(())
             }
             _ => Ok(()),
@@ -174,4 +206,8 @@ impl Supervisor {
             }
         }
     }
+}
+
+fn folder_of(frame: &Frame) -> PathBuf {
+    PathBuf::from(OsStr::from_bytes(&frame.body))
 }

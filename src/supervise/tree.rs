@@ -22,16 +22,21 @@ impl Member {
         (!identity.zombie).then_some(Self { pid, identity })
     }
 
+    /// Tells the older of two.
+    pub fn started(&self) -> u64 {
+        self.identity.started
+    }
+
     /// Signals it, unless it has ended meanwhile.
     pub fn signal(&self, signal: Signal) {
         sys::signal_checked(self.pid, self.identity, signal);
     }
 }
 
-/// The living descendants of this process, those that left their session included, and where orphans do not come
-/// back those with the mark.
-pub fn members(mark: Option<&str>) -> Vec<Member> {
-    let mut found = below(getpid(), |_| true);
+/// The living descendants of this process but for some children, those that left their session included, and where
+/// orphans do not come back those with the mark.
+pub fn members(mark: Option<&str>, spared: &[Pid]) -> Vec<Member> {
+    let mut found = below(getpid(), |child| !spared.contains(&child));
     if !sys::ORPHANS_COME_BACK {
         found.extend(mark.map(marked).unwrap_or_default());
     }

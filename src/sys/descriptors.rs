@@ -13,8 +13,9 @@ use nix::sys::socket::{
 
 use super::{RECEIVE_FLAGS, SEND_FLAGS, SOCKET_FLAGS};
 
-/// The most descriptors one message carries: both ends of both output pipes, standard input and a script.
-pub const MAX_FDS: usize = 6;
+/// The most descriptors one message carries: both ends of both output pipes, standard input, a script, and for a task
+/// the other end of its input and a file with what goes there.
+pub const MAX_FDS: usize = 8;
 
 /// A connected pair of stream sockets, both closed on exec.
 pub fn socket_pair() -> io::Result<(OwnedFd, OwnedFd)> {
@@ -42,21 +43,19 @@ pub fn set_nonblocking(fd: &impl AsFd) -> io::Result<()> {
     Ok(())
 }
 
-/// Sends bytes, and with the first of them the descriptors. Returns how many bytes were taken.
-pub fn send(socket: BorrowedFd<'_>, bytes: &[u8], fds: &[RawFd], wait: bool) -> io::Result<usize> {
+/// Sends bytes without waiting, and with the first of them the descriptors. Returns how many bytes were taken.
+pub fn send(socket: BorrowedFd<'_>, bytes: &[u8], fds: &[RawFd]) -> io::Result<usize> {
     let rights = [ControlMessage::ScmRights(fds)];
     let control: &[ControlMessage<'_>] = if fds.is_empty() { &[] } else { &rights };
-    let flags = if wait { MsgFlags::empty() } else { MsgFlags::MSG_DONTWAIT };
-    let flags = flags | MsgFlags::from_bits_truncate(SEND_FLAGS);
+    let flags = MsgFlags::MSG_DONTWAIT | MsgFlags::from_bits_truncate(SEND_FLAGS);
     Ok(sendmsg::<()>(socket.as_raw_fd(), &[IoSlice::new(bytes)], control, flags, None)?)
 }
 
-/// Receives bytes into `buffer` and adds the descriptors that came with them to `fds`. 0 bytes: the peer is gone.
-pub fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8], fds: &mut Vec<OwnedFd>, wait: bool) -> io::Result<usize> {
+/// Receives bytes without waiting into `buffer` and adds the descriptors that came with them to `fds`. 0 bytes: the peer is gone.
+pub fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8], fds: &mut Vec<OwnedFd>) -> io::Result<usize> {
     let mut space = nix::cmsg_space!([RawFd; MAX_FDS]);
     let mut slices = [IoSliceMut::new(buffer)];
-    let flags = if wait { MsgFlags::empty() } else { MsgFlags::MSG_DONTWAIT };
-    let flags = flags | MsgFlags::from_bits_truncate(RECEIVE_FLAGS);
+    let flags = MsgFlags::MSG_DONTWAIT | MsgFlags::from_bits_truncate(RECEIVE_FLAGS);
     let message = recvmsg::<()>(socket.as_raw_fd(), &mut slices, Some(&mut space), flags)?;
     for control in message.cmsgs()? {
         if let ControlMessageOwned::ScmRights(raw) = control {

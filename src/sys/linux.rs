@@ -249,3 +249,27 @@ pub fn script_path(fd: &impl AsFd) -> PathBuf {
 pub fn open_descriptors() -> usize {
     fs::read_dir(Path::new("/proc/self/fd")).map_or(32, Iterator::count)
 }
+
+/// Tells one start of the machine from another.
+pub fn boot_id() -> String {
+    static BOOT: OnceLock<String> = OnceLock::new();
+    BOOT.get_or_init(|| fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim_end().to_owned())
+        .clone()
+}
+
+/// Which of these processes have one of these pipes open.
+pub fn holders(pids: &[Pid], pipes: &[BorrowedFd<'_>]) -> Vec<Pid> {
+    let names: Vec<_> =
+        pipes.iter().filter_map(|pipe| fs::read_link(format!("/proc/self/fd/{}", pipe.as_raw_fd())).ok()).collect();
+    let holds = |pid: &Pid| {
+        let Ok(fds) = fs::read_dir(format!("/proc/{pid}/fd")) else { return false };
+        fds.flatten().any(|fd| fs::read_link(fd.path()).is_ok_and(|target| names.contains(&target)))
+    };
+    pids.iter().copied().filter(holds).collect()
+}
+
+/// A path to a file in an open folder that is short enough for the address of a socket, whatever the folder's own.
+pub fn short_path(folder: &fs::File, path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default();
+    PathBuf::from(format!("/proc/self/fd/{}", folder.as_raw_fd())).join(name)
+}

@@ -7,9 +7,11 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
 use super::helpers::{Helpers, Shim};
+use super::link::Link;
+use crate::background::{self, Task};
 use crate::plan::Plan;
-use crate::supervise::frames::{self, Fields, Read, Reader};
-use crate::supervise::protocol::{self, Ended, Failure, Survivor};
+use crate::supervise::frames::{self, Fields, Read, Reader, Writer};
+use crate::supervise::protocol::{self, Ended, Failure, Survivor, Transfer};
 use crate::sys;
 
 /// What a shim has to say of its command.
@@ -23,6 +25,10 @@ pub enum News {
     Ended(Ended),
     /// What is left is on its own now.
     Released(Vec<Survivor>),
+    /// It is a task now: the shim is its own, see [`Child::into_link`].
+    Task(Box<Task>),
+    /// It could not be made a task.
+    Refused(i32),
     /// The shim is gone. `untaken`: it never saw the plan, so that nothing was started.
     Lost {
         /// Whether the plan was never read.
@@ -40,10 +46,10 @@ pub struct Sent {
 
 impl Sent {
     /// Sends a plan and the command's ends of its pipes without waiting; what does not fit is sent later.
-    pub fn send(shim: Shim, plan: &Plan, fds: Vec<OwnedFd>) -> Self {
-        let bytes = frames::encode(protocol::RUN, &plan.encode(), fds.len());
+    pub fn send(shim: Shim, plan: &Plan, task: Option<&background::Order>, fds: Vec<OwnedFd>) -> Self {
+        let bytes = frames::encode(protocol::RUN, &protocol::encode_run(plan, task), fds.len());
         // An error shows itself again when the shim's news are read.
-        let sent = sys::send(shim.socket.as_fd(), &bytes, &frames::raw(&fds), false).unwrap_or(0);
+        let sent = sys::send(shim.socket.as_fd(), &bytes, &frames::raw(&fds)).unwrap_or(0);
         let fds = if sent > 0 { Vec::new() } else { fds };
         Self { shim, rest: bytes[sent..].to_vec(), fds }
     }
@@ -116,13 +122,17 @@ impl Child {
             protocol::FAILED => protocol::decode_failure(&frame.body).map(News::Failed),
             protocol::ENDED => Ended::decode(&frame.body).map(News::Ended),
             protocol::RELEASED => Some(News::Released(protocol::decode_survivors(&frame.body))),
+            protocol::TASK => serde_json::from_slice(&frame.body).ok().map(|task| News::Task(Box::new(task))),
+            protocol::REFUSED => {
+                Some(News::Refused(i32::try_from(Fields(&frame.body).number().unwrap_or(0)).unwrap_or(0)))
+            }
             _ => None,
         }
     }
 
     async fn send_rest(&mut self) -> io::Result<()> {
         let mut guard = self.socket.writable().await?;
-        match sys::send(self.socket.get_ref().as_fd(), &self.rest, &frames::raw(&self.fds), false) {
+        match sys::send(self.socket.get_ref().as_fd(), &self.rest, &frames::raw(&self.fds)) {
             Ok(count) => {
                 self.rest.drain(..count);
                 self.fds.clear();
@@ -142,9 +152,27 @@ impl Child {
         let _ = frames::send(self.socket.get_ref(), protocol::END, &[], &[]);
     }
 
-    /// Leaves what is left to itself: the shim reads its output from now on. Answered by [`News::Released`].
-    pub fn release(&self) {
-        let _ = frames::send(self.socket.get_ref(), protocol::RELEASE, &[], &[]);
+    /// Has the tree ended because its time is up.
+    pub fn end_at_limit(&self) {
+        let _ = frames::send(self.socket.get_ref(), protocol::END, &Writer::default().number(1).finish(), &[]);
+    }
+
+    /// Leaves what is left to itself: the shim reads its output from now on. Answered by [`News::Released`]; with a
+    /// transfer, and somebody who holds the pipes, then by [`News::Task`] or [`News::Refused`].
+    pub fn release(&self, transfer: Option<&Transfer>) {
+        let body = transfer.map(Transfer::encode).unwrap_or_default();
+        let _ = frames::send(self.socket.get_ref(), protocol::RELEASE, &body, &[]);
+    }
+
+    /// Has the command go on as a task, with the other end of its input and a file with the rest of that. Answered by
+    /// [`News::Task`] or [`News::Refused`], unless it has just ended.
+    pub fn hand_over(&self, transfer: &Transfer, input: &[OwnedFd]) {
+        let _ = frames::send(self.socket.get_ref(), protocol::HAND_OVER, &transfer.encode(), &frames::raw(input));
+    }
+
+    /// Goes on as one of those who hear of a task.
+    pub fn into_link(self) -> Link {
+        Link::new(self.socket, self.reader)
     }
 
     /// Gives the shim back for the next command.

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child as Process, Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -80,6 +81,8 @@ struct State {
     idle: Vec<Shim>,
     waiting: VecDeque<oneshot::Sender<Result<Shim, HelperError>>>,
     asked: usize,
+    /// To be taken away when this process has ended.
+    folders: Vec<PathBuf>,
 }
 
 struct Supervisor {
@@ -163,6 +166,24 @@ impl Helpers {
         }
     }
 
+    /// Has a folder taken away when this process has ended, however that comes about.
+    pub fn remove_at_end(&self, folder: &Path) {
+        let mut state = self.state();
+        state.folders.push(folder.to_owned());
+        if let Some(supervisor) = &state.supervisor {
+            let _ = frames::send(&supervisor.socket, protocol::REMOVE_AT_END, folder.as_os_str().as_bytes(), &[]);
+        }
+    }
+
+    /// It is gone already.
+    pub fn remove_no_more(&self, folder: &Path) {
+        let mut state = self.state();
+        state.folders.retain(|known| known != folder);
+        if let Some(supervisor) = &state.supervisor {
+            let _ = frames::send(&supervisor.socket, protocol::REMOVE_NO_MORE, folder.as_os_str().as_bytes(), &[]);
+        }
+    }
+
     /// Asks for as many shims as commands wait for, and `spare` ones; starts the supervisor if there is none.
     fn ask(&'static self, state: &mut State, spare: usize) {
         let supervisor = match &state.supervisor {
@@ -171,6 +192,10 @@ impl Helpers {
                 Ok(supervisor) => {
                     state.asked = 0;
                     state.idle.clear();
+                    for folder in &state.folders {
+                        let path = folder.as_os_str().as_bytes();
+                        let _ = frames::send(&supervisor.socket, protocol::REMOVE_AT_END, path, &[]);
+                    }
                     state.supervisor = Some(Arc::clone(&supervisor));
                     return self.ask(state, KEEP - 1);
                 }

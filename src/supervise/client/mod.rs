@@ -2,12 +2,12 @@
 
 mod admission;
 mod child;
-mod drain;
 mod helpers;
+mod link;
 mod start;
 
 pub use admission::{Admission, Slot};
 pub use child::{Child, News};
-pub use drain::Drain;
 pub use helpers::{HelperError, Helpers};
+pub use link::{Link, LinkNews, Speaker, connect};
 pub use start::{Begun, Order, Pipes};

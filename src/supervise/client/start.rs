@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::child::{Child, Sent};
 use super::helpers::{HelperError, Helpers};
+use crate::background;
 use crate::plan::{Plan, Stdin};
 use crate::sys;
 
@@ -35,6 +36,10 @@ pub struct Order {
     pub plan: Plan,
     /// The command as a file, when it is too long for an argument.
     pub script: Option<Arc<OwnedFd>>,
+    /// It is to be a task from its start.
+    pub task: Option<background::Order>,
+    /// What a task reads on its standard input, if its plan has one: its shim writes it.
+    pub input: Option<Arc<OwnedFd>>,
 }
 
 /// A plan that was sent.
@@ -48,7 +53,9 @@ impl Begun {
     pub fn now(helpers: &'static Helpers, order: &Order) -> io::Result<Option<Self>> {
         let Some(shim) = helpers.take() else { return Ok(None) };
         match open_pipes(order) {
-            Ok((pipes, theirs)) => Ok(Some(Self { sent: Sent::send(shim, &order.plan, theirs), pipes })),
+            Ok((pipes, theirs)) => {
+                Ok(Some(Self { sent: Sent::send(shim, &order.plan, order.task.as_ref(), theirs), pipes }))
+            }
             Err(error) => {
                 helpers.give_back(shim);
                 Err(error)
@@ -73,7 +80,7 @@ impl Begun {
     async fn once(helpers: &'static Helpers, order: &Order) -> Result<Self, HelperError> {
         let shim = helpers.shim().await?;
         match open_pipes(order) {
-            Ok((pipes, theirs)) => Ok(Self { sent: Sent::send(shim, &order.plan, theirs), pipes }),
+            Ok((pipes, theirs)) => Ok(Self { sent: Sent::send(shim, &order.plan, order.task.as_ref(), theirs), pipes }),
             Err(error) => {
                 helpers.give_back(shim);
                 Err(HelperError::Spawn(error.raw_os_error().unwrap_or(libc::EIO)))
@@ -119,5 +126,12 @@ fn open_pipes(order: &Order) -> io::Result<(Pipes, Vec<OwnedFd>)> {
     if let Some(script) = &order.script {
         theirs.push(script.try_clone()?);
     }
+    let stdin = match (stdin, &order.input) {
+        (Some(write), Some(input)) => {
+            theirs.extend([write, input.try_clone()?]);
+            None
+        }
+        (stdin, _) => stdin,
+    };
     Ok((Pipes { stdin, stdout, stderr }, theirs))
 }

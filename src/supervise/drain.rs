@@ -1,8 +1,6 @@
 //! When reading the pipes of an ended command is over, while something it left behind still holds them.
 
-use std::time::Duration;
-
-use tokio::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Output this long after the last is not waited for.
 const IDLE: Duration = Duration::from_millis(250);
@@ -21,6 +19,11 @@ impl Drain {
     /// Begins at the end of the shell.
     pub fn begin(now: Instant) -> Self {
         Self { ended: now, heard: now, looked: None }
+    }
+
+    /// When the shell ended.
+    pub fn began(&self) -> Instant {
+        self.ended
     }
 
     /// Output came: more may.

@@ -1,0 +1,131 @@
+//! A regular expression over output that comes in pieces.
+
+use std::fs::File;
+use std::io;
+
+use regress::Regex;
+
+use super::log::Text;
+use crate::error::Error;
+
+/// What a match may reach back over, bytes.
+const WINDOW: usize = 64 * 1024;
+
+/// An ECMAScript regular expression.
+#[derive(Debug)]
+pub struct Pattern(Regex);
+
+impl Pattern {
+    /// `flags` as JavaScript has them; where a match may begin (`g`, `y`) makes no difference here.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArg`]
+    pub fn new(source: &str, flags: &str) -> Result<Self, Error> {
+        let flags: String = flags.chars().filter(|flag| !matches!(flag, 'g' | 'y' | 'd')).collect();
+        let invalid = |error: regress::Error| {
+            Error::InvalidArg(format!("pattern: {source:?} is not a regular expression: {error}"))
+        };
+        Regex::with_flags(source, flags.as_str()).map(Self).map_err(invalid)
+    }
+}
+
+/// Looks for a pattern in what was not looked at yet.
+pub(super) struct Search {
+    pattern: Pattern,
+    window: String,
+    /// The window does not begin where the output does: its first character only stands before others.
+    cut: bool,
+    /// Up to where the log was looked at.
+    pub at: u64,
+}
+
+impl Search {
+    pub fn new(pattern: Pattern, start: u64) -> Self {
+        Self { pattern, window: String::new(), cut: false, at: start }
+    }
+
+    /// Whether it is there, in the log up to `end`.
+    pub fn in_log(&mut self, file: File, end: u64) -> io::Result<bool> {
+        if self.at >= end {
+            return Ok(self.at == 0 && self.is_in(""));
+        }
+        let mut text = Text::of(file, self.at, end)?;
+        while let Some(piece) = text.next()? {
+            self.at += piece.len() as u64;
+            self.window.push_str(&piece);
+            if self.is_in("") {
+                return Ok(true);
+            }
+            let start = self.window.floor_char_boundary(self.window.len().saturating_sub(WINDOW));
+            if start > 0 {
+                self.window.drain(..start);
+                self.cut = true;
+            }
+        }
+        self.at = end;
+        Ok(false)
+    }
+
+    /// Whether it is there with one of these lines, which are not finished.
+    pub fn in_pending(&self, pending: &[String]) -> bool {
+        pending.iter().any(|line| !line.is_empty() && self.is_in(line))
+    }
+
+    fn is_in(&self, more: &str) -> bool {
+        let joined;
+        let text = if more.is_empty() {
+            &self.window
+        } else {
+            joined = format!("{}{more}", self.window);
+            &joined
+        };
+        let start = if self.cut { text.chars().next().map_or(0, char::len_utf8) } else { 0 };
+        self.pattern.0.find_from(text, start).next().is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::io::Write;
+
+    fn found(source: &str, flags: &str, pieces: &[&str]) -> bool {
+        let named = tempfile::NamedTempFile::new().expect("a file");
+        let mut search = Search::new(Pattern::new(source, flags).expect("valid"), 0);
+        let mut found = false;
+        for piece in pieces {
+            named.as_file().write_all(piece.as_bytes()).expect("written");
+            let end = named.as_file().metadata().expect("length").len();
+            found |= search.in_log(File::open(named.path()).expect("there"), end).expect("read");
+        }
+        found
+    }
+
+    #[test]
+    fn matches_are_those_of_javascript() {
+        assert!(found(r"listening on \d+", "", &["server listening o", "n 3000\n"]));
+        assert!(found("^ready$", "m", &["one\n", "ready\n"]));
+        assert!(!found("^ready", "", &["one\n", "ready\n"]));
+        assert!(found("READY", "gi", &["it is ready"]));
+        assert!(found("(?<=port )3000(?!0)", "", &["port 3000 "]));
+        assert!(Pattern::new("(", "").is_err());
+    }
+
+    #[test]
+    fn unfinished_lines_are_looked_at_too() {
+        let search = Search::new(Pattern::new("Password: $", "").expect("valid"), 0);
+        assert!(search.in_pending(&[String::new(), "Password: ".into()]));
+        assert!(!search.in_pending(&["Pass".into()]));
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_found_however_the_output_is_split(before in "[a日\n]{0,40}", cut in 0_usize..6, long in any::<bool>()) {
+            let before = if long { before.repeat(4000) } else { before };
+            let word = "néedle";
+            let at = word.floor_char_boundary(cut);
+            prop_assert!(found(word, "", &[&before, &word[..at], &word[at..], "after"]));
+        }
+    }
+}

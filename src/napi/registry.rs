@@ -1,0 +1,218 @@
+//! A registry of tasks as JavaScript sees it: what takes time is answered by an event with the number that was returned.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use napi_derive::napi;
+use tokio::sync::oneshot;
+
+use super::bridge::Bridge;
+use super::calls::{Calls, failed};
+use super::events::{NativeEvent, TaskTeller};
+use super::request::{NativeOptions, NativeRequest};
+use super::result::{BackgroundCheck, BackgroundTask, NativeError};
+use crate::background::{Check, Pattern, Registry, Settings, Wait};
+use crate::error::Error;
+
+/// How a registry is made; ranges were checked.
+#[napi(object, object_to_js = false)]
+pub struct NativeRegistryOptions {
+    /// Where tasks outlive the host, absolute; left out they do not.
+    pub dir: Option<String>,
+    /// The folder for temporary files.
+    pub temp: String,
+    /// Default 64.
+    pub max_tasks: Option<f64>,
+    /// Bytes, default 1 GiB.
+    pub max_log_bytes: Option<f64>,
+    /// ms, default 7 days.
+    pub retention_ms: Option<f64>,
+}
+
+/// What is waited for besides the end of a task.
+#[napi(object, object_to_js = false)]
+pub struct NativeWait {
+    /// ms
+    pub timeout_ms: Option<f64>,
+    /// An ECMAScript regular expression.
+    pub pattern: Option<String>,
+    /// Its flags.
+    pub flags: Option<String>,
+    /// A port of this machine.
+    pub port: Option<u32>,
+    /// It was given up before it began.
+    pub aborted: Option<bool>,
+}
+
+/// The tasks of one folder. It is the thread's until it is closed.
+#[napi]
+pub struct NativeRegistry {
+    calls: Arc<Calls>,
+    id: u32,
+    registry: Result<Arc<Registry>, Option<Error>>,
+}
+
+#[napi]
+impl NativeRegistry {
+    /// Never throws; see `failure`.
+    #[napi(constructor)]
+    pub fn new(bridge: &Bridge, options: NativeRegistryOptions) -> Self {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be whole and in range")]
+        let whole = |value: Option<f64>, default: u64| value.map_or(default, |value| value as u64);
+        let settings = Settings {
+            dir: options.dir.map(PathBuf::from),
+            temp: options.temp.into(),
+            max_tasks: usize::try_from(whole(options.max_tasks, 64)).unwrap_or(usize::MAX),
+            max_log_bytes: whole(options.max_log_bytes, 1 << 30),
+            retention: Duration::from_millis(whole(options.retention_ms, 7 * 24 * 60 * 60 * 1000)),
+        };
+        let calls = Arc::clone(&bridge.calls);
+        let id = calls.number();
+        let registry = Registry::open(id, settings).map_err(Some);
+        if let Ok(registry) = &registry {
+            calls.registries().insert(id, Arc::clone(registry));
+        }
+        Self { calls, id, registry }
+    }
+
+    /// Why it could not be opened; said once.
+    #[napi]
+    pub fn failure(&mut self) -> Option<NativeError> {
+        self.registry.as_mut().err().and_then(Option::take).map(NativeError::from)
+    }
+
+    /// Its number, for `NativeOptions.registry`.
+    #[napi(getter)]
+    pub fn id(&self) -> u32 {
+        self.id
+    }
+
+    /// Starts a task; answered by `task`.
+    #[napi]
+    pub fn start(
+        &self,
+        command: String,
+        cwd: String,
+        host_env: String,
+        umask: u32,
+        options: Option<NativeOptions>,
+    ) -> u32 {
+        let options = NativeOptions { registry: Some(self.id), ..options.unwrap_or_default() };
+        self.calls.run(NativeRequest { command, cwd, host_env, umask, options }, true)
+    }
+
+    /// All tasks, the oldest first; `null` when it was closed.
+    #[napi]
+    pub fn list(&self) -> Option<Vec<BackgroundTask>> {
+        let registry = self.registry.as_ref().ok()?;
+        let tasks = registry.list().ok()?;
+        let task = |task: crate::background::Task| {
+            let log = registry.store().log_path(&task.id);
+            BackgroundTask::of(task, &log)
+        };
+        Some(tasks.into_iter().map(task).collect())
+    }
+
+    /// What went wrong with files of its folder.
+    #[napi]
+    pub fn notes(&self) -> Vec<String> {
+        self.registry.as_ref().map(|registry| registry.notes()).unwrap_or_default()
+    }
+
+    /// What is new of a task, named by its id or its pid; answered by `check`.
+    #[napi]
+    pub fn check(&self, task: String, cursor: Option<f64>) -> u32 {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be whole and in range")]
+        let cursor = cursor.map(|cursor| cursor as u64);
+        self.look(None, move |registry| async move { registry.check(&task, cursor).await })
+    }
+
+    /// Waits for a task; answered by `check`.
+    #[napi]
+    pub fn wait(&self, task: String, options: NativeWait) -> u32 {
+        let pattern = options.pattern.map(|source| Pattern::new(&source, options.flags.as_deref().unwrap_or_default()));
+        let timeout = options.timeout_ms.map(|ms| Duration::from_secs_f64(ms / 1000.0));
+        let port = options.port.and_then(|port| u16::try_from(port).ok());
+        let (give_up, given_up) = oneshot::channel();
+        // Without the other end it counts as given up.
+        let give_up = (!options.aborted.unwrap_or(false)).then_some(give_up);
+        self.look(give_up, move |registry| async move {
+            let wait = Wait { timeout, pattern: pattern.transpose()?, port };
+            registry.wait(&task, wait, given_up).await
+        })
+    }
+
+    /// Ends a task's whole tree; answered by `check`.
+    #[napi]
+    pub fn kill(&self, task: String) -> u32 {
+        self.look(None, move |registry| async move { registry.kill(&task).await })
+    }
+
+    /// Gives up a wait, or a start that has not begun.
+    #[napi]
+    pub fn abort(&self, id: u32) {
+        self.calls.abort(id);
+    }
+
+    /// Whether ends and output of tasks are to be told.
+    #[napi]
+    pub fn watch(&self, exit: bool, output: bool) {
+        if let Ok(registry) = &self.registry {
+            let watcher = TaskTeller { teller: self.calls.teller(self.id), store: registry.store().clone() };
+            registry.watch(Arc::new(watcher), exit, output);
+        }
+    }
+
+    /// The listeners have taken what this task has written.
+    #[napi]
+    pub fn took(&self, task: String) {
+        if let Ok(registry) = &self.registry {
+            registry.took(&task);
+        }
+    }
+
+    /// Ends tasks that do not outlive the host, and lets go of the others; answered by `closed`.
+    #[napi]
+    pub fn close(&self) -> u32 {
+        let id = self.calls.number();
+        self.calls.registries().remove(&self.id);
+        let done = || NativeEvent { closed: Some(true), ..NativeEvent::default() };
+        match &self.registry {
+            Ok(registry) => {
+                let registry = Arc::clone(registry);
+                let runtime = registry.runtime();
+                self.calls.call(id, runtime, None, None, async move {
+                    registry.close().await;
+                    done()
+                });
+            }
+            Err(_) => self.calls.teller(id).tell(done()),
+        }
+        id
+    }
+
+    fn look<W>(&self, give_up: Option<oneshot::Sender<()>>, work: impl FnOnce(Arc<Registry>) -> W) -> u32
+    where
+        W: Future<Output = Result<Check, Error>> + Send + 'static,
+    {
+        let id = self.calls.number();
+        match &self.registry {
+            Ok(registry) => {
+                let store = registry.store().clone();
+                let runtime = registry.runtime();
+                let work = work(Arc::clone(registry));
+                self.calls.call(id, runtime, None, give_up, async move {
+                    match work.await {
+                        Ok(check) => {
+                            NativeEvent { check: Some(BackgroundCheck::of(check, &store)), ..NativeEvent::default() }
+                        }
+                        Err(error) => failed(error),
+                    }
+                });
+            }
+            Err(_) => self.calls.teller(id).tell(failed(Error::Closed)),
+        }
+        id
+    }
+}
