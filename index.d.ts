@@ -155,8 +155,21 @@ interface BashOptions {
   snapshot?: boolean | string | undefined;
   /** Accepted; warm shells are not part of this version and are off. */
   warm?: boolean | undefined;
-  /** Not in this version: `ERR_BASH_UNSUPPORTED`. */
-  limits?: object | undefined;
+  /** What the command may use beside its time. Default: no limit. One that is broken is named in a note. */
+  limits?: BashLimits | undefined;
+}
+/** What a command may use. One left out is none; nothing else may be given. None of them raises what the system allows anyway. */
+interface BashLimits {
+  /** CPU time in seconds that all processes of the command may use together, a number above 0 (0.5 is half a second). Over it the tree is ended: SIGTERM, `graceMs`, SIGKILL. */
+  cpuSeconds?: number | undefined;
+  /** Memory in bytes that all processes of the command may hold together, what they share counted once: a whole number of at least 1. Over it the tree is ended at once by SIGKILL. */
+  memoryBytes?: number | undefined;
+  /** How many processes the command may have at once, its shell included: a whole number of at least 1. Over it the tree is ended at once by SIGKILL. */
+  processes?: number | undefined;
+  /** How many files each process may have open, standard streams included: a whole number of at least 1. The system refuses one more (EMFILE). */
+  openFiles?: number | undefined;
+  /** How large in bytes a file may become by a write of the command: a whole number of at least 1. The system refuses more (SIGXFSZ, EFBIG). */
+  fileBytes?: number | undefined;
 }
 /** What is kept of a stream: its end, its beginning, or both ends. Limits are whole numbers of at least 1; one left out is none, but at most 16 MiB are kept whatever is asked. `maxChars` counts UTF-16 units. */
 type Truncate = {
@@ -225,4 +238,4 @@ declare const TRUNCATE: {
   head: Truncate;
 };
 //#endregion
-export { BashError, type BashErrorCode, type BashOptions, type BashResult, type BashSnapshot, type BashTruncation, type BashUsage, type OutputChunk, type SanitizeOptions, type SpillOptions, type Survivor, TRUNCATE, type Truncate, type Truncation, bash };
+export { BashError, type BashErrorCode, type BashLimits, type BashOptions, type BashResult, type BashSnapshot, type BashTruncation, type BashUsage, type OutputChunk, type SanitizeOptions, type SpillOptions, type Survivor, TRUNCATE, type Truncate, type Truncation, bash };

@@ -24,6 +24,9 @@ pub enum Error {
     /// There is no shell to run the command.
     #[error(transparent)]
     ShellNotFound(#[from] ShellNotFound),
+    /// This system cannot do what was asked for.
+    #[error("{0}")]
+    Unsupported(String),
     /// The system refused to start the command.
     #[error("could not start the command ({what}{}): {command}", .errno.map(|errno| format!(": {errno}")).unwrap_or_default())]
     Spawn {
@@ -66,6 +69,7 @@ impl Error {
             Self::CwdNotFound(_) => "ERR_BASH_CWD_NOT_FOUND",
             Self::CwdNotDirectory(_) => "ERR_BASH_CWD_NOT_DIRECTORY",
             Self::ShellNotFound(_) => "ERR_BASH_SHELL_NOT_FOUND",
+            Self::Unsupported(_) => "ERR_BASH_UNSUPPORTED",
             Self::Spawn { .. } => "ERR_BASH_SPAWN",
             Self::UnknownTask { .. } => "ERR_BASH_UNKNOWN_TASK",
             Self::TooManyTasks(_) => "ERR_BASH_TOO_MANY_TASKS",

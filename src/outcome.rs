@@ -104,6 +104,11 @@ impl Outcome {
         let (status, exit_code, signal) = match end.map(|ended| (ended.cause, ended.end)) {
             Ok((Cause::Itself, End::Code(code))) => (Status::Exited, code, really),
             Ok((Cause::Itself, End::Signal(number))) => (Status::Signaled, 128 + number, really),
+            Ok((Cause::Broken(broken), end)) => {
+                notes.push(broken.note());
+                let number = if let End::Signal(number) = end { number } else { broken.signal() };
+                (Status::Signaled, 128 + number, Some(sys::signal_name(number)))
+            }
             Ok((Cause::Limit, _)) => (Status::TimedOut, 124, really),
             Ok((Cause::Abort | Cause::Host, _)) => (Status::Aborted, 130, really),
             Err(Unsettled::Limit) => {
@@ -134,6 +139,7 @@ impl Outcome {
         }
         let (stdout_text, stdout_cut) = (stdout.text, stdout.truncation);
         let (stderr_text, stderr_cut) = stderr.map(|captured| (captured.text, captured.truncation)).unwrap_or_default();
+        notes.extend(request.limits.refused(exit_code, [&stdout_text, &stderr_text]));
         if exit_code != 0 {
             let withheld = &request.environment.withheld;
             let wanted = plan::wanted(withheld, &request.command, &stdout_text, &stderr_text);

@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::background::{Order, Registry};
 use crate::capture::{Limits, Progress, Sanitize, Truncate};
 use crate::error::Error;
-use crate::plan::{Environment, Inherit};
+use crate::plan::{Environment, Inherit, RawLimits};
 use crate::{plan, sys};
 
 /// The longest argument that a program can be given, bytes.
@@ -65,6 +65,8 @@ pub struct RawOptions {
     pub snapshots: bool,
     /// How often, ms.
     pub snapshot_ms: Option<f64>,
+    /// What it may use; `None` as much as it likes.
+    pub limits: Option<RawLimits>,
     /// The shell, a path or a name.
     pub shell: Option<String>,
     /// The caller gave the command up before it began.
@@ -135,6 +137,8 @@ pub struct Request {
     pub limit: Duration,
     #[expect(missing_docs, reason = "as in the plan")]
     pub grace: Duration,
+    #[expect(missing_docs, reason = "as in the plan")]
+    pub limits: plan::Limits,
     /// What is kept of each stream.
     pub truncate: Truncate,
     /// How it is cleaned.
@@ -209,6 +213,7 @@ impl Request {
             }
         };
         let grace = raw.grace_ms.map_or(Ok(DEFAULT_GRACE), |ms| millis("graceMs", ms, 0.0, MAX_GRACE))?;
+        let limits = raw.limits.as_ref().map_or(Ok(plan::Limits::default()), check_limits)?;
         let interval =
             raw.snapshot_ms.map_or(Ok(DEFAULT_SNAPSHOT), |ms| millis("snapshotIntervalMs", ms, 10.0, 60_000.0))?;
         let truncate = raw.truncate.as_ref().map_or(Ok(Truncate::default()), check_truncate)?;
@@ -233,6 +238,7 @@ impl Request {
             merge: raw.merge,
             limit,
             grace,
+            limits,
             truncate,
             sanitize: raw.sanitize,
             spill,
@@ -339,6 +345,16 @@ fn check_truncate(raw: &RawTruncate) -> Result<Truncate, Error> {
         }
         other => Err(Error::InvalidArg(format!("truncate.keep: {other:?} is not one of tail, head, ends"))),
     }
+}
+
+fn check_limits(raw: &RawLimits) -> Result<plan::Limits, Error> {
+    let limits = plan::Limits::check(raw).map_err(Error::InvalidArg)?;
+    if limits.over_tree() && !sys::can_sample() {
+        let missing = "limits: cpuSeconds, memoryBytes and processes cannot be held here, where /proc does not list the \
+                       children of a process";
+        return Err(Error::Unsupported(missing.into()));
+    }
+    Ok(limits)
 }
 
 fn check_spill(raw: RawSpill) -> Result<Spill, Error> {

@@ -184,6 +184,7 @@ impl Run {
                     sys::LaunchStep::Exec => {
                         format!("{} could not be executed", String::from_utf8_lossy(&self.order.plan.program))
                     }
+                    sys::LaunchStep::Limits => "its limits could not be set".to_owned(),
                     sys::LaunchStep::Stdio => "the standard streams could not be set up".to_owned(),
                     sys::LaunchStep::Files => "the files of its task could not be made".to_owned(),
                 };
@@ -211,5 +212,6 @@ fn plan_of(request: &Request) -> Result<Plan, Error> {
         merge: request.merge,
         limit: Some(request.shim_limit()),
         grace: request.grace,
+        limits: request.limits,
     })
 }

@@ -13,7 +13,7 @@ export type {
   Truncation,
 } from '../native.cjs';
 export { BashError, type BashErrorCode } from './errors';
-export type { BashOptions, SanitizeOptions, SpillOptions, Truncate } from './types';
+export type { BashLimits, BashOptions, SanitizeOptions, SpillOptions, Truncate } from './types';
 
 refuseWindows();
 

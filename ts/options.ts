@@ -1,5 +1,5 @@
 import { BashError } from './errors';
-import type { BashOptions } from './types';
+import type { BashLimits, BashOptions } from './types';
 
 type Check = (value: unknown, name: string) => void;
 
@@ -50,6 +50,14 @@ const unless =
   (value, name) => {
     if (value !== harmless) check(value, name);
   };
+
+const LIMITS: Record<keyof BashLimits, Check> = {
+  cpuSeconds: type('number'),
+  memoryBytes: type('number'),
+  processes: type('number'),
+  openFiles: type('number'),
+  fileBytes: type('number'),
+};
 
 /** One line an option: what its value may be. Ranges are checked by the core. */
 const CHECKS: Record<keyof BashOptions, Check> = {
@@ -113,7 +121,12 @@ const CHECKS: Record<keyof BashOptions, Check> = {
   prefix: later,
   snapshot: unless(false, later),
   warm: type('boolean'),
-  limits: later,
+  limits: (value, name) => {
+    fields(LIMITS)(value, name);
+    for (const key in value as object) {
+      if (!Object.hasOwn(LIMITS, key)) throw invalid(name, key, `one of ${Object.keys(LIMITS).join(', ')}`);
+    }
+  },
 };
 
 /** Checks the types of all options, before anything else is done with them. */

@@ -11,7 +11,7 @@ export function toNative(command: string, given: BashOptions): Parameters<Bridge
 }
 
 function toNativeOptions(given: BashOptions): NativeOptions {
-  const { args, mode, timeoutMs, graceMs, merge, truncate, shell, env, inheritEnv, sanitize, spill, stdin } = given;
+  const { args, mode, timeoutMs, graceMs, merge, truncate, limits, shell, env, inheritEnv, sanitize, spill, stdin } = given;
   const options: NativeOptions = {};
   if (args !== undefined) options.args = args;
   if (mode !== undefined) options.mode = mode;
@@ -19,6 +19,7 @@ function toNativeOptions(given: BashOptions): NativeOptions {
   if (graceMs !== undefined) options.graceMs = graceMs;
   if (merge !== undefined) options.merge = merge;
   if (truncate !== undefined) options.truncate = defined(truncate);
+  if (limits !== undefined) options.limits = defined(limits);
   if (shell !== undefined) options.shell = shell;
   if (env !== undefined) {
     const entries = Object.entries(env);

@@ -40,7 +40,6 @@ describe('an option of a later version: ERR_BASH_UNSUPPORTED', () => {
     [{ prefix: 'nice' }],
     [{ snapshot: true }],
     [{ snapshot: '/etc/profile' }],
-    [{ limits: { cpuSeconds: 1 } }],
   ])('%j', async (options) => {
     const error = await rejection(() => bash('true', anyOptions(options)));
     expect(error.code).toBe('ERR_BASH_UNSUPPORTED');
@@ -110,6 +109,12 @@ describe('wrong types and values: a rejection with ERR_BASH_INVALID_ARG, never a
     ['snapshotIntervalMs', [9, 60_001, 10.5, '250', null, Number.NaN]],
     ['shell', [7, null, true, {}, []]],
     ['args', [7, 'one', null, {}, [7], ['a\0b'], [null]]],
+    ['limits', [7, 'much', null, [], true, { memory: 1 }, { cpuSeconds: 1, timeoutMs: 5 }]],
+    ['limits.cpuSeconds', [0, -1, Number.NaN, Number.POSITIVE_INFINITY, '1', null].map((cpuSeconds) => ({ cpuSeconds }))],
+    ['limits.memoryBytes', [0, -1, 1.5, Number.NaN, '1', null, 2 ** 60].map((memoryBytes) => ({ memoryBytes }))],
+    ['limits.processes', [0, 1.5, '5', null].map((processes) => ({ processes }))],
+    ['limits.openFiles', [0, 1.5, '5', null].map((openFiles) => ({ openFiles }))],
+    ['limits.fileBytes', [0, 1.5, '5', null].map((fileBytes) => ({ fileBytes }))],
     ['safety', [7, true, 'strict', null]],
     ['warm', [7, 'yes', null, {}]],
   ];

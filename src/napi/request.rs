@@ -3,7 +3,7 @@
 use napi::bindgen_prelude::Uint8Array;
 use napi_derive::napi;
 
-use crate::plan::Inherit;
+use crate::plan::{Inherit, RawLimits};
 use crate::request::{self, RawOptions, RawSpill, RawTruncate};
 
 /// One command, as it was given to `Bridge.start`: one by one, since every property of an object costs time to cross.
@@ -62,6 +62,8 @@ pub struct NativeOptions {
     pub snapshots: Option<bool>,
     /// How often, ms.
     pub snapshot_ms: Option<f64>,
+    /// What it may use.
+    pub limits: Option<NativeLimits>,
     /// The shell.
     pub shell: Option<String>,
     /// The signal was aborted already.
@@ -70,6 +72,21 @@ pub struct NativeOptions {
     pub registry: Option<u32>,
     /// At its limit it moves to the background.
     pub to_background: Option<bool>,
+}
+
+/// `BashLimits` of the contract.
+#[napi(object, object_to_js = false)]
+pub struct NativeLimits {
+    /// Above 0.
+    pub cpu_seconds: Option<f64>,
+    /// At least 1.
+    pub memory_bytes: Option<f64>,
+    /// At least 1.
+    pub processes: Option<f64>,
+    /// At least 1.
+    pub open_files: Option<f64>,
+    /// At least 1.
+    pub file_bytes: Option<f64>,
 }
 
 /// `Truncate` of the contract.
@@ -138,12 +155,25 @@ impl From<NativeRequest> for RawOptions {
             live: is(given.live),
             snapshots: is(given.snapshots),
             snapshot_ms: given.snapshot_ms,
+            limits: given.limits.map(RawLimits::from),
             shell: given.shell,
             aborted: is(given.aborted),
             // By its number it is known to the bridge.
             registry: None,
             to_background: is(given.to_background),
             background: false,
+        }
+    }
+}
+
+impl From<NativeLimits> for RawLimits {
+    fn from(native: NativeLimits) -> Self {
+        Self {
+            cpu_seconds: native.cpu_seconds,
+            memory_bytes: native.memory_bytes,
+            processes: native.processes,
+            open_files: native.open_files,
+            file_bytes: native.file_bytes,
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use super::Limits;
+
 /// What a child reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stdin {
@@ -34,4 +36,6 @@ pub struct Plan {
     pub limit: Option<Duration>,
     /// From SIGTERM to SIGKILL when its tree is ended.
     pub grace: Duration,
+    /// What it may use.
+    pub limits: Limits,
 }

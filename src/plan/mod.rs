@@ -4,6 +4,7 @@ mod child;
 mod environment;
 mod glob;
 mod host;
+mod limits;
 mod locale;
 mod remembered;
 mod secrets;
@@ -13,6 +14,7 @@ mod wanted;
 
 pub use child::{Plan, Stdin};
 pub use environment::{Environment, EnvironmentError, Inherit};
+pub use limits::{Limits, RawLimits, amount};
 pub use remembered::environment;
 pub use shell::{ShellNotFound, find, forget};
 pub use wanted::{note, wanted};

@@ -142,8 +142,8 @@ impl<'a, L: Listener> Drive<'a, L> {
         let adoption = self.adoption();
         self.deliver_the_rest().await;
         let Self { child, stdout, stderr, pid, end, mut notes, request, aborted, hard, moved, .. } = self;
-        let end = end.unwrap_or(Err(Unsettled::Limit));
-        let (survivors, task) = match (end, &moved) {
+        let mut end = end.unwrap_or(Err(Unsettled::Limit));
+        let (survivors, task) = match (&mut end, &moved) {
             (_, Some(task)) => {
                 if let Some(registry) = &request.registry {
                     registry.own(child.into_link(), task.clone());
@@ -154,7 +154,7 @@ impl<'a, L: Listener> Drive<'a, L> {
             (Ok(ended), _) if ended.alive => {
                 let bound = if aborted { hard } else { Instant::now() };
                 let adoption = request.registry.as_ref().zip(adoption);
-                release(child, helpers, bound, adoption).await
+                release(child, helpers, bound, &mut ended.cause, adoption).await
             }
             (Ok(ended), _) => {
                 if ended.last {
@@ -282,7 +282,7 @@ impl<'a, L: Listener> Drive<'a, L> {
         match news {
             News::Started(pid) => self.pid = Some(pid),
             News::Ended(ended) => self.ended(Ok(ended)),
-            News::Released(_) => {}
+            News::Released(_) | News::Broken(_) => {}
             News::Task(task) => self.take_over(*task),
             News::Refused(errno) => {
                 let reason = std::io::Error::from_raw_os_error(errno).to_string();
@@ -297,6 +297,10 @@ impl<'a, L: Listener> Drive<'a, L> {
     }
 
     fn ended(&mut self, end: Result<Ended, Unsettled>) {
+        if let Ok(Ended { cause: Cause::Broken(_), .. }) = end {
+            // As after any kill: the listener is not waited for any longer.
+            self.hard = self.hard.min(Instant::now() + HARD_BOUND);
+        }
         self.end = Some(end);
         self.moving = None;
         self.drain = Some(Drain::begin(Instant::now().into_std()));

@@ -7,7 +7,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::background::{Registry, Task};
 use crate::capture::Captured;
-use crate::supervise::{Child, Ended, Helpers, News, Survivor, Transfer};
+use crate::supervise::{Cause, Child, Ended, Helpers, News, Survivor, Transfer};
 
 /// For the shim to say what is left.
 const RELEASE_BOUND: Duration = Duration::from_secs(2);
@@ -47,16 +47,24 @@ pub enum Unsettled {
 }
 
 /// Leaves what is left to itself and to its shim, which goes on reading its output, for a task if there is an order for
-/// one. What is being ended has until `bound` to go.
+/// one. What is being ended has until `bound` to go. A limit that it breaks until then is the command's end.
 pub async fn release(
     mut child: Child,
     helpers: &'static Helpers,
     bound: Instant,
+    cause: &mut Cause,
     adoption: Option<(&Arc<Registry>, Transfer)>,
 ) -> (Vec<Survivor>, Option<Task>) {
     child.release(adoption.as_ref().map(|(_, transfer)| transfer));
     let bound = bound.max(Instant::now() + RELEASE_BOUND);
-    let survivors = match timeout_at(bound, child.news()).await {
+    let mut news = timeout_at(bound, child.news()).await;
+    if let Ok(News::Broken(broken)) = news {
+        if *cause == Cause::Itself {
+            *cause = Cause::Broken(broken);
+        }
+        news = timeout_at(bound, child.news()).await;
+    }
+    let survivors = match news {
         // A shim that stays with something after all has closed its socket, and is not taken for the next command.
         Ok(News::Released(survivors)) if survivors.is_empty() => {
             child.give_back(helpers);

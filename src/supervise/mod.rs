@@ -7,6 +7,7 @@ mod drain;
 mod feed;
 mod frames;
 mod keeper;
+mod limits;
 mod outflow;
 mod prepare;
 mod protocol;
@@ -20,6 +21,7 @@ pub use client::{
     Admission, Begun, Child, HelperError, Helpers, Link, LinkNews, News, Order, Pipes, Slot, Speaker, connect,
 };
 pub use drain::Drain;
+pub use limits::Broken;
 pub use protocol::{Cause, Ended, Failure, Survivor, Transfer};
 pub use supervisor::main;
 pub use tree::{kill, marked};

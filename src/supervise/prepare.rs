@@ -52,7 +52,16 @@ pub fn prepare(plan: &Plan, fds: Vec<OwnedFd>) -> Result<Prepared, LaunchError> 
         *argv.get_mut(at as usize).ok_or(damaged)? = path;
     }
     let (program, cwd) = (text(&plan.program)?, text(&plan.cwd)?);
-    let launch = Launch { program, argv, env: plan.env.clone(), cwd, umask: plan.umask, stdio };
+    let launch = Launch {
+        program,
+        argv,
+        env: plan.env.clone(),
+        cwd,
+        umask: plan.umask,
+        stdio,
+        open_files: plan.limits.open_files,
+        file_bytes: plan.limits.file_bytes,
+    };
     Ok(Prepared { launch, script, pipes, theirs, rest: fds.collect() })
 }
 

@@ -12,6 +12,7 @@
 //! | shim → addon | `FAILED` | step, errno | |
 //! | addon → shim | `END` | 1 when its time is up | |
 //! | shim → addon | `ENDED` | how the shell ended | |
+//! | shim → addon | `BROKEN` | a limit that was broken after `ENDED`, before the `RELEASED` | |
 //! | addon → shim | `RELEASE` | with a registry: an order for what still holds the pipes, and how far each was read | |
 //! | shim → addon | `RELEASED` | what is left running, who of it holds the pipes | |
 //! | addon → shim | `HAND_OVER` | an order, and how far each pipe was read | the other end of its input and a file, if there is more of it |
@@ -32,8 +33,9 @@
 use std::time::Duration;
 
 use super::frames::{Fields, Writer};
+use super::limits::{Broken, Limited};
 use crate::background::Order;
-use crate::plan::{Plan, Stdin};
+use crate::plan::{Limits, Plan, Stdin};
 use crate::sys::{End, LaunchError, LaunchStep, Usage};
 
 pub const WANT_SHIM: u8 = 1;
@@ -50,6 +52,7 @@ pub const RELEASE: u8 = 21;
 pub const RELEASED: u8 = 22;
 pub const HAND_OVER: u8 = 23;
 pub const REFUSED: u8 = 24;
+pub const BROKEN: u8 = 25;
 pub const TASK: u8 = 32;
 pub const TASK_ENDED: u8 = 33;
 pub const WATCH: u8 = 34;
@@ -72,6 +75,8 @@ pub enum Cause {
     Host,
     /// The supervisor is gone.
     Supervisor,
+    /// It used more than it may.
+    Broken(Broken),
 }
 
 /// How a shell ended.
@@ -118,8 +123,12 @@ impl Plan {
             .number(u64::from(self.merge))
             .number(self.script_at.map_or(0, |at| u64::from(at) + 1))
             .number(limit)
-            .number(u64::try_from(self.grace.as_millis()).unwrap_or(u64::MAX))
-            .number(self.argv.len() as u64);
+            .number(u64::try_from(self.grace.as_millis()).unwrap_or(u64::MAX));
+        for limit in self.limits.all() {
+            // None of them can be 0.
+            writer = writer.number(limit.unwrap_or(0));
+        }
+        writer = writer.number(self.argv.len() as u64);
         for argument in &self.argv {
             writer = writer.bytes(argument);
         }
@@ -138,8 +147,12 @@ impl Plan {
         let script_at = fields.number()?.checked_sub(1).and_then(|at| u32::try_from(at).ok());
         let limit = Some(fields.number()?).filter(|ms| *ms > 0).map(Duration::from_millis);
         let grace = Duration::from_millis(fields.number()?);
+        let mut limits = Limits::default();
+        for limit in limits.all_mut() {
+            *limit = Some(fields.number()?).filter(|most| *most > 0);
+        }
         let argv = (0..fields.number()?).map(|_| fields.bytes().map(<[u8]>::to_vec)).collect::<Option<_>>()?;
-        Some(Self { program, argv, script_at, env, cwd, umask, stdin, merge, limit, grace })
+        Some(Self { program, argv, script_at, env, cwd, umask, stdin, merge, limit, grace, limits })
     }
 }
 
@@ -195,7 +208,8 @@ pub fn decode_failure(body: &[u8]) -> Option<Failure> {
         2 => LaunchStep::Chdir,
         3 => LaunchStep::Exec,
         4 => LaunchStep::Stdio,
-        5 => LaunchStep::Files,
+        5 => LaunchStep::Limits,
+        6 => LaunchStep::Files,
         _ => LaunchStep::Fork,
     };
     Some(LaunchError { step, errno: i32::try_from(fields.number()?).ok()? })
@@ -215,7 +229,7 @@ impl Ended {
             .number(self.usage.system_us)
             .number(self.usage.max_rss)
             .number(u64::try_from(self.duration.as_nanos()).unwrap_or(u64::MAX))
-            .number(self.cause as u64)
+            .bytes(&self.cause.encode())
             .number(u64::from(self.alive))
             .number(u64::from(self.last))
             .finish()
@@ -228,15 +242,58 @@ impl Ended {
         let value = i32::try_from(fields.number()?).ok()?;
         let usage = Usage { user_us: fields.number()?, system_us: fields.number()?, max_rss: fields.number()? };
         let duration = Duration::from_nanos(fields.number()?);
-        let cause = match fields.number()? {
-            0 => Cause::Itself,
-            1 => Cause::Limit,
-            2 => Cause::Abort,
-            3 => Cause::Host,
-            _ => Cause::Supervisor,
-        };
+        let cause = Cause::decode(fields.bytes()?)?;
         let end = if signalled { End::Signal(value) } else { End::Code(value) };
         Some(Self { end, usage, duration, cause, alive: fields.number()? == 1, last: fields.number()? == 1 })
+    }
+}
+
+impl Cause {
+    fn encode(self) -> Vec<u8> {
+        let number = match self {
+            Self::Itself => 0,
+            Self::Limit => 1,
+            Self::Abort => 2,
+            Self::Host => 3,
+            Self::Supervisor => 4,
+            Self::Broken(broken) => return broken.encode(),
+        };
+        Writer::default().number(number).finish()
+    }
+
+    fn decode(body: &[u8]) -> Option<Self> {
+        Some(match Fields(body).number()? {
+            0 => Self::Itself,
+            1 => Self::Limit,
+            2 => Self::Abort,
+            3 => Self::Host,
+            4 => Self::Supervisor,
+            _ => Self::Broken(Broken::decode(body)?),
+        })
+    }
+}
+
+impl Broken {
+    /// As the body of `BROKEN`.
+    pub fn encode(self) -> Vec<u8> {
+        let number = match self.limit {
+            Limited::Cpu => 5,
+            Limited::Memory => 6,
+            Limited::Processes => 7,
+        };
+        Writer::default().number(number).number(self.used).number(self.allowed).finish()
+    }
+
+    /// From the body of `BROKEN`; `None` when it is damaged.
+    pub fn decode(body: &[u8]) -> Option<Self> {
+        let mut fields = Fields(body);
+        let limit = match fields.number()? {
+            5 => Limited::Cpu,
+            6 => Limited::Memory,
+            7 => Limited::Processes,
+            _ => return None,
+        };
+        Some(Self { limit, used: fields.number()?, allowed: fields.number()? })
     }
 }
 
@@ -276,11 +333,14 @@ mod tests {
             program: Vec<u8>, argv: Vec<Vec<u8>>, env: Vec<u8>, cwd: Vec<u8>, umask in 0_u32..0o777,
             script_at in proptest::option::of(0_u32..9), merge: bool, pipe: bool,
             limit in proptest::option::of(1_u64..86_400_000), grace in 0_u64..15_000,
+            most in proptest::array::uniform5(proptest::option::of(1_u64..)),
         ) {
+            let [cpu, memory, processes, open_files, file_bytes] = most;
             let plan = Plan {
                 program, argv, script_at, env, cwd, umask, merge,
                 stdin: if pipe { Stdin::Pipe } else { Stdin::Null },
                 limit: limit.map(Duration::from_millis), grace: Duration::from_millis(grace),
+                limits: Limits { cpu, memory, processes, open_files, file_bytes },
             };
             prop_assert_eq!(decode_run(&encode_run(&plan, None)), Some((plan, None)));
         }
@@ -290,6 +350,7 @@ mod tests {
             let _ = decode_run(&bytes);
             let _ = Transfer::decode(&bytes);
             let _ = Ended::decode(&bytes);
+            let _ = Broken::decode(&bytes);
             let _ = decode_failure(&bytes);
             let _ = decode_survivors(&bytes);
         }
@@ -297,7 +358,10 @@ mod tests {
 
     #[test]
     fn an_end_arrives_as_it_was_sent() {
-        for (end, cause) in [(End::Code(7), Cause::Itself), (End::Signal(9), Cause::Supervisor)] {
+        let broken = [Limited::Cpu, Limited::Memory, Limited::Processes]
+            .map(|limit| (End::Signal(9), Cause::Broken(Broken { limit, used: 8, allowed: 7 })));
+        let others = [Cause::Itself, Cause::Limit, Cause::Abort, Cause::Host, Cause::Supervisor];
+        for (end, cause) in others.map(|cause| (End::Code(7), cause)).into_iter().chain(broken) {
             let ended = Ended {
                 end,
                 usage: Usage { user_us: 1, system_us: 2, max_rss: 3 },

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use nix::unistd::Pid;
 
+use super::limits::{Broken, Watch};
 use super::protocol::Cause;
 use super::tree;
 use crate::background;
@@ -33,6 +34,8 @@ pub struct Running {
     pub pipes: Vec<OwnedFd>,
     /// Children of the shim that are left alone whatever happens, with all below them.
     pub spared: Vec<Pid>,
+    /// Over what the tree uses, where that is limited.
+    pub watch: Option<Watch>,
 }
 
 /// A tree that is being ended.
@@ -70,18 +73,24 @@ impl Running {
 
     /// When the shim has to act without being woken.
     pub fn wake_at(&self) -> Option<Instant> {
-        match &self.ending {
+        let end_at = match &self.ending {
             Some(ending) => Some(ending.kill_at),
             None => self.limit,
-        }
+        };
+        [end_at, self.watch.as_ref().map(Watch::wake_at)].into_iter().flatten().min()
+    }
+
+    /// Looks at what the tree uses, if that is limited and it is time to; while it is asked to end, too.
+    pub fn look(&mut self, now: Instant) -> Option<Broken> {
+        self.watch.as_mut()?.look(now, self.usage, self.mark.as_deref())
     }
 
     /// Begins to end the tree, or hurries when the reason has become more urgent.
     pub fn end(&mut self, cause: Cause) {
-        let grace = if matches!(cause, Cause::Host | Cause::Supervisor) {
-            self.grace.min(GRACE_WITHOUT_HOST)
-        } else {
-            self.grace
+        let grace = match cause {
+            Cause::Host | Cause::Supervisor => self.grace.min(GRACE_WITHOUT_HOST),
+            Cause::Broken(broken) if broken.at_once() => Duration::ZERO,
+            _ => self.grace,
         };
         let kill_at = Instant::now() + grace;
         match &mut self.ending {
@@ -104,7 +113,16 @@ impl Running {
 
     /// Sends SIGKILL to what is there now, and will do so again.
     pub fn kill(&mut self, now: Instant) {
-        tree::kill(&self.members());
+        if self.spared.is_empty() {
+            let mark = self.mark.clone();
+            tree::strike(mark.as_deref(), || {
+                self.reap();
+            });
+        } else {
+            tree::kill(&self.members());
+        }
+        // Nothing more is allowed to it than to end.
+        self.watch = None;
         if let Some(ending) = &mut self.ending {
             ending.killed.get_or_insert(now);
             ending.kill_at = now + KILL_INTERVAL;

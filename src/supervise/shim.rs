@@ -14,9 +14,10 @@ use nix::unistd::{Pid, getppid};
 
 use super::frames::{self, Fields, Frame, Read, Reader, Writer};
 use super::keeper::Keeper;
+use super::limits::{Watch, used_by_living};
 use super::prepare::{Prepared, mark_of, prepare};
 use super::protocol::{self, Cause, Ended, Survivor, Transfer};
-use super::running::Running;
+use super::running::{Ending, Running};
 use super::tree;
 use crate::background::{Order, Store, now_ms};
 use crate::sys::{self, ChildEvents, End, LaunchError, LaunchStep, Reaped, Usage};
@@ -188,6 +189,7 @@ impl Shim {
             ending: None,
             pipes,
             spared: Vec::new(),
+            watch: Watch::begin(plan.limits, started),
         };
         match task {
             None => {
@@ -203,6 +205,9 @@ impl Shim {
         let (end, duration) = running.shell_end.unwrap_or((End::Signal(libc::SIGKILL), started.elapsed()));
         let cause = running.ending.take().map_or(Cause::Itself, |ending| ending.cause);
         let last = self.lifeline.is_none();
+        if alive {
+            running.usage.add(used_by_living(running.mark.as_deref()));
+        }
         let ended = Ended { end, usage: running.usage, duration, cause, alive, last };
         self.send(protocol::ENDED, &ended.encode());
         self.unread.clear();
@@ -250,6 +255,10 @@ impl Shim {
     /// Does what is due: the end at the limit, SIGKILL after the grace.
     fn keep_time(&self, running: &mut Running) {
         let now = Instant::now();
+        if let Some(broken) = running.look(now) {
+            running.end(Cause::Broken(broken));
+        }
+        let now = Instant::now();
         match &running.ending {
             Some(ending) if now >= ending.kill_at => running.kill(now),
             None if running.limit.is_some_and(|limit| now >= limit) => running.end(Cause::Limit),
@@ -281,6 +290,9 @@ impl Shim {
             self.keep_time(&mut running);
             let over = running.ending.is_none() || !alive || running.is_given_up(Instant::now());
             if over && let Some(transfer) = released {
+                if let Some(Ending { cause: Cause::Broken(broken), .. }) = &running.ending {
+                    self.send(protocol::BROKEN, &broken.encode());
+                }
                 return self.release(running, transfer);
             }
             if self.socket.is_none() && over {
@@ -329,15 +341,20 @@ impl Shim {
             return self.adopt_released(running, transfer, kept, &holders);
         }
         self.unread.extend(kept);
-        self.linger(mark)
+        self.linger(running)
     }
 
     /// Nobody is to hear of this shim again; it ends with the last process that is left, host or no host.
-    fn linger(&mut self, mark: Option<&str>) -> io::Result<()> {
+    fn linger(&mut self, running: Running) -> io::Result<()> {
+        let Running { mark, mut watch, usage, .. } = running;
+        let mark = mark.as_deref();
         self.socket = None;
         self.lifeline = None;
         while !self.is_settled(mark) {
-            self.wait(None)?;
+            self.wait(watch.as_ref().map(Watch::wake_at))?;
+            if watch.as_mut().and_then(|watch| watch.look(Instant::now(), usage, mark)).is_some() {
+                tree::strike(mark, || while matches!(sys::reap(false), Reaped::Ended(..)) {});
+            }
         }
         sys::exit_now(0)
     }

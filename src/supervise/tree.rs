@@ -1,5 +1,8 @@
 //! Every process that a command has started: finding them and ending them.
 
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
+
 use nix::sys::signal::Signal;
 use nix::unistd::{Pid, getpid};
 
@@ -7,6 +10,12 @@ use crate::sys::{self, Identity};
 
 /// The variable that tells programs, and the search for them, which command they belong to.
 pub const MARK: &str = "AGENT_BASH_ID";
+
+/// For how long one strike goes on catching up with processes that start others.
+const STRIKE: Duration = Duration::from_millis(50);
+
+/// After how many steps further down a strike turns to what has come to this process meanwhile.
+const BETWEEN: u32 = 16;
 
 /// A process below this one, and who it is: a pid alone may have another owner by now.
 #[derive(Debug, Clone, Copy)]
@@ -64,11 +73,12 @@ pub fn below(root: Pid, wanted: impl Fn(Pid) -> bool) -> Vec<Member> {
 /// Every process that carries this mark. Reads the environment of all processes: for the rare case that the helpers
 /// which knew the tree were killed.
 pub fn marked(mark: &str) -> Vec<Member> {
-    sys::processes_with(&format!("{MARK}={mark}"))
-        .into_iter()
-        .filter(|pid| *pid != getpid())
-        .filter_map(Member::of)
-        .collect()
+    marked_pids(mark).into_iter().filter_map(Member::of).collect()
+}
+
+/// The pids of the same, ended ones included.
+pub fn marked_pids(mark: &str) -> Vec<Pid> {
+    sys::processes_with(&format!("{MARK}={mark}")).into_iter().filter(|pid| *pid != getpid()).collect()
 }
 
 /// Asks for an end. A stopped process is continued, or it would never hear of it.
@@ -86,4 +96,54 @@ pub fn kill(members: &[Member]) {
     for member in members {
         member.signal(Signal::SIGKILL);
     }
+}
+
+/// Ends everything below this process, and where orphans do not come back what has the mark, though it starts others
+/// faster than they could be found one by one. `reap` takes what has ended. To be repeated until nothing is left.
+pub fn strike(mark: Option<&str>, mut reap: impl FnMut()) {
+    let _hurry = sys::Hurry::begin();
+    let until = Instant::now() + STRIKE;
+    let mut struck = HashSet::new();
+    loop {
+        let mut waiting = strike_children();
+        if !sys::ORPHANS_COME_BACK {
+            waiting.extend(mark.map(marked_pids).unwrap_or_default());
+        }
+        let mut fresh = false;
+        let mut steps = 0;
+        let mut groups = HashSet::new();
+        while let Some(pid) = waiting.pop() {
+            if steps % BETWEEN == 0 {
+                reap();
+                strike_children();
+            }
+            steps += 1;
+            let Some(member) = Member::of(pid) else { continue };
+            if !struck.insert((pid, member.identity.started)) {
+                continue;
+            }
+            fresh = true;
+            // A group hears of it as a whole: none of it starts another one that escapes.
+            if groups.insert(member.identity.group) {
+                sys::signal_group(member.identity.group, Signal::SIGKILL);
+            } else {
+                member.signal(Signal::SIGKILL);
+            }
+            waiting.extend(sys::first_children(pid));
+        }
+        // What was started in between is found now; those that were killed go on being there for a moment.
+        if !fresh || Instant::now() >= until {
+            return;
+        }
+    }
+}
+
+/// Without a question: nobody else reaps the children of this process, so that their pids cannot have changed hands. A
+/// process that is killed leaves its own to this one, and among hundreds that fork every moment counts.
+fn strike_children() -> Vec<Pid> {
+    let children = sys::first_children(getpid());
+    for child in &children {
+        sys::signal(*child, Signal::SIGKILL);
+    }
+    children
 }

@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use nix::unistd::Pid;
 
 use super::processes::{ExecVectors, become_program};
-use super::{Launch, LaunchError, LaunchStep};
+use super::{Launch, LaunchError, LaunchStep, Memory, Sample, Usage};
 
 pub(super) const SOCKET_FLAGS: i32 = libc::SOCK_CLOEXEC;
 pub(super) const SEND_FLAGS: i32 = libc::MSG_NOSIGNAL;
@@ -136,11 +136,48 @@ pub fn children(pid: Pid) -> Vec<Pid> {
     found
 }
 
+/// The children of a process that its first thread has started: all of them, for most.
+pub fn first_children(pid: Pid) -> Vec<Pid> {
+    let text = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+    text.split_ascii_whitespace().filter_map(|child| child.parse().ok()).map(Pid::from_raw).collect()
+}
+
+/// While it lives this process goes before all others, if it may: a tree that fills every core could keep it from
+/// ending it. Its children do not inherit that.
+pub struct Hurry(bool);
+
+impl Hurry {
+    /// From now on. Only a wish: it takes a privilege.
+    pub fn begin() -> Self {
+        // SAFETY: a plain system call. Not libc's function, which musl has only to say that there is none.
+        let usual = unsafe { libc::syscall(libc::SYS_sched_getscheduler, 0) } == libc::c_long::from(libc::SCHED_OTHER);
+        Self(usual && set_scheduler(libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, 1))
+    }
+}
+
+impl Drop for Hurry {
+    fn drop(&mut self) {
+        if self.0 {
+            // The flag goes only where that is allowed; without it or with it, this process is as others again.
+            let _ =
+                set_scheduler(libc::SCHED_OTHER, 0) || set_scheduler(libc::SCHED_OTHER | libc::SCHED_RESET_ON_FORK, 0);
+        }
+    }
+}
+
+fn set_scheduler(policy: libc::c_int, priority: libc::c_int) -> bool {
+    let priority: [libc::c_int; 1] = [priority];
+    // SAFETY: the kernel reads one number.
+    unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, priority.as_ptr()) == 0 }
+}
+
 /// What tells a process from a later one with the same pid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Identity {
     /// Its parent.
     pub parent: Pid,
+    /// Its process group.
+    pub group: Pid,
     /// When it was started, in ticks since boot.
     pub started: u64,
     /// Whether it has ended and only waits to be reaped.
@@ -149,14 +186,20 @@ pub struct Identity {
     pub stopped: bool,
 }
 
+/// What `/proc/PID/stat` says after the name, from the state on.
+fn after_name(stat: &[u8]) -> Option<Vec<&str>> {
+    // The name may hold anything, a closing parenthesis too: the fields begin after the last one.
+    let after = memchr::memrchr(b')', stat)? + 2;
+    Some(std::str::from_utf8(stat.get(after..)?).ok()?.split_ascii_whitespace().collect())
+}
+
 /// Who has this pid now; `None` when nobody has.
 pub fn identity(pid: Pid) -> Option<Identity> {
     let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
-    // The name may hold anything, a closing parenthesis too: the fields begin after the last one.
-    let after = memchr::memrchr(b')', &stat)? + 2;
-    let fields: Vec<&str> = std::str::from_utf8(stat.get(after..)?).ok()?.split_ascii_whitespace().collect();
+    let fields = after_name(&stat)?;
     Some(Identity {
         parent: Pid::from_raw(fields.get(1)?.parse().ok()?),
+        group: Pid::from_raw(fields.get(2)?.parse().ok()?),
         started: fields.get(19)?.parse().ok()?,
         zombie: matches!(*fields.first()?, "Z" | "X"),
         stopped: matches!(*fields.first()?, "T" | "t"),
@@ -174,6 +217,60 @@ pub fn is_dying(pid: Pid) -> bool {
     };
     // Flags of the kernel, and signals that are pending.
     has(6, EXITING) || has(28, KILL)
+}
+
+/// Whether what processes use can be sampled: a kernel may be built without the lists of children, and `/proc` not be there.
+pub fn can_sample() -> bool {
+    static CAN: OnceLock<bool> = OnceLock::new();
+    *CAN.get_or_init(|| Path::new("/proc/thread-self/children").exists())
+}
+
+fn system_value(name: libc::c_int, otherwise: u64) -> u64 {
+    // SAFETY: a plain question to libc.
+    u64::try_from(unsafe { libc::sysconf(name) }).ok().filter(|value| *value > 0).unwrap_or(otherwise)
+}
+
+/// What a process uses now; `None` when it is gone.
+pub fn sample(pid: Pid) -> Option<Sample> {
+    static UNITS: OnceLock<(u64, u64)> = OnceLock::new();
+    let (tick_us, page) = *UNITS
+        .get_or_init(|| (1_000_000 / system_value(libc::_SC_CLK_TCK, 100), system_value(libc::_SC_PAGESIZE, 4096)));
+    let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    let fields = after_name(&stat)?;
+    let number = |at: usize| fields.get(at)?.parse::<u64>().ok();
+    let resident = number(21)? * page;
+    Some(Sample {
+        parent: Pid::from_raw(fields.get(1)?.parse().ok()?),
+        usage: Usage {
+            user_us: (number(11)? + number(13)?) * tick_us,
+            system_us: (number(12)? + number(14)?) * tick_us,
+            max_rss: resident,
+        },
+        resident,
+    })
+}
+
+/// How the memory of a process is shared; `None` when that is not to be known, as of another user's process.
+pub fn memory(pid: Pid) -> Option<Memory> {
+    let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
+    let bytes = |name: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+        line.trim().strip_suffix(" kB")?.parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
+    };
+    Some(Memory {
+        range: text.split_ascii_whitespace().next()?.to_owned(),
+        resident: bytes("Rss")?,
+        proportional: bytes("Pss")?,
+        private: bytes("Private_Clean")? + bytes("Private_Dirty")?,
+    })
+}
+
+/// Whether two processes use one and the same memory, as a parent and a child do between vfork and exec; `false` when
+/// the kernel does not say.
+pub fn share_memory(one: Pid, other: Pid) -> bool {
+    const KCMP_VM: libc::c_int = 1;
+    // SAFETY: a plain system call.
+    unsafe { libc::syscall(libc::SYS_kcmp, one.as_raw(), other.as_raw(), KCMP_VM, 0_u64, 0_u64) == 0 }
 }
 
 /// Signals a process, unless the pid has another owner than `expected` by now.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use nix::unistd::Pid;
 
 use super::processes::{ExecVectors, become_program};
-use super::{Launch, LaunchError, LaunchStep};
+use super::{Launch, LaunchError, LaunchStep, Memory, Sample, Usage};
 
 pub(super) const SOCKET_FLAGS: i32 = 0;
 pub(super) const SEND_FLAGS: i32 = 0;
@@ -71,6 +71,7 @@ pub fn launch(launch: &Launch) -> Result<Pid, LaunchError> {
                 2 => LaunchStep::Chdir,
                 3 => LaunchStep::Exec,
                 4 => LaunchStep::Stdio,
+                5 => LaunchStep::Limits,
                 _ => LaunchStep::Fork,
             };
             let mut errno = [0_u8; 4];
@@ -127,11 +128,28 @@ pub fn children(pid: Pid) -> Vec<Pid> {
         .collect()
 }
 
+/// The children of a process.
+pub fn first_children(pid: Pid) -> Vec<Pid> {
+    children(pid)
+}
+
+/// Nothing of the kind is needed here.
+pub struct Hurry;
+
+impl Hurry {
+    /// Does nothing.
+    pub fn begin() -> Self {
+        Self
+    }
+}
+
 /// What tells a process from a later one with the same pid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Identity {
     /// Its parent.
     pub parent: Pid,
+    /// Its process group.
+    pub group: Pid,
     /// When it was started, in µs.
     pub started: u64,
     /// Whether it has ended and only waits to be reaped.
@@ -147,6 +165,7 @@ pub fn identity(pid: Pid) -> Option<Identity> {
     let info = info(pid.as_raw())?;
     Some(Identity {
         parent: Pid::from_raw(i32::try_from(info.pbi_ppid).ok()?),
+        group: Pid::from_raw(i32::try_from(info.pbi_pgid).ok()?),
         started: info.pbi_start_tvsec * 1_000_000 + info.pbi_start_tvusec,
         zombie: info.pbi_status == SZOMB,
         stopped: info.pbi_status == SSTOP,
@@ -156,6 +175,59 @@ pub fn identity(pid: Pid) -> Option<Identity> {
 /// Whether a process has been told to end in a way that it cannot refuse; here only once it has.
 pub fn is_dying(pid: Pid) -> bool {
     identity(pid).is_none_or(|identity| identity.zombie)
+}
+
+/// Whether what processes use can be sampled.
+pub fn can_sample() -> bool {
+    true
+}
+
+/// How many nanoseconds a unit of the kernel's time is, as a fraction.
+#[expect(deprecated, reason = "its new home would be a dependency for this alone")]
+fn time_unit() -> (u64, u64) {
+    let mut base = libc::mach_timebase_info { numer: 0, denom: 0 };
+    // SAFETY: it has room for the answer.
+    let failed = unsafe { libc::mach_timebase_info(&mut base) };
+    if failed != 0 || base.denom == 0 { (1, 1) } else { (u64::from(base.numer), u64::from(base.denom)) }
+}
+
+/// Microseconds of a time as the kernel counts it.
+fn micros(time: u64) -> u64 {
+    static UNIT: std::sync::OnceLock<(u64, u64)> = std::sync::OnceLock::new();
+    let (numer, denom) = *UNIT.get_or_init(time_unit);
+    u64::try_from(u128::from(time) * u128::from(numer) / u128::from(denom) / 1000).unwrap_or(u64::MAX)
+}
+
+/// What a process uses now; `None` when it is gone, or another user's.
+pub fn sample(pid: Pid) -> Option<Sample> {
+    let parent = i32::try_from(info(pid.as_raw())?.pbi_ppid).ok()?;
+    let mut usage = std::mem::MaybeUninit::<libc::rusage_info_v2>::zeroed();
+    // SAFETY: the buffer is the structure of the flavour that is asked for.
+    let failed = unsafe { libc::proc_pid_rusage(pid.as_raw(), libc::RUSAGE_INFO_V2, usage.as_mut_ptr().cast()) };
+    if failed != 0 {
+        return None;
+    }
+    // SAFETY: zeroed before and filled in by the kernel.
+    let usage = unsafe { usage.assume_init() };
+    Some(Sample {
+        parent: Pid::from_raw(parent),
+        usage: Usage {
+            user_us: micros(usage.ri_user_time + usage.ri_child_user_time),
+            system_us: micros(usage.ri_system_time + usage.ri_child_system_time),
+            max_rss: usage.ri_resident_size,
+        },
+        resident: usage.ri_phys_footprint,
+    })
+}
+
+/// The footprint, as sampled, counts what is shared for nobody: there is nothing more to be known.
+pub fn memory(_: Pid) -> Option<Memory> {
+    None
+}
+
+/// Nothing that could be asked here; a child is started by `posix_spawn`, which copies and shares nothing.
+pub fn share_memory(_: Pid, _: Pid) -> bool {
+    false
 }
 
 /// Signals a process, unless the pid has another owner than `expected` by now.

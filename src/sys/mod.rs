@@ -6,6 +6,7 @@
 
 mod descriptors;
 mod processes;
+mod sample;
 mod signals;
 #[cfg(feature = "addon")]
 mod watch;
@@ -22,6 +23,7 @@ pub use macos::*;
 
 pub use descriptors::*;
 pub use processes::*;
+pub use sample::*;
 pub use signals::*;
 #[cfg(feature = "addon")]
 pub use watch::*;

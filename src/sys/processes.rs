@@ -4,6 +4,7 @@ use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::RawFd;
 
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::Signal;
 use nix::unistd::Pid;
 
@@ -44,6 +45,10 @@ pub struct Launch {
     pub umask: u32,
     /// Its standard input, output and error; each at least 3, or the child's own number.
     pub stdio: [RawFd; 3],
+    /// The most files that it may have open, if less than it may have anyway.
+    pub open_files: Option<u64>,
+    /// The most bytes that a file may have that it writes, likewise.
+    pub file_bytes: Option<u64>,
 }
 
 /// The step of a launch that failed.
@@ -58,8 +63,10 @@ pub enum LaunchStep {
     Exec = 3,
     /// The descriptors could not be put in place.
     Stdio = 4,
+    /// A limit could not be set.
+    Limits = 5,
     /// The files of a task could not be made.
-    Files = 5,
+    Files = 6,
 }
 
 /// Why a launch failed.
@@ -117,9 +124,24 @@ pub(super) unsafe fn become_program(launch: &Launch, vectors: &ExecVectors, oom_
     if unsafe { libc::chdir(launch.cwd.as_ptr()) } < 0 {
         return LaunchError { step: LaunchStep::Chdir, errno: errno() };
     }
+    for (resource, most) in [(Resource::RLIMIT_NOFILE, launch.open_files), (Resource::RLIMIT_FSIZE, launch.file_bytes)]
+    {
+        if let Some(most) = most
+            && let Err(errno) = tighten(resource, most)
+        {
+            return LaunchError { step: LaunchStep::Limits, errno: errno as i32 };
+        }
+    }
     // SAFETY: path and null-terminated vectors are valid, see above.
     unsafe { libc::execve(launch.program.as_ptr(), vectors.argv.as_ptr(), vectors.env.as_ptr()) };
     LaunchError { step: LaunchStep::Exec, errno: errno() }
+}
+
+/// Lowers both limits of this process to at most `most`; one that is lower stays. System calls only.
+fn tighten(resource: Resource, most: u64) -> nix::Result<()> {
+    let (soft, hard) = getrlimit(resource)?;
+    let most = most as libc::rlim_t;
+    setrlimit(resource, soft.min(most), hard.min(most))
 }
 
 /// Resources that an ended child used.
@@ -204,6 +226,15 @@ pub fn reap(with_stopped: bool) -> Reaped {
 
 fn micros(time: libc::timeval) -> u64 {
     u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000 + u64::try_from(time.tv_usec).unwrap_or(0)
+}
+
+/// Signals every process of a group at once: none of them can start another one that escapes. One that is gone already
+/// is no error.
+pub fn signal_group(group: Pid, signal: Signal) {
+    // 0 and 1 mean other things than groups, and nothing of ours shares this process's own.
+    if group.as_raw() > 1 && group != nix::unistd::getpgrp() {
+        let _ = nix::sys::signal::killpg(group, signal);
+    }
 }
 
 /// Signals a process that is known to be ours. One that is gone already is no error.

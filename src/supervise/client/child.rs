@@ -11,6 +11,7 @@ use super::link::Link;
 use crate::background::{self, Task};
 use crate::plan::Plan;
 use crate::supervise::frames::{self, Fields, Read, Reader, Writer};
+use crate::supervise::limits::Broken;
 use crate::supervise::protocol::{self, Ended, Failure, Survivor, Transfer};
 use crate::sys;
 
@@ -23,6 +24,8 @@ pub enum News {
     Failed(Failure),
     /// The shell has ended.
     Ended(Ended),
+    /// What it left has broken a limit and was ended.
+    Broken(Broken),
     /// What is left is on its own now.
     Released(Vec<Survivor>),
     /// It is a task now: the shim is its own, see [`Child::into_link`].
@@ -121,6 +124,7 @@ impl Child {
             }
             protocol::FAILED => protocol::decode_failure(&frame.body).map(News::Failed),
             protocol::ENDED => Ended::decode(&frame.body).map(News::Ended),
+            protocol::BROKEN => Broken::decode(&frame.body).map(News::Broken),
             protocol::RELEASED => Some(News::Released(protocol::decode_survivors(&frame.body))),
             protocol::TASK => serde_json::from_slice(&frame.body).ok().map(|task| News::Task(Box::new(task))),
             protocol::REFUSED => {

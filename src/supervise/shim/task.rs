@@ -18,7 +18,7 @@ use crate::supervise::frames::{Frame, Writer};
 use crate::supervise::keeper::{Beginning, Keeper};
 use crate::supervise::outflow::Outflow;
 use crate::supervise::protocol::{self, Cause, Transfer};
-use crate::supervise::running::Running;
+use crate::supervise::running::{Ending, Running};
 use crate::supervise::tree;
 use crate::sys::{self, End, LaunchError, LaunchStep};
 
@@ -124,10 +124,13 @@ impl Shim {
     pub(super) fn see_through(&mut self, mut running: Running) -> io::Result<()> {
         loop {
             self.drain(&mut running)?;
-            let Some(keeper) = self.keeper.take() else { return Ok(()) };
+            let Some(mut keeper) = self.keeper.take() else { return Ok(()) };
+            if let Some(Ending { cause: Cause::Broken(broken), .. }) = &running.ending {
+                keeper.note(broken.note());
+            }
             if running.ending.as_ref().is_some_and(|ending| ending.cause == Cause::Host) {
                 keeper.discard();
-                return self.linger(running.mark.as_deref());
+                return self.linger(running);
             }
             let holders = if running.ending.is_none() { holders(&keeper, &running) } else { Vec::new() };
             let (order, end) = (keeper.order().clone(), running.end_as_task());
@@ -136,11 +139,11 @@ impl Shim {
             if holders.is_empty() {
                 self.unread = unread(flows);
                 drop(clients);
-                return self.linger(running.mark.as_deref());
+                return self.linger(running);
             }
             let order = Order { id: new_id(), ..order };
             let log = Store::at(order.folder.clone()).create_log(&order.id);
-            match log.and_then(|log| adopt(&running, order, log, flows, &holders)) {
+            match log.and_then(|log| adopt(&mut running, order, log, flows, &holders)) {
                 Ok((mut keeper, adopted)) => {
                     clients.into_iter().for_each(|client| keeper.join(client));
                     self.keeper = Some(keeper);
@@ -148,7 +151,7 @@ impl Shim {
                     self.keep(&mut running)?;
                 }
                 // Without a place for its output it is left to itself.
-                Err(_) => return self.linger(running.mark.as_deref()),
+                Err(_) => return self.linger(running),
             }
         }
     }
@@ -156,7 +159,7 @@ impl Shim {
     /// What a foreground command has left becomes a task.
     pub(super) fn adopt_released(
         &mut self,
-        running: Running,
+        mut running: Running,
         transfer: Transfer,
         pipes: Vec<OwnedFd>,
         holders: &[Pid],
@@ -166,7 +169,7 @@ impl Shim {
         let begun = log.and_then(|log| {
             let mut flows = outflows(&pipes, &order, &resume)?;
             flows.iter_mut().for_each(Outflow::forget_shown);
-            adopt(&running, order, log, flows, holders)
+            adopt(&mut running, order, log, flows, holders)
         });
         match begun {
             Ok((keeper, mut adopted)) => {
@@ -180,7 +183,7 @@ impl Shim {
                 let body = Writer::default().number(u64::from(errno.unsigned_abs())).finish();
                 self.send(protocol::REFUSED, &body);
                 self.unread = pipes;
-                self.linger(running.mark.as_deref())
+                self.linger(running)
             }
         }
     }
@@ -249,7 +252,7 @@ fn holders(keeper: &Keeper, running: &Running) -> Vec<Pid> {
 
 /// Makes what holds the pipes one task, that of its eldest; what does not is left alone from here on.
 fn adopt(
-    running: &Running,
+    running: &mut Running,
     order: Order,
     log: File,
     flows: Vec<Outflow>,
@@ -285,6 +288,7 @@ fn adopt(
         ending: None,
         pipes: Vec::new(),
         spared: spared.into_iter().map(|child| child.pid).collect(),
+        watch: running.watch.take(),
         ..*running
     };
     Ok((keeper, adopted))

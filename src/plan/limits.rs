@@ -1,0 +1,180 @@
+//! What a command may use, beside its time.
+
+/// The most that a limit can be: the largest whole number that JavaScript counts exactly.
+const MOST: f64 = 9_007_199_254_740_991.0;
+/// What programs say when a descriptor more was refused.
+const NO_MORE_FILES: [&str; 2] = ["Too many open files", "EMFILE"];
+/// What bash and other programs say when a file may not grow.
+const NO_LARGER_FILE: [&str; 3] = ["File size limit exceeded", "File too large", "EFBIG"];
+
+/// What a command may use; `None` is no limit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// CPU time of the whole tree, ms.
+    pub cpu: Option<u64>,
+    /// Memory of the whole tree, bytes.
+    pub memory: Option<u64>,
+    /// Processes of the whole tree at once.
+    pub processes: Option<u64>,
+    /// Open files of each process.
+    pub open_files: Option<u64>,
+    /// Size of each file that is written, bytes.
+    pub file_bytes: Option<u64>,
+}
+
+/// Limits as given, by the names of the contract.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RawLimits {
+    /// Seconds, above 0.
+    pub cpu_seconds: Option<f64>,
+    /// At least 1.
+    pub memory_bytes: Option<f64>,
+    /// At least 1.
+    pub processes: Option<f64>,
+    /// At least 1.
+    pub open_files: Option<f64>,
+    /// At least 1.
+    pub file_bytes: Option<f64>,
+}
+
+impl Limits {
+    /// Checks every value. An error names the option, its value and what it may be.
+    pub fn check(raw: &RawLimits) -> Result<Self, String> {
+        Ok(Self {
+            cpu: raw.cpu_seconds.map(seconds).transpose()?,
+            memory: count("memoryBytes", raw.memory_bytes)?,
+            processes: count("processes", raw.processes)?,
+            open_files: count("openFiles", raw.open_files)?,
+            file_bytes: count("fileBytes", raw.file_bytes)?,
+        })
+    }
+
+    /// All of them, in an order of their own.
+    pub fn all(&self) -> [Option<u64>; 5] {
+        [self.cpu, self.memory, self.processes, self.open_files, self.file_bytes]
+    }
+
+    /// The same, to be set.
+    pub fn all_mut(&mut self) -> [&mut Option<u64>; 5] {
+        [&mut self.cpu, &mut self.memory, &mut self.processes, &mut self.open_files, &mut self.file_bytes]
+    }
+
+    /// Whether one of them holds for the whole tree, and has to be watched.
+    pub fn over_tree(&self) -> bool {
+        self.cpu.is_some() || self.memory.is_some() || self.processes.is_some()
+    }
+
+    /// What a failed command shows of a limit that the system held for each of its processes: a note for each.
+    pub fn refused(&self, exit_code: i32, output: [&str; 2]) -> Vec<String> {
+        let says = |words: &[&str]| words.iter().any(|word| output.iter().any(|text| text.contains(word)));
+        let mut notes = Vec::new();
+        if let Some(most) = self.open_files
+            && exit_code != 0
+            && says(&NO_MORE_FILES)
+        {
+            notes.push(format!("limits.openFiles: no process of the command may have more than {most} files open"));
+        }
+        if let Some(most) = self.file_bytes
+            && exit_code != 0
+            && (exit_code == 128 + libc::SIGXFSZ || says(&NO_LARGER_FILE))
+        {
+            let most = amount(most);
+            notes.push(format!("limits.fileBytes: no file that the command writes may grow beyond {most}"));
+        }
+        notes
+    }
+}
+
+fn count(name: &str, value: Option<f64>) -> Result<Option<u64>, String> {
+    let Some(value) = value else { return Ok(None) };
+    if value.fract() == 0.0 && (1.0..=MOST).contains(&value) {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "checked to be whole and in range"
+        )]
+        return Ok(Some(value as u64));
+    }
+    Err(format!("limits.{name}: {value} is not a whole number from 1 to {MOST}"))
+}
+
+fn seconds(value: f64) -> Result<u64, String> {
+    if value > 0.0 && value <= MOST / 1000.0 {
+        // Less than a millisecond is one.
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be in range")]
+        return Ok((value * 1000.0).ceil() as u64);
+    }
+    Err(format!("limits.cpuSeconds: {value} is not a number above 0"))
+}
+
+/// Bytes as a person reads them: `812 MiB`, `1.5 GiB`, `1000 bytes`.
+pub fn amount(bytes: u64) -> String {
+    const UNITS: [(u64, &str); 3] = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    for (unit, name) in UNITS {
+        if bytes >= unit {
+            let tenths = u128::from(bytes) * 10 / u128::from(unit);
+            let (whole, tenth) = (tenths / 10, tenths % 10);
+            // A tenth more or less says nothing of hundreds.
+            return if tenth == 0 || whole >= 100 {
+                format!("{whole} {name}")
+            } else {
+                format!("{whole}.{tenth} {name}")
+            };
+        }
+    }
+    format!("{bytes} bytes")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn values_out_of_range_are_named() {
+        for (name, value, raw) in [
+            ("memoryBytes", "0", RawLimits { memory_bytes: Some(0.0), ..RawLimits::default() }),
+            ("processes", "1.5", RawLimits { processes: Some(1.5), ..RawLimits::default() }),
+            ("openFiles", "-1", RawLimits { open_files: Some(-1.0), ..RawLimits::default() }),
+            ("fileBytes", "NaN", RawLimits { file_bytes: Some(f64::NAN), ..RawLimits::default() }),
+            ("cpuSeconds", "0", RawLimits { cpu_seconds: Some(0.0), ..RawLimits::default() }),
+            ("cpuSeconds", "inf", RawLimits { cpu_seconds: Some(f64::INFINITY), ..RawLimits::default() }),
+            ("cpuSeconds", "NaN", RawLimits { cpu_seconds: Some(f64::NAN), ..RawLimits::default() }),
+        ] {
+            let error = Limits::check(&raw).unwrap_err();
+            assert!(error.starts_with(&format!("limits.{name}: {value} is not ")), "{error}");
+        }
+    }
+
+    #[test]
+    fn cpu_seconds_may_be_a_fraction() {
+        let cpu = |value| Limits::check(&RawLimits { cpu_seconds: Some(value), ..RawLimits::default() }).unwrap().cpu;
+        assert_eq!([cpu(0.25), cpu(2.0), cpu(1e-9)], [Some(250), Some(2000), Some(1)]);
+    }
+
+    #[test]
+    fn only_a_failed_command_has_met_a_limit() {
+        let limits = Limits { open_files: Some(20), file_bytes: Some(1 << 20), ..Limits::default() };
+        assert!(limits.refused(0, ["Too many open files", "File too large"]).is_empty());
+        assert!(limits.refused(1, ["fine", ""]).is_empty());
+        assert_eq!(limits.refused(1, ["", "sh: Too many open files"]).len(), 1);
+        let [note] = &limits.refused(153, ["", ""])[..] else { panic!("one note") };
+        assert!(note.starts_with("limits.fileBytes:") && note.ends_with("1 MiB"), "{note}");
+        assert!(Limits::default().refused(153, ["Too many open files", ""]).is_empty());
+    }
+
+    #[test]
+    fn amounts_read_well() {
+        let shown = [1, 1000, 1024, 1536, 512 << 20, (812 << 20) + 400_000, 3 << 29].map(amount);
+        assert_eq!(shown, ["1 bytes", "1000 bytes", "1 KiB", "1.5 KiB", "512 MiB", "812 MiB", "1.5 GiB"]);
+    }
+
+    proptest! {
+        #[test]
+        fn whole_numbers_are_kept(value in 1_u64..=9_007_199_254_740_991) {
+            #[expect(clippy::cast_precision_loss, reason = "exact in this range")]
+            let raw = RawLimits { memory_bytes: Some(value as f64), ..RawLimits::default() };
+            prop_assert_eq!(Limits::check(&raw).unwrap().memory, Some(value));
+        }
+    }
+}
