@@ -5,6 +5,9 @@ export type BashErrorCode =
   | 'ERR_BASH_CWD_NOT_DIRECTORY'
   | 'ERR_BASH_SHELL_NOT_FOUND'
   | 'ERR_BASH_SPAWN'
+  | 'ERR_BASH_UNKNOWN_TASK'
+  | 'ERR_BASH_TOO_MANY_TASKS'
+  | 'ERR_BASH_CLOSED'
   | 'ERR_BASH_UNSUPPORTED';
 
 /** Nothing could be run, and nothing was started. A command that ran is never an error, whatever its exit code. */

@@ -4,6 +4,8 @@ import { run } from './run';
 import type { BashOptions, Truncate } from './types';
 
 export type {
+  BackgroundCheck,
+  BackgroundTask,
   BashResult,
   BashSnapshot,
   BashTruncation,
@@ -13,7 +15,16 @@ export type {
   Truncation,
 } from '../native.cjs';
 export { BashError, type BashErrorCode } from './errors';
-export type { BashLimits, BashOptions, SanitizeOptions, SpillOptions, Truncate } from './types';
+export { BackgroundRegistry, defaultRegistry } from './registry';
+export type {
+  BackgroundRegistryOptions,
+  BackgroundWaitOptions,
+  BashLimits,
+  BashOptions,
+  SanitizeOptions,
+  SpillOptions,
+  Truncate,
+} from './types';
 
 refuseWindows();
 
@@ -22,8 +33,8 @@ refuseWindows();
  *
  * A command that ran is never an error, whatever its exit code, and neither is a time limit or an abort. The promise
  * rejects with a `BashError` only when nothing could be run: `ERR_BASH_INVALID_ARG`, `ERR_BASH_CWD_NOT_FOUND`,
- * `ERR_BASH_CWD_NOT_DIRECTORY`, `ERR_BASH_SHELL_NOT_FOUND`, `ERR_BASH_SPAWN`, `ERR_BASH_UNSUPPORTED`. It never throws
- * synchronously and always settles.
+ * `ERR_BASH_CWD_NOT_DIRECTORY`, `ERR_BASH_SHELL_NOT_FOUND`, `ERR_BASH_SPAWN`, `ERR_BASH_UNSUPPORTED`; with background
+ * tasks also `ERR_BASH_TOO_MANY_TASKS` and `ERR_BASH_CLOSED`. It never throws synchronously and always settles.
  *
  * @param command goes to bash byte for byte, up to 64 MiB; one over 131,071 bytes reaches it as a script.
  * @param options see `BashOptions`; all may be left out.

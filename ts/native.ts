@@ -1,10 +1,11 @@
 import { createRequire } from 'node:module';
-import type { Bridge } from '../native.cjs';
+import type { Bridge, NativeRegistry } from '../native.cjs';
 import { BashError } from './errors';
 
 /** What the addon exports. */
 interface Native {
   Bridge: typeof Bridge;
+  NativeRegistry: typeof NativeRegistry;
 }
 
 /** Refuses where there is no bash to run, at the import: nothing of this package could work there. */

@@ -1,7 +1,9 @@
 import { BashError } from './errors';
+import { handleOf } from './handle';
 import type { BashLimits, BashOptions } from './types';
 
-type Check = (value: unknown, name: string) => void;
+/** Throws when an option of this name may not have this value. */
+export type Check = (value: unknown, name: string) => void;
 
 const type =
   (wanted: 'string' | 'number' | 'boolean' | 'function'): Check =>
@@ -34,6 +36,23 @@ const fields =
       if (field !== undefined) checks[key]?.(field, `${name}.${key}`);
     }
   };
+
+/** A whole number from `least` to `most`. */
+export const wholeNumber =
+  (least: number, most: number): Check =>
+  (value, name) => {
+    if (Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most) return;
+    const bounds = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
+    throw invalid(name, value, `a whole number ${bounds}`);
+  };
+
+/** An `AbortSignal`, of whatever realm. */
+export const isSignal: Check = (value, name) => {
+  const signal = value as AbortSignal | null;
+  if (typeof signal !== 'object' || signal === null || typeof signal.addEventListener !== 'function') {
+    throw invalid(name, value, 'an AbortSignal');
+  }
+};
 
 const strings: Check = (value, name) => {
   if (!Array.isArray(value) || !value.every((item) => typeof item === 'string')) {
@@ -79,22 +98,11 @@ const CHECKS: Record<keyof BashOptions, Check> = {
   },
   inheritEnv: (value, name) =>
     Array.isArray(value) ? strings(value, name) : oneOf('safe', 'all', 'none')(value, name),
-  mode: (value, name) => {
-    oneOf('default', 'slow', 'background')(value, name);
-    if (value === 'background') later(value, "mode: 'background'");
-  },
+  mode: oneOf('default', 'slow', 'background'),
   timeoutMs: type('number'),
-  onTimeout: (value, name) => {
-    oneOf('kill', 'background')(value, name);
-    if (value === 'background') later(value, "onTimeout: 'background'");
-  },
+  onTimeout: oneOf('kill', 'background'),
   graceMs: type('number'),
-  signal: (value, name) => {
-    const signal = value as AbortSignal | null;
-    if (typeof signal !== 'object' || signal === null || typeof signal.addEventListener !== 'function') {
-      throw invalid(name, value, 'an AbortSignal');
-    }
-  },
+  signal: isSignal,
   stdin: (value, name) => {
     if (typeof value !== 'string' && !(value instanceof Uint8Array))
       throw invalid(name, value, 'a string or a Uint8Array');
@@ -115,7 +123,11 @@ const CHECKS: Record<keyof BashOptions, Check> = {
   onOutput: type('function'),
   onSnapshot: type('function'),
   snapshotIntervalMs: type('number'),
-  registry: later,
+  registry: (value, name) => {
+    const handle = handleOf(value);
+    if (!handle) throw invalid(name, value, 'a BackgroundRegistry of this package');
+    if (handle.closed) throw new BashError('ERR_BASH_CLOSED', 'registry: it is closed');
+  },
   safety: (value, name) => (typeof value === 'string' ? oneOf('default', 'off')(value, name) : record(value, name)),
   shell: type('string'),
   prefix: later,
@@ -142,7 +154,17 @@ export function checkOptions(command: unknown, options: unknown): asserts option
   if (truncate && truncate.keep === undefined) throw invalid('truncate.keep', undefined, 'one of tail, head, ends');
 }
 
-function invalid(name: string, value: unknown, wanted: string): BashError {
+/** Checks the fields of a small object of options, each by its own name. */
+export function checkFields(name: string, options: unknown, checks: Record<string, Check>): void {
+  record(options, name);
+  for (const key in checks) {
+    const value = (options as Record<string, unknown>)[key];
+    if (value !== undefined) checks[key]?.(value, key);
+  }
+}
+
+/** The error of a value that is not what it has to be. */
+export function invalid(name: string, value: unknown, wanted: string): BashError {
   return new BashError('ERR_BASH_INVALID_ARG', `${name}: ${shown(value)} is not ${wanted}`);
 }
 

@@ -1,9 +1,10 @@
 import { resolve } from 'node:path';
 import type { Bridge, NativeOptions } from '../native.cjs';
 import { BashError } from './errors';
+import { handleOf } from './handle';
 import type { BashOptions } from './types';
 
-/** As `Bridge.start` takes it. Each key that crosses costs time, so what has its default does not. */
+/** As `Bridge.start` and `NativeRegistry.start` take it. Each key that crosses costs time, so what has its default does not. */
 export function toNative(command: string, given: BashOptions): Parameters<Bridge['start']> {
   const options = toNativeOptions(given);
   const plain = Object.keys(options).length === 0;
@@ -40,6 +41,11 @@ function toNativeOptions(given: BashOptions): NativeOptions {
   if (given.onSnapshot) options.snapshots = true;
   if (given.snapshotIntervalMs !== undefined) options.snapshotMs = given.snapshotIntervalMs;
   if (given.signal?.aborted) options.aborted = true;
+  const registry = handleOf(given.registry);
+  if (registry) {
+    options.registry = registry.native.id;
+    if (given.onTimeout !== 'kill') options.toBackground = true;
+  }
   return options;
 }
 

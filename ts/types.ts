@@ -1,4 +1,5 @@
 import type { BashSnapshot, OutputChunk } from '../native.cjs';
+import type { BackgroundRegistry } from './registry';
 
 /** What a command is run with. Every field may be left out; `undefined` counts as left out. */
 export interface BashOptions {
@@ -10,11 +11,11 @@ export interface BashOptions {
   env?: Record<string, string | null | undefined> | undefined;
   /** What of the caller's `process.env` the command sees. `'safe'` (default): all but secrets; `'all'`, `'none'`, or exactly these names. */
   inheritEnv?: 'safe' | 'all' | 'none' | string[] | undefined;
-  /** The time limit by kind of work: `'default'` 30 s, `'slow'` 15 min. `'background'` answers `ERR_BASH_UNSUPPORTED` in this version. */
+  /** The time limit by kind of work: `'default'` 30 s (120 s when the command then moves to the background), `'slow'` 15 min. `'background'` starts it as a task and resolves at once, status `'backgrounded'`; its limit is 24 h. */
   mode?: 'default' | 'slow' | 'background' | undefined;
   /** The time limit in ms, a whole number from 1 to 86,400,000, counted from the start of the process. It overrides the one of `mode`. */
   timeoutMs?: number | undefined;
-  /** What happens at the limit. `'background'` answers `ERR_BASH_UNSUPPORTED` in this version. */
+  /** What happens at the limit: `'kill'` ends the whole tree; `'background'` lets it go on as a task, and the promise resolves with the output so far. Default: `'background'` when `registry` is given, else `'kill'`. */
   onTimeout?: 'kill' | 'background' | undefined;
   /** From SIGTERM to SIGKILL in ms, when the tree is ended: a whole number from 0 to 15,000, default 2,000. */
   graceMs?: number | undefined;
@@ -36,8 +37,8 @@ export interface BashOptions {
   onSnapshot?: ((snapshot: BashSnapshot) => void | Promise<void>) | undefined;
   /** How often `onSnapshot` may be called, in ms, a whole number from 10 to 60,000. Default 250. */
   snapshotIntervalMs?: number | undefined;
-  /** Not in this version: `ERR_BASH_UNSUPPORTED`. */
-  registry?: unknown;
+  /** Where tasks live: what is started in or moved to the background, and processes that a command leaves running with its output still open. Default: none, and `defaultRegistry()` for what is to go to the background. */
+  registry?: BackgroundRegistry | undefined;
   /** Accepted; the safety engine is not part of this version and is off. */
   safety?: 'default' | 'off' | object | undefined;
   /** The shell: a path, or a name on the PATH. Default: the bash found on the caller's PATH. A missing one is `ERR_BASH_SHELL_NOT_FOUND`. */
@@ -64,6 +65,30 @@ export interface BashLimits {
   openFiles?: number | undefined;
   /** How large in bytes a file may become by a write of the command: a whole number of at least 1. The system refuses more (SIGXFSZ, EFBIG). */
   fileBytes?: number | undefined;
+}
+
+/** How a `BackgroundRegistry` keeps its tasks. */
+export interface BackgroundRegistryOptions {
+  /** The folder of tasks that outlive this process, made with 0700 if missing; relative ones are resolved against `process.cwd()`. Default: a temporary one, which goes with `close()` or this process, and the tasks with it. */
+  dir?: string | undefined;
+  /** The most tasks that may run at once, default 64. At that number a start is refused with `ERR_BASH_TOO_MANY_TASKS`, and what would move to the background at its limit is killed, with a note. */
+  maxTasks?: number | undefined;
+  /** The most that a log may hold, in bytes, default 1 GiB. What comes after is dropped, with a note in the log; the task goes on. */
+  maxLogBytes?: number | undefined;
+  /** How long an ended task and its log are kept, in ms after its end. Default 7 days. */
+  retentionMs?: number | undefined;
+}
+
+/** What `BackgroundRegistry.wait` waits for, beside the end of the task. */
+export interface BackgroundWaitOptions {
+  /** How long, in ms, a whole number of at least 0. Default: no limit. */
+  timeoutMs?: number | undefined;
+  /** Text that the task writes, or has written and nobody has read yet. A string is the source of a regular expression; of a `RegExp`, `g` and `y` have no meaning. One that the engine cannot do is `ERR_BASH_INVALID_ARG`. */
+  pattern?: string | RegExp | undefined;
+  /** A TCP port of this machine, 1 to 65535, that accepts a connection. */
+  port?: number | undefined;
+  /** Ends the wait, which then resolves with what there is; the task goes on. */
+  signal?: AbortSignal | undefined;
 }
 
 /** What is kept of a stream: its end, its beginning, or both ends. Limits are whole numbers of at least 1; one left out is none, but at most 16 MiB are kept whatever is asked. `maxChars` counts UTF-16 units. */

@@ -18,7 +18,7 @@ describe('exports', () => {
   });
 
   test('of later versions are absent', () => {
-    const later = ['BackgroundRegistry', 'defaultRegistry', 'analyze', 'decide', 'BashSession', 'PtySession'];
+    const later = ['analyze', 'decide', 'BashSession', 'PtySession'];
     for (const name of later) expect(entry).not.toHaveProperty(name);
   });
 
@@ -34,9 +34,6 @@ describe('exports', () => {
 
 describe('an option of a later version: ERR_BASH_UNSUPPORTED', () => {
   test.each([
-    [{ mode: 'background' }],
-    [{ onTimeout: 'background' }],
-    [{ registry: {} }],
     [{ prefix: 'nice' }],
     [{ snapshot: true }],
     [{ snapshot: '/etc/profile' }],
@@ -82,6 +79,7 @@ describe('wrong types and values: a rejection with ERR_BASH_INVALID_ARG, never a
     ['timeoutMs', [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 86_400_001, '1000', null, true, 10n, {}]],
     ['onTimeout', ['stop', 7, null, true]],
     ['graceMs', [-1, 15_001, 0.5, Number.NaN, '5', null, true, {}]],
+    ['registry', [7, 'here', null, true, {}, []]],
     ['signal', [7, 'abort', null, {}, true, { aborted: false }]],
     ['stdin', [7, null, true, {}, [1, 2, 3]]],
     ['merge', [1, 'yes', null, {}]],

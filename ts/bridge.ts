@@ -1,0 +1,77 @@
+import type { Bridge, NativeEvent } from '../native.cjs';
+import { onAbort } from './abort';
+import { BashError } from './errors';
+import { loadNative } from './native';
+
+/** Something that is asked of the core, and answered with events. */
+export interface Question<T> {
+  /** Asks; gives the number that the events carry. */
+  ask(way: Bridge): number;
+  /** What the last event brings; `undefined` for one before it. */
+  answer(event: NativeEvent): T | undefined;
+  /** Hears an event before the last. */
+  meanwhile?(way: Bridge, event: NativeEvent): void;
+  /** Calls `abort` when it is aborted before the answer is there. */
+  signal?: AbortSignal | undefined;
+  abort?(way: Bridge, id: number): void;
+}
+
+type Listener = (event: NativeEvent) => void;
+
+/** What has not been answered yet. The process stays alive for it. */
+const pending = new Map<number, Listener>();
+/** Who hears of registries; nothing stays alive for them. */
+const watchers = new Map<number, Listener>();
+let bridge: Bridge | undefined;
+
+/** This thread's way to the core. */
+export function theBridge(): Bridge {
+  bridge ??= new (loadNative().Bridge)(dispatch);
+  return bridge;
+}
+
+/** Asks the core and resolves with its answer; an error of the core rejects as a `BashError`. */
+export function settled<T>(question: Question<T>): Promise<T> {
+  const way = theBridge();
+  return new Promise((resolve, reject) => {
+    if (pending.size === 0) way.hold(true);
+    let id: number;
+    try {
+      id = question.ask(way);
+    } catch (error) {
+      if (pending.size === 0) way.hold(false);
+      throw error;
+    }
+    const { signal } = question;
+    const forget = signal && onAbort(signal, () => question.abort?.(way, id));
+    const settle = () => {
+      forget?.();
+      pending.delete(id);
+      if (pending.size === 0) way.hold(false);
+    };
+    pending.set(id, (event) => {
+      if (event.error) {
+        settle();
+        reject(new BashError(event.error.code, event.error.message, event.error.errno));
+        return;
+      }
+      const answer = question.answer(event);
+      if (answer === undefined) {
+        question.meanwhile?.(way, event);
+        return;
+      }
+      settle();
+      resolve(answer);
+    });
+  });
+}
+
+/** Hears what a registry tells unasked; `null` ends that. */
+export function watchRegistry(id: number, listener: Listener | null): void {
+  if (listener) watchers.set(id, listener);
+  else watchers.delete(id);
+}
+
+function dispatch(event: NativeEvent): void {
+  (pending.get(event.id) ?? watchers.get(event.id))?.(event);
+}
