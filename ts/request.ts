@@ -37,14 +37,16 @@ function toNativeOptions(given: BashOptions): NativeOptions {
   }
   if (spill === false) options.noSpill = true;
   else if (typeof spill === 'object') options.spill = defined({ ...spill, allocate: spill.allocate !== undefined });
-  if (given.onOutput) options.live = true;
-  if (given.onSnapshot) options.snapshots = true;
+  // A task's output is read by its own helper; who wants to hear it listens to the registry.
+  const background = mode === 'background';
+  if (given.onOutput && !background) options.live = true;
+  if (given.onSnapshot && !background) options.snapshots = true;
   if (given.snapshotIntervalMs !== undefined) options.snapshotMs = given.snapshotIntervalMs;
   if (given.signal?.aborted) options.aborted = true;
   const registry = handleOf(given.registry);
   if (registry) {
     options.registry = registry.native.id;
-    if (given.onTimeout !== 'kill') options.toBackground = true;
+    if (!background && given.onTimeout !== 'kill') options.toBackground = true;
   }
   return options;
 }

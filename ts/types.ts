@@ -19,7 +19,7 @@ export interface BashOptions {
   onTimeout?: 'kill' | 'background' | undefined;
   /** From SIGTERM to SIGKILL in ms, when the tree is ended: a whole number from 0 to 15,000, default 2,000. */
   graceMs?: number | undefined;
-  /** Ends the whole tree when it is aborted; the promise then resolves with status `'aborted'`. One that was aborted before starts nothing. */
+  /** Ends the whole tree when it is aborted; the promise then resolves with status `'aborted'`. One that was aborted before starts nothing, and what goes on in the background is no longer touched by it. */
   signal?: AbortSignal | undefined;
   /** What the command reads on its standard input, which is closed at its end; `/dev/null` when left out. */
   stdin?: string | Uint8Array | undefined;
@@ -31,7 +31,7 @@ export interface BashOptions {
   sanitize?: boolean | SanitizeOptions | undefined;
   /** Whether a stream that passes its byte or character limit is written out whole to a private file. Default `true`. */
   spill?: boolean | SpillOptions | undefined;
-  /** Every byte of both streams as sanitized text, in order, in batches of at most 64 KiB; one call at a time, a returned promise is waited for. A throw or rejection takes the listener away and is a note. */
+  /** Every byte of both streams as sanitized text, in order, in batches of at most 64 KiB; one call at a time, a returned promise is waited for. A throw or rejection takes the listener away and is a note. Not called with mode `'background'`, nor after a move to it: see `BackgroundRegistry.on`. */
   onOutput?: ((chunk: OutputChunk) => void | Promise<void>) | undefined;
   /** A live view of the command: called after each `snapshotIntervalMs` in which it was still running and something changed, with the last 8 KiB of each stream, the unfinished line included. One call at a time; a throw or rejection takes the listener away and is a note. */
   onSnapshot?: ((snapshot: BashSnapshot) => void | Promise<void>) | undefined;

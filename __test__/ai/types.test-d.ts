@@ -1,5 +1,12 @@
 // Not run: `tsc` over this file is the test.
-import { type BashTool, type BashToolInput, type BashToolOutput, createBashTool } from 'agent-bash/ai';
+import { BackgroundRegistry } from 'agent-bash';
+import {
+  type BashTool,
+  type BashToolInput,
+  type BashToolOutput,
+  backgroundNotices,
+  createBashTool,
+} from 'agent-bash/ai';
 import * as ai6 from 'ai6';
 import * as ai7 from 'ai7';
 
@@ -60,5 +67,26 @@ createBashTool({
 });
 // @ts-expect-error the signal is the call's
 createBashTool({ signal: new AbortController().signal });
-// @ts-expect-error an input of a later version
-({ command: 'x', check_pid: 1 }) satisfies BashToolInput;
+({ check_pid: 1 }) satisfies BashToolInput;
+({ command: null, kill_pid: 1 }) satisfies BashToolInput;
+// @ts-expect-error a pid is a number
+({ check_pid: '1' }) satisfies BashToolInput;
+
+// The notices go straight into `prepareStep`, alone or with more.
+const registry = new BackgroundRegistry();
+const prepareStep = backgroundNotices(registry);
+const withRegistry = { bash: createBashTool({ registry }) };
+
+export async function notices(six: ai6.LanguageModel, seven: ai7.LanguageModel) {
+  await ai6.generateText({ model: six, prompt, tools: withRegistry, prepareStep });
+  ai6.streamText({ model: six, prompt, tools: withRegistry, prepareStep });
+  new ai6.ToolLoopAgent({ model: six, tools: withRegistry, prepareStep });
+  await ai7.generateText({ model: seven, prompt, tools: withRegistry, prepareStep });
+  ai7.streamText({ model: seven, prompt, tools: withRegistry, prepareStep });
+  new ai7.ToolLoopAgent({ model: seven, tools: withRegistry, prepareStep });
+  new ai7.ToolLoopAgent({
+    model: seven,
+    tools: withRegistry,
+    prepareStep: (step) => ({ ...prepareStep(step), activeTools: ['bash'] }),
+  });
+}

@@ -8,6 +8,9 @@ import type { BashToolInput, BashToolOptions } from './types.ts';
 /** What a model may ask for, in ms. */
 const SHORTEST_LIMIT_MS = 1_000;
 const LONGEST_LIMIT_MS = 3_600_000;
+const LONGEST_BACKGROUND_MS = 86_400_000;
+/** Inputs that have no meaning without the end of the command, or without a command. */
+const LINE_FIELDS: readonly string[] = ['head', 'tail'];
 
 /** How one call is run. */
 export interface CallPlan {
@@ -21,11 +24,15 @@ export interface CallPlan {
 
 /** Brings together what the model asked for and the tool's options. */
 export function planCall(command: string, input: BashToolInput, options: BashToolOptions): CallPlan {
-  // In a merged stream the lines that went through the pipe cannot be told from those that did not.
-  const trailing = options.merge ? null : trailingLimit(command);
-  const limits = lineLimits(trailing, input);
-  const { timeoutMs, notes } = timeLimit(input.timeout_ms);
-  const ignored = Object.entries(input).filter(([field, value]) => !INPUT_FIELDS.includes(field) && value != null);
+  const mode = input.mode ?? options.mode;
+  const background = mode === 'background';
+  // In a merged stream the lines that went through the pipe cannot be told from those that did not. In the background
+  // the pipe is what the log is to go through.
+  const trailing = options.merge || background ? null : trailingLimit(command);
+  const limits = background ? [] : lineLimits(trailing, input);
+  const { timeoutMs, notes } = timeLimit(input.timeout_ms, background ? LONGEST_BACKGROUND_MS : LONGEST_LIMIT_MS);
+  const taken = (field: string) => INPUT_FIELDS.includes(field) && !(background && LINE_FIELDS.includes(field));
+  const ignored = Object.entries(input).filter(([field, value]) => !taken(field) && value != null);
   if (ignored.length > 0) notes.push(`ignored input: ${ignored.map(([field]) => field).join(', ')}`);
   const first = limits[0];
   return {
@@ -33,7 +40,7 @@ export function planCall(command: string, input: BashToolInput, options: BashToo
     options: {
       ...runOptions(options),
       cwd: callFolder(toolFolder(options.cwd), input.cwd),
-      mode: input.mode ?? options.mode,
+      mode,
       timeoutMs: timeoutMs ?? options.timeoutMs,
       truncate: first === undefined ? options.truncate : truncateFor(first, ownTruncate(options)),
     },
@@ -62,9 +69,12 @@ function runOptions(options: BashToolOptions): BashOptions {
   return rest;
 }
 
-function timeLimit(asked: number | null | undefined): { timeoutMs: number | undefined; notes: string[] } {
+function timeLimit(
+  asked: number | null | undefined,
+  longestMs: number,
+): { timeoutMs: number | undefined; notes: string[] } {
   if (asked == null) return { timeoutMs: undefined, notes: [] };
-  const timeoutMs = Math.min(Math.max(Math.round(asked), SHORTEST_LIMIT_MS), LONGEST_LIMIT_MS);
+  const timeoutMs = Math.min(Math.max(Math.round(asked), SHORTEST_LIMIT_MS), longestMs);
   if (timeoutMs === Math.round(asked)) return { timeoutMs, notes: [] };
   const bound = timeoutMs === SHORTEST_LIMIT_MS ? 'the shortest' : 'the longest';
   return { timeoutMs, notes: [`timeout_ms ${asked} was taken as ${timeoutMs}, ${bound} that may be asked for`] };

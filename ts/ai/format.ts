@@ -1,32 +1,61 @@
-import type { BashResult } from 'agent-bash';
+import type { BackgroundTask, BashResult } from 'agent-bash';
+import { formatCheck } from './format-check.ts';
+import { joinParts, withoutLastNewline } from './parts.ts';
 import type { BashToolModelOutput, BashToolOutput } from './types.ts';
 
 /**
  * The text of a result that the model reads. Parts stand apart by a blank line, empty ones are left out: how it ended
  * where that is no plain success, the streams (`(no output)` when both are empty), the exit code, what to do after a
- * time limit, the notes. Truncation notices are part of the streams already.
+ * time limit, the notes. Truncation notices are part of the streams already. Of a command that goes on in the background:
+ * its pid, its log, and how to check and stop it.
  */
 export function formatResult(result: BashResult): string {
-  return joinParts([
-    headline(result),
-    ...streams(result),
-    result.exitCode === null ? '' : `exit code: ${result.exitCode}`,
-    result.status === 'timed-out' ? AFTER_TIMEOUT : '',
-    result.notes.map((note) => `[${note}]`).join('\n'),
-  ]);
+  const { background, notes } = result;
+  const parts = background ? inBackground(result, background) : ended(result);
+  return joinParts([...parts, notes.map((note) => `[${note}]`).join('\n')]);
 }
 
 /** What the model reads of any output of the tool. With `errorOnFailure` a non-zero exit code is an error text. */
 export function formatOutput(output: BashToolOutput, errorOnFailure: boolean): BashToolModelOutput {
   if ('error' in output) return { type: 'error-text', value: output.error };
+  if ('task' in output) return { type: 'text', value: formatCheck(output) };
   // An interface that lost the call keeps the last snapshot and sends it as the result: nobody saw the end.
   if (output.status === 'running') return { type: 'text', value: joinParts([INTERRUPTED, ...streams(output)]) };
-  const failed = errorOnFailure && output.exitCode !== 0;
+  const failed = errorOnFailure && output.status !== 'backgrounded' && output.exitCode !== 0;
   return { type: failed ? 'error-text' : 'text', value: formatResult(output) };
 }
 
 const INTERRUPTED = '[command interrupted]';
-const AFTER_TIMEOUT = 'To give the command more time, use mode "slow" (15 min) or a larger timeout_ms (up to 3600000).';
+const AFTER_TIMEOUT =
+  'To give the command more time, use mode "slow" (15 min), a larger timeout_ms (up to 3600000), or mode "background".';
+
+function ended(result: BashResult): string[] {
+  return [
+    headline(result),
+    ...streams(result),
+    result.exitCode === null ? '' : `exit code: ${result.exitCode}`,
+    result.status === 'timed-out' ? AFTER_TIMEOUT : '',
+  ];
+}
+
+function inBackground(result: BashResult, { pid, pgid, logPath }: BackgroundTask): string[] {
+  // One that was started there has no output yet, and so none that could have been cut.
+  const moved = result.truncation.stdout !== null || result.truncation.stderr !== null;
+  if (!moved) {
+    return [
+      `<pid>${pid}</pid>`,
+      `<output_file>${logPath}</output_file>`,
+      `<reminder>To stop: kill -9 -${pgid}</reminder>`,
+    ];
+  }
+  const limit = result.timeoutMs === null ? '' : ` after ${result.timeoutMs / 1000}s timeout`;
+  return [
+    `[Command backgrounded${limit} (pid ${pid}). Partial output:`,
+    ...streams(result),
+    `Full output: ${logPath}`,
+    'Use check_pid or kill_pid to manage.]',
+  ];
+}
 
 function headline({ status, exitCode, signal, timeoutMs }: BashResult): string {
   switch (status) {
@@ -49,10 +78,5 @@ function streams({ stdout, stderr }: { stdout: string; stderr: string }): string
 }
 
 function stream(name: string, text: string): string {
-  // The newline that ends the last line is not a line of its own.
-  return text === '' ? '' : `${name}:\n${text.endsWith('\n') ? text.slice(0, -1) : text}`;
-}
-
-function joinParts(parts: string[]): string {
-  return parts.filter((part) => part !== '').join('\n\n');
+  return text === '' ? '' : `${name}:\n${withoutLastNewline(text)}`;
 }

@@ -2,6 +2,7 @@ import type { Truncate } from 'agent-bash';
 
 /** For system prompts: what to use the bash tool for, and what not. */
 export const BASH_INSTRUCTIONS = `Use the bash tool to run tests, install dependencies, build, work with git, and for whatever else needs a shell.
+Start servers and whatever else does not end by itself with mode "background", look at them with check_pid, and stop them with kill_pid when you no longer need them.
 For files, prefer the structured tools you have (read, write, edit, glob, grep): they give better errors and structure than cat, echo, sed, find and grep.
 Read the exit code and stderr of every command before you go on.`;
 
@@ -10,20 +11,32 @@ export function describeTool(options: {
   cwd: string;
   mode: string | undefined;
   timeoutMs: number | undefined;
+  /** Whether a command goes on in the background at its limit. */
+  moves: boolean;
   truncate: Truncate;
   spill: boolean;
 }): string {
   const limit =
     options.timeoutMs !== undefined
       ? `${options.timeoutMs / 1000} s; timeout_ms gives it more or less`
-      : `${options.mode === 'slow' ? '15 min' : '30 s'}; mode "slow" gives it 15 min: use it for builds, downloads, installs and tests; timeout_ms sets another`;
+      : `${modeLimit(options)}; mode "slow" gives it 15 min: use it for builds, downloads, installs and tests; timeout_ms sets another`;
+  const atLimit = options.moves
+    ? 'At the limit the command goes on in the background, and its output up to there is returned with its pid and the file of its output.'
+    : 'At the limit the command and all it started are ended, and its output up to there is returned.';
   const whole = options.spill ? ' When bytes were cut, the whole output is in the file that the notice names.' : '';
   return `Runs a command with bash -c and returns stdout, stderr and the exit code.
 The working folder, variables and aliases do not persist between calls. There is no terminal and stdin is empty, so nothing can be asked for.
 Long output is cut to ${kept(options.truncate)} of each stream.${whole} head and tail show fewer lines and keep the exit code of the command.
-The time limit is ${limit}. At the limit the command and all it started are ended, and its output up to there is returned.
+The time limit is ${limit}. ${atLimit}
+Mode "background" is for servers and demos: it returns at once with the pid and the file of the output. check_pid, in place of a command, gives the state and the new output of such a process, kill_pid ends it and all it started.
 Keep commands concise, under 60k tokens; write long scripts to a file first.
 <pwd>${options.cwd}</pwd>`;
+}
+
+function modeLimit({ mode, moves }: { mode: string | undefined; moves: boolean }): string {
+  if (mode === 'slow') return '15 min';
+  if (mode === 'background') return '24 h';
+  return moves ? '120 s' : '30 s';
 }
 
 function kept(truncate: Truncate): string {

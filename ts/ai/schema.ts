@@ -1,9 +1,20 @@
 import type { BashContextSchema, BashInputIssue, BashInputSchema, BashToolContext, BashToolInput } from './types.ts';
 
-const MODES = ['default', 'slow'] as const;
+const MODES = ['default', 'slow', 'background'] as const;
+/** What a call may be about, one of them. */
+const SUBJECTS = ['command', 'check_pid', 'kill_pid'] as const;
 
 /** The fields of the input; what else a model sends is ignored with a note. */
-export const INPUT_FIELDS: readonly string[] = ['command', 'mode', 'timeout_ms', 'cwd', 'head', 'tail'];
+export const INPUT_FIELDS: readonly string[] = [
+  'command',
+  'mode',
+  'timeout_ms',
+  'cwd',
+  'head',
+  'tail',
+  'check_pid',
+  'kill_pid',
+];
 
 /**
  * Strict modes want every property required and no other allowed, so optional ones are nullable. Bounds are left to
@@ -13,11 +24,15 @@ function jsonSchema(): Record<string, unknown> {
   return {
     type: 'object',
     properties: {
-      command: { type: 'string', description: 'The command, run by bash -c.' },
+      command: {
+        type: ['string', 'null'],
+        description: 'The command, run by bash -c. Exactly one of command, check_pid and kill_pid is given.',
+      },
       mode: {
         type: ['string', 'null'],
         enum: [...MODES, null],
-        description: '"slow" for builds, downloads, installs and tests (15 min). Default: "default" (30 s).',
+        description:
+          '"slow" for builds, downloads, installs and tests (15 min), "background" for servers and demos: returns at once. Default: "default".',
       },
       timeout_ms: { type: ['integer', 'null'], description: 'Time limit in milliseconds, 1000 to 3600000.' },
       cwd: { type: ['string', 'null'], description: 'Folder to run in, absolute or relative to the working folder.' },
@@ -28,6 +43,14 @@ function jsonSchema(): Record<string, unknown> {
       tail: {
         type: ['integer', 'null'],
         description: 'Only the last N lines, as "| tail -n N", with the exit code of the command itself.',
+      },
+      check_pid: {
+        type: ['integer', 'null'],
+        description: 'In place of a command: the state and the new output of the background process with this pid.',
+      },
+      kill_pid: {
+        type: ['integer', 'null'],
+        description: 'In place of a command: ends the background process with this pid and all it started.',
       },
     },
     required: [...INPUT_FIELDS],
@@ -49,12 +72,17 @@ export function readInput(value: unknown): { value: BashToolInput } | { issues: 
       issues.push({ message: `${field} ${message}`, path: [field] });
   };
   const isCount = (given: unknown) => Number.isSafeInteger(given) && (given as number) >= 1;
-  if (typeof value.command !== 'string') issues.push({ message: 'command must be a string', path: ['command'] });
-  check('mode', (given) => (MODES as readonly unknown[]).includes(given), 'must be "default" or "slow"');
+  check('command', (given) => typeof given === 'string', 'must be a string');
+  check('mode', (given) => (MODES as readonly unknown[]).includes(given), 'must be "default", "slow" or "background"');
   check('timeout_ms', Number.isFinite, 'must be a number of milliseconds');
   check('cwd', (given) => typeof given === 'string', 'must be a string');
   check('head', isCount, 'must be a whole number of at least 1');
   check('tail', isCount, 'must be a whole number of at least 1');
+  check('check_pid', isCount, 'must be the pid of a background process');
+  check('kill_pid', isCount, 'must be the pid of a background process');
+  if (SUBJECTS.filter((subject) => value[subject] !== undefined && value[subject] !== null).length !== 1) {
+    issues.push({ message: 'exactly one of command, check_pid and kill_pid must be given', path: [] });
+  }
   return issues.length > 0 ? { issues } : { value: value as unknown as BashToolInput };
 }
 

@@ -5,7 +5,9 @@ import { HeadStop } from './head-stop.ts';
 import { describeTool } from './instructions.ts';
 import { applyLineLimits } from './line-limits.ts';
 import { live } from './live.ts';
+import { answerTask, registryOf, taskQuestion } from './manage.ts';
 import { contextSchema, inputSchema, readInput } from './schema.ts';
+import { isNotified } from './told.ts';
 import type {
   BashTool,
   BashToolError,
@@ -21,58 +23,87 @@ const DEFAULT_UPDATE_INTERVAL_MS = 250;
 /**
  * The bash tool of an agent, for ai 6 and ai 7: `tools: { bash: createBashTool() }`.
  *
- * Each call runs one command by `bash()` with these options. It yields live snapshots and, last, a `BashResult`, or
- * `{ error, code }` when nothing ran; it never throws. The tool's folder is `options.cwd`, resolved now; default
- * `process.cwd()`.
+ * Each call runs one command by `bash()` with these options, or checks or kills a background process. It yields live
+ * snapshots and, last, a `BashResult`, a `BackgroundCheck`, or `{ error, code }` when nothing ran; it never throws. The
+ * tool's folder is `options.cwd`, resolved now; default `process.cwd()`. Without `registry`, `mode` "background", `check_pid`
+ * and `kill_pid` use `defaultRegistry()`, and commands still end at their limit.
  */
 export function createBashTool(options: BashToolOptions = {}): BashTool {
   const cwd = toolFolder(options.cwd);
-  // `perCall` may set errorOnFailure for one call, and toModelOutput sees no more of a call than its output.
-  const errorOnFailure = new WeakMap<BashToolOutput, boolean>();
+  // `perCall` may set these for one call, and toModelOutput sees no more of a call than its output.
+  const reading = new WeakMap<BashToolOutput, Reading>();
   return {
     description: description(options, cwd),
     inputSchema,
     contextSchema,
     async *execute(input, call = { toolCallId: '' }) {
-      const asked = await ask({ ...options, cwd }, input, call);
-      const output = 'error' in asked ? asked : yield* runCall(asked, input, call);
-      if (!('error' in asked)) errorOnFailure.set(output, asked.options.errorOnFailure ?? false);
+      const read = await readCall({ ...options, cwd }, input, call);
+      if ('error' in read) {
+        yield read;
+        return;
+      }
+      const output = yield* answer(read, input, call);
+      reading.set(output, { errorOnFailure: read.errorOnFailure ?? false, poll: !endIsTold(output, read) });
       yield output;
     },
-    toModelOutput: ({ output }) => formatOutput(output, errorOnFailure.get(output) ?? options.errorOnFailure ?? false),
+    toModelOutput: ({ output }) => {
+      const { errorOnFailure = options.errorOnFailure ?? false, poll = true } = reading.get(output) ?? {};
+      const read = formatOutput(output, errorOnFailure);
+      return poll ? read : { ...read, value: `${read.value}\n\n[${NO_NEED_TO_POLL}]` };
+    },
   };
 }
 
-/** What is to be run, once everybody was asked who has a say in it. */
-interface Asked {
-  command: string;
-  options: BashToolOptions;
+/** How the output of a call is read. */
+interface Reading {
+  errorOnFailure: boolean;
+  /** Whether the model has to look for the end of a task itself. */
+  poll: boolean;
 }
 
-async function ask(
+const NO_NEED_TO_POLL = 'you are told when it ends: there is no need to poll';
+
+/** Whether the output is about a task whose end the model is told of by itself. */
+function endIsTold(output: BashToolOutput, options: BashToolOptions): boolean {
+  const task = 'task' in output ? output.task : 'background' in output ? output.background : null;
+  return task?.state === 'running' && isNotified(() => registryOf(options));
+}
+
+/** The options that hold for a call, once its input was found right. */
+async function readCall(
   options: BashToolOptions,
   input: BashToolInput,
   call: BashToolExecutionOptions,
-): Promise<Asked | BashToolError> {
+): Promise<BashToolOptions | BashToolError> {
   // The SDK validates too, but not every caller is the SDK.
   const read = readInput(input);
   if ('issues' in read) {
-    const unsupported = (input as { mode?: unknown } | null)?.mode === 'background';
-    const error = read.issues.map((issue) => issue.message).join('; ');
-    return { error, code: unsupported ? 'ERR_BASH_UNSUPPORTED' : 'ERR_BASH_INVALID_ARG' };
+    return { error: read.issues.map((issue) => issue.message).join('; '), code: 'ERR_BASH_INVALID_ARG' };
   }
-  let own: BashToolOptions;
   try {
-    own = { ...options, ...(await perCall(options, call)) };
+    return { ...options, ...(await perCall(options, call)) };
   } catch (error) {
     return nothingRan(error, 'ERR_BASH_INVALID_ARG');
   }
+}
+
+async function* answer(
+  options: BashToolOptions,
+  input: BashToolInput,
+  call: BashToolExecutionOptions,
+): AsyncGenerator<BashToolSnapshot, BashToolOutput, undefined> {
+  const question = taskQuestion(input);
+  if (question) {
+    return await answerTask(question, options, call.abortSignal).catch((error) => nothingRan(error, 'ERR_BASH_SPAWN'));
+  }
+  const asked = input.command as string;
+  let command: string;
   try {
-    const replaced = await own.onBeforeRun?.({ command: input.command });
-    return { command: replaced?.command ?? input.command, options: own };
+    command = (await options.onBeforeRun?.({ command: asked }))?.command ?? asked;
   } catch (error) {
     return nothingRan(error, 'ERR_BASH_BLOCKED');
   }
+  return yield* runCall(command, options, input, call);
 }
 
 async function perCall(options: BashToolOptions, call: BashToolExecutionOptions): Promise<Partial<BashToolOptions>> {
@@ -83,7 +114,8 @@ async function perCall(options: BashToolOptions, call: BashToolExecutionOptions)
 
 /** Runs what was asked for; the caller sees snapshots until the output is there. */
 async function* runCall(
-  { command, options }: Asked,
+  command: string,
+  options: BashToolOptions,
   input: BashToolInput,
   call: BashToolExecutionOptions,
 ): AsyncGenerator<BashToolSnapshot, BashToolOutput, undefined> {
@@ -163,8 +195,9 @@ function timeoutNote(result: BashResult, signal: AbortSignal | undefined): strin
 function description(options: BashToolOptions, cwd: string): string {
   if (typeof options.description === 'function') return options.description({ cwd });
   if (options.description !== undefined) return options.description;
-  const { mode, timeoutMs, spill } = options;
-  return describeTool({ cwd, mode, timeoutMs, truncate: ownTruncate(options), spill: spill !== false });
+  const { mode, timeoutMs, spill, registry, onTimeout } = options;
+  const moves = onTimeout === 'background' || (registry !== undefined && onTimeout !== 'kill');
+  return describeTool({ cwd, mode, timeoutMs, moves, truncate: ownTruncate(options), spill: spill !== false });
 }
 
 /** An error as the model reads it. Codes of others (`ENOENT`) say nothing about the run. */

@@ -1,12 +1,15 @@
-import type { BashOptions, BashResult, bash } from 'agent-bash';
+import type { BackgroundCheck, BashOptions, BashResult, bash } from 'agent-bash';
 
-/** What the model sends. Optional fields may be `null` or missing: strict modes send every field, other models leave them out. */
+/**
+ * What the model sends: exactly one of `command`, `check_pid` and `kill_pid`, the other fields with a command. All may be
+ * `null` or missing: strict modes send every field, other models leave them out.
+ */
 export interface BashToolInput {
   /** The command, byte for byte; a trailing `| head …` or `| tail …` becomes a limit where that keeps its meaning. */
-  command: string;
-  /** `'default'` 30 s, `'slow'` 15 min; `null` takes the tool's `mode`. */
-  mode?: 'default' | 'slow' | null | undefined;
-  /** The time limit in ms, clamped to 1,000 … 3,600,000 with a note; it goes before the tool's `timeoutMs` and before any mode. */
+  command?: string | null | undefined;
+  /** `'default'` 30 s (120 s when it then moves to the background), `'slow'` 15 min, `'background'` returns at once; `null` takes the tool's `mode`. */
+  mode?: 'default' | 'slow' | 'background' | null | undefined;
+  /** The time limit in ms, clamped to 1,000 … 3,600,000 (in the background … 86,400,000) with a note; it goes before the tool's `timeoutMs` and before any mode. */
   timeout_ms?: number | null | undefined;
   /** The folder to start in, resolved against the tool's folder; `null` is the tool's folder. */
   cwd?: string | null | undefined;
@@ -14,13 +17,17 @@ export interface BashToolInput {
   head?: number | null | undefined;
   /** Only the last lines of each stream, a whole number of at least 1. */
   tail?: number | null | undefined;
+  /** The state and the new output of the background process with this pid. */
+  check_pid?: number | null | undefined;
+  /** Ends the background process with this pid and all it started. */
+  kill_pid?: number | null | undefined;
 }
 
 /** Nothing ran. Never a throw: the model reads `error` as the result of its call. */
 export interface BashToolError {
   /** A sentence that names what was wrong. */
   error: string;
-  /** The code of `bash()`'s rejection; `ERR_BASH_INVALID_ARG` for bad input or a throw in `perCall`; `ERR_BASH_BLOCKED` for a throw in `onBeforeRun`. */
+  /** The code of `bash()`'s rejection; `ERR_BASH_INVALID_ARG` for bad input or a throw in `perCall`; `ERR_BASH_BLOCKED` for a throw in `onBeforeRun`; `ERR_BASH_ABORTED` for a check or a kill that was interrupted. */
   code: string;
 }
 
@@ -36,8 +43,11 @@ export interface BashToolSnapshot {
   durationMs: number;
 }
 
-/** What a call yields: snapshots while the command runs, then one result, or one error when nothing ran. Plain data throughout. */
-export type BashToolOutput = BashResult | BashToolError | BashToolSnapshot;
+/**
+ * What a call yields: snapshots while the command runs, then one result, or one error when nothing ran; for `check_pid` and
+ * `kill_pid` one check. Plain data throughout. `'error' in`, `'task' in` and `status` tell them apart.
+ */
+export type BashToolOutput = BashResult | BackgroundCheck | BashToolError | BashToolSnapshot;
 
 /** What a hook gives back: something in place of what it was given, or nothing, now or later. */
 export type Hooked<T> = T | Nothing | Promise<T | Nothing>;
@@ -64,7 +74,7 @@ export interface BashToolOptions
   updateIntervalMs?: number | undefined;
   /** In place of the description written here; a function is asked once, with the tool's folder. */
   description?: string | ((context: { cwd: string }) => string) | undefined;
-  /** Before anything starts, with the model's command; may put another in its place. A throw is `{ error }` and runs nothing. */
+  /** Before anything starts, with the model's command, and not for `check_pid` and `kill_pid`; may put another in its place. A throw is `{ error }` and runs nothing. */
   onBeforeRun?: ((input: { command: string }) => Hooked<{ command: string }>) | undefined;
   /** After a run, or a refusal to run, with the command as `onBeforeRun` left it; may put another output in its place. A throw is a note in the result. */
   onAfterRun?: ((input: { command: string; result: BashToolOutput }) => Hooked<BashToolOutput>) | undefined;
@@ -133,6 +143,6 @@ export interface BashTool {
   contextSchema: BashContextSchema;
   /** Yields snapshots while the command runs and the final output last; never throws. Ends the command when the signal aborts or the iteration is given up. */
   execute: (input: BashToolInput, options: BashToolExecutionOptions) => AsyncGenerator<BashToolOutput, void, undefined>;
-  /** The text of an output: `formatResult` of a result, the message of an error, what there was of a command whose end was never seen. */
+  /** The text of an output: `formatResult` of a result, `formatCheck` of a check, the message of an error, what there was of a command whose end was never seen. */
   toModelOutput: (options: { toolCallId?: string; input?: unknown; output: BashToolOutput }) => BashToolModelOutput;
 }

@@ -1,0 +1,58 @@
+import { type BackgroundCheck, type BackgroundRegistry, defaultRegistry } from 'agent-bash';
+import { toldOf } from './told.ts';
+import type { BashToolError, BashToolInput, BashToolOptions } from './types.ts';
+
+/** What the model asks about a task in place of a command. */
+export interface TaskQuestion {
+  action: 'check' | 'kill';
+  pid: number;
+}
+
+/** The question of a valid input; `null` when it is about a command. */
+export function taskQuestion({ check_pid, kill_pid }: BashToolInput): TaskQuestion | null {
+  if (check_pid != null) return { action: 'check', pid: check_pid };
+  return kill_pid == null ? null : { action: 'kill', pid: kill_pid };
+}
+
+/** Where the tasks of a call are: what was given, else the user's own. */
+export function registryOf(options: BashToolOptions): BackgroundRegistry {
+  return options.registry ?? defaultRegistry();
+}
+
+/**
+ * Checks or kills a task. One whose call was aborted before does nothing, and reads nothing that the model would then miss;
+ * one that is aborted during a kill no longer waits for it, and the kill goes on.
+ */
+export async function answerTask(
+  { action, pid }: TaskQuestion,
+  options: BashToolOptions,
+  signal: AbortSignal | undefined,
+): Promise<BackgroundCheck | BashToolError> {
+  if (signal?.aborted) return interrupted(`the call was interrupted before process ${pid} was looked at`);
+  const registry = registryOf(options);
+  const working = action === 'kill' ? registry.kill(pid) : registry.check(pid);
+  const outcome = action === 'kill' && signal ? await unlessAborted(working, pid, signal) : await working;
+  if ('task' in outcome) toldOf(registry).check(outcome);
+  return outcome;
+}
+
+async function unlessAborted(
+  working: Promise<BackgroundCheck>,
+  pid: number,
+  signal: AbortSignal,
+): Promise<BackgroundCheck | BashToolError> {
+  let stop = () => {};
+  const aborted = new Promise<BashToolError>((resolve) => {
+    stop = () => resolve(interrupted(`the call was interrupted; process ${pid} is still being ended`));
+  });
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    return await Promise.race([working, aborted]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+function interrupted(error: string): BashToolError {
+  return { error, code: 'ERR_BASH_ABORTED' };
+}
