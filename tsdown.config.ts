@@ -25,4 +25,14 @@ export default defineConfig([
     format: ['esm', 'cjs'],
     deps: { neverBundle: ['agent-bash', 'ai'] },
   },
+  // The program, `npx agent-bash`. Its argument parser comes along in the package.
+  {
+    ...shared,
+    // Built together with the entries, by this name.
+    name: 'entries',
+    entry: { cli: 'ts/cli/main.ts' },
+    format: 'esm',
+    dts: false,
+    deps: { neverBundle: ['agent-bash', 'commander'] },
+  },
 ]);

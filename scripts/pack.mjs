@@ -23,6 +23,10 @@ function layMain(folder) {
     if (!existsSync(join(root, path))) throw new Failed(`${path} is in package.json's "files" and does not exist`);
     cpSync(join(root, path), join(folder, path), { recursive: true });
   }
+  // They come along, so that an installation needs nothing but our own tarballs.
+  for (const name of published.bundleDependencies) {
+    cpSync(join(root, 'node_modules', name), join(folder, 'node_modules', name), { recursive: true });
+  }
   // Not in the checked-in manifest: `npm ci` would want them in the lock, before they are published.
   published.optionalDependencies = Object.fromEntries(
     platforms().map((platform) => [packageOf(platform), published.version]),

@@ -60,7 +60,8 @@ describe('the packages', () => {
     for (const folder of [join(project.folder, 'node_modules', 'agent-bash'), project.platform]) {
       const manifest = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
       expect(manifest.scripts).toBeUndefined();
-      expect(manifest.dependencies).toBeUndefined();
+      // Whatever is needed comes along.
+      expect(manifest.bundleDependencies ?? []).toEqual(Object.keys(manifest.dependencies ?? {}));
     }
     expect(await readFile(join(project.folder, 'package-lock.json'), 'utf8')).not.toContain('hasInstallScript');
   });
@@ -68,7 +69,7 @@ describe('the packages', () => {
   test('hold these files and no others', async () => {
     const main = await filesOf(join(project.folder, 'node_modules', 'agent-bash'));
     const allowed =
-      /^(dist\/(index\.(cjs|d\.cts)|(ai|sandbox)\.(mjs|cjs|d\.mts|d\.cts)|[\w-]+-[\w-]{8}\.([cm]js|d\.[cm]ts))|docs\/[\w-]+\.md|index\.d\.ts|native\.cjs|package\.json|README\.md|CHANGELOG\.md|LICENSE)$/;
+      /^(dist\/(cli\.mjs|index\.(cjs|d\.cts)|(ai|sandbox)\.(mjs|cjs|d\.mts|d\.cts)|[\w-]+-[\w-]{8}\.([cm]js|d\.[cm]ts))|docs\/[\w-]+\.md|node_modules\/commander\/.+|index\.d\.ts|native\.cjs|package\.json|README\.md|CHANGELOG\.md|LICENSE)$/;
     expect(main.filter((file) => !allowed.test(file))).toEqual([]);
     expect(main).toEqual(
       expect.arrayContaining(['README.md', 'LICENSE', 'index.d.ts', 'native.cjs', 'dist/index.cjs']),
@@ -145,9 +146,17 @@ describe('in an empty project', () => {
       expect(entry.esm).toEqual(entry.cjs);
     }
     expect(found['agent-bash'].same).toBe(true);
-    expect(found['agent-bash'].esm).toEqual(expect.arrayContaining(['TRUNCATE', 'bash']));
+    expect(found['agent-bash'].esm).toEqual(
+      expect.arrayContaining(['BackgroundRegistry', 'TRUNCATE', 'bash', 'defaultRegistry']),
+    );
     expect(found['agent-bash/ai'].esm).toEqual(expect.arrayContaining(['createBashTool']));
     expect(found['agent-bash/sandbox'].esm).toEqual(expect.arrayContaining(['createLocalSandbox']));
+  });
+
+  test('the program runs', async () => {
+    const command = ['run', 'echo hi; exit 3'];
+    const ended = await run(join(project.folder, 'node_modules/.bin/agent-bash'), command, project.folder, project.env);
+    expect(ended).toEqual({ code: 3, stdout: 'hi\n', stderr: '' });
   });
 
   test.each([

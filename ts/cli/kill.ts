@@ -1,0 +1,27 @@
+import { EXIT, Failure, print, printJson, remark } from './console.ts';
+import { type CommonOptions, findTask, paintedState, withRegistry } from './tasks.ts';
+
+/** `agent-bash kill ID...`: ends tasks side by side. One that is not there, or cannot be ended, keeps none of the others. */
+export async function kill(names: string[], options: CommonOptions): Promise<void> {
+  await withRegistry(options, async (registry) => {
+    const killed = await Promise.allSettled(
+      names.map(async (name) => {
+        const before = findTask(registry, name);
+        const check = await registry.kill(before.id);
+        return { before, check };
+      }),
+    );
+    for (const one of killed) {
+      if (one.status === 'rejected') {
+        process.exitCode = EXIT.failed;
+        await remark(Failure.of(one.reason).message);
+      } else if (options.json) {
+        await printJson(one.value.check);
+      } else {
+        const { before, check } = one.value;
+        const had = before.state === 'running' ? '' : ' (it had ended before)';
+        await print(`${check.task.pid}  ${paintedState(check.task)}${had}`);
+      }
+    }
+  });
+}

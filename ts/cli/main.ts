@@ -1,0 +1,64 @@
+#!/usr/bin/env node
+import { createRequire } from 'node:module';
+import { Command, CommanderError } from 'commander';
+import { EXIT, Failure, readerGone, remark, watchReaders } from './console.ts';
+import { kill } from './kill.ts';
+import { logs } from './logs.ts';
+import { ps } from './ps.ts';
+import { run } from './run.ts';
+import { parseDuration, parseLines } from './values.ts';
+
+const AFTER_HELP = `
+Tasks are those in $XDG_STATE_HOME/agent-bash, else in ~/.local/state/agent-bash, or in the folder of --dir.
+ID is the pid or the id that \`agent-bash ps\` shows.`;
+
+/** The `agent-bash` program: background tasks for people. See docs/cli.md. */
+function program(): Command {
+  const { version } = createRequire(import.meta.url)('agent-bash/package.json') as { version: string };
+  const made = new Command('agent-bash')
+    .description('Shows, follows and stops the background tasks of agents, and runs commands as agents do.')
+    .version(version)
+    .exitOverride()
+    .showHelpAfterError('(agent-bash --help tells how it is used)')
+    .addHelpText('after', AFTER_HELP);
+  const command = (name: string, description: string) =>
+    made
+      .command(name)
+      .description(description)
+      .option('--dir <dir>', 'the folder of the registry')
+      .option('--json', 'print JSON, for programs');
+
+  command('ps', 'list the tasks, those that run first').option('-r, --running', 'only those that run').action(ps);
+  command('logs', 'print the output of a task')
+    .argument('<id>', 'pid or id of the task')
+    .option('-f, --follow', 'go on until the task ends')
+    .option('-n, --lines <count>', 'begin with the last lines only', parseLines)
+    .action(logs);
+  command('kill', 'end tasks and all they started').argument('<id...>', 'pids or ids of tasks').action(kill);
+  command('run', 'run a command in bash; its exit code is the exit code')
+    .argument('<command>', 'the command, as one argument: put it in quotes')
+    .option('-b, --background', 'start it as a task and return at once')
+    .option('--timeout <time>', 'end it after this time: 90 (seconds), 500ms, 5m, 2h (default: 24h)', parseDuration)
+    .option('--cwd <dir>', 'the folder to run it in (default: the current one)')
+    .showHelpAfterError("(the command is one argument: agent-bash run 'npm test')")
+    .action(run);
+  return made;
+}
+
+watchReaders();
+try {
+  await program().parseAsync();
+  if (readerGone.signal.aborted) {
+    const { code, message } = readerGone.signal.reason as NodeJS.ErrnoException;
+    process.exitCode = code === 'EPIPE' ? EXIT.brokenPipe : EXIT.failed;
+    if (code !== 'EPIPE') process.stderr.write(`agent-bash: the output could not be written: ${message}\n`);
+  }
+} catch (error) {
+  // Commander has said what is wrong, or has printed the help.
+  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? EXIT.done : EXIT.usage;
+  else {
+    const { message, exitCode } = Failure.of(error);
+    await remark(message);
+    process.exitCode = exitCode;
+  }
+}

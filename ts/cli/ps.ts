@@ -1,0 +1,41 @@
+import type { BackgroundTask } from 'agent-bash';
+import { paint, print, printable, printJson, remark } from './console.ts';
+import { type CommonOptions, runningFirst, stateOf, withRegistry } from './tasks.ts';
+import { age } from './values.ts';
+
+const HEAD = ['PID', 'STATE', 'STARTED', 'ID', 'COMMAND'];
+
+/** `agent-bash ps`: the tasks, as a table or as a JSON array. */
+export async function ps(options: CommonOptions & { running?: boolean }): Promise<void> {
+  const tasks = await withRegistry(options, async (registry) => registry.list());
+  const shown = tasks.filter(({ state }) => !options.running || state === 'running').sort(runningFirst);
+  if (options.json) return printJson(shown);
+  if (shown.length === 0) return remark('there are no background tasks');
+  for (const line of table(shown, Date.now())) await print(line);
+}
+
+function table(tasks: BackgroundTask[], now: number): string[] {
+  const rows = [
+    HEAD,
+    ...tasks.map((task) => [
+      String(task.pid),
+      stateOf(task).text,
+      `${age(now - task.startedAt)} ago`,
+      task.id,
+      printable(task.command),
+    ]),
+  ];
+  const widths = HEAD.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  // On a terminal a task is a line; in a pipe nothing is cut.
+  const columns = process.stdout.isTTY ? process.stdout.columns || 80 : Number.POSITIVE_INFINITY;
+  return rows.map((row, index) => {
+    const cells = row.map((cell, column) => (column === row.length - 1 ? cell : cell.padEnd(widths[column] ?? 0)));
+    const before = cells.slice(0, -1).join('  ').length + 2;
+    const command = [...(cells.pop() ?? '')];
+    const room = Math.max(8, columns - before);
+    const last = command.length > room ? `${command.slice(0, room - 1).join('')}…` : command.join('');
+    if (index === 0) return paint('dim', [...cells, last].join('  '));
+    const task = tasks[index - 1] as BackgroundTask;
+    return [cells[0], paint(stateOf(task).colour, cells[1] ?? ''), ...cells.slice(2), last].join('  ');
+  });
+}

@@ -1,0 +1,65 @@
+import { stat } from 'node:fs/promises';
+import { BackgroundRegistry, type BackgroundTask, defaultRegistry } from 'agent-bash';
+import { type Colour, Failure, paint, remark } from './console.ts';
+
+/** What all commands take. */
+export interface CommonOptions {
+  dir?: string;
+  json?: boolean;
+}
+
+/** Opens the registry of `--dir`, which has to be there, or the user's own; lets go of it when `use` is done. */
+export async function withRegistry<T>(
+  { dir }: CommonOptions,
+  use: (registry: BackgroundRegistry) => Promise<T>,
+  { make = false } = {},
+): Promise<T> {
+  // A mistyped folder must not be made, only to be found empty.
+  if (dir !== undefined && !make && !(await stat(dir).catch(() => null))?.isDirectory()) {
+    throw new Failure(`there is no folder ${dir}`);
+  }
+  const registry = dir === undefined ? defaultRegistry() : new BackgroundRegistry({ dir });
+  try {
+    const told = await use(registry);
+    for (const note of registry.notes) await remark(note);
+    return told;
+  } finally {
+    await registry.close();
+  }
+}
+
+/** The task of this pid or id. A pid may have been used more than once: the one that runs, else the last, is meant. */
+export function findTask(registry: BackgroundRegistry, name: string): BackgroundTask {
+  const found = registry
+    .list()
+    .filter(({ id, pid }) => id === name || String(pid) === name)
+    .sort(runningFirst)[0];
+  if (found) return found;
+  throw new Failure(`there is no task ${JSON.stringify(name)}: \`agent-bash ps\` shows those that there are`);
+}
+
+/** Those that run first, and then the newest. */
+export function runningFirst(a: BackgroundTask, b: BackgroundTask): number {
+  const running = Number(b.state === 'running') - Number(a.state === 'running');
+  return running || b.startedAt - a.startedAt;
+}
+
+/** How a task is or ended, in a word or two, and its colour. */
+export function stateOf({ state, exitCode, signal }: BackgroundTask): { text: string; colour: Colour } {
+  switch (state) {
+    case 'running':
+      return { text: 'running', colour: 'green' };
+    case 'exited':
+      return { text: `exited ${exitCode}`, colour: exitCode === 0 ? 'dim' : 'red' };
+    case 'killed':
+      return { text: `killed ${signal ?? exitCode}`, colour: 'yellow' };
+    case 'lost':
+      return { text: 'lost', colour: 'red' };
+  }
+}
+
+/** The same, painted. */
+export function paintedState(task: BackgroundTask): string {
+  const { text, colour } = stateOf(task);
+  return paint(colour, text);
+}

@@ -1,0 +1,27 @@
+import { InvalidArgumentError } from 'commander';
+
+const UNITS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+const LONGEST_MS = 86_400_000;
+
+/** A time such as `90`, `90s`, `1.5m` or `500ms`, in ms; a bare number is seconds. */
+export function parseDuration(text: string): number {
+  const [, number, unit = 's'] = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text.trim()) ?? [];
+  const ms = Math.round(Number(number) * (UNITS[unit] ?? Number.NaN));
+  if (ms >= 1 && ms <= LONGEST_MS) return ms;
+  throw new InvalidArgumentError('It must be a time such as 90, 90s, 500ms, 5m or 2h, at most 24h.');
+}
+
+/** A number of lines, from 0. */
+export function parseLines(text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be a whole number.');
+}
+
+/** How long ago, in the largest unit that fits: `3 s`, `12 min`, `5 h`, `2 days`. */
+export function age(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1_000));
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 2 * 86_400) return `${Math.floor(seconds / 3_600)} h`;
+  return `${Math.floor(seconds / 86_400)} days`;
+}
