@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import * as entry from 'agent-bash/ai';
 import { expect, it } from 'vitest';
 
-const EXPORTS = ['BASH_INSTRUCTIONS', 'createBashTool', 'formatResult'];
+const EXPORTS = ['BASH_INSTRUCTIONS', 'backgroundNotices', 'createBashTool', 'formatCheck', 'formatResult'];
 
 it('is the same for import and require', () => {
   expect(Object.keys(entry).sort()).toEqual(EXPORTS);
@@ -14,5 +14,5 @@ it('is the same for import and require', () => {
 it.each(['ai.mjs', 'ai.cjs'])('%s loads nothing but the main entry and Node', async (file) => {
   const built = await readFile(join(import.meta.dirname, '../../dist', file), 'utf8');
   const loaded = [...built.matchAll(/(?:from|require\(|import\()\s*["']([^"']+)["']/g)].map((match) => match[1]);
-  expect([...new Set(loaded)].sort()).toEqual(['agent-bash', 'node:path']);
+  expect([...new Set(loaded)].sort()).toEqual(['agent-bash', 'node:fs', 'node:path']);
 });

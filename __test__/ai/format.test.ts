@@ -1,4 +1,5 @@
-import { type BashToolOutput, createBashTool, formatResult } from 'agent-bash/ai';
+import type { BackgroundCheck, BackgroundTask, Truncation } from 'agent-bash';
+import { type BashToolOutput, createBashTool, formatCheck, formatResult } from 'agent-bash/ai';
 import { describe, expect, it } from 'vitest';
 import type { BashResult } from './fixtures/call.ts';
 
@@ -17,7 +18,43 @@ const RESULT: BashResult = {
   usage: { userMs: 0, systemMs: 0, maxRssBytes: 0 },
   notes: [],
 };
-const MORE_TIME = 'To give the command more time, use mode "slow" (15 min) or a larger timeout_ms (up to 3600000).';
+const MORE_TIME =
+  'To give the command more time, use mode "slow" (15 min), a larger timeout_ms (up to 3600000), or mode "background".';
+
+const TASK: BackgroundTask = {
+  id: 't0123456789ab',
+  pid: 12345,
+  pgid: 12346,
+  command: 'npm run dev',
+  cwd: '/',
+  logPath: '/logs/t0123456789ab.log',
+  startedAt: 1,
+  state: 'running',
+  exitCode: null,
+  signal: null,
+  endedAt: null,
+};
+const UNCUT: Truncation = {
+  keep: 'tail',
+  by: 'lines',
+  totalLines: 1,
+  totalBytes: 2,
+  outputLines: 1,
+  outputBytes: 2,
+  firstLine: 1,
+  lastLine: 1,
+  partialLine: false,
+  path: TASK.logPath,
+  artifactId: null,
+  spillError: null,
+  notice: '',
+};
+const BACKGROUND: Partial<BashResult> = { status: 'backgrounded', exitCode: null, pid: 12345, background: TASK };
+const MOVED: Partial<BashResult> = {
+  ...BACKGROUND,
+  timeoutMs: 120_000,
+  truncation: { stdout: UNCUT, stderr: UNCUT },
+};
 
 const TEXTS: [why: string, result: Partial<BashResult>, text: string][] = [
   ['a success', { stdout: 'hi\n' }, 'stdout:\nhi\n\nexit code: 0'],
@@ -48,6 +85,21 @@ const TEXTS: [why: string, result: Partial<BashResult>, text: string][] = [
     '[command interrupted]\n\nstdout:\na\n\nexit code: 130',
   ],
   [
+    'started in the background',
+    BACKGROUND,
+    '<pid>12345</pid>\n\n<output_file>/logs/t0123456789ab.log</output_file>\n\n<reminder>To stop: kill -9 -12346</reminder>',
+  ],
+  [
+    'moved to the background',
+    { ...MOVED, stdout: 'a\n', stderr: 'b\n' },
+    '[Command backgrounded after 120s timeout (pid 12345). Partial output:\n\nstdout:\na\n\nstderr:\nb\n\nFull output: /logs/t0123456789ab.log\n\nUse check_pid or kill_pid to manage.]',
+  ],
+  [
+    'moved to the background without output, with a note',
+    { ...MOVED, timeoutMs: 1_500, notes: ['one fact'] },
+    '[Command backgrounded after 1.5s timeout (pid 12345). Partial output:\n\n(no output)\n\nFull output: /logs/t0123456789ab.log\n\nUse check_pid or kill_pid to manage.]\n\n[one fact]',
+  ],
+  [
     'notes',
     { stdout: 'a\n', exitCode: 1, notes: ['one fact', 'another'] },
     '[command failed: exit code 1]\n\nstdout:\na\n\nexit code: 1\n\n[one fact]\n[another]',
@@ -60,6 +112,40 @@ describe('formatResult', () => {
   });
 });
 
+describe('formatCheck', () => {
+  const check = (task: Partial<BackgroundTask>, part: Partial<BackgroundCheck> = {}) =>
+    formatCheck({
+      task: { ...TASK, ...task },
+      output: '',
+      newLines: 0,
+      cursor: 0,
+      truncation: null,
+      matched: false,
+      ...part,
+    });
+  const nothing = 'No new output since last check.\n\nFull output: /logs/t0123456789ab.log]';
+
+  it.each([
+    ['still running', {}],
+    ['exited with code 0', { state: 'exited', exitCode: 0 }],
+    ['exited with code 3', { state: 'exited', exitCode: 3 }],
+    ['was killed: SIGTERM', { state: 'killed', exitCode: 143, signal: 'SIGTERM' }],
+    ['was lost', { state: 'lost' }],
+  ] as const)('%s', (words, task) => {
+    expect(check(task)).toBe(`[Process 12345 ${words}.\n\n${nothing}`);
+  });
+
+  it.each([
+    ['a\n', 1, '(1 lines):\na'],
+    ['a\n\n', 2, '(2 lines):\na\n'],
+    ['a\nb', 2, '(2 lines):\na\nb'],
+  ])('new output %j', (output, newLines, text) => {
+    expect(check({}, { output, newLines })).toBe(
+      `[Process 12345 still running.\n\nNew output since last check ${text}\n\nFull output: /logs/t0123456789ab.log]`,
+    );
+  });
+});
+
 describe('toModelOutput', () => {
   const model = (output: BashToolOutput, errorOnFailure = false) =>
     createBashTool({ errorOnFailure }).toModelOutput({ toolCallId: '1', input: {}, output });
@@ -69,13 +155,19 @@ describe('toModelOutput', () => {
   });
 
   it.each(TEXTS)('%s with errorOnFailure', (_why, part, text) => {
-    const failed = (part.exitCode ?? 0) !== 0;
+    const failed = part.exitCode != null && part.exitCode !== 0;
     expect(model({ ...RESULT, ...part }, true)).toEqual({ type: failed ? 'error-text' : 'text', value: text });
   });
 
   it('an error is its message', () => {
     const output = { error: 'Working directory does not exist: /x', code: 'ERR_BASH_CWD_NOT_FOUND' };
     expect(model(output)).toEqual({ type: 'error-text', value: 'Working directory does not exist: /x' });
+  });
+
+  it('a check is an ordinary text, also of a process that failed', () => {
+    const task: BackgroundTask = { ...TASK, state: 'exited', exitCode: 3 };
+    const output = { task, output: 'a\n', newLines: 1, cursor: 2, truncation: null, matched: false };
+    expect(model(output, true)).toEqual({ type: 'text', value: formatCheck(output) });
   });
 
   it('a snapshot that was left says that the command was interrupted', () => {

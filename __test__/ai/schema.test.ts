@@ -4,7 +4,8 @@ import { MAJORS } from './fixtures/majors.ts';
 
 const { inputSchema } = createBashTool();
 const standard = inputSchema['~standard'];
-const FIELDS = ['command', 'mode', 'timeout_ms', 'cwd', 'head', 'tail'];
+const FIELDS = ['command', 'mode', 'timeout_ms', 'cwd', 'head', 'tail', 'check_pid', 'kill_pid'];
+const ONE = 'exactly one of command, check_pid and kill_pid must be given';
 
 interface JsonSchema {
   type: string | string[];
@@ -23,8 +24,8 @@ describe('the input schema', () => {
     expect(schema.required).toEqual(FIELDS);
     const keywords = new Set(Object.values(schema.properties).flatMap((property) => Object.keys(property)));
     expect([...keywords].sort()).toEqual(['description', 'enum', 'type']);
-    for (const field of FIELDS.slice(1)) expect(schema.properties[field]?.type).toContain('null');
-    expect(schema.properties.mode?.enum).toEqual(['default', 'slow', null]);
+    for (const field of FIELDS) expect(schema.properties[field]?.type).toContain('null');
+    expect(schema.properties.mode?.enum).toEqual(['default', 'slow', 'background', null]);
   });
 
   it('is a new object each time, and only for JSON Schema drafts', () => {
@@ -41,7 +42,11 @@ describe('the input schema', () => {
     { command: 'ls', mode: null, timeout_ms: null, cwd: null, head: null, tail: null },
     { command: 'ls', mode: 'slow', timeout_ms: 1.5, cwd: 'x', head: 1, tail: 2_000 },
     { command: 'ls', timeout_ms: -1 },
-    { command: 'ls', check_pid: null, description: 'lists' },
+    { command: 'ls', mode: 'background' },
+    { command: 'ls', check_pid: null, kill_pid: null, description: 'lists' },
+    { check_pid: 7 },
+    { command: null, kill_pid: 7, check_pid: null },
+    { check_pid: 7, tail: 5, mode: null },
   ])('takes %j', (input) => {
     expect(standard.validate(input)).toEqual({ value: input });
   });
@@ -50,11 +55,17 @@ describe('the input schema', () => {
     [null, 'the input must be an object'],
     ['ls', 'the input must be an object'],
     [[], 'the input must be an object'],
-    [{}, 'command must be a string'],
-    [{ command: null }, 'command must be a string'],
+    [{}, ONE],
+    [{ command: null }, ONE],
+    [{ mode: 'slow' }, ONE],
+    [{ command: 'ls', check_pid: 7 }, ONE],
+    [{ command: '', kill_pid: 7 }, ONE],
+    [{ check_pid: 7, kill_pid: 7 }, ONE],
+    [{ check_pid: 0 }, 'check_pid must be the pid of a background process'],
+    [{ check_pid: '7' }, 'check_pid must be the pid of a background process'],
+    [{ kill_pid: 1.5 }, 'kill_pid must be the pid of a background process'],
     [{ command: ['ls'] }, 'command must be a string'],
-    [{ command: 'ls', mode: 'fast' }, 'mode must be "default" or "slow"'],
-    [{ command: 'ls', mode: 'background' }, 'mode must be "default" or "slow"'],
+    [{ command: 'ls', mode: 'fast' }, 'mode must be "default", "slow" or "background"'],
     [{ command: 'ls', timeout_ms: '5' }, 'timeout_ms must be a number of milliseconds'],
     [{ command: 'ls', timeout_ms: Number.NaN }, 'timeout_ms must be a number of milliseconds'],
     [{ command: 'ls', timeout_ms: Number.POSITIVE_INFINITY }, 'timeout_ms must be a number of milliseconds'],
@@ -70,9 +81,9 @@ describe('the input schema', () => {
 
   it('names everything that is wrong', () => {
     expect(standard.validate({ mode: 1, head: 0 }).issues?.map((issue) => issue.path)).toEqual([
-      ['command'],
       ['mode'],
       ['head'],
+      [],
     ]);
   });
 

@@ -40,7 +40,12 @@ describe('a call', () => {
   it.each([
     ['ERR_BASH_INVALID_ARG', 'command must be a string', { command: 1 }],
     ['ERR_BASH_INVALID_ARG', 'head must be a whole number of at least 1', { command: 'ls', head: 0 }],
-    ['ERR_BASH_UNSUPPORTED', 'mode must be "default" or "slow"', { command: 'ls', mode: 'background' }],
+    ['ERR_BASH_INVALID_ARG', 'mode must be "default", "slow" or "background"', { command: 'ls', mode: 'fast' }],
+    [
+      'ERR_BASH_INVALID_ARG',
+      'exactly one of command, check_pid and kill_pid must be given',
+      { command: 'ls', kill_pid: 7 },
+    ],
     ['ERR_BASH_INVALID_ARG', 'the input must be an object', null],
   ])('answers %s to bad input from a caller that does not validate', async (code, error, input) => {
     const run = spied();
@@ -306,6 +311,9 @@ describe('what the model is told', () => {
   });
 
   it.each([
+    [{}, ['Mode "background"', 'pid', 'check_pid', 'kill_pid', 'the command and all it started are ended']],
+    [{ onTimeout: 'background' }, ['The time limit is 120 s', 'the command goes on in the background']],
+    [{ onTimeout: 'background', timeoutMs: 5_000 }, ['The time limit is 5 s']],
     [{}, ['bash -c', '30 s', 'mode "slow"', '15 min', 'the last 2000 lines or 51200 bytes', 'file', '60k tokens']],
     [{ mode: 'slow' }, ['The time limit is 15 min']],
     [{ timeoutMs: 5_000 }, ['The time limit is 5 s; timeout_ms']],
@@ -327,6 +335,6 @@ describe('what the model is told', () => {
   });
 
   it('has words for the system prompt', () => {
-    expect(BASH_INSTRUCTIONS).toMatch(/tests.*dependencies.*build.*git.*read, write, edit, glob, grep/s);
+    expect(BASH_INSTRUCTIONS).toMatch(/tests.*dependencies.*build.*git.*background.*read, write, edit, glob, grep/s);
   });
 });

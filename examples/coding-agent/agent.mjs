@@ -1,4 +1,5 @@
-import { BASH_INSTRUCTIONS, createBashTool } from 'agent-bash/ai';
+import { BackgroundRegistry } from 'agent-bash';
+import { BASH_INSTRUCTIONS, backgroundNotices, createBashTool } from 'agent-bash/ai';
 import { stepCountIs, ToolLoopAgent } from 'ai6';
 
 const INSTRUCTIONS = `You are a careful coding agent. You work in one folder, with a bash tool and nothing else.
@@ -29,6 +30,8 @@ const WIND_DOWN_MS = 4_000;
  */
 export async function runAgent({ model, task, folder, env, transcript, signal }) {
   const commands = new Commands();
+  // Without a folder of its own: what the agent starts in the background ends with it, even when it is killed.
+  const registry = new BackgroundRegistry();
   const agent = new ToolLoopAgent({
     model,
     instructions: INSTRUCTIONS,
@@ -36,12 +39,14 @@ export async function runAgent({ model, task, folder, env, transcript, signal })
       bash: createBashTool({
         cwd: folder,
         env,
+        registry,
         perCall: ({ toolCallId }) => ({
           onBeforeRun: () => commands.began(toolCallId),
           onAfterRun: ({ result }) => commands.ended(toolCallId, result),
         }),
       }),
     },
+    prepareStep: backgroundNotices(registry),
     stopWhen: stepCountIs(MAX_STEPS),
   });
 
@@ -69,6 +74,7 @@ export async function runAgent({ model, task, folder, env, transcript, signal })
   }
   // The stream ends at once when it is aborted; the command that ran then takes its leave.
   for (const [id, result] of await commands.settled(WIND_DOWN_MS)) transcript.end(id, result);
+  await registry.close();
   if (finishReason === 'tool-calls') transcript.problem(`The agent was not done after ${MAX_STEPS} steps.`);
   return { finished: !failed && !signal.aborted && finishReason === 'stop' };
 }

@@ -19,7 +19,11 @@ const FILES = {
       name: 'cart',
       private: true,
       type: 'module',
-      scripts: { test: 'node --test --test-reporter=spec', audit: 'node scripts/audit.js' },
+      scripts: {
+        test: 'node --test --test-reporter=spec',
+        audit: 'node scripts/audit.js',
+        dev: 'node scripts/serve.js',
+      },
     },
     null,
     2,
@@ -72,6 +76,19 @@ for (let month = 1; month <= MONTHS; month++) {
 }
 console.log(\`\${wrong} of \${MONTHS * ORDERS} orders come out too low\`);
 process.exitCode = wrong === 0 ? 0 : 1;
+`,
+
+  'scripts/serve.js': `// Prices carts for the shop's pages: GET /total?items=[{"price":1,"quantity":2}]
+import { createServer } from 'node:http';
+import { total } from '../src/cart.js';
+
+const server = createServer((request, response) => {
+  const { pathname, searchParams } = new URL(request.url, 'http://shop');
+  const sum = pathname === '/total' ? total(JSON.parse(searchParams.get('items') ?? '[]')) : 'not found';
+  console.log(\`\${request.method} \${pathname}: \${sum}\`);
+  response.end(\`\${sum}\\n\`);
+});
+server.listen(0, '127.0.0.1', () => console.log(\`listening on http://127.0.0.1:\${server.address().port}\`));
 `,
 };
 

@@ -9,7 +9,8 @@ import { posix } from 'node:path';
  * @property {string} text What the tool answered.
  * @property {boolean} ok Whether it ended with exit code 0.
  *
- * @typedef {{ say: string, call?: { command: string, mode?: 'slow', tail?: number } }} Turn
+ * @typedef {{ command: string, mode?: 'slow' | 'background', tail?: number, timeout_ms?: number }} Command
+ * @typedef {{ say: string, call?: Command | { check_pid: number } | { kill_pid: number } }} Turn
  */
 
 const LOOP_THAT_STOPS_EARLY = /(for \(let (\w+) = 0; \2 < [\w.]+\.length) - 1; /;
@@ -19,7 +20,7 @@ const LOOP_THAT_STOPS_EARLY = /(for \(let (\w+) = 0; \2 < [\w.]+\.length) - 1; /
  * @param {Done[]} history
  * @returns {Turn}
  */
-export function repair([tests, test, source, audit, fix, again, commit]) {
+export function repair([tests, test, source, audit, fix, again, commit, ...tried]) {
   if (!tests) return { say: 'I will run the tests first.', call: { command: 'npm test', mode: 'slow' } };
   if (tests.ok) return { say: 'All tests pass: there is nothing to repair.' };
   const failing = failingTest(tests.text);
@@ -64,8 +65,54 @@ export function repair([tests, test, source, audit, fix, again, commit]) {
       },
     };
   if (!commit.ok) return { say: 'The repair is made, but git would not commit it.' };
+  const next = tryServer(tried, cartOf(stdoutOf(test.text), failing.expected), failing.expected);
+  if (next) return next;
   const [id] = stdoutOf(commit.text).split(' ');
   return { say: `Done: ${file} counts every item, the tests pass, and the repair is commit ${id}.` };
+}
+
+/**
+ * Starts the dev server in the background, waits for its port, asks it for the price of a cart, and stops it.
+ * @param {Done[]} history Since the commit.
+ * @param {string | null} cart Its items as JSON.
+ * @param {string} price What they cost.
+ * @returns {Turn | null} The next turn; `null` once that is done.
+ */
+function tryServer([start, address, answer, log, stop], cart, price) {
+  if (cart === null) return null;
+  if (!start)
+    return {
+      say: 'Does the shop see it too? I will start its dev server in the background.',
+      call: { command: 'npm run --silent dev', mode: 'background' },
+    };
+  const pid = Number(/^<pid>(\d+)<\/pid>$/m.exec(start.text)?.[1]);
+  const file = /^<output_file>(.+)<\/output_file>$/m.exec(start.text)?.[1];
+  if (!start.ok || !pid || !file) return { say: 'The repair is committed, but the dev server does not start.' };
+  // It says its address once its port is open.
+  if (!address)
+    return {
+      say: `It is process ${pid}. I will wait until it listens.`,
+      call: { command: `until grep -o 'http://.*' ${quoted(file)}; do sleep 0.1; done`, timeout_ms: 20_000 },
+    };
+  const url = stdoutOf(address.text).trim();
+  if (stop) return null;
+  if (!address.ok || !url)
+    return answer
+      ? { say: 'The repair is committed, but the dev server does not listen.' }
+      : { say: 'It does not listen. I will stop it.', call: { kill_pid: pid } };
+  if (!answer)
+    return {
+      say: 'It does. I will ask it for the cart of the test.',
+      call: {
+        command: `node -e 'fetch(process.argv[1]).then(async (page) => console.log(await page.text()))' ${quoted(`${url}/total?items=${encodeURIComponent(cart)}`)}`,
+      },
+    };
+  if (!log) return { say: 'What does the server say about that?', call: { check_pid: pid } };
+  const right = stdoutOf(answer.text).trim() === price;
+  return {
+    say: `${right ? `It asks ${price} for it, as it should` : 'Its price is another'}. I will stop the server.`,
+    call: { kill_pid: pid },
+  };
 }
 
 /**
@@ -98,6 +145,13 @@ function failingTest(output) {
     expected: /^\s*expected: (.+?),?$/m.exec(output)?.[1] ?? 'something else',
     actual: /^\s*actual: (.+?),?$/m.exec(output)?.[1] ?? 'something',
   };
+}
+
+/** The cart of a test that costs this much, as JSON. @param {string} test @param {string} price */
+function cartOf(test, price) {
+  for (const [, cart = '', cents] of test.matchAll(/\((\[\{.*?\}\])\), (\d+)\)/g))
+    if (cents === price) return cart.replace(/(\w+):/g, '"$1":').replace(/\s+/g, '');
+  return null;
 }
 
 /** @param {string} test @param {string} testFile */

@@ -13,6 +13,9 @@ const USAGE = {
   outputTokens: { total: 0, text: 0, reasoning: 0 },
 };
 
+/** A command that ended well, or something about a process in the background. */
+const WENT_WELL = /(?:^|\n\n)exit code: 0(?:\n|$)|^<pid>|^\[Process /;
+
 /**
  * A language model without a model: what it answers is what a script makes of the conversation so far. It streams, calls
  * tools and keeps no state of its own, as a real one.
@@ -107,7 +110,7 @@ export function historyOf(prompt) {
       if (part.type !== 'tool-result') continue;
       const { output } = part;
       const text = output.type === 'text' || output.type === 'error-text' ? output.value : JSON.stringify(output);
-      const ok = output.type === 'text' && /(?:^|\n\n)exit code: 0(?:\n|$)/.test(text);
+      const ok = output.type === 'text' && WENT_WELL.test(text);
       history.push({ command: commands.get(part.toolCallId) ?? '', text, ok });
     }
   }

@@ -2,6 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 
 /**
  * @typedef {import('agent-bash/ai').BashToolOutput} BashToolOutput
+ * @typedef {import('agent-bash').BackgroundCheck} BackgroundCheck
  * @typedef {import('agent-bash').BashResult} BashResult
  * @typedef {import('agent-bash').Truncation} Truncation
  * @typedef {(text: string) => string} Paint
@@ -79,14 +80,16 @@ export class Transcript {
   /**
    * A command begins.
    * @param {string} id
-   * @param {{ command?: unknown, mode?: unknown, cwd?: unknown, head?: unknown, tail?: unknown, timeout_ms?: unknown }} input
+   * @param {{ command?: unknown, check_pid?: unknown, kill_pid?: unknown, mode?: unknown, cwd?: unknown, head?: unknown, tail?: unknown, timeout_ms?: unknown }} input
    */
   begin(id, input) {
+    const command =
+      input.command ?? (input.check_pid ? `check_pid ${input.check_pid}` : `kill_pid ${input.kill_pid ?? ''}`);
     const asked = ['mode', 'cwd', 'head', 'tail', 'timeout_ms'].flatMap((key) => {
       const value = Object(input)[key];
       return value === undefined || value === null ? [] : [`${key} ${value}`];
     });
-    const head = printable(String(input.command ?? '')).replaceAll('\n', '\n  ');
+    const head = printable(String(command)).replaceAll('\n', '\n  ');
     this.#open.set(
       id,
       `${this.#paint.bold(head)}${asked.length > 0 ? this.#paint.dim(printable(`  (${asked.join(', ')})`)) : ''}`,
@@ -119,12 +122,27 @@ export class Transcript {
     this.#open.delete(id);
     this.#clearProgress();
     if ('error' in output) return this.#line(this.#paint.red(`  ✗ nothing ran: ${printable(output.error)}`));
+    if ('task' in output) return this.#check(output);
+    if (output.background) {
+      this.#stream(output.stdout, (line) => line);
+      this.#stream(output.stderr, this.#paint.red);
+      const { pid, logPath } = output.background;
+      return this.#line(this.#paint.green(printable(`  ✓ in the background · pid ${pid} · output in ${logPath}`)));
+    }
     this.#stream(output.stdout, (line) => line);
     this.#stream(output.stderr, this.#paint.red);
     for (const note of output.notes) this.#line(this.#paint.dim(`  note: ${printable(note)}`));
     const good = output.exitCode === 0;
     const ended = `  ${good ? '✓' : '✗'} ${[outcome(output), seconds(output.durationMs), ...cuts(output)].join(' · ')}`;
     this.#line((good ? this.#paint.green : this.#paint.red)(printable(ended)));
+  }
+
+  /** A task was looked at or ended. @param {BackgroundCheck} check */
+  #check({ task, output }) {
+    this.#stream(output, (line) => line);
+    const { pid, state, exitCode, signal } = task;
+    const how = { running: 'still running', exited: `exit ${exitCode}`, killed: `killed by ${signal}`, lost: 'lost' };
+    this.#line(this.#paint.green(`  ✓ pid ${pid} · ${how[state]}`));
   }
 
   /** What goes wrong on the way. @param {string} text */
