@@ -1,6 +1,49 @@
 // Written by `npm run build:ts` from ts/index.ts: do not edit.
 
 //#region native.d.cts
+/** A look at a task. */
+interface BackgroundCheck {
+  /** As it was at that time. */
+  task: BackgroundTask;
+  /** What is new in its log since the last look, cut like a result; without the closing line. */
+  output: string;
+  /** Lines of that before the cut, an unfinished last one included. */
+  newLines: number;
+  /** Up to where the log was read: an offset in bytes, for the `cursor` of a later check. */
+  cursor: number;
+  /** How it was cut, or `null`. */
+  truncation: Truncation | null;
+  /** Whether the pattern or the port was there that was waited for. */
+  matched: boolean;
+}
+/** A command that goes on in the background. */
+interface BackgroundTask {
+  /** Names the task in its registry. */
+  id: string;
+  /** Process id of its shell; of an adopted one that of its eldest process. */
+  pid: number;
+  /** The process group of that process. */
+  pgid: number;
+  /** As it was given; of an adopted one the command line of its eldest process. */
+  command: string;
+  /** The folder it was started in, absolute. */
+  cwd: string;
+  /** Its log, absolute: all it wrote as sanitized text, and at the end one line that says how it ended. */
+  logPath: string;
+  /** Unix time in ms. */
+  startedAt: number;
+  /**
+   * `'exited'` by itself; `'killed'` by `kill`, a signal or a limit; `'lost'` when nobody saw its end: the machine was
+   * restarted, or its helper process was killed.
+   */
+  state: 'running' | 'exited' | 'killed' | 'lost';
+  /** As in a `BashResult`; `null` while it runs and when it was lost. */
+  exitCode: number | null;
+  /** What ended it, or the strongest that was sent to end it (`'SIGTERM'`); `null` when it ended by itself. */
+  signal: string | null;
+  /** Unix time in ms; `null` while it runs. */
+  endedAt: number | null;
+}
 /** How a command ended and what it wrote: plain own-property data, whole after `structuredClone` and a JSON round trip. */
 interface BashResult {
   /** What is kept of standard output as sanitized text, with its notice; with `merge` of both streams. */
@@ -21,11 +64,12 @@ interface BashResult {
   timeoutMs: number | null;
   /** How each stream was cut. */
   truncation: BashTruncation;
-  /** Always `null` in this version. */
-  background: null | null;
+  /** The task that it is, when `'backgrounded'`; else `null`. */
+  background: BackgroundTask | null;
   /**
-   * Processes that the command left running after the shell ended. They are not ended, and their later writes go
-   * nowhere and hurt nobody.
+   * Processes that the command left running after the shell ended. They are not ended. With a registry those that
+   * still hold the command's pipes become one task, whose log has the rest of their output; without one their later
+   * writes go nowhere and hurt nobody.
    */
   survivors: Array<Survivor>;
   /** What the shell and the processes it waited for used. */
@@ -73,8 +117,8 @@ interface Survivor {
   pid: number;
   /** Its command line, at most 200 characters. */
   command: string;
-  /** Always `null` in this version. */
-  taskId: null | null;
+  /** The task that it belongs to from now on, or `null`: it let go of the command's pipes, or there is no registry. */
+  taskId: string | null;
 }
 /** How a stream was cut. Figures are of the sanitized stream and leave the notice out. */
 interface Truncation {
@@ -106,6 +150,82 @@ interface Truncation {
   notice: string;
 }
 //#endregion
+//#region ts/registry.d.ts
+/**
+ * Commands that run in the background: starts them, reads what they write, waits for them and ends them.
+ *
+ * With `dir`, tasks and their logs outlive this process, and any process that opens the same folder sees and ends them.
+ * Without it they end with `close()` or with this process, however that comes about. A running task never keeps Node
+ * alive; a call that has not settled does. A task is named by its id or its pid: `ERR_BASH_UNKNOWN_TASK` for one that
+ * the registry does not have. After `close()` every call is answered with `ERR_BASH_CLOSED`.
+ */
+declare class BackgroundRegistry {
+  #private;
+  /**
+   * Opens the folder, or makes it, and removes what is older than `retentionMs` in it.
+   *
+   * Throws a `BashError`: `ERR_BASH_INVALID_ARG` for options of a wrong type or out of range, or the reason why the
+   * folder cannot be used. It is the only one of the asynchronous calls here that throws.
+   */
+  constructor(options?: BackgroundRegistryOptions);
+  /**
+   * Starts a command and resolves once its shell runs. Its limit is 24 h, unless `timeoutMs` is given. `signal` aborts
+   * the start only. `mode`, `onTimeout`, `registry`, `onOutput` and `onSnapshot` have no effect here: `on('output')`
+   * hears a task. Rejects as `bash()` does, and with `ERR_BASH_TOO_MANY_TASKS` when `maxTasks` run already.
+   */
+  start(command: string, options?: BashOptions): Promise<BackgroundTask>;
+  /**
+   * All tasks as they are now, those of other processes on the same folder too; ended ones until they are older than
+   * `retentionMs`. Throws `ERR_BASH_CLOSED` after `close()`.
+   */
+  list(): BackgroundTask[];
+  /**
+   * What a task has written since the last check or wait of this registry, or from byte `cursor` of its log on, which
+   * leaves the registry's own place as it is.
+   */
+  check(task: number | string, options?: {
+    cursor?: number | undefined;
+  }): Promise<BackgroundCheck>;
+  /**
+   * Resolves with what is new when the task has ended, when its unread output matches `pattern`, when `port` accepts a
+   * connection on this machine, after `timeoutMs`, or when `signal` is aborted: whichever is first. `matched` tells
+   * whether it was the pattern or the port. It reads from the registry's own place and moves it.
+   */
+  wait(task: number | string, options?: BackgroundWaitOptions): Promise<BackgroundCheck>;
+  /**
+   * Ends a task with all it started: SIGTERM, up to its grace, then SIGKILL. Resolves with the rest of its output once
+   * nothing of it is left. One that has ended already is left alone and answered the same way.
+   */
+  kill(task: number | string): Promise<BackgroundCheck>;
+  /** Ends all tasks that run, at once; rejects, after all were tried, when one could not be ended. */
+  killAll(): Promise<BackgroundCheck[]>;
+  /**
+   * `'exit'`: a task has ended, or is lost. `'output'`: a task has written this text, in order; the next text of a task
+   * comes after what the listeners returned has settled. A listener that throws or rejects disturbs neither the others
+   * nor the process: its first failure is a warning of the process (`process.on('warning')`, code
+   * `AGENT_BASH_LISTENER`), and it goes on being called. The same function counts once. Listeners do not keep Node alive.
+   */
+  on(event: 'exit', listener: (task: BackgroundTask) => void): void;
+  on(event: 'output', listener: (task: BackgroundTask, text: string) => void | Promise<void>): void;
+  /** Takes a listener away; one that is not there is none the worse. */
+  off(event: 'exit' | 'output', listener: (...args: never[]) => void): void;
+  /** What went wrong with files of the folder, a line each: a damaged state file costs only its own task. */
+  get notes(): string[];
+  /**
+   * Ends the tasks of a registry without `dir` and removes their files; lets go of those of one with `dir`, which go on.
+   * May be called again, and resolves when that is done.
+   */
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+/**
+ * The registry of the user's own folder, `$XDG_STATE_HOME/agent-bash`, else `~/.local/state/agent-bash`, as `process.env`
+ * has it at the call: one for each thread and folder, made at the first call and made again after it was closed. Its
+ * tasks outlive this process; `npx agent-bash` shows them. Throws as the constructor does, and `ERR_BASH_UNSUPPORTED`
+ * for a user without a home folder.
+ */
+declare function defaultRegistry(): BackgroundRegistry;
+//#endregion
 //#region ts/types.d.ts
 /** What a command is run with. Every field may be left out; `undefined` counts as left out. */
 interface BashOptions {
@@ -117,15 +237,15 @@ interface BashOptions {
   env?: Record<string, string | null | undefined> | undefined;
   /** What of the caller's `process.env` the command sees. `'safe'` (default): all but secrets; `'all'`, `'none'`, or exactly these names. */
   inheritEnv?: 'safe' | 'all' | 'none' | string[] | undefined;
-  /** The time limit by kind of work: `'default'` 30 s, `'slow'` 15 min. `'background'` answers `ERR_BASH_UNSUPPORTED` in this version. */
+  /** The time limit by kind of work: `'default'` 30 s (120 s when the command then moves to the background), `'slow'` 15 min. `'background'` starts it as a task and resolves at once, status `'backgrounded'`; its limit is 24 h. */
   mode?: 'default' | 'slow' | 'background' | undefined;
   /** The time limit in ms, a whole number from 1 to 86,400,000, counted from the start of the process. It overrides the one of `mode`. */
   timeoutMs?: number | undefined;
-  /** What happens at the limit. `'background'` answers `ERR_BASH_UNSUPPORTED` in this version. */
+  /** What happens at the limit: `'kill'` ends the whole tree; `'background'` lets it go on as a task, and the promise resolves with the output so far. Default: `'background'` when `registry` is given, else `'kill'`. */
   onTimeout?: 'kill' | 'background' | undefined;
   /** From SIGTERM to SIGKILL in ms, when the tree is ended: a whole number from 0 to 15,000, default 2,000. */
   graceMs?: number | undefined;
-  /** Ends the whole tree when it is aborted; the promise then resolves with status `'aborted'`. One that was aborted before starts nothing. */
+  /** Ends the whole tree when it is aborted; the promise then resolves with status `'aborted'`. One that was aborted before starts nothing, and what goes on in the background is no longer touched by it. */
   signal?: AbortSignal | undefined;
   /** What the command reads on its standard input, which is closed at its end; `/dev/null` when left out. */
   stdin?: string | Uint8Array | undefined;
@@ -137,14 +257,14 @@ interface BashOptions {
   sanitize?: boolean | SanitizeOptions | undefined;
   /** Whether a stream that passes its byte or character limit is written out whole to a private file. Default `true`. */
   spill?: boolean | SpillOptions | undefined;
-  /** Every byte of both streams as sanitized text, in order, in batches of at most 64 KiB; one call at a time, a returned promise is waited for. A throw or rejection takes the listener away and is a note. */
+  /** Every byte of both streams as sanitized text, in order, in batches of at most 64 KiB; one call at a time, a returned promise is waited for. A throw or rejection takes the listener away and is a note. Not called with mode `'background'`, nor after a move to it: see `BackgroundRegistry.on`. */
   onOutput?: ((chunk: OutputChunk) => void | Promise<void>) | undefined;
   /** A live view of the command: called after each `snapshotIntervalMs` in which it was still running and something changed, with the last 8 KiB of each stream, the unfinished line included. One call at a time; a throw or rejection takes the listener away and is a note. */
   onSnapshot?: ((snapshot: BashSnapshot) => void | Promise<void>) | undefined;
   /** How often `onSnapshot` may be called, in ms, a whole number from 10 to 60,000. Default 250. */
   snapshotIntervalMs?: number | undefined;
-  /** Not in this version: `ERR_BASH_UNSUPPORTED`. */
-  registry?: unknown;
+  /** Where tasks live: what is started in or moved to the background, and processes that a command leaves running with its output still open. Default: none, and `defaultRegistry()` for what is to go to the background. */
+  registry?: BackgroundRegistry | undefined;
   /** Accepted; the safety engine is not part of this version and is off. */
   safety?: 'default' | 'off' | object | undefined;
   /** The shell: a path, or a name on the PATH. Default: the bash found on the caller's PATH. A missing one is `ERR_BASH_SHELL_NOT_FOUND`. */
@@ -170,6 +290,28 @@ interface BashLimits {
   openFiles?: number | undefined;
   /** How large in bytes a file may become by a write of the command: a whole number of at least 1. The system refuses more (SIGXFSZ, EFBIG). */
   fileBytes?: number | undefined;
+}
+/** How a `BackgroundRegistry` keeps its tasks. */
+interface BackgroundRegistryOptions {
+  /** The folder of tasks that outlive this process, made with 0700 if missing; relative ones are resolved against `process.cwd()`. Default: a temporary one, which goes with `close()` or this process, and the tasks with it. */
+  dir?: string | undefined;
+  /** The most tasks that may run at once, default 64. At that number a start is refused with `ERR_BASH_TOO_MANY_TASKS`, and what would move to the background at its limit is killed, with a note. */
+  maxTasks?: number | undefined;
+  /** The most that a log may hold, in bytes, default 1 GiB. What comes after is dropped, with a note in the log; the task goes on. */
+  maxLogBytes?: number | undefined;
+  /** How long an ended task and its log are kept, in ms after its end. Default 7 days. */
+  retentionMs?: number | undefined;
+}
+/** What `BackgroundRegistry.wait` waits for, beside the end of the task. */
+interface BackgroundWaitOptions {
+  /** How long, in ms, a whole number of at least 0. Default: no limit. */
+  timeoutMs?: number | undefined;
+  /** Text that the task writes, or has written and nobody has read yet. A string is the source of a regular expression; of a `RegExp`, `g` and `y` have no meaning. One that the engine cannot do is `ERR_BASH_INVALID_ARG`. */
+  pattern?: string | RegExp | undefined;
+  /** A TCP port of this machine, 1 to 65535, that accepts a connection. */
+  port?: number | undefined;
+  /** Ends the wait, which then resolves with what there is; the task goes on. */
+  signal?: AbortSignal | undefined;
 }
 /** What is kept of a stream: its end, its beginning, or both ends. Limits are whole numbers of at least 1; one left out is none, but at most 16 MiB are kept whatever is asked. `maxChars` counts UTF-16 units. */
 type Truncate = {
@@ -207,7 +349,7 @@ interface SpillOptions {
 //#endregion
 //#region ts/errors.d.ts
 /** The codes of a `BashError`. */
-type BashErrorCode = 'ERR_BASH_INVALID_ARG' | 'ERR_BASH_CWD_NOT_FOUND' | 'ERR_BASH_CWD_NOT_DIRECTORY' | 'ERR_BASH_SHELL_NOT_FOUND' | 'ERR_BASH_SPAWN' | 'ERR_BASH_UNSUPPORTED';
+type BashErrorCode = 'ERR_BASH_INVALID_ARG' | 'ERR_BASH_CWD_NOT_FOUND' | 'ERR_BASH_CWD_NOT_DIRECTORY' | 'ERR_BASH_SHELL_NOT_FOUND' | 'ERR_BASH_SPAWN' | 'ERR_BASH_UNKNOWN_TASK' | 'ERR_BASH_TOO_MANY_TASKS' | 'ERR_BASH_CLOSED' | 'ERR_BASH_UNSUPPORTED';
 /** Nothing could be run, and nothing was started. A command that ran is never an error, whatever its exit code. */
 declare class BashError extends Error {
   readonly name = "BashError";
@@ -224,8 +366,8 @@ declare class BashError extends Error {
  *
  * A command that ran is never an error, whatever its exit code, and neither is a time limit or an abort. The promise
  * rejects with a `BashError` only when nothing could be run: `ERR_BASH_INVALID_ARG`, `ERR_BASH_CWD_NOT_FOUND`,
- * `ERR_BASH_CWD_NOT_DIRECTORY`, `ERR_BASH_SHELL_NOT_FOUND`, `ERR_BASH_SPAWN`, `ERR_BASH_UNSUPPORTED`. It never throws
- * synchronously and always settles.
+ * `ERR_BASH_CWD_NOT_DIRECTORY`, `ERR_BASH_SHELL_NOT_FOUND`, `ERR_BASH_SPAWN`, `ERR_BASH_UNSUPPORTED`; with background
+ * tasks also `ERR_BASH_TOO_MANY_TASKS` and `ERR_BASH_CLOSED`. It never throws synchronously and always settles.
  *
  * @param command goes to bash byte for byte, up to 64 MiB; one over 131,071 bytes reaches it as a script.
  * @param options see `BashOptions`; all may be left out.
@@ -238,4 +380,4 @@ declare const TRUNCATE: {
   head: Truncate;
 };
 //#endregion
-export { BashError, type BashErrorCode, type BashLimits, type BashOptions, type BashResult, type BashSnapshot, type BashTruncation, type BashUsage, type OutputChunk, type SanitizeOptions, type SpillOptions, type Survivor, TRUNCATE, type Truncate, type Truncation, bash };
+export { type BackgroundCheck, BackgroundRegistry, type BackgroundRegistryOptions, type BackgroundTask, type BackgroundWaitOptions, BashError, type BashErrorCode, type BashLimits, type BashOptions, type BashResult, type BashSnapshot, type BashTruncation, type BashUsage, type OutputChunk, type SanitizeOptions, type SpillOptions, type Survivor, TRUNCATE, type Truncate, type Truncation, bash, defaultRegistry };
