@@ -111,7 +111,7 @@ fn capture(file: File, start: u64, end: u64, log: std::path::PathBuf) -> std::io
     let mut capture = Capture::new("output", Truncate::default(), Sanitize::off(), false);
     capture.spill_elsewhere(log);
     let mut text = Text::of(file, start, end)?;
-    while let Some(piece) = text.next()? {
+    while let Some(piece) = text.piece()? {
         capture.push(piece.as_bytes());
     }
     Ok(capture.finish())

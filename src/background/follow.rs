@@ -18,7 +18,7 @@ const SWEEP_BOUND: Duration = Duration::from_secs(2);
 impl Registry {
     /// A task of this process, from its start on.
     pub fn own(self: &Arc<Self>, link: Link, task: Task) {
-        self.follow(link, task);
+        self.follow(link, task, true);
         self.sweep_soon();
     }
 
@@ -38,11 +38,12 @@ impl Registry {
         let _runtime = self.runtime().enter();
         let link = supervise::connect(&self.store.socket_path(id)).ok()?;
         let speaker = link.speaker();
-        self.follow(link, task);
+        self.follow(link, task, false);
         Some(speaker)
     }
 
-    fn follow(self: &Arc<Self>, mut link: Link, task: Task) {
+    /// `new`: nobody has heard of the task yet.
+    fn follow(self: &Arc<Self>, mut link: Link, task: Task, new: bool) {
         let speaker = link.speaker();
         let mut current = task.id.clone();
         let mut inner = self.inner();
@@ -68,8 +69,9 @@ impl Registry {
         if let Some(entry) = inner.entries.get_mut(&id) {
             entry.link = Some(Linked { speaker, listener: listener.abort_handle() });
         }
-        drop(inner);
-        self.tell_output_of(&id);
+        if new {
+            self.tell_of_new(&mut inner, &id);
+        }
     }
 
     /// The shim keeps another task from here on: what the shell of the first has left.
@@ -84,8 +86,7 @@ impl Registry {
         if let Some(entry) = inner.entries.get_mut(&id) {
             entry.link = linked;
         }
-        drop(inner);
-        self.tell_output_of(&id);
+        self.tell_of_new(&mut inner, &id);
     }
 
     fn hear_growth(&self, id: &str, bytes: u64, pending: Vec<String>) {

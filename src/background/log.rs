@@ -110,7 +110,7 @@ impl Text {
     }
 
     /// The next piece, whole characters; `None` at the end.
-    pub fn next(&mut self) -> io::Result<Option<String>> {
+    pub fn piece(&mut self) -> io::Result<Option<String>> {
         while self.at < self.end {
             let want = usize::try_from(self.end - self.at).unwrap_or(CHUNK).min(CHUNK);
             let from = self.held.len();
@@ -216,7 +216,7 @@ mod tests {
             let start = start.min(end);
             let mut pieces = Text::of(open(), start, end).expect("opened");
             let mut got = String::new();
-            while let Some(piece) = pieces.next().expect("read") {
+            while let Some(piece) = pieces.piece().expect("read") {
                 got.push_str(&piece);
             }
             let from = whole.ceil_char_boundary(usize::try_from(start).expect("short"));

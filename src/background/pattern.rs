@@ -50,7 +50,7 @@ impl Search {
             return Ok(self.at == 0 && self.is_in(""));
         }
         let mut text = Text::of(file, self.at, end)?;
-        while let Some(piece) = text.next()? {
+        while let Some(piece) = text.piece()? {
             self.at += piece.len() as u64;
             self.window.push_str(&piece);
             if self.is_in("") {

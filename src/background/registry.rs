@@ -12,7 +12,7 @@ use super::task::{Order, Task};
 use crate::background::new_id;
 use crate::capture::Sanitize;
 use crate::error::Error;
-use crate::supervise::{HelperError, Helpers, Speaker};
+use crate::supervise::{self, HelperError, Helpers, Speaker};
 
 /// A day: the time limit of a task, from its start.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -82,6 +82,8 @@ pub(super) struct Entry {
     pub progress: watch::Sender<Progress>,
     /// Its output is being told to the watcher, which hears of its end after that.
     pub told: Option<Arc<tokio::sync::Notify>>,
+    /// The watcher has heard of its end.
+    pub exit_told: bool,
 }
 
 /// A link that is listened to, for as long as this lives.
@@ -307,6 +309,8 @@ impl Registry {
 
     /// With its shim a task has lost whoever would have ended its processes.
     fn clear_away(&self, mark: String) {
+        supervise::kill(&supervise::marked(&mark));
+        // What was being forked meanwhile.
         self.runtime().spawn(async move { super::end_marked(&mark).await });
     }
 
@@ -314,14 +318,14 @@ impl Registry {
     pub(super) fn take_in(&self, inner: &mut Inner, task: Task, stamp: Option<Stamp>) {
         let id = task.id.clone();
         let ended = !task.is_running();
-        let Inner { entries, watch, .. } = inner;
-        let entry = entries.entry(id).or_insert_with(|| Entry {
+        let entry = inner.entries.entry(id.clone()).or_insert_with(|| Entry {
             task: task.clone(),
             stamp,
             cursor: 0,
             link: None,
             progress: watch::Sender::default(),
             told: None,
+            exit_told: false,
         });
         entry.stamp = stamp.or(entry.stamp);
         let was_running = entry.task.is_running();
@@ -331,12 +335,9 @@ impl Registry {
         }
         if ended {
             entry.progress.send_if_modified(|progress| !std::mem::replace(&mut progress.ended, true));
-            if was_running
-                && entry.told.is_none()
-                && watch.exit
-                && let Some(watcher) = &watch.watcher
-            {
-                watcher.exit(entry.task.clone());
+            // Of one that had ended before it was seen first nobody needs to hear.
+            if was_running && entry.told.is_none() {
+                inner.tell_exit(&id);
             }
         }
     }
@@ -355,10 +356,9 @@ impl Registry {
     pub async fn close(&self) {
         let tasks: Vec<Task> = {
             let mut inner = self.inner();
-            if inner.closed {
+            if std::mem::replace(&mut inner.closed, true) {
                 return;
             }
-            inner.watch = Watch::default();
             inner.entries.values().map(|entry| entry.task.clone()).filter(Task::is_running).collect()
         };
         if self.settings.dir.is_none() {
@@ -369,6 +369,7 @@ impl Registry {
             for end in ends.collect::<Vec<_>>() {
                 let _ = end.await;
             }
+            self.until_told().await;
         }
         self.shut();
     }
@@ -378,6 +379,7 @@ impl Registry {
         let mut inner = self.inner();
         inner.closed = true;
         inner.watch = Watch::default();
+        inner.stop_telling();
         let ended: Vec<String> =
             inner.entries.drain().filter(|(_, entry)| !entry.task.is_running()).map(|(id, _)| id).collect();
         drop(inner);
@@ -390,6 +392,21 @@ impl Registry {
 }
 
 impl Inner {
+    /// Lets those go who wait for the watcher.
+    pub fn stop_telling(&mut self) {
+        self.entries.values_mut().filter_map(|entry| entry.told.take()).for_each(|told| told.notify_one());
+    }
+
+    /// Tells the watcher once that a task has ended.
+    pub fn tell_exit(&mut self, id: &str) {
+        let Some(entry) = self.entries.get_mut(id) else { return };
+        if let Some(watcher) = self.watch.watcher.as_ref().filter(|_| self.watch.exit)
+            && !std::mem::replace(&mut entry.exit_told, true)
+        {
+            watcher.exit(entry.task.clone());
+        }
+    }
+
     fn note(&mut self, note: String) {
         if !self.notes.contains(&note) {
             self.notes.push(note);

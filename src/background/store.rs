@@ -432,7 +432,11 @@ mod tests {
         let fresh = new_id();
         store.create_log(&fresh).expect("new");
         store.sweep([old.clone(), running.clone()].into_iter(), Duration::from_secs(1));
-        let mut left: Vec<_> = fs::read_dir(store.path()).expect("listed").flatten().map(|e| e.file_name()).collect();
+        let mut left: Vec<_> = fs::read_dir(store.path())
+            .expect("listed")
+            .flatten()
+            .map(|e| e.file_name().into_string().expect("text"))
+            .collect();
         left.sort();
         let mut wanted = vec![format!("{}.json", running.id), format!("{}.log", running.id), format!("{fresh}.log")];
         wanted.sort();

@@ -1,22 +1,27 @@
 //! Telling a host what its tasks write, and when they end.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::Notify;
+use tokio::time::{Instant, sleep};
 
 use super::log::Text;
-use super::registry::{Registry, Watcher};
+use super::registry::{Inner, Registry, Watcher};
 use super::task::Task;
 
 /// The most text that is told at once, bytes.
 const BATCH: u64 = 64 * 1024;
+/// When a registry is closed, for its watcher to take what is still to be told.
+const TAKEN: Duration = Duration::from_millis(500);
+const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
 impl Registry {
     /// Who hears of tasks from here on, and of what.
     pub fn watch(self: &Arc<Self>, watcher: Arc<dyn Watcher>, exit: bool, output: bool) {
         let mut inner = self.inner();
         if !output {
-            inner.entries.values_mut().for_each(|entry| entry.told = None);
+            inner.stop_telling();
         }
         inner.watch = super::registry::Watch { watcher: Some(watcher), exit, output };
         self.look(&mut inner);
@@ -26,7 +31,7 @@ impl Registry {
         for task in running {
             // Of those that other processes started, too.
             if (exit || output) && self.link(&task.id).is_some() {
-                self.tell_output_from(&task.id, None);
+                self.tell_output(&mut self.inner(), &task.id, None);
             }
         }
     }
@@ -38,22 +43,20 @@ impl Registry {
         }
     }
 
-    /// Tells of a new task from its first byte.
-    pub(super) fn tell_output_of(self: &Arc<Self>, id: &str) {
-        self.tell_output_from(id, Some(0));
+    /// Tells of a new task from its first byte, and of its end should it have ended before anybody knew of it.
+    pub(super) fn tell_of_new(self: &Arc<Self>, inner: &mut Inner, id: &str) {
+        self.tell_output(inner, id, Some(0));
+        if inner.entries.get(id).is_some_and(|entry| entry.told.is_none() && !entry.task.is_running()) {
+            inner.tell_exit(id);
+        }
     }
 
     /// `from` `None`: from what is not there yet.
-    fn tell_output_from(self: &Arc<Self>, id: &str, from: Option<u64>) {
-        let mut inner = self.inner();
+    fn tell_output(self: &Arc<Self>, inner: &mut Inner, id: &str, from: Option<u64>) {
         let Some(watcher) = inner.watch.watcher.clone().filter(|_| inner.watch.output) else { return };
-        let Some(entry) = inner.entries.get_mut(id) else { return };
-        if entry.told.is_some() || !entry.task.is_running() {
-            return;
-        }
+        let Some(entry) = inner.entries.get_mut(id).filter(|entry| entry.told.is_none()) else { return };
         let took = Arc::new(Notify::new());
         entry.told = Some(Arc::clone(&took));
-        drop(inner);
         let weak = Arc::downgrade(self);
         let id = id.to_owned();
         self.runtime().spawn(async move {
@@ -64,6 +67,14 @@ impl Registry {
                 }
             }
         });
+    }
+
+    /// Until the watcher has heard of all ends, or takes too long.
+    pub(super) async fn until_told(&self) {
+        let until = Instant::now() + TAKEN;
+        while self.inner().entries.values().any(|entry| entry.told.is_some()) && Instant::now() < until {
+            sleep(LOOK_AGAIN).await;
+        }
     }
 
     /// Tells what has come since. Returns whether there will be more.
@@ -81,7 +92,7 @@ impl Registry {
         let start = *at.get_or_insert(end);
         if start < end {
             let end = end.min(start + BATCH);
-            let text = Text::of(file, start, end).and_then(|mut text| text.next());
+            let text = Text::of(file, start, end).and_then(|mut text| text.piece());
             let Ok(Some(text)) = text else { return false };
             *at = Some(start + text.len() as u64);
             watcher.output(task, text);
@@ -90,12 +101,10 @@ impl Registry {
         }
         if !task.is_running() {
             let mut inner = self.inner();
-            self.take_in(&mut inner, task.clone(), None);
+            self.take_in(&mut inner, task, None);
+            inner.tell_exit(id);
             if let Some(entry) = inner.entries.get_mut(id) {
                 entry.told = None;
-            }
-            if inner.watch.exit {
-                watcher.exit(task);
             }
             return false;
         }
