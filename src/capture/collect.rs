@@ -191,6 +191,11 @@ impl Capture {
         self.cleaner.resume()
     }
 
+    /// Somebody else goes on from where [`Capture::resume`] tells: an unfinished character is shown there.
+    pub fn break_off(&mut self) {
+        self.cleaner.break_off();
+    }
+
     /// The end of the stream: hands the unfinished line on. Live text can still be taken. A second call does nothing.
     pub fn end(&mut self) {
         if !std::mem::replace(&mut self.ended, true) {

@@ -56,6 +56,11 @@ impl Decoder {
         self.len = cut.len();
     }
 
+    /// The stream goes on elsewhere, and so does its unfinished character.
+    pub(super) fn forget_held(&mut self) {
+        self.len = 0;
+    }
+
     /// The end of the stream: a character that stays unfinished is one more replacement.
     pub(super) fn end(&mut self, emit: &mut dyn FnMut(&str)) {
         if self.len > 0 {

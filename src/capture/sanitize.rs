@@ -123,6 +123,11 @@ impl Cleaner {
         bytes
     }
 
+    /// The stream goes on elsewhere, and so does its unfinished character: it is not shown here.
+    pub fn break_off(&mut self) {
+        self.decoder.forget_held();
+    }
+
     /// Invalid sequences that became U+FFFD, and NULs that were dropped.
     pub fn replaced(&self) -> u64 {
         self.decoder.replaced() + self.body.nuls

@@ -140,6 +140,10 @@ impl<'a, L: Listener> Drive<'a, L> {
         self.feed.close();
         let elapsed = self.began.elapsed();
         let adoption = self.adoption();
+        if adoption.is_some() || self.moved.is_some() {
+            self.stdout.capture.break_off();
+            self.stderr.iter_mut().for_each(|flow| flow.capture.break_off());
+        }
         self.deliver_the_rest().await;
         let Self { child, stdout, stderr, pid, end, mut notes, request, aborted, hard, moved, .. } = self;
         let mut end = end.unwrap_or(Err(Unsettled::Limit));
