@@ -72,7 +72,7 @@ interface BashResult {
    * writes go nowhere and hurt nobody.
    */
   survivors: Array<Survivor>;
-  /** What the shell and the processes it waited for used. */
+  /** What the command's processes used; those that it left running, up to the end of the shell. */
   usage: BashUsage;
   /** One fact a line that the caller or the model should know. */
   notes: Array<string>;

@@ -12,7 +12,8 @@ export function toNative(command: string, given: BashOptions): Parameters<Bridge
 }
 
 function toNativeOptions(given: BashOptions): NativeOptions {
-  const { args, mode, timeoutMs, graceMs, merge, truncate, limits, shell, env, inheritEnv, sanitize, spill, stdin } = given;
+  const { args, mode, timeoutMs, graceMs, merge, truncate, limits, shell, env, inheritEnv, sanitize, spill, stdin } =
+    given;
   const options: NativeOptions = {};
   if (args !== undefined) options.args = args;
   if (mode !== undefined) options.mode = mode;

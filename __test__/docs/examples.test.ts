@@ -3,7 +3,7 @@ import { folder } from '../support/index.ts';
 import { examples, page, printed, promised } from './examples.ts';
 
 // Each example runs as it stands; what it prints is what the comments behind its console.log lines say.
-describe.each(['running.md', 'output.md', 'environment.md', 'platforms.md'])('docs/%s', async (name) => {
+describe.each(['running.md', 'limits.md', 'output.md', 'environment.md', 'platforms.md'])('docs/%s', async (name) => {
   const blocks = examples(await page(name)).map((example, index) => ({ example, number: index + 1 }));
 
   test('has examples, and each shows something', () => {

@@ -6,6 +6,7 @@ const first = (rows: string[][]) => rows.flatMap(([cell = '']) => spans(cell));
 const running = await page('running.md');
 const output = await page('output.md');
 const platforms = await page('platforms.md');
+const limits = await page('limits.md');
 
 test('the table of options has each of them', async () => {
   const declared = /export interface BashOptions \{\n(.*?)^\}/ms.exec(await source('ts/types.ts'))?.[1] ?? '';
@@ -29,6 +30,14 @@ test('the tables of results have each field and each status', async () => {
       .map((row) => row.slice(2, -2).split(' | ')),
   );
   expect(fields.sort()).toEqual(Object.keys(result.truncation.stdout ?? {}).sort());
+});
+
+test('the table of limits has each of them', async () => {
+  const declared = /export interface BashLimits \{\n(.*?)^\}/ms.exec(await source('ts/types.ts'))?.[1] ?? '';
+  const names = [...declared.matchAll(/^ {2}(\w+)\?:/gm)].map(([, name]) => name);
+  const rows = [...limits.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
+  expect(rows).toEqual(names);
+  expect(rows).toHaveLength(5);
 });
 
 test('the table of errors has each code', async () => {
@@ -72,6 +81,16 @@ test.each([
   ['src/capture/line.rs', 'LINE_LIMIT: usize = 64 * 1024', output, 'collapses up to 64 KiB'],
   ['src/capture/policy.rs', 'HARD_KEEP: u64 = 16 << 20', output, '16 MiB are the most'],
   ['src/outcome.rs', 'FEW_REPLACED: u64 = 3', output, 'than 3 such places'],
+  ['src/supervise/limits.rs', 'FIRST: Duration = Duration::from_millis(10)', limits, '10 ms after the start'],
+  ['src/supervise/limits.rs', 'USUAL: Duration = Duration::from_millis(20)', limits, 'every 20 ms'],
+  ['src/supervise/limits.rs', 'NEAR: Duration = Duration::from_millis(5)', limits, 'every 5 ms once half'],
+  [
+    'src/supervise/limits.rs',
+    'IDLE: Duration = Duration::from_millis(100)',
+    limits,
+    'every 100 ms while nothing happens',
+  ],
+  ['src/supervise/limits.rs', 'SHARE: u32 = 10', limits, 'a tenth of one core at most'],
   ['src/sys/linux.rs', 'inherited.max(500)', platforms, 'at least 500'],
   ['.github/workflows/release.yml', 'runner: ubuntu-22.04 }', platforms, 'glibc 2.35'],
 ])('%s: %s', async (path, number, text, words) => {

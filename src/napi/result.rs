@@ -39,7 +39,7 @@ pub struct BashResult {
     /// still hold the command's pipes become one task, whose log has the rest of their output; without one their later
     /// writes go nowhere and hurt nobody.
     pub survivors: Vec<Survivor>,
-    /// What the shell and the processes it waited for used.
+    /// What the command's processes used; those that it left running, up to the end of the shell.
     pub usage: BashUsage,
     /// One fact a line that the caller or the model should know.
     pub notes: Vec<String>,

@@ -84,7 +84,7 @@ pub enum Cause {
 pub struct Ended {
     /// Exit code or signal.
     pub end: End,
-    /// What the tree used, as far as it was waited for.
+    /// What the tree used: who has ended, and who is still there.
     pub usage: Usage,
     /// From the start of the process to its end.
     pub duration: Duration,

@@ -205,10 +205,11 @@ impl Shim {
         let (end, duration) = running.shell_end.unwrap_or((End::Signal(libc::SIGKILL), started.elapsed()));
         let cause = running.ending.take().map_or(Cause::Itself, |ending| ending.cause);
         let last = self.lifeline.is_none();
+        let mut usage = running.usage;
         if alive {
-            running.usage.add(used_by_living(running.mark.as_deref()));
+            usage.add(used_by_living(running.mark.as_deref()));
         }
-        let ended = Ended { end, usage: running.usage, duration, cause, alive, last };
+        let ended = Ended { end, usage, duration, cause, alive, last };
         self.send(protocol::ENDED, &ended.encode());
         self.unread.clear();
         if alive { self.after_end(running) } else { Ok(()) }
@@ -316,8 +317,11 @@ impl Shim {
         };
         let settled_at = Instant::now() + SETTLE;
         while !self.is_settled(mark) && Instant::now() < settled_at {
-            if self.wait(Some(settled_at))?.socket {
+            if self.wait(running.watch.iter().map(Watch::wake_at).chain([settled_at]).min())?.socket {
                 self.read();
+            }
+            if let Some(broken) = Watch::hold(&mut running.watch, running.usage, mark) {
+                self.send(protocol::BROKEN, &broken.encode());
             }
         }
         let members = tree::members(mark, &[]);
@@ -352,9 +356,7 @@ impl Shim {
         self.lifeline = None;
         while !self.is_settled(mark) {
             self.wait(watch.as_ref().map(Watch::wake_at))?;
-            if watch.as_mut().and_then(|watch| watch.look(Instant::now(), usage, mark)).is_some() {
-                tree::strike(mark, || while matches!(sys::reap(false), Reaped::Ended(..)) {});
-            }
+            Watch::hold(&mut watch, usage, mark);
         }
         sys::exit_now(0)
     }

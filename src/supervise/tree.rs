@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
-use nix::unistd::{Pid, getpid};
+use nix::unistd::{Pid, getpgid, getpid};
 
 use crate::sys::{self, Identity};
 
@@ -15,7 +15,7 @@ pub const MARK: &str = "AGENT_BASH_ID";
 const STRIKE: Duration = Duration::from_millis(50);
 
 /// After how many steps further down a strike turns to what has come to this process meanwhile.
-const BETWEEN: u32 = 16;
+const BETWEEN: usize = 16;
 
 /// A process below this one, and who it is: a pid alone may have another owner by now.
 #[derive(Debug, Clone, Copy)]
@@ -99,7 +99,7 @@ pub fn kill(members: &[Member]) {
 }
 
 /// Ends everything below this process, and where orphans do not come back what has the mark, though it starts others
-/// faster than they could be found one by one. `reap` takes what has ended. To be repeated until nothing is left.
+/// faster than they could be looked at one by one. `reap` takes what has ended. To be repeated until nothing is left.
 pub fn strike(mark: Option<&str>, mut reap: impl FnMut()) {
     let _hurry = sys::Hurry::begin();
     let until = Instant::now() + STRIKE;
@@ -107,32 +107,27 @@ pub fn strike(mark: Option<&str>, mut reap: impl FnMut()) {
     loop {
         let mut waiting = strike_children();
         if !sys::ORPHANS_COME_BACK {
-            waiting.extend(mark.map(marked_pids).unwrap_or_default());
+            let strays = mark.map(marked).unwrap_or_default();
+            kill(&strays);
+            waiting.extend(strays.iter().map(|stray| stray.pid));
         }
-        let mut fresh = false;
-        let mut steps = 0;
-        let mut groups = HashSet::new();
+        let before = struck.len();
+        struck.extend(waiting.iter().copied());
+        let mut visited = HashSet::from([getpid()]);
         while let Some(pid) = waiting.pop() {
-            if steps % BETWEEN == 0 {
+            if visited.len().is_multiple_of(BETWEEN) {
                 reap();
                 strike_children();
             }
-            steps += 1;
-            let Some(member) = Member::of(pid) else { continue };
-            if !struck.insert((pid, member.identity.started)) {
-                continue;
+            if visited.insert(pid) {
+                let killed = sys::kill_children(pid);
+                struck.extend(killed.iter().copied());
+                waiting.extend(killed);
             }
-            fresh = true;
-            // A group hears of it as a whole: none of it starts another one that escapes.
-            if groups.insert(member.identity.group) {
-                sys::signal_group(member.identity.group, Signal::SIGKILL);
-            } else {
-                member.signal(Signal::SIGKILL);
-            }
-            waiting.extend(sys::first_children(pid));
         }
+        reap();
         // What was started in between is found now; those that were killed go on being there for a moment.
-        if !fresh || Instant::now() >= until {
+        if struck.len() == before || Instant::now() >= until {
             return;
         }
     }
@@ -142,7 +137,14 @@ pub fn strike(mark: Option<&str>, mut reap: impl FnMut()) {
 /// process that is killed leaves its own to this one, and among hundreds that fork every moment counts.
 fn strike_children() -> Vec<Pid> {
     let children = sys::first_children(getpid());
+    let mut groups = HashSet::new();
     for child in &children {
+        // A group hears of it as a whole: none of it starts another one that escapes.
+        if let Ok(group) = getpgid(Some(*child))
+            && groups.insert(group)
+        {
+            sys::signal_group(group, Signal::SIGKILL);
+        }
         sys::signal(*child, Signal::SIGKILL);
     }
     children

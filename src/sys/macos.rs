@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use nix::unistd::Pid;
 
 use super::processes::{ExecVectors, become_program};
-use super::{Launch, LaunchError, LaunchStep, Memory, Sample, Usage};
+use super::{Launch, LaunchError, LaunchStep, Sample, Usage};
 
 pub(super) const SOCKET_FLAGS: i32 = 0;
 pub(super) const SEND_FLAGS: i32 = 0;
@@ -133,6 +133,17 @@ pub fn first_children(pid: Pid) -> Vec<Pid> {
     children(pid)
 }
 
+/// Ends the children of a process, and gives them.
+pub fn kill_children(parent: Pid) -> Vec<Pid> {
+    let children = children(parent);
+    for child in &children {
+        if identity(*child).is_some_and(|now| now.parent == parent) {
+            super::signal(*child, nix::sys::signal::Signal::SIGKILL);
+        }
+    }
+    children
+}
+
 /// Nothing of the kind is needed here.
 pub struct Hurry;
 
@@ -148,8 +159,6 @@ impl Hurry {
 pub struct Identity {
     /// Its parent.
     pub parent: Pid,
-    /// Its process group.
-    pub group: Pid,
     /// When it was started, in µs.
     pub started: u64,
     /// Whether it has ended and only waits to be reaped.
@@ -165,7 +174,6 @@ pub fn identity(pid: Pid) -> Option<Identity> {
     let info = info(pid.as_raw())?;
     Some(Identity {
         parent: Pid::from_raw(i32::try_from(info.pbi_ppid).ok()?),
-        group: Pid::from_raw(i32::try_from(info.pbi_pgid).ok()?),
         started: info.pbi_start_tvsec * 1_000_000 + info.pbi_start_tvusec,
         zombie: info.pbi_status == SZOMB,
         stopped: info.pbi_status == SSTOP,
@@ -221,13 +229,13 @@ pub fn sample(pid: Pid) -> Option<Sample> {
 }
 
 /// The footprint, as sampled, counts what is shared for nobody: there is nothing more to be known.
-pub fn memory(_: Pid) -> Option<Memory> {
+pub fn memory(_: Pid) -> Option<u64> {
     None
 }
 
 /// Nothing that could be asked here; a child is started by `posix_spawn`, which copies and shares nothing.
-pub fn share_memory(_: Pid, _: Pid) -> bool {
-    false
+pub fn share_memory(_: Pid, _: Pid) -> Option<bool> {
+    Some(false)
 }
 
 /// Signals a process, unless the pid has another owner than `expected` by now.
