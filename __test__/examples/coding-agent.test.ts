@@ -33,6 +33,17 @@ describe('the repair', () => {
       /^ {2}✓ exit 0 · [\d.]+ m?s$/m,
       /^\$ git add src\/cart\.js && git commit /m,
       /│ [0-9a-f]{7,} Count the last item of a cart$/m,
+      /^\$ npm run --silent dev {2}\(mode background\)$/m,
+      /^ {2}✓ in the background · pid \d+ · output in \/.*$/m,
+      /^\$ until grep -o 'http:\/\/\.\*' .*; do sleep 0\.1; done {2}\(timeout_ms 20000\)$/m,
+      /│ http:\/\/127\.0\.0\.1:\d+$/m,
+      /│ 800$/m,
+      /^\$ check_pid \d+$/m,
+      /│ GET \/total: 800$/m,
+      /^ {2}✓ pid \d+ · still running$/m,
+      /^It asks 800 for it, as it should\. I will stop the server\.$/m,
+      /^\$ kill_pid \d+$/m,
+      /^ {2}✓ pid \d+ · killed by SIGTERM$/m,
       /^✓ repaired: the tests pass in a fresh clone of commit [0-9a-f]{7}$/m,
     ];
     let rest = stdout;
@@ -43,6 +54,7 @@ describe('the repair', () => {
     }
     expect(code).toBe(0);
     expect(stdout).not.toContain(ESCAPE);
+    expect(await processesIn(run.temporary)).toEqual([]);
     expect((await readdir(run.temporary)).filter((name) => name.startsWith('coding-agent-'))).toEqual([]);
   });
 
@@ -86,6 +98,14 @@ describe('an interruption', () => {
     expect(end.stderr).toBe('');
     expect(await processesIn(run.temporary)).toEqual([]);
     expect((await readdir(run.temporary)).filter((name) => name.startsWith('coding-agent-'))).toEqual([]);
+  });
+
+  test('ends the server in the background too', async () => {
+    const run = await start([]);
+    await run.until(/in the background · pid \d+/);
+    run.child.kill('SIGTERM');
+    expect((await run.ended).code).toBe(143);
+    expect(await processesIn(run.temporary)).toEqual([]);
   });
 
   test('by a reader that goes away ends it too', async () => {

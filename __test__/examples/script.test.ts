@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { formatResult } from 'agent-bash/ai';
+import { formatCheck, formatResult } from 'agent-bash/ai';
 import { describe, expect, test } from 'vitest';
 import { EXAMPLE } from './support.ts';
 
@@ -34,6 +34,79 @@ const failing = done(
 );
 const checks = done('cat', "import { sum } from '../lib/it.mjs';\n");
 const source = done('cat', 'for (let n = 0; n < list.length - 1; n++) {\n}\n');
+
+const TASK = {
+  id: 't1',
+  pid: 77,
+  pgid: 77,
+  command: 'npm run --silent dev',
+  cwd: '/',
+  logPath: '/logs/t1.log',
+  startedAt: 1,
+  state: 'running' as const,
+  exitCode: null,
+  signal: null,
+  endedAt: null,
+};
+const cart = done('cat', "import { sum } from '../lib/it.mjs';\nequal(sum([{ price: 1, n: 2 }]), 2);\n");
+const passed = done('npm test', 'ok\n');
+const commit = done('git commit', 'abc1234 Repair\n');
+const committed = [failing, cart, source, passed, done('cat', ''), passed, commit];
+const started = {
+  command: TASK.command,
+  ok: true,
+  text: `<pid>77</pid>\n\n<output_file>${TASK.logPath}</output_file>\n\n<reminder>To stop: kill -9 -77</reminder>`,
+};
+const checked = (state: 'running' | 'killed') => ({
+  command: '',
+  ok: true,
+  text: formatCheck({
+    task: { ...TASK, state, signal: state === 'killed' ? 'SIGTERM' : null },
+    output: '',
+    newLines: 0,
+    cursor: 0,
+    truncation: null,
+    matched: false,
+  }),
+});
+const address = done('until', 'http://127.0.0.1:99\n');
+
+describe('the dev server', () => {
+  test('is started, waited for, asked, looked at and stopped', () => {
+    expect(repair(committed).call).toEqual({ command: 'npm run --silent dev', mode: 'background' });
+    expect(repair([...committed, started])).toMatchObject({
+      say: 'It is process 77. I will wait until it listens.',
+      call: { command: "until grep -o 'http://.*' /logs/t1.log; do sleep 0.1; done", timeout_ms: 20_000 },
+    });
+    const asked = [...committed, started, address];
+    expect(repair(asked).call.command).toContain(
+      `'http://127.0.0.1:99/total?items=${encodeURIComponent('[{"price":1,"n":2}]')}'`,
+    );
+    const answered = [...asked, done('node', '2\n')];
+    expect(repair(answered).call).toEqual({ check_pid: 77 });
+    expect(repair([...answered, checked('running')])).toEqual({
+      say: 'It asks 2 for it, as it should. I will stop the server.',
+      call: { kill_pid: 77 },
+    });
+    const { say, call } = repair([...answered, checked('running'), checked('killed')]);
+    expect(say).toMatch(/^Done: .* the repair is commit abc1234\.$/);
+    expect(call).toBeUndefined();
+  });
+
+  test('that never listens is stopped all the same', () => {
+    const silent = [...committed, started, done('until', '', 124)];
+    expect(repair(silent).call).toEqual({ kill_pid: 77 });
+    const { say, call } = repair([...silent, checked('killed')]);
+    expect(say).toMatch(/does not listen/);
+    expect(call).toBeUndefined();
+  });
+
+  test('that does not start is said so', () => {
+    const { say, call } = repair([...committed, { command: '', ok: false, text: 'no bash' }]);
+    expect(say).toMatch(/does not start/);
+    expect(call).toBeUndefined();
+  });
+});
 
 describe('the script', () => {
   test('takes names, lines and values from the output', () => {
@@ -89,12 +162,19 @@ describe('the model around it', () => {
             output: { type: 'text', value: '(no output)\n\nexit code: 0' },
           },
           { type: 'tool-result', toolCallId: 'b', toolName: 'bash', output: { type: 'error-text', value: 'refused' } },
+          {
+            type: 'tool-result',
+            toolCallId: 'c',
+            toolName: 'bash',
+            output: { type: 'text', value: checked('running').text },
+          },
         ],
       },
     ];
     expect(historyOf(prompt)).toEqual([
       { command: 'true', text: '(no output)\n\nexit code: 0', ok: true },
       { command: '', text: 'refused', ok: false },
+      checked('running'),
     ]);
   });
 

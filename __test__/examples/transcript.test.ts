@@ -68,6 +68,26 @@ describe('the line that closes a command', () => {
   });
 });
 
+describe('a process in the background', () => {
+  const task = { pid: 77, logPath: '/logs/t1.log', state: 'running', exitCode: null, signal: null };
+
+  test.each([
+    [
+      'started',
+      result({ status: 'backgrounded', exitCode: null, background: task }),
+      '✓ in the background · pid 77 · output in /logs/t1.log',
+    ],
+    ['checked', { task, output: 'up\n' }, '│ up\n  ✓ pid 77 · still running'],
+    ['that ended', { task: { ...task, state: 'exited', exitCode: 3 }, output: '' }, '✓ pid 77 · exit 3'],
+    ['killed', { task: { ...task, state: 'killed', signal: 'SIGTERM' }, output: '' }, '✓ pid 77 · killed by SIGTERM'],
+  ])('%s', (_, output, shown) => {
+    const transcript = new Transcript(pipe, { colour: false });
+    transcript.begin('1', { command: null, check_pid: 77, mode: null });
+    transcript.end('1', output);
+    expect(written).toBe(`\n$ check_pid 77\n  ${shown}\n`);
+  });
+});
+
 describe('live progress', () => {
   const running = (stdout: string) => ({
     status: 'running',
