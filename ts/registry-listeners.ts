@@ -1,4 +1,4 @@
-import type { BackgroundTask, NativeEvent, NativeGrown, NativeRegistry } from '../native.cjs';
+import type { BackgroundTask, NativeEvent, NativeGrowth, NativeRegistry } from '../native.cjs';
 import { watchRegistry } from './bridge';
 import { failureOf } from './listener';
 import { invalid } from './options';
@@ -53,7 +53,7 @@ export class RegistryListeners {
   }
 
   // The core holds the next text of this task back until it is told that this one was taken.
-  async #tell({ task, text }: NativeGrown): Promise<void> {
+  async #tell({ task, text }: NativeGrowth): Promise<void> {
     await Promise.all([...this.#output].map((listener) => this.#call(listener, () => listener(task, text))));
     this.#native.took(task.id);
   }

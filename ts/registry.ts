@@ -63,7 +63,7 @@ export class BackgroundRegistry {
    * `retentionMs`. Throws `ERR_BASH_CLOSED` after `close()`.
    */
   list(): BackgroundTask[] {
-    return this.#open().native.list();
+    return this.#open().native.list() ?? [];
   }
 
   /**
