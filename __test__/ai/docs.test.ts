@@ -17,11 +17,11 @@ const call = (command: string): Step => ({ call: { command } });
 const RUNS: { steps: Step[]; printed: unknown[][] }[] = [
   { steps: [call('pwd'), { say: 'All is well.' }], printed: [['All is well.']] },
   { steps: [call('echo compiling; sleep .4; exit 2')], printed: [['… compiling'], ['exit code 2']] },
-  { steps: [call('test "$APP_USER" = ann')], printed: [['test "$APP_USER" = ann → 0']] },
   {
     steps: [{ call: { command: 'exit 3', mode: 'background' } }, call('sleep 1'), { say: 'It is up.' }],
     printed: [['exit 3: exited'], ['It is up.']],
   },
+  { steps: [call('test "$APP_USER" = ann')], printed: [['test "$APP_USER" = ann → 0']] },
 ];
 
 beforeAll(() => mkdir(folder, { recursive: true }));
