@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import {
   AT_ONCE,
   folder,
+  host,
   hostEnv,
   linuxTest,
   mark,
@@ -85,8 +86,7 @@ describe('start returns at once', () => {
   });
 
   test('without a registry, in the default one, which outlives the host', async () => {
-    const { host, folder: temporary } = { ...(await import('../support/index.ts')) };
-    const state = temporary();
+    const state = folder();
     const one = host(
       `const { background } = await bash('echo up; sleep 60', { mode: 'background' });
        console.log(JSON.stringify(background));`,
