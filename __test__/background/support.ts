@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { type BackgroundCheck, BackgroundRegistry, type BackgroundTask } from 'agent-bash';
-import { onTestFinished } from 'vitest';
+import { type BackgroundCheck, BackgroundRegistry, type BackgroundTask, type BashResult } from 'agent-bash';
+import { expect, onTestFinished } from 'vitest';
 import { folder, type Host, type HostOptions, host, processOf, settles, until } from '../support/index.ts';
 
 export type RegistryOptions = ConstructorParameters<typeof BackgroundRegistry>[0];
@@ -73,6 +73,13 @@ export function heard(
   pattern: string | RegExp,
 ): Promise<BackgroundCheck> {
   return settles(tasks.wait(task.id, { pattern }), SOON);
+}
+
+/** The task of a result that has to be one of a command that was moved. */
+export function movedOf(result: BashResult): BackgroundTask {
+  expect(result).toMatchObject({ status: 'backgrounded', exitCode: null, signal: null });
+  if (!result.background) throw new Error('no task');
+  return result.background;
 }
 
 /** Shell text that goes on once `open(cwd, name)` was called. */
