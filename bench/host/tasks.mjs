@@ -2,7 +2,9 @@
 import { readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { load } from '../contestants/index.mjs';
+import { background } from './background.mjs';
 import { Meter } from './meter.mjs';
+import { soak } from './soak.mjs';
 
 const loaded = new Map();
 const ballast = [];
@@ -115,4 +117,4 @@ function openDescriptors() {
   return readdirSync('/dev/fd').length;
 }
 
-export const tasks = { environment, latency, block, grow, output, crowd };
+export const tasks = { environment, latency, block, grow, output, crowd, ...background, soak };
