@@ -2,8 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { folder } from '../support/index.ts';
 import { examples, page, printed, promised } from './examples.ts';
 
+const pages = ['running.md', 'limits.md', 'output.md', 'environment.md', 'platforms.md', 'background.md'];
+
 // Each example runs as it stands; what it prints is what the comments behind its console.log lines say.
-describe.each(['running.md', 'limits.md', 'output.md', 'environment.md', 'platforms.md'])('docs/%s', async (name) => {
+describe.each(pages)('docs/%s', async (name) => {
   const blocks = examples(await page(name)).map((example, index) => ({ example, number: index + 1 }));
 
   test('has examples, and each shows something', () => {
