@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -301,7 +302,6 @@ describe('until the time is over, or an abort', () => {
   });
 
   test('no listener stays on the signal', async () => {
-    const { getEventListeners } = await import('node:events');
     const tasks = registry();
     const { signal } = new AbortController();
     const task = await tasks.start('echo hi');
