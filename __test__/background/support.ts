@@ -50,7 +50,9 @@ export function tasksHost(options: RegistryOptions, source: string, hostOptions?
 export async function said<T>(one: Host, n = 0): Promise<T> {
   const lines = await until(
     () => {
+      const over = one.process.stdout?.readableEnded;
       const complete = one.stdout().split('\n').slice(0, -1);
+      if (over && complete.length <= n) throw new Error(`the host has ended without line ${n}`);
       return complete.length > n && complete;
     },
     `line ${n} of the host`,
