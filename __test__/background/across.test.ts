@@ -11,6 +11,7 @@ import {
   logOf,
   numbered,
   open,
+  quiet,
   registry,
   SOON,
   said,
@@ -84,7 +85,7 @@ describe.each(fates)('a second process, %s', (_, fate) => {
   test('kills it, with its tree, and gets the final output', async () => {
     const dir = tasksFolder();
     const seconds = mark();
-    const command = `trap 'echo bye; exit 0' TERM; setsid sleep ${seconds} & echo up; sleep ${seconds} & wait; wait`;
+    const command = `${quiet}trap 'echo bye; exit 0' TERM; setsid sleep ${seconds} & echo up; sleep ${seconds} & wait; wait`;
     const one = owner(dir, command, folder());
     const task = await said<BackgroundTask>(one);
     await until(() => sleepers(seconds).length === 2 && logOf(task) === 'up\n');

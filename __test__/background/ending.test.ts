@@ -126,7 +126,9 @@ describe('kill gives the time to clean up', () => {
 
   test('bash with a handler', async () => {
     const tasks = registry();
-    const task = await tasks.start("trap 'echo cleaned up; exit 0' TERM; echo ready; while :; do sleep .05; done");
+    const task = await tasks.start(
+      `${quiet}trap 'echo cleaned up; exit 0' TERM; echo ready; while :; do sleep .05; done`,
+    );
     await heard(tasks, task, 'ready');
     const { output, task: last } = await settles(tasks.kill(task.id));
     expect(output).toBe('cleaned up\n');
@@ -135,7 +137,7 @@ describe('kill gives the time to clean up', () => {
 
   test('SIGKILL after the grace, which is 2 s', async () => {
     const tasks = registry();
-    const task = await tasks.start("trap 'echo got it' TERM; echo ready; while :; do sleep .05; done");
+    const task = await tasks.start(`${quiet}trap 'echo got it' TERM; echo ready; while :; do sleep .05; done`);
     await heard(tasks, task, 'ready');
     const [check, elapsed] = await timed(() => settles(tasks.kill(task.id)));
     expect(check.output).toBe('got it\n');
@@ -220,7 +222,9 @@ describe('killAll', () => {
     const seconds = mark();
     const done = await tasks.start('exit 1');
     await ended(tasks, done);
-    const running = await Promise.all([1, 2, 3].map((n) => tasks.start(`echo ${n}; setsid sleep ${seconds} & wait`)));
+    const running = await Promise.all(
+      [1, 2, 3].map((n) => tasks.start(`${quiet}echo ${n}; setsid sleep ${seconds} & wait`)),
+    );
     await until(() => sleepers(seconds).length === 3 && running.every((task) => logOf(task) !== ''));
     const checks = await settles(tasks.killAll(), SOON);
     const of = (id: string) => checks.find(({ task }) => task.id === id);

@@ -24,6 +24,7 @@ import {
   heard,
   logOf,
   open,
+  quiet,
   registry,
   said,
   shimOf,
@@ -38,7 +39,7 @@ const own = (temporary: string) =>
     .filter((path) => !/^agent-bash-\d+(\/[a-z]+)?$/.test(path));
 
 const tree = (seconds: string) =>
-  `setsid sleep ${seconds} & (env -i setsid sleep ${seconds} &); echo up; sleep ${seconds}; :`;
+  `${quiet}setsid sleep ${seconds} & (env -i setsid sleep ${seconds} &); echo up; sleep ${seconds}; :`;
 
 const ends: [string, string, NodeJS.Signals | null][] = [
   ['SIGKILL', 'setInterval(() => {}, 1000);', 'SIGKILL'],

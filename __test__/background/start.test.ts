@@ -47,7 +47,7 @@ describe('start returns at once', () => {
     expect(structuredClone(task)).toStrictEqual(task);
     expect(JSON.parse(JSON.stringify(task))).toStrictEqual(task);
     expect(tasks.list()).toStrictEqual([task]);
-    const { output, matched } = await heard(tasks, task, '^\\d+$');
+    const { output, matched } = await heard(tasks, task, '^\\d+\\n');
     expect([output, matched]).toEqual([`${task.pid}\n`, true]);
     expect(tasks.notes).toEqual([]);
   });

@@ -91,6 +91,9 @@ export function open(cwd: string, name = 'go'): void {
   writeFileSync(join(cwd, name), '');
 }
 
+/** In front of shell text: bash tells on stderr of children that a signal has ended. */
+export const quiet = 'exec 2>/dev/null; ';
+
 export const logOf = ({ logPath }: Pick<BackgroundTask, 'logPath'>) => readFileSync(logPath, 'utf8');
 
 const closing = /^\[background process (?:completed|failed: exit code \d+|killed: SIG\w+|lost: [^\n]*)\]$/gm;
