@@ -110,9 +110,10 @@ export function body(log: string): string {
 
 /** The shim of a running task. */
 export function shimOf(task: Pick<BackgroundTask, 'pid'>): number {
-  const shell = processOf(task.pid);
-  if (!shell) throw new Error(`no process ${task.pid}`);
-  return shell.ppid;
+  const shim = processOf(processOf(task.pid)?.ppid ?? 0);
+  // What is found here is going to be killed.
+  if (!shim || !/agent-bash-s/.test(`${shim.name} ${shim.argv[0]}`)) throw new Error(`no shim above ${task.pid}`);
+  return shim.pid;
 }
 
 /** All files below a folder, as paths in it; folders are not listed. */
