@@ -24,6 +24,7 @@ import {
   ended,
   heard,
   logOf,
+  quiet,
   registry,
   SOON,
   said,

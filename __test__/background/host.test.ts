@@ -66,8 +66,9 @@ describe("Linux: the host's end takes tasks without `dir`, trees and files inclu
        await registry.wait(task.id, { pattern: 'up' });
        await lasting.wait(stays.id, { pattern: 'up' });
        say([task, stays]);
-       await new Promise((resolve) => process.once('SIGUSR2', resolve).on('SIGUSR2', () => {}));
-       process.removeAllListeners('SIGUSR2');
+       const timer = setInterval(() => {}, 1000);
+       await new Promise((resolve) => process.once('SIGUSR2', resolve));
+       clearInterval(timer);
        ${source}`,
       { env: { TMPDIR: temporary }, before: 'ulimit -c 0' },
     );

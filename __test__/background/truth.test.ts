@@ -240,7 +240,7 @@ testNeeding('python3', hasProgram('python3'))(
   async () => {
     const tasks = registry();
     for (let round = 0; round < 10; round++) {
-      const task = await tasks.start("python3 -c \"print('x' * 60000); print('end')\"; exit 3");
+      const task = await tasks.start("python3 -c \"print('x' * 40000); print('end')\"; exit 3");
       const check = await settles(tasks.wait(task.id), SOON);
       expect(check.output.endsWith('x\nend\n')).toBe(true);
       expect(check.task.exitCode).toBe(3);
