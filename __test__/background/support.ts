@@ -105,7 +105,7 @@ export function closings(log: string): string[] {
 
 /** A log without its closing line. */
 export function body(log: string): string {
-  return log.replace(closing, '').replace(/\n\n$/, '\n');
+  return log.replace(/^\[background process [^\n]*\]\n$(?![^])/m, '');
 }
 
 /** The shim of a running task. */
