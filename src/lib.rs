@@ -1,8 +1,8 @@
 //! agent-bash: runs commands for agents.
 //!
 //! Layers, each using only those below it: `napi` (JavaScript) → `run` (the spine) and `outcome` → `request`, `error` →
-//! `capture`, `supervise` → `plan` → `sys` (the only unsafe code). The supervisor is built from `supervise`, `plan` and
-//! `sys` alone, without the feature `addon`.
+//! `background` (the addon's side of tasks) → `supervise` → `background` (what shims have of tasks) → `capture`, `plan` →
+//! `sys` (the only unsafe code). The supervisor is built from `supervise` and what is below it, without the feature `addon`.
 
 #![cfg_attr(not(feature = "addon"), expect(dead_code, reason = "the supervisor uses a part of what it shares"))]
 
