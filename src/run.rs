@@ -1,11 +1,13 @@
 //! The spine, the whole way of a command: request → start → capture → outcome. (Safety will stand before the start.)
 
+mod deliver;
 mod drive;
 mod ending;
 mod feed;
 mod journal;
 mod listener;
 mod moving;
+mod snapshots;
 mod stream;
 
 use std::os::unix::ffi::OsStrExt;
@@ -43,9 +45,9 @@ impl Run {
     pub fn begin(request: Request) -> Result<Self, Error> {
         let failed = |error: supervise::HelperError| Error::helper(&error, &request.command);
         let helpers = Helpers::shared().map_err(failed)?;
-        let registry = request.registry.as_ref().filter(|_| request.background && !request.aborted);
-        let place = registry.map(|registry| registry.reserve()).transpose()?;
-        let task = place.as_ref().and_then(|_| request.order(Some(request.limit)));
+        let task = if request.background && !request.aborted { request.order(Some(request.limit)) } else { None };
+        let place = request.registry.as_ref().zip(task.as_ref());
+        let place = place.map(|(registry, task)| registry.reserve(&task.id)).transpose()?;
         let input = match (&task, &request.stdin) {
             (Some(_), Some(bytes)) => Some(Arc::new(sys::anonymous_file(bytes).map_err(|error| {
                 Error::spawn("the standard input could not be kept", error.raw_os_error(), &request.command)

@@ -9,6 +9,8 @@ mod check;
 mod follow;
 mod log;
 #[cfg(feature = "addon")]
+mod look;
+#[cfg(feature = "addon")]
 mod pattern;
 #[cfg(feature = "addon")]
 mod registry;

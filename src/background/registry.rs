@@ -1,6 +1,6 @@
 //! The tasks of one folder, as a host sees them: those that it started, and those of other processes.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
@@ -12,7 +12,7 @@ use super::task::{Order, Task};
 use crate::background::new_id;
 use crate::capture::Sanitize;
 use crate::error::Error;
-use crate::supervise::{self, HelperError, Helpers, Speaker};
+use crate::supervise::{HelperError, Helpers, Speaker};
 
 /// A day: the time limit of a task, from its start.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -54,11 +54,11 @@ pub struct Registry {
 #[derive(Default)]
 pub(super) struct Inner {
     pub entries: HashMap<String, Entry>,
-    /// Tasks that are being started.
-    starting: usize,
+    /// Tasks that are being started; their files may be there already.
+    starting: HashSet<String>,
     notes: Vec<String>,
-    damaged: HashMap<String, Stamp>,
-    seen: Option<Stamp>,
+    pub damaged: HashMap<String, Stamp>,
+    pub seen: Option<Stamp>,
     closed: bool,
     pub watch: Watch,
 }
@@ -74,7 +74,7 @@ pub(super) struct Watch {
 /// One task, as far as this process knows it.
 pub(super) struct Entry {
     pub task: Task,
-    stamp: Option<Stamp>,
+    pub stamp: Option<Stamp>,
     /// The shared cursor: up to where its output was read.
     pub cursor: u64,
     /// To its shim, while there is a link.
@@ -112,12 +112,12 @@ pub(super) struct Progress {
 }
 
 /// A place among the running tasks.
-pub struct Place(Weak<Registry>);
+pub struct Place(Weak<Registry>, String);
 
 impl Drop for Place {
     fn drop(&mut self) {
         if let Some(registry) = self.0.upgrade() {
-            registry.inner().starting -= 1;
+            registry.inner().starting.remove(&self.1);
         }
     }
 }
@@ -160,19 +160,21 @@ impl Registry {
         if inner.closed { Err(Error::Closed) } else { Ok(inner) }
     }
 
-    /// A place for one more task.
+    /// A place for one more task, until it is there itself.
     ///
     /// # Errors
     /// [`Error::TooManyTasks`], [`Error::Closed`]
-    pub fn reserve(&self) -> Result<Place, Error> {
+    pub fn reserve(&self, id: &str) -> Result<Place, Error> {
         let mut inner = self.open_inner()?;
         self.look(&mut inner);
-        let running = inner.entries.values().filter(|entry| entry.task.is_running()).count();
-        if running + inner.starting >= self.settings.max_tasks {
+        let Inner { entries, starting, .. } = &*inner;
+        let running = entries.values().map(|entry| &entry.task).filter(|task| task.is_running());
+        let running = running.filter(|task| !starting.contains(&task.id)).count();
+        if running + starting.len() >= self.settings.max_tasks {
             return Err(Error::TooManyTasks(self.settings.max_tasks));
         }
-        inner.starting += 1;
-        Ok(Place(self.this.clone()))
+        inner.starting.insert(id.to_owned());
+        Ok(Place(self.this.clone(), id.to_owned()))
     }
 
     /// What a shim is told of a new task.
@@ -240,108 +242,6 @@ impl Registry {
         found(&inner).ok_or_else(|| Error::UnknownTask { task: named.to_owned(), folder: self.store.path().to_owned() })
     }
 
-    /// Takes in what has changed in the folder, and which tasks nobody keeps any more.
-    pub(super) fn look(&self, inner: &mut Inner) {
-        self.read_folder(inner);
-        let unlinked = inner.entries.iter().filter(|(_, entry)| entry.task.is_running() && entry.link.is_none());
-        let gone: Vec<String> = unlinked.map(|(id, _)| id.clone()).filter(|id| !self.store.is_kept(id)).collect();
-        for id in gone {
-            self.settle(inner, &id);
-        }
-    }
-
-    fn read_folder(&self, inner: &mut Inner) {
-        let stamp = self.store.stamp();
-        if stamp.is_some() && stamp == inner.seen {
-            return;
-        }
-        let ids = match self.store.ids() {
-            Ok(ids) => ids,
-            Err(error) => {
-                inner.note(format!("{}: {error}", self.store.path().display()));
-                return;
-            }
-        };
-        inner.entries.retain(|id, entry| ids.contains_key(id) || entry.task.is_running() && entry.link.is_some());
-        inner.damaged.retain(|id, _| ids.contains_key(id));
-        for (id, stamp) in ids {
-            if inner.entries.get(&id).is_some_and(|entry| entry.stamp == Some(stamp)) {
-                continue;
-            }
-            if inner.damaged.get(&id) == Some(&stamp) {
-                continue;
-            }
-            match self.store.read(&id) {
-                Ok(Some(task)) => {
-                    let known = inner.entries.contains_key(&id);
-                    // Whoever kept it may have been killed before its last word.
-                    let unclosed = !known && !task.is_running();
-                    self.take_in(inner, task, Some(stamp));
-                    if unclosed {
-                        let _ = self.store.settle_unclosed(&id);
-                    }
-                }
-                Ok(None) => {}
-                Err(error) => {
-                    inner.note(error.to_string());
-                    inner.damaged.insert(id, stamp);
-                }
-            }
-        }
-        inner.seen = stamp;
-    }
-
-    /// Nobody keeps a task that counted as running: it is brought to its end.
-    fn settle(&self, inner: &mut Inner, id: &str) {
-        match self.store.settle(id) {
-            Ok(Some(task)) => {
-                if task.state == super::task::State::Lost {
-                    self.clear_away(task.mark.clone());
-                }
-                self.take_in(inner, task, None);
-            }
-            Ok(None) => {
-                inner.entries.remove(id);
-            }
-            Err(error) => inner.note(error.to_string()),
-        }
-    }
-
-    /// With its shim a task has lost whoever would have ended its processes.
-    fn clear_away(&self, mark: String) {
-        supervise::kill(&supervise::marked(&mark));
-        // What was being forked meanwhile.
-        self.runtime().spawn(async move { super::end_marked(&mark).await });
-    }
-
-    /// Takes in what is known of a task now.
-    pub(super) fn take_in(&self, inner: &mut Inner, task: Task, stamp: Option<Stamp>) {
-        let id = task.id.clone();
-        let ended = !task.is_running();
-        let entry = inner.entries.entry(id.clone()).or_insert_with(|| Entry {
-            task: task.clone(),
-            stamp,
-            cursor: 0,
-            link: None,
-            progress: watch::Sender::default(),
-            told: None,
-            exit_told: false,
-        });
-        entry.stamp = stamp.or(entry.stamp);
-        let was_running = entry.task.is_running();
-        // A link may be behind the folder, but no end is ever taken back.
-        if was_running {
-            entry.task = task;
-        }
-        if ended {
-            entry.progress.send_if_modified(|progress| !std::mem::replace(&mut progress.ended, true));
-            // Of one that had ended before it was seen first nobody needs to hear.
-            if was_running && entry.told.is_none() {
-                inner.tell_exit(&id);
-            }
-        }
-    }
-
     /// Takes ended tasks away that are older than they may be.
     pub fn sweep(&self) {
         let ended: Vec<Task> = {
@@ -407,7 +307,7 @@ impl Inner {
         }
     }
 
-    fn note(&mut self, note: String) {
+    pub fn note(&mut self, note: String) {
         if !self.notes.contains(&note) {
             self.notes.push(note);
         }

@@ -6,12 +6,13 @@ use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedReceiver;
-use tokio::time::{Instant, sleep_until, timeout_at};
+use tokio::time::{Instant, sleep_until};
 
 use super::ending::{Driven, Unsettled, release};
 use super::feed::Feed;
 use super::journal::Journal;
 use super::listener::{Listener, Reply, Snapshot};
+use super::snapshots::Snapshots;
 use super::stream::{Flow, Step};
 use crate::background::{Place, Task, end_marked};
 use crate::capture::Stream;
@@ -19,7 +20,7 @@ use crate::request::Request;
 use crate::supervise::{Cause, Child, Drain, Ended, Helpers, News};
 
 /// The most text that one call of the listener gets, bytes.
-const BATCH: usize = 64 * 1024;
+pub(super) const BATCH: usize = 64 * 1024;
 /// What a snapshot shows of each stream, bytes.
 const SNAPSHOT: usize = 8 * 1024;
 /// After the grace, until the command is settled whatever happens.
@@ -33,35 +34,26 @@ pub struct Drive<'a, L> {
     pub(super) stdout: Flow,
     pub(super) stderr: Option<Flow>,
     pub(super) feed: Feed,
-    listener: &'a L,
-    replies: &'a mut UnboundedReceiver<Reply>,
-    replies_open: bool,
-    began: Instant,
-    pid: Option<i32>,
+    pub(super) listener: &'a L,
+    pub(super) replies: &'a mut UnboundedReceiver<Reply>,
+    pub(super) replies_open: bool,
+    pub(super) began: Instant,
+    pub(super) pid: Option<i32>,
     pub(super) end: Option<Result<Ended, Unsettled>>,
-    drain: Option<Drain>,
+    pub(super) drain: Option<Drain>,
     pub(super) hard: Instant,
     pub(super) aborted: bool,
-    live: bool,
-    in_flight: bool,
-    queue: VecDeque<Stream>,
-    snapshots: Option<Snapshots>,
+    pub(super) live: bool,
+    pub(super) in_flight: bool,
+    pub(super) queue: VecDeque<Stream>,
+    pub(super) snapshots: Option<Snapshots>,
     pub(super) notes: Vec<String>,
     /// It moves to the background then.
-    moves_at: Option<Instant>,
+    pub(super) moves_at: Option<Instant>,
     pub(super) journal: Option<Journal>,
     /// It is being moved: its pipes are read by somebody else from here on, unless it has just ended.
     pub(super) moving: Option<Place>,
     pub(super) moved: Option<Task>,
-}
-
-struct Snapshots {
-    every: Duration,
-    next: Instant,
-    in_flight: bool,
-    changed: bool,
-    /// What was shown last, of both streams.
-    shown: Option<[String; 2]>,
 }
 
 impl<'a, L: Listener> Drive<'a, L> {
@@ -93,13 +85,7 @@ impl<'a, L: Listener> Drive<'a, L> {
             live: request.live,
             in_flight: false,
             queue: VecDeque::new(),
-            snapshots: request.snapshots.map(|every| Snapshots {
-                every,
-                next: began + every,
-                in_flight: false,
-                changed: true,
-                shown: None,
-            }),
+            snapshots: Snapshots::of(request, began),
             notes: Vec::new(),
             moves_at: request.may_move().then(|| began + request.limit),
             journal: Journal::of(request),
@@ -216,18 +202,18 @@ impl<'a, L: Listener> Drive<'a, L> {
 
     fn wake_at(&self) -> Instant {
         let drain = self.drain.filter(|_| !self.holds_any()).map(|drain| Instant::from_std(drain.until()));
-        let snapshot = self.snapshots.as_ref().filter(|snapshots| !snapshots.in_flight && snapshots.changed);
+        let snapshot = self.snapshots.as_ref().and_then(Snapshots::wake_at);
         // After the end only the listener of a command that was ended can still be waited for too long.
         let hard = (self.end.is_none() || (self.live && self.was_ended())).then_some(self.hard);
         let moves = self.moves_at.filter(|_| self.end.is_none());
-        [drain, snapshot.map(|snapshots| snapshots.next), hard, moves]
+        [drain, snapshot, hard, moves]
             .into_iter()
             .flatten()
             .min()
             .unwrap_or_else(|| Instant::now() + Duration::from_secs(3600))
     }
 
-    fn hear(&mut self, reply: Option<Reply>) {
+    pub(super) fn hear(&mut self, reply: Option<Reply>) {
         match reply {
             Some(Reply::Abort) => self.abort(),
             Some(Reply::Heard(failure)) => {
@@ -240,7 +226,7 @@ impl<'a, L: Listener> Drive<'a, L> {
             }
             Some(Reply::Seen(failure)) => {
                 if let Some(snapshots) = &mut self.snapshots {
-                    snapshots.in_flight = false;
+                    snapshots.seen();
                 }
                 if let Some(failure) = failure {
                     self.snapshots = None;
@@ -326,7 +312,7 @@ impl<'a, L: Listener> Drive<'a, L> {
     }
 
     /// After a stream has got more: is it to be written out, is somebody to hear of it?
-    fn note_output(&mut self, stream: Stream) {
+    pub(super) fn note_output(&mut self, stream: Stream) {
         let Some(flow) = flow(&mut self.stdout, &mut self.stderr, stream) else { return };
         if let Some(journal) = &mut self.journal {
             journal.push(&flow.capture.take_journal());
@@ -335,27 +321,12 @@ impl<'a, L: Listener> Drive<'a, L> {
             self.listener.allocate(stream);
         }
         if let Some(snapshots) = &mut self.snapshots {
-            snapshots.changed = true;
+            snapshots.touch();
         }
         if self.live && flow.capture.live_bytes() > 0 && !self.queue.contains(&stream) {
             self.queue.push_back(stream);
         }
         self.deliver();
-    }
-
-    /// Gives the listener the next batch, if it waits for one.
-    fn deliver(&mut self) {
-        while self.live && !self.in_flight {
-            let Some(stream) = self.queue.pop_front() else { return };
-            let Some(flow) = flow(&mut self.stdout, &mut self.stderr, stream) else { return };
-            if let Some(text) = flow.capture.take_live(BATCH) {
-                if flow.capture.live_bytes() > 0 {
-                    self.queue.push_back(stream);
-                }
-                self.in_flight = true;
-                self.listener.output(stream, text);
-            }
-        }
     }
 
     fn tick(&mut self) {
@@ -375,69 +346,23 @@ impl<'a, L: Listener> Drive<'a, L> {
         } else if now >= self.hard && self.was_ended() {
             self.give_listener_up();
         }
-        let Some(snapshots) = self.snapshots.as_mut().filter(|snapshots| now >= snapshots.next) else { return };
-        snapshots.next = now + snapshots.every;
-        let (Some(pid), false, true) = (self.pid, snapshots.in_flight, snapshots.changed) else { return };
-        let shown = [Some(&self.stdout), self.stderr.as_ref()]
-            .map(|flow| flow.map(|flow| flow.capture.tail(SNAPSHOT)).unwrap_or_default());
-        // Perhaps it shows the same: the end of a stream was read, or a progress line drawn again.
-        snapshots.changed = false;
-        if snapshots.shown.as_ref() != Some(&shown) {
-            snapshots.shown = Some(shown.clone());
-            snapshots.in_flight = true;
-            let [stdout, stderr] = shown;
+        let (Some(pid), Some(snapshots)) = (self.pid, &mut self.snapshots) else { return };
+        let (stdout, stderr) = (&self.stdout, self.stderr.as_ref());
+        if let Some([stdout, stderr]) = snapshots.next(now, || [Some(stdout), stderr].map(tail)) {
             self.listener.snapshot(Snapshot { pid, stdout, stderr, elapsed: self.began.elapsed() });
         }
     }
-
-    /// The listener hears everything before the result is there; only an abort, and the bound after a kill, do not wait
-    /// for it.
-    async fn deliver_the_rest(&mut self) {
-        for stream in [Stream::Stdout, Stream::Stderr] {
-            if let Some(flow) = flow(&mut self.stdout, &mut self.stderr, stream) {
-                flow.capture.end();
-                self.note_output(stream);
-            }
-        }
-        while (self.live && (self.in_flight || !self.queue.is_empty())) || self.waits_for_place() {
-            let reply = if self.was_ended() {
-                match timeout_at(self.hard, self.replies.recv()).await {
-                    Ok(reply) => reply,
-                    Err(_) => return self.give_listener_up(),
-                }
-            } else {
-                self.replies.recv().await
-            };
-            if reply.is_none() {
-                return;
-            }
-            self.hear(reply);
-        }
-    }
-
-    /// Whether the command did not end by itself, or is not wanted any more.
-    fn was_ended(&self) -> bool {
-        let itself = |ended: &Ended| ended.cause == Cause::Itself;
-        self.aborted || self.end.as_ref().is_some_and(|end| !end.as_ref().is_ok_and(itself))
-    }
-
-    fn give_listener_up(&mut self) {
-        if std::mem::take(&mut self.live) {
-            self.queue.clear();
-            self.notes.push("the onOutput listener did not take all output in time".into());
-        }
-    }
-
-    fn waits_for_place(&self) -> bool {
-        self.stdout.waits_for_place() || self.stderr.as_ref().is_some_and(Flow::waits_for_place)
-    }
 }
 
-fn flow<'f>(stdout: &'f mut Flow, stderr: &'f mut Option<Flow>, stream: Stream) -> Option<&'f mut Flow> {
+pub(super) fn flow<'f>(stdout: &'f mut Flow, stderr: &'f mut Option<Flow>, stream: Stream) -> Option<&'f mut Flow> {
     match stream {
         Stream::Stdout => Some(stdout),
         Stream::Stderr => stderr.as_mut(),
     }
+}
+
+fn tail(flow: Option<&Flow>) -> String {
+    flow.map(|flow| flow.capture.tail(SNAPSHOT)).unwrap_or_default()
 }
 
 async fn readable(flow: Option<&Flow>) {

@@ -28,6 +28,11 @@ impl Journal {
         Some(Self { registry, order, text: String::new(), log: None, made: false })
     }
 
+    /// Of the task that it may become.
+    pub fn id(&self) -> &str {
+        &self.order.id
+    }
+
     /// Takes what has come.
     pub fn push(&mut self, text: &str) {
         self.text.push_str(text);

@@ -16,7 +16,8 @@ impl<L: Listener> Drive<'_, L> {
         if self.aborted {
             return;
         }
-        let place = match self.request.registry.as_ref().map(|registry| registry.reserve()) {
+        let place = self.request.registry.as_ref().zip(self.journal.as_ref());
+        let place = match place.map(|(registry, journal)| registry.reserve(journal.id())) {
             Some(Ok(place)) => place,
             Some(Err(error)) => return self.stay(error.to_string()),
             None => return,
@@ -75,7 +76,8 @@ impl<L: Listener> Drive<'_, L> {
         if !left || !open || self.aborted {
             return None;
         }
-        match registry.reserve() {
+        let order = self.request.order(None)?;
+        match registry.reserve(&order.id) {
             // From here on it counts as running by itself.
             Ok(_place) => {}
             Err(Error::Closed) => return None,
@@ -84,7 +86,6 @@ impl<L: Listener> Drive<'_, L> {
                 return None;
             }
         }
-        let order = self.request.order(None)?;
         let flows = [Some(&self.stdout), self.stderr.as_ref()];
         let resume = flows.into_iter().flatten().map(|flow| flow.capture.resume()).collect();
         Some(Transfer { order, resume })

@@ -1,0 +1,106 @@
+use super::*;
+use crate::background::task::{Order, State};
+
+fn store() -> (tempfile::TempDir, Store) {
+    let dir = tempfile::tempdir().expect("a folder");
+    let store = Store::open(dir.path()).expect("it can be used");
+    (dir, store)
+}
+
+fn task(store: &Store) -> Task {
+    let order = Order {
+        id: new_id(),
+        folder: store.path().to_owned(),
+        command: "sleep 1".into(),
+        cwd: "/".into(),
+        max_log_bytes: 100,
+        sanitize: None,
+        detached: true,
+        limit_ms: 1,
+    };
+    Task::begin(&order, 7, 7, "mark", now_ms())
+}
+
+#[test]
+fn a_state_is_read_as_it_was_written() {
+    let (_dir, store) = store();
+    let task = task(&store);
+    store.write(&task).expect("written");
+    assert_eq!(store.read(&task.id).expect("whole"), Some(task.clone()));
+    assert_eq!(store.ids().expect("listed").len(), 1);
+    assert_eq!(store.read("t000000000000").expect("none"), None);
+    let mode = fs::metadata(store.file(&task.id, STATE)).expect("there").mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+#[test]
+fn damage_is_named_and_costs_one_task() {
+    let (_dir, store) = store();
+    let task = task(&store);
+    for (text, said) in [("", "EOF"), ("{\"version\":9}", "version 9 is not known"), ("[1]", "invalid")] {
+        fs::write(store.file(&task.id, STATE), text).expect("written");
+        let error = store.read(&task.id).expect_err("damaged").to_string();
+        assert!(error.contains(said) && error.contains(&task.id), "{error}");
+    }
+}
+
+#[test]
+fn a_task_that_nobody_keeps_is_lost_once() {
+    let (_dir, store) = store();
+    let task = task(&store);
+    let log = Log::keep(store.create_log(&task.id).expect("new"), 100).expect("ours");
+    store.write(&task).expect("written");
+    assert!(store.is_kept(&task.id));
+    assert_eq!(store.settle(&task.id).expect("read").map(|task| task.state), Some(State::Running));
+    drop(log);
+    assert!(!store.is_kept(&task.id));
+    for _ in 0..2 {
+        let lost = store.settle(&task.id).expect("read").expect("there");
+        assert_eq!(lost.state, State::Lost);
+    }
+    let text = fs::read_to_string(store.log_path(&task.id)).expect("text");
+    assert_eq!(text, "[background process lost: its helper process was killed]\n");
+}
+
+#[test]
+fn an_end_without_its_closing_line_gets_it() {
+    let (_dir, store) = store();
+    let mut task = task(&store);
+    let mut log = Log::keep(store.create_log(&task.id).expect("new"), 100).expect("ours");
+    log.write("out\n");
+    task.end(End::Code(0), log.written());
+    store.write(&task).expect("written");
+    drop(log);
+    for _ in 0..2 {
+        store.settle(&task.id).expect("read");
+    }
+    let text = fs::read_to_string(store.log_path(&task.id)).expect("text");
+    assert_eq!(text, "out\n[background process completed]\n");
+}
+
+#[test]
+fn the_sweep_takes_old_tasks_and_what_a_start_left() {
+    let (_dir, store) = store();
+    let mut old = task(&store);
+    old.end(End::Code(0), 0);
+    old.ended_at = Some(1);
+    let running = task(&store);
+    for task in [&old, &running] {
+        store.create_log(&task.id).expect("new");
+        store.write(task).expect("written");
+    }
+    let orphan = store.create_log(&new_id()).expect("new");
+    orphan.set_modified(SystemTime::UNIX_EPOCH).expect("aged");
+    let fresh = new_id();
+    store.create_log(&fresh).expect("new");
+    store.sweep([old.clone(), running.clone()].into_iter(), Duration::from_secs(1));
+    let mut left: Vec<_> = fs::read_dir(store.path())
+        .expect("listed")
+        .flatten()
+        .map(|e| e.file_name().into_string().expect("text"))
+        .collect();
+    left.sort();
+    let mut wanted = vec![format!("{}.json", running.id), format!("{}.log", running.id), format!("{fresh}.log")];
+    wanted.sort();
+    assert_eq!(left, wanted);
+}
