@@ -33,11 +33,7 @@ describe('exports', () => {
 });
 
 describe('an option of a later version: ERR_BASH_UNSUPPORTED', () => {
-  test.each([
-    [{ prefix: 'nice' }],
-    [{ snapshot: true }],
-    [{ snapshot: '/etc/profile' }],
-  ])('%j', async (options) => {
+  test.each([[{ prefix: 'nice' }], [{ snapshot: true }], [{ snapshot: '/etc/profile' }]])('%j', async (options) => {
     const error = await rejection(() => bash('true', anyOptions(options)));
     expect(error.code).toBe('ERR_BASH_UNSUPPORTED');
     expect(error.message).toContain(Object.keys(options)[0]);
@@ -108,7 +104,10 @@ describe('wrong types and values: a rejection with ERR_BASH_INVALID_ARG, never a
     ['shell', [7, null, true, {}, []]],
     ['args', [7, 'one', null, {}, [7], ['a\0b'], [null]]],
     ['limits', [7, 'much', null, [], true, { memory: 1 }, { cpuSeconds: 1, timeoutMs: 5 }]],
-    ['limits.cpuSeconds', [0, -1, Number.NaN, Number.POSITIVE_INFINITY, '1', null].map((cpuSeconds) => ({ cpuSeconds }))],
+    [
+      'limits.cpuSeconds',
+      [0, -1, Number.NaN, Number.POSITIVE_INFINITY, '1', null].map((cpuSeconds) => ({ cpuSeconds })),
+    ],
     ['limits.memoryBytes', [0, -1, 1.5, Number.NaN, '1', null, 2 ** 60].map((memoryBytes) => ({ memoryBytes }))],
     ['limits.processes', [0, 1.5, '5', null].map((processes) => ({ processes }))],
     ['limits.openFiles', [0, 1.5, '5', null].map((openFiles) => ({ openFiles }))],
