@@ -103,6 +103,18 @@ describe('a command at its limit', () => {
   });
 });
 
+it('what a command leaves running is named, with how to manage it', async () => {
+  const fifo = join(folder(), 'fifo');
+  const { text, survivors } = await runTool({ registry }, `mkfifo ${fifo}; (read x <${fifo}; echo late) & echo hi`);
+  const [task] = registry.list();
+  expect(survivors[0]).toMatchObject({ pid: task?.pid, taskId: task?.id });
+  expect(text).toBe(
+    `stdout:\nhi\n\nexit code: 0\n\n[left running in the background: process ${task?.pid}; check_pid or kill_pid to manage it; its further output: ${task?.logPath}]`,
+  );
+  await bash(`echo >${fifo}`);
+  expect(await registry.wait(task?.id ?? '')).toMatchObject({ output: 'late\n' });
+});
+
 describe('check_pid', () => {
   it('gives what is new, once', async () => {
     const fifo = join(folder(), 'fifo');

@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BackgroundCheck, BackgroundTask } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
-import { folder, mark, quote, seq, sleepers, until } from '../support/index.ts';
+import { folder, host, mark, quote, seq, sleepers, until } from '../support/index.ts';
 import { Program } from './support.ts';
 
 const ESCAPE = '\u001b';
@@ -159,6 +159,28 @@ describe('logs', () => {
       stderr: 'agent-bash: there is no task "nonsense": `agent-bash ps` shows those that there are\n',
     });
   });
+});
+
+test('tasks of an agent that was killed are there: listed, followed, ended', async () => {
+  const program = new Program();
+  const agent = host(
+    `const { background } = await bash('echo up; sleep 60', { mode: 'background' });
+     const moved = await bash('echo before; sleep 60', { onTimeout: 'background', timeoutMs: 200 });
+     console.log('ready', background.pid, moved.background.pid);
+     setInterval(() => {}, 1000);`,
+    { env: { XDG_STATE_HOME: program.state } },
+  );
+  const [, first = '', second = ''] = await agent.says(/ready (\d+) (\d+)/);
+  agent.process.kill('SIGKILL');
+  await agent.ended();
+  const tasks = await program.json<BackgroundTask[]>('ps', '--running');
+  expect(tasks.map(({ pid }) => String(pid)).sort()).toEqual([first, second].sort());
+  const run = program.start(['logs', '-f', second]);
+  await run.says(/^before\n$/);
+  expect((await program.run('kill', first, second)).stdout).toBe(
+    `${first}  killed SIGTERM\n${second}  killed SIGTERM\n`,
+  );
+  expect((await run.ended).stdout).toBe('before\n[background process killed: SIGTERM]\n');
 });
 
 describe('kill', () => {

@@ -1,4 +1,4 @@
-import { type BackgroundCheck, type BackgroundRegistry, defaultRegistry } from 'agent-bash';
+import { type BackgroundCheck, type BackgroundRegistry, type BashResult, defaultRegistry } from 'agent-bash';
 import { toldOf } from './told.ts';
 import type { BashToolError, BashToolInput, BashToolOptions } from './types.ts';
 
@@ -17,6 +17,17 @@ export function taskQuestion({ check_pid, kill_pid }: BashToolInput): TaskQuesti
 /** Where the tasks of a call are: what was given, else the user's own. */
 export function registryOf(options: BashToolOptions): BackgroundRegistry {
   return options.registry ?? defaultRegistry();
+}
+
+/** What a command left running that has become a task: a note for each, since the model can look at it and end it. */
+export function adoptedNotes({ survivors }: BashResult, { registry }: { registry?: BackgroundRegistry | undefined }) {
+  const ids = new Set(survivors.flatMap(({ taskId }) => taskId ?? []));
+  if (registry === undefined || ids.size === 0) return [];
+  const tasks = registry.list().filter(({ id }) => ids.has(id));
+  return tasks.map(
+    ({ pid, logPath }) =>
+      `left running in the background: process ${pid}; check_pid or kill_pid to manage it; its further output: ${logPath}`,
+  );
 }
 
 /**

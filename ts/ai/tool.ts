@@ -5,7 +5,7 @@ import { HeadStop } from './head-stop.ts';
 import { describeTool } from './instructions.ts';
 import { applyLineLimits } from './line-limits.ts';
 import { live } from './live.ts';
-import { answerTask, registryOf, taskQuestion } from './manage.ts';
+import { adoptedNotes, answerTask, registryOf, taskQuestion } from './manage.ts';
 import { contextSchema, inputSchema, readInput } from './schema.ts';
 import { isNotified } from './told.ts';
 import type {
@@ -173,7 +173,8 @@ async function* runPlan(
       }
     });
     const result = headStop?.outcome(raw, abortSignal?.aborted ?? false) ?? raw;
-    const notes = [...result.notes, ...plan.notes, ...timeoutNote(result, abortSignal)];
+    const adopted = adoptedNotes(result, plan.options);
+    const notes = [...result.notes, ...plan.notes, ...timeoutNote(result, abortSignal), ...adopted];
     return applyLineLimits({ ...result, notes }, plan.limits);
   } finally {
     abortSignal?.removeEventListener('abort', abort);
