@@ -170,8 +170,9 @@ declare class BackgroundRegistry {
   constructor(options?: BackgroundRegistryOptions);
   /**
    * Starts a command and resolves once its shell runs. Its limit is 24 h, unless `timeoutMs` is given. `signal` aborts
-   * the start only. `mode`, `onTimeout`, `registry`, `onOutput` and `onSnapshot` have no effect here: `on('output')`
-   * hears a task. Rejects as `bash()` does, and with `ERR_BASH_TOO_MANY_TASKS` when `maxTasks` run already.
+   * the start only, which then rejects with `ABORT_ERR`. `mode`, `onTimeout`, `registry`, `onOutput` and `onSnapshot`
+   * have no effect here: `on('output')` hears a task. Rejects as `bash()` does, and with `ERR_BASH_TOO_MANY_TASKS` when
+   * `maxTasks` run already.
    */
   start(command: string, options?: BashOptions): Promise<BackgroundTask>;
   /**
@@ -206,7 +207,7 @@ declare class BackgroundRegistry {
    * `AGENT_BASH_LISTENER`), and it goes on being called. The same function counts once. Listeners do not keep Node alive.
    */
   on(event: 'exit', listener: (task: BackgroundTask) => void): void;
-  on(event: 'output', listener: (task: BackgroundTask, text: string) => void | Promise<void>): void;
+  on(event: 'output', listener: (task: BackgroundTask, text: string) => void): void;
   /** Takes a listener away; one that is not there is none the worse. */
   off(event: 'exit' | 'output', listener: (...args: never[]) => void): void;
   /** What went wrong with files of the folder, a line each: a damaged state file costs only its own task. */
@@ -349,7 +350,7 @@ interface SpillOptions {
 //#endregion
 //#region ts/errors.d.ts
 /** The codes of a `BashError`. */
-type BashErrorCode = 'ERR_BASH_INVALID_ARG' | 'ERR_BASH_CWD_NOT_FOUND' | 'ERR_BASH_CWD_NOT_DIRECTORY' | 'ERR_BASH_SHELL_NOT_FOUND' | 'ERR_BASH_SPAWN' | 'ERR_BASH_UNKNOWN_TASK' | 'ERR_BASH_TOO_MANY_TASKS' | 'ERR_BASH_CLOSED' | 'ERR_BASH_UNSUPPORTED';
+type BashErrorCode = 'ERR_BASH_INVALID_ARG' | 'ERR_BASH_CWD_NOT_FOUND' | 'ERR_BASH_CWD_NOT_DIRECTORY' | 'ERR_BASH_SHELL_NOT_FOUND' | 'ERR_BASH_SPAWN' | 'ERR_BASH_UNKNOWN_TASK' | 'ERR_BASH_TOO_MANY_TASKS' | 'ERR_BASH_CLOSED' | 'ERR_BASH_UNSUPPORTED' /** Of `BackgroundRegistry.start`, which has no other way to say that its signal was aborted. */ | 'ABORT_ERR';
 /** Nothing could be run, and nothing was started. A command that ran is never an error, whatever its exit code. */
 declare class BashError extends Error {
   readonly name = "BashError";

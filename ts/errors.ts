@@ -8,7 +8,9 @@ export type BashErrorCode =
   | 'ERR_BASH_UNKNOWN_TASK'
   | 'ERR_BASH_TOO_MANY_TASKS'
   | 'ERR_BASH_CLOSED'
-  | 'ERR_BASH_UNSUPPORTED';
+  | 'ERR_BASH_UNSUPPORTED'
+  /** Of `BackgroundRegistry.start`, which has no other way to say that its signal was aborted. */
+  | 'ABORT_ERR';
 
 /** Nothing could be run, and nothing was started. A command that ran is never an error, whatever its exit code. */
 export class BashError extends Error {

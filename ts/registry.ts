@@ -42,8 +42,9 @@ export class BackgroundRegistry {
 
   /**
    * Starts a command and resolves once its shell runs. Its limit is 24 h, unless `timeoutMs` is given. `signal` aborts
-   * the start only. `mode`, `onTimeout`, `registry`, `onOutput` and `onSnapshot` have no effect here: `on('output')`
-   * hears a task. Rejects as `bash()` does, and with `ERR_BASH_TOO_MANY_TASKS` when `maxTasks` run already.
+   * the start only, which then rejects with `ABORT_ERR`. `mode`, `onTimeout`, `registry`, `onOutput` and `onSnapshot`
+   * have no effect here: `on('output')` hears a task. Rejects as `bash()` does, and with `ERR_BASH_TOO_MANY_TASKS` when
+   * `maxTasks` run already.
    */
   async start(command: string, options: BashOptions = {}): Promise<BackgroundTask> {
     const { native } = this.#open();
@@ -122,7 +123,7 @@ export class BackgroundRegistry {
    * `AGENT_BASH_LISTENER`), and it goes on being called. The same function counts once. Listeners do not keep Node alive.
    */
   on(event: 'exit', listener: (task: BackgroundTask) => void): void;
-  on(event: 'output', listener: (task: BackgroundTask, text: string) => void | Promise<void>): void;
+  on(event: 'output', listener: (task: BackgroundTask, text: string) => void): void;
   on(event: 'exit' | 'output', listener: ExitListener | OutputListener): void {
     this.#open();
     this.#listeners.add(event, listener);

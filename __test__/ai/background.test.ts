@@ -151,7 +151,7 @@ describe('check_pid', () => {
     const { pid, logPath } = await start('echo one; sleep 60');
     await until(() => readFileSync(logPath, 'utf8') === 'one\n');
     const { output } = await callTool({ registry }, { check_pid: pid }, { abortSignal: AbortSignal.abort() });
-    expect(output).toMatchObject({ code: 'ERR_BASH_ABORTED', error: expect.stringContaining(`process ${pid}`) });
+    expect(output).toMatchObject({ code: 'ABORT_ERR', error: expect.stringContaining(`process ${pid}`) });
     expect(await ask({ check_pid: pid })).toMatchObject({ output: 'one\n' });
   });
 
@@ -207,7 +207,7 @@ describe('kill_pid', () => {
     const abort = new AbortController();
     const calling = callTool({ registry }, { kill_pid: pid }, { abortSignal: abort.signal });
     setImmediate(() => abort.abort());
-    expect((await calling).output).toMatchObject({ code: 'ERR_BASH_ABORTED' });
+    expect((await calling).output).toMatchObject({ code: 'ABORT_ERR' });
     expect(await registry.wait(id)).toMatchObject({ task: { state: 'killed' } });
     expect(sleepers(seconds)).toEqual([]);
   });

@@ -183,3 +183,13 @@ describe('bash with a registry', () => {
     expect(await bash('true', { registry, onTimeout: 'kill' })).toMatchObject({ timeoutMs: 30_000 });
   });
 });
+
+test('a start that is aborted before it begins starts nothing; one that is aborted later goes on', async () => {
+  const error = await rejection(() => registry.start('sleep 60', { signal: AbortSignal.abort() }));
+  expect(error.code).toBe('ABORT_ERR');
+  expect(registry.list()).toEqual([]);
+  const abort = new AbortController();
+  const { id } = await registry.start('echo up; sleep 60', { signal: abort.signal });
+  abort.abort();
+  expect(await registry.wait(id, { pattern: 'up' })).toMatchObject({ matched: true, task: { state: 'running' } });
+});

@@ -65,5 +65,5 @@ async function unlessAborted(
 }
 
 function interrupted(error: string): BashToolError {
-  return { error, code: 'ERR_BASH_ABORTED' };
+  return { error, code: 'ABORT_ERR' };
 }

@@ -27,7 +27,7 @@ export interface BashToolInput {
 export interface BashToolError {
   /** A sentence that names what was wrong. */
   error: string;
-  /** The code of `bash()`'s rejection; `ERR_BASH_INVALID_ARG` for bad input or a throw in `perCall`; `ERR_BASH_BLOCKED` for a throw in `onBeforeRun`; `ERR_BASH_ABORTED` for a check or a kill that was interrupted. */
+  /** The code of `bash()`'s rejection; `ERR_BASH_INVALID_ARG` for bad input or a throw in `perCall`; `ERR_BASH_BLOCKED` for a throw in `onBeforeRun`; `ABORT_ERR` for a check or a kill that was interrupted. */
   code: string;
 }
 
