@@ -119,16 +119,21 @@ async function accountedFor(seed: number): Promise<void> {
   expect(errors).toBe('');
 
   const tasks = new BackgroundRegistry({ dir, maxTasks: 500 });
-  const found = tasks.list();
-  expect(tasks.notes).toEqual([]);
-  const known = new Set(found.map(({ id }) => id));
+  const known = new Set<string>();
+  const look = async () => {
+    const found = tasks.list().filter(({ id }) => !known.has(id));
+    for (const { id } of found) known.add(id);
+    await Promise.all(found.map((task) => verify(tasks, task)));
+  };
+  await look();
   expect(announced.filter(({ id }) => !known.has(id))).toEqual([]);
-  await Promise.all(found.map((task) => verify(tasks, task)));
-  expect(tasks.list()).toHaveLength(found.length);
-
   await until(() => sleepers(seconds).length === 0, 'no sleeper is left');
   await until(() => carrying(token).length === 0, 'no process with the mark is left');
   await until(() => !helpers.some(alive), 'no helper is left');
+  // A start that the end of the host has overtaken may have come true since: then it is a task as any other.
+  await look();
+  expect(tasks.list().filter(({ state }) => state === 'running')).toEqual([]);
+  expect(tasks.notes).toEqual([]);
   const left = readdirSync(temporary, { withFileTypes: true, recursive: true })
     .map((entry) => join(entry.parentPath, entry.name).slice(temporary.length + 1))
     .filter((path) => !/^agent-bash-\d+(\/[a-z]+)?$/.test(path));
