@@ -51,6 +51,8 @@ impl Registry {
         let unread = self.inner().entries.get(&id).map_or(0, |entry| entry.cursor);
         let mut search = wait.pattern.map(|pattern| Search::new(pattern, unread));
         let matched = tokio::select! {
+            // What is there already counts, even when there is no time.
+            biased;
             matched = self.until_there(&id, &mut search) => matched?,
             () = port_accepts(wait.port) => true,
             () = time_is_up(until) => false,

@@ -68,9 +68,13 @@ impl Keeper {
         let Beginning { order, log, flows, feed } = beginning;
         let store = Store::at(order.folder.clone());
         let log = Log::keep(log, order.max_log_bytes)?;
-        let listener = if order.detached { Some(listen(&store, &order.id)?) } else { None };
+        let listener = order.detached.then(|| listen(&store, &order.id)).transpose();
         let pgid = nix::unistd::getpgid(Some(nix::unistd::Pid::from_raw(pid))).map_or(pid, nix::unistd::Pid::as_raw);
-        let task = Task::begin(&order, pid, pgid, mark, started_at);
+        let mut task = Task::begin(&order, pid, pgid, mark, started_at);
+        if let Err(error) = &listener {
+            // Not every file system has sockets. Other processes then see the task, and can end it less gently.
+            task.notes.push(format!("other processes cannot speak with its shim: {error}"));
+        }
         if let Err(error) = store.write(&task) {
             let _ = std::fs::remove_file(store.socket_path(&order.id));
             return Err(error);
@@ -82,7 +86,7 @@ impl Keeper {
             log,
             flows,
             feed,
-            listener,
+            listener: listener.ok().flatten(),
             clients: Vec::new(),
             wishes: Wishes::default(),
             buffer: vec![0; CHUNK],
