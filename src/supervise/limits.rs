@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
+use nix::time::{ClockId, clock_gettime};
 use nix::unistd::{Pid, getpid};
 
 use super::tree;
@@ -24,7 +25,7 @@ const CPU: [Duration; 2] = [Duration::from_millis(10), Duration::from_secs(1)];
 /// After each look at memory that cannot be told from that of a parent: longer than a child takes from vfork to exec.
 const UNTIL_EXEC: [Duration; 3] = [Duration::from_millis(5), Duration::from_millis(10), Duration::ZERO];
 /// The most processes whose use is added up when a command has ended and they have not.
-const ADDED_UP: usize = 1000;
+const ADDED_UP: usize = 200;
 /// Where orphans do not come back, every how many looks they are searched for in the list of all processes.
 const SEARCH: u32 = 16;
 
@@ -140,6 +141,7 @@ impl Watch {
             return None;
         }
         let _hurry = sys::Hurry::begin();
+        let before = worked();
         let (processes, seen) = self.visit(mark);
         let mut totals = Totals { processes: processes as u64, ..Totals::default() };
         for (_, sample) in &seen {
@@ -149,9 +151,8 @@ impl Watch {
         totals.cpu_us += ended.user_us + ended.system_us;
         self.cpu_us = self.cpu_us.max(totals.cpu_us);
         let broken = self.judge(&totals, |allowed| proportional(&seen, allowed));
-        let after = Instant::now();
-        self.pause = self.next_pause(&totals, after.saturating_duration_since(now));
-        self.next = after + self.pause;
+        self.pause = self.next_pause(&totals, worked().saturating_sub(before));
+        self.next = Instant::now() + self.pause;
         self.last = totals;
         broken
     }
@@ -212,16 +213,23 @@ impl Watch {
             } else {
                 USUAL
             };
-            // A tree that sleeps is looked at less and less often, one that needs a long look too.
+            // A tree that sleeps is looked at less and less often.
             let asleep = if *totals == self.last { self.pause * 2 } else { Duration::ZERO };
-            pause = pause.min(growth.max(asleep).max(took * SHARE).min(IDLE));
+            pause = pause.min(growth.max(asleep).min(IDLE));
         }
-        pause
+        pause.max(took * SHARE)
     }
+}
+
+/// CPU time of this process; how long it was kept from the processor says nothing of a look.
+fn worked() -> Duration {
+    clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID).map(Duration::from).unwrap_or_default()
 }
 
 /// What the living use now, and what they have waited for.
 pub fn used_by_living(mark: Option<&str>) -> Usage {
+    // What is left may be a fork bomb, which grows while it is counted.
+    let _hurry = sys::Hurry::begin();
     let strays = if sys::ORPHANS_COME_BACK { Vec::new() } else { mark.map(tree::marked_pids).unwrap_or_default() };
     let mut usage = Usage::default();
     for (_, sample) in samples(&strays, ADDED_UP) {
@@ -354,6 +362,7 @@ mod tests {
         let grown = Totals { resident: 60 * MIB, ..totals };
         assert_eq!(watch.next_pause(&grown, Duration::ZERO), NEAR);
         assert_eq!(watch.next_pause(&grown, Duration::from_millis(3)), Duration::from_millis(30));
+        assert_eq!(watch.next_pause(&grown, Duration::from_millis(30)), Duration::from_millis(300));
     }
 
     proptest! {

@@ -17,6 +17,8 @@ const GRACE_WITHOUT_HOST: Duration = Duration::from_millis(500);
 const KILL_INTERVAL: Duration = Duration::from_millis(5);
 /// After SIGKILL, until what is still there is left alone. Within the addon's hard bound.
 const GIVEN_UP: Duration = Duration::from_millis(600);
+/// The same of a tree that used too much: hundreds of processes take their time to end, and nobody bounds it.
+const GIVEN_UP_BROKEN: Duration = Duration::from_secs(3);
 
 /// A command that runs.
 pub struct Running {
@@ -136,8 +138,9 @@ impl Running {
 
     /// Whether what is still there after SIGKILL will not go.
     pub fn is_killed_long_ago(&self, now: Instant) -> bool {
-        let killed = self.ending.as_ref().and_then(|ending| ending.killed);
-        killed.is_some_and(|killed| now >= killed + GIVEN_UP)
+        let Some(Ending { cause, killed: Some(killed), .. }) = &self.ending else { return false };
+        let bound = if matches!(cause, Cause::Broken(_)) { GIVEN_UP_BROKEN } else { GIVEN_UP };
+        now >= *killed + bound
     }
 
     /// Takes what children have ended. Returns whether any process is left.

@@ -17,7 +17,7 @@ use super::keeper::Keeper;
 use super::limits::{Watch, used_by_living};
 use super::prepare::{Prepared, mark_of, prepare};
 use super::protocol::{self, Cause, Ended, Survivor, Transfer};
-use super::running::{Ending, Running};
+use super::running::Running;
 use super::tree;
 use crate::background::{Order, Store, now_ms};
 use crate::sys::{self, ChildEvents, End, LaunchError, LaunchStep, Reaped, Usage};
@@ -35,7 +35,16 @@ pub fn serve(socket: OwnedFd, lifeline: OwnedFd) -> io::Result<()> {
     let events = ChildEvents::listen()?;
     let reader = Reader::default();
     let (socket, lifeline) = (Some(socket), Some(lifeline));
-    let mut shim = Shim { socket, lifeline, supervisor: getppid(), events, reader, unread: Vec::new(), keeper: None };
+    let mut shim = Shim {
+        socket,
+        lifeline,
+        supervisor: getppid(),
+        events,
+        reader,
+        unread: Vec::new(),
+        keeper: None,
+        watches: false,
+    };
     while let Some(frame) = shim.next_order()? {
         // Anything else is an abort that crossed with the end of its command.
         if frame.kind == protocol::RUN {
@@ -61,6 +70,8 @@ struct Shim {
     unread: Vec<OwnedFd>,
     /// What it does for a task; it serves nothing else from then on.
     keeper: Option<Keeper>,
+    /// It watches over a tree, and is not to be kept waiting by it.
+    watches: bool,
 }
 
 /// Which of a shim's descriptors have something to say.
@@ -88,7 +99,11 @@ impl Shim {
         if let Some(keeper) = &self.keeper {
             keeper.poll_fds(&mut fds);
         }
-        match poll(&mut fds, timeout) {
+        let polled = {
+            let _hurry = self.watches.then(sys::Hurry::begin);
+            poll(&mut fds, timeout)
+        };
+        match polled {
             Ok(_) | Err(Errno::EINTR) => {}
             Err(error) => return Err(error.into()),
         }
@@ -191,6 +206,7 @@ impl Shim {
             spared: Vec::new(),
             watch: Watch::begin(plan.limits, started),
         };
+        self.watches = running.watch.is_some();
         match task {
             None => {
                 let pid = u64::from(shell.as_raw().unsigned_abs());
@@ -212,7 +228,11 @@ impl Shim {
         let ended = Ended { end, usage, duration, cause, alive, last };
         self.send(protocol::ENDED, &ended.encode());
         self.unread.clear();
-        if alive { self.after_end(running) } else { Ok(()) }
+        if alive {
+            self.after_end(running)?;
+        }
+        self.watches = false;
+        Ok(())
     }
 
     /// Until the shell has ended by itself, or its whole tree was ended. Returns whether anything is left.
@@ -257,6 +277,10 @@ impl Shim {
     fn keep_time(&self, running: &mut Running) {
         let now = Instant::now();
         if let Some(broken) = running.look(now) {
+            // The addon has heard how the shell ended already, which is not the whole truth now.
+            if running.shell_end.is_some() && running.ending.is_none() {
+                self.send(protocol::BROKEN, &broken.encode());
+            }
             running.end(Cause::Broken(broken));
         }
         let now = Instant::now();
@@ -291,9 +315,6 @@ impl Shim {
             self.keep_time(&mut running);
             let over = running.ending.is_none() || !alive || running.is_given_up(Instant::now());
             if over && let Some(transfer) = released {
-                if let Some(Ending { cause: Cause::Broken(broken), .. }) = &running.ending {
-                    self.send(protocol::BROKEN, &broken.encode());
-                }
                 return self.release(running, transfer);
             }
             if self.socket.is_none() && over {
