@@ -25,7 +25,7 @@ export async function measure({ short, ours }) {
     number('files in the temporary folder', after.files, { reach: { max: 0 } }),
     size('resident growth', Math.max(0, after.resident - before.resident), {
       reach: { max: 20e6 },
-      note: `${Math.round(before.resident / 1e6)} MB before`,
+      note: `${Math.round(before.resident / 1e6)} MB before; the JavaScript heap: ${Math.round(before.heap / 1e6)}, then ${Math.round(after.heap / 1e6)} MB`,
     }),
   ];
 }
