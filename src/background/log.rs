@@ -68,6 +68,12 @@ impl Log {
         }
     }
 
+    /// Appends a line of ours, on a line of its own.
+    pub fn write_line(&mut self, line: &str) {
+        let start = if self.open_line { "\n" } else { "" };
+        self.write(&format!("{start}{line}\n"));
+    }
+
     /// Appends the closing line, which is no output. The task's end stands in its state file already.
     pub fn close(mut self, task: &Task) {
         let line = if self.open_line { "\n" } else { "" };

@@ -286,7 +286,10 @@ impl Registry {
         if self.settings.dir.is_none() {
             ended.iter().for_each(|id| self.store.remove(id));
             self.store.remove_if_empty();
-            self.helpers.remove_no_more(self.store.path());
+            // Tasks that are just ending take their files away themselves, and the last of them the folder.
+            if !self.store.path().exists() {
+                self.helpers.remove_no_more(self.store.path());
+            }
         }
     }
 }

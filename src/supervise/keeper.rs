@@ -116,8 +116,10 @@ impl Keeper {
         std::mem::take(&mut self.wishes)
     }
 
-    /// A note for whoever looks at the task.
+    /// A note for whoever looks at the task, and for whoever reads its log.
     pub fn note(&mut self, note: String) {
+        self.settle(true);
+        self.log.write_line(&format!("[{note}]"));
         self.task.notes.push(note);
     }
 
