@@ -228,8 +228,10 @@ describe('at its limit a command goes on as a task', () => {
 describe('the log is whole, whatever happens at the move', () => {
   test.each([60, 120, 200, 350])('heavy output of both streams, moved after %i ms', async (timeoutMs) => {
     const tasks = registry();
-    const result = await settles(bash(`${numbered(30_000)}; exit 5`, { registry: tasks, timeoutMs }), SOON);
-    const task = movedOf(result);
+    const cwd = folder();
+    const command = `${numbered(30_000)}; ${gate()}; exit 5`;
+    const task = movedOf(await settles(bash(command, { registry: tasks, timeoutMs, cwd }), SOON));
+    open(cwd);
     expect(await ended(tasks, task)).toMatchObject({ state: 'exited', exitCode: 5 });
     expect(gapless(body(logOf(task)))).toEqual({ o: 30_000, e: 30_000 });
   });
