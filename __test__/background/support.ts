@@ -105,7 +105,8 @@ export function closings(log: string): string[] {
 
 /** A log without its closing line. */
 export function body(log: string): string {
-  return log.replace(/^\[background process [^\n]*\]\n$(?![^])/m, '');
+  const last = log.lastIndexOf('\n', log.length - 2) + 1;
+  return closings(log.slice(last)).length > 0 ? log.slice(0, last) : log;
 }
 
 /** The shim of a running task. */
