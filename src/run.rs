@@ -140,6 +140,15 @@ impl Run {
                 self.helpers.replace();
                 Ok(Ok(Outcome::started(&self.request, *task)))
             }
+            // Its shim had begun with it: what became of it stands in the folder.
+            (News::Lost { untaken: false }, Some(registry)) => {
+                let task = match &self.order.task {
+                    Some(order) => registry.lost(&order.id).await,
+                    None => None,
+                };
+                let killed = || Error::spawn("the helper processes were killed", None, &self.request.command);
+                task.ok_or_else(killed).map(|task| Ok(Outcome::started(&self.request, task)))
+            }
             (news, _) => Ok(Err(news)),
         }
     }

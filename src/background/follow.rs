@@ -22,6 +22,23 @@ impl Registry {
         self.sweep_soon();
     }
 
+    /// A task whose shim was killed before it could tell of it; `None` when nothing was started.
+    pub async fn lost(&self, id: &str) -> Option<Task> {
+        self.until_unkept(id).await;
+        let mut inner = self.inner();
+        self.look(&mut inner);
+        inner.entries.get(id).map(|entry| entry.task.clone())
+    }
+
+    /// Until nobody has the lock of a task's log, though it may take a moment to go with its shim.
+    async fn until_unkept(&self, id: &str) {
+        let until = Instant::now() + GOING;
+        let is_running = || self.inner().entries.get(id).is_none_or(|entry| entry.task.is_running());
+        while is_running() && self.store.is_kept(id) && Instant::now() < until {
+            sleep(LOOK_AGAIN).await;
+        }
+    }
+
     /// To a task that runs, if its shim can be reached.
     pub(super) fn link(self: &Arc<Self>, id: &str) -> Option<Speaker> {
         let task = {
@@ -101,11 +118,7 @@ impl Registry {
 
     /// The link has ended: the task has too, or its shim was killed, or it only speaks with this process no more.
     async fn unlink(self: Arc<Self>, id: &str) {
-        let until = Instant::now() + GOING;
-        let is_running = || self.inner().entries.get(id).is_some_and(|entry| entry.task.is_running());
-        while is_running() && self.store.is_kept(id) && Instant::now() < until {
-            sleep(LOOK_AGAIN).await;
-        }
+        self.until_unkept(id).await;
         let mut inner = self.inner();
         if let Some(entry) = inner.entries.get_mut(id) {
             // The listener is this very task, and there is nothing below that it could be stopped at.

@@ -54,8 +54,8 @@ pub struct Keeper {
 pub struct Beginning {
     /// What was asked for.
     pub order: Order,
-    /// Its log, opened.
-    pub log: File,
+    /// Its log, new or with what came so far.
+    pub log: Log,
     /// Its output.
     pub flows: Vec<Outflow>,
     /// What is still to be written to its standard input.
@@ -67,7 +67,6 @@ impl Keeper {
     pub fn begin(beginning: Beginning, pid: i32, mark: &str, started_at: u64) -> io::Result<Self> {
         let Beginning { order, log, flows, feed } = beginning;
         let store = Store::at(order.folder.clone());
-        let log = Log::keep(log, order.max_log_bytes)?;
         let listener = order.detached.then(|| listen(&store, &order.id)).transpose();
         let pgid = nix::unistd::getpgid(Some(nix::unistd::Pid::from_raw(pid))).map_or(pid, nix::unistd::Pid::as_raw);
         let mut task = Task::begin(&order, pid, pgid, mark, started_at);

@@ -2,7 +2,6 @@
 
 mod task;
 
-use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
@@ -19,7 +18,8 @@ use super::prepare::{Prepared, mark_of, prepare};
 use super::protocol::{self, Cause, Ended, Survivor, Transfer};
 use super::running::Running;
 use super::tree;
-use crate::background::{Order, Store, now_ms};
+use crate::background::{Log, Order, Store, Task, now_ms};
+use crate::plan::Plan;
 use crate::sys::{self, ChildEvents, End, LaunchError, LaunchStep, Reaped, Usage};
 
 /// What a command leaves behind may be on its way out, like the `tee` of an `exec > >(tee log)`.
@@ -172,8 +172,8 @@ impl Shim {
         let damaged = LaunchError { step: LaunchStep::Exec, errno: libc::EBADMSG };
         let launched = protocol::decode_run(&frame.body).ok_or(damaged).and_then(|(plan, order)| {
             let Prepared { launch, script, pipes, theirs, rest } = prepare(&plan, frame.fds)?;
-            // A task that can have no log is not started.
-            let log = order.as_ref().map(create_log).transpose()?;
+            // A task that can have no files is not started, and one that kills its shim at once is known all the same.
+            let log = order.as_ref().map(|order| create_files(order, &plan)).transpose()?;
             let shell = sys::launch(&launch).inspect_err(|_| {
                 if let Some(order) = &order {
                     Store::at(order.folder.clone()).remove(&order.id);
@@ -400,8 +400,13 @@ impl Shim {
     }
 }
 
-fn create_log(order: &Order) -> Result<File, LaunchError> {
-    Store::at(order.folder.clone())
-        .create_log(&order.id)
-        .map_err(|error| LaunchError { step: LaunchStep::Files, errno: error.raw_os_error().unwrap_or(libc::EIO) })
+fn create_files(order: &Order, plan: &Plan) -> Result<Log, LaunchError> {
+    let store = Store::at(order.folder.clone());
+    let task = Task::begin(order, 0, 0, &mark_of(&plan.env).unwrap_or_default(), now_ms());
+    let created = store.create_log(&order.id).and_then(|log| {
+        let log = Log::keep(log, order.max_log_bytes)?;
+        store.write(&task).inspect_err(|_| store.remove(&order.id))?;
+        Ok(log)
+    });
+    created.map_err(|error| LaunchError { step: LaunchStep::Files, errno: error.raw_os_error().unwrap_or(libc::EIO) })
 }

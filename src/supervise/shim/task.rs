@@ -1,7 +1,6 @@
 //! A shim whose command is a task: it stays until the task has ended, and until what that has left holding its pipes,
 //! a task of its own, has ended too.
 
-use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
@@ -10,7 +9,7 @@ use std::time::{Duration, Instant};
 use nix::unistd::{Pid, getpid};
 
 use super::{Ready, Shim};
-use crate::background::{Order, Store, new_id, now_ms};
+use crate::background::{Log, Order, Store, new_id, now_ms};
 use crate::supervise::clients::Client;
 use crate::supervise::drain::Drain;
 use crate::supervise::feed::Feed;
@@ -31,7 +30,7 @@ impl Shim {
         &mut self,
         running: &mut Running,
         order: Order,
-        log: File,
+        log: Log,
         rest: Vec<OwnedFd>,
         started_at: u64,
     ) -> io::Result<()> {
@@ -65,6 +64,7 @@ impl Shim {
         let taken = Transfer::decode(&frame.body).ok_or_else(|| io::Error::from_raw_os_error(libc::EBADMSG));
         let taken = taken.and_then(|Transfer { order, resume }| {
             let log = Store::at(order.folder.clone()).append_log(&order.id)?;
+            let log = Log::keep(log, order.max_log_bytes)?;
             let limit = running.started + Duration::from_millis(order.limit_ms);
             let flows = outflows(&running.pipes, &order, &resume)?;
             let feed = feed_of(frame.fds)?;
@@ -142,8 +142,7 @@ impl Shim {
                 return self.linger(running);
             }
             let order = Order { id: new_id(), ..order };
-            let log = Store::at(order.folder.clone()).create_log(&order.id);
-            match log.and_then(|log| adopt(&mut running, order, log, flows, &holders)) {
+            match new_log(&order).and_then(|log| adopt(&mut running, order, log, flows, &holders)) {
                 Ok((mut keeper, adopted)) => {
                     clients.into_iter().for_each(|client| keeper.join(client));
                     self.keeper = Some(keeper);
@@ -165,8 +164,7 @@ impl Shim {
         holders: &[Pid],
     ) -> io::Result<()> {
         let Transfer { order, resume } = transfer;
-        let log = Store::at(order.folder.clone()).create_log(&order.id);
-        let begun = log.and_then(|log| {
+        let begun = new_log(&order).and_then(|log| {
             let mut flows = outflows(&pipes, &order, &resume)?;
             flows.iter_mut().for_each(Outflow::forget_shown);
             adopt(&mut running, order, log, flows, holders)
@@ -232,6 +230,10 @@ impl Shim {
     }
 }
 
+fn new_log(order: &Order) -> io::Result<Log> {
+    Log::keep(Store::at(order.folder.clone()).create_log(&order.id)?, order.max_log_bytes)
+}
+
 /// The other end of a task's input, and what is still to be written there.
 fn feed_of(fds: Vec<OwnedFd>) -> io::Result<Option<Feed>> {
     let mut fds = fds.into_iter();
@@ -254,7 +256,7 @@ fn holders(keeper: &Keeper, running: &Running) -> Vec<Pid> {
 fn adopt(
     running: &mut Running,
     order: Order,
-    log: File,
+    log: Log,
     flows: Vec<Outflow>,
     holders: &[Pid],
 ) -> io::Result<(Keeper, Running)> {
