@@ -1,6 +1,7 @@
+import { join } from 'node:path';
 import type { BackgroundCheck, BackgroundTask } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
-import { fixture, folder, host, linuxTest, mark, seq, settles, sleepers, until } from '../support/index.ts';
+import { fixture, folder, host, kill, linuxTest, mark, seq, settles, sleepers, until } from '../support/index.ts';
 import {
   body,
   closings,
@@ -15,6 +16,7 @@ import {
   registry,
   SOON,
   said,
+  shimOf,
   tasksFolder,
   tasksHost,
 } from './support.ts';
@@ -175,6 +177,41 @@ test('`maxTasks` counts the tasks of all processes', async () => {
   await said(one);
   const tasks = registry({ dir, maxTasks: 2 });
   await expect(tasks.start('true')).rejects.toMatchObject({ code: 'ERR_BASH_TOO_MANY_TASKS' });
+});
+
+linuxTest('Linux: the shim is killed: whoever waits in whatever process is told that the task is lost', async () => {
+  const dir = tasksFolder();
+  const one = owner(dir, `echo up; sleep ${mark()}; :`, folder());
+  const task = await said<BackgroundTask>(one);
+  const second = tasksHost(
+    { dir },
+    `registry.on('exit', (task) => say(['exit', task.state]));
+     const waiting = registry.wait(process.env.TASK);
+     await registry.wait(process.env.TASK, { pattern: 'up' });
+     say('waiting');
+     say(['wait', (await waiting).task.state]);
+     setInterval(() => {}, 1000);`,
+    { env: { TASK: task.id } },
+  );
+  expect(await said(second)).toBe('waiting');
+  const mine = ended(registry({ dir }), task);
+  kill(shimOf(task), 'SIGKILL');
+  expect(await mine).toMatchObject({ state: 'lost', exitCode: null, signal: null });
+  const told = [await said<string[]>(second, 1), await said<string[]>(second, 2)];
+  expect(told.sort()).toEqual([
+    ['exit', 'lost'],
+    ['wait', 'lost'],
+  ]);
+  one.process.kill('SIGUSR2');
+  expect(await said(one, 1)).toMatchObject([{ id: task.id, state: 'lost' }]);
+  expect(closings(logOf(task))).toEqual(['[background process lost: its helper process was killed]']);
+});
+
+test('a path far too long for a socket works', async () => {
+  const dir = join(tasksFolder(), 'x'.repeat(100), 'y'.repeat(100));
+  const task = await registry({ dir }).start(`echo up; sleep ${mark()}`);
+  const second = tasksHost({ dir }, 'say(await registry.kill(process.env.TASK));', { env: { TASK: task.id } });
+  expect(await said(second)).toMatchObject({ task: { state: 'killed', signal: 'SIGTERM' } });
 });
 
 linuxTest('Linux: `limit`, `graceMs` and the mark of a task do not depend on its host', async () => {

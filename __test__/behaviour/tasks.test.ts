@@ -25,6 +25,7 @@ import {
   fixture,
   folder,
   hasProgram,
+  hostResult,
   kill,
   linuxTest,
   mark,
@@ -295,6 +296,21 @@ describe('Bounded', () => {
     const lines = logOf(task).trimEnd().split('\n');
     expect(lines.at(-1)).toMatch(/^\[background process killed: SIG\w+\]$/);
     expect(lines.at(-2)).toMatch(/^\[.*\]$/);
+  });
+
+  test('300 commands at once beside 64 tasks, the descriptor limit reached: all finish, no EMFILE', async () => {
+    const found = await hostResult<Record<string, number>>(
+      `import { BackgroundRegistry } from 'agent-bash';
+       const registry = new BackgroundRegistry();
+       const tasks = await Promise.all(Array.from({ length: 64 }, () => registry.start('sleep 60')));
+       const results = await Promise.all(Array.from({ length: 300 }, (_, n) => bash('echo ' + n + '; exit 3')));
+       const right = results.filter(({ stdout, exitCode }, n) => stdout === n + '\\n' && exitCode === 3).length;
+       const running = registry.list().filter(({ state }) => state === 'running').length;
+       await registry.close();
+       console.log(JSON.stringify({ started: tasks.length, right, running }));`,
+      { before: 'ulimit -n 256' },
+    );
+    expect(found).toEqual({ started: 64, right: 300, running: 64 });
   });
 
   linuxTest('Linux: a task that allocates until it is killed: its `oom_score_adj` is raised', async () => {
