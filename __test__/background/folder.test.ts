@@ -212,19 +212,23 @@ describe('files are private', () => {
 
 describe('what is old is swept', () => {
   test.each([
-    ['when a registry opens', async (dir: string) => void registry({ dir, retentionMs: 1 })],
+    [
+      'when a registry opens',
+      async (dir: string) => {
+        await sleep(20);
+        registry({ dir, retentionMs: 1 });
+      },
+    ],
     [
       'when a task starts',
       async (dir: string) => {
-        const tasks = registry({ dir, retentionMs: 1 });
-        await ended(tasks, await tasks.start('true'));
-        await sleep(20);
+        const tasks = registry({ dir, retentionMs: 300 });
+        await sleep(320);
         await tasks.start(`sleep ${mark()}`);
       },
     ],
   ])('%s: state and log', async (_, act) => {
     const { dir, tasks } = await three();
-    await sleep(20);
     await act(dir);
     await until(() => tasks.every((task) => !existsSync(task.logPath) && !existsSync(stateFile(task))));
     const left = registry({ dir }).list();
