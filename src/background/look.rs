@@ -1,5 +1,7 @@
 //! What has changed in a registry's folder: tasks of other processes, ends that nobody told of.
 
+use std::time::Instant;
+
 use tokio::sync::watch;
 
 use super::registry::{Entry, Inner, Registry};
@@ -11,6 +13,7 @@ impl Registry {
     /// Takes in what has changed in the folder, and which tasks nobody keeps any more.
     pub(super) fn look(&self, inner: &mut Inner) {
         self.read_folder(inner);
+        inner.looked = Some(Instant::now());
         let unlinked = inner.entries.iter().filter(|(_, entry)| entry.task.is_running() && entry.link.is_none());
         let gone: Vec<String> = unlinked.map(|(id, _)| id.clone()).filter(|id| !self.store.is_kept(id)).collect();
         for id in gone {

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
@@ -16,6 +16,9 @@ use crate::supervise::{HelperError, Helpers, Speaker};
 
 /// A day: the time limit of a task, from its start.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// A start is content with a look at the folder that is no older.
+const RECENT: Duration = Duration::from_millis(50);
 
 /// How a registry is made.
 #[derive(Debug, Clone)]
@@ -59,6 +62,8 @@ pub(super) struct Inner {
     notes: Vec<String>,
     pub damaged: HashMap<String, Stamp>,
     pub seen: Option<Stamp>,
+    /// When the folder was looked at last.
+    pub looked: Option<Instant>,
     closed: bool,
     pub watch: Watch,
 }
@@ -166,7 +171,10 @@ impl Registry {
     /// [`Error::TooManyTasks`], [`Error::Closed`]
     pub fn reserve(&self, id: &str) -> Result<Place, Error> {
         let mut inner = self.open_inner()?;
-        self.look(&mut inner);
+        // Of what other processes start at this very moment nobody knows anyway.
+        if inner.looked.is_none_or(|looked| looked.elapsed() >= RECENT) {
+            self.look(&mut inner);
+        }
         let Inner { entries, starting, .. } = &*inner;
         let running = entries.values().map(|entry| &entry.task).filter(|task| task.is_running());
         let running = running.filter(|task| !starting.contains(&task.id)).count();

@@ -114,7 +114,8 @@ pub struct Survivor {
 pub struct BackgroundTask {
     /// Names the task in its registry.
     pub id: String,
-    /// Process id of its shell; of an adopted one that of its eldest process.
+    /// Process id of its shell; of an adopted one that of its eldest process. 0 only of one that was lost before anybody
+    /// knew it.
     pub pid: i32,
     /// The process group of that process.
     pub pgid: i32,
