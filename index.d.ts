@@ -20,7 +20,10 @@ interface BackgroundCheck {
 interface BackgroundTask {
   /** Names the task in its registry. */
   id: string;
-  /** Process id of its shell; of an adopted one that of its eldest process. */
+  /**
+   * Process id of its shell; of an adopted one that of its eldest process. 0 only of one that was lost before anybody
+   * knew it.
+   */
   pid: number;
   /** The process group of that process. */
   pgid: number;

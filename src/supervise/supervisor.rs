@@ -140,11 +140,15 @@ impl Supervisor {
             Ok(Read::Pending) => Ok(()),
             // The host is gone. Its shims see that for themselves; this process stays until the last of them has ended.
             Ok(Read::Closed) | Err(_) => {
-                self.control = None;
-                self.remove_at = Some(Instant::now() + WITH_TASKS);
+                self.lose_host();
                 Ok(())
             }
         }
+    }
+
+    fn lose_host(&mut self) {
+        self.control = None;
+        self.remove_at = Some(Instant::now() + WITH_TASKS);
     }
 
     fn order(&mut self, frame: &Frame) -> io::Result<()> {
@@ -181,7 +185,7 @@ impl Supervisor {
             Writer::default().number(u64::from(pid.unsigned_abs())).number(u64::from(errno.unsigned_abs())).finish();
         let fds: Vec<_> = socket.into_iter().collect();
         if frames::send(control, protocol::SHIM, &body, &fds).is_err() {
-            self.control = None;
+            self.lose_host();
         }
         Ok(())
     }
