@@ -2,6 +2,9 @@
 
 use std::fs::File;
 use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep};
 
 use super::log::Text;
 use super::registry::Registry;
@@ -11,6 +14,9 @@ use crate::error::Error;
 
 /// What is read where it is asked for; more is read where it may take its time.
 const AT_ONCE: u64 = 256 * 1024;
+/// For a shim to write the closing line.
+const CLOSED: Duration = Duration::from_secs(1);
+const LOOK_AGAIN: Duration = Duration::from_millis(1);
 
 /// A look at a task.
 #[derive(Debug)]
@@ -41,6 +47,7 @@ impl Registry {
 
     /// The same for a task that is known.
     pub(super) async fn read(self: &Arc<Self>, id: &str, cursor: Option<u64>, matched: bool) -> Result<Check, Error> {
+        self.until_closed(id).await;
         let (task, file, start, end) = self.take_range(id, cursor)?;
         let log = self.store.log_path(id);
         let read = move || -> std::io::Result<Check> {
@@ -54,6 +61,17 @@ impl Registry {
             tokio::task::spawn_blocking(read).await.unwrap_or_else(|error| Err(std::io::Error::other(error)))
         };
         read.map_err(|source| Error::Store(super::StoreError::Folder { path: self.store.log_path(id), source }))
+    }
+
+    /// The end of a task is told when its log says it too.
+    async fn until_closed(&self, id: &str) {
+        let until = Instant::now() + CLOSED;
+        while self.store.read(id).is_ok_and(|task| task.is_some_and(|task| self.is_closing(&task))) {
+            if Instant::now() >= until {
+                return;
+            }
+            sleep(LOOK_AGAIN).await;
+        }
     }
 
     /// What is to be read; nobody else is given the same part of it.
@@ -83,10 +101,10 @@ impl Registry {
                 }
             }
         }
-        let until = tokio::time::Instant::now() + super::wait::KILL_BOUND;
+        let until = Instant::now() + super::wait::KILL_BOUND;
         while !progress.borrow_and_update().ended {
             let woken = tokio::time::timeout(super::wait::LOOK, progress.changed()).await;
-            if tokio::time::Instant::now() >= until {
+            if Instant::now() >= until {
                 return;
             }
             if woken.is_err() {

@@ -35,6 +35,7 @@ impl Registry {
         };
         inner.entries.retain(|id, entry| ids.contains_key(id) || entry.task.is_running() && entry.link.is_some());
         inner.damaged.retain(|id, _| ids.contains_key(id));
+        let mut all = true;
         for (id, stamp) in ids {
             if inner.entries.get(&id).is_some_and(|entry| entry.stamp == Some(stamp)) {
                 continue;
@@ -43,6 +44,8 @@ impl Registry {
                 continue;
             }
             match self.store.read(&id) {
+                // Its shim is just writing the closing line.
+                Ok(Some(task)) if self.is_closing(&task) => all = false,
                 Ok(Some(task)) => {
                     let known = inner.entries.contains_key(&id);
                     // Whoever kept it may have been killed before its last word.
@@ -59,7 +62,12 @@ impl Registry {
                 }
             }
         }
-        inner.seen = stamp;
+        inner.seen = stamp.filter(|_| all);
+    }
+
+    /// Whether a task has ended and its log is still to say so.
+    pub(super) fn is_closing(&self, task: &Task) -> bool {
+        !task.is_running() && self.store.is_kept(&task.id)
     }
 
     /// Nobody keeps a task that counted as running: it is brought to its end.

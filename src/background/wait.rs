@@ -85,7 +85,7 @@ impl Registry {
                     }
                     return Ok(true);
                 }
-                if !task.is_running() && !ended {
+                if !task.is_running() && !ended && !self.is_closing(&task) {
                     let mut inner = self.open_inner()?;
                     self.take_in(&mut inner, task, None);
                     continue;
