@@ -70,7 +70,9 @@ async function killed(seed: number, env: Record<string, string>) {
 
 /** Waits for the end of a task with a folder, and looks whether everything that is said of it is true. */
 async function verify(tasks: BackgroundRegistry, task: BackgroundTask): Promise<void> {
-  const [, kind = '', lines, exit] = /^# chaos (\w+) (\d+) (\d+)\n/.exec(task.command) ?? [];
+  const [, kind = '', lines, exit] = /^(?:bash -c )?# chaos (\w+) (\d+) (\d+)\n/.exec(task.command) ?? [];
+  // What a command has left counts on; its task begins wherever the command was over.
+  const rest = task.command.startsWith('bash');
   const { task: last } = await settles(tasks.wait(task.id), 40_000);
   const log = logOf(last);
   const ends = closings(log);
@@ -78,6 +80,7 @@ async function verify(tasks: BackgroundRegistry, task: BackgroundTask): Promise<
   const ofKind = {
     plain: ['exited', code, null],
     moved: ['exited', code, null],
+    left: ['exited', rest ? code : 2, null],
     limit: ['killed', 124, expect.stringMatching(/^SIG(TERM|KILL)$/)],
     // The host was to kill it, and may have been killed before.
     killed: last.state === 'killed' ? ['killed', 143, 'SIGTERM'] : ['exited', code, null],
@@ -92,7 +95,17 @@ async function verify(tasks: BackgroundRegistry, task: BackgroundTask): Promise<
   expect(ends, task.id).toEqual([`[background process ${line}]`]);
   expect(log.endsWith(`${ends[0]}\n`)).toBe(true);
   if (kind === 'limit') return expect(body(log)).toBe('');
-  if (last.state === 'exited') {
+  if (kind === 'left') {
+    const { o, e } = gapless(body(log), rest);
+    if (rest)
+      expect(
+        [
+          [0, Number(lines)],
+          [0, Number(lines)],
+        ],
+        task.id,
+      ).toEqual([expect.arrayContaining([o]), expect.arrayContaining([e])]);
+  } else if (last.state === 'exited') {
     expect(gapless(body(log)), task.id).toEqual({ o: Number(lines), e: Number(lines) });
   } else {
     // Its last line may be half.
