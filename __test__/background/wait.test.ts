@@ -325,6 +325,24 @@ describe('until the time is over, or an abort', () => {
   );
 });
 
+test('a pattern that backtracks without end holds neither its time, nor its abort, nor other commands', async () => {
+  // It goes on in a thread of that process, which the test kills.
+  const one = tasksHost(
+    {},
+    `const task = await registry.start('echo ${'a'.repeat(36)}; sleep ${mark()}');
+     const stop = new AbortController();
+     const waits = [
+       registry.wait(task.id, { pattern: '(a+)+b', timeoutMs: 500 }),
+       registry.wait(task.id, { pattern: '(a+)+b', timeoutMs: 500 }),
+       registry.wait(task.id, { pattern: '(a+)+b', signal: stop.signal }),
+     ];
+     const { stdout } = await bash('sleep .3; echo hi');
+     stop.abort();
+     say([stdout, ...(await Promise.all(waits)).map(({ matched }) => matched)]);`,
+  );
+  expect(await settles(said(one))).toEqual(['hi\n', false, false, false]);
+});
+
 describe('what keeps Node alive', () => {
   test('a pending wait does', async () => {
     const one = tasksHost(
