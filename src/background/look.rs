@@ -44,8 +44,11 @@ impl Registry {
                 continue;
             }
             match self.store.read(&id) {
-                // Its shim is just writing the closing line.
-                Ok(Some(task)) if self.is_closing(&task) => all = false,
+                // Its shim is just writing the closing line: until then it counts as running.
+                Ok(Some(task)) if self.is_closing(&task) => {
+                    all = false;
+                    self.take_in(inner, task.before_its_end(), None);
+                }
                 Ok(Some(task)) => {
                     let known = inner.entries.contains_key(&id);
                     // Whoever kept it may have been killed before its last word.

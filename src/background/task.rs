@@ -148,6 +148,11 @@ impl Task {
         self.output_bytes = Some(output_bytes);
     }
 
+    /// As it was while it ran.
+    pub fn before_its_end(self) -> Self {
+        Self { state: State::Running, exit_code: None, signal: None, ended_at: None, output_bytes: None, ..self }
+    }
+
     /// Why it was lost, should it now turn out that nobody keeps it.
     pub fn loss(&self) -> Loss {
         if self.boot == sys::boot_id() { Loss::Helper } else { Loss::Restart }
