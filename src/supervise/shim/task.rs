@@ -252,6 +252,16 @@ fn holders(keeper: &Keeper, running: &Running) -> Vec<Pid> {
     sys::holders(&pids, &keeper.pipes())
 }
 
+/// What an adopted process is called: by its command line, or, where it is just ending and has none any more, by that of
+/// the shell that has left it.
+fn command_of(pid: Pid, left_by: String) -> String {
+    match sys::command_line(pid) {
+        Some(line) if !line.starts_with('[') => line.chars().take(COMMAND_KEPT).collect(),
+        _ if left_by.starts_with("bash -c ") => left_by,
+        _ => format!("bash -c {left_by}"),
+    }
+}
+
 /// Makes what holds the pipes one task, that of its eldest; what does not is left alone from here on.
 fn adopt(
     running: &mut Running,
@@ -272,8 +282,7 @@ fn adopt(
     held.sort_by_key(|child| (child.started(), child.pid));
     let eldest = held.first().map(|child| child.pid).or_else(|| holders.first().copied());
     let Some(eldest) = eldest else { return Err(io::Error::from_raw_os_error(libc::ESRCH)) };
-    let command = sys::command_line(eldest).map_or(order.command, |line| line.chars().take(COMMAND_KEPT).collect());
-    let order = Order { command, ..order };
+    let order = Order { command: command_of(eldest, order.command), ..order };
     let limit = running.started + Duration::from_millis(order.limit_ms);
     let folder: PathBuf = order.folder.clone();
     let id = order.id.clone();
