@@ -1,7 +1,7 @@
 // Background tasks: what it costs to start them, to have two hundred of them, to have a loud one, and to end a large one.
 import { OURS } from '../contestants/index.mjs';
 import { withHost } from '../host/index.mjs';
-import { interleave, median, quantile } from '../stats.mjs';
+import { interleave, median, quantile, spread } from '../stats.mjs';
 import { milliseconds, number, ratio, size, time } from '../table.mjs';
 
 export const title = 'background tasks';
@@ -20,25 +20,27 @@ export async function measure({ env, short, ours }) {
   ];
 }
 
-const spread = (values) => `p10–p90 ${quantile(values, 0.1).toFixed(2)}–${quantile(values, 0.9).toFixed(2)} ms`;
+const range = (values) => `p10–p90 ${quantile(values, 0.1).toFixed(2)}–${quantile(values, 0.9).toFixed(2)} ms`;
 
 /** To the returned task, against the whole way of a foreground `true` in the same process. */
 async function start(host, env, short) {
+  const count = 10;
   const ways = {
-    foreground: async () => (await host.ask('latency', OURS, 20, env)).total,
-    'without a folder': () => host.ask('startTasks', 20, false),
-    'with a folder': () => host.ask('startTasks', 20, true),
+    foreground: async () => (await host.ask('latency', OURS, count, env)).total,
+    'without a folder': () => host.ask('startTasks', count, false),
+    'with a folder': () => host.ask('startTasks', count, true),
   };
   const names = Object.keys(ways);
   for (const name of names) await ways[name]();
-  const series = await interleave(names, short ? 4 : 20, (name) => ways[name]());
+  const series = await interleave(names, short ? 8 : 40, (name) => ways[name]());
   const p50 = (name) => median(series.get(name).flat());
-  return names.slice(1).map((name) =>
-    ratio(`start to the returned task, ${name} ÷ foreground \`true\``, p50(name) / p50('foreground'), {
+  return names.slice(1).map((name) => {
+    const paired = spread(series.get(name).map(median), series.get('foreground').map(median));
+    return ratio(`start to the returned task, ${name} ÷ foreground \`true\``, p50(name) / p50('foreground'), {
       reach: { max: 1.5 },
-      note: `${milliseconds(p50(name))} against ${milliseconds(p50('foreground'))}; ${spread(series.get(name).flat())}`,
-    }),
-  );
+      note: `${milliseconds(p50(name))} against ${milliseconds(p50('foreground'))}; rounds ${paired.low.toFixed(2)}–${paired.high.toFixed(2)}`,
+    });
+  });
 }
 
 async function reading(host, short) {
@@ -49,10 +51,10 @@ async function reading(host, short) {
   ]) {
     const { list, check } = await host.ask('readTasks', RUNNING, short ? 100 : 500, kept);
     lines.push(
-      time(`${RUNNING} tasks running, ${name}: list()`, median(list), { reach: { max: 1 }, note: spread(list) }),
+      time(`${RUNNING} tasks running, ${name}: list()`, median(list), { reach: { max: 1 }, note: range(list) }),
       time(`${RUNNING} tasks running, ${name}: check() of one`, median(check), {
         reach: { max: 1 },
-        note: spread(check),
+        note: range(check),
       }),
     );
   }
@@ -71,7 +73,7 @@ async function flood(host, short) {
   return [
     ratio("p50 of bash('true') beside a background `yes` ÷ without", median(times('flood')) / median(times('quiet')), {
       reach: { max: 1.5 },
-      note: `${milliseconds(median(times('flood')))} against ${milliseconds(median(times('quiet')))}; ${spread(times('flood'))}`,
+      note: `${milliseconds(median(times('flood')))} against ${milliseconds(median(times('quiet')))}; ${range(times('flood'))}`,
     }),
     size('its log, capped at 64 MB', worst('log'), { reach: { max: CAP + 1e3, min: CAP - 1e5 } }),
     size('growth of the host meanwhile, worst round', worst('growth'), { reach: { max: 16e6 } }),
