@@ -42,3 +42,26 @@ test('the closing lines are those of the source', async () => {
   expect(lines).toHaveLength(6);
   for (const line of lines) expect(line).toMatch(/^\[background process /);
 });
+
+// A number of the source, and the words of the page that speak of it.
+test.each([
+  ['src/napi/registry.rs', 'whole(options.max_tasks, 64)', 'is `ERR_BASH_TOO_MANY_TASKS` | 64 |'],
+  ['src/napi/registry.rs', 'whole(options.max_log_bytes, 1 << 30)', 'the task goes on | 1 GiB |'],
+  ['src/request.rs', 'DAY: Duration = Duration::from_secs(24 * 60 * 60)', 'the limit is 24 h'],
+  ['src/supervise/outflow.rs', 'QUIET: Duration = Duration::from_millis(250)', 'after 250 ms of quiet'],
+  [
+    'src/supervise/running.rs',
+    'GRACE_WITHOUT_HOST: Duration = Duration::from_millis(500)',
+    '(SIGTERM, 500 ms, SIGKILL)',
+  ],
+  ['src/background/pattern.rs', 'WINDOW: usize = 64 * 1024', 'reach over 64 KiB of output'],
+  ['src/background/task.rs', '"the machine was restarted"', '[background process lost: the machine was restarted]'],
+  [
+    'src/background/task.rs',
+    '"its helper process was killed"',
+    '[background process lost: its helper process was killed]',
+  ],
+])('%s: %s', async (path, number, words) => {
+  expect(await source(path)).toContain(number);
+  expect(background.replace(/\s+/g, ' ')).toContain(words);
+});
