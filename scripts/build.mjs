@@ -27,7 +27,11 @@ export const native = {
   async build(options) {
     await napi(['--js', 'native.cjs', '--dts', 'native.d.cts', '--no-const-enum', '--', '--lib'], options);
     // Without napi and tokio it is half the size.
-    await run(tool('napi'), ['build', '--platform', '--profile', 'supervisor', '--bin', supervisor, '--no-default-features'], options);
+    await run(
+      tool('napi'),
+      ['build', '--platform', '--profile', 'supervisor', '--bin', supervisor, '--no-default-features'],
+      options,
+    );
   },
 };
 

@@ -1,11 +1,12 @@
 //! Waiting for a task: for its end, for something that it says, for a port that it opens.
 
+use std::fs::File;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::TcpStream;
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::check::Check;
@@ -21,8 +22,18 @@ pub(super) const LOOK: Duration = Duration::from_millis(200);
 const KNOCK: Duration = Duration::from_millis(50);
 /// For a port to answer.
 const ANSWER: Duration = Duration::from_secs(1);
+/// However short the time, for the first look at what is there.
+const FIRST_LOOK: Duration = Duration::from_millis(100);
 /// For a shim to write an unfinished line down.
 const SETTLED: Duration = Duration::from_secs(1);
+
+/// Where something was found.
+enum Found {
+    InLog,
+    /// In an unfinished line that is not in the log yet.
+    InPending,
+    Nowhere,
+}
 
 /// What is waited for besides the end.
 #[derive(Debug, Default)]
@@ -49,20 +60,25 @@ impl Registry {
         let id = self.find(named)?.id;
         let until = wait.timeout.map(|timeout| Instant::now() + timeout);
         let unread = self.inner().entries.get(&id).map_or(0, |entry| entry.cursor);
-        let mut search = wait.pattern.map(|pattern| Search::new(pattern, unread));
+        let search = wait.pattern.map(|pattern| Search::new(pattern, unread));
+        let looked = Notify::new();
         let matched = tokio::select! {
-            // What is there already counts, even when there is no time.
             biased;
-            matched = self.until_there(&id, &mut search) => matched?,
+            matched = self.until_there(&id, search, &looked) => matched?,
             () = port_accepts(wait.port) => true,
-            () = time_is_up(until) => false,
+            () = time_is_up(until, &looked) => false,
             _ = &mut given_up => false,
         };
         self.read(&id, None, matched).await
     }
 
-    /// Until the task has ended, or has said what is looked for; whether that is so.
-    async fn until_there(self: &Arc<Self>, id: &str, search: &mut Option<Search>) -> Result<bool, Error> {
+    /// Until the task has ended, or has said what is looked for; whether that is so. Tells when it has looked once.
+    async fn until_there(
+        self: &Arc<Self>,
+        id: &str,
+        mut search: Option<Search>,
+        looked: &Notify,
+    ) -> Result<bool, Error> {
         let closed = || Error::Closed;
         let mut progress =
             self.open_inner()?.entries.get(id).map(|entry| entry.progress.subscribe()).ok_or_else(closed)?;
@@ -73,17 +89,24 @@ impl Registry {
                 (now.ended, now.pending.clone())
             };
             let mut bytes = 0;
-            if let Some(search) = search {
+            if search.is_none() {
+                looked.notify_one();
+            }
+            if let Some(searching) = search.take() {
                 let (task, file, end) = self.store.readable(id)?.ok_or_else(closed)?;
                 bytes = end;
-                if self.look_for(search, file, end).await? {
-                    return Ok(true);
-                }
-                if !ended && search.in_pending(&pending) {
-                    if let Some(speaker) = &speaker {
-                        self.settle_line(speaker, end, &mut progress).await;
+                let (found, searched) = self.look_for(searching, file, end, pending).await?;
+                search = Some(searched);
+                looked.notify_one();
+                match found {
+                    Found::InLog => return Ok(true),
+                    Found::InPending if !ended => {
+                        if let Some(speaker) = &speaker {
+                            self.settle_line(speaker, end, &mut progress).await;
+                        }
+                        return Ok(true);
                     }
-                    return Ok(true);
+                    Found::InPending | Found::Nowhere => {}
                 }
                 if !task.is_running() && !ended && !self.is_closing(&task) {
                     let mut inner = self.open_inner()?;
@@ -112,14 +135,25 @@ impl Registry {
         }
     }
 
-    /// Matching may take long, and the runtime has other things to do.
-    async fn look_for(&self, search: &mut Search, file: std::fs::File, end: u64) -> Result<bool, Error> {
-        let found = if end - search.at.min(end) <= 4096 {
-            search.in_log(file, end)
-        } else {
-            tokio::task::block_in_place(|| search.in_log(file, end))
-        };
-        found.map_err(|source| Error::Store(super::StoreError::Folder { path: self.store.path().to_owned(), source }))
+    /// Matching may take long, for ever with some patterns: it has a thread of its own, which is not waited for when time
+    /// is up.
+    async fn look_for(
+        &self,
+        mut search: Search,
+        file: File,
+        end: u64,
+        pending: Vec<String>,
+    ) -> Result<(Found, Search), Error> {
+        let found = tokio::task::spawn_blocking(move || {
+            let found = match search.in_log(file, end)? {
+                true => Found::InLog,
+                false if search.in_pending(&pending) => Found::InPending,
+                false => Found::Nowhere,
+            };
+            Ok((found, search))
+        });
+        let failed = |source| Error::Store(super::StoreError::Folder { path: self.store.path().to_owned(), source });
+        found.await.map_err(std::io::Error::other).flatten().map_err(failed)
     }
 
     /// What was found in an unfinished line is to be part of the output.
@@ -135,11 +169,11 @@ impl Registry {
     }
 }
 
-async fn time_is_up(until: Option<Instant>) {
-    match until {
-        Some(until) => sleep_until(until).await,
-        None => std::future::pending().await,
-    }
+/// What is there already counts, even when there is no time.
+async fn time_is_up(until: Option<Instant>, looked: &Notify) {
+    let Some(until) = until else { return std::future::pending().await };
+    sleep_until(until).await;
+    let _ = timeout(FIRST_LOOK, looked.notified()).await;
 }
 
 async fn port_accepts(port: Option<u16>) {

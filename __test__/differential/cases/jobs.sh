@@ -11,7 +11,7 @@
 ### jobs
 sleep 5 & jobs -r | sed 's/  */ /g'; kill $!; wait $! 2>/dev/null; echo $?
 ### kill by number and name
-sleep 5 & kill -9 $!; wait $! 2>/dev/null; echo $?; sleep 5 & kill -s INT $!; wait $! 2>/dev/null; echo $?
+sleep 5 & kill -9 $!; wait $! 2>/dev/null; echo $?; sleep 5 & kill -s USR1 $!; wait $! 2>/dev/null; echo $?
 ### kill -l
 kill -l 9 15 143; kill -l TERM INT; kill -l | head -1 | sed 's/[[:space:]]*$//'
 ### kill with errors
