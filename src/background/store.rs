@@ -173,8 +173,10 @@ impl Store {
     pub fn ids(&self) -> io::Result<HashMap<String, Stamp>> {
         let mut ids = HashMap::new();
         for entry in fs::read_dir(&self.path)?.flatten() {
-            if let Some(id) = id_of(&entry.path(), STATE)
-                && let Ok(meta) = fs::symlink_metadata(entry.path())
+            // By its log as well: a state file that is just being replaced may be missing from the listing.
+            let Some(id) = id_of(&entry.path(), STATE).or_else(|| id_of(&entry.path(), LOG)) else { continue };
+            if !ids.contains_key(&id)
+                && let Ok(meta) = fs::symlink_metadata(self.file(&id, STATE))
             {
                 ids.insert(id, stamp(&meta));
             }
