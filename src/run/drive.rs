@@ -292,7 +292,8 @@ impl<'a, L: Listener> Drive<'a, L> {
             self.hard = self.hard.min(Instant::now() + HARD_BOUND);
         }
         self.end = Some(end);
-        self.moving = None;
+        // It has ended before it could be moved.
+        (self.moving, self.journal) = (None, None);
         self.drain = Some(Drain::begin(Instant::now().into_std()));
         self.feed.close();
     }

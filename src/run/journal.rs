@@ -18,6 +18,8 @@ pub struct Journal {
     log: Option<Log>,
     /// A file is there that is nobody's yet.
     made: bool,
+    /// Why there is no whole beginning: nothing more is gathered.
+    failure: Option<io::Error>,
 }
 
 impl Journal {
@@ -25,7 +27,7 @@ impl Journal {
     pub fn of(request: &Request) -> Option<Self> {
         let registry = request.registry.clone().filter(|_| request.may_move())?;
         let order = request.order(None)?;
-        Some(Self { registry, order, text: String::new(), log: None, made: false })
+        Some(Self { registry, order, text: String::new(), log: None, made: false, failure: None })
     }
 
     /// Of the task that it may become.
@@ -35,12 +37,16 @@ impl Journal {
 
     /// Takes what has come.
     pub fn push(&mut self, text: &str) {
+        if self.failure.is_some() {
+            return;
+        }
         self.text.push_str(text);
         if self.text.len() >= IN_MEMORY
             && let Err(error) = self.write_down()
         {
-            // It is tried again at the limit, where the error has somebody to hear it.
-            drop(error);
+            // At the limit there is somebody to hear of it.
+            self.text = String::new();
+            self.failure = Some(error);
         }
     }
 
@@ -62,6 +68,9 @@ impl Journal {
 
     /// Writes all of it down and lets the file go, for the shim to take.
     pub fn finish(&mut self) -> io::Result<Order> {
+        if let Some(failure) = self.failure.take() {
+            return Err(failure);
+        }
         self.write_down()?;
         self.log = None;
         Ok(self.order.clone())

@@ -100,6 +100,11 @@ impl Keeper {
         self.clients.push(client);
     }
 
+    /// The host had gone before it could hear of the task.
+    pub fn lose_host(&mut self) {
+        self.wishes.host_gone = true;
+    }
+
     /// Whether it outlives the host.
     pub fn is_detached(&self) -> bool {
         self.order.detached

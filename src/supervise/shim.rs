@@ -357,13 +357,14 @@ impl Shim {
             })
             .collect();
         self.send(protocol::RELEASED, &protocol::encode_survivors(&survivors));
-        if self.is_settled(mark) {
-            return Ok(());
-        }
+        // The addon waits for a task as soon as it has heard of a holder, though that may be gone by now.
         if let Some(transfer) = transfer
             && survivors.iter().any(|survivor| survivor.holds)
         {
             return self.adopt_released(running, transfer, kept, &holders);
+        }
+        if self.is_settled(mark) {
+            return Ok(());
         }
         self.unread.extend(kept);
         self.linger(running)

@@ -90,8 +90,9 @@ impl Shim {
 
     /// From here on this shim is the task's, and the host one among those who hear of it.
     fn keep_with(&mut self, mut keeper: Keeper) {
-        if let Some(socket) = self.socket.take() {
-            keeper.join(Client::with(socket, std::mem::take(&mut self.reader), true));
+        match self.socket.take() {
+            Some(socket) => keeper.join(Client::with(socket, std::mem::take(&mut self.reader), true)),
+            None => keeper.lose_host(),
         }
         self.keeper = Some(keeper);
         sys::stand_back();
