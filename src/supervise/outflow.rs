@@ -43,11 +43,6 @@ impl Outflow {
         self.pipe.as_ref()
     }
 
-    /// Takes the reading end away.
-    pub fn into_pipe(self) -> Option<OwnedFd> {
-        self.pipe
-    }
-
     /// Reads once without waiting. Returns how many bytes came; `None` when nothing is there, or nothing any more.
     pub fn read(&mut self, buffer: &mut [u8], sink: &mut dyn FnMut(&str)) -> Option<usize> {
         let pipe = self.pipe.as_ref()?;

@@ -3,7 +3,6 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use nix::unistd::{Pid, getpid};
@@ -136,15 +135,16 @@ impl Shim {
             let holders = if running.ending.is_none() { holders(&keeper, &running) } else { Vec::new() };
             let (order, end) = (keeper.order().clone(), running.end_as_task());
             let (flows, clients) = keeper.end(end);
-            let unread = |flows: Vec<Outflow>| flows.into_iter().filter_map(Outflow::into_pipe).collect();
+            // Should nobody keep them any more, somebody has to hold them: a write must not hurt those that are left.
+            self.unread = flows.iter().filter_map(Outflow::pipe).filter_map(|pipe| pipe.try_clone().ok()).collect();
             if holders.is_empty() {
-                self.unread = unread(flows);
-                drop(clients);
+                drop((flows, clients));
                 return self.linger(running);
             }
             let order = Order { id: new_id(), ..order };
-            match new_log(&order).and_then(|log| adopt(&mut running, order, log, flows, &holders)) {
+            match adopt(&mut running, order, &holders, |_| Ok(flows)) {
                 Ok((mut keeper, adopted)) => {
+                    self.unread.clear();
                     clients.into_iter().for_each(|client| keeper.join(client));
                     self.keeper = Some(keeper);
                     running = adopted;
@@ -165,10 +165,10 @@ impl Shim {
         holders: &[Pid],
     ) -> io::Result<()> {
         let Transfer { order, resume } = transfer;
-        let begun = new_log(&order).and_then(|log| {
-            let mut flows = outflows(&pipes, &order, &resume)?;
+        let begun = adopt(&mut running, order, holders, |order| {
+            let mut flows = outflows(&pipes, order, &resume)?;
             flows.iter_mut().for_each(Outflow::forget_shown);
-            adopt(&mut running, order, log, flows, holders)
+            Ok(flows)
         });
         match begun {
             Ok((keeper, mut adopted)) => {
@@ -231,10 +231,6 @@ impl Shim {
     }
 }
 
-fn new_log(order: &Order) -> io::Result<Log> {
-    Log::keep(Store::at(order.folder.clone()).create_log(&order.id)?, order.max_log_bytes)
-}
-
 /// The other end of a task's input, and what is still to be written there.
 fn feed_of(fds: Vec<OwnedFd>) -> io::Result<Option<Feed>> {
     let mut fds = fds.into_iter();
@@ -267,9 +263,8 @@ fn command_of(pid: Pid, left_by: String) -> String {
 fn adopt(
     running: &mut Running,
     order: Order,
-    log: Log,
-    flows: Vec<Outflow>,
     holders: &[Pid],
+    flows: impl FnOnce(&Order) -> io::Result<Vec<Outflow>>,
 ) -> io::Result<(Keeper, Running)> {
     let children = tree::below(getpid(), |_| true);
     // Only of its own children a shim learns the exit code.
@@ -285,13 +280,15 @@ fn adopt(
     let Some(eldest) = eldest else { return Err(io::Error::from_raw_os_error(libc::ESRCH)) };
     let order = Order { command: command_of(eldest, order.command), ..order };
     let limit = running.started + Duration::from_millis(order.limit_ms);
-    let folder: PathBuf = order.folder.clone();
+    let store = Store::at(order.folder.clone());
     let id = order.id.clone();
     let mark = running.mark.as_deref().unwrap_or_default();
-    let beginning = Beginning { order, log, flows, feed: None };
-    let keeper = Keeper::begin(beginning, eldest.as_raw(), mark, now_ms()).inspect_err(|_| {
-        Store::at(folder).remove(&id);
-    })?;
+    let begun = store.create_log(&id).and_then(|log| {
+        let log = Log::keep(log, order.max_log_bytes)?;
+        let flows = flows(&order)?;
+        Keeper::begin(Beginning { order, log, flows, feed: None }, eldest.as_raw(), mark, now_ms())
+    });
+    let keeper = begun.inspect_err(|_| store.remove(&id))?;
     let adopted = Running {
         shell: eldest,
         mark: running.mark.clone(),
