@@ -168,9 +168,10 @@ impl Registry {
     /// A place for one more task, until it is there itself.
     ///
     /// # Errors
-    /// [`Error::TooManyTasks`], [`Error::Closed`]
+    /// [`Error::TooManyTasks`], [`Error::Closed`], [`Error::Store`]
     pub fn reserve(&self, id: &str) -> Result<Place, Error> {
         let mut inner = self.open_inner()?;
+        self.store.renew()?;
         // Of what other processes start at this very moment nobody knows anyway.
         if inner.looked.is_none_or(|looked| looked.elapsed() >= RECENT) {
             self.look(&mut inner);

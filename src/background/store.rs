@@ -81,6 +81,19 @@ impl Store {
         Ok(Self { path })
     }
 
+    /// Makes the folder again should a cleaner of temporary files have taken it away.
+    pub fn renew(&self) -> Result<(), StoreError> {
+        if self.path.is_dir() {
+            return Ok(());
+        }
+        if let Some(parent) = self.path.parent() {
+            let failed = |source| StoreError::Folder { path: parent.to_owned(), source };
+            DirBuilder::new().recursive(true).mode(0o700).create(parent).map_err(failed)?;
+        }
+        capture::open_private(&self.path)?;
+        Ok(())
+    }
+
     /// One that is there already, as a task's order names it.
     pub fn at(path: PathBuf) -> Self {
         Self { path }

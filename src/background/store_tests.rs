@@ -104,3 +104,12 @@ fn the_sweep_takes_old_tasks_and_what_a_start_left() {
     wanted.sort();
     assert_eq!(left, wanted);
 }
+
+#[test]
+fn a_folder_that_was_taken_away_is_made_again() {
+    let (dir, store) = store();
+    fs::remove_dir_all(dir.path()).expect("removed");
+    store.renew().expect("made");
+    assert_eq!(fs::metadata(store.path()).expect("there").mode() & 0o777, 0o700);
+    store.renew().expect("there already");
+}
