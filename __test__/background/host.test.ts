@@ -80,7 +80,7 @@ describe("Linux: the host's end takes tasks without `dir`, trees and files inclu
     if (signal === null) await one.ended();
     await until(() => sleepers(gone).length === 0);
     await until(() => own(temporary).length === 0, 'the temporary folder is gone');
-    expect(sleepers(kept)).toHaveLength(3);
+    await until(() => sleepers(kept).length === 3);
     const tasks = registry({ dir });
     expect(tasks.list()).toMatchObject([{ id: stays.id, state: 'running' }]);
     expect(await settles(tasks.kill(stays.id))).toMatchObject({ output: 'up\n', task: { state: 'killed' } });
@@ -193,7 +193,7 @@ describe('close', () => {
     const task = await first.start(`echo up; sleep ${seconds}; :`);
     await heard(first, task, 'up');
     await first.close();
-    expect(sleepers(seconds)).toHaveLength(1);
+    await until(() => sleepers(seconds).length === 1);
     const tasks = registry({ dir });
     expect(tasks.list()).toMatchObject([{ id: task.id, state: 'running' }]);
     await settles(tasks.kill(task.id));
@@ -265,7 +265,7 @@ linuxTest(
     expect(['killed', 'lost']).toContain(state);
     expect([again, next, count]).toEqual(['again\n', 'next\n', 1]);
     await until(() => sleepers(gone).length === 0);
-    expect(sleepers(kept)).toHaveLength(1);
+    await until(() => sleepers(kept).length === 1);
     open(cwd);
     expect(await said(one, 2)).toMatchObject({ id: stays.id, state: 'exited', exitCode: 9 });
     expect((await one.ended()).code).toBe(0);
@@ -293,5 +293,5 @@ linuxTest('Linux: a worker thread that ends takes none of the others’ tasks', 
   expect([sleepers(mine).length, sleepers(theirs).length]).toEqual([1, 1]);
   one.process.kill('SIGKILL');
   await until(() => sleepers(mine).length === 0);
-  expect(sleepers(theirs)).toHaveLength(1);
+  await until(() => sleepers(theirs).length === 1);
 });

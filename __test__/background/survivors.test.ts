@@ -136,7 +136,7 @@ describe('a daemon that let go of the pipes is listed and left alone', () => {
     expect(result.survivors).toMatchObject([{ pid: sleepers(seconds)[0], taskId: null }]);
     expect(tasks.list()).toEqual([]);
     await tasks.close();
-    expect(sleepers(seconds)).toHaveLength(1);
+    await until(() => sleepers(seconds).length === 1);
   });
 
   test('it outlives the host', async () => {
@@ -144,7 +144,7 @@ describe('a daemon that let go of the pipes is listed and left alone', () => {
     const command = `setsid sleep ${seconds} </dev/null >/dev/null 2>&1 & until pgrep -fx 'sleep ${seconds}' >/dev/null; do :; done`;
     const one = tasksHost({}, `await bash(${JSON.stringify(command)}, { registry }); say('done');`);
     expect((await one.ended()).code).toBe(0);
-    expect(sleepers(seconds)).toHaveLength(1);
+    await until(() => sleepers(seconds).length === 1);
   });
 });
 
@@ -177,7 +177,7 @@ describe('what a task leaves behind', () => {
     const task = await tasks.start(command);
     expect(await ended(tasks, task)).toMatchObject({ state: 'exited', exitCode: 0 });
     expect(tasks.list()).toHaveLength(1);
-    expect(sleepers(seconds)).toHaveLength(1);
+    await until(() => sleepers(seconds).length === 1);
   });
 });
 
@@ -229,5 +229,5 @@ test('no place left: they go on without a task, as without a registry', async ()
   const result = await bash(`sleep ${seconds} & echo hi`, { registry: tasks });
   expect(result).toMatchObject({ stdout: 'hi\n', survivors: [{ pid: sleepers(seconds)[0], taskId: null }] });
   expect(tasks.list()).toHaveLength(1);
-  expect(sleepers(seconds)).toHaveLength(1);
+  await until(() => sleepers(seconds).length === 1);
 });

@@ -140,7 +140,7 @@ describe('Nothing left behind, nobody else hurt', () => {
     expect((await settles(bash('echo again'))).stdout).toBe('again\n');
     await until(() => sleepers(seconds.gone).length === 0);
     expect((await kept.check(stays.id)).task.state).toBe('running');
-    expect(sleepers(seconds.kept)).toHaveLength(1);
+    await until(() => sleepers(seconds.kept).length === 1);
   });
 
   test('kill a finished task: nothing is signalled', async () => {
@@ -164,7 +164,7 @@ describe('Nothing left behind, nobody else hurt', () => {
     one.process.kill('SIGKILL');
     const [, elapsed] = await timed(() => until(() => sleepers(gone).length === 0));
     expect(elapsed).toBeLessThan(2_000 + AT_ONCE);
-    expect(sleepers(kept)).toHaveLength(2);
+    await until(() => sleepers(kept).length === 2);
     expect((await settles(registry({ dir }).kill(task.id))).task.state).toBe('killed');
     expect(sleepers(kept)).toEqual([]);
   });
