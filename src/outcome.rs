@@ -1,9 +1,8 @@
 //! How a command ended and what was kept of it.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::background::Task;
+use crate::background::{Store, Task};
 use crate::capture::Truncation;
 use crate::plan;
 use crate::request::Request;
@@ -50,8 +49,8 @@ pub struct Outcome {
     pub limit: Duration,
     /// How stdout and stderr were cut.
     pub truncation: [Option<Truncation>; 2],
-    /// The task that it has become.
-    pub background: Option<(Task, PathBuf)>,
+    /// The task that it has become, and the folder of its files.
+    pub background: Option<(Task, Store)>,
     /// What is left running, each with the task that it belongs to.
     pub survivors: Vec<(Survivor, Option<String>)>,
     #[expect(missing_docs, reason = "see its type")]
@@ -86,7 +85,7 @@ impl Outcome {
             exit_code: None,
             status: Status::Backgrounded,
             pid: task.pid,
-            background: Some(with_log(request, task)),
+            background: in_registry(request, task),
             ..Self::not_started(request)
         }
     }
@@ -173,8 +172,8 @@ impl Outcome {
     /// Of a command that goes on as a task.
     fn moved(request: &Request, driven: Driven) -> Self {
         let Driven { pid, stdout, stderr, task, elapsed, notes, .. } = driven;
-        let background = task.map(|task| with_log(request, task));
-        let log = background.as_ref().map(|(_, log)| log.clone());
+        let background = task.and_then(|task| in_registry(request, task));
+        let log = background.as_ref().map(|(task, store)| store.log_path(&task.id));
         let keep = request.truncate.keep();
         let stderr = stderr.unwrap_or_default();
         let truncation = [&stdout, &stderr].map(|captured| {
@@ -195,7 +194,6 @@ impl Outcome {
     }
 }
 
-fn with_log(request: &Request, task: Task) -> (Task, PathBuf) {
-    let log = request.registry.as_ref().map(|registry| registry.store().log_path(&task.id)).unwrap_or_default();
-    (task, log)
+fn in_registry(request: &Request, task: Task) -> Option<(Task, Store)> {
+    Some((task, request.registry.as_ref()?.store().clone()))
 }

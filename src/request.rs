@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::background::{Order, Registry};
+use crate::background::{DAY, Order, Registry};
 use crate::capture::{Limits, Progress, Sanitize, Truncate};
 use crate::error::Error;
 use crate::plan::{Environment, Inherit, RawLimits};
@@ -17,7 +17,6 @@ const MAX_ARGUMENT: usize = 131_071;
 const MAX_COMMAND: usize = 64 * 1024 * 1024;
 /// A day, the longest time limit, ms.
 const MAX_LIMIT: f64 = 86_400_000.0;
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 const MAX_GRACE: f64 = 15_000.0;
 const DEFAULT_GRACE: Duration = Duration::from_secs(2);
 const DEFAULT_SNAPSHOT: Duration = Duration::from_millis(250);

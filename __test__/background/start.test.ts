@@ -55,8 +55,10 @@ describe('start returns at once', () => {
   linuxTest('Linux: its process leads a session and a group, and what it says about stopping it is true', async () => {
     const tasks = registry();
     const seconds = mark();
-    const task = await tasks.start(`sleep ${seconds} & sleep ${seconds}`);
-    await until(() => sleepers(seconds).length === 2);
+    // Two of them are in no group that anybody could name.
+    const text = `setsid sleep ${seconds} & env -i setsid sleep ${seconds} & sleep ${seconds} & sleep ${seconds}`;
+    const task = await tasks.start(text);
+    await until(() => sleepers(seconds).length === 4);
     const stat = readFileSync(`/proc/${task.pid}/stat`, 'utf8');
     const [, , group, session] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     expect([Number(group), Number(session)]).toEqual([task.pgid, task.pid]);

@@ -47,7 +47,7 @@ test('the closing lines are those of the source', async () => {
 test.each([
   ['src/napi/registry.rs', 'whole(options.max_tasks, 64)', 'is `ERR_BASH_TOO_MANY_TASKS` | 64 |'],
   ['src/napi/registry.rs', 'whole(options.max_log_bytes, 1 << 30)', 'the task goes on | 1 GiB |'],
-  ['src/request.rs', 'DAY: Duration = Duration::from_secs(24 * 60 * 60)', 'the limit is 24 h'],
+  ['src/background/registry.rs', 'DAY: Duration = Duration::from_secs(24 * 60 * 60)', 'the limit is 24 h'],
   ['src/supervise/outflow.rs', 'QUIET: Duration = Duration::from_millis(250)', 'after 250 ms of quiet'],
   [
     'src/supervise/running.rs',

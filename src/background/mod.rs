@@ -29,7 +29,7 @@ pub use log::{Log, Text, end_of};
 #[cfg(feature = "addon")]
 pub use pattern::Pattern;
 #[cfg(feature = "addon")]
-pub use registry::{Place, Registry, Settings, Watcher};
+pub use registry::{DAY, Place, Registry, Settings, Watcher};
 pub use store::{Store, StoreError, new_id};
 pub use task::{End, Loss, Order, State, Task, now_ms};
 #[cfg(feature = "addon")]

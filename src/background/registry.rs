@@ -14,8 +14,8 @@ use crate::capture::Sanitize;
 use crate::error::Error;
 use crate::supervise::{HelperError, Helpers, Speaker};
 
-/// A day: the time limit of a task, from its start.
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+/// The time limit of a task that has none of its own, from its start.
+pub const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A start is content with a look at the folder that is no older.
 const RECENT: Duration = Duration::from_millis(50);
@@ -45,8 +45,6 @@ pub trait Watcher: Send + Sync {
 
 /// The tasks of one folder.
 pub struct Registry {
-    /// Its number in this process.
-    pub id: u32,
     pub(super) store: Store,
     pub(super) settings: Settings,
     pub(super) helpers: &'static Helpers,
@@ -132,7 +130,7 @@ impl Registry {
     ///
     /// # Errors
     /// When it cannot be used.
-    pub fn open(id: u32, settings: Settings) -> Result<Arc<Self>, Error> {
+    pub fn open(settings: Settings) -> Result<Arc<Self>, Error> {
         let helpers = Helpers::shared().map_err(|error: HelperError| Error::helper(&error, ""))?;
         let store = match &settings.dir {
             Some(dir) => Store::open(dir)?,
@@ -143,7 +141,7 @@ impl Registry {
             }
         };
         let registry =
-            Arc::new_cyclic(|this| Self { id, store, settings, helpers, this: this.clone(), inner: Mutex::default() });
+            Arc::new_cyclic(|this| Self { store, settings, helpers, this: this.clone(), inner: Mutex::default() });
         if registry.settings.dir.is_some() {
             registry.look(&mut registry.inner());
             registry.sweep();

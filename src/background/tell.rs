@@ -77,6 +77,16 @@ impl Registry {
         }
     }
 
+    /// All output of a task was told: its end may be, as soon as it has ended.
+    fn told_all(&self, id: &str) {
+        let mut inner = self.inner();
+        let Some(entry) = inner.entries.get_mut(id) else { return };
+        entry.told = None;
+        if !entry.task.is_running() {
+            inner.tell_exit(id);
+        }
+    }
+
     /// Tells what has come since. Returns whether there will be more.
     async fn tell_next(&self, id: &str, at: &mut Option<u64>, watcher: &dyn Watcher, took: &Arc<Notify>) -> bool {
         let is_listening = || {
@@ -88,7 +98,11 @@ impl Registry {
         if !is_listening() {
             return false;
         }
-        let Ok(Some((task, file, end))) = self.store.readable(id) else { return false };
+        // A task whose files are gone has nothing more to say but its end.
+        let Ok(Some((task, file, end))) = self.store.readable(id) else {
+            self.told_all(id);
+            return false;
+        };
         let start = *at.get_or_insert(end);
         if start < end {
             let end = end.min(start + BATCH);
@@ -99,13 +113,9 @@ impl Registry {
             took.notified().await;
             return true;
         }
-        if !task.is_running() {
-            let mut inner = self.inner();
-            self.take_in(&mut inner, task, None);
-            inner.tell_exit(id);
-            if let Some(entry) = inner.entries.get_mut(id) {
-                entry.told = None;
-            }
+        if !task.is_running() && !self.is_closing(&task) {
+            self.take_in(&mut self.inner(), task, None);
+            self.told_all(id);
             return false;
         }
         let (speaker, mut progress) = {

@@ -115,8 +115,8 @@ impl Calls {
             match run.finish(teller, inbox).await {
                 Ok(outcome) if !as_task => NativeEvent { result: Some(outcome.into()), ..NativeEvent::default() },
                 Ok(outcome) => match outcome.background {
-                    Some((task, log)) => {
-                        NativeEvent { task: Some(BackgroundTask::of(task, &log)), ..NativeEvent::default() }
+                    Some((task, store)) => {
+                        NativeEvent { task: Some(BackgroundTask::of(task, &store)), ..NativeEvent::default() }
                     }
                     None => failed(Error::Aborted),
                 },

@@ -88,20 +88,13 @@ pub struct TaskTeller {
     pub store: Store,
 }
 
-impl TaskTeller {
-    fn task(&self, task: Task) -> BackgroundTask {
-        let log = self.store.log_path(&task.id);
-        BackgroundTask::of(task, &log)
-    }
-}
-
 impl Watcher for TaskTeller {
     fn exit(&self, task: Task) {
-        self.teller.tell(NativeEvent { exit: Some(self.task(task)), ..NativeEvent::default() });
+        self.teller.tell(NativeEvent { exit: Some(BackgroundTask::of(task, &self.store)), ..NativeEvent::default() });
     }
 
     fn output(&self, task: Task, text: String) {
-        let grown = Some(NativeGrowth { task: self.task(task), text });
+        let grown = Some(NativeGrowth { task: BackgroundTask::of(task, &self.store), text });
         self.teller.tell(NativeEvent { grown, ..NativeEvent::default() });
     }
 }

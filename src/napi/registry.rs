@@ -69,7 +69,7 @@ impl NativeRegistry {
         };
         let calls = Arc::clone(&bridge.calls);
         let id = calls.number();
-        let registry = Registry::open(id, settings).map_err(Some);
+        let registry = Registry::open(settings).map_err(Some);
         if let Ok(registry) = &registry {
             calls.registries().insert(id, Arc::clone(registry));
         }
@@ -107,11 +107,7 @@ impl NativeRegistry {
     pub fn list(&self) -> Option<Vec<BackgroundTask>> {
         let registry = self.registry.as_ref().ok()?;
         let tasks = registry.list().ok()?;
-        let task = |task: crate::background::Task| {
-            let log = registry.store().log_path(&task.id);
-            BackgroundTask::of(task, &log)
-        };
-        Some(tasks.into_iter().map(task).collect())
+        Some(tasks.into_iter().map(|task| BackgroundTask::of(task, registry.store())).collect())
     }
 
     /// What went wrong with files of its folder.

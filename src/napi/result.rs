@@ -1,10 +1,8 @@
 //! Results as they cross to JavaScript: plain data.
 
-use std::path::Path;
-
 use napi_derive::napi;
 
-use crate::background;
+use crate::background::{self, Store};
 use crate::capture;
 use crate::error::Error;
 use crate::outcome::{Outcome, Status};
@@ -219,7 +217,7 @@ impl From<Outcome> for BashResult {
             duration_ms: millis(outcome.duration),
             timeout_ms: Some(millis(outcome.limit)),
             truncation: BashTruncation { stdout, stderr },
-            background: outcome.background.map(|(task, log)| BackgroundTask::of(task, &log)),
+            background: outcome.background.map(|(task, store)| BackgroundTask::of(task, &store)),
             survivors: outcome.survivors.into_iter().map(Survivor::from).collect(),
             usage: BashUsage {
                 user_ms: number(outcome.usage.user_us) / 1000.0,
@@ -258,8 +256,9 @@ impl From<(supervise::Survivor, Option<String>)> for Survivor {
 }
 
 impl BackgroundTask {
-    /// A task and where its log is.
-    pub fn of(task: background::Task, log: &Path) -> Self {
+    /// A task and the folder of its files.
+    pub fn of(task: background::Task, store: &Store) -> Self {
+        let log = store.log_path(&task.id);
         let state = match task.state {
             background::State::Running => "running",
             background::State::Exited => "exited",
@@ -284,10 +283,9 @@ impl BackgroundTask {
 
 impl BackgroundCheck {
     /// A look and the folder of the task's files.
-    pub fn of(check: background::Check, store: &background::Store) -> Self {
-        let log = store.log_path(&check.task.id);
+    pub fn of(check: background::Check, store: &Store) -> Self {
         Self {
-            task: BackgroundTask::of(check.task, &log),
+            task: BackgroundTask::of(check.task, store),
             output: check.output,
             new_lines: number(check.new_lines),
             cursor: number(check.cursor),
