@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BackgroundTask } from 'agent-bash';
+import { type BackgroundTask, bash } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
 import { folder, hostEnv, hostResult, mark, rejection, settles, until } from '../support/index.ts';
 import { body, ended, files, gate, heard, logOf, open, registry, stateFile, tasksFolder } from './support.ts';
@@ -303,4 +303,21 @@ describe('`maxLogBytes`: what is over it is dropped, with a note, and the task g
     await ended(tasks, task);
     expect(body(logOf(task)).length).toBeGreaterThanOrEqual(2_999_999);
   });
+});
+
+test('a folder that a cleaner has taken away is made again: a start, a move and survivors find it', async () => {
+  const dir = tasksFolder();
+  const tasks = registry({ dir });
+  const gone = () => rmSync(dir, { recursive: true });
+  gone();
+  expect((await ended(tasks, await tasks.start('echo a; exit 3'))).exitCode).toBe(3);
+  expect(mode(join(dir, 'tasks'))).toBe('700');
+  gone();
+  const moved = await settles(bash(`echo b; sleep ${mark()}`, { registry: tasks, timeoutMs: 300 }));
+  expect(moved).toMatchObject({ status: 'backgrounded', notes: [] });
+  await settles(tasks.kill(moved.pid));
+  gone();
+  const { survivors } = await settles(bash(`sleep ${mark()} & echo c`, { registry: tasks }));
+  expect(survivors).toMatchObject([{ taskId: expect.any(String) }]);
+  await settles(tasks.kill(survivors[0]?.taskId ?? ''));
 });
