@@ -1,0 +1,72 @@
+//! What was found inside a command.
+
+use crate::safety::level::Confidence;
+use crate::safety::value::Value;
+
+/// How a program runs another command; also how hosts name wrappers of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum WrapperKind {
+    /// The words after its options are the command: `sudo`, `env`, `nice`.
+    ExecRest,
+    /// A word is a script: `bash -c`, `eval`, `trap`.
+    ShellString,
+    /// A script comes on its standard input: `bash`, `ssh host`.
+    StdinScript,
+    /// The words are the beginning of a command that is run for each item: `xargs`, `find -exec`.
+    PerItem,
+}
+
+/// What a command runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Inner {
+    /// Another command: its words are `argv[from..to]` of this one.
+    Words {
+        /// Its first word.
+        from: usize,
+        /// Behind its last word.
+        to: usize,
+        /// Variables set for it (`env A=1 cmd`).
+        assignments: Vec<(String, Value)>,
+        /// The folder that it runs in, where that is another (`env -C DIR`, `sudo -D DIR`): as written, relative to the folder of this command.
+        cwd: Option<Value>,
+        /// Words that are added at its end: the items of `xargs`, as far as they are known.
+        items: Vec<Value>,
+        /// `sudo`, `xargs`, `find -exec` …
+        via: String,
+        /// Whether it surely runs as it stands.
+        confidence: Confidence,
+        /// Whether it is the same process as it were: the wrapper's words stand before it as its `prefix` (`sudo`, `env`, not `xargs`).
+        prefix: bool,
+        /// It runs on another machine or in a container: this machine's folders and variables mean nothing there.
+        elsewhere: bool,
+    },
+    /// A command that is put together: words found in a program's text, or what an interpreter's call comes to.
+    Argv {
+        /// Its words.
+        argv: Vec<Value>,
+        /// `python -c`, `find -delete` …
+        via: String,
+        /// How sure it is that this is what runs.
+        confidence: Confidence,
+    },
+    /// A script for the shell.
+    Script {
+        /// Its text.
+        text: Value,
+        /// Its positional parameters, `$0` first.
+        args: Vec<Value>,
+        /// `bash -c`, `eval`, `heredoc` …
+        via: String,
+        /// How sure it is that this is what runs.
+        confidence: Confidence,
+        /// It runs in the very shell of the command (`eval`, `source`, `trap`): variables and folder last.
+        same_shell: bool,
+        /// As in `Words`.
+        elsewhere: bool,
+    },
+    /// Something runs that cannot be seen: `curl … | sh`.
+    Opaque {
+        /// `bash`, `eval` …
+        via: String,
+    },
+}
