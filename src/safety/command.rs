@@ -62,10 +62,33 @@ pub enum Input {
     /// What the script itself reads.
     #[default]
     Inherited,
-    /// This text: a heredoc, a here-string, a pipe from `echo` or `printf`.
-    Text(Value),
+    /// This text, and where it comes from.
+    Text(Value, Source),
     /// What cannot be known: another program's output, a file. With that program's name, where it is known.
     Opaque(Option<String>),
+}
+
+/// Where a text on standard input comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Source {
+    /// `<<EOF`
+    Heredoc,
+    /// `<<< text`
+    HereString,
+    /// `echo text |`
+    #[default]
+    Pipe,
+}
+
+impl Source {
+    /// As a chain of nesting names it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Heredoc => "heredoc",
+            Self::HereString => "here-string",
+            Self::Pipe => "pipe",
+        }
+    }
 }
 
 /// Where a command is run.

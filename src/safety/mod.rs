@@ -10,6 +10,6 @@ mod tables;
 mod unwrap;
 mod value;
 
-pub use command::{Command, Input, Redirect, Scene};
+pub use command::{Command, Input, Redirect, Scene, Source};
 pub use level::{Confidence, Verdict};
 pub use value::{Piece, Value};

@@ -1,7 +1,12 @@
 //! What was found inside a command.
 
+use std::collections::HashMap;
+
 use crate::safety::level::Confidence;
-use crate::safety::value::Value;
+use crate::safety::value::{Piece, Value};
+
+/// Wrappers that the host names, by name.
+pub type Custom = HashMap<String, WrapperKind>;
 
 /// How a program runs another command; also how hosts name wrappers of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -39,6 +44,8 @@ pub enum Inner {
         prefix: bool,
         /// It runs on another machine or in a container: this machine's folders and variables mean nothing there.
         elsewhere: bool,
+        /// It reads what this command reads.
+        stdin: bool,
     },
     /// A command that is put together: words found in a program's text, or what an interpreter's call comes to.
     Argv {
@@ -48,6 +55,12 @@ pub enum Inner {
         via: String,
         /// How sure it is that this is what runs.
         confidence: Confidence,
+        /// As in `Words`.
+        cwd: Option<Value>,
+        /// As in `Words`.
+        elsewhere: bool,
+        /// As in `Words`.
+        stdin: bool,
     },
     /// A script for the shell.
     Script {
@@ -63,10 +76,55 @@ pub enum Inner {
         same_shell: bool,
         /// As in `Words`.
         elsewhere: bool,
+        /// As in `Words`; not where the script itself is read from there.
+        stdin: bool,
     },
     /// Something runs that cannot be seen: `curl … | sh`.
     Opaque {
         /// `bash`, `eval` …
         via: String,
     },
+}
+
+impl Inner {
+    /// Words of the command, in the same process.
+    pub(super) fn words(from: usize, to: usize, via: impl Into<String>) -> Self {
+        Self::Words {
+            from,
+            to,
+            assignments: Vec::new(),
+            cwd: None,
+            items: Vec::new(),
+            via: via.into(),
+            confidence: Confidence::Exact,
+            prefix: true,
+            elsewhere: false,
+            stdin: true,
+        }
+    }
+
+    /// A command that is put together.
+    pub(super) fn argv(argv: Vec<Value>, via: impl Into<String>) -> Self {
+        Self::Argv { argv, via: via.into(), confidence: Confidence::Exact, cwd: None, elsewhere: false, stdin: true }
+    }
+
+    /// A script in a shell of its own; opaque where nothing of it is known. None where it is empty.
+    pub(super) fn script(text: Value, via: impl Into<String>) -> Option<Self> {
+        if text.known().is_some_and(|text| text.trim().is_empty()) {
+            return None;
+        }
+        let via = via.into();
+        if text.pieces().iter().all(|piece| matches!(piece, Piece::Hole(_))) {
+            return Some(Self::Opaque { via });
+        }
+        Some(Self::Script {
+            text,
+            args: Vec::new(),
+            via,
+            confidence: Confidence::Exact,
+            same_shell: false,
+            elsewhere: false,
+            stdin: true,
+        })
+    }
 }

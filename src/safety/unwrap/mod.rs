@@ -2,4 +2,4 @@
 
 mod inner;
 
-pub use inner::{Inner, WrapperKind};
+pub use inner::{Custom, Inner, WrapperKind};
