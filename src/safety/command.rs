@@ -15,6 +15,8 @@ pub struct Command<'a> {
     pub cwd: &'a Value,
     /// Where all of it happens.
     pub scene: &'a Scene,
+    /// It is a function that calls itself without end, twice or beside itself each time.
+    pub bomb: bool,
 }
 
 impl<'a> Command<'a> {

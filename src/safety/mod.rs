@@ -4,7 +4,9 @@
 
 mod command;
 mod level;
+mod follow;
 mod options;
+mod read;
 mod rules;
 mod tables;
 mod unwrap;

@@ -1,0 +1,161 @@
+//! `a{b,c}d` and `{1..3}`
+
+use std::ops::Range;
+
+use crate::safety::read::Part;
+
+/// The most words that one word may become.
+const MAX_WORDS: usize = 64;
+
+/// The words that a word's braces make of it; `None` where they are too many.
+pub fn expand(parts: &[Part]) -> Option<Vec<Vec<Part>>> {
+    let has = parts.iter().any(|part| matches!(part, Part::Text(text) if text.contains('{')));
+    if !has {
+        return Some(vec![parts.to_vec()]);
+    }
+    let mut done = Vec::new();
+    let mut waiting = vec![(parts.to_vec(), 0)];
+    let mut steps = 0;
+    while let Some((parts, from)) = waiting.pop() {
+        steps += 1;
+        if steps > 4 * MAX_WORDS || done.len() >= MAX_WORDS {
+            return None;
+        }
+        match first(&parts, from) {
+            None => done.push(parts),
+            Some(group) => {
+                let choices = group.choices(&parts);
+                // The last one first, since they are taken from the end.
+                for choice in choices.into_iter().rev() {
+                    let mut word = slice(&parts, START, group.open);
+                    let resume = word.len().saturating_sub(1);
+                    word.extend(choice);
+                    word.extend(slice(&parts, next(group.close), (parts.len(), 0)));
+                    waiting.push((word, resume));
+                }
+            }
+        }
+    }
+    Some(done)
+}
+
+/// A place: which part, and the byte in it.
+type At = (usize, usize);
+const START: At = (0, 0);
+
+fn next(at: At) -> At {
+    (at.0, at.1 + 1)
+}
+
+/// A pair of braces with what separates its choices.
+struct Group {
+    open: At,
+    close: At,
+    commas: Vec<At>,
+    range: Option<Range<usize>>,
+}
+
+/// The first pair of braces that means something.
+fn first(parts: &[Part], from: usize) -> Option<Group> {
+    for (index, part) in parts.iter().enumerate().skip(from) {
+        let Part::Text(text) = part else { continue };
+        for (at, _) in text.match_indices('{') {
+            if let Some(group) = group(parts, (index, at)) {
+                return Some(group);
+            }
+        }
+    }
+    None
+}
+
+fn group(parts: &[Part], open: At) -> Option<Group> {
+    let mut depth = 0usize;
+    let mut commas = Vec::new();
+    for (index, part) in parts.iter().enumerate().skip(open.0) {
+        let Part::Text(text) = part else { continue };
+        let begin = if index == open.0 { open.1 } else { 0 };
+        for (at, byte) in text.bytes().enumerate().skip(begin) {
+            match byte {
+                b'{' => depth += 1,
+                b',' if depth == 1 => commas.push((index, at)),
+                b'}' => {
+                    depth -= 1;
+                    if depth > 0 {
+                        continue;
+                    }
+                    let close = (index, at);
+                    let inside = (index == open.0).then_some(open.1 + 1..at);
+                    let range = inside.filter(|inside| commas.is_empty() && sequence(&text[inside.clone()]).is_some());
+                    return (range.is_some() || !commas.is_empty()).then_some(Group { open, close, commas, range });
+                }
+                _ => {}
+            }
+        }
+    }
+    None
+}
+
+impl Group {
+    fn choices(&self, parts: &[Part]) -> Vec<Vec<Part>> {
+        if let (Some(range), Some(Part::Text(text))) = (&self.range, parts.get(self.open.0)) {
+            let values = sequence(&text[range.clone()]).unwrap_or_default();
+            return values.into_iter().map(|value| vec![Part::Quoted(value)]).collect();
+        }
+        let mut choices = Vec::new();
+        let mut from = next(self.open);
+        for end in self.commas.iter().copied().chain([self.close]) {
+            choices.push(slice(parts, from, end));
+            from = next(end);
+        }
+        choices
+    }
+}
+
+/// `1..3`, `a..e`, `1..9..2`
+fn sequence(text: &str) -> Option<Vec<String>> {
+    let mut ends = text.split("..");
+    let (from, to, step) = (ends.next()?, ends.next()?, ends.next());
+    if ends.next().is_some() {
+        return None;
+    }
+    let letter = |text: &str| (text.len() == 1).then(|| text.as_bytes()[0]).filter(u8::is_ascii_alphabetic);
+    let (from, to, letters) = match (letter(from), letter(to)) {
+        (Some(from), Some(to)) => (i64::from(from), i64::from(to), true),
+        _ => (from.parse().ok()?, to.parse().ok()?, false),
+    };
+    let step = match step {
+        Some(step) => step.parse::<i64>().ok()?.checked_abs()?.max(1),
+        None => 1,
+    };
+    let count = usize::try_from(from.abs_diff(to) / step.unsigned_abs()).ok()?.min(MAX_WORDS);
+    let values = (0..=count).map(|index| {
+        let offset = i64::try_from(index).unwrap_or(0) * step;
+        let value = if from <= to { from.saturating_add(offset) } else { from.saturating_sub(offset) };
+        match u8::try_from(value) {
+            Ok(byte) if letters => char::from(byte).to_string(),
+            _ => value.to_string(),
+        }
+    });
+    Some(values.collect())
+}
+
+/// The parts from one place to another.
+fn slice(parts: &[Part], from: At, to: At) -> Vec<Part> {
+    let mut piece = Vec::new();
+    for (index, part) in parts.iter().enumerate() {
+        if index < from.0 || index > to.0 || (index == to.0 && to.1 == 0 && !matches!(part, Part::Text(_))) {
+            continue;
+        }
+        match part {
+            Part::Text(text) => {
+                let begin = if index == from.0 { from.1.min(text.len()) } else { 0 };
+                let end = if index == to.0 { to.1.min(text.len()) } else { text.len() };
+                if begin < end {
+                    piece.push(Part::Text(text[begin..end].to_owned()));
+                }
+            }
+            part => piece.push(part.clone()),
+        }
+    }
+    piece
+}

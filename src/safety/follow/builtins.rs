@@ -1,0 +1,216 @@
+//! Builtins that change the shell.
+
+use super::shell::{Shell, hole};
+use super::walk::Walker;
+use crate::safety::value::{Piece, Value};
+
+/// What a builtin does to the shell; the shell if it fails, where that matters.
+impl Walker<'_> {
+    pub(super) fn builtin(&mut self, shell: &mut Shell, argv: &[Value]) -> Option<Box<Shell>> {
+        let name = argv.first().and_then(Value::known)?;
+        let args = &argv[1..];
+        match name {
+            "cd" | "pushd" => {
+                let before = Box::new(self.copy(shell));
+                let folder = self.target(shell, args);
+                shell.enter(folder);
+                return Some(before);
+            }
+            "popd" => shell.enter(Value::unknown()),
+            "export" | "declare" | "typeset" | "local" | "readonly" => self.declare(shell, name, args),
+            "unset" => {
+                let functions = args.first().and_then(Value::known) == Some("-f");
+                for arg in args {
+                    match arg.known() {
+                        Some(name) if functions => {
+                            shell.functions.remove(name);
+                        }
+                        Some(name) => shell.unset(name),
+                        None => shell.forgetful = true,
+                    }
+                }
+            }
+            "read" | "mapfile" | "readarray" | "getopts" | "wait" | "let" => {
+                for arg in args {
+                    match arg.known() {
+                        Some(name) if name.starts_with('-') => {}
+                        Some(name) => {
+                            let name = name.split(|next: char| !next.is_ascii_alphanumeric() && next != '_').next();
+                            shell.blur(name.unwrap_or_default(), self.environment);
+                        }
+                        None => shell.forgetful |= name != "wait",
+                    }
+                }
+                if name == "read" {
+                    shell.blur("REPLY", self.environment);
+                } else if name == "mapfile" || name == "readarray" {
+                    shell.blur("MAPFILE", self.environment);
+                } else if name == "getopts" {
+                    shell.blur("OPTARG", self.environment);
+                    shell.blur("OPTIND", self.environment);
+                }
+            }
+            "printf" => {
+                if let [flag, variable, rest @ ..] = args
+                    && flag.known() == Some("-v")
+                    && let Some(name) = variable.known()
+                {
+                    let mut words = vec![Value::of("printf")];
+                    words.extend_from_slice(rest);
+                    let printed = super::output::of(&words, shell.cwd(), &shell.input, None);
+                    shell.set(name, vec![printed.unwrap_or_else(hole)], self.environment);
+                }
+            }
+            "set" => self.set(shell, args),
+            "shift" => {
+                let count = args.first().map_or(Some(1), |count| count.known().and_then(|count| count.parse().ok()));
+                match count {
+                    Some(count) if count < shell.args.len() => {
+                        shell.args.drain(1..=count);
+                    }
+                    Some(_) => {}
+                    None => shell.args = vec![Value::unknown(), hole()],
+                }
+            }
+            "source" | "." => shell.forgetful = true,
+            "exit" | "return" | "break" | "continue" => shell.ended = true,
+            "exec" => shell.ended |= !args.is_empty(),
+            _ => {}
+        }
+        None
+    }
+
+    fn set(&mut self, shell: &mut Shell, args: &[Value]) {
+        let mut rest = args;
+        while let Some((arg, left)) = rest.split_first() {
+            let text = arg.known().unwrap_or_default();
+            rest = left;
+            match text {
+                "--" | "-" => {
+                    shell.args.truncate(1);
+                    shell.args.extend_from_slice(rest);
+                    return;
+                }
+                "-o" | "+o" => {
+                    if rest.first().and_then(Value::known) == Some("errexit") {
+                        shell.exits = text == "-o";
+                    }
+                    rest = rest.get(1..).unwrap_or_default();
+                }
+                _ if text.starts_with('-') => {
+                    shell.exits |= text.contains('e');
+                    // `set -euo pipefail`
+                    if text.ends_with('o') {
+                        rest = rest.get(1..).unwrap_or_default();
+                    }
+                }
+                _ if text.starts_with('+') => shell.exits &= !text.contains('e'),
+                _ => {
+                    shell.args.truncate(1);
+                    shell.args.extend_from_slice(args);
+                    return;
+                }
+            }
+        }
+    }
+
+    fn declare(&mut self, shell: &mut Shell, name: &str, args: &[Value]) {
+        let mut exported = name == "export";
+        let local = matches!(name, "local" | "declare" | "typeset");
+        for arg in args {
+            let text = arg.prefix();
+            if let Some(flags) = text.strip_prefix(['-', '+']).filter(|_| !text.contains('=')) {
+                exported |= flags.contains('x') && text.starts_with('-');
+                continue;
+            }
+            let Some((name, _)) = text.split_once('=') else {
+                match arg.known() {
+                    Some(name) => {
+                        if local {
+                            shell.cover(name);
+                        }
+                        if exported {
+                            shell.export(name, self.environment);
+                        } else if local && !shell.covered.is_empty() {
+                            shell.unset(name);
+                        }
+                    }
+                    // `export $(cat .env)`
+                    None => shell.forgetful = true,
+                }
+                continue;
+            };
+            let value = rest_of(arg, name.len() + 1);
+            let variable = name.trim_end_matches('+').split('[').next().unwrap_or_default().to_owned();
+            if local {
+                shell.cover(&variable);
+            }
+            let appended = name.ends_with('+') || name.contains('[');
+            shell.set(&variable, vec![if appended { hole() } else { value }], self.environment);
+            if exported {
+                shell.export(&variable, self.environment);
+            }
+        }
+    }
+
+    /// Where `cd` goes.
+    fn target(&self, shell: &Shell, args: &[Value]) -> Value {
+        let mut operands = args.iter().filter(|arg| {
+            let text = arg.prefix();
+            !(text.len() > 1 && text.starts_with('-') && text != "--") && text != "--"
+        });
+        match operands.next() {
+            None => match shell.get("HOME", self.environment) {
+                Some(values) if values.len() == 1 => values[0].clone(),
+                _ => Value::of(self.scene.home.as_str()),
+            },
+            Some(folder) if folder.known() == Some("-") => shell.before.clone(),
+            Some(folder) if folder.known() == Some("") => shell.cwd().clone(),
+            Some(folder) => self.resolved(shell.cwd(), folder),
+        }
+    }
+
+    /// A path seen from a folder, `.` and `..` taken out as far as it is known.
+    pub(super) fn resolved(&self, cwd: &Value, path: &Value) -> Value {
+        let mut whole = Value::default();
+        if !path.prefix().starts_with('/') {
+            if path.prefix().is_empty() && path.has_hole() {
+                return Value::unknown();
+            }
+            whole.extend(cwd);
+            whole.push(Piece::Text("/".to_owned()));
+        }
+        whole.extend(path);
+        match whole.known() {
+            Some(text) => Value::of(normal(text)),
+            None => whole,
+        }
+    }
+}
+
+/// An absolute path without `.`, `..` and doubled slashes.
+pub(crate) fn normal(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    format!("/{}", parts.join("/"))
+}
+
+/// A word from this byte of its known beginning on.
+fn rest_of(word: &Value, from: usize) -> Value {
+    let mut rest = Value::default();
+    for (index, piece) in word.pieces().iter().enumerate() {
+        match piece {
+            Piece::Text(text) if index == 0 => rest.push(Piece::Text(text.get(from..).unwrap_or_default().to_owned())),
+            piece => rest.push(piece.clone()),
+        }
+    }
+    rest
+}

@@ -1,0 +1,401 @@
+//! A simple command: expanded, told, and followed into what it runs in its turn.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::rc::Rc;
+
+use super::output;
+use super::shell::{Shell, hole};
+use super::text;
+use super::told::Told;
+use super::walk::{After, Context, Walker};
+use crate::safety::command::{Command, Input, Redirect, Source};
+use crate::safety::level::Confidence;
+use crate::safety::read::{Assignment, Part, Simple, Span};
+use crate::safety::unwrap::{Inner, unwrap};
+use crate::safety::value::{Piece, Value};
+
+/// One call of a program.
+#[derive(Clone)]
+struct Call {
+    argv: Vec<Value>,
+    sources: Vec<String>,
+    spans: Vec<Span>,
+    prefix: Vec<String>,
+    assignments: Vec<(String, Value)>,
+    assigned: Vec<String>,
+    redirects: Vec<Redirect>,
+    input: Input,
+    /// Where the text on standard input stands.
+    input_span: Span,
+    span: Span,
+    dead: bool,
+}
+
+impl Walker<'_> {
+    /// A simple command as it is written.
+    pub(super) fn simple(&mut self, shell: &mut Shell, simple: &Simple, context: &Context) -> After {
+        let span = context.origin.fixed.clone().unwrap_or_else(|| simple.span.clone());
+        let outer = std::mem::replace(&mut self.outer, span.clone());
+        let dead = std::mem::take(&mut self.dead);
+        let mut call = Call {
+            argv: Vec::with_capacity(simple.words.len()),
+            sources: Vec::with_capacity(simple.words.len()),
+            spans: Vec::with_capacity(simple.words.len()),
+            prefix: Vec::new(),
+            assignments: Vec::new(),
+            assigned: Vec::new(),
+            redirects: Vec::new(),
+            input: shell.input.clone(),
+            input_span: span.clone(),
+            span,
+            dead: false,
+        };
+        for word in &simple.words {
+            let source = context.origin.text.get(word.span.clone()).unwrap_or_default();
+            let at = context.origin.fixed.clone().unwrap_or_else(|| word.span.clone());
+            for value in self.fields(shell, word, context) {
+                call.argv.push(value);
+                call.sources.push(source.to_owned());
+                call.spans.push(at.clone());
+            }
+        }
+        let (redirects, input) = self.redirects(shell, &simple.redirects, context);
+        call.redirects = redirects;
+        if let Some((input, at)) = input {
+            call.input = input;
+            call.input_span = context.origin.fixed.clone().unwrap_or(at);
+        }
+        for assignment in &simple.assignments {
+            let values = self.assigned(shell, assignment, context);
+            call.assigned.push(assignment.source.clone());
+            let value = if values.len() == 1 { values[0].clone() } else { hole() };
+            // Of a program's own they are its alone; without one they last.
+            if simple.words.is_empty() {
+                self.assign(shell, assignment, values);
+            }
+            call.assignments.push((assignment.name.clone(), value));
+        }
+        call.dead = std::mem::replace(&mut self.dead, dead);
+        self.outer = outer;
+        let arrays = simple.words.iter().filter(|word| matches!(word.parts.last(), Some(Part::Array(_))));
+        let after = self.call(shell, call, context);
+        for word in arrays {
+            self.declared_array(shell, word, context);
+        }
+        after
+    }
+
+    fn assigned(&mut self, shell: &mut Shell, assignment: &Assignment, context: &Context) -> Vec<Value> {
+        if let [Part::Array(words), ..] = assignment.value.parts.as_slice() {
+            return words.iter().flat_map(|word| self.fields(shell, word, context)).collect();
+        }
+        vec![self.single(shell, &assignment.value, context)]
+    }
+
+    fn assign(&mut self, shell: &mut Shell, assignment: &Assignment, values: Vec<Value>) {
+        let is_array = matches!(assignment.value.parts.first(), Some(Part::Array(_)));
+        let values = if assignment.element {
+            let mut all = shell.get(&assignment.name, self.environment).unwrap_or_default();
+            // Which place it takes does not matter; what is in it does.
+            all.truncate(64);
+            all.extend(values);
+            all
+        } else if assignment.append {
+            let mut before = shell.get(&assignment.name, self.environment).unwrap_or_default();
+            if is_array {
+                before.extend(values);
+            } else if let Some(value) = values.first() {
+                match before.first_mut() {
+                    Some(first) => first.extend(value),
+                    None => before.push(value.clone()),
+                }
+            }
+            before
+        } else {
+            values
+        };
+        shell.set(&assignment.name, values, self.environment);
+    }
+
+    /// `local -a x=(…)`
+    fn declared_array(&mut self, shell: &mut Shell, word: &crate::safety::read::Word, context: &Context) {
+        if let [Part::Text(name), Part::Array(words)] = word.parts.as_slice() {
+            let values = words.iter().flat_map(|word| self.fields(shell, word, context)).collect();
+            let name = name.trim_end_matches('=').trim_end_matches('+').split('[').next().unwrap_or_default();
+            shell.set(name, values, self.environment);
+        }
+    }
+
+    /// A call with all its words known as far as they can be.
+    fn call(&mut self, shell: &mut Shell, call: Call, context: &Context) -> After {
+        self.step(2 + call.argv.len() / 4);
+        if context.depth > 40 || self.is_over() {
+            self.complete = false;
+            return After::default();
+        }
+        let mut after = After { name: call.argv.first().and_then(Value::base_name).map(str::to_owned), ..After::default() };
+        if call.prefix.is_empty()
+            && let Some(function) = call.argv.first().and_then(Value::known).and_then(|name| shell.functions.get(name))
+        {
+            let function = function.clone();
+            self.function(shell, call, function, context);
+            return after;
+        }
+        let redirects: Vec<Redirect> = call.redirects.iter().chain(&shell.redirects).cloned().collect();
+        let own = call.redirects.len();
+        let temp = shell.get("TMPDIR", self.environment).and_then(|values| values.first().and_then(Value::known).map(str::to_owned));
+        if !redirects[..own].iter().any(|redirect| redirect.writes_file() && redirect.fd.is_none_or(|fd| fd == 1)) {
+            after.output = output::of(&call.argv, shell.cwd(), &call.input, temp.as_deref().filter(|temp| !temp.is_empty()));
+        }
+        let folders = shell.folders.clone();
+        let command = Command {
+            argv: &call.argv,
+            assignments: &call.assignments,
+            redirects: &redirects,
+            cwd: &folders[0],
+            scene: self.scene,
+            bomb: false,
+        };
+        let inners = if call.dead || call.argv.is_empty() { Vec::new() } else { unwrap(&command, &call.input, self.custom) };
+        let carried = inners.iter().position(|inner| {
+            matches!(inner, Inner::Words { prefix: true, confidence: Confidence::Exact, .. })
+        });
+        after.failed = self.builtin(shell, &call.argv);
+        if carried.is_none() {
+            let opaque = inners.iter().any(|inner| matches!(inner, Inner::Opaque { .. }));
+            let transparent = !opaque && inners.iter().any(|inner| matches!(inner, Inner::Script { confidence: Confidence::Exact, .. }));
+            self.tell(Told {
+                argv: call.argv.clone(),
+                sources: call.sources.clone(),
+                prefix: call.prefix.clone(),
+                assignments: call.assignments.clone(),
+                assigned: call.assigned.clone(),
+                redirects,
+                own_redirects: own,
+                folders,
+                via: context.via.clone(),
+                span: call.span.clone(),
+                confidence: context.confidence,
+                listed: context.listed,
+                dead: call.dead,
+                transparent,
+                opaque,
+                bomb: false,
+                uncalled: context.uncalled,
+                heredoc: context.heredoc,
+                function: false,
+            });
+        }
+        for (index, inner) in inners.into_iter().enumerate() {
+            let inner = self.inner(shell, &call, inner, Some(index) == carried, context);
+            if Some(index) == carried {
+                after.output = inner.output;
+                after.name = inner.name;
+                after.failed = after.failed.or(inner.failed);
+            }
+        }
+        after
+    }
+
+    /// What a command runs in its turn.
+    fn inner(&mut self, shell: &mut Shell, call: &Call, inner: Inner, carried: bool, context: &Context) -> After {
+        match inner {
+            Inner::Words { from, to, assignments, cwd, items, via, confidence, elsewhere, stdin, .. } => {
+                let to = to.min(call.argv.len());
+                let from = from.min(to);
+                let mut next = call.clone();
+                next.argv = call.argv[from..to].to_vec();
+                next.sources = call.sources.get(from..to).unwrap_or_default().to_vec();
+                next.spans = call.spans.get(from..to).unwrap_or_default().to_vec();
+                for item in items {
+                    next.sources.push(shown(&item));
+                    next.spans.push(call.input_span.clone());
+                    next.argv.push(item);
+                }
+                if carried {
+                    next.prefix.extend(call.sources.get(..from).unwrap_or_default().iter().cloned());
+                } else {
+                    next.prefix.clear();
+                    next.redirects.clear();
+                }
+                if !stdin {
+                    next.input = Input::Inherited;
+                }
+                for (name, value) in assignments {
+                    next.assigned.push(format!("{name}={}", shown(&value)));
+                    next.assignments.push((name, value));
+                }
+                let inside = self.inside(context, &via, confidence, carried, elsewhere);
+                // These run in the shell itself: `command cd x` stays.
+                if matches!(via.as_str(), "command" | "builtin") && carried {
+                    return self.call(shell, next, &inside);
+                }
+                let mut other = self.program(shell, call, &next.assignments, cwd.as_ref(), elsewhere);
+                if via == "exec" || via == "time" {
+                    other.functions.clone_from(&shell.functions);
+                }
+                self.call(&mut other, next, &inside)
+            }
+            Inner::Argv { argv, via, confidence, cwd, elsewhere, stdin } => {
+                let inside = self.inside(context, &via, confidence, false, elsewhere);
+                let mut other = self.program(shell, call, &call.assignments, cwd.as_ref(), elsewhere);
+                let next = Call {
+                    sources: argv.iter().map(shown).collect(),
+                    spans: argv.iter().map(|_| call.span.clone()).collect(),
+                    argv,
+                    prefix: Vec::new(),
+                    assignments: Vec::new(),
+                    assigned: Vec::new(),
+                    redirects: Vec::new(),
+                    input: if stdin { call.input.clone() } else { Input::Inherited },
+                    input_span: call.input_span.clone(),
+                    span: call.span.clone(),
+                    dead: false,
+                };
+                self.call(&mut other, next, &inside)
+            }
+            Inner::Script { text, args, via, confidence, same_shell, elsewhere, stdin } => {
+                let Some(script) = text::script(&text) else { return After::default() };
+                let mut inside = self.inside(context, &via, confidence, true, elsewhere);
+                inside.listed = context.listed && confidence == Confidence::Exact;
+                inside.heredoc |= matches!(&call.input, Input::Text(_, Source::Heredoc)) && via == Source::Heredoc.name();
+                let from_input = [Source::Heredoc, Source::HereString, Source::Pipe].iter().any(|source| source.name() == via);
+                inside.origin.fixed = Some(if from_input { call.input_span.clone() } else { place(call, &text) });
+                if via == "trap" && self.subshells == 0 && context.via.is_empty() && shell.covered.is_empty() {
+                    self.traps.push((script, inside));
+                    return After::default();
+                }
+                let input = if stdin { call.input.clone() } else { Input::Inherited };
+                if same_shell {
+                    let outer = std::mem::replace(&mut shell.input, input);
+                    self.script(shell, &script, inside);
+                    shell.input = outer;
+                } else {
+                    let mut other = self.program(shell, call, &call.assignments, None, elsewhere);
+                    other.args = args;
+                    other.input = input;
+                    self.subshells += 1;
+                    self.script(&mut other, &script, inside);
+                    self.subshells -= 1;
+                }
+                After::default()
+            }
+            Inner::Opaque { .. } => After::default(),
+        }
+    }
+
+    fn inside(&self, context: &Context, via: &str, confidence: Confidence, listed: bool, elsewhere: bool) -> Context {
+        let mut inside = context.inside(via);
+        inside.confidence = inside.confidence.max(confidence);
+        inside.listed &= listed || confidence == Confidence::Exact;
+        inside.elsewhere |= elsewhere;
+        inside
+    }
+
+    /// The shell as a program that it starts has it.
+    fn program(&mut self, shell: &Shell, call: &Call, assignments: &[(String, Value)], cwd: Option<&Value>, elsewhere: bool) -> Shell {
+        self.step(shell.weight() / 8);
+        let mut other = shell.child(vec![Value::of("bash")]);
+        other.redirects = call.redirects.iter().chain(&shell.redirects).cloned().collect();
+        for (name, value) in assignments {
+            other.set(name, vec![value.clone()], self.environment);
+            other.export(name, self.environment);
+        }
+        if let Some(cwd) = cwd {
+            let folder = self.resolved(other.cwd(), cwd);
+            other.enter(folder);
+        }
+        if elsewhere {
+            other.folders = vec![Value::unknown()];
+            other.before = Value::unknown();
+            other.forgetful = true;
+        }
+        other
+    }
+
+    /// A function of the script runs.
+    fn function(&mut self, shell: &mut Shell, call: Call, function: super::shell::Function, context: &Context) {
+        let again = self.active.iter().filter(|number| **number == function.number).count();
+        let bomb = again > 0 && !context.conditional && context.forked;
+        let folders = shell.folders.clone();
+        self.called(function.number);
+        let own = call.redirects.len();
+        self.tell(Told {
+            argv: call.argv.clone(),
+            sources: call.sources,
+            prefix: call.prefix,
+            assignments: call.assignments,
+            assigned: call.assigned,
+            redirects: call.redirects.clone(),
+            own_redirects: own,
+            folders,
+            via: context.via.clone(),
+            span: call.span.clone(),
+            confidence: context.confidence,
+            listed: context.listed,
+            dead: call.dead,
+            transparent: true,
+            opaque: false,
+            bomb,
+            uncalled: context.uncalled,
+            heredoc: context.heredoc,
+            function: true,
+        });
+        // Once more shows what a call of itself comes to; further rounds show the same.
+        if again > 1 || call.dead {
+            return;
+        }
+        let mut inside = context.clone();
+        inside.depth += 1;
+        inside.conditional = false;
+        inside.origin = function.origin.clone();
+        if inside.origin.fixed.is_none() && context.origin.fixed.is_some() {
+            inside.origin.fixed.clone_from(&context.origin.fixed);
+        }
+        let mut args = vec![shell.args.first().cloned().unwrap_or_default()];
+        args.extend_from_slice(&call.argv[1..]);
+        let outer_args = std::mem::replace(&mut shell.args, args);
+        let outer_input = std::mem::replace(&mut shell.input, call.input);
+        let redirects = shell.redirects.len();
+        shell.redirects.extend(call.redirects);
+        shell.covered.push(HashMap::new());
+        self.active.push(function.number);
+        self.node(shell, &function.body, &inside);
+        self.active.pop();
+        shell.uncover();
+        shell.redirects.truncate(redirects);
+        shell.input = outer_input;
+        shell.args = outer_args;
+        shell.ended = false;
+    }
+
+    /// Writes a command down, once.
+    fn tell(&mut self, told: Told) {
+        let mut hasher = DefaultHasher::new();
+        (told.span.start, &told.argv, &told.prefix, &told.via, &told.folders, told.bomb, &told.assigned, told.confidence).hash(&mut hasher);
+        if self.seen.insert(hasher.finish()) {
+            self.told.push(told);
+        }
+    }
+}
+
+/// The span of the word that holds a script.
+fn place(call: &Call, text: &Value) -> Span {
+    let known = text.known().unwrap_or_default();
+    let holds = |word: &&Value| *word == text || (!known.is_empty() && word.known().is_some_and(|word| word.contains(known)));
+    let at = call.argv.iter().skip(1).find(holds).and_then(|word| call.argv.iter().position(|other| std::ptr::eq(other, word)));
+    at.and_then(|at| call.spans.get(at).cloned()).unwrap_or_else(|| call.span.clone())
+}
+
+/// A word as people read it.
+pub(crate) fn shown(value: &Value) -> String {
+    value
+        .pieces()
+        .iter()
+        .map(|piece| match piece {
+            Piece::Text(text) | Piece::Glob(text) => text.as_str(),
+            Piece::OneOf(_) | Piece::Hole(_) => "…",
+        })
+        .collect()
+}

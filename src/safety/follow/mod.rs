@@ -1,0 +1,16 @@
+//! What a script comes to: words to their values, `cd` and variables followed, every simple command told.
+
+mod braces;
+mod builtins;
+mod call;
+mod expand;
+mod output;
+mod parameter;
+mod shell;
+mod text;
+mod told;
+mod walk;
+
+pub use shell::Environment;
+pub use told::Told;
+pub use walk::Walker;

@@ -1,0 +1,199 @@
+//! What a few programs print, where their words say it.
+
+use crate::safety::command::Input;
+use crate::safety::value::{Piece, Value};
+
+/// What a command prints; `None` where that cannot be known.
+pub(super) fn of(argv: &[Value], cwd: &Value, input: &Input, temp: Option<&str>) -> Option<Value> {
+    let name = argv.first()?.base_name()?;
+    let args = &argv[1..];
+    match name {
+        "echo" => Some(echo(args)),
+        "printf" => printf(args),
+        "pwd" => Some(cwd.clone()),
+        "cat" => match input {
+            Input::Text(value, _) if args.is_empty() || args[0].known() == Some("-") => Some(value.clone()),
+            _ => None,
+        },
+        "mktemp" => Some(mktemp(args, temp)),
+        "dirname" => {
+            let path = args.last()?.known()?.trim_end_matches('/');
+            Some(Value::of(match path.rsplit_once('/') {
+                Some(("", _)) => "/",
+                Some((folder, _)) => folder,
+                None => ".",
+            }))
+        }
+        "basename" => {
+            let name = args.first()?.base_name()?;
+            let suffix = args.get(1).map_or(Some(""), Value::known)?;
+            Some(Value::of(name.strip_suffix(suffix).filter(|left| !left.is_empty()).unwrap_or(name)))
+        }
+        "which" | "command" | "type" => {
+            // Wherever it is, its name is known.
+            let program = args.last()?.known().filter(|program| !program.starts_with('-') && !program.contains('/'))?;
+            let mut value = Value::unknown();
+            value.push(Piece::Text(format!("/{program}")));
+            Some(value)
+        }
+        "realpath" | "readlink" => {
+            let path = args.last()?;
+            path.known().is_some_and(|path| path.starts_with('/')).then(|| path.clone())
+        }
+        "true" | ":" => Some(Value::default()),
+        _ => None,
+    }
+}
+
+/// Without the newlines at its end, as a substitution takes it.
+pub(super) fn trimmed(value: &Value) -> Value {
+    match value.known() {
+        Some(text) => Value::of(text.trim_end_matches('\n')),
+        None => {
+            let mut pieces = value.pieces().to_vec();
+            if let Some(Piece::Text(text)) = pieces.last_mut() {
+                text.truncate(text.trim_end_matches('\n').len());
+            }
+            let mut trimmed = Value::default();
+            for piece in pieces {
+                trimmed.push(piece);
+            }
+            trimmed
+        }
+    }
+}
+
+fn echo(args: &[Value]) -> Value {
+    let mut escapes = false;
+    let mut newline = true;
+    let mut from = 0;
+    for arg in args {
+        let flags = arg.known().and_then(|text| text.strip_prefix('-')).filter(|flags| !flags.is_empty() && flags.bytes().all(|byte| b"neE".contains(&byte)));
+        let Some(flags) = flags else { break };
+        escapes |= flags.contains('e');
+        newline &= !flags.contains('n');
+        from += 1;
+    }
+    let mut value = Value::default();
+    for (index, arg) in args[from..].iter().enumerate() {
+        if index > 0 {
+            value.push(Piece::Text(" ".to_owned()));
+        }
+        push(&mut value, arg, escapes);
+    }
+    if newline {
+        value.push(Piece::Text("\n".to_owned()));
+    }
+    value
+}
+
+fn push(value: &mut Value, arg: &Value, escapes: bool) {
+    for piece in arg.pieces() {
+        value.push(match piece {
+            Piece::Text(text) if escapes => Piece::Text(unescaped(text)),
+            piece => piece.clone(),
+        });
+    }
+}
+
+fn unescaped(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text.chars();
+    while let Some(next) = rest.next() {
+        if next != '\\' {
+            plain.push(next);
+            continue;
+        }
+        match rest.next() {
+            Some('n') => plain.push('\n'),
+            Some('t') => plain.push('\t'),
+            Some('r') => plain.push('\r'),
+            Some('\\') | None => plain.push('\\'),
+            Some('x') => coded(&mut plain, &mut rest, 16, 2),
+            Some('0') => coded(&mut plain, &mut rest, 8, 3),
+            Some(digit @ '1'..='7') => {
+                let mut all = std::iter::once(digit).chain(rest.clone()).collect::<String>();
+                all.truncate(3);
+                let mut digits = all.chars();
+                coded(&mut plain, &mut digits, 8, 3);
+                let taken = all.len() - digits.as_str().len();
+                for _ in 1..taken {
+                    rest.next();
+                }
+            }
+            Some(other) => {
+                plain.push('\\');
+                plain.push(other);
+            }
+        }
+    }
+    plain
+}
+
+fn coded(plain: &mut String, rest: &mut std::str::Chars<'_>, radix: u32, most: usize) {
+    let mut code = 0;
+    for _ in 0..most {
+        let Some(digit) = rest.clone().next().and_then(|next| next.to_digit(radix)) else { break };
+        code = code * radix + digit;
+        rest.next();
+    }
+    plain.extend(char::from_u32(code));
+}
+
+/// Of formats only `%s`, `%b` and `%%`.
+fn printf(args: &[Value]) -> Option<Value> {
+    let args = if args.first().and_then(Value::known) == Some("--") { &args[1..] } else { args };
+    let (format, mut args) = args.split_first()?;
+    let format = format.known()?;
+    let mut value = Value::default();
+    loop {
+        let before = args.len();
+        let mut rest = format;
+        while let Some(at) = rest.find('%') {
+            value.push(Piece::Text(unescaped(&rest[..at])));
+            let sign = rest[at + 1..].chars().next()?;
+            match sign {
+                '%' => value.push(Piece::Text("%".to_owned())),
+                's' | 'b' => {
+                    if let Some((arg, left)) = args.split_first() {
+                        push(&mut value, arg, sign == 'b');
+                        args = left;
+                    }
+                }
+                _ => return None,
+            }
+            rest = &rest[at + 2..];
+        }
+        value.push(Piece::Text(unescaped(rest)));
+        if args.is_empty() || args.len() == before {
+            return Some(value);
+        }
+    }
+}
+
+/// A fresh name in the folder for temporary files.
+fn mktemp(args: &[Value], temp: Option<&str>) -> Value {
+    let mut folder = temp.unwrap_or("/tmp").to_owned();
+    let mut template = None;
+    let mut words = args.iter();
+    while let Some(word) = words.next() {
+        let text = word.known().unwrap_or_default();
+        if text == "-p" {
+            folder = words.next().and_then(Value::known).unwrap_or("").to_owned();
+            template.get_or_insert_with(String::new);
+        } else if let Some(given) = text.strip_prefix("--tmpdir=").or_else(|| text.strip_prefix("-p")) {
+            given.clone_into(&mut folder);
+        } else if text == "-t" {
+            words.next();
+        } else if !text.starts_with('-') {
+            template = Some(word.prefix().trim_end_matches('X').to_owned());
+        }
+    }
+    let plain = !args.iter().any(|word| word.prefix().starts_with("-p") || word.prefix().starts_with("--tmpdir"));
+    let mut value = match template {
+        Some(template) if plain && !template.is_empty() => Value::of(template),
+        _ => Value::of(format!("{folder}/tmp.")),
+    };
+    value.push(Piece::Hole(false));
+    value
+}

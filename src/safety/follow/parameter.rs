@@ -1,0 +1,235 @@
+//! `$x` and `${x…}`
+
+use super::shell::{Shell, hole};
+use super::walk::{Context, Walker};
+use crate::safety::read::Parameter;
+use crate::safety::value::{Piece, Value};
+
+/// What a parameter comes to.
+pub(super) enum Expanded {
+    /// One text.
+    Value(Value),
+    /// `$@`, `${a[@]}`: each a word of its own between quotes, too.
+    List(Vec<Value>),
+}
+
+/// Whether it may come to several words between quotes.
+pub(super) fn is_list(parameter: &Parameter) -> bool {
+    let all = parameter.index.as_deref().is_some_and(is_at);
+    !parameter.length && (parameter.name == "@" || all)
+}
+
+fn is_at(index: &[crate::safety::read::Part]) -> bool {
+    use crate::safety::read::Part;
+    matches!(index, [Part::Text(text) | Part::Quoted(text)] if text == "@")
+}
+
+impl Walker<'_> {
+    pub(super) fn parameter(&mut self, shell: &mut Shell, parameter: &Parameter, context: &Context) -> Expanded {
+        self.step(1);
+        if let Some(index) = &parameter.index {
+            self.joined(shell, index, context);
+        }
+        if parameter.length || parameter.name == "#" {
+            return Expanded::Value(number());
+        }
+        if parameter.indirect {
+            self.joined(shell, &parameter.word, context);
+            return match self.indirect(shell, &parameter.name) {
+                Some(value) if parameter.op.is_empty() => Expanded::Value(value),
+                _ => Expanded::Value(hole()),
+            };
+        }
+        let found = self.found(shell, parameter);
+        let colon = parameter.op.starts_with(':');
+        let missing = match &found {
+            None => Some(true),
+            Some(values) if colon => match values.as_slice() {
+                [] => Some(true),
+                [value] => match value.known() {
+                    Some(text) => Some(text.is_empty()),
+                    None if value.pieces().iter().any(|piece| matches!(piece, Piece::Text(_) | Piece::Glob(_))) => Some(false),
+                    None => None,
+                },
+                _ => Some(false),
+            },
+            Some(values) => Some(values.is_empty()),
+        };
+        let operand = match parameter.op.as_str() {
+            "" => Value::default(),
+            _ => self.joined(shell, &parameter.word, context),
+        };
+        match parameter.op.as_str() {
+            ":-" | "-" | ":=" | "=" => match missing {
+                Some(false) => list(found, parameter),
+                Some(true) => {
+                    if parameter.op.ends_with('=') {
+                        shell.set(&parameter.name, vec![operand.clone()], self.environment);
+                    }
+                    Expanded::Value(operand)
+                }
+                None => Expanded::Value(either(found, operand)),
+            },
+            ":+" | "+" => match missing {
+                Some(true) => Expanded::Value(Value::default()),
+                Some(false) => Expanded::Value(operand),
+                None => Expanded::Value(either(Some(vec![Value::default()]), operand)),
+            },
+            ":?" | "?" => {
+                // Bash gives up: what the word stands in never runs.
+                self.dead |= missing == Some(true);
+                list(found, parameter)
+            }
+            "" => list(found, parameter),
+            op => {
+                let values = found.unwrap_or_default();
+                let changed: Vec<Value> = values.iter().map(|value| change(value, op, &operand)).collect();
+                list(Some(changed), parameter)
+            }
+        }
+    }
+
+    fn found(&self, shell: &Shell, parameter: &Parameter) -> Option<Vec<Value>> {
+        let name = parameter.name.as_str();
+        match name {
+            "@" | "*" => return Some(shell.args.get(1..).unwrap_or_default().to_vec()),
+            "?" | "$" | "!" => return Some(vec![number()]),
+            "-" | "_" => return Some(vec![hole()]),
+            _ => {}
+        }
+        if let Ok(place) = name.parse::<usize>() {
+            return match shell.args.get(place) {
+                Some(value) => Some(vec![value.clone()]),
+                // Of a list that is not known no place is.
+                None if shell.args.last().is_some_and(|last| place > 0 && is_open(last)) => Some(vec![hole()]),
+                None => None,
+            };
+        }
+        let values = shell.get(name, self.environment)?;
+        let Some(index) = &parameter.index else { return Some(values.into_iter().take(1).collect()) };
+        if is_at(index) || matches!(index.as_slice(), [crate::safety::read::Part::Text(text)] if text == "*") {
+            return Some(values);
+        }
+        let place = match index.as_slice() {
+            [crate::safety::read::Part::Text(text) | crate::safety::read::Part::Quoted(text)] => text.parse::<usize>().ok(),
+            _ => None,
+        };
+        match place {
+            Some(place) if !values.iter().take(place + 1).any(is_open) => values.get(place).cloned().map(|value| vec![value]),
+            _ => Some(vec![hole()]),
+        }
+    }
+
+    fn indirect(&self, shell: &Shell, name: &str) -> Option<Value> {
+        let target = match name.parse::<usize>() {
+            Ok(place) => shell.args.get(place)?.clone(),
+            Err(_) => shell.get(name, self.environment)?.into_iter().next()?,
+        };
+        shell.get(target.known()?, self.environment)?.into_iter().next()
+    }
+}
+
+/// Several words, perhaps.
+fn is_open(value: &Value) -> bool {
+    matches!(value.pieces(), [Piece::Hole(true)])
+}
+
+/// Digits.
+fn number() -> Value {
+    Value::unknown()
+}
+
+fn list(found: Option<Vec<Value>>, parameter: &Parameter) -> Expanded {
+    let values = found.unwrap_or_default();
+    if is_list(parameter) {
+        return Expanded::List(values);
+    }
+    let mut joined = Value::default();
+    for (index, value) in values.iter().enumerate() {
+        if index > 0 {
+            joined.push(Piece::Text(" ".to_owned()));
+        }
+        joined.extend(value);
+    }
+    Expanded::Value(joined)
+}
+
+/// A value that may be missing, or what stands for it then.
+fn either(found: Option<Vec<Value>>, operand: Value) -> Value {
+    let known = |value: &Value| match value.pieces() {
+        [Piece::OneOf(texts)] => Some(texts.clone()),
+        _ => value.known().map(|text| vec![text.to_owned()]),
+    };
+    let first = found.and_then(|values| values.into_iter().next()).unwrap_or_default();
+    match (known(&first), known(&operand)) {
+        (Some(mut texts), Some(more)) => {
+            texts.retain(|text| !text.is_empty() || more.contains(text));
+            texts.extend(more.into_iter().filter(|text| !text.is_empty()));
+            let mut value = Value::default();
+            value.push(Piece::OneOf(texts));
+            value
+        }
+        _ => hole(),
+    }
+}
+
+/// `#`, `%`, `/`, `^` and the like.
+fn change(value: &Value, op: &str, operand: &Value) -> Value {
+    let Some(text) = value.known() else {
+        // Taking something off the end leaves the beginning, and the other way round.
+        return hole();
+    };
+    let pattern = operand.pattern();
+    let changed = match (op, pattern) {
+        ("#" | "##", Some(pattern)) => cut_front(text, &pattern, op == "##"),
+        ("%" | "%%", Some(pattern)) => cut_back(text, &pattern, op == "%%"),
+        ("^^", Some(pattern)) if pattern.is_empty() => Some(text.to_uppercase()),
+        (",,", Some(pattern)) if pattern.is_empty() => Some(text.to_lowercase()),
+        ("/" | "//", Some(pattern)) if !pattern.contains(['*', '?', '[', '\\']) => {
+            let (from, to) = pattern.split_once('/').unwrap_or((&pattern, ""));
+            let all = op == "//";
+            (!from.is_empty()).then(|| if all { text.replace(from, to) } else { text.replacen(from, to, 1) })
+        }
+        ("@", Some(pattern)) if pattern == "P" || pattern == "E" => Some(text.to_owned()),
+        (":", Some(range)) => substring(text, &range),
+        _ => None,
+    };
+    changed.map_or_else(hole, Value::of)
+}
+
+fn cut_front(text: &str, pattern: &str, longest: bool) -> Option<String> {
+    let ends = text.char_indices().map(|(at, _)| at).chain([text.len()]).take(512);
+    let mut hits = ends.filter(|end| glob_matches(pattern, &text[..*end]));
+    let end = if longest { hits.next_back_or_last() } else { hits.next() };
+    Some(text[end.unwrap_or(0)..].to_owned())
+}
+
+fn cut_back(text: &str, pattern: &str, longest: bool) -> Option<String> {
+    let starts = text.char_indices().map(|(at, _)| at).chain([text.len()]).take(512);
+    let mut hits = starts.filter(|start| glob_matches(pattern, &text[*start..]));
+    let start = if longest { hits.next() } else { hits.next_back_or_last() };
+    Some(text[..start.unwrap_or(text.len())].to_owned())
+}
+
+/// The last of a few.
+trait LastOf: Iterator + Sized {
+    fn next_back_or_last(&mut self) -> Option<Self::Item> {
+        self.last()
+    }
+}
+
+impl<I: Iterator> LastOf for I {}
+
+fn substring(text: &str, range: &str) -> Option<String> {
+    let (offset, length) = range.split_once(':').map_or((range, None), |(offset, length)| (offset, Some(length)));
+    let offset = offset.trim().parse::<usize>().ok()?;
+    let chars = text.chars().skip(offset);
+    Some(match length {
+        Some(length) => chars.take(length.trim().parse().ok()?).collect(),
+        None => chars.collect(),
+    })
+}
+
+fn glob_matches(pattern: &str, text: &str) -> bool {
+    pattern == text
+}

@@ -1,0 +1,265 @@
+//! The state of a shell as far as it can be followed: variables, functions, folders.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::walk::Origin;
+use crate::safety::command::{Input, Redirect};
+use crate::safety::read::Node;
+use crate::safety::value::{Piece, Value};
+
+/// The most values that a variable may have one of; beyond it is unknown.
+const MAX_CHOICES: usize = 4;
+/// The most folders that a shell may be in one of.
+const MAX_FOLDERS: usize = 4;
+
+/// The variables that a shell starts with: `NAME=VALUE`, each ended by a NUL.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Environment<'a>(pub &'a str);
+
+impl<'a> Environment<'a> {
+    /// The value of a variable.
+    pub fn get(self, name: &str) -> Option<&'a str> {
+        self.0.split('\0').find_map(|entry| entry.strip_prefix(name)?.strip_prefix('='))
+    }
+}
+
+/// A variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variable {
+    /// One value, or the elements of an array. `None` when it is not set.
+    pub values: Option<Vec<Value>>,
+    /// Programs get it, too.
+    pub exported: bool,
+}
+
+/// A function with the text that it stands in.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// What it does.
+    pub body: Rc<Node>,
+    /// Where it is written.
+    pub origin: Origin,
+    /// Where it is defined, to know it again.
+    pub number: usize,
+}
+
+/// A shell on its way.
+#[derive(Clone, Debug)]
+pub struct Shell {
+    variables: HashMap<String, Variable>,
+    /// Something ran that may have set any variable.
+    pub forgetful: bool,
+    /// By name.
+    pub functions: HashMap<String, Function>,
+    /// `$0` and on.
+    pub args: Vec<Value>,
+    /// Where it may be; the first is where it is if nothing failed.
+    pub folders: Vec<Value>,
+    /// Where it was before.
+    pub before: Value,
+    /// `set -e`
+    pub exits: bool,
+    /// It has left the list that it was in: `exit`, `return`, `break`, `exec`.
+    pub ended: bool,
+    /// What its commands read.
+    pub input: Input,
+    /// Redirects of the groups that it is in.
+    pub redirects: Vec<Redirect>,
+    /// Values that `local` covers, by function.
+    pub covered: Vec<HashMap<String, Option<Variable>>>,
+}
+
+impl Shell {
+    /// A shell that starts in this folder.
+    pub fn new(cwd: Value, args: Vec<Value>) -> Self {
+        Self {
+            variables: HashMap::new(),
+            forgetful: false,
+            functions: HashMap::new(),
+            args,
+            folders: vec![cwd],
+            before: Value::unknown(),
+            exits: false,
+            ended: false,
+            input: Input::Inherited,
+            redirects: Vec::new(),
+            covered: Vec::new(),
+        }
+    }
+
+    /// A program that is a shell itself: it gets what is exported.
+    pub fn child(&self, args: Vec<Value>) -> Self {
+        let mut child = Self::new(self.cwd().clone(), args);
+        child.folders.clone_from(&self.folders);
+        child.before.clone_from(&self.before);
+        child.forgetful = self.forgetful;
+        child.variables = self.variables.iter().filter(|(_, variable)| variable.exported || variable.values.is_none())
+            .map(|(name, variable)| (name.clone(), variable.clone())).collect();
+        child.functions.clone_from(&self.functions);
+        child
+    }
+
+    /// Where it is.
+    pub fn cwd(&self) -> &Value {
+        &self.folders[0]
+    }
+
+    /// How much a copy of it costs.
+    pub fn weight(&self) -> usize {
+        self.variables.len() + self.functions.len()
+    }
+
+    /// What a variable holds; `None` when it is surely not set.
+    pub fn get(&self, name: &str, environment: Environment<'_>) -> Option<Vec<Value>> {
+        match self.variables.get(name) {
+            Some(variable) => return variable.values.clone(),
+            None if self.forgetful => return Some(vec![hole()]),
+            None => {}
+        }
+        match name {
+            "PWD" => return Some(vec![self.cwd().clone()]),
+            "OLDPWD" if self.before.known().is_some() => return Some(vec![self.before.clone()]),
+            _ => {}
+        }
+        if let Some(value) = environment.get(name) {
+            return Some(vec![Value::of(value)]);
+        }
+        // What bash sets by itself.
+        const OWN: [&str; 24] = [
+            "BASH", "BASHPID", "BASH_SOURCE", "BASH_VERSION", "BASH_VERSINFO", "COLUMNS", "EPOCHREALTIME", "EPOCHSECONDS", "EUID", "FUNCNAME",
+            "HOSTNAME", "HOSTTYPE", "IFS", "LINENO", "LINES", "MACHTYPE", "OLDPWD", "OSTYPE", "PIPESTATUS", "PPID", "RANDOM", "SECONDS", "SHLVL", "UID",
+        ];
+        OWN.contains(&name).then(|| vec![hole()])
+    }
+
+    /// Sets a variable.
+    pub fn set(&mut self, name: &str, values: Vec<Value>, environment: Environment<'_>) {
+        let exported = match self.variables.get(name) {
+            Some(variable) => variable.exported,
+            None => environment.get(name).is_some(),
+        };
+        self.variables.insert(name.to_owned(), Variable { values: Some(values), exported });
+    }
+
+    /// Sets a variable to what cannot be known.
+    pub fn blur(&mut self, name: &str, environment: Environment<'_>) {
+        self.set(name, vec![hole()], environment);
+    }
+
+    /// Hands a variable to programs.
+    pub fn export(&mut self, name: &str, environment: Environment<'_>) {
+        let values = self.get(name, environment);
+        self.variables.insert(name.to_owned(), Variable { values, exported: true });
+    }
+
+    /// Takes a variable away.
+    pub fn unset(&mut self, name: &str) {
+        self.variables.insert(name.to_owned(), Variable { values: None, exported: false });
+    }
+
+    /// `local`: the function's caller gets its value back.
+    pub fn cover(&mut self, name: &str) {
+        let value = self.variables.get(name).cloned();
+        if let Some(covered) = self.covered.last_mut() {
+            covered.entry(name.to_owned()).or_insert(value);
+        }
+    }
+
+    /// A function ends.
+    pub fn uncover(&mut self) {
+        for (name, value) in self.covered.pop().unwrap_or_default() {
+            match value {
+                Some(variable) => self.variables.insert(name, variable),
+                None => self.variables.remove(&name),
+            };
+        }
+    }
+
+    /// `cd`
+    pub fn enter(&mut self, folder: Value) {
+        self.before = self.cwd().clone();
+        self.folders = vec![folder];
+    }
+
+    /// It may also be where this one is.
+    pub fn add_folders(&mut self, other: &Self) {
+        for folder in &other.folders {
+            if self.folders.len() < MAX_FOLDERS && !self.folders.contains(folder) {
+                self.folders.push(folder.clone());
+            }
+        }
+    }
+
+    /// Either this state or that one.
+    pub fn join(mut self, other: Self, environment: Environment<'_>) -> Self {
+        if self.ended != other.ended {
+            return if self.ended { other } else { self };
+        }
+        for name in other.variables.keys() {
+            if !self.variables.contains_key(name) {
+                let values = self.get(name, environment);
+                let exported = environment.get(name).is_some();
+                self.variables.insert(name.clone(), Variable { values, exported });
+            }
+        }
+        for (name, variable) in &mut self.variables {
+            let theirs = match other.variables.get(name) {
+                Some(theirs) => theirs.values.clone(),
+                None => other.get(name, environment),
+            };
+            if variable.values != theirs {
+                variable.values = either(variable.values.take(), theirs);
+            }
+        }
+        self.add_folders(&other);
+        self.forgetful |= other.forgetful;
+        for (name, function) in other.functions {
+            self.functions.entry(name).or_insert(function);
+        }
+        if self.args != other.args {
+            self.args = vec![Value::unknown(), hole()];
+        }
+        self
+    }
+
+    /// Whether another run over the same commands may come to something else.
+    pub fn differs(&self, other: &Self) -> bool {
+        self.variables != other.variables || self.folders != other.folders || self.args != other.args
+    }
+}
+
+/// Some text, perhaps none.
+pub fn hole() -> Value {
+    let mut value = Value::default();
+    value.push(Piece::Hole(true));
+    value
+}
+
+fn either(one: Option<Vec<Value>>, other: Option<Vec<Value>>) -> Option<Vec<Value>> {
+    let texts = |values: &Option<Vec<Value>>| -> Option<Vec<String>> {
+        match values.as_deref() {
+            None => Some(vec![String::new()]),
+            Some([value]) => match value.pieces() {
+                [Piece::OneOf(texts)] => Some(texts.clone()),
+                _ => value.known().map(|text| vec![text.to_owned()]),
+            },
+            Some(_) => None,
+        }
+    };
+    let (Some(mut all), Some(more)) = (texts(&one), texts(&other)) else { return Some(vec![hole()]) };
+    for text in more {
+        if !all.contains(&text) {
+            all.push(text);
+        }
+    }
+    if all.len() > MAX_CHOICES {
+        return Some(vec![hole()]);
+    }
+    let mut value = Value::default();
+    match all.as_slice() {
+        [text] => value.push(Piece::Text(text.clone())),
+        _ => value.push(Piece::OneOf(all)),
+    }
+    Some(vec![value])
+}

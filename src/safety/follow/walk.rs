@@ -1,0 +1,516 @@
+//! The way through a script: lists, pipelines, conditions, loops, functions.
+
+use std::collections::HashSet;
+use std::rc::Rc;
+
+use super::shell::{Environment, Function, Shell, hole};
+use super::told::Told;
+use crate::safety::command::{Input, Redirect, Scene, Source};
+use crate::safety::level::Confidence;
+use crate::safety::read::{AndOr, Fault, Heredoc, Join, Kind, List, Node, Pipeline, Redirection, Span, Word, heads, read};
+use crate::safety::unwrap::Custom;
+use crate::safety::value::Value;
+
+/// Commands, words and parts that are followed in all; a script that comes to more is not judged whole.
+const MAX_STEPS: usize = 60_000;
+/// Scripts in scripts, functions in functions.
+const MAX_DEPTH: usize = 40;
+/// Longer texts are left to our own reader alone: the witness would take too long.
+const MAX_WITNESSED: usize = 64 * 1024;
+/// The most items of a loop that are followed one by one.
+const MAX_ITEMS: usize = 100;
+
+/// The text that commands stand in.
+#[derive(Clone, Debug)]
+pub struct Origin {
+    /// All of it.
+    pub text: Rc<str>,
+    /// The bodies of its heredocs.
+    pub heredocs: Rc<[Heredoc]>,
+    /// Where it stands in the command, unless it is the command.
+    pub fixed: Option<Span>,
+}
+
+/// Where in all of it a command stands.
+#[derive(Clone, Debug)]
+pub struct Context {
+    /// Its text.
+    pub origin: Origin,
+    /// The chain that it came through.
+    pub via: Vec<String>,
+    /// How sure it is that it runs as it stands.
+    pub confidence: Confidence,
+    /// How deep it is.
+    pub depth: usize,
+    /// It may not run: behind `&&`, in a branch or a loop.
+    pub conditional: bool,
+    /// It runs beside something else.
+    pub forked: bool,
+    /// It stands in the body of a heredoc.
+    pub heredoc: bool,
+    /// It stands in a function that is not called.
+    pub uncalled: bool,
+    /// It is listed among the commands; a guess is not.
+    pub listed: bool,
+    /// It runs on another machine.
+    pub elsewhere: bool,
+}
+
+impl Context {
+    /// One level further in.
+    pub fn inside(&self, via: &str) -> Self {
+        let mut inside = self.clone();
+        inside.via.push(via.to_owned());
+        inside.depth += 1;
+        inside
+    }
+
+    fn maybe(&self) -> Self {
+        Self { conditional: true, ..self.clone() }
+    }
+}
+
+/// Follows one command with all that it nests.
+pub struct Walker<'a> {
+    pub(super) environment: Environment<'a>,
+    pub(super) scene: &'a Scene,
+    pub(super) custom: &'a Custom,
+    /// What was found.
+    pub told: Vec<Told>,
+    pub(super) seen: HashSet<u64>,
+    /// All of it was followed.
+    pub complete: bool,
+    steps: usize,
+    /// The word that stops bash: `${x:?}` of what is not set.
+    pub(super) dead: bool,
+    /// Where the simple command that is expanded stands.
+    pub(super) outer: Span,
+    /// Functions that are running, by number.
+    pub(super) active: Vec<usize>,
+    functions: Vec<(Function, Context, bool)>,
+    /// Scripts of `trap`, which run at the end.
+    pub(super) traps: Vec<(String, Context)>,
+    /// How many shells within the first one.
+    pub(super) subshells: usize,
+}
+
+/// What is known after a command.
+#[derive(Default)]
+pub(super) struct After {
+    /// What it prints.
+    pub output: Option<Value>,
+    /// Its name.
+    pub name: Option<String>,
+    /// The shell if it failed, where that is another.
+    pub failed: Option<Box<Shell>>,
+}
+
+impl<'a> Walker<'a> {
+    /// Nothing followed yet.
+    pub fn new(environment: Environment<'a>, scene: &'a Scene, custom: &'a Custom) -> Self {
+        Self {
+            environment,
+            scene,
+            custom,
+            told: Vec::new(),
+            seen: HashSet::new(),
+            complete: true,
+            steps: 0,
+            dead: false,
+            outer: 0..0,
+            active: Vec::new(),
+            functions: Vec::new(),
+            traps: Vec::new(),
+            subshells: 0,
+        }
+    }
+
+    /// Follows a whole command.
+    pub fn command(&mut self, text: &str, args: Vec<Value>) {
+        let context = Context {
+            origin: Origin { text: text.into(), heredocs: Rc::from([]), fixed: None },
+            via: Vec::new(),
+            confidence: Confidence::Exact,
+            depth: 0,
+            conditional: false,
+            forked: false,
+            heredoc: false,
+            uncalled: false,
+            listed: true,
+            elsewhere: false,
+        };
+        let mut shell = Shell::new(Value::of(self.scene.cwd.as_str()), args);
+        self.script(&mut shell, text, context);
+        for (text, context) in std::mem::take(&mut self.traps) {
+            self.script(&mut shell, &text, context);
+        }
+        // What nobody called may be called later, by a name that is put together, or in the next command of a session.
+        for (function, mut context, called) in std::mem::take(&mut self.functions) {
+            if !called {
+                context.uncalled = true;
+                context.origin = function.origin.clone();
+                shell.args = vec![Value::unknown(), hole()];
+                self.node(&mut shell, &function.body, &context);
+            }
+        }
+    }
+
+    /// Follows a text that is a script, in this shell.
+    pub(super) fn script(&mut self, shell: &mut Shell, text: &str, mut context: Context) {
+        if context.depth > MAX_DEPTH || self.is_over() {
+            self.complete = false;
+            return;
+        }
+        self.step(text.len() / 32);
+        let read = read(text);
+        if read.script.fault.is_some() {
+            self.complete = false;
+        }
+        let witnessed = text.len() <= MAX_WITNESSED && !matches!(read.script.fault, Some(Fault::Limit));
+        if witnessed && heads(text).is_some_and(|heads| !read.knows(&heads)) {
+            self.complete = false;
+        }
+        context.origin.text = text.into();
+        context.origin.heredocs = read.heredocs.into();
+        self.list(shell, &read.script.body, &context);
+    }
+
+    /// Counts work.
+    pub(super) fn step(&mut self, steps: usize) {
+        self.steps += steps;
+    }
+
+    pub(super) fn is_over(&mut self) -> bool {
+        if self.steps > MAX_STEPS {
+            self.complete = false;
+        }
+        self.steps > MAX_STEPS
+    }
+
+    /// A subshell.
+    pub(super) fn copy(&mut self, shell: &Shell) -> Shell {
+        self.step(shell.weight() / 8);
+        shell.clone()
+    }
+
+    /// Follows commands in a subshell of their own, and says what they print.
+    pub(super) fn printed(&mut self, shell: &mut Shell, list: &List, context: &Context) -> Option<Value> {
+        self.subshells += 1;
+        let printed = match list.as_slice() {
+            [AndOr { pipelines, .. }] => match pipelines.as_slice() {
+                // Whichever of `a || b` it is that prints cannot be known.
+                [(_, pipeline)] => self.pipeline(shell, pipeline, context).output,
+                _ => {
+                    self.list(shell, list, context);
+                    None
+                }
+            },
+            // `$(< file)` and the like come to a command without words.
+            _ => {
+                self.list(shell, list, context);
+                None
+            }
+        };
+        self.subshells -= 1;
+        printed
+    }
+
+    pub(super) fn list(&mut self, shell: &mut Shell, list: &List, context: &Context) {
+        for entry in list {
+            if self.is_over() {
+                return;
+            }
+            if entry.background {
+                let mut other = self.copy(shell);
+                let context = Context { forked: true, ..context.clone() };
+                self.subshells += 1;
+                self.and_or(&mut other, entry, &context);
+                self.subshells -= 1;
+            } else {
+                self.and_or(shell, entry, context);
+            }
+        }
+    }
+
+    fn and_or(&mut self, shell: &mut Shell, entry: &AndOr, context: &Context) {
+        // The state if something before has failed.
+        let mut failed: Option<Shell> = None;
+        for (index, (join, pipeline)) in entry.pipelines.iter().enumerate() {
+            let after = if index == 0 {
+                self.pipeline(shell, pipeline, context)
+            } else if *join == Join::And {
+                self.pipeline(shell, pipeline, &context.maybe())
+            } else {
+                let mut other = match failed.take() {
+                    Some(failed) => failed,
+                    None => self.copy(shell),
+                };
+                let after = self.pipeline(&mut other, pipeline, &context.maybe());
+                let before = std::mem::replace(shell, Shell::new(Value::default(), Vec::new()));
+                *shell = before.join(other, self.environment);
+                after
+            };
+            if let Some(after) = after.failed {
+                failed = Some(match failed.take() {
+                    Some(failed) => failed.join(*after, self.environment),
+                    None => *after,
+                });
+            }
+        }
+        if let Some(failed) = failed
+            && !shell.exits
+        {
+            shell.add_folders(&failed);
+        }
+    }
+
+    fn pipeline(&mut self, shell: &mut Shell, pipeline: &Pipeline, context: &Context) -> After {
+        if let [node] = pipeline.commands.as_slice() {
+            return self.node(shell, node, context);
+        }
+        let context = Context { forked: true, ..context.clone() };
+        let mut input = None;
+        let mut after = After::default();
+        self.subshells += 1;
+        for node in &pipeline.commands {
+            let mut part = self.copy(shell);
+            if let Some(input) = input.take() {
+                part.input = input;
+            }
+            after = self.node(&mut part, node, &context);
+            input = Some(match after.output.take() {
+                Some(text) => Input::Text(text, Source::Pipe),
+                None => Input::Opaque(after.name.take()),
+            });
+        }
+        self.subshells -= 1;
+        if let Some(Input::Text(text, _)) = input {
+            after.output = Some(text);
+        }
+        after.failed = None;
+        after
+    }
+
+    /// One command, whatever it is.
+    pub(super) fn node(&mut self, shell: &mut Shell, node: &Node, context: &Context) -> After {
+        self.step(1);
+        if self.is_over() {
+            return After::default();
+        }
+        let kind = match &node.kind {
+            Kind::Simple(simple) => return self.simple(shell, simple, context),
+            kind => kind,
+        };
+        let (redirects, input) = self.redirects(shell, &node.redirects, context);
+        let outer_input = input.map(|(input, _)| std::mem::replace(&mut shell.input, input));
+        let outer_redirects = shell.redirects.len();
+        shell.redirects.extend(redirects);
+        let after = self.compound(shell, kind, context);
+        shell.redirects.truncate(outer_redirects);
+        if let Some(input) = outer_input {
+            shell.input = input;
+        }
+        after
+    }
+
+    fn compound(&mut self, shell: &mut Shell, kind: &Kind, context: &Context) -> After {
+        match kind {
+            Kind::Simple(_) => {}
+            Kind::Group(body) => {
+                // Its last command says what it prints, if it is its only one.
+                if let [AndOr { pipelines, background: false }] = body.as_slice()
+                    && let [(_, pipeline)] = pipelines.as_slice()
+                {
+                    return self.pipeline(shell, pipeline, context);
+                }
+                self.list(shell, body, context);
+            }
+            Kind::Subshell(body) => {
+                let mut inner = self.copy(shell);
+                let output = self.printed(&mut inner, body, context);
+                return After { output, ..After::default() };
+            }
+            Kind::If { arms, otherwise } => self.condition(shell, arms, otherwise, context),
+            Kind::Loop { condition, expressions, body } => {
+                for word in expressions {
+                    self.single(shell, word, context);
+                    self.blur_assigned(shell, word, context);
+                }
+                self.repeat(shell, condition, body, context);
+            }
+            Kind::For { name, words, body } => self.for_each(shell, name, words.as_deref(), body, context),
+            Kind::Case { word, arms } => {
+                self.single(shell, word, context);
+                let mut result: Option<Shell> = None;
+                let mut any = false;
+                for (patterns, body) in arms {
+                    for pattern in patterns {
+                        any |= pattern.bare() == Some("*");
+                        self.single(shell, pattern, context);
+                    }
+                    let mut branch = self.copy(shell);
+                    self.list(&mut branch, body, &context.maybe());
+                    result = Some(match result {
+                        Some(result) => result.join(branch, self.environment),
+                        None => branch,
+                    });
+                }
+                self.settle(shell, result, any);
+            }
+            Kind::Function { name, body } => {
+                let number = Rc::as_ptr(body).addr();
+                let function = Function { body: Rc::clone(body), origin: context.origin.clone(), number };
+                self.functions.push((function.clone(), context.clone(), false));
+                shell.functions.insert(name.clone(), function);
+            }
+            Kind::Test(words) => {
+                for word in words {
+                    self.single(shell, word, context);
+                    self.blur_assigned(shell, word, context);
+                }
+            }
+            Kind::Coproc(node) => {
+                let mut inner = self.copy(shell);
+                let context = Context { forked: true, ..context.clone() };
+                self.subshells += 1;
+                self.node(&mut inner, node, &context);
+                self.subshells -= 1;
+                shell.blur("COPROC", self.environment);
+            }
+        }
+        After::default()
+    }
+
+    /// `((x = 1))` sets a variable to something.
+    fn blur_assigned(&mut self, shell: &mut Shell, word: &Word, context: &Context) {
+        let text = context.origin.text.get(word.span.clone()).unwrap_or_default();
+        if !text.starts_with("((") {
+            return;
+        }
+        let names = text.split(|next: char| !next.is_ascii_alphanumeric() && next != '_').take(64);
+        for name in names.filter(|name| name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')) {
+            shell.blur(name, self.environment);
+        }
+    }
+
+    /// After branches: one of them ran, or none.
+    fn settle(&mut self, shell: &mut Shell, branches: Option<Shell>, one_ran: bool) {
+        let Some(branches) = branches else { return };
+        let before = std::mem::replace(shell, Shell::new(Value::default(), Vec::new()));
+        *shell = if one_ran { branches } else { branches.join(before, self.environment) };
+    }
+
+    fn condition(&mut self, shell: &mut Shell, arms: &[(List, List)], otherwise: &List, context: &Context) {
+        let mut result: Option<Shell> = None;
+        let maybe = context.maybe();
+        for (index, (condition, body)) in arms.iter().enumerate() {
+            // What fails in a condition ends nothing.
+            let exits = std::mem::take(&mut shell.exits);
+            self.list(shell, condition, if index == 0 { context } else { &maybe });
+            shell.exits = exits;
+            let mut branch = self.copy(shell);
+            branch.exits = exits;
+            self.list(&mut branch, body, &maybe);
+            result = Some(match result {
+                Some(result) => result.join(branch, self.environment),
+                None => branch,
+            });
+        }
+        let mut branch = self.copy(shell);
+        self.list(&mut branch, otherwise, &maybe);
+        if let Some(result) = result {
+            *shell = result.join(branch, self.environment);
+        }
+    }
+
+    fn repeat(&mut self, shell: &mut Shell, condition: &List, body: &List, context: &Context) {
+        let maybe = context.maybe();
+        self.list(shell, condition, context);
+        // What the first round changes, the second one sees.
+        for _ in 0..2 {
+            let mut round = self.copy(shell);
+            self.list(&mut round, body, &maybe);
+            round.ended = false;
+            let changed = round.differs(shell);
+            let before = std::mem::replace(shell, Shell::new(Value::default(), Vec::new()));
+            *shell = before.join(round, self.environment);
+            if !changed {
+                break;
+            }
+            self.list(shell, condition, &maybe);
+        }
+    }
+
+    fn for_each(&mut self, shell: &mut Shell, name: &str, words: Option<&[Word]>, body: &List, context: &Context) {
+        let items = match words {
+            Some(words) => words.iter().flat_map(|word| self.fields(shell, word, context)).collect(),
+            None => shell.args.get(1..).unwrap_or_default().to_vec(),
+        };
+        let maybe = context.maybe();
+        let few = items.len() <= MAX_ITEMS;
+        self.complete &= few;
+        for item in items.into_iter().take(MAX_ITEMS) {
+            if self.is_over() {
+                return;
+            }
+            let mut round = self.copy(shell);
+            round.set(name, vec![item], self.environment);
+            self.list(&mut round, body, &maybe);
+            // The variable has its last value afterwards; the rest is as if each round may have been the last.
+            if round.ended {
+                round.ended = false;
+                shell.add_folders(&round);
+            } else {
+                *shell = round;
+            }
+        }
+    }
+
+    /// Redirects to their values, and what is read from now on, with where it stands.
+    pub(super) fn redirects(
+        &mut self,
+        shell: &mut Shell,
+        redirections: &[Redirection],
+        context: &Context,
+    ) -> (Vec<Redirect>, Option<(Input, Span)>) {
+        let mut redirects = Vec::new();
+        let mut input = None;
+        for redirection in redirections {
+            let target = self.single(shell, &redirection.target, context);
+            let reads = redirection.fd.is_none_or(|fd| fd == 0);
+            let found = match redirection.op {
+                "<<" | "<<-" => {
+                    let heredocs = Rc::clone(&context.origin.heredocs);
+                    let body = redirection.heredoc.and_then(|number| heredocs.get(number));
+                    let inside = Context { heredoc: true, ..context.clone() };
+                    body.map(|body| {
+                        let text = self.joined(shell, &body.parts, &inside);
+                        (Input::Text(text, Source::Heredoc), body.span.clone())
+                    })
+                }
+                "<<<" => {
+                    let mut text = target.clone();
+                    text.push(crate::safety::value::Piece::Text("\n".to_owned()));
+                    Some((Input::Text(text, Source::HereString), redirection.target.span.clone()))
+                }
+                "<" if target.prefix().starts_with("/dev/fd/") => Some((Input::Opaque(None), 0..0)),
+                // A file's text is as a script's that is run by its name: nobody has put it together just now.
+                "<" => Some((Input::Inherited, 0..0)),
+                _ => None,
+            };
+            if reads && found.is_some() {
+                input = found;
+            }
+            let cwd = shell.cwd().clone();
+            redirects.push(Redirect { op: redirection.op.to_owned(), fd: redirection.fd, target, cwd });
+        }
+        (redirects, input)
+    }
+
+    /// A function runs, and is known to.
+    pub(super) fn called(&mut self, number: usize) {
+        for (function, _, called) in &mut self.functions {
+            *called |= function.number == number;
+        }
+    }
+}

@@ -1,0 +1,427 @@
+//! Commands: compound ones, functions, and simple ones with their assignments and redirects.
+
+use std::rc::Rc;
+
+use super::reader::{Reader, Result, is_meta};
+use super::syntax::{Assignment, Fault, Kind, List, Node, Part, Redirection, Simple, Word};
+
+/// Redirects, the longer before the shorter that they begin with.
+const REDIRECTS: [&str; 11] = ["<<<", "<<-", "<<", "<&", "<>", "<", ">>", ">|", ">&", ">", "&>"];
+
+impl Reader<'_> {
+    /// A compound command, if one begins here.
+    pub(super) fn compound(&mut self) -> Result<Option<Kind>> {
+        let begins = self.peek().is_some_and(|byte| b"({[ifwucsf".contains(&byte));
+        if !begins {
+            return Ok(None);
+        }
+        if self.looking_at("((")
+            && let Some(test) = self.arithmetic_command()?
+        {
+            return Ok(Some(test));
+        }
+        if self.take("(") {
+            let body = self.some_list()?;
+            self.expect(")")?;
+            return Ok(Some(Kind::Subshell(body)));
+        }
+        if self.keyword("{") {
+            let body = self.some_list()?;
+            self.expect("}")?;
+            return Ok(Some(Kind::Group(body)));
+        }
+        if self.keyword("[[") {
+            return self.nested(Self::test).map(Some);
+        }
+        if self.keyword("if") {
+            return self.condition().map(Some);
+        }
+        if self.keyword("while") || self.keyword("until") {
+            let condition = self.some_list()?;
+            let body = self.body()?;
+            return Ok(Some(Kind::Loop { condition, expressions: Vec::new(), body }));
+        }
+        if self.keyword("for") {
+            return self.for_loop(true).map(Some);
+        }
+        if self.keyword("select") {
+            return self.for_loop(false).map(Some);
+        }
+        if self.keyword("case") {
+            return self.case().map(Some);
+        }
+        if self.at_keyword("coproc") {
+            // For the witness it is a command like any other.
+            self.head(self.at);
+            self.at += "coproc".len();
+            return self.coproc().map(Some);
+        }
+        if self.keyword("function") {
+            self.blanks();
+            let name = self.function_name()?;
+            self.blanks();
+            if self.take("(") {
+                self.blanks();
+                self.expect(")")?;
+            }
+            return self.function(name).map(Some);
+        }
+        Ok(None)
+    }
+
+    fn function_name(&mut self) -> Result<String> {
+        let start = self.at;
+        while self.peek().is_some_and(|byte| !is_meta(byte)) {
+            self.at += 1;
+        }
+        if self.at == start { self.fault() } else { Ok(self.slice(start..self.at).to_owned()) }
+    }
+
+    fn function(&mut self, name: String) -> Result<Kind> {
+        self.newlines()?;
+        let body = self.nested(Self::compound)?;
+        let Some(kind) = body else { return self.fault() };
+        let redirects = self.redirects()?;
+        Ok(Kind::Function { name, body: Rc::new(Node { kind, redirects }) })
+    }
+
+    fn coproc(&mut self) -> Result<Kind> {
+        self.blanks();
+        let start = self.at;
+        // A name only counts before a compound command.
+        if self.peek().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_') {
+            while self.peek().is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
+                self.at += 1;
+            }
+            self.blanks();
+            let named = self.nested(Self::compound);
+            if let Ok(Some(kind)) = named {
+                let redirects = self.redirects()?;
+                return Ok(Kind::Coproc(Box::new(Node { kind, redirects })));
+            }
+            self.looked_ahead(self.at - start)?;
+            self.at = start;
+        }
+        let node = match self.nested(Self::compound)? {
+            Some(kind) => Node { kind, redirects: self.redirects()? },
+            None => match self.simple()? {
+                Some(node) => node,
+                None => return self.fault(),
+            },
+        };
+        Ok(Kind::Coproc(Box::new(node)))
+    }
+
+    fn condition(&mut self) -> Result<Kind> {
+        let mut arms = Vec::new();
+        let mut otherwise = List::new();
+        loop {
+            let condition = self.some_list()?;
+            self.expect_keyword("then")?;
+            let body = self.some_list()?;
+            arms.push((condition, body));
+            if self.keyword("elif") {
+                continue;
+            }
+            if self.keyword("else") {
+                otherwise = self.some_list()?;
+            }
+            self.expect_keyword("fi")?;
+            return Ok(Kind::If { arms, otherwise });
+        }
+    }
+
+    fn expect_keyword(&mut self, word: &str) -> Result<()> {
+        if self.keyword(word) { Ok(()) } else { self.fault() }
+    }
+
+    /// `do …; done`, or braces, which bash takes as well.
+    fn body(&mut self) -> Result<List> {
+        self.newlines()?;
+        let (open, close) = if self.at_keyword("{") { ("{", "}") } else { ("do", "done") };
+        self.expect_keyword(open)?;
+        let body = self.some_list()?;
+        self.expect_keyword(close)?;
+        Ok(body)
+    }
+
+    fn for_loop(&mut self, arithmetic: bool) -> Result<Kind> {
+        self.blanks();
+        if arithmetic && self.looking_at("((") {
+            let Some(Kind::Test(expressions)) = self.arithmetic_command()? else { return self.fault() };
+            self.blanks();
+            self.take(";");
+            let body = self.body()?;
+            return Ok(Kind::Loop { condition: List::new(), expressions, body });
+        }
+        let name = self.function_name()?;
+        self.newlines()?;
+        let words = if self.keyword("in") {
+            let mut words = Vec::new();
+            loop {
+                self.blanks();
+                match self.word()? {
+                    Some(word) => words.push(word),
+                    None => break,
+                }
+            }
+            if !self.take(";") && self.peek() != Some(b'\n') {
+                return self.fault();
+            }
+            Some(words)
+        } else {
+            self.take(";");
+            None
+        };
+        let body = self.body()?;
+        Ok(Kind::For { name, words, body })
+    }
+
+    fn case(&mut self) -> Result<Kind> {
+        self.blanks();
+        let Some(word) = self.word()? else { return self.fault() };
+        self.newlines()?;
+        self.expect_keyword("in")?;
+        let mut arms = Vec::new();
+        loop {
+            self.newlines()?;
+            if self.keyword("esac") {
+                return Ok(Kind::Case { word, arms });
+            }
+            self.take("(");
+            let mut patterns = Vec::new();
+            loop {
+                self.blanks();
+                match self.word()? {
+                    Some(pattern) => patterns.push(pattern),
+                    None => return self.fault(),
+                }
+                self.blanks();
+                if !self.take("|") {
+                    break;
+                }
+            }
+            self.expect(")")?;
+            let body = self.list()?;
+            arms.push((patterns, body));
+            if !(self.take(";;&") || self.take(";;") || self.take(";&")) {
+                self.newlines()?;
+                self.expect_keyword("esac")?;
+                return Ok(Kind::Case { word, arms });
+            }
+        }
+    }
+
+    /// `[[ … ]]`: only what is nested in its words matters.
+    fn test(&mut self) -> Result<Kind> {
+        let mut words = Vec::new();
+        let mut pattern = false;
+        loop {
+            self.newlines()?;
+            if self.keyword("]]") {
+                return Ok(Kind::Test(words));
+            }
+            let sign = ["&&", "||", "(", ")", "<", ">"].iter().find(|sign| self.looking_at(sign));
+            match sign {
+                Some(sign) if !(pattern && *sign == "(") => {
+                    self.at += sign.len();
+                    pattern = false;
+                }
+                _ => {
+                    let word = if pattern { self.pattern_word()? } else { self.word()? };
+                    match word {
+                        Some(word) => {
+                            pattern = matches!(word.bare(), Some("=~" | "==" | "!=" | "="));
+                            words.push(word);
+                        }
+                        None => return self.fault(),
+                    }
+                }
+            }
+        }
+    }
+
+    /// `((…))`; `None` where it turns out to be a subshell in a subshell.
+    fn arithmetic_command(&mut self) -> Result<Option<Kind>> {
+        let Some(end) = self.arithmetic_end(self.at + 2)? else { return Ok(None) };
+        let start = self.at;
+        self.at += 2;
+        let parts = self.nested(|reader| reader.parts_until(end, false))?;
+        self.at = end + 2;
+        Ok(Some(Kind::Test(vec![Word { parts, span: start..self.at }])))
+    }
+
+    /// A simple command, or the definition of a function, which begins alike.
+    pub(super) fn simple(&mut self) -> Result<Option<Node>> {
+        let start = self.at;
+        let mut simple = Simple::default();
+        let mut end = start;
+        loop {
+            self.blanks();
+            if let Some(redirection) = self.redirection()? {
+                simple.redirects.push(redirection);
+                end = self.at;
+                continue;
+            }
+            let at = self.at;
+            if simple.words.is_empty()
+                && let Some(assignment) = self.assignment()?
+            {
+                simple.assignments.push(assignment);
+                end = self.at;
+                continue;
+            }
+            let Some(word) = self.word()? else { break };
+            if simple.words.is_empty() {
+                if simple.assignments.is_empty() && simple.redirects.is_empty() {
+                    self.blanks();
+                    if self.peek() == Some(b'(')
+                        && let Some(kind) = self.named_function(&word)?
+                    {
+                        return Ok(Some(kind.into()));
+                    }
+                    self.at = word.span.end;
+                }
+                self.head(at);
+            }
+            end = self.at;
+            simple.words.push(word);
+        }
+        if simple.words.is_empty() && simple.assignments.is_empty() && simple.redirects.is_empty() {
+            return Ok(None);
+        }
+        if self.peek() == Some(b'(') {
+            return self.fault();
+        }
+        simple.span = start..end;
+        Ok(Some(Node { kind: Kind::Simple(simple), redirects: Vec::new() }))
+    }
+
+    fn named_function(&mut self, word: &Word) -> Result<Option<Kind>> {
+        self.at += 1;
+        self.blanks();
+        if !self.take(")") {
+            return self.fault();
+        }
+        let name = self.slice(word.span.clone()).to_owned();
+        self.function(name).map(Some)
+    }
+
+    /// `NAME=…`, `NAME+=…`, `NAME[…]=…`
+    fn assignment(&mut self) -> Result<Option<Assignment>> {
+        let start = self.at;
+        let Some((name, after)) = self.assigned(start)? else { return Ok(None) };
+        let element = self.text.as_bytes().get(start + name.len()) == Some(&b'[');
+        let append = self.text.as_bytes().get(after.wrapping_sub(2)) == Some(&b'+');
+        let mut nested = Vec::new();
+        if element {
+            // What is nested in a subscript runs.
+            self.at = start + name.len() + 1;
+            let close = after - if append { 3 } else { 2 };
+            nested = self.parts_until(close, false)?;
+        }
+        self.at = after;
+        let mut value = self.assigned_value(after)?;
+        value.parts.extend(nested.into_iter().filter(|part| matches!(part, Part::Command(_))).map(|part| Part::Arithmetic(vec![part])));
+        let source = self.slice(start..self.at).to_owned();
+        Ok(Some(Assignment { name, element, append, value, source }))
+    }
+
+    /// The name that is assigned to here, and where the value begins.
+    pub(super) fn assigned(&mut self, start: usize) -> Result<Option<(String, usize)>> {
+        let bytes = self.text.as_bytes();
+        let mut at = start;
+        while at < self.end && (bytes[at].is_ascii_alphanumeric() || bytes[at] == b'_') {
+            at += 1;
+        }
+        if at == start || bytes[start].is_ascii_digit() {
+            return Ok(None);
+        }
+        let name = self.slice(start..at).to_owned();
+        if at < self.end && bytes[at] == b'[' {
+            match self.matching(at, b'[', b']')? {
+                Some(close) => at = close + 1,
+                None => return Ok(None),
+            }
+        }
+        if at < self.end && bytes[at] == b'+' {
+            at += 1;
+        }
+        Ok((at < self.end && bytes[at] == b'=').then_some((name, at + 1)))
+    }
+
+    fn assigned_value(&mut self, start: usize) -> Result<Word> {
+        if self.peek() == Some(b'(') {
+            let part = self.array()?;
+            return Ok(Word { parts: vec![part], span: start..self.at });
+        }
+        Ok(self.word()?.unwrap_or(Word { parts: Vec::new(), span: start..start }))
+    }
+
+    /// `(…)` behind `NAME=`.
+    pub(super) fn array(&mut self) -> Result<Part> {
+        self.nested(|reader| {
+            reader.expect("(")?;
+            let mut words = Vec::new();
+            loop {
+                reader.newlines()?;
+                if reader.take(")") {
+                    return Ok(Part::Array(words));
+                }
+                match reader.word()? {
+                    Some(word) => words.push(word),
+                    None => return reader.fault(),
+                }
+            }
+        })
+    }
+
+    /// The redirects behind a compound command.
+    pub(super) fn redirects(&mut self) -> Result<Vec<Redirection>> {
+        let mut redirects = Vec::new();
+        loop {
+            self.blanks();
+            match self.redirection()? {
+                Some(redirection) => redirects.push(redirection),
+                None => return Ok(redirects),
+            }
+        }
+    }
+
+    fn redirection(&mut self) -> Result<Option<Redirection>> {
+        let start = self.at;
+        let mut fd = None;
+        let digits = self.rest().bytes().take_while(u8::is_ascii_digit).count();
+        let name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+        let named = if self.peek() == Some(b'{') { self.rest().bytes().skip(1).take_while(name).count() } else { 0 };
+        let skip = if named > 0 && self.peek_at(named + 1) == Some(b'}') { named + 2 } else { digits };
+        if skip > 0 {
+            if !matches!(self.peek_at(skip), Some(b'<' | b'>')) {
+                return Ok(None);
+            }
+            fd = self.slice(start..start + digits).parse().ok();
+            self.at += skip;
+        }
+        let found = if self.take("&>>") { Some("&>>") } else { REDIRECTS.iter().copied().find(|op| self.looking_at(op)) };
+        let Some(op) = found else {
+            self.at = start;
+            return Ok(None);
+        };
+        if op != "&>>" {
+            // `<(…)` and `>(…)` are words.
+            if matches!(op, "<" | ">") && self.peek_at(1) == Some(b'(') {
+                self.at = start;
+                return Ok(None);
+            }
+            self.at += op.len();
+        }
+        self.blanks();
+        if matches!(op, "<<" | "<<-") {
+            return self.heredoc(op, fd).map(Some);
+        }
+        match self.word()? {
+            Some(target) => Ok(Some(Redirection { op, fd, target, heredoc: None })),
+            None => Err(Fault::Syntax(self.at)),
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! The witness: where tree-sitter's tree of a text has the heads of simple commands.
+
+use std::cell::RefCell;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use tree_sitter::{ParseOptions, Parser};
+
+/// A text that takes the parser longer than this is hostile.
+const PATIENCE: Duration = Duration::from_millis(40);
+
+thread_local! {
+    static PARSER: RefCell<Option<Parser>> = const { RefCell::new(None) };
+}
+
+/// Where heads begin, in bytes, in no certain order. `None` where the tree has an error in it: the grammar does not know all
+/// of bash, so this says nothing of the text.
+pub fn heads(text: &str) -> Option<Vec<usize>> {
+    PARSER.with_borrow_mut(|parser| {
+        if parser.is_none() {
+            let mut fresh = Parser::new();
+            fresh.set_language(&tree_sitter_bash::LANGUAGE.into()).ok()?;
+            *parser = Some(fresh);
+        }
+        let parser = parser.as_mut()?;
+        let start = Instant::now();
+        let mut patience = |_: &tree_sitter::ParseState| {
+            if start.elapsed() > PATIENCE { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let bytes = text.as_bytes();
+        let options = ParseOptions::new().progress_callback(&mut patience);
+        let tree = parser.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or_default(), None, Some(options));
+        let Some(tree) = tree else {
+            parser.reset();
+            return None;
+        };
+        if tree.root_node().has_error() {
+            return None;
+        }
+        let mut heads = Vec::new();
+        let mut cursor = tree.walk();
+        loop {
+            let node = cursor.node();
+            // The grammar takes some closing braces for commands.
+            if node.kind() == "command_name" && &bytes[node.byte_range()] != b"}" {
+                heads.push(node.start_byte());
+            }
+            if cursor.goto_first_child() {
+                continue;
+            }
+            while !cursor.goto_next_sibling() {
+                if !cursor.goto_parent() {
+                    return Some(heads);
+                }
+            }
+        }
+    })
+}

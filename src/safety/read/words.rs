@@ -1,0 +1,447 @@
+//! Words: quotes, expansions, and what is nested in them.
+
+use std::rc::Rc;
+
+use super::reader::{Reader, Result, is_meta};
+use super::syntax::{Nested, Part, Word};
+
+impl Reader<'_> {
+    /// A word, if one begins here.
+    pub(super) fn word(&mut self) -> Result<Option<Word>> {
+        self.word_with(false)
+    }
+
+    /// What stands behind `=~` and `==` in `[[ … ]]`: parentheses and bars belong to it.
+    pub(super) fn pattern_word(&mut self) -> Result<Option<Word>> {
+        self.word_with(true)
+    }
+
+    fn word_with(&mut self, pattern: bool) -> Result<Option<Word>> {
+        let start = self.at;
+        let mut parts = Parts::default();
+        while let Some(byte) = self.peek() {
+            match byte {
+                b'(' if pattern => {
+                    let nested = self.parenthesised()?;
+                    parts.push(nested);
+                }
+                b'|' if pattern && !self.looking_at("||") => parts.text(self.take_char()),
+                b'<' | b'>' if self.peek_at(1) == Some(b'(') => {
+                    self.at += 2;
+                    let list = self.list()?;
+                    self.expect(")")?;
+                    parts.push(Part::Process(Rc::new(Nested { list, text: None })));
+                }
+                b'(' if self.at > start && self.text.as_bytes().get(self.at - 1) == Some(&b'=') => {
+                    // `declare -a x=(…)`
+                    match self.assigned(start)? {
+                        Some((_, after)) if after == self.at => {
+                            let array = self.array()?;
+                            parts.push(array);
+                        }
+                        _ => break,
+                    }
+                }
+                byte if is_meta(byte) => break,
+                b'?' | b'*' | b'+' | b'@' | b'!' if self.peek_at(1) == Some(b'(') => {
+                    let sign = self.take_char();
+                    let nested = self.parenthesised()?;
+                    match (sign, nested) {
+                        (Some(sign), Part::Pattern(text, nested)) => {
+                            parts.push(Part::Pattern(format!("{sign}{text}"), nested));
+                        }
+                        (_, nested) => parts.push(nested),
+                    }
+                }
+                _ => self.part(&mut parts, Quoting::None)?,
+            }
+        }
+        if self.at == start {
+            return Ok(None);
+        }
+        Ok(Some(Word { parts: parts.done(), span: start..self.at }))
+    }
+
+    /// Parts up to a place, where words do not end: the inside of `${…}`, of arithmetic, of a heredoc.
+    pub(super) fn parts_until(&mut self, end: usize, quoted: bool) -> Result<Vec<Part>> {
+        let outer = self.end;
+        self.end = end.min(outer);
+        let mut parts = Parts::default();
+        let quoting = if quoted { Quoting::Heredoc } else { Quoting::Arithmetic };
+        let mut result = Ok(());
+        while self.at < self.end {
+            result = self.part(&mut parts, quoting);
+            if result.is_err() {
+                break;
+            }
+        }
+        self.end = outer;
+        result.map(|()| parts.done())
+    }
+
+    /// Parts up to the brace that closes `${…}`, which is left.
+    pub(super) fn parts_in_braces(&mut self, quoted: bool) -> Result<Vec<Part>> {
+        let quoting = if quoted { Quoting::QuotedBraces } else { Quoting::Braces };
+        let mut parts = Parts::default();
+        loop {
+            match self.peek() {
+                None => return self.fault(),
+                Some(b'}') => return Ok(parts.done()),
+                Some(_) => self.part(&mut parts, quoting)?,
+            }
+        }
+    }
+
+    /// `(…)` with all that is in it, as the text of a pattern.
+    fn parenthesised(&mut self) -> Result<Part> {
+        let Some(close) = self.matching(self.at, b'(', b')')? else { return self.fault() };
+        let text = self.slice(self.at..close + 1).to_owned();
+        self.at += 1;
+        let nested = self.nested(|reader| reader.parts_until(close, false))?;
+        self.at = close + 1;
+        Ok(Part::Pattern(text, nested))
+    }
+
+    /// One part of a word.
+    fn part(&mut self, parts: &mut Parts, quoting: Quoting) -> Result<()> {
+        match self.peek() {
+            Some(b'\\') => {
+                self.at += 1;
+                self.escape(parts, quoting)
+            }
+            Some(b'\'') if quoting.has_single() => {
+                self.at += 1;
+                let Some(length) = memchr::memchr(b'\'', self.rest().as_bytes()) else { return self.fault() };
+                parts.quoted(self.slice(self.at..self.at + length));
+                self.at += length + 1;
+                Ok(())
+            }
+            Some(b'"') if quoting.has_double() => {
+                let part = self.double()?;
+                parts.push(part);
+                Ok(())
+            }
+            Some(b'`') => {
+                let part = self.backticks(quoting)?;
+                parts.push(part);
+                Ok(())
+            }
+            Some(b'$') => self.dollar(parts, quoting),
+            _ => {
+                let from = self.at;
+                self.take_char();
+                while self.peek().is_some_and(|byte| is_plain(byte, quoting)) {
+                    self.at += 1;
+                }
+                let text = self.slice(from..self.at);
+                if quoting.has_single() { parts.plain(text) } else { parts.quoted(text) }
+                Ok(())
+            }
+        }
+    }
+
+    /// What follows a backslash.
+    fn escape(&mut self, parts: &mut Parts, quoting: Quoting) -> Result<()> {
+        let Some(next) = self.take_char() else {
+            parts.quoted("\\");
+            return Ok(());
+        };
+        let special = match quoting {
+            Quoting::None | Quoting::Braces => true,
+            Quoting::QuotedBraces => matches!(next, '$' | '`' | '"' | '\\' | '\n' | '}'),
+            Quoting::Double | Quoting::Arithmetic => matches!(next, '$' | '`' | '"' | '\\' | '\n'),
+            Quoting::Heredoc => matches!(next, '$' | '`' | '\\' | '\n'),
+        };
+        if !special {
+            parts.quoted("\\");
+        }
+        if !(special && next == '\n') {
+            parts.quoted(next.encode_utf8(&mut [0; 4]));
+        }
+        Ok(())
+    }
+
+    fn double(&mut self) -> Result<Part> {
+        self.nested(|reader| {
+            reader.at += 1;
+            let mut parts = Parts::default();
+            loop {
+                match reader.peek() {
+                    None => return reader.fault(),
+                    Some(b'"') => {
+                        reader.at += 1;
+                        return Ok(Part::Double(parts.done()));
+                    }
+                    Some(_) => reader.part(&mut parts, Quoting::Double)?,
+                }
+            }
+        })
+    }
+
+    /// The text between backticks is read for itself, once the backslashes that protect it are gone.
+    fn backticks(&mut self, quoting: Quoting) -> Result<Part> {
+        self.at += 1;
+        let start = self.at;
+        let mut text = String::new();
+        loop {
+            match self.take_char() {
+                None => return self.fault(),
+                Some('`') => break,
+                Some('\\') => match self.take_char() {
+                    Some(next @ ('$' | '`' | '\\')) => text.push(next),
+                    Some('"') if quoting.is_quoted() => text.push('"'),
+                    Some(next) => {
+                        text.push('\\');
+                        text.push(next);
+                    }
+                    None => return self.fault(),
+                },
+                Some(next) => text.push(next),
+            }
+        }
+        let at = self.at;
+        let plain = text.len() + 1 == at - start;
+        if !plain {
+            self.set_aside(start..at);
+        }
+        let base = self.base.filter(|_| plain).map(|base| base + start);
+        let list = self.other(&text, base, |reader| {
+            let list = reader.list()?;
+            reader.newlines()?;
+            reader.bodies()?;
+            if reader.at < reader.end { reader.fault() } else { Ok(list) }
+        });
+        Ok(Part::Command(Rc::new(Nested { list: list?, text: Some(text.into()) })))
+    }
+
+    fn dollar(&mut self, parts: &mut Parts, quoting: Quoting) -> Result<()> {
+        match self.peek_at(1) {
+            Some(b'\'') if quoting.has_single() => {
+                self.at += 2;
+                let text = self.ansi_c()?;
+                parts.quoted(&text);
+            }
+            Some(b'"') if quoting.has_single() => {
+                self.at += 1;
+                let part = self.double()?;
+                parts.push(part);
+            }
+            Some(b'(') => {
+                if self.peek_at(2) == Some(b'(')
+                    && let Some(end) = self.arithmetic_end(self.at + 3)?
+                {
+                    let start = self.at;
+                    self.at += 3;
+                    let nested = self.nested(|reader| reader.parts_until(end, false))?;
+                    // In some places the grammar takes what is calculated for commands.
+                    self.set_aside(start..end);
+                    self.at = end + 2;
+                    parts.push(Part::Arithmetic(nested));
+                    return Ok(());
+                }
+                self.at += 2;
+                let list = self.list()?;
+                self.expect(")")?;
+                parts.push(Part::Command(Rc::new(Nested { list, text: None })));
+            }
+            Some(b'[') => {
+                let Some(close) = self.matching(self.at + 1, b'[', b']')? else { return self.fault() };
+                self.at += 2;
+                let nested = self.nested(|reader| reader.parts_until(close, false))?;
+                self.at = close + 1;
+                parts.push(Part::Arithmetic(nested));
+            }
+            Some(b'{') => {
+                let parameter = self.nested(|reader| reader.braced(quoting.is_quoted()))?;
+                parts.push(Part::Parameter(Box::new(parameter)));
+            }
+            Some(byte) if byte.is_ascii_alphanumeric() || b"_@*#?-$!".contains(&byte) => {
+                self.at += 1;
+                let name = self.parameter_name(false);
+                parts.push(Part::Parameter(Box::new(super::syntax::Parameter { name, ..Default::default() })));
+            }
+            _ => {
+                self.at += 1;
+                if quoting.has_single() { parts.plain("$") } else { parts.quoted("$") }
+            }
+        }
+        Ok(())
+    }
+
+    /// `$'…'`
+    fn ansi_c(&mut self) -> Result<String> {
+        let mut bytes = Vec::new();
+        loop {
+            match self.take_char() {
+                None => return self.fault(),
+                Some('\'') => return Ok(String::from_utf8_lossy(&bytes).into_owned()),
+                Some('\\') => self.ansi_c_escape(&mut bytes)?,
+                Some(next) => bytes.extend_from_slice(next.encode_utf8(&mut [0; 4]).as_bytes()),
+            }
+        }
+    }
+
+    fn ansi_c_escape(&mut self, bytes: &mut Vec<u8>) -> Result<()> {
+        let Some(next) = self.take_char() else { return self.fault() };
+        let simple = match next {
+            'a' => 7,
+            'b' => 8,
+            'e' | 'E' => 27,
+            'f' => 12,
+            'n' => 10,
+            'r' => 13,
+            't' => 9,
+            'v' => 11,
+            '\\' | '\'' | '"' | '?' => next as u8,
+            'c' => self.take_char().map_or(0, |control| (control as u32 & 0x1f) as u8),
+            '0'..='7' => {
+                self.at -= 1;
+                let value = self.digits(8, 3);
+                (value & 0xff) as u8
+            }
+            'x' => (self.digits(16, 2) & 0xff) as u8,
+            'u' | 'U' => {
+                let value = self.digits(16, if next == 'u' { 4 } else { 8 });
+                let decoded = char::from_u32(value).unwrap_or(char::REPLACEMENT_CHARACTER);
+                bytes.extend_from_slice(decoded.encode_utf8(&mut [0; 4]).as_bytes());
+                return Ok(());
+            }
+            other => {
+                bytes.push(b'\\');
+                bytes.extend_from_slice(other.encode_utf8(&mut [0; 4]).as_bytes());
+                return Ok(());
+            }
+        };
+        bytes.push(simple);
+        Ok(())
+    }
+
+    fn digits(&mut self, radix: u32, most: usize) -> u32 {
+        let mut value = 0u32;
+        for _ in 0..most {
+            let Some(digit) = self.peek().and_then(|byte| char::from(byte).to_digit(radix)) else { break };
+            value = value.wrapping_mul(radix).wrapping_add(digit);
+            self.at += 1;
+        }
+        value
+    }
+
+    /// Where `))` ends the arithmetic that begins at `from`; `None` where its parentheses say that it is none.
+    pub(super) fn arithmetic_end(&mut self, from: usize) -> Result<Option<usize>> {
+        let Some(close) = self.matching(from - 1, b'(', b')')? else { return Ok(None) };
+        Ok((close + 1 < self.end && self.text.as_bytes()[close + 1] == b')').then_some(close))
+    }
+
+    /// The sign that closes the one at `open`, quotes and escapes skipped.
+    pub(super) fn matching(&mut self, open: usize, opening: u8, closing: u8) -> Result<Option<usize>> {
+        let bytes = self.text.as_bytes();
+        let mut depth = 0usize;
+        let mut at = open;
+        let mut found = None;
+        while at < self.end {
+            match bytes[at] {
+                b'\\' => at += 1,
+                b'\'' => match memchr::memchr(b'\'', &bytes[at + 1..self.end]) {
+                    Some(length) => at += length + 1,
+                    None => break,
+                },
+                b'"' => {
+                    at += 1;
+                    while at < self.end && bytes[at] != b'"' {
+                        at += if bytes[at] == b'\\' { 2 } else { 1 };
+                    }
+                }
+                byte if byte == opening => depth += 1,
+                byte if byte == closing => {
+                    depth -= 1;
+                    if depth == 0 {
+                        found = Some(at);
+                        break;
+                    }
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+        self.looked_ahead(at.min(self.end) - open)?;
+        Ok(found)
+    }
+}
+
+/// Where a part stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Quoting {
+    /// In a word.
+    None,
+    /// In `${…}`.
+    Braces,
+    /// In `${…}` that stands between double quotes.
+    QuotedBraces,
+    /// In `$((…))`, `[…]` and patterns.
+    Arithmetic,
+    /// Between double quotes.
+    Double,
+    /// In the body of a heredoc.
+    Heredoc,
+}
+
+impl Quoting {
+    /// Whether single quotes quote here, and what stands without them is open to braces, globs and splitting.
+    fn has_single(self) -> bool {
+        matches!(self, Self::None | Self::Braces)
+    }
+
+    /// Whether double quotes begin something here.
+    fn has_double(self) -> bool {
+        matches!(self, Self::None | Self::Braces | Self::QuotedBraces | Self::Arithmetic)
+    }
+
+    /// Whether what is nested here is quoted by it.
+    fn is_quoted(self) -> bool {
+        matches!(self, Self::Double | Self::QuotedBraces | Self::Heredoc)
+    }
+}
+
+fn is_plain(byte: u8, quoting: Quoting) -> bool {
+    match quoting {
+        Quoting::None => !is_meta(byte) && !b"\\'\"`$?*+@!=".contains(&byte),
+        Quoting::Braces => !b"\\'\"`$}".contains(&byte),
+        Quoting::QuotedBraces => !b"\\\"`$}".contains(&byte),
+        Quoting::Arithmetic | Quoting::Double => !b"\\\"`$".contains(&byte),
+        Quoting::Heredoc => !b"\\`$".contains(&byte),
+    }
+}
+
+/// Parts as they come; texts of one kind are joined.
+#[derive(Default)]
+struct Parts(Vec<Part>);
+
+impl Parts {
+    fn push(&mut self, part: Part) {
+        self.0.push(part);
+    }
+
+    fn plain(&mut self, text: &str) {
+        match self.0.last_mut() {
+            Some(Part::Text(last)) => last.push_str(text),
+            _ => self.0.push(Part::Text(text.to_owned())),
+        }
+    }
+
+    fn text(&mut self, next: Option<char>) {
+        if let Some(next) = next {
+            self.plain(next.encode_utf8(&mut [0; 4]));
+        }
+    }
+
+    fn quoted(&mut self, text: &str) {
+        match self.0.last_mut() {
+            Some(Part::Quoted(last)) => last.push_str(text),
+            _ => self.0.push(Part::Quoted(text.to_owned())),
+        }
+    }
+
+    fn done(self) -> Vec<Part> {
+        self.0
+    }
+}
