@@ -1,7 +1,10 @@
 //! How strict a verdict is, and how sure a finding.
 
+use serde::{Deserialize, Serialize};
+
 /// What is to become of a command; the later, the stricter.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// It runs.
     #[default]
@@ -14,20 +17,9 @@ pub enum Verdict {
     Deny,
 }
 
-impl Verdict {
-    /// As JavaScript names it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Allow => "allow",
-            Self::Warn => "warn",
-            Self::Ask => "ask",
-            Self::Deny => "deny",
-        }
-    }
-}
-
 /// How sure a finding is; the earlier, the surer. Only an exact one denies: the others ask at most.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Confidence {
     /// The command does it if it runs at all.
     #[default]
@@ -36,15 +28,4 @@ pub enum Confidence {
     Partial,
     /// What would be run cannot be seen.
     Opaque,
-}
-
-impl Confidence {
-    /// As JavaScript names it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Exact => "exact",
-            Self::Partial => "partial",
-            Self::Opaque => "opaque",
-        }
-    }
 }

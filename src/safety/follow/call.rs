@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::rc::Rc;
 
 use super::output;
 use super::shell::{Shell, hole};
@@ -20,6 +19,7 @@ use crate::safety::value::{Piece, Value};
 struct Call {
     argv: Vec<Value>,
     sources: Vec<String>,
+    source: String,
     spans: Vec<Span>,
     prefix: Vec<String>,
     assignments: Vec<(String, Value)>,
@@ -41,6 +41,7 @@ impl Walker<'_> {
         let mut call = Call {
             argv: Vec::with_capacity(simple.words.len()),
             sources: Vec::with_capacity(simple.words.len()),
+            source: context.origin.text.get(simple.span.clone()).unwrap_or_default().to_owned(),
             spans: Vec::with_capacity(simple.words.len()),
             prefix: Vec::new(),
             assignments: Vec::new(),
@@ -168,11 +169,11 @@ impl Walker<'_> {
             self.tell(Told {
                 argv: call.argv.clone(),
                 sources: call.sources.clone(),
+                source: call.source.clone(),
                 prefix: call.prefix.clone(),
                 assignments: call.assignments.clone(),
                 assigned: call.assigned.clone(),
                 redirects,
-                own_redirects: own,
                 folders,
                 via: context.via.clone(),
                 span: call.span.clone(),
@@ -183,8 +184,6 @@ impl Walker<'_> {
                 opaque,
                 bomb: false,
                 uncalled: context.uncalled,
-                heredoc: context.heredoc,
-                function: false,
             });
         }
         for (index, inner) in inners.into_iter().enumerate() {
@@ -218,6 +217,7 @@ impl Walker<'_> {
                 } else {
                     next.prefix.clear();
                     next.redirects.clear();
+                    next.source = next.sources.join(" ");
                 }
                 if !stdin {
                     next.input = Input::Inherited;
@@ -240,8 +240,10 @@ impl Walker<'_> {
             Inner::Argv { argv, via, confidence, cwd, elsewhere, stdin } => {
                 let inside = self.inside(context, &via, confidence, false, elsewhere);
                 let mut other = self.program(shell, call, &call.assignments, cwd.as_ref(), elsewhere);
+                let sources: Vec<String> = argv.iter().map(shown).collect();
                 let next = Call {
-                    sources: argv.iter().map(shown).collect(),
+                    source: sources.join(" "),
+                    sources,
                     spans: argv.iter().map(|_| call.span.clone()).collect(),
                     argv,
                     prefix: Vec::new(),
@@ -259,7 +261,6 @@ impl Walker<'_> {
                 let Some(script) = text::script(&text) else { return After::default() };
                 let mut inside = self.inside(context, &via, confidence, true, elsewhere);
                 inside.listed = context.listed && confidence == Confidence::Exact;
-                inside.heredoc |= matches!(&call.input, Input::Text(_, Source::Heredoc)) && via == Source::Heredoc.name();
                 let from_input = [Source::Heredoc, Source::HereString, Source::Pipe].iter().any(|source| source.name() == via);
                 inside.origin.fixed = Some(if from_input { call.input_span.clone() } else { place(call, &text) });
                 if via == "trap" && self.subshells == 0 && context.via.is_empty() && shell.covered.is_empty() {
@@ -290,6 +291,10 @@ impl Walker<'_> {
         inside.confidence = inside.confidence.max(confidence);
         inside.listed &= listed || confidence == Confidence::Exact;
         inside.elsewhere |= elsewhere;
+        // What a container or a pod holds is not what these folders hold here.
+        if elsewhere && !via.starts_with("ssh") {
+            inside.confidence = inside.confidence.max(Confidence::Partial);
+        }
         inside
     }
 
@@ -320,15 +325,14 @@ impl Walker<'_> {
         let bomb = again > 0 && !context.conditional && context.forked;
         let folders = shell.folders.clone();
         self.called(function.number);
-        let own = call.redirects.len();
         self.tell(Told {
             argv: call.argv.clone(),
             sources: call.sources,
+            source: call.source,
             prefix: call.prefix,
             assignments: call.assignments,
             assigned: call.assigned,
             redirects: call.redirects.clone(),
-            own_redirects: own,
             folders,
             via: context.via.clone(),
             span: call.span.clone(),
@@ -339,8 +343,6 @@ impl Walker<'_> {
             opaque: false,
             bomb,
             uncalled: context.uncalled,
-            heredoc: context.heredoc,
-            function: true,
         });
         // Once more shows what a call of itself comes to; further rounds show the same.
         if again > 1 || call.dead {
@@ -368,6 +370,30 @@ impl Walker<'_> {
         shell.input = outer_input;
         shell.args = outer_args;
         shell.ended = false;
+    }
+
+    /// Redirects without a command.
+    pub(super) fn redirected(&mut self, shell: &Shell, redirects: Vec<Redirect>, context: &Context) {
+        let span = context.origin.fixed.clone().unwrap_or_else(|| self.outer.clone());
+        self.tell(Told {
+            argv: Vec::new(),
+            sources: Vec::new(),
+            source: String::new(),
+            prefix: Vec::new(),
+            assignments: Vec::new(),
+            assigned: Vec::new(),
+            redirects,
+            folders: shell.folders.clone(),
+            via: context.via.clone(),
+            span,
+            confidence: context.confidence,
+            listed: context.listed,
+            dead: false,
+            transparent: false,
+            opaque: false,
+            bomb: false,
+            uncalled: context.uncalled,
+        });
     }
 
     /// Writes a command down, once.

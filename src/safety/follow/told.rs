@@ -12,6 +12,8 @@ pub struct Told {
     pub argv: Vec<Value>,
     /// The words as they are written.
     pub sources: Vec<String>,
+    /// All of it as it is written.
+    pub source: String,
     /// Words of wrappers before it.
     pub prefix: Vec<String>,
     /// Variables set for it.
@@ -20,8 +22,6 @@ pub struct Told {
     pub assigned: Vec<String>,
     /// Its own redirects, and then those of the groups around it.
     pub redirects: Vec<Redirect>,
-    /// How many of them are its own.
-    pub own_redirects: usize,
     /// Folders that it may run in, the likeliest first.
     pub folders: Vec<Value>,
     /// The chain that it came through.
@@ -42,10 +42,6 @@ pub struct Told {
     pub bomb: bool,
     /// It stands in a function that is not called.
     pub uncalled: bool,
-    /// It stands in the body of a heredoc.
-    pub heredoc: bool,
-    /// It is a function of the script.
-    pub function: bool,
 }
 
 impl Told {

@@ -46,8 +46,6 @@ pub struct Context {
     pub conditional: bool,
     /// It runs beside something else.
     pub forked: bool,
-    /// It stands in the body of a heredoc.
-    pub heredoc: bool,
     /// It stands in a function that is not called.
     pub uncalled: bool,
     /// It is listed among the commands; a guess is not.
@@ -134,7 +132,6 @@ impl<'a> Walker<'a> {
             depth: 0,
             conditional: false,
             forked: false,
-            heredoc: false,
             uncalled: false,
             listed: true,
             elsewhere: false,
@@ -303,6 +300,9 @@ impl<'a> Walker<'a> {
         };
         let (redirects, input) = self.redirects(shell, &node.redirects, context);
         let outer_input = input.map(|(input, _)| std::mem::replace(&mut shell.input, input));
+        if matches!(kind, Kind::Test(_)) && redirects.iter().any(Redirect::writes_file) {
+            self.redirected(shell, redirects.clone(), context);
+        }
         let outer_redirects = shell.redirects.len();
         shell.redirects.extend(redirects);
         let after = self.compound(shell, kind, context);
@@ -482,7 +482,8 @@ impl<'a> Walker<'a> {
                 "<<" | "<<-" => {
                     let heredocs = Rc::clone(&context.origin.heredocs);
                     let body = redirection.heredoc.and_then(|number| heredocs.get(number));
-                    let inside = Context { heredoc: true, ..context.clone() };
+                    let mut inside = context.clone();
+                    inside.via.push(Source::Heredoc.name().to_owned());
                     body.map(|body| {
                         let text = self.joined(shell, &body.parts, &inside);
                         (Input::Text(text, Source::Heredoc), body.span.clone())

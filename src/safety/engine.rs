@@ -1,0 +1,305 @@
+//! The engine's spine: read and follow a command, hold the rules against all that it comes to, say the verdict.
+
+use std::collections::HashMap;
+
+use super::analysis::{Analysis, CommandUnit, Finding, ReadOnly, RedirectUnit, Word};
+use super::command::{Command, Redirect, Scene};
+use super::follow::{Environment, Told, Walker, normal};
+use super::level::{Confidence, Verdict};
+use super::read_only::read_only;
+use super::rules::{INCOMPLETE, OPAQUE_COMMAND, OPAQUE_SCRIPT, RULES, Rule};
+use super::unwrap::Custom;
+use super::value::{Piece, Value};
+
+/// A command longer than this is not judged.
+const MAX_COMMAND: usize = 1 << 20;
+/// The most alternatives that a command's words are tried in.
+const MAX_CHOICES: usize = 16;
+/// The most findings that are told.
+const MAX_FINDINGS: usize = 100;
+
+/// How a host wants commands judged.
+#[derive(Clone, Debug, Default)]
+pub struct Policy {
+    /// Rules at other levels; `Allow` is off.
+    pub levels: HashMap<String, Verdict>,
+    /// Wrappers that it knows of.
+    pub wrappers: Custom,
+}
+
+/// Where a command is to run.
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'a> {
+    /// The folder that it starts in, absolute.
+    pub cwd: &'a str,
+    /// The user's home.
+    pub home: &'a str,
+    /// Its variables.
+    pub environment: Environment<'a>,
+}
+
+/// Says what a command does. `args` are its positional parameters.
+pub fn analyze(command: &str, place: Place<'_>, args: &[String], policy: &Policy) -> Analysis {
+    let scene = scene(place);
+    let mut walker = Walker::new(place.environment, &scene, &policy.wrappers);
+    if command.contains('\0') || command.len() > MAX_COMMAND {
+        walker.complete = false;
+    } else {
+        let args = std::iter::once(Value::of("bash")).chain(args.iter().map(Value::of)).collect();
+        walker.command(command, args);
+    }
+    let judge = Judge { scene: &scene, policy, units: Utf16::new(command) };
+    let mut findings = Vec::new();
+    for told in &walker.told {
+        judge.told(told, &mut findings);
+    }
+    if !walker.complete {
+        findings.extend(judge.incomplete(command));
+    }
+    // The strictest first; of the same level, as they stand.
+    findings.sort_by_key(|finding| std::cmp::Reverse(finding.level));
+    findings.truncate(MAX_FINDINGS);
+    let listed: Vec<&Told> = walker.told.iter().filter(|told| told.listed).collect();
+    let reads = listed.iter().filter(|told| !told.argv.is_empty() || !told.redirects.is_empty());
+    let worst = reads.map(|told| judge.read_only(told)).max().unwrap_or(ReadOnly::Yes);
+    Analysis {
+        command: command.to_owned(),
+        cwd: scene.cwd.clone(),
+        verdict: findings.first().map_or(Verdict::Allow, |finding| finding.level),
+        complete: walker.complete,
+        read_only: if walker.complete { worst } else { worst.max(ReadOnly::Unknown) },
+        findings,
+        commands: listed.into_iter().map(|told| judge.unit(told)).collect(),
+    }
+}
+
+fn scene(place: Place<'_>) -> Scene {
+    let mut temp = vec!["/tmp".to_owned(), "/var/tmp".to_owned(), "/private/tmp".to_owned(), "/dev/shm".to_owned()];
+    let own = place.environment.get("TMPDIR").filter(|folder| folder.starts_with('/')).map(normal);
+    temp.extend(own.filter(|folder| folder.len() > 1 && !temp.contains(folder)));
+    Scene { cwd: normal(place.cwd), home: normal(place.home), temp }
+}
+
+/// Holds rules against what was found.
+struct Judge<'a> {
+    scene: &'a Scene,
+    policy: &'a Policy,
+    units: Utf16,
+}
+
+impl Judge<'_> {
+    fn level(&self, rule: &Rule) -> Verdict {
+        self.policy.levels.get(rule.id).copied().unwrap_or(rule.level)
+    }
+
+    /// All that the rules find in one command.
+    fn told(&self, told: &Told, findings: &mut Vec<Finding>) {
+        if told.dead {
+            return;
+        }
+        if told.opaque {
+            self.unseen(&OPAQUE_SCRIPT, told, findings);
+        }
+        let choices = choices(&told.argv);
+        let sure = if choices.len() > 1 { Confidence::Partial } else { Confidence::Exact };
+        for argv in &choices {
+            for (index, folder) in told.folders.iter().enumerate() {
+                let command = Command { argv, ..told.command(folder, self.scene) };
+                let sure = told.confidence.max(sure).max(if index > 0 { Confidence::Partial } else { Confidence::Exact });
+                self.rules(told, &command, sure, findings);
+            }
+        }
+        let headless = told.argv.first().is_some_and(|head| head.base_name().is_none_or(str::is_empty) && choices.len() == 1);
+        if headless && !told.uncalled && !told.opaque && told.listed {
+            self.unseen(&OPAQUE_COMMAND, told, findings);
+        }
+    }
+
+    fn rules(&self, told: &Told, command: &Command<'_>, sure: Confidence, findings: &mut Vec<Finding>) {
+        let name = command.name();
+        for rule in RULES {
+            let level = self.level(rule);
+            if level == Verdict::Allow || !(rule.heads.is_empty() || name.is_some_and(|name| rule.heads.contains(&name))) {
+                continue;
+            }
+            let Some(hit) = (rule.check)(command) else { continue };
+            // What nobody calls yet may be called: only what is sure to be wrong counts.
+            if told.uncalled && hit.confidence != Confidence::Exact {
+                continue;
+            }
+            let sure = if told.uncalled { sure.max(Confidence::Partial) } else { sure };
+            let confidence = sure.max(hit.confidence);
+            let level = if level == Verdict::Deny && confidence != Confidence::Exact { Verdict::Ask } else { level };
+            let finding = Finding {
+                rule_id: rule.id.to_owned(),
+                level,
+                confidence,
+                span: self.units.span(&told.span),
+                argv: texts(command.argv, &told.sources),
+                via: told.via.clone(),
+                message: hit.message,
+                suggestion: hit.suggestion,
+            };
+            let same = |other: &&mut Finding| other.rule_id == finding.rule_id && other.span == finding.span && other.via == finding.via;
+            match findings.iter_mut().find(same) {
+                Some(other) if (other.level, other.confidence.cmp(&finding.confidence)) >= (level, std::cmp::Ordering::Equal) => {}
+                Some(other) => *other = finding,
+                None => findings.push(finding),
+            }
+        }
+    }
+
+    /// A finding of the engine's own: what runs cannot be seen.
+    fn unseen(&self, rule: &Rule, told: &Told, findings: &mut Vec<Finding>) {
+        let level = self.level(rule);
+        if level == Verdict::Allow {
+            return;
+        }
+        findings.push(Finding {
+            rule_id: rule.id.to_owned(),
+            level: level.min(Verdict::Ask),
+            confidence: Confidence::Opaque,
+            span: self.units.span(&told.span),
+            argv: texts(&told.argv, &told.sources),
+            via: told.via.clone(),
+            message: rule.message().to_owned(),
+            suggestion: String::new(),
+        });
+    }
+
+    fn incomplete(&self, command: &str) -> Option<Finding> {
+        let level = self.level(&INCOMPLETE);
+        (level != Verdict::Allow).then(|| Finding {
+            rule_id: INCOMPLETE.id.to_owned(),
+            level: level.min(Verdict::Ask),
+            confidence: Confidence::Opaque,
+            span: self.units.span(&(0..command.len())),
+            argv: Vec::new(),
+            via: Vec::new(),
+            message: INCOMPLETE.message().to_owned(),
+            suggestion: String::new(),
+        })
+    }
+
+    fn read_only(&self, told: &Told) -> ReadOnly {
+        // What it runs is looked at for itself.
+        if told.transparent && !told.redirects.iter().any(Redirect::writes_file) {
+            return ReadOnly::Yes;
+        }
+        read_only(&told.command(&told.folders[0], self.scene))
+    }
+
+    fn unit(&self, told: &Told) -> CommandUnit {
+        let head = told.argv.first();
+        let word = |value: &Value, source: &str| match value.known() {
+            Some(text) => Word { text: text.to_owned(), known: true },
+            None => Word { text: source.to_owned(), known: false },
+        };
+        CommandUnit {
+            name: head.and_then(Value::base_name).filter(|name| !name.is_empty()).map(str::to_owned),
+            path: head.map(|head| word(head, told.sources.first().map_or("", String::as_str)).text),
+            argv: told.argv.iter().zip(&told.sources).map(|(value, source)| word(value, source)).collect(),
+            prefix: told.prefix.clone(),
+            assignments: told.assigned.clone(),
+            redirects: told.redirects.iter().map(|redirect| unit_of(redirect, &word)).collect(),
+            cwd: told.folders.first().and_then(Value::known).map(str::to_owned),
+            via: told.via.clone(),
+            span: self.units.span(&told.span),
+            source: told.source.clone(),
+            wrapper: told.transparent,
+        }
+    }
+}
+
+fn unit_of(redirect: &Redirect, word: &impl Fn(&Value, &str) -> Word) -> RedirectUnit {
+    let is_file = redirect.writes_file() || redirect.op == "<";
+    let path = redirect.target.known().filter(|target| is_file && !target.is_empty()).and_then(|target| {
+        if target.starts_with('/') { Some(normal(target)) } else { redirect.cwd.known().map(|cwd| normal(&format!("{cwd}/{target}"))) }
+    });
+    RedirectUnit { op: redirect.op.clone(), fd: redirect.fd, target: word(&redirect.target, &redirect.source), path }
+}
+
+/// Words as people read them.
+fn texts(argv: &[Value], sources: &[String]) -> Vec<String> {
+    let source = |at: usize| sources.get(at).cloned().unwrap_or_default();
+    argv.iter().enumerate().map(|(at, value)| value.known().map_or_else(|| source(at), str::to_owned)).collect()
+}
+
+/// The words with each of the texts that they may have.
+fn choices(argv: &[Value]) -> Vec<Vec<Value>> {
+    let open = |value: &Value| value.pieces().iter().any(|piece| matches!(piece, Piece::OneOf(_)));
+    if !argv.iter().any(open) {
+        return vec![argv.to_vec()];
+    }
+    let mut choices = vec![Vec::new()];
+    for value in argv {
+        let values = alternatives(value);
+        let few = choices.len() * values.len() <= MAX_CHOICES;
+        let mut longer = Vec::new();
+        for choice in &choices {
+            for value in if few { &values[..] } else { &[Value::unknown()] } {
+                let mut choice: Vec<Value> = choice.clone();
+                // A word that comes to nothing is none.
+                if !(value.pieces().is_empty() && open_word(argv, &choice)) {
+                    choice.push(value.clone());
+                }
+                longer.push(choice);
+            }
+        }
+        choices = longer;
+    }
+    choices
+}
+
+/// Whether the next word of a choice is one of several texts alone.
+fn open_word(argv: &[Value], choice: &[Value]) -> bool {
+    matches!(argv.get(choice.len()).map(Value::pieces), Some([Piece::OneOf(_)]))
+}
+
+fn alternatives(value: &Value) -> Vec<Value> {
+    let mut all = vec![Value::default()];
+    for piece in value.pieces() {
+        let texts = match piece {
+            Piece::OneOf(texts) => texts.clone(),
+            piece => {
+                for value in &mut all {
+                    value.push(piece.clone());
+                }
+                continue;
+            }
+        };
+        all = all.iter().flat_map(|value| texts.iter().map(move |text| (value, text))).take(MAX_CHOICES).map(|(value, text)| {
+            let mut value = value.clone();
+            value.push(Piece::Text(text.clone()));
+            value
+        }).collect();
+    }
+    all
+}
+
+/// From bytes to UTF-16 units.
+struct Utf16(Option<Vec<u32>>);
+
+impl Utf16 {
+    fn new(text: &str) -> Self {
+        if text.is_ascii() {
+            return Self(None);
+        }
+        let mut units = Vec::with_capacity(text.len() + 1);
+        let mut count = 0;
+        for next in text.chars() {
+            units.extend(std::iter::repeat_n(count, next.len_utf8()));
+            count += u32::try_from(next.len_utf16()).unwrap_or(1);
+        }
+        units.push(count);
+        Self(Some(units))
+    }
+
+    fn span(&self, span: &std::ops::Range<usize>) -> (usize, usize) {
+        let at = |byte: usize| match &self.0 {
+            None => byte,
+            Some(units) => units.get(byte).or(units.last()).map_or(0, |unit| *unit as usize),
+        };
+        (at(span.start), at(span.end))
+    }
+}
