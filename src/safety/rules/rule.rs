@@ -32,3 +32,15 @@ pub struct Hit {
     /// A command to use instead, which passes the engine; empty where there is none.
     pub suggestion: String,
 }
+
+impl Hit {
+    /// What the command surely does.
+    pub fn exact(message: impl Into<String>, suggestion: impl Into<String>) -> Self {
+        Self { confidence: Confidence::Exact, message: message.into(), suggestion: suggestion.into() }
+    }
+
+    /// The same, if it is not sure.
+    pub fn partial(self) -> Self {
+        Self { confidence: Confidence::Partial, ..self }
+    }
+}

@@ -1,0 +1,221 @@
+//! A command line of find: where it searches, what it deletes, and whether tests narrow that down.
+
+use super::glob::{Glob, Reach};
+use crate::safety::command::Command;
+use crate::safety::value::Value;
+
+/// One search.
+#[derive(Debug, Default)]
+pub struct Search {
+    /// Where it starts.
+    pub starts: Vec<Value>,
+    /// Each `-delete` in it.
+    pub deletes: Vec<Delete>,
+}
+
+/// One `-delete`.
+#[derive(Clone, Copy, Debug)]
+pub struct Delete {
+    /// Whether a test before it leaves only files of a kind.
+    pub narrow: bool,
+    /// Whether a test before it asks for `.git`.
+    pub git: bool,
+}
+
+/// Tests that take a value, and whether they narrow a search down.
+static VALUED: &[(&str, bool)] = &[
+    ("-name", true),
+    ("-iname", true),
+    ("-path", true),
+    ("-ipath", true),
+    ("-wholename", true),
+    ("-iwholename", true),
+    ("-regex", true),
+    ("-iregex", true),
+    ("-lname", true),
+    ("-ilname", true),
+    ("-newer", true),
+    ("-anewer", true),
+    ("-cnewer", true),
+    ("-samefile", true),
+    ("-inum", true),
+    ("-links", true),
+    ("-mtime", true),
+    ("-atime", true),
+    ("-ctime", true),
+    ("-mmin", true),
+    ("-amin", true),
+    ("-cmin", true),
+    ("-used", true),
+    ("-size", true),
+    ("-user", true),
+    ("-uid", true),
+    ("-group", true),
+    ("-gid", true),
+    ("-perm", true),
+    ("-context", true),
+    ("-fstype", false),
+    ("-type", false),
+    ("-xtype", false),
+    ("-maxdepth", false),
+    ("-mindepth", false),
+    ("-depth", false),
+    ("-files0-from", false),
+    ("-regextype", false),
+    ("-printf", false),
+    ("-fprint", false),
+    ("-fprint0", false),
+    ("-fls", false),
+];
+
+/// Tests without a value that narrow.
+static BARE: &[&str] = &["-empty", "-nouser", "-nogroup", "-executable"];
+
+/// Groups nested deeper are not told apart.
+const MAX_GROUPS: usize = 64;
+
+/// What is known within one pair of parentheses.
+#[derive(Clone, Copy, Debug, Default)]
+struct Group {
+    /// The alternative at hand is narrowed down, and is about `.git`.
+    narrow: bool,
+    git: bool,
+    /// An earlier alternative is not.
+    wide: bool,
+    /// An earlier one is about `.git`.
+    about_git: bool,
+    /// It stands behind a `!`.
+    not: bool,
+}
+
+impl Search {
+    /// Reads the words of a find.
+    pub fn read(command: &Command) -> Self {
+        let args = command.args();
+        let expression = args.iter().enumerate().position(|(at, arg)| {
+            let text = arg.prefix();
+            let option = matches!(text, "-H" | "-L" | "-P" | "-D") || text.starts_with("-O") && text.len() < 4;
+            let value = at > 0 && args[at - 1].known() == Some("-D");
+            !option && !value && (text.starts_with(['-', '(']) || matches!(text, "!" | ","))
+        });
+        let expression = expression.unwrap_or(args.len());
+        let mut search = Self::default();
+        let mut skip = false;
+        for arg in &args[..expression] {
+            let option = arg.prefix().starts_with('-');
+            if !skip && !option {
+                search.starts.push(arg.clone());
+            }
+            skip = arg.known() == Some("-D");
+        }
+        if search.starts.is_empty() {
+            search.starts.push(Value::of("."));
+        }
+        search.judge(&args[expression..]);
+        search
+    }
+
+    fn judge(&mut self, words: &[Value]) {
+        let mut groups = vec![Group::default()];
+        let mut not = false;
+        let mut at = 0;
+        while let Some(word) = words.get(at) {
+            at += 1;
+            let Some(text) = word.known() else { continue };
+            let (depth, narrow, git) =
+                (groups.len(), groups.iter().any(|group| group.narrow), groups.iter().any(|group| group.git));
+            let Some(group) = groups.last_mut() else { return };
+            match text {
+                "!" | "-not" => {
+                    not = !not;
+                    continue;
+                }
+                "(" if depth < MAX_GROUPS => groups.push(Group { not, ..Group::default() }),
+                ")" if depth > 1 => {
+                    let inner = groups.pop().unwrap_or_default();
+                    if let Some(group) = groups.last_mut()
+                        && !inner.not
+                    {
+                        group.narrow |= inner.narrow && !inner.wide;
+                        group.git |= inner.git || inner.about_git;
+                    }
+                }
+                "-o" | "-or" | "," => {
+                    group.wide |= !group.narrow;
+                    group.about_git |= group.git;
+                    group.narrow = false;
+                    group.git = false;
+                }
+                "-exec" | "-execdir" | "-ok" | "-okdir" => {
+                    at += words[at..].iter().take_while(|word| !matches!(word.known(), Some(";" | "+"))).count() + 1;
+                }
+                "-fprintf" => at += 2,
+                "-delete" => self.deletes.push(Delete { narrow, git }),
+                _ if BARE.contains(&text) => group.narrow |= !not,
+                _ => {
+                    let valued = VALUED.iter().find(|(name, _)| *name == text);
+                    let narrows = valued.map(|(_, narrows)| *narrows).or(text.starts_with("-newer").then_some(true));
+                    if let Some(narrows) = narrows {
+                        let value = words.get(at);
+                        at += 1;
+                        if !not {
+                            group.narrow |= narrows && value.is_none_or(|value| !everything(value));
+                            group.git |= narrows && value.is_some_and(|value| about_git(text, value));
+                        }
+                    }
+                }
+            }
+            not = false;
+        }
+    }
+}
+
+/// `-name '*'` leaves nothing out.
+fn everything(value: &Value) -> bool {
+    let Some(text) = value.known() else { return false };
+    let last = text.rsplit('/').next().unwrap_or(text);
+    last.contains(['*', '?', '['])
+        && text.split('/').all(|name| matches!(name, "." | "") || Glob::parse(name).reach() == Reach::All)
+}
+
+fn about_git(test: &str, value: &Value) -> bool {
+    let Some(text) = value.known() else { return false };
+    match test {
+        "-name" | "-iname" => Glob::parse(text).covers(".git"),
+        _ => text.contains(".git/*") || text.ends_with("/.git"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::safety::command::Scene;
+
+    #[test]
+    fn what_narrows() {
+        for (line, narrow) in [
+            (". -delete", false),
+            (". -type f -delete", false),
+            (". -mindepth 1 -delete", false),
+            (". -name * -delete", false),
+            (". -not -name x -delete", false),
+            (". ! -path ./.git/* -delete", false),
+            (". -name *.pyc -delete", true),
+            (". -type d -empty -delete", true),
+            (". -mtime +7 -delete", true),
+            (". ( -name a -o -name b ) -delete", true),
+            (". ( -name a -o -type f ) -delete", false),
+            (". -name a -o -delete", false),
+            (". -name a -prune -o -type f -delete", false),
+            (". ! ( -name a ) -delete", false),
+            (". -type f ( -name a ) -delete", true),
+            (". -newermt yesterday -delete", true),
+        ] {
+            let argv: Vec<Value> = std::iter::once("find").chain(line.split(' ')).map(Value::of).collect();
+            let (cwd, scene) = (Value::of("/home/dev/project"), Scene::default());
+            let command = Command { argv: &argv, assignments: &[], redirects: &[], cwd: &cwd, scene: &scene };
+            let search = Search::read(&command);
+            assert_eq!(search.deletes.iter().map(|delete| delete.narrow).collect::<Vec<_>>(), [narrow], "{line}");
+        }
+    }
+}

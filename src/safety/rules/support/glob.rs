@@ -1,0 +1,334 @@
+//! Globs held against names, without looking at any folder.
+
+use crate::safety::value::{Piece, Value};
+
+/// Longer ones are cut: no name is that long.
+const MAX_NODES: usize = 512;
+/// How deep groups such as `@(a|*(b))` are read.
+const MAX_DEPTH: usize = 6;
+
+/// Names as they stand in most folders: a pattern without a letter that fits one of them means «all of it».
+static EVERYDAY: &[&str] =
+    &["a", "src", "README", "node_modules", "my-app", "index.html", "package.json", ".a", ".git", ".env", ".github"];
+
+/// One component of a path, with globs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Glob {
+    nodes: Vec<Node>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Node {
+    Char(char),
+    Any,
+    Star,
+    Class { not: bool, ranges: Vec<(char, char)> },
+    Group { kind: char, of: Vec<Vec<Node>> },
+}
+
+/// How much of a folder a glob stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// All, or all that begin with a dot.
+    All,
+    /// All but a few.
+    Most,
+    /// Names of a kind.
+    Some,
+}
+
+impl Glob {
+    /// From the parts of a word: only its unquoted globs are globs.
+    pub fn of(pieces: &[Piece]) -> Self {
+        let mut nodes = Vec::new();
+        for piece in pieces {
+            match piece {
+                Piece::Text(text) => nodes.extend(text.chars().take(MAX_NODES).map(Node::Char)),
+                Piece::Glob(text) => {
+                    let chars: Vec<char> = text.chars().take(MAX_NODES).collect();
+                    nodes.extend(read(&chars, &mut 0, 0, false));
+                }
+                Piece::OneOf(_) | Piece::Hole(_) => nodes.push(Node::Star),
+            }
+        }
+        Self::new(nodes)
+    }
+
+    /// From text in which `*`, `?`, `[` and backslashes have their meaning, quoted or not, as in a pathspec of git.
+    pub fn parse(text: &str) -> Self {
+        let chars: Vec<char> = text.chars().take(MAX_NODES).collect();
+        Self::new(read(&chars, &mut 0, MAX_DEPTH, false))
+    }
+
+    fn new(mut nodes: Vec<Node>) -> Self {
+        nodes.dedup_by(|next, last| matches!((next, last), (Node::Star, Node::Star)));
+        nodes.truncate(MAX_NODES);
+        Self { nodes }
+    }
+
+    /// Whether it stands for this name too. As in the shell, only a written dot fits a leading dot.
+    pub fn covers(&self, name: &str) -> bool {
+        let hidden_fits = match self.nodes.first() {
+            Some(Node::Char(first)) => *first == '.',
+            Some(Node::Group { .. }) => true,
+            _ => false,
+        };
+        if name.starts_with('.') && !hidden_fits {
+            return false;
+        }
+        let text: Vec<char> = name.chars().collect();
+        let mut start = vec![false; text.len() + 1];
+        start[0] = true;
+        walk(&self.nodes, &text, start, 0)[text.len()]
+    }
+
+    /// How much of any folder it stands for.
+    pub fn reach(&self) -> Reach {
+        let fits = || EVERYDAY.iter().filter(|name| self.covers(name)).count();
+        if self.nodes.iter().any(|node| matches!(node, Node::Group { kind: '!', .. })) {
+            return if fits() > 3 { Reach::Most } else { Reach::Some };
+        }
+        if !named(&self.nodes) && fits() > 0 { Reach::All } else { Reach::Some }
+    }
+}
+
+/// Whether a word is written with globs that stand for all of a folder.
+pub fn reach(word: &Value) -> Reach {
+    if word.has_glob() { Glob::of(word.pieces()).reach() } else { Reach::Some }
+}
+
+/// Whether a letter or digit is written in it, outside of classes.
+fn named(nodes: &[Node]) -> bool {
+    nodes.iter().any(|node| match node {
+        Node::Char(char) => char.is_alphanumeric(),
+        Node::Group { of, .. } => of.iter().any(|nodes| named(nodes)),
+        _ => false,
+    })
+}
+
+/// Reads nodes up to the end, or inside a group up to its next `|` or `)`.
+fn read(chars: &[char], at: &mut usize, depth: usize, grouped: bool) -> Vec<Node> {
+    let mut nodes = Vec::new();
+    while let Some(&char) = chars.get(*at) {
+        if grouped && matches!(char, '|' | ')') {
+            break;
+        }
+        let next = chars.get(*at + 1).copied();
+        let closes = || chars[*at..].contains(&')');
+        if matches!(char, '?' | '*' | '+' | '@' | '!') && next == Some('(') && depth < MAX_DEPTH && closes() {
+            *at += 2;
+            let mut of = vec![read(chars, at, depth + 1, true)];
+            while chars.get(*at) == Some(&'|') {
+                *at += 1;
+                of.push(read(chars, at, depth + 1, true));
+            }
+            nodes.push(Node::Group { kind: char, of });
+        } else if char == '['
+            && let Some((class, end)) = class(chars, *at)
+        {
+            nodes.push(class);
+            *at = end;
+        } else {
+            nodes.push(match char {
+                '*' => Node::Star,
+                '?' => Node::Any,
+                '\\' if next.is_some() => {
+                    *at += 1;
+                    Node::Char(next.unwrap_or('\\'))
+                }
+                char => Node::Char(char),
+            });
+        }
+        *at += 1;
+    }
+    nodes
+}
+
+/// A class that begins here, and where its `]` stands.
+fn class(chars: &[char], from: usize) -> Option<(Node, usize)> {
+    let mut at = from + 1;
+    let not = matches!(chars.get(at), Some('!' | '^'));
+    at += usize::from(not);
+    let first = at;
+    let mut ranges = Vec::new();
+    loop {
+        let char = *chars.get(at)?;
+        if char == ']' && at > first {
+            return Some((Node::Class { not, ranges }, at));
+        }
+        if char == '[' && chars.get(at + 1) == Some(&':') {
+            let end =
+                (at + 2..chars.len().min(at + 12)).find(|&end| chars[end] == ':' && chars.get(end + 1) == Some(&']'));
+            if let Some(end) = end {
+                let name: String = chars[at + 2..end].iter().collect();
+                ranges.extend_from_slice(match name.as_str() {
+                    "lower" => &[('a', 'z')],
+                    "upper" => &[('A', 'Z')],
+                    "alpha" => &[('a', 'z'), ('A', 'Z')],
+                    "digit" => &[('0', '9')],
+                    "alnum" | "word" => &[('a', 'z'), ('A', 'Z'), ('0', '9'), ('_', '_')],
+                    "punct" => &[('!', '/'), (':', '@'), ('[', '`'), ('{', '~')],
+                    "space" | "blank" => &[(' ', ' '), ('\t', '\r')],
+                    _ => &[('!', '~')],
+                });
+                at = end + 2;
+                continue;
+            }
+        }
+        match (chars.get(at + 1), chars.get(at + 2)) {
+            (Some('-'), Some(&last)) if last != ']' => {
+                ranges.push((char, last));
+                at += 3;
+            }
+            _ => {
+                ranges.push((char, char));
+                at += 1;
+            }
+        }
+    }
+}
+
+/// From which places of the text the nodes lead to which: a set of places in, a set out. Bounded by their product.
+fn walk(nodes: &[Node], text: &[char], mut places: Vec<bool>, depth: usize) -> Vec<bool> {
+    for node in nodes {
+        places = match node {
+            Node::Char(char) => step(&places, text, |at| at == *char),
+            Node::Any => step(&places, text, |_| true),
+            Node::Class { not, ranges } => {
+                step(&places, text, |at| ranges.iter().any(|&(from, to)| from <= at && at <= to) != *not)
+            }
+            Node::Star => onwards(&places),
+            Node::Group { .. } if depth > MAX_DEPTH => onwards(&places),
+            Node::Group { kind, of } => group(*kind, of, text, &places, depth),
+        };
+    }
+    places
+}
+
+fn step(places: &[bool], text: &[char], fits: impl Fn(char) -> bool) -> Vec<bool> {
+    let mut next = vec![false; places.len()];
+    for (at, &char) in text.iter().enumerate() {
+        next[at + 1] = places[at] && fits(char);
+    }
+    next
+}
+
+fn onwards(places: &[bool]) -> Vec<bool> {
+    let mut reached = false;
+    let further = places.iter().map(|&here| {
+        reached |= here;
+        reached
+    });
+    further.collect()
+}
+
+fn group(kind: char, of: &[Vec<Node>], text: &[char], places: &[bool], depth: usize) -> Vec<bool> {
+    let once = |from: &[bool]| {
+        let mut to = vec![false; from.len()];
+        for nodes in of {
+            for (place, reached) in to.iter_mut().zip(walk(nodes, text, from.to_vec(), depth + 1)) {
+                *place |= reached;
+            }
+        }
+        to
+    };
+    let with = |a: Vec<bool>, b: &[bool]| -> Vec<bool> { a.iter().zip(b).map(|(a, b)| *a | *b).collect() };
+    match kind {
+        '?' => with(once(places), places),
+        '*' | '+' => {
+            let mut all = if kind == '*' { places.to_vec() } else { once(places) };
+            // Each turn reaches a further place or is the last.
+            for _ in 0..text.len() {
+                let more = with(once(&all), &all);
+                if more == all {
+                    break;
+                }
+                all = more;
+            }
+            all
+        }
+        '!' => {
+            let mut all = vec![false; places.len()];
+            for from in (0..places.len()).filter(|&from| places[from]) {
+                let mut start = vec![false; places.len()];
+                start[from] = true;
+                let fits = once(&start);
+                for at in from..all.len() {
+                    all[at] |= !fits[at];
+                }
+            }
+            all
+        }
+        _ => once(places),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn glob(text: &str) -> Glob {
+        Glob::of(&[Piece::Glob(text.to_owned())])
+    }
+
+    #[test]
+    fn what_it_covers() {
+        for (pattern, name, covers) in [
+            ("*", "src", true),
+            ("*", ".git", false),
+            (".*", ".git", true),
+            (".g*t", ".git", true),
+            (".g?t", ".git", true),
+            (".[fgh]it", ".git", true),
+            (".[!g]it", ".git", false),
+            (".git?", ".git", false),
+            ("?git", ".git", false),
+            ("hom?", "home", true),
+            ("h*e", "home", true),
+            ("@(.git|x)", ".git", true),
+            ("!(src)", "src", false),
+            ("!(src)", "lib", true),
+            ("+(a|b)", "abab", true),
+            ("+(a|b)", "abc", false),
+            ("*(a)b", "b", true),
+            ("?(a)b", "ab", true),
+            ("[[:lower:]]*", "src", true),
+            ("[]a]", "]", true),
+            ("[", "[", true),
+            ("a\\*", "a*", true),
+            ("a\\*", "ab", false),
+            ("*(", "x(", true),
+        ] {
+            assert_eq!(glob(pattern).covers(name), covers, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn how_far_it_reaches() {
+        for (pattern, reach) in [
+            ("*", Reach::All),
+            ("**", Reach::All),
+            (".*", Reach::All),
+            ("*.*", Reach::All),
+            ("?*", Reach::All),
+            (".[!.]*", Reach::All),
+            ("..?*", Reach::Some),
+            ("[a-z]*", Reach::All),
+            ("!(keep)", Reach::Most),
+            ("*.js", Reach::Some),
+            ("build*", Reach::Some),
+            ("*~", Reach::Some),
+            ("@(build|dist)", Reach::Some),
+            ("[0-9]*", Reach::Some),
+        ] {
+            assert_eq!(glob(pattern).reach(), reach, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn hostile_patterns_end() {
+        for pattern in ["*a".repeat(5000), "*(".repeat(5000), "+(a|+(b|".repeat(500), "[".repeat(9000)] {
+            glob(&pattern).covers("a very long name that takes its time aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa");
+        }
+    }
+}
