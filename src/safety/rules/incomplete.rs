@@ -1,0 +1,21 @@
+//! A command that could not be judged whole.
+
+use super::rule::{Hit, Rule};
+use crate::safety::command::Command;
+use crate::safety::level::Verdict;
+
+pub static RULE: Rule = Rule {
+    id: "incomplete",
+    level: Verdict::Ask,
+    doc: "Not all of the command could be judged: it has a syntax error or a NUL, or it is past a limit of the engine. \
+          Raised by the engine.",
+    heads: &[],
+    check,
+    matches: &["echo 'x", "if true; then echo x", "echo $(ls", "for", "echo )"],
+    passes: &["echo x", "cat <<'EOF'\nit's\nEOF", "if true; then echo x; fi", "for x in a b; do echo $x; done"],
+};
+
+/// The engine knows it from the syntax.
+fn check(_: &Command) -> Option<Hit> {
+    None
+}
