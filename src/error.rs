@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::background::StoreError;
 use crate::plan::{EnvironmentError, ShellNotFound};
+use crate::safety::Finding;
 use crate::supervise::HelperError;
 
 /// Why nothing could be run; each has a stable code.
@@ -54,6 +55,14 @@ pub enum Error {
     /// The folder of a registry cannot be used, or a file in it.
     #[error("dir: {0}")]
     Store(#[from] StoreError),
+    /// It is not let through.
+    #[error("{message}")]
+    Blocked {
+        /// Of the strictest finding.
+        message: String,
+        /// All of them.
+        findings: Vec<Finding>,
+    },
     /// The caller gave it up before it began.
     #[error("the start was aborted")]
     Aborted,
@@ -75,6 +84,7 @@ impl Error {
             Self::TooManyTasks(_) => "ERR_BASH_TOO_MANY_TASKS",
             Self::Closed => "ERR_BASH_CLOSED",
             Self::Store(_) => "ERR_BASH_INVALID_ARG",
+            Self::Blocked { .. } => "ERR_BASH_BLOCKED",
             Self::Aborted => "ABORT_ERR",
         }
     }

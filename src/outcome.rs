@@ -75,7 +75,7 @@ impl Outcome {
             background: None,
             survivors: Vec::new(),
             usage: Usage::default(),
-            notes: Vec::new(),
+            notes: request.notes.clone(),
         }
     }
 
@@ -95,7 +95,9 @@ impl Outcome {
         if driven.moved {
             return Self::moved(request, driven);
         }
-        let Driven { pid, end, stdout, stderr, survivors, task, elapsed, mut notes, .. } = driven;
+        let Driven { pid, end, stdout, stderr, survivors, task, elapsed, notes: driven_notes, .. } = driven;
+        let mut notes = request.notes.clone();
+        notes.extend(driven_notes);
         let really = end.ok().and_then(|ended| match ended.end {
             End::Signal(number) => Some(sys::signal_name(number)),
             End::Code(_) => None,
@@ -172,6 +174,7 @@ impl Outcome {
     /// Of a command that goes on as a task.
     fn moved(request: &Request, driven: Driven) -> Self {
         let Driven { pid, stdout, stderr, task, elapsed, notes, .. } = driven;
+        let notes = request.notes.iter().cloned().chain(notes).collect();
         let background = task.and_then(|task| in_registry(request, task));
         let log = background.as_ref().map(|(task, store)| store.log_path(&task.id));
         let keep = request.truncate.keep();

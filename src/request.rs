@@ -9,6 +9,7 @@ use crate::background::{DAY, Order, Registry};
 use crate::capture::{Limits, Progress, Sanitize, Truncate};
 use crate::error::Error;
 use crate::plan::{Environment, Inherit, RawLimits};
+use crate::safety::Policy;
 use crate::{plan, sys};
 
 /// The longest argument that a program can be given, bytes.
@@ -76,6 +77,17 @@ pub struct RawOptions {
     pub to_background: bool,
     /// It is started in the background, whatever the mode.
     pub background: bool,
+    /// How it is judged before it starts; `None` not at all.
+    pub guard: Option<Guard>,
+}
+
+/// How commands are judged before they start.
+#[derive(Clone, Debug, Default)]
+pub struct Guard {
+    /// Rules and wrappers.
+    pub policy: Policy,
+    /// What a person would be asked about is refused.
+    pub denies_ask: bool,
 }
 
 /// Limits as given.
@@ -156,6 +168,10 @@ pub struct Request {
     pub to_background: bool,
     /// It is started in the background.
     pub background: bool,
+    /// How it is judged before it starts.
+    pub guard: Option<Guard>,
+    /// What was found out before it started: one fact a line of its outcome.
+    pub notes: Vec<String>,
 }
 
 /// Where whole output goes.
@@ -247,6 +263,8 @@ impl Request {
             registry: raw.registry,
             to_background,
             background,
+            guard: raw.guard,
+            notes: Vec::new(),
         })
     }
 

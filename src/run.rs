@@ -1,9 +1,10 @@
-//! The spine, the whole way of a command: request → start → capture → outcome. (Safety will stand before the start.)
+//! The spine, the whole way of a command: request → safety → start → capture → outcome.
 
 mod deliver;
 mod drive;
 mod ending;
 mod feed;
+mod guard;
 mod journal;
 mod listener;
 mod moving;
@@ -42,7 +43,11 @@ impl Run {
     ///
     /// # Errors
     /// When nothing could be run.
-    pub fn begin(request: Request) -> Result<Self, Error> {
+    pub fn begin(mut request: Request) -> Result<Self, Error> {
+        let takes_long = guard::takes_long(&request);
+        if !takes_long && !request.aborted {
+            guard::judge(&mut request)?;
+        }
         let failed = |error: supervise::HelperError| Error::helper(&error, &request.command);
         let helpers = Helpers::shared().map_err(failed)?;
         let task = if request.background && !request.aborted { request.order(Some(request.limit)) } else { None };
@@ -58,6 +63,7 @@ impl Run {
         let mut run = Self { request, order, helpers, begun: None, _place: place };
         // A script is megabytes long, and not written down on the caller's thread.
         if !run.request.aborted
+            && !takes_long
             && !run.request.is_script()
             && let Some(slot) = Admission::shared().try_enter()
         {
@@ -84,6 +90,7 @@ impl Run {
         if self.request.aborted {
             return Ok(Outcome::not_started(&self.request));
         }
+        guard::judge(&mut self.request)?;
         self.write_script()?;
         let mut begun = self.begun.take();
         let mut tries = 0;

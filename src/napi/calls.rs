@@ -12,6 +12,7 @@ use tokio::task::AbortHandle;
 use super::events::{Dispatch, NativeEvent, Teller};
 use super::request::NativeRequest;
 use super::result::BackgroundTask;
+use super::safety;
 use crate::background::Registry;
 use crate::error::Error;
 use crate::request::{RawOptions, Request};
@@ -99,8 +100,12 @@ impl Calls {
         let id = self.number();
         let registry = native.options.registry.and_then(|number| self.registries().get(&number).cloned());
         let closed = native.options.registry.is_some() && registry.is_none();
-        let raw = RawOptions { registry, background: as_task, ..native.into() };
-        let begun = if closed { Err(Error::Closed) } else { Request::check(raw).and_then(Run::begin) };
+        let guard = safety::guard(native.options.safety.as_ref()).map_err(Error::InvalidArg);
+        let guard = if closed { Err(Error::Closed) } else { guard };
+        let begun = guard.and_then(|guard| {
+            let raw = RawOptions { registry, background: as_task, guard, ..native.into() };
+            Request::check(raw).and_then(Run::begin)
+        });
         let run = match begun {
             Ok(run) => run,
             Err(error) => {

@@ -6,6 +6,7 @@ mod events;
 mod registry;
 mod request;
 mod result;
+mod safety;
 
 pub use bridge::Bridge;
 pub use events::{NativeEvent, NativeGrowth};
@@ -15,3 +16,4 @@ pub use result::{
     BackgroundCheck, BackgroundTask, BashResult, BashSnapshot, BashTruncation, BashUsage, NativeError, OutputChunk,
     Survivor, Truncation,
 };
+pub use safety::{NativeSafety, analyze, safety_rules};

@@ -3,6 +3,7 @@
 use napi::bindgen_prelude::Uint8Array;
 use napi_derive::napi;
 
+use super::safety::NativeSafety;
 use crate::plan::{Inherit, RawLimits};
 use crate::request::{self, RawOptions, RawSpill, RawTruncate};
 
@@ -72,6 +73,8 @@ pub struct NativeOptions {
     pub registry: Option<u32>,
     /// At its limit it moves to the background.
     pub to_background: Option<bool>,
+    /// How it is judged before it starts.
+    pub safety: Option<NativeSafety>,
 }
 
 /// `BashLimits` of the contract.
@@ -158,10 +161,11 @@ impl From<NativeRequest> for RawOptions {
             limits: given.limits.map(RawLimits::from),
             shell: given.shell,
             aborted: is(given.aborted),
-            // By its number it is known to the bridge.
+            // Its registry is known to the bridge by its number, and its guard is made where an error can be told.
             registry: None,
             to_background: is(given.to_background),
             background: false,
+            guard: None,
         }
     }
 }

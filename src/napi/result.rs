@@ -186,6 +186,8 @@ pub struct NativeError {
     pub message: String,
     /// The system's error (`EAGAIN`), where there is one.
     pub errno: Option<String>,
+    /// Why a command was not let through: `Finding[]` as JSON.
+    pub findings: Option<String>,
 }
 
 #[expect(clippy::cast_precision_loss, reason = "JavaScript counts in doubles; exact up to 2^53")]
@@ -308,6 +310,10 @@ impl From<run::Snapshot> for BashSnapshot {
 
 impl From<Error> for NativeError {
     fn from(error: Error) -> Self {
-        Self { code: error.code().to_owned(), message: error.to_string(), errno: error.errno() }
+        let findings = match &error {
+            Error::Blocked { findings, .. } => serde_json::to_string(findings).ok(),
+            _ => None,
+        };
+        Self { code: error.code().to_owned(), message: error.to_string(), errno: error.errno(), findings }
     }
 }

@@ -115,6 +115,12 @@ impl Environment {
         entries(&self.block)
     }
 
+    /// The same, `NAME=VALUE` and a NUL each.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.block
+    }
+
     /// The value of a name, or None.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {

@@ -15,8 +15,6 @@ pub struct Command<'a> {
     pub cwd: &'a Value,
     /// Where all of it happens.
     pub scene: &'a Scene,
-    /// It is a function that calls itself without end, twice or beside itself each time.
-    pub bomb: bool,
 }
 
 impl<'a> Command<'a> {
@@ -40,6 +38,8 @@ pub struct Redirect {
     pub fd: Option<u32>,
     /// File, descriptor, here-string or the delimiter of a heredoc.
     pub target: Value,
+    /// The target as it is written.
+    pub source: String,
     /// The folder that a relative target is resolved against.
     pub cwd: Value,
 }

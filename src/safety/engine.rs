@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 
 use super::analysis::{Analysis, CommandUnit, Finding, ReadOnly, RedirectUnit, Word};
-use super::command::{Command, Redirect, Scene};
+use super::command::{Command, Input, Redirect, Scene, Source};
 use super::follow::{Environment, Told, Walker, normal};
 use super::level::{Confidence, Verdict};
 use super::read_only::read_only;
-use super::rules::{INCOMPLETE, OPAQUE_COMMAND, OPAQUE_SCRIPT, RULES, Rule};
+use super::rules::{Hit, RULES, Rule, fork_bomb, incomplete, opaque_command, opaque_script};
 use super::unwrap::Custom;
 use super::value::{Piece, Value};
 
@@ -27,26 +27,31 @@ pub struct Policy {
     pub wrappers: Custom,
 }
 
-/// Where a command is to run.
-#[derive(Clone, Copy, Debug)]
-pub struct Place<'a> {
+/// What a command is to run with.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Setting<'a> {
     /// The folder that it starts in, absolute.
     pub cwd: &'a str,
     /// The user's home.
     pub home: &'a str,
     /// Its variables.
     pub environment: Environment<'a>,
+    /// Its positional parameters.
+    pub args: &'a [String],
+    /// What it reads on its standard input, where that is known.
+    pub stdin: Option<&'a str>,
 }
 
-/// Says what a command does. `args` are its positional parameters.
-pub fn analyze(command: &str, place: Place<'_>, args: &[String], policy: &Policy) -> Analysis {
-    let scene = scene(place);
-    let mut walker = Walker::new(place.environment, &scene, &policy.wrappers);
+/// Says what a command does.
+pub fn analyze(command: &str, setting: Setting<'_>, policy: &Policy) -> Analysis {
+    let scene = scene(setting);
+    let mut walker = Walker::new(setting.environment, &scene, &policy.wrappers);
     if command.contains('\0') || command.len() > MAX_COMMAND {
         walker.complete = false;
     } else {
-        let args = std::iter::once(Value::of("bash")).chain(args.iter().map(Value::of)).collect();
-        walker.command(command, args);
+        let args = std::iter::once(Value::of("bash")).chain(setting.args.iter().map(Value::of)).collect();
+        let input = setting.stdin.map_or(Input::Inherited, |text| Input::Text(Value::of(text), Source::Pipe));
+        walker.command(command, args, input);
     }
     let judge = Judge { scene: &scene, policy, units: Utf16::new(command) };
     let mut findings = Vec::new();
@@ -73,11 +78,11 @@ pub fn analyze(command: &str, place: Place<'_>, args: &[String], policy: &Policy
     }
 }
 
-fn scene(place: Place<'_>) -> Scene {
+fn scene(setting: Setting<'_>) -> Scene {
     let mut temp = vec!["/tmp".to_owned(), "/var/tmp".to_owned(), "/private/tmp".to_owned(), "/dev/shm".to_owned()];
-    let own = place.environment.get("TMPDIR").filter(|folder| folder.starts_with('/')).map(normal);
+    let own = setting.environment.get("TMPDIR").filter(|folder| folder.starts_with('/')).map(normal);
     temp.extend(own.filter(|folder| folder.len() > 1 && !temp.contains(folder)));
-    Scene { cwd: normal(place.cwd), home: normal(place.home), temp }
+    Scene { cwd: normal(setting.cwd), home: normal(setting.home), temp }
 }
 
 /// Holds rules against what was found.
@@ -98,7 +103,10 @@ impl Judge<'_> {
             return;
         }
         if told.opaque {
-            self.unseen(&OPAQUE_SCRIPT, told, findings);
+            self.finding(told, &opaque_script::RULE, opaque_script::hit(), told.confidence, findings);
+        }
+        if told.bomb {
+            self.finding(told, &fork_bomb::RULE, fork_bomb::hit(), told.confidence, findings);
         }
         let choices = choices(&told.argv);
         let sure = if choices.len() > 1 { Confidence::Partial } else { Confidence::Exact };
@@ -109,75 +117,69 @@ impl Judge<'_> {
                 self.rules(told, &command, sure, findings);
             }
         }
-        let headless = told.argv.first().is_some_and(|head| head.base_name().is_none_or(str::is_empty) && choices.len() == 1);
-        if headless && !told.uncalled && !told.opaque && told.listed {
-            self.unseen(&OPAQUE_COMMAND, told, findings);
+        // `$X -rf /` without an X: what was meant is not known either.
+        let nameless = |head: &Value| head.base_name().is_none_or(|name| name.is_empty() || name.starts_with('-'));
+        if told.argv.first().is_some_and(nameless) && choices.len() == 1 && !told.opaque && told.listed {
+            self.finding(told, &opaque_command::RULE, opaque_command::hit(), told.confidence, findings);
         }
     }
 
     fn rules(&self, told: &Told, command: &Command<'_>, sure: Confidence, findings: &mut Vec<Finding>) {
         let name = command.name();
         for rule in RULES {
-            let level = self.level(rule);
-            if level == Verdict::Allow || !(rule.heads.is_empty() || name.is_some_and(|name| rule.heads.contains(&name))) {
-                continue;
-            }
-            let Some(hit) = (rule.check)(command) else { continue };
-            // What nobody calls yet may be called: only what is sure to be wrong counts.
-            if told.uncalled && hit.confidence != Confidence::Exact {
-                continue;
-            }
-            let sure = if told.uncalled { sure.max(Confidence::Partial) } else { sure };
-            let confidence = sure.max(hit.confidence);
-            let level = if level == Verdict::Deny && confidence != Confidence::Exact { Verdict::Ask } else { level };
-            let finding = Finding {
-                rule_id: rule.id.to_owned(),
-                level,
-                confidence,
-                span: self.units.span(&told.span),
-                argv: texts(command.argv, &told.sources),
-                via: told.via.clone(),
-                message: hit.message,
-                suggestion: hit.suggestion,
-            };
-            let same = |other: &&mut Finding| other.rule_id == finding.rule_id && other.span == finding.span && other.via == finding.via;
-            match findings.iter_mut().find(same) {
-                Some(other) if (other.level, other.confidence.cmp(&finding.confidence)) >= (level, std::cmp::Ordering::Equal) => {}
-                Some(other) => *other = finding,
-                None => findings.push(finding),
+            if (rule.heads.is_empty() || name.is_some_and(|name| rule.heads.contains(&name)))
+                && let Some(hit) = (rule.check)(command)
+            {
+                self.finding(told, rule, hit, sure, findings);
             }
         }
     }
 
-    /// A finding of the engine's own: what runs cannot be seen.
-    fn unseen(&self, rule: &Rule, told: &Told, findings: &mut Vec<Finding>) {
-        let level = self.level(rule);
-        if level == Verdict::Allow {
+    fn finding(&self, told: &Told, rule: &Rule, hit: Hit, sure: Confidence, findings: &mut Vec<Finding>) {
+        // What nobody calls yet may be called: only what is sure to be wrong counts.
+        if told.uncalled && hit.confidence != Confidence::Exact {
             return;
         }
-        findings.push(Finding {
+        let sure = if told.uncalled { sure.max(Confidence::Partial) } else { sure };
+        let confidence = sure.max(hit.confidence);
+        let level = match self.level(rule) {
+            Verdict::Allow => return,
+            Verdict::Deny if confidence != Confidence::Exact => Verdict::Ask,
+            level => level,
+        };
+        let finding = Finding {
             rule_id: rule.id.to_owned(),
-            level: level.min(Verdict::Ask),
-            confidence: Confidence::Opaque,
+            level,
+            confidence,
             span: self.units.span(&told.span),
             argv: texts(&told.argv, &told.sources),
             via: told.via.clone(),
-            message: rule.message().to_owned(),
-            suggestion: String::new(),
-        });
+            message: hit.message,
+            suggestion: hit.suggestion,
+        };
+        let same = |other: &&mut Finding| {
+            other.rule_id == finding.rule_id && other.span == finding.span && other.via == finding.via
+        };
+        match findings.iter_mut().find(same) {
+            Some(other) if (other.level, std::cmp::Reverse(other.confidence)) >= (level, std::cmp::Reverse(confidence)) => {}
+            Some(other) => *other = finding,
+            None => findings.push(finding),
+        }
     }
 
     fn incomplete(&self, command: &str) -> Option<Finding> {
-        let level = self.level(&INCOMPLETE);
+        let level = self.level(&incomplete::RULE);
+        let hit = incomplete::hit();
         (level != Verdict::Allow).then(|| Finding {
-            rule_id: INCOMPLETE.id.to_owned(),
+            rule_id: incomplete::RULE.id.to_owned(),
+            // Nothing was found, so nothing can be denied.
             level: level.min(Verdict::Ask),
-            confidence: Confidence::Opaque,
+            confidence: hit.confidence,
             span: self.units.span(&(0..command.len())),
             argv: Vec::new(),
             via: Vec::new(),
-            message: INCOMPLETE.message().to_owned(),
-            suggestion: String::new(),
+            message: hit.message,
+            suggestion: hit.suggestion,
         })
     }
 
@@ -233,11 +235,13 @@ fn choices(argv: &[Value]) -> Vec<Vec<Value>> {
     }
     let mut choices = vec![Vec::new()];
     for value in argv {
-        let values = alternatives(value);
-        let few = choices.len() * values.len() <= MAX_CHOICES;
+        let mut values = alternatives(value);
+        if choices.len() * values.len() > MAX_CHOICES {
+            values = vec![Value::unknown()];
+        }
         let mut longer = Vec::new();
         for choice in &choices {
-            for value in if few { &values[..] } else { &[Value::unknown()] } {
+            for value in &values {
                 let mut choice: Vec<Value> = choice.clone();
                 // A word that comes to nothing is none.
                 if !(value.pieces().is_empty() && open_word(argv, &choice)) {

@@ -2,11 +2,14 @@
 //!
 //! A guard against mistakes, not a boundary against malice (see docs/safety.md).
 
+mod analysis;
 mod command;
+mod engine;
 mod level;
 mod follow;
 mod options;
 mod read;
+mod read_only;
 mod rules;
 mod tables;
 mod unwrap;
@@ -15,3 +18,8 @@ mod value;
 pub use command::{Command, Input, Redirect, Scene, Source};
 pub use level::{Confidence, Verdict};
 pub use value::{Piece, Value};
+pub use analysis::{Analysis, CommandUnit, Finding, ReadOnly, RedirectUnit, Word};
+pub use engine::{Policy, Setting, analyze};
+pub use follow::Environment;
+pub use rules::{RULES, Rule};
+pub use unwrap::WrapperKind;

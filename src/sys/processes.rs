@@ -251,6 +251,12 @@ pub fn process_mark() -> &'static str {
     })
 }
 
+/// The home of the user that this process runs as, by the user database; `None` where it does not say.
+pub fn home() -> Option<String> {
+    let user = nix::unistd::User::from_uid(nix::unistd::getuid()).ok().flatten()?;
+    user.dir.into_os_string().into_string().ok()
+}
+
 /// Lets other processes of the machine go before this one and those that it starts from here on.
 pub fn stand_back() {
     // A wish: without it everything works, only less politely.

@@ -189,7 +189,7 @@ impl Walker<'_> {
 }
 
 /// An absolute path without `.`, `..` and doubled slashes.
-pub(crate) fn normal(path: &str) -> String {
+pub fn normal(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/') {
         match part {

@@ -156,7 +156,6 @@ impl Walker<'_> {
             redirects: &redirects,
             cwd: &folders[0],
             scene: self.scene,
-            bomb: false,
         };
         let inners = if call.dead || call.argv.is_empty() { Vec::new() } else { unwrap(&command, &call.input, self.custom) };
         let carried = inners.iter().position(|inner| {

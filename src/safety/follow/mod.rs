@@ -11,6 +11,7 @@ mod text;
 mod told;
 mod walk;
 
+pub use builtins::normal;
 pub use shell::Environment;
 pub use told::Told;
 pub use walk::Walker;

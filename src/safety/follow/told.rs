@@ -47,6 +47,6 @@ pub struct Told {
 impl Told {
     /// As rules see it, in one of its folders.
     pub fn command<'a>(&'a self, cwd: &'a Value, scene: &'a Scene) -> Command<'a> {
-        Command { argv: &self.argv, assignments: &self.assignments, redirects: &self.redirects, cwd, scene, bomb: self.bomb }
+        Command { argv: &self.argv, assignments: &self.assignments, redirects: &self.redirects, cwd, scene }
     }
 }

@@ -124,7 +124,7 @@ impl<'a> Walker<'a> {
     }
 
     /// Follows a whole command.
-    pub fn command(&mut self, text: &str, args: Vec<Value>) {
+    pub fn command(&mut self, text: &str, args: Vec<Value>, input: Input) {
         let context = Context {
             origin: Origin { text: text.into(), heredocs: Rc::from([]), fixed: None },
             via: Vec::new(),
@@ -137,6 +137,7 @@ impl<'a> Walker<'a> {
             elsewhere: false,
         };
         let mut shell = Shell::new(Value::of(self.scene.cwd.as_str()), args);
+        shell.input = input;
         self.script(&mut shell, text, context);
         for (text, context) in std::mem::take(&mut self.traps) {
             self.script(&mut shell, &text, context);
@@ -502,8 +503,9 @@ impl<'a> Walker<'a> {
             if reads && found.is_some() {
                 input = found;
             }
-            let cwd = shell.cwd().clone();
-            redirects.push(Redirect { op: redirection.op.to_owned(), fd: redirection.fd, target, cwd });
+            let source = context.origin.text.get(redirection.target.span.clone()).unwrap_or_default().to_owned();
+            let (op, cwd) = (redirection.op.to_owned(), shell.cwd().clone());
+            redirects.push(Redirect { op, fd: redirection.fd, target, source, cwd });
         }
         (redirects, input)
     }

@@ -2,7 +2,7 @@
 
 use super::rule::{Hit, Rule};
 use crate::safety::command::Command;
-use crate::safety::level::Verdict;
+use crate::safety::level::{Confidence, Verdict};
 
 pub static RULE: Rule = Rule {
     id: "incomplete",
@@ -18,4 +18,13 @@ pub static RULE: Rule = Rule {
 /// The engine knows it from the syntax.
 fn check(_: &Command) -> Option<Hit> {
     None
+}
+
+/// What the engine says where it finds it.
+pub fn hit() -> Hit {
+    Hit {
+        confidence: Confidence::Opaque,
+        message: "the command could not be read as a whole, so it cannot be judged. Check its syntax, or split it into shorter commands".to_owned(),
+        suggestion: String::new(),
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::rule::{Hit, Rule};
 use crate::safety::command::Command;
-use crate::safety::level::Verdict;
+use crate::safety::level::{Confidence, Verdict};
 
 pub static RULE: Rule = Rule {
     id: "opaque-command",
@@ -29,4 +29,13 @@ pub static RULE: Rule = Rule {
 /// The engine knows it from the words alone.
 fn check(_: &Command) -> Option<Hit> {
     None
+}
+
+/// What the engine says where it finds it.
+pub fn hit() -> Hit {
+    Hit {
+        confidence: Confidence::Opaque,
+        message: "the name of the program is not known before the command runs, so it cannot be judged. Write the program out".to_owned(),
+        suggestion: String::new(),
+    }
 }

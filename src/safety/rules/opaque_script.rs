@@ -2,7 +2,7 @@
 
 use super::rule::{Hit, Rule};
 use crate::safety::command::Command;
-use crate::safety::level::Verdict;
+use crate::safety::level::{Confidence, Verdict};
 
 pub static RULE: Rule = Rule {
     id: "opaque-script",
@@ -34,4 +34,13 @@ pub static RULE: Rule = Rule {
 /// The engine knows it from where the text comes.
 fn check(_: &Command) -> Option<Hit> {
     None
+}
+
+/// What the engine says where it finds it.
+pub fn hit() -> Hit {
+    Hit {
+        confidence: Confidence::Opaque,
+        message: "a script is run that cannot be seen before it runs. Write it to a file, read it, and run that file".to_owned(),
+        suggestion: String::new(),
+    }
 }

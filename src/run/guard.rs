@@ -1,0 +1,46 @@
+//! Whether a command is let through, before anything starts.
+
+use crate::error::Error;
+use crate::request::Request;
+use crate::safety::{Environment, Finding, Setting, Verdict, analyze};
+use crate::sys;
+
+/// A longer command is not judged on the caller's thread.
+const MAX_AT_ONCE: usize = 8 * 1024;
+
+/// Whether it takes so long to judge that the caller's thread must not wait for it.
+pub(super) fn takes_long(request: &Request) -> bool {
+    request.guard.is_some() && request.command.len() > MAX_AT_ONCE
+}
+
+/// Judges a command. What it is warned of becomes a note of its outcome.
+///
+/// # Errors
+/// [`Error::Blocked`] for what is denied, and for what a person would be asked about if the caller wants that refused.
+pub(super) fn judge(request: &mut Request) -> Result<(), Error> {
+    let Some(guard) = request.guard.take() else { return Ok(()) };
+    let own = request.environment.get("HOME").filter(|home| home.starts_with('/')).map(str::to_owned);
+    let home = own.or_else(sys::home).unwrap_or_default();
+    let cwd = request.cwd.to_string_lossy();
+    let setting = Setting {
+        cwd: &cwd,
+        home: &home,
+        environment: Environment(request.environment.text()),
+        args: &request.args,
+        stdin: request.stdin.as_deref().and_then(|bytes| std::str::from_utf8(bytes).ok()),
+    };
+    let analysis = analyze(&request.command, setting, &guard.policy);
+    let refused = if guard.denies_ask { Verdict::Ask } else { Verdict::Deny };
+    if analysis.verdict >= refused {
+        let message = analysis.findings.first().map(|finding| finding.message.clone()).unwrap_or_default();
+        return Err(Error::Blocked { message, findings: analysis.findings });
+    }
+    request.notes.extend(analysis.findings.iter().map(note));
+    request.notes.dedup();
+    Ok(())
+}
+
+fn note(finding: &Finding) -> String {
+    let what = if finding.level == Verdict::Ask { "a person would be asked about this" } else { "warning" };
+    format!("{what}: {} ({})", finding.message, finding.rule_id)
+}
