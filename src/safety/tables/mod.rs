@@ -3,3 +3,5 @@
 pub mod devices;
 pub mod files;
 pub mod git;
+pub mod heads;
+pub mod wrappers;

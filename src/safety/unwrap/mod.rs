@@ -1,9 +1,27 @@
 //! What a command runs in its turn: `sudo rm`, `bash -c '…'`, `xargs rm`, `python -c '…'`.
 
+mod dispatch;
+mod evaluate;
+mod exec_rest;
+mod find;
+mod flat;
+mod git;
+mod hooks;
+mod inline;
 mod inner;
+mod items;
+mod matches;
+mod parallel;
+mod shell;
+mod special;
+mod stdin;
+#[cfg(test)]
+mod testing;
+mod unknown;
+mod words;
+#[cfg(test)]
+mod wrappers_tests;
+mod xargs;
 
+pub use dispatch::unwrap;
 pub use inner::{Custom, Inner, WrapperKind};
-
-pub fn unwrap(_: &super::command::Command, _: &super::command::Input, _: &Custom) -> Vec<Inner> {
-    Vec::new()
-}

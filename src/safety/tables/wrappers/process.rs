@@ -1,0 +1,203 @@
+//! Wrappers that set a process up: its environment, priority, limits, tracing.
+
+use super::wrapper::{Dashes, Wrapper};
+
+pub(super) static PROCESS: &[Wrapper] = &[
+    Wrapper::rest(
+        &["env", "genv"],
+        "i0u:C:S:va:P:L:U:",
+        &[
+            "ignore-environment",
+            "null",
+            "unset=",
+            "chdir=",
+            "split-string=",
+            "block-signal=?",
+            "default-signal=?",
+            "ignore-signal=?",
+            "list-signal-handling",
+            "debug",
+            "argv0=",
+            "help",
+            "version",
+        ],
+    )
+    .assignments()
+    .chdir(&["C", "chdir"])
+    .stop(&["help", "version"]),
+    Wrapper::rest(&["nice", "gnice"], "n:0123456789", &["adjustment=", "help", "version"]),
+    Wrapper::rest(
+        &["ionice"],
+        "c:n:p:P:u:tThV",
+        &["class=", "classdata=", "pid=", "pgid=", "uid=", "ignore", "help", "version"],
+    )
+    .stop(&["p", "P", "u", "pid", "pgid", "uid"]),
+    Wrapper::rest(
+        &["chrt"],
+        "abdefimoprRT:P:D:vhV",
+        &[
+            "all-tasks",
+            "batch",
+            "deadline",
+            "ext",
+            "fifo",
+            "idle",
+            "max",
+            "other",
+            "pid",
+            "rr",
+            "reset-on-fork",
+            "sched-runtime=",
+            "sched-period=",
+            "sched-deadline=",
+            "verbose",
+            "help",
+            "version",
+        ],
+    )
+    .operands(1)
+    .stop(&["p", "pid", "m", "max"]),
+    Wrapper::rest(&["taskset"], "apchV", &["all-tasks", "pid", "cpu-list", "help", "version"])
+        .operands(1)
+        .stop(&["p", "pid"]),
+    Wrapper::rest(
+        &["numactl"],
+        "i:p:P:m:N:C:lbaHsw:",
+        &[
+            "interleave=",
+            "preferred=",
+            "membind=",
+            "cpunodebind=",
+            "physcpubind=",
+            "localalloc",
+            "balancing",
+            "all",
+            "show",
+            "hardware",
+        ],
+    )
+    .stop(&["H", "s", "show", "hardware"]),
+    Wrapper::rest(
+        &["prlimit"],
+        "c::d::e::f::i::l::m::n::q::r::s::t::u::v::x::y::p:o:",
+        &["pid=", "output=", "noheadings", "raw", "verbose"],
+    )
+    .stop(&["p", "pid"]),
+    Wrapper::rest(&["softlimit"], "m:a:d:f:o:p:r:c:t:s:l:", &[]),
+    Wrapper::rest(
+        &["cpulimit"],
+        "l:p:P:e:c:zqvmfibh",
+        &["limit=", "pid=", "exe=", "path=", "include-children", "lazy", "foreground", "background"],
+    ),
+    Wrapper::rest(&["trickle"], "sd:u:w:t:l:n:L:P:hvV", &[]),
+    Wrapper::rest(
+        &["timeout", "gtimeout"],
+        "fk:s:pv",
+        &["foreground", "kill-after=", "preserve-status", "signal=", "verbose", "help", "version"],
+    )
+    .operands(1),
+    Wrapper::rest(
+        &["time", "gtime"],
+        "apvqlf:o:hV",
+        &["append", "format=", "output=", "portability", "quiet", "verbose", "help", "version"],
+    ),
+    Wrapper::rest(
+        &[
+            "nohup",
+            "gnohup",
+            "setsid",
+            "daemon",
+            "chronic",
+            "ifne",
+            "mispipe",
+            "eatmydata",
+            "nocache",
+            "catchsegv",
+            "unbuffer",
+        ],
+        "cfwpnhV",
+        &["ctty", "fork", "wait"],
+    ),
+    Wrapper::rest(&["stdbuf", "gstdbuf"], "i:o:e:", &["input=", "output=", "error=", "help", "version"]),
+    Wrapper::rest(&["command"], "pvV", &[]).stop(&["v", "V"]),
+    Wrapper::rest(&["builtin", "noglob", "nocorrect"], "", &[]),
+    Wrapper::rest(&["exec"], "cla:", &[]),
+    Wrapper::rest(&["busybox", "toybox"], "", &["list", "list-full", "install", "help"]),
+    Wrapper::rest(&["coreutils"], "", &["coreutils-prog="]),
+    Wrapper::rest(
+        &["setarch", "linux32", "linux64", "i386", "x86_64", "aarch64"],
+        "vRFZLXBIST3hV",
+        &["uname-2.6", "addr-no-randomize", "list"],
+    ),
+    Wrapper::rest(&["arch"], "cd:e:h", &["x86_64", "arm64", "arm64e", "i386"]),
+    Wrapper::rest(&["caffeinate"], "disut:w:m", &[]),
+    Wrapper::rest(&["faketime"], "fmp:", &["exclude-monotonic"]).operands(1),
+    Wrapper::rest(&["rlwrap"], "A:a:b:cC:D:ef:F:g:hH:iIl:m:M:nN:oO:p:P:q:rRs:S:t:T:uUvw:WzZ:", &[]),
+    Wrapper::rest(&["proxychains", "proxychains4", "torsocks", "torify", "tsocks"], "qf:", &[]),
+    Wrapper::rest(&["tini", "dumb-init", "catatonit"], "svgwp:ecr:", &["single-child", "rewrite=", "verbose"]),
+    Wrapper::rest(
+        &["strace"],
+        "a:b:cCdDe:E:fFhI:ikno:O:p:P:qrs:S:tTu:U:vVwxX:yYzZ",
+        &[
+            "attach=",
+            "columns=",
+            "env=",
+            "output=",
+            "trace=",
+            "trace-path=",
+            "string-limit=",
+            "summary-sort-by=",
+            "user=",
+            "summary-columns=",
+            "interruptible=",
+            "signal=",
+            "inject=",
+            "follow-forks",
+            "summary",
+            "summary-only",
+            "status=",
+        ],
+    ),
+    Wrapper::rest(&["ltrace"], "a:A:bcCD:e:fF:hiLl:n:o:p:rs:Stu:vVw:x:X:", &["output=", "library=", "config="]),
+    Wrapper::rest(&["valgrind"], "qvhd", &["tool=", "log-file=", "suppressions="]),
+    Wrapper::rest(
+        &["perf"],
+        "e:o:r:p:t:a:C:F:g:D:I:x:dvniBABS",
+        &["event=", "output=", "repeat=", "pid=", "tid=", "call-graph=", "freq="],
+    )
+    .sub(&[&["stat"], &["record"], &["trace"], &["mem", "record"]], "", &[])
+    .child(),
+    Wrapper::rest(&["gdb", "cgdb"], "", &["args"]).behind(&["--args", "-args"]).child(),
+    Wrapper::rest(&["lldb"], "o:O:s:S:p:n:", &["batch"]).dashes(Dashes::Need).child(),
+    Wrapper::rest(&["rr"], "", &[]).sub(&[&["record"]], "", &[]).child(),
+    Wrapper::each(
+        &["hyperfine"],
+        "w:m:M:r:s:p:c:P:D:L:S:iNn:uh:",
+        &[
+            "warmup=",
+            "min-runs=",
+            "max-runs=",
+            "runs=",
+            "setup=",
+            "prepare=",
+            "conclude=",
+            "cleanup=",
+            "parameter-scan=",
+            "parameter-step-size=",
+            "parameter-list=",
+            "shell=",
+            "ignore-failure",
+            "style=",
+            "sort=",
+            "time-unit=",
+            "export-json=",
+            "export-csv=",
+            "export-markdown=",
+            "show-output",
+            "output=",
+            "input=",
+            "command-name=",
+        ],
+    )
+    .script(&["s", "p", "c", "setup", "prepare", "conclude", "cleanup"]),
+];

@@ -1,0 +1,263 @@
+//! Wrappers from the table: `sudo -u me rm`, `docker exec box rm`, `watch 'rm …'`.
+
+use super::inner::Inner;
+use super::stdin::from_stdin;
+use super::words::{joined, variable};
+use crate::safety::command::{Command, Input};
+use crate::safety::level::Confidence;
+use crate::safety::options::{Parsed, Spec, parse};
+use crate::safety::tables::heads;
+use crate::safety::tables::wrappers::{Dashes, Form, Login, Wrapper};
+use crate::safety::value::Value;
+
+/// How often options and assignments may take turns.
+const TURNS: usize = 8;
+
+/// What a wrapper runs; `None` where the command is not the subcommand that it is about.
+pub(super) fn exec_rest(command: &Command, name: &str, input: &Input, wrapper: &Wrapper) -> Option<Vec<Inner>> {
+    let (start, via) = subcommand(command.argv, name, wrapper)?;
+    Some(Reading::new(command, wrapper, start, via).read(input))
+}
+
+/// Where the words behind the subcommand begin, and the name with it.
+fn subcommand(argv: &[Value], name: &str, wrapper: &Wrapper) -> Option<(usize, String)> {
+    if wrapper.sub.is_empty() {
+        return Some((1, name.to_owned()));
+    }
+    let longest = wrapper.sub.iter().map(|path| path.len()).max().unwrap_or(0);
+    let mut found: Vec<(usize, &str)> = Vec::new();
+    let mut from = 1;
+    while found.len() < longest {
+        let Some(first) = parse(&argv[from..], &wrapper.globals).operands.first().map(|at| from + at) else { break };
+        let Some(word) = argv[first].known() else { break };
+        from = first + 1;
+        found.push((from, word));
+    }
+    // The longest one first: `dotenv run` before `dotenv`.
+    let mut paths: Vec<_> = wrapper.sub.to_vec();
+    paths.sort_by_key(|path| std::cmp::Reverse(path.len()));
+    for path in paths {
+        if found.len() >= path.len() && found.iter().zip(path).all(|((_, word), part)| word == part) {
+            let from = path.len().checked_sub(1).map_or(1, |last| found[last].0);
+            let via = std::iter::once(name).chain(path.iter().copied()).collect::<Vec<_>>().join(" ");
+            return Some((from, via));
+        }
+    }
+    None
+}
+
+/// A wrapper's words while they are read.
+struct Reading<'a> {
+    command: &'a Command<'a>,
+    wrapper: &'a Wrapper,
+    via: String,
+    /// The first word that is not yet read.
+    from: usize,
+    assignments: Vec<(String, Value)>,
+    cwd: Option<Value>,
+    found: Vec<Inner>,
+    /// Whether an option in `switch` was given.
+    switched: bool,
+    /// Whether an option that starts a shell was given.
+    login: bool,
+    /// Whether every option is in the spec, or stands away from the command.
+    plain: bool,
+}
+
+impl<'a> Reading<'a> {
+    fn new(command: &'a Command<'a>, wrapper: &'a Wrapper, from: usize, via: String) -> Self {
+        Self {
+            command,
+            wrapper,
+            via,
+            from,
+            assignments: Vec::new(),
+            cwd: None,
+            found: Vec::new(),
+            switched: false,
+            login: wrapper.login == Login::Alone,
+            plain: true,
+        }
+    }
+
+    fn read(mut self, input: &Input) -> Vec<Inner> {
+        let argv = self.command.argv;
+        let mut needed = true;
+        if self.wrapper.dashes != Dashes::End
+            && let Some(dashes) = argv[self.from..]
+                .iter()
+                .position(|word| word.known().is_some_and(|text| self.wrapper.marks.contains(&text)))
+        {
+            let end = self.from + dashes;
+            let spec = Spec { permute: true, ..self.wrapper.spec };
+            if self.options(&parse(&argv[self.from..end], &spec)) {
+                return Vec::new();
+            }
+            self.from = end + 1;
+            self.plain = true;
+            needed = false;
+        } else if !self.leading() {
+            return Vec::new();
+        }
+        if self.wrapper.assignments {
+            self.take_assignments();
+        }
+        if needed && self.wrapper.dashes == Dashes::Need {
+            return self.found;
+        }
+        if self.from >= argv.len() {
+            if self.login && self.found.is_empty() {
+                return from_stdin(input, &self.via, Vec::new(), false, self.wrapper.elsewhere);
+            }
+            return self.found;
+        }
+        self.command_words();
+        self.found
+    }
+
+    /// Options, operands and assignments before the command. False where it runs nothing.
+    fn leading(&mut self) -> bool {
+        let argv = self.command.argv;
+        let mut operands = self.wrapper.operands;
+        for _ in 0..TURNS {
+            let parsed = parse(&argv[self.from..], &self.wrapper.spec);
+            if self.options(&parsed) {
+                return false;
+            }
+            let Some(first) = parsed.operands.first() else {
+                self.from = argv.len();
+                return true;
+            };
+            let ended = parsed.dashes.is_some_and(|dashes| dashes < *first);
+            self.from += first;
+            // `env - cmd`, `su -`
+            if argv[self.from].known() == Some("-") && self.wrapper.assignments {
+                self.from += 1;
+            }
+            let before = self.from;
+            if self.wrapper.assignments {
+                self.take_assignments();
+            }
+            let taken = operands.min(argv.len() - self.from);
+            self.from += taken;
+            operands -= taken;
+            self.script_option();
+            let more = argv.get(self.from).is_some_and(|word| word.prefix().starts_with('-'));
+            if !self.wrapper.again || ended || !more || self.from == before {
+                return true;
+            }
+        }
+        true
+    }
+
+    /// `flock FILE -c 'script'`: a script option behind the operands.
+    fn script_option(&mut self) {
+        let argv = self.command.argv;
+        if self.wrapper.operands == 0 || self.wrapper.script.is_empty() || self.wrapper.again {
+            return;
+        }
+        let rest = argv.get(self.from..).unwrap_or_default();
+        if rest.first().is_some_and(|word| word.prefix().starts_with('-')) {
+            let parsed = parse(rest, &self.wrapper.spec);
+            if parsed.has(self.wrapper.script) {
+                self.options(&parsed);
+                self.from = argv.len();
+            }
+        }
+    }
+
+    /// Notes what options say. True where nothing runs.
+    fn options(&mut self, parsed: &Parsed) -> bool {
+        let wrapper = self.wrapper;
+        for given in &parsed.options {
+            let name = given.name.as_str();
+            if wrapper.stop.contains(&name) {
+                return true;
+            }
+            self.switched |= wrapper.switch.contains(&name);
+            self.login |= matches!(wrapper.login, Login::With(names) if names.contains(&name));
+            if wrapper.chdir.contains(&name) {
+                self.cwd.clone_from(&given.value);
+            }
+            if wrapper.script.contains(&name)
+                && let Some(text) = &given.value
+            {
+                self.script(text.clone(), &format!("{} {}", self.via, dashed(name)), Confidence::Exact);
+            }
+        }
+        // An option that the spec does not know, right before the command, may have taken its first word as a value.
+        self.plain = parsed.options.last().is_none_or(|given| {
+            let attached = given.value.is_some();
+            given.listed || attached || parsed.operands.first().is_none_or(|first| *first != given.at + 1)
+        });
+        false
+    }
+
+    fn take_assignments(&mut self) {
+        while let Some(assignment) = self.command.argv.get(self.from).and_then(variable) {
+            self.assignments.push(assignment);
+            self.from += 1;
+        }
+    }
+
+    /// The command itself.
+    fn command_words(&mut self) {
+        let argv = self.command.argv;
+        let words = &argv[self.from..];
+        let form = match (self.wrapper.form, self.switched) {
+            (Form::Rest, true) => Form::Joined,
+            (Form::Joined, true) => Form::Rest,
+            (form, _) => form,
+        };
+        match form {
+            Form::Rest => {
+                self.words(self.from, Confidence::Exact);
+                let program = |word: &Value| word.base_name().is_some_and(heads::is_program);
+                if !self.plain && words.len() > 1 && !program(&words[0]) {
+                    self.words(self.from + 1, Confidence::Partial);
+                }
+                // `sudo -s 'a b'`: sudo puts backslashes before the blanks, but people mean a script.
+                if self.login
+                    && words.len() == 1
+                    && words[0].known().is_some_and(|text| text.contains(char::is_whitespace))
+                {
+                    self.script(words[0].clone(), &self.via.clone(), Confidence::Partial);
+                }
+            }
+            Form::Joined => self.script(joined(words), &self.via.clone(), Confidence::Exact),
+            Form::Each => {
+                let parsed = parse(words, &self.wrapper.spec);
+                self.options(&parsed);
+                for at in parsed.operands {
+                    self.script(words[at].clone(), &self.via.clone(), Confidence::Exact);
+                }
+            }
+        }
+    }
+
+    fn words(&mut self, start: usize, sure: Confidence) {
+        let mut inner = Inner::words(start, self.command.argv.len(), self.via.as_str());
+        if let Inner::Words { assignments, cwd, confidence, prefix, elsewhere, .. } = &mut inner {
+            assignments.clone_from(&self.assignments);
+            cwd.clone_from(&self.cwd);
+            *confidence = sure;
+            *prefix = self.wrapper.prefix;
+            *elsewhere = self.wrapper.elsewhere;
+        }
+        self.found.push(inner);
+    }
+
+    fn script(&mut self, text: Value, via: &str, sure: Confidence) {
+        let Some(mut inner) = Inner::script(text, via) else { return };
+        if let Inner::Script { elsewhere, confidence, .. } = &mut inner {
+            *elsewhere = self.wrapper.elsewhere;
+            *confidence = sure;
+        }
+        self.found.push(inner);
+    }
+}
+
+/// An option as it is written.
+fn dashed(name: &str) -> String {
+    if name.len() == 1 { format!("-{name}") } else { format!("--{name}") }
+}

@@ -1,0 +1,112 @@
+//! Commands for tests, put together from text, and what was found as text.
+
+use super::items::words;
+use super::{Custom, Inner, unwrap};
+use crate::safety::command::{Command, Input, Scene, Source};
+use crate::safety::level::Confidence;
+use crate::safety::value::{Piece, Value};
+
+/// The words of a text: quotes and backslashes as usual, `<?>` for what is not known, `<*>` for several such words.
+pub(in crate::safety) fn value(text: &str) -> Value {
+    let mut value = Value::default();
+    let mut rest = text;
+    while let Some(at) = rest.find("<?>").into_iter().chain(rest.find("<*>")).min() {
+        value.push(Piece::Text(rest[..at].to_owned()));
+        value.push(Piece::Hole(rest[at..].starts_with("<*>")));
+        rest = &rest[at + 3..];
+    }
+    value.push(Piece::Text(rest.to_owned()));
+    value
+}
+
+/// Looks into a command with this input.
+pub(in crate::safety) fn found(line: &str, input: &Input, custom: &Custom) -> Vec<Inner> {
+    let mut argv: Vec<Value> = words(line).iter().map(|word| value(word)).collect();
+    let mut assignments = Vec::new();
+    while let Some(assignment) = argv.first().and_then(super::words::variable) {
+        assignments.push(assignment);
+        argv.remove(0);
+    }
+    let scene = Scene { cwd: "/home/dev/project".into(), home: "/home/dev".into(), temp: vec!["/tmp".into()] };
+    let cwd = Value::of("/home/dev/project");
+    let command = Command { argv: &argv, assignments: &assignments, redirects: &[], cwd: &cwd, scene: &scene };
+    unwrap(&command, input, custom).iter().map(|inner| resolved(inner, &argv)).collect()
+}
+
+/// `Words` with their words, so that it can be shown.
+fn resolved(inner: &Inner, argv: &[Value]) -> Inner {
+    match inner {
+        Inner::Words { from, to, assignments, cwd, items, via, confidence, elsewhere, stdin, .. } => {
+            let set = assignments.iter().map(|(name, value)| {
+                let mut word = Value::of(format!("{name}="));
+                word.extend(value);
+                word
+            });
+            Inner::Argv {
+                argv: set.chain(argv[*from..*to].iter().cloned()).chain(items.iter().cloned()).collect(),
+                via: via.clone(),
+                confidence: *confidence,
+                cwd: cwd.clone(),
+                elsewhere: *elsewhere,
+                stdin: *stdin,
+            }
+        }
+        other => other.clone(),
+    }
+}
+
+/// A word as text.
+pub(in crate::safety) fn text(value: &Value) -> String {
+    let piece = |piece: &Piece| match piece {
+        Piece::Text(text) => text.clone(),
+        Piece::Glob(text) => format!("<{text}>"),
+        Piece::OneOf(texts) => format!("<{}>", texts.join("|")),
+        Piece::Hole(several) => if *several { "<*>" } else { "<?>" }.to_owned(),
+    };
+    value.pieces().iter().map(piece).collect()
+}
+
+/// What was found, one a line: `sudo: rm -rf /`, `bash -c: {git add -A}`; `?` partial, `@` elsewhere, `!` opaque.
+pub(in crate::safety) fn shown(found: &[Inner]) -> String {
+    let line = |inner: &Inner| {
+        let marks = |confidence: &Confidence, elsewhere: &bool| {
+            let sure = if *confidence == Confidence::Exact { "" } else { "?" };
+            format!("{sure}{}", if *elsewhere { "@" } else { "" })
+        };
+        match inner {
+            Inner::Words { via, .. } => via.clone(),
+            Inner::Argv { argv, via, confidence, cwd, elsewhere, .. } => {
+                let folder = cwd.as_ref().map_or(String::new(), |cwd| format!(" in {}", text(cwd)));
+                let argv: Vec<_> = argv.iter().map(text).collect();
+                format!("{via}{}{folder}: {}", marks(confidence, elsewhere), argv.join(" "))
+            }
+            Inner::Script { text: script, args, via, confidence, elsewhere, .. } => {
+                let args: String = args.iter().map(|arg| format!(" {}", text(arg))).collect();
+                format!("{via}{}: {{{}}}{args}", marks(confidence, elsewhere), text(script))
+            }
+            Inner::Opaque { via } => format!("{via}!"),
+        }
+    };
+    found.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Input from text; `!` for what cannot be known, empty for none.
+pub(in crate::safety) fn input(from: &str) -> Input {
+    match from {
+        "" => Input::Inherited,
+        "!" => Input::Opaque(Some("curl".into())),
+        other => Input::Text(value(other), Source::Heredoc),
+    }
+}
+
+/// Checks a table of command, input and what is found.
+pub(in crate::safety) fn check(table: &[(&str, &str, &str)]) {
+    let mut wrong = Vec::new();
+    for (line, from, expected) in table {
+        let got = shown(&found(line, &input(from), &Custom::new()));
+        if got != *expected {
+            wrong.push(format!("{line}\n  expected {expected:?}\n  got      {got:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+}

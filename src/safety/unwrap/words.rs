@@ -1,0 +1,54 @@
+//! Small things to know of words.
+
+use crate::safety::value::{Piece, Value};
+
+/// Whether a word is exactly this.
+pub(super) fn same(word: &Value, text: &str) -> bool {
+    word.known() == Some(text)
+}
+
+/// Words with blanks between them.
+pub(super) fn joined(words: &[Value]) -> Value {
+    let mut all = Value::default();
+    for (index, word) in words.iter().enumerate() {
+        if index > 0 {
+            all.push(Piece::Text(" ".to_owned()));
+        }
+        all.extend(word);
+    }
+    all
+}
+
+/// The name and value of a word like `NAME=value`.
+pub(super) fn variable(word: &Value) -> Option<(String, Value)> {
+    let (name, _) = word.prefix().split_once('=')?;
+    let mut letters = name.chars();
+    let first = letters.next()?;
+    let plain = |letter: char| letter == '_' || letter.is_ascii_alphanumeric();
+    if !(first == '_' || first.is_ascii_alphabetic()) || !letters.all(plain) {
+        return None;
+    }
+    Some((name.to_owned(), after(word, name.len() + 1)))
+}
+
+/// The word from this byte of its known beginning on.
+pub(super) fn after(word: &Value, from: usize) -> Value {
+    let mut rest = Value::default();
+    for (index, piece) in word.pieces().iter().enumerate() {
+        match piece {
+            Piece::Text(text) if index == 0 => rest.push(Piece::Text(text.get(from..).unwrap_or_default().to_owned())),
+            piece => rest.push(piece.clone()),
+        }
+    }
+    rest
+}
+
+/// Whether it names standard input.
+pub(super) fn is_stdin(word: &Value) -> bool {
+    matches!(word.known(), Some("/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"))
+}
+
+/// Whether it is what a process substitution is replaced with.
+pub(super) fn is_substitution(word: &Value) -> bool {
+    word.prefix().starts_with("/dev/fd/") && word.has_hole()
+}
