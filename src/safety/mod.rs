@@ -4,6 +4,8 @@
 
 mod analysis;
 mod command;
+#[cfg(test)]
+mod corpus_tests;
 mod engine;
 mod level;
 mod follow;

@@ -117,10 +117,13 @@ impl Walker<'_> {
     fn declare(&mut self, shell: &mut Shell, name: &str, args: &[Value]) {
         let mut exported = name == "export";
         let local = matches!(name, "local" | "declare" | "typeset");
+        // `-n`: another variable by its name, `-i`: a number.
+        let mut other = false;
         for arg in args {
             let text = arg.prefix();
             if let Some(flags) = text.strip_prefix(['-', '+']).filter(|_| !text.contains('=')) {
                 exported |= flags.contains('x') && text.starts_with('-');
+                other |= flags.contains(['n', 'i']);
                 continue;
             }
             let Some((name, _)) = text.split_once('=') else {
@@ -145,7 +148,7 @@ impl Walker<'_> {
             if local {
                 shell.cover(&variable);
             }
-            let appended = name.ends_with('+') || name.contains('[');
+            let appended = other || name.ends_with('+') || name.contains('[');
             shell.set(&variable, vec![if appended { hole() } else { value }], self.environment);
             if exported {
                 shell.export(&variable, self.environment);

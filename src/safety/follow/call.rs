@@ -10,7 +10,7 @@ use super::told::Told;
 use super::walk::{After, Context, Walker};
 use crate::safety::command::{Command, Input, Redirect, Source};
 use crate::safety::level::Confidence;
-use crate::safety::read::{Assignment, Part, Simple, Span};
+use crate::safety::read::{Assignment, Part, Simple, Span, Word};
 use crate::safety::unwrap::{Inner, unwrap};
 use crate::safety::value::{Piece, Value};
 
@@ -55,7 +55,11 @@ impl Walker<'_> {
         for word in &simple.words {
             let source = context.origin.text.get(word.span.clone()).unwrap_or_default();
             let at = context.origin.fixed.clone().unwrap_or_else(|| word.span.clone());
-            for value in self.fields(shell, word, context) {
+            let mut values = self.fields(shell, word, context);
+            if values.is_empty() && self.is_unset(shell, word) && self.is_head(shell, &call) {
+                values.push(hole());
+            }
+            for value in values {
                 call.argv.push(value);
                 call.sources.push(source.to_owned());
                 call.spans.push(at.clone());
@@ -85,6 +89,33 @@ impl Walker<'_> {
             self.declared_array(shell, word, context);
         }
         after
+    }
+
+    /// Whether the next word is the head of a command: `$X -rf /` or `sudo $X` without an X. What was meant to run is not
+    /// known, whatever bash makes of it.
+    fn is_head(&self, shell: &Shell, call: &Call) -> bool {
+        let mut argv = call.argv.clone();
+        argv.push(hole());
+        let mut from = 0;
+        for _ in 0..8 {
+            if from + 1 == argv.len() {
+                return true;
+            }
+            let rest = Command { argv: &argv[from..], assignments: &[], redirects: &[], cwd: shell.cwd(), scene: self.scene };
+            let inner = unwrap(&rest, &Input::Inherited, self.custom);
+            match inner.iter().find_map(|inner| if let Inner::Words { from, prefix: true, .. } = inner { Some(*from) } else { None }) {
+                Some(next) if next > 0 => from += next,
+                _ => return false,
+            }
+        }
+        false
+    }
+
+    /// Whether a word is nothing but a variable that nobody has set.
+    fn is_unset(&self, shell: &Shell, word: &Word) -> bool {
+        matches!(word.parts.as_slice(), [Part::Parameter(parameter)] if parameter.op.is_empty()
+            && parameter.name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+            && shell.get(&parameter.name, self.environment).is_none())
     }
 
     fn assigned(&mut self, shell: &mut Shell, assignment: &Assignment, context: &Context) -> Vec<Value> {
@@ -120,7 +151,7 @@ impl Walker<'_> {
     }
 
     /// `local -a x=(…)`
-    fn declared_array(&mut self, shell: &mut Shell, word: &crate::safety::read::Word, context: &Context) {
+    fn declared_array(&mut self, shell: &mut Shell, word: &Word, context: &Context) {
         if let [Part::Text(name), Part::Array(words)] = word.parts.as_slice() {
             let values = words.iter().flat_map(|word| self.fields(shell, word, context)).collect();
             let name = name.trim_end_matches('=').trim_end_matches('+').split('[').next().unwrap_or_default();
@@ -163,7 +194,11 @@ impl Walker<'_> {
         });
         after.failed = self.builtin(shell, &call.argv);
         if carried.is_none() {
-            let opaque = inners.iter().any(|inner| matches!(inner, Inner::Opaque { .. }));
+            let opaque = inners.iter().any(|inner| match inner {
+                Inner::Opaque { .. } => true,
+                Inner::Script { text, .. } => text::script(text).is_none(),
+                Inner::Words { .. } | Inner::Argv { .. } => false,
+            });
             let transparent = !opaque && inners.iter().any(|inner| matches!(inner, Inner::Script { confidence: Confidence::Exact, .. }));
             self.tell(Told {
                 argv: call.argv.clone(),
@@ -225,7 +260,7 @@ impl Walker<'_> {
                     next.assigned.push(format!("{name}={}", shown(&value)));
                     next.assignments.push((name, value));
                 }
-                let inside = self.inside(context, &via, confidence, carried, elsewhere);
+                let inside = self.inside(context, call, &via, confidence, carried, elsewhere);
                 // These run in the shell itself: `command cd x` stays.
                 if matches!(via.as_str(), "command" | "builtin") && carried {
                     return self.call(shell, next, &inside);
@@ -237,7 +272,7 @@ impl Walker<'_> {
                 self.call(&mut other, next, &inside)
             }
             Inner::Argv { argv, via, confidence, cwd, elsewhere, stdin } => {
-                let inside = self.inside(context, &via, confidence, false, elsewhere);
+                let inside = self.inside(context, call, &via, confidence, false, elsewhere);
                 let mut other = self.program(shell, call, &call.assignments, cwd.as_ref(), elsewhere);
                 let sources: Vec<String> = argv.iter().map(shown).collect();
                 let next = Call {
@@ -258,7 +293,7 @@ impl Walker<'_> {
             }
             Inner::Script { text, args, via, confidence, same_shell, elsewhere, stdin } => {
                 let Some(script) = text::script(&text) else { return After::default() };
-                let mut inside = self.inside(context, &via, confidence, true, elsewhere);
+                let mut inside = self.inside(context, call, &via, confidence, true, elsewhere);
                 inside.listed = context.listed && confidence == Confidence::Exact;
                 let from_input = [Source::Heredoc, Source::HereString, Source::Pipe].iter().any(|source| source.name() == via);
                 inside.origin.fixed = Some(if from_input { call.input_span.clone() } else { place(call, &text) });
@@ -285,13 +320,22 @@ impl Walker<'_> {
         }
     }
 
-    fn inside(&self, context: &Context, via: &str, confidence: Confidence, listed: bool, elsewhere: bool) -> Context {
+    fn inside(
+        &self,
+        context: &Context,
+        call: &Call,
+        via: &str,
+        confidence: Confidence,
+        listed: bool,
+        elsewhere: bool,
+    ) -> Context {
         let mut inside = context.inside(via);
         inside.confidence = inside.confidence.max(confidence);
         inside.listed &= listed || confidence == Confidence::Exact;
         inside.elsewhere |= elsewhere;
         // What a container or a pod holds is not what these folders hold here.
-        if elsewhere && !via.starts_with("ssh") {
+        let remote = call.argv.first().and_then(Value::base_name).is_some_and(|name| matches!(name, "ssh" | "rsh" | "mosh"));
+        if elsewhere && !remote {
             inside.confidence = inside.confidence.max(Confidence::Partial);
         }
         inside
@@ -311,8 +355,6 @@ impl Walker<'_> {
             other.enter(folder);
         }
         if elsewhere {
-            other.folders = vec![Value::unknown()];
-            other.before = Value::unknown();
             other.forgetful = true;
         }
         other

@@ -26,7 +26,13 @@ impl Fields {
     }
 
     /// What an unquoted expansion came to: blanks split it, globs in it mean something.
-    fn split(&mut self, value: &Value) {
+    fn split(&mut self, value: &Value, shell: &Shell) {
+        if let Some(separators) = shell.separators()
+            && separators.is_none_or(|signs| value.pieces().iter().any(|piece| matches!(piece, Piece::Text(text) if text.contains(|sign| signs.contains(sign)))))
+        {
+            self.current.push(Piece::Hole(true));
+            return;
+        }
         for piece in value.pieces() {
             match piece {
                 Piece::Text(text) => {
@@ -102,20 +108,20 @@ impl Walker<'_> {
                 Part::Parameter(parameter) => {
                     let expanded = self.parameter(shell, parameter, context);
                     match expanded {
-                        Expanded::Value(value) => fields.split(&value),
+                        Expanded::Value(value) => fields.split(&value, shell),
                         Expanded::List(values) => {
                             for (index, value) in values.iter().enumerate() {
                                 if index > 0 {
                                     fields.end();
                                 }
-                                fields.split(value);
+                                fields.split(value, shell);
                             }
                         }
                     }
                 }
                 Part::Command(nested) => {
                     let value = self.substitution(shell, nested, context);
-                    fields.split(&value);
+                    fields.split(&value, shell);
                 }
                 part => {
                     fields.started = true;

@@ -13,6 +13,9 @@ const MAX_CHOICES: usize = 4;
 /// The most folders that a shell may be in one of.
 const MAX_FOLDERS: usize = 4;
 
+/// What hardly any script sets, though it might.
+const LASTING: [&str; 6] = ["HOME", "PATH", "PWD", "SHELL", "TMPDIR", "USER"];
+
 /// The variables that a shell starts with: `NAME=VALUE`, each ended by a NUL.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Environment<'a>(pub &'a str);
@@ -105,6 +108,12 @@ impl Shell {
         &self.folders[0]
     }
 
+    /// What splits words, where that was changed: `None` where to is not known.
+    pub fn separators(&self) -> Option<Option<&str>> {
+        let changed = self.variables.get("IFS")?;
+        Some(changed.values.as_deref().and_then(|values| values.first()).and_then(Value::known))
+    }
+
     /// How much a copy of it costs.
     pub fn weight(&self) -> usize {
         self.variables.len() + self.functions.len()
@@ -114,7 +123,7 @@ impl Shell {
     pub fn get(&self, name: &str, environment: Environment<'_>) -> Option<Vec<Value>> {
         match self.variables.get(name) {
             Some(variable) => return variable.values.clone(),
-            None if self.forgetful => return Some(vec![hole()]),
+            None if self.forgetful && !LASTING.contains(&name) => return Some(vec![hole()]),
             None => {}
         }
         match name {

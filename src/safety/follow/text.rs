@@ -66,7 +66,7 @@ pub fn script(value: &Value) -> Option<String> {
     for piece in value.pieces() {
         match piece {
             Piece::Text(part) | Piece::Glob(part) => {
-                known |= part.chars().any(char::is_alphanumeric);
+                known |= !part.trim().is_empty();
                 text.push_str(part);
             }
             Piece::OneOf(_) | Piece::Hole(_) => text.push(UNKNOWN),

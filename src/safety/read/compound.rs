@@ -216,22 +216,29 @@ impl Reader<'_> {
     fn test(&mut self) -> Result<Kind> {
         let mut words = Vec::new();
         let mut pattern = false;
+        // An operator wants something behind it.
+        let mut wants = true;
         loop {
             self.newlines()?;
             if self.keyword("]]") {
-                return Ok(Kind::Test(words));
+                return if wants { self.fault() } else { Ok(Kind::Test(words)) };
             }
             let sign = ["&&", "||", "(", ")", "<", ">"].iter().find(|sign| self.looking_at(sign));
             match sign {
                 Some(sign) if !(pattern && *sign == "(") => {
+                    if wants && *sign != "(" {
+                        return self.fault();
+                    }
                     self.at += sign.len();
                     pattern = false;
+                    wants = *sign != ")";
                 }
                 _ => {
                     let word = if pattern { self.pattern_word()? } else { self.word()? };
                     match word {
                         Some(word) => {
-                            pattern = matches!(word.bare(), Some("=~" | "==" | "!=" | "="));
+                            pattern = !wants && matches!(word.bare(), Some("=~" | "==" | "!=" | "="));
+                            wants = pattern || word.bare() == Some("!");
                             words.push(word);
                         }
                         None => return self.fault(),

@@ -41,8 +41,8 @@ pub fn heads(text: &str) -> Option<Vec<usize>> {
         let mut cursor = tree.walk();
         loop {
             let node = cursor.node();
-            // The grammar takes some closing braces for commands.
-            if node.kind() == "command_name" && &bytes[node.byte_range()] != b"}" {
+            // The grammar takes some braces for commands.
+            if node.kind() == "command_name" && !matches!(&bytes[node.byte_range()], b"{" | b"}") {
                 heads.push(node.start_byte());
             }
             if cursor.goto_first_child() {

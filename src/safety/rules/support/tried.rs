@@ -24,7 +24,7 @@ pub fn check(rule: &Rule, text: &str) -> Option<Option<Hit>> {
         let bare = word.known().map(|text| text.trim_start_matches(|char: char| char.is_ascii_digit()).to_owned());
         if let Some(op) = bare.filter(|op| matches!(op.as_str(), "\u{1}>" | "\u{1}>>" | "\u{1}<")) {
             let target = words.pop()?;
-            redirects.push(Redirect { op: op[1..].to_owned(), fd: None, target, cwd: Value::of(scene().cwd) });
+            redirects.push(Redirect { op: op[1..].to_owned(), fd: None, target, source: String::new(), cwd: Value::of(scene().cwd) });
         } else if let Some((name, value)) =
             word.known().filter(|_| argv.is_empty()).and_then(|text| text.split_once('='))
         {
