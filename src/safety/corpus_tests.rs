@@ -32,3 +32,27 @@ fn corpus() {
     println!("{}\n{} of {count} missed", missed.join("\n"), missed.len());
     assert!(missed.is_empty());
 }
+
+#[test]
+#[ignore = "dev"]
+fn speed() {
+    let environment = "HOME=/home/dev\0USER=dev\0PATH=/usr/local/bin:/usr/bin:/bin\0LANG=C.UTF-8\0";
+    let setting = Setting { cwd: "/home/dev/project", home: "/home/dev", environment: Environment(environment), ..Setting::default() };
+    let mut s = String::new();
+    let mut i = 0;
+    while s.len() < 4096 {
+        s += &format!("for f in src/a{i}.ts src/b.ts; do if [ -f \"$f\" ]; then echo \"$f: $(wc -l < \"$f\")\" >> out.txt; fi; done\n");
+        i += 1;
+    }
+    let time = |name: &str, f: &mut dyn FnMut()| {
+        let mut t: Vec<u128> = (0..200).map(|_| { let start = std::time::Instant::now(); f(); start.elapsed().as_micros() }).collect();
+        t.sort();
+        println!("{name} {} µs", t[100]);
+    };
+    time("read", &mut || { std::hint::black_box(read::read(&s)); });
+    time("witness", &mut || { std::hint::black_box(read::heads(&s)); });
+    time("all", &mut || { std::hint::black_box(analyze(&s, setting, &Policy::default())); });
+    let analysis = analyze(&s, setting, &Policy::default());
+    time("json", &mut || { std::hint::black_box(serde_json::to_string(&analysis).unwrap()); });
+    println!("{} commands, {} bytes json", analysis.commands.len(), serde_json::to_string(&analysis).unwrap().len());
+}

@@ -1,6 +1,7 @@
 //! The engine's spine: read and follow a command, hold the rules against all that it comes to, say the verdict.
 
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
 use super::analysis::{Analysis, CommandUnit, Finding, ReadOnly, RedirectUnit, Word};
 use super::command::{Command, Input, Redirect, Scene, Source};
@@ -126,10 +127,8 @@ impl Judge<'_> {
 
     fn rules(&self, told: &Told, command: &Command<'_>, sure: Confidence, findings: &mut Vec<Finding>) {
         let name = command.name();
-        for rule in RULES {
-            if (rule.heads.is_empty() || name.is_some_and(|name| rule.heads.contains(&name)))
-                && let Some(hit) = (rule.check)(command)
-            {
+        for rule in rules_of(name) {
+            if let Some(hit) = (rule.check)(command) {
                 self.finding(told, rule, hit, sure, findings);
             }
         }
@@ -153,7 +152,7 @@ impl Judge<'_> {
             confidence,
             span: self.units.span(&told.span),
             argv: texts(&told.argv, &told.sources),
-            via: told.via.clone(),
+            via: told.via.to_vec(),
             message: hit.message,
             suggestion: hit.suggestion,
         };
@@ -205,7 +204,7 @@ impl Judge<'_> {
             assignments: told.assigned.clone(),
             redirects: told.redirects.iter().map(|redirect| unit_of(redirect, &word)).collect(),
             cwd: told.folders.first().and_then(Value::known).map(str::to_owned),
-            via: told.via.clone(),
+            via: told.via.to_vec(),
             span: self.units.span(&told.span),
             source: told.source.clone(),
             wrapper: told.transparent,
@@ -219,6 +218,17 @@ fn unit_of(redirect: &Redirect, word: &impl Fn(&Value, &str) -> Word) -> Redirec
         if target.starts_with('/') { Some(normal(target)) } else { redirect.cwd.known().map(|cwd| normal(&format!("{cwd}/{target}"))) }
     });
     RedirectUnit { op: redirect.op.clone(), fd: redirect.fd, target: word(&redirect.target, &redirect.source), path }
+}
+
+/// The rules that look at programs of this name, in their order.
+fn rules_of(name: Option<&str>) -> &'static [&'static Rule] {
+    static ALL: LazyLock<Vec<&Rule>> = LazyLock::new(|| RULES.iter().copied().filter(|rule| rule.heads.is_empty()).collect());
+    static BY_HEAD: LazyLock<HashMap<&str, Vec<&Rule>>> = LazyLock::new(|| {
+        let heads = RULES.iter().flat_map(|rule| rule.heads.iter().copied());
+        let of = |head: &str| RULES.iter().copied().filter(|rule| rule.heads.is_empty() || rule.heads.contains(&head)).collect();
+        heads.map(|head| (head, of(head))).collect()
+    });
+    name.and_then(|name| BY_HEAD.get(name)).unwrap_or(&ALL)
 }
 
 /// Words as people read them.

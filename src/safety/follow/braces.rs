@@ -7,11 +7,18 @@ use crate::safety::read::Part;
 /// The most words that one word may become.
 const MAX_WORDS: usize = 64;
 
+/// The longest word whose braces are looked at, bytes: each is searched for its partner.
+const MAX_LENGTH: usize = 4096;
+
 /// The words that a word's braces make of it; `None` where they are too many.
 pub fn expand(parts: &[Part]) -> Option<Vec<Vec<Part>>> {
     let has = parts.iter().any(|part| matches!(part, Part::Text(text) if text.contains('{')));
     if !has {
         return Some(vec![parts.to_vec()]);
+    }
+    let length: usize = parts.iter().map(|part| if let Part::Text(text) = part { text.len() } else { 0 }).sum();
+    if length > MAX_LENGTH {
+        return None;
     }
     let mut done = Vec::new();
     let mut waiting = vec![(parts.to_vec(), 0)];

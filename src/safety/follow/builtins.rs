@@ -1,5 +1,7 @@
 //! Builtins that change the shell.
 
+use std::rc::Rc;
+
 use super::shell::{Shell, hole};
 use super::walk::Walker;
 use crate::safety::value::{Piece, Value};
@@ -23,7 +25,7 @@ impl Walker<'_> {
                 for arg in args {
                     match arg.known() {
                         Some(name) if functions => {
-                            shell.functions.remove(name);
+                            Rc::make_mut(&mut shell.functions).remove(name);
                         }
                         Some(name) => shell.unset(name),
                         None => shell.forgetful = true,

@@ -14,6 +14,9 @@ use crate::safety::read::{Assignment, Part, Simple, Span, Word};
 use crate::safety::unwrap::{Inner, unwrap};
 use crate::safety::value::{Piece, Value};
 
+/// The most words of wrappers before a head that is not set.
+const MAX_WRAPPING: usize = 12;
+
 /// One call of a program.
 #[derive(Clone)]
 struct Call {
@@ -94,10 +97,13 @@ impl Walker<'_> {
     /// Whether the next word is the head of a command: `$X -rf /` or `sudo $X` without an X. What was meant to run is not
     /// known, whatever bash makes of it.
     fn is_head(&self, shell: &Shell, call: &Call) -> bool {
+        if call.argv.len() > MAX_WRAPPING {
+            return false;
+        }
         let mut argv = call.argv.clone();
         argv.push(hole());
         let mut from = 0;
-        for _ in 0..8 {
+        for _ in 0..MAX_WRAPPING {
             if from + 1 == argv.len() {
                 return true;
             }

@@ -50,11 +50,11 @@ pub struct Function {
 /// A shell on its way.
 #[derive(Clone, Debug)]
 pub struct Shell {
-    variables: HashMap<String, Variable>,
+    variables: Rc<HashMap<String, Variable>>,
     /// Something ran that may have set any variable.
     pub forgetful: bool,
     /// By name.
-    pub functions: HashMap<String, Function>,
+    pub functions: Rc<HashMap<String, Function>>,
     /// `$0` and on.
     pub args: Vec<Value>,
     /// Where it may be; the first is where it is if nothing failed.
@@ -77,9 +77,9 @@ impl Shell {
     /// A shell that starts in this folder.
     pub fn new(cwd: Value, args: Vec<Value>) -> Self {
         Self {
-            variables: HashMap::new(),
+            variables: Rc::default(),
             forgetful: false,
-            functions: HashMap::new(),
+            functions: Rc::default(),
             args,
             folders: vec![cwd],
             before: Value::unknown(),
@@ -97,8 +97,10 @@ impl Shell {
         child.folders.clone_from(&self.folders);
         child.before.clone_from(&self.before);
         child.forgetful = self.forgetful;
-        child.variables = self.variables.iter().filter(|(_, variable)| variable.exported || variable.values.is_none())
-            .map(|(name, variable)| (name.clone(), variable.clone())).collect();
+        let inherited = |(name, variable): (&String, &Variable)| {
+            (variable.exported || variable.values.is_none()).then(|| (name.clone(), variable.clone()))
+        };
+        child.variables = Rc::new(self.variables.iter().filter_map(inherited).collect());
         child.functions.clone_from(&self.functions);
         child
     }
@@ -116,7 +118,7 @@ impl Shell {
 
     /// How much a copy of it costs.
     pub fn weight(&self) -> usize {
-        self.variables.len() + self.functions.len()
+        self.covered.len() + self.args.len() + self.redirects.len()
     }
 
     /// What a variable holds; `None` when it is surely not set.
@@ -148,7 +150,7 @@ impl Shell {
             Some(variable) => variable.exported,
             None => environment.get(name).is_some(),
         };
-        self.variables.insert(name.to_owned(), Variable { values: Some(values), exported });
+        self.variables_mut().insert(name.to_owned(), Variable { values: Some(values), exported });
     }
 
     /// Sets a variable to what cannot be known.
@@ -159,12 +161,12 @@ impl Shell {
     /// Hands a variable to programs.
     pub fn export(&mut self, name: &str, environment: Environment<'_>) {
         let values = self.get(name, environment);
-        self.variables.insert(name.to_owned(), Variable { values, exported: true });
+        self.variables_mut().insert(name.to_owned(), Variable { values, exported: true });
     }
 
     /// Takes a variable away.
     pub fn unset(&mut self, name: &str) {
-        self.variables.insert(name.to_owned(), Variable { values: None, exported: false });
+        self.variables_mut().insert(name.to_owned(), Variable { values: None, exported: false });
     }
 
     /// `local`: the function's caller gets its value back.
@@ -179,8 +181,8 @@ impl Shell {
     pub fn uncover(&mut self) {
         for (name, value) in self.covered.pop().unwrap_or_default() {
             match value {
-                Some(variable) => self.variables.insert(name, variable),
-                None => self.variables.remove(&name),
+                Some(variable) => self.variables_mut().insert(name, variable),
+                None => self.variables_mut().remove(&name),
             };
         }
     }
@@ -205,14 +207,34 @@ impl Shell {
         if self.ended != other.ended {
             return if self.ended { other } else { self };
         }
+        if Rc::ptr_eq(&self.variables, &other.variables) && self.forgetful == other.forgetful {
+            // Nothing was set on either way.
+        } else {
+            self.join_variables(&other, environment);
+        }
+        self.add_folders(&other);
+        self.forgetful |= other.forgetful;
+        if !Rc::ptr_eq(&self.functions, &other.functions) {
+            let functions = Rc::make_mut(&mut self.functions);
+            for (name, function) in other.functions.iter() {
+                functions.entry(name.clone()).or_insert_with(|| function.clone());
+            }
+        }
+        if self.args != other.args {
+            self.args = vec![Value::unknown(), hole()];
+        }
+        self
+    }
+
+    fn join_variables(&mut self, other: &Self, environment: Environment<'_>) {
         for name in other.variables.keys() {
             if !self.variables.contains_key(name) {
                 let values = self.get(name, environment);
                 let exported = environment.get(name).is_some();
-                self.variables.insert(name.clone(), Variable { values, exported });
+                self.variables_mut().insert(name.clone(), Variable { values, exported });
             }
         }
-        for (name, variable) in &mut self.variables {
+        for (name, variable) in self.variables_mut() {
             let theirs = match other.variables.get(name) {
                 Some(theirs) => theirs.values.clone(),
                 None => other.get(name, environment),
@@ -221,20 +243,16 @@ impl Shell {
                 variable.values = either(variable.values.take(), theirs);
             }
         }
-        self.add_folders(&other);
-        self.forgetful |= other.forgetful;
-        for (name, function) in other.functions {
-            self.functions.entry(name).or_insert(function);
-        }
-        if self.args != other.args {
-            self.args = vec![Value::unknown(), hole()];
-        }
-        self
+    }
+
+    fn variables_mut(&mut self) -> &mut HashMap<String, Variable> {
+        Rc::make_mut(&mut self.variables)
     }
 
     /// Whether another run over the same commands may come to something else.
     pub fn differs(&self, other: &Self) -> bool {
-        self.variables != other.variables || self.folders != other.folders || self.args != other.args
+        let same = Rc::ptr_eq(&self.variables, &other.variables) || self.variables == other.variables;
+        !same || self.folders != other.folders || self.args != other.args
     }
 }
 

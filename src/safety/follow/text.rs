@@ -5,6 +5,9 @@ use crate::safety::value::{Piece, Value};
 /// Stands in a script for text that cannot be known; a character that no command has.
 pub const UNKNOWN: char = '\u{f8ff}';
 
+/// The longest `[…]` that is looked for, characters.
+const MAX_BRACKET: usize = 128;
+
 /// Appends text in which globs mean something.
 pub fn push_open(value: &mut Value, text: &str) {
     let mut rest = text;
@@ -49,9 +52,10 @@ pub fn push_closed(value: &mut Value, text: &str) {
 
 /// The length of `[…]`.
 fn bracket(text: &str) -> Option<usize> {
-    let inside = text.get(1..)?;
+    let end = text.char_indices().take(MAX_BRACKET).last().map_or(0, |(at, last)| at + last.len_utf8());
+    let inside = text.get(1..end)?;
     let inside = inside.strip_prefix(['!', '^']).unwrap_or(inside);
-    let skipped = text.len() - inside.len();
+    let skipped = end - inside.len();
     let first = inside.chars().next()?.len_utf8();
     let close = inside[first..].find(']')?;
     let length = skipped + first + close + 1;

@@ -1,5 +1,7 @@
 //! A simple command that was found.
 
+use std::rc::Rc;
+
 use crate::safety::command::{Command, Redirect, Scene};
 use crate::safety::level::Confidence;
 use crate::safety::read::Span;
@@ -25,7 +27,7 @@ pub struct Told {
     /// Folders that it may run in, the likeliest first.
     pub folders: Vec<Value>,
     /// The chain that it came through.
-    pub via: Vec<String>,
+    pub via: Rc<Vec<String>>,
     /// Where it stands in the command, bytes.
     pub span: Span,
     /// How sure it is that it runs as it stands.

@@ -37,7 +37,7 @@ pub struct Context {
     /// Its text.
     pub origin: Origin,
     /// The chain that it came through.
-    pub via: Vec<String>,
+    pub via: Rc<Vec<String>>,
     /// How sure it is that it runs as it stands.
     pub confidence: Confidence,
     /// How deep it is.
@@ -58,7 +58,7 @@ impl Context {
     /// One level further in.
     pub fn inside(&self, via: &str) -> Self {
         let mut inside = self.clone();
-        inside.via.push(via.to_owned());
+        Rc::make_mut(&mut inside.via).push(via.to_owned());
         inside.depth += 1;
         inside
     }
@@ -127,7 +127,7 @@ impl<'a> Walker<'a> {
     pub fn command(&mut self, text: &str, args: Vec<Value>, input: Input) {
         let context = Context {
             origin: Origin { text: text.into(), heredocs: Rc::from([]), fixed: None },
-            via: Vec::new(),
+            via: Rc::default(),
             confidence: Confidence::Exact,
             depth: 0,
             conditional: false,
@@ -362,7 +362,7 @@ impl<'a> Walker<'a> {
                 let number = Rc::as_ptr(body).addr();
                 let function = Function { body: Rc::clone(body), origin: context.origin.clone(), number };
                 self.functions.push((function.clone(), context.clone(), false));
-                shell.functions.insert(name.clone(), function);
+                Rc::make_mut(&mut shell.functions).insert(name.clone(), function);
             }
             Kind::Test(words) => {
                 for word in words {
@@ -484,7 +484,7 @@ impl<'a> Walker<'a> {
                     let heredocs = Rc::clone(&context.origin.heredocs);
                     let body = redirection.heredoc.and_then(|number| heredocs.get(number));
                     let mut inside = context.clone();
-                    inside.via.push(Source::Heredoc.name().to_owned());
+                    Rc::make_mut(&mut inside.via).push(Source::Heredoc.name().to_owned());
                     body.map(|body| {
                         let text = self.joined(shell, &body.parts, &inside);
                         (Input::Text(text, Source::Heredoc), body.span.clone())
