@@ -114,7 +114,7 @@ impl Matches {
 }
 
 /// A pattern as it is written for find, as the shell's own glob.
-fn as_glob(pattern: &Value) -> Value {
+pub(super) fn as_glob(pattern: &Value) -> Value {
     let mut glob = Value::default();
     for piece in pattern.pieces() {
         match piece {

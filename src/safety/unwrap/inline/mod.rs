@@ -1,7 +1,17 @@
 //! Programs that are given in a command's words or on its standard input: `python -c '…'`, `awk '…'`.
 
-use super::inner::Inner;
-use crate::safety::command::{Command, Input};
-pub(super) fn interpreter(_command: &Command, _name: &str, _input: &Input) -> Option<Vec<Inner>> {
-    None
-}
+mod calls;
+mod expression;
+mod interpreter;
+mod item;
+mod lexer;
+mod program;
+mod sed;
+mod strings;
+mod syntax;
+#[cfg(test)]
+mod tests;
+mod token;
+mod vim;
+
+pub(super) use interpreter::interpreter;

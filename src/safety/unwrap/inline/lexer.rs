@@ -1,0 +1,402 @@
+//! Cuts a program into its parts. What does not close reaches to the end.
+
+use super::strings::{escaped, parts};
+use super::syntax::{Backquote, Inside, Syntax};
+use super::token::{LONG_SIGNS, Part, SIGNS, Token, Use};
+
+/// A program while it is cut.
+pub(super) struct Lexer<'a> {
+    text: &'a [char],
+    at: usize,
+    syntax: &'a Syntax,
+    tokens: Vec<Token>,
+    /// Open `(` and `[`: lines do not end a statement in them.
+    open: usize,
+    /// Code that stands inside of strings and patterns.
+    pub(super) nested: Vec<String>,
+}
+
+impl<'a> Lexer<'a> {
+    /// A lexer for a text.
+    pub(super) fn new(text: &'a [char], syntax: &'a Syntax) -> Self {
+        Self { text, at: 0, syntax, tokens: Vec::new(), open: 0, nested: Vec::new() }
+    }
+
+    /// The parts.
+    pub(super) fn run(&mut self) -> Vec<Token> {
+        while self.at < self.text.len() {
+            if !(self.blank() || self.comment() || self.string() || self.word()) {
+                self.sign();
+            }
+        }
+        std::mem::take(&mut self.tokens)
+    }
+
+    fn letter(&self, ahead: usize) -> char {
+        self.text.get(self.at + ahead).copied().unwrap_or('\0')
+    }
+
+    fn begins(&self, text: &str) -> bool {
+        text.chars().enumerate().all(|(index, letter)| self.text.get(self.at + index) == Some(&letter))
+    }
+
+    fn blank(&mut self) -> bool {
+        let letter = self.letter(0);
+        if letter == '\n' && self.open == 0 {
+            self.tokens.push(Token::Line);
+        }
+        // A line that goes on.
+        let continued = letter == '\\' && self.letter(1) == '\n';
+        let blank = letter.is_whitespace() || continued;
+        self.at += usize::from(blank) + usize::from(continued);
+        blank
+    }
+
+    fn comment(&mut self) -> bool {
+        if let Some((open, close)) = self.syntax.block
+            && self.begins(open)
+        {
+            self.at += open.chars().count();
+            while self.at < self.text.len() && !self.begins(close) {
+                self.at += 1;
+            }
+            self.at = (self.at + close.chars().count()).min(self.text.len());
+            return true;
+        }
+        // Perl's `$#list`
+        let name = self.syntax.sigils.contains('$') && self.at > 0 && self.text[self.at - 1] == '$';
+        if name || !self.syntax.comments.iter().any(|open| self.begins(open)) {
+            return false;
+        }
+        while self.at < self.text.len() && self.letter(0) != '\n' {
+            self.at += 1;
+        }
+        true
+    }
+
+    fn string(&mut self) -> bool {
+        let syntax = self.syntax;
+        match self.letter(0) {
+            quote @ ('"' | '\'') if syntax.python => self.python_string(quote, true, false),
+            '"' => self.quoted('"', true, syntax.inside, Use::Text),
+            '\'' if syntax.single => self.quoted('\'', syntax.single_escapes, Inside::Text, Use::Text),
+            '`' if syntax.backquote == Backquote::Template => self.quoted('`', true, Inside::Dollar, Use::Template),
+            '`' if syntax.backquote == Backquote::Script => {
+                let inside = if syntax.inside == Inside::Hash { Inside::Hash } else { Inside::Dollar };
+                self.quoted('`', true, inside, Use::Run);
+            }
+            '/' if syntax.patterns && self.expects_value() => {
+                self.at += 1;
+                let _ = self.until('/', true);
+                self.skip_flags();
+                self.tokens.push(Token::Text(Vec::new(), Use::Text));
+            }
+            '[' if syntax.long_brackets && self.letter(1) == '[' => {
+                let from = self.at + 2;
+                while self.at < self.text.len() && !self.begins("]]") {
+                    self.at += 1;
+                }
+                let text: String = self.text[from.min(self.at)..self.at].iter().collect();
+                self.at = (self.at + 2).min(self.text.len());
+                self.tokens.push(Token::Text(vec![Part::Text(text)], Use::Text));
+            }
+            '%' if syntax.percent && self.expects_value() => return self.percent(),
+            _ => return false,
+        }
+        true
+    }
+
+    /// A string in quotes that the cursor stands on.
+    fn quoted(&mut self, quote: char, escapes: bool, inside: Inside, used: Use) {
+        self.at += 1;
+        let body = self.until(quote, false);
+        self.push(&body, quote, escapes, inside, used);
+    }
+
+    fn push(&mut self, body: &[char], quote: char, escapes: bool, inside: Inside, used: Use) {
+        let template = used == Use::Template;
+        let parts = match (inside, escapes) {
+            (Inside::Text, true) => vec![Part::Text(escaped(body, self.syntax.python))],
+            (Inside::Text, false) => vec![Part::Text(raw(body, quote))],
+            (inside, _) => parts(body, inside, template),
+        };
+        self.push_parts(parts, used);
+    }
+
+    fn push_parts(&mut self, parts: Vec<Part>, used: Use) {
+        for part in &parts {
+            if let Part::Code(code) = part
+                && code.contains(['(', '`', '"', '\''])
+            {
+                self.nested.push(code.clone());
+            }
+        }
+        self.tokens.push(Token::Text(parts, used));
+    }
+
+    /// What stands before this letter, over backslashes; the cursor goes behind it.
+    fn until(&mut self, close: char, one_line: bool) -> Vec<char> {
+        let from = self.at;
+        let mut class = false;
+        while self.at < self.text.len() {
+            match self.letter(0) {
+                '\\' => self.at += 1,
+                '\n' if one_line => break,
+                '[' if one_line => class = true,
+                ']' if one_line => class = false,
+                letter if letter == close && !class => break,
+                _ => {}
+            }
+            self.at += 1;
+        }
+        let end = self.at.min(self.text.len());
+        self.at = (end + 1).min(self.text.len());
+        self.text[from.min(end)..end].to_vec()
+    }
+
+    fn until_three(&mut self, quote: char) -> Vec<char> {
+        let from = self.at;
+        while self.at < self.text.len() && !(0..3).all(|ahead| self.letter(ahead) == quote) {
+            self.at += if self.letter(0) == '\\' { 2 } else { 1 };
+        }
+        let end = self.at.min(self.text.len());
+        self.at = (end + 3).min(self.text.len());
+        self.text[from.min(end)..end].to_vec()
+    }
+
+    /// What stands between the bracket or sign that the cursor is on and the one that closes it.
+    fn delimited(&mut self) -> Vec<char> {
+        let open = self.letter(0);
+        let close = match open {
+            '(' => ')',
+            '[' => ']',
+            '{' => '}',
+            '<' => '>',
+            other => other,
+        };
+        self.at += 1;
+        let from = self.at;
+        let mut depth = 1;
+        while self.at < self.text.len() {
+            match self.letter(0) {
+                '\\' => self.at += 1,
+                letter if letter == close => {
+                    depth -= 1;
+                    if depth == 0 {
+                        break;
+                    }
+                }
+                letter if letter == open => depth += 1,
+                _ => {}
+            }
+            self.at += 1;
+        }
+        let end = self.at.min(self.text.len());
+        self.at = (end + 1).min(self.text.len());
+        self.text[from.min(end)..end].to_vec()
+    }
+
+    /// Ruby's `%w(…)`.
+    fn percent(&mut self) -> bool {
+        let kind = self.letter(1);
+        let named = kind.is_ascii_alphabetic();
+        let open = if named { self.letter(2) } else { kind };
+        if open.is_alphanumeric()
+            || open.is_whitespace()
+            || open == '\0'
+            || (named && !"wWqQxiI".contains(kind))
+            || (!named && open == '=')
+        {
+            return false;
+        }
+        self.at += if named { 2 } else { 1 };
+        let body = self.delimited();
+        match kind {
+            'w' | 'W' | 'i' | 'I' => self.tokens.push(Token::List(split(&body))),
+            'x' => self.push(&body, open, true, Inside::Hash, Use::Run),
+            'q' => self.push(&body, open, false, Inside::Text, Use::Text),
+            _ => self.push(&body, open, true, Inside::Hash, Use::Text),
+        }
+        true
+    }
+
+    fn word(&mut self) -> bool {
+        let first = self.letter(0);
+        let sigil = self.syntax.sigils.contains(first)
+            && (self.letter(1).is_alphanumeric() || matches!(self.letter(1), '_' | '{') || first == '$');
+        // `%` and `&` begin names only where a value is expected.
+        let sigil = sigil && (first == '$' || first == '@' || (self.expects_value() && self.letter(1) != '{'));
+        if !(first == '_' || first.is_alphanumeric() || sigil) {
+            return false;
+        }
+        let from = self.at;
+        self.at += 1;
+        while self.letter(0) == '_'
+            || self.letter(0).is_alphanumeric()
+            || (self.letter(0) == '$' && self.syntax.sigils == "$")
+        {
+            self.at += 1;
+        }
+        let word: String = self.text[from..self.at].iter().collect();
+        if self.syntax.python && self.prefixed(&word) {
+            return true;
+        }
+        if self.syntax.perl && self.operator(&word) {
+            return true;
+        }
+        // Ruby's `rm_rf!`
+        if self.syntax.bare_calls && matches!(self.letter(0), '!' | '?') && !matches!(self.letter(1), '=' | '~') {
+            self.at += 1;
+        }
+        self.tokens.push(Token::Word(word));
+        true
+    }
+
+    /// Python's `rb'…'`.
+    fn prefixed(&mut self, word: &str) -> bool {
+        let quote = self.letter(0);
+        let letters = word.len() <= 2 && word.chars().all(|letter| "rbfutRBFUT".contains(letter));
+        if !letters || !matches!(quote, '"' | '\'') {
+            return false;
+        }
+        let has = |letter: char| word.to_ascii_lowercase().contains(letter);
+        self.python_string(quote, !has('r'), has('f'));
+        true
+    }
+
+    fn python_string(&mut self, quote: char, escapes: bool, formatted: bool) {
+        let three = (0..3).all(|ahead| self.letter(ahead) == quote);
+        self.at += if three { 3 } else { 1 };
+        let body = if three { self.until_three(quote) } else { self.until(quote, false) };
+        let text = if escapes { escaped(&body, true) } else { body.iter().collect() };
+        let parts = if formatted { super::strings::formatted(&text) } else { vec![Part::Text(text)] };
+        self.push_parts(parts, Use::Text);
+    }
+
+    /// Perl's `qw(…)` and others that look like names.
+    fn operator(&mut self, word: &str) -> bool {
+        let two = matches!(word, "s" | "tr" | "y");
+        if !two && !matches!(word, "q" | "qq" | "qw" | "qx" | "qr" | "m") {
+            return false;
+        }
+        let mut blanks = 0;
+        while self.letter(blanks) == ' ' {
+            blanks += 1;
+        }
+        let open = self.letter(blanks);
+        let named = matches!(self.tokens.last(), Some(Token::Sign("->" | "{" | "$" | "@" | "%")));
+        if named
+            || open.is_alphanumeric()
+            || open.is_whitespace()
+            || matches!(open, '\0' | ',' | ';' | ')' | '=')
+            || (blanks > 0 && open == '#')
+        {
+            return false;
+        }
+        self.at += blanks;
+        let body = self.delimited();
+        match word {
+            "q" => self.push(&body, open, false, Inside::Text, Use::Text),
+            "qq" => self.push(&body, open, true, Inside::Dollar, Use::Text),
+            "qw" => self.tokens.push(Token::List(split(&body))),
+            "qx" => self.push(&body, open, true, Inside::Dollar, Use::Run),
+            _ => {
+                let mut second = Vec::new();
+                if two {
+                    // `s{…}{…}` opens again, `s/…/…/` does not.
+                    if matches!(open, '(' | '[' | '{' | '<') {
+                        while self.letter(0).is_whitespace() && self.at < self.text.len() {
+                            self.at += 1;
+                        }
+                    } else {
+                        self.at -= usize::from(self.at > 0);
+                    }
+                    second = self.delimited();
+                }
+                if self.skip_flags() && word == "s" {
+                    self.nested.push(second.iter().collect());
+                }
+                self.tokens.push(Token::Text(Vec::new(), Use::Text));
+            }
+        }
+        true
+    }
+
+    /// Letters behind a pattern; whether `e` is among them.
+    fn skip_flags(&mut self) -> bool {
+        let mut runs = false;
+        while self.letter(0).is_ascii_alphabetic() {
+            runs |= self.letter(0) == 'e';
+            self.at += 1;
+        }
+        runs
+    }
+
+    /// Whether a value may begin here, so that `/` is no division and `%` no remainder.
+    fn expects_value(&self) -> bool {
+        match self.tokens.last() {
+            None | Some(Token::Line) => true,
+            Some(Token::Sign(sign)) => !matches!(*sign, ")" | "]" | "}"),
+            Some(Token::Word(word)) => {
+                matches!(
+                    word.as_str(),
+                    "return"
+                        | "if"
+                        | "unless"
+                        | "and"
+                        | "or"
+                        | "not"
+                        | "split"
+                        | "when"
+                        | "while"
+                        | "grep"
+                        | "case"
+                        | "typeof"
+                        | "in"
+                        | "of"
+                        | "puts"
+                        | "print"
+                        | "system"
+                        | "exec"
+                        | "each"
+                )
+            }
+            Some(Token::Text(..) | Token::List(_)) => false,
+        }
+    }
+
+    fn sign(&mut self) {
+        if let Some(sign) = LONG_SIGNS.iter().find(|sign| self.begins(sign)) {
+            self.at += sign.len();
+            self.tokens.push(Token::Sign(sign));
+            return;
+        }
+        let letter = self.letter(0);
+        self.at += 1;
+        match letter {
+            '(' | '[' => self.open += 1,
+            ')' | ']' => self.open = self.open.saturating_sub(1),
+            _ => {}
+        }
+        let mut bytes = [0; 4];
+        let text: &str = letter.encode_utf8(&mut bytes);
+        self.tokens.push(Token::Sign(SIGNS.iter().find(|sign| **sign == text).copied().unwrap_or("")));
+    }
+}
+
+/// A string in which a backslash only keeps its quote and itself.
+fn raw(body: &[char], quote: char) -> String {
+    let mut text = String::new();
+    let mut letters = body.iter().copied().peekable();
+    while let Some(letter) = letters.next() {
+        match letters.peek() {
+            Some(next) if letter == '\\' && (*next == quote || *next == '\\') => text.extend(letters.next()),
+            _ => text.push(letter),
+        }
+    }
+    text
+}
+
+fn split(body: &[char]) -> Vec<String> {
+    body.iter().collect::<String>().split_whitespace().map(str::to_owned).collect()
+}

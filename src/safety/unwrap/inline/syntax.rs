@@ -1,0 +1,139 @@
+//! How programming languages write strings, names and comments, as data.
+
+/// What may stand inside a string and is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Inside {
+    /// Nothing.
+    Text,
+    /// `#{code}`
+    Hash,
+    /// `$name`, `${name}`, `$name{key}`
+    Dollar,
+}
+
+/// What backquotes hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Backquote {
+    /// Nothing: the language has none.
+    None,
+    /// A script that is run.
+    Script,
+    /// A string with `${code}`.
+    Template,
+}
+
+/// A language's signs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Syntax {
+    /// What begins a comment to the end of the line.
+    pub(super) comments: &'static [&'static str],
+    /// What begins and ends a longer one.
+    pub(super) block: Option<(&'static str, &'static str)>,
+    /// Whether `'` begins a string.
+    pub(super) single: bool,
+    /// Whether backslashes mean in such a string what they mean in others.
+    pub(super) single_escapes: bool,
+    /// What is computed in `"` strings.
+    pub(super) inside: Inside,
+    /// Backquotes.
+    pub(super) backquote: Backquote,
+    /// Python's `"""`, and the letters before a string.
+    pub(super) python: bool,
+    /// Perl's `q() qq() qw() qx() m() s() tr()`.
+    pub(super) perl: bool,
+    /// Ruby's `%w() %q() %x()`.
+    pub(super) percent: bool,
+    /// Lua's `[[…]]`.
+    pub(super) long_brackets: bool,
+    /// `/…/` may be a pattern.
+    pub(super) patterns: bool,
+    /// Signs that a name may begin with.
+    pub(super) sigils: &'static str,
+    /// What joins strings; two beside each other are joined too where `adjacent`.
+    pub(super) joins: &'static [&'static str],
+    /// Strings beside each other are one.
+    pub(super) adjacent: bool,
+    /// Calls without parentheses.
+    pub(super) bare_calls: bool,
+}
+
+const BASE: Syntax = Syntax {
+    comments: &["#"],
+    block: None,
+    single: true,
+    single_escapes: true,
+    inside: Inside::Text,
+    backquote: Backquote::None,
+    python: false,
+    perl: false,
+    percent: false,
+    long_brackets: false,
+    patterns: false,
+    sigils: "",
+    joins: &["+"],
+    adjacent: false,
+    bare_calls: false,
+};
+
+pub(super) static PYTHON: Syntax = Syntax { python: true, adjacent: true, ..BASE };
+pub(super) static RUBY: Syntax = Syntax {
+    single_escapes: false,
+    inside: Inside::Hash,
+    backquote: Backquote::Script,
+    percent: true,
+    patterns: true,
+    sigils: "$@",
+    adjacent: true,
+    bare_calls: true,
+    ..BASE
+};
+pub(super) static PERL: Syntax = Syntax {
+    single_escapes: false,
+    inside: Inside::Dollar,
+    backquote: Backquote::Script,
+    perl: true,
+    patterns: true,
+    sigils: "$@%&",
+    joins: &["."],
+    bare_calls: true,
+    ..BASE
+};
+pub(super) static JAVASCRIPT: Syntax = Syntax {
+    comments: &["//"],
+    block: Some(("/*", "*/")),
+    backquote: Backquote::Template,
+    patterns: true,
+    sigils: "$",
+    ..BASE
+};
+pub(super) static PHP: Syntax = Syntax {
+    comments: &["//", "#"],
+    block: Some(("/*", "*/")),
+    single_escapes: false,
+    inside: Inside::Dollar,
+    backquote: Backquote::Script,
+    sigils: "$",
+    joins: &["."],
+    ..BASE
+};
+pub(super) static LUA: Syntax = Syntax {
+    comments: &["--"],
+    block: Some(("--[[", "]]")),
+    long_brackets: true,
+    joins: &[".."],
+    bare_calls: true,
+    ..BASE
+};
+pub(super) static R: Syntax = BASE;
+pub(super) static JULIA: Syntax = Syntax {
+    block: Some(("#=", "=#")),
+    single: false,
+    inside: Inside::Dollar,
+    backquote: Backquote::Script,
+    joins: &["*"],
+    ..BASE
+};
+pub(super) static ELIXIR: Syntax = Syntax { inside: Inside::Hash, joins: &["<>"], bare_calls: true, ..BASE };
+pub(super) static AWK: Syntax = Syntax { single: false, patterns: true, joins: &[], adjacent: true, ..BASE };
+pub(super) static APPLESCRIPT: Syntax =
+    Syntax { comments: &["--"], block: Some(("(*", "*)")), single: false, joins: &["&"], ..BASE };

@@ -1,0 +1,63 @@
+//! The parts of a program.
+
+/// A part of a string.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// As it is.
+    Text(String),
+    /// Computed.
+    Code(String),
+}
+
+/// What a string is there for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Use {
+    /// A value.
+    Text,
+    /// A template: a value, unless a name stands before it.
+    Template,
+    /// It is run: backquotes, `%x()`, `qx()`.
+    Run,
+}
+
+/// A part of a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Token {
+    /// A name, a keyword or a number.
+    Word(String),
+    /// A string.
+    Text(Vec<Part>, Use),
+    /// `%w(a b)`, `qw(a b)`
+    List(Vec<String>),
+    /// A sign; `->`, `=>`, `==`, `::`, `..`, `<>` and the like are one each.
+    Sign(&'static str),
+    /// The end of a line that may end a statement.
+    Line,
+}
+
+impl Token {
+    /// Whether it is this sign.
+    pub(super) fn is(&self, sign: &str) -> bool {
+        matches!(self, Self::Sign(own) if *own == sign)
+    }
+
+    /// Its name, where it is one.
+    pub(super) fn word(&self) -> Option<&str> {
+        match self {
+            Self::Word(word) => Some(word),
+            _ => None,
+        }
+    }
+}
+
+/// Signs of more than one character, longest first.
+pub(super) static LONG_SIGNS: &[&str] = &[
+    "===", "!==", "...", "<=>", "**=", "||=", "&&=", "->", "=>", "==", "!=", "<=", ">=", "=~", "!~", "::", "..", "<>",
+    "+=", "-=", "*=", "/=", ".=", "|=", "?.", "&&", "||", "<<", ">>", "|>", "|&", "++", "--", ":=", "<-",
+];
+
+/// Signs of one character.
+pub(super) static SIGNS: &[&str] = &[
+    "(", ")", "[", "]", "{", "}", ".", ",", ";", ":", "=", "+", "-", "*", "/", "%", "<", ">", "!", "?", "&", "|", "^",
+    "~", "@", "$", "\\", "#", "'", "`",
+];
