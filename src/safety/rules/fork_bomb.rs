@@ -7,9 +7,9 @@ use crate::safety::level::Verdict;
 pub static RULE: Rule = Rule {
     id: "fork-bomb",
     level: Verdict::Deny,
-    doc: "Starts processes that start processes until the machine stands still. A function that calls itself in the \
-          background or in a pipe is found by the engine, a loop of forks in a program's text here.",
-    heads: &["perl", "python", "python3", "python2", "ruby", "php"],
+    doc: "Starts processes that start processes until the machine stands still: a function that calls itself in the \
+          background or in a pipe, or a loop of forks in another language.",
+    heads: &[],
     check,
     matches: &[
         ":(){ :|:& };:",
@@ -57,17 +57,23 @@ static LOOPS: &[&str] = &[
     "while(true){pcntl_fork",
 ];
 
+/// Programs whose text may be among their arguments.
+static INTERPRETERS: &[&str] = &["perl", "python", "python3", "python2", "ruby", "php"];
+
 fn check(command: &Command) -> Option<Hit> {
-    let bomb = command.args().iter().filter_map(|arg| arg.known()).filter(|text| text.contains("fork")).any(|text| {
+    (command.bomb || command.name().is_some_and(|name| INTERPRETERS.contains(&name)) && loops(command)).then(hit)
+}
+
+fn loops(command: &Command) -> bool {
+    let texts = command.args().iter().filter_map(|arg| arg.known());
+    texts.filter(|text| text.contains("fork")).any(|text| {
         let dense: String = text.chars().filter(|char| !char.is_whitespace()).flat_map(char::to_lowercase).collect();
         let found = |form: &&str| dense.find(*form).is_some_and(|at| !dense[..at].ends_with(['"', '\'']));
         LOOPS.iter().any(|form| found(&form))
-    });
-    bomb.then(hit)
+    })
 }
 
-/// What is said of a fork bomb, here and where the engine finds a function that calls itself.
-pub fn hit() -> Hit {
+fn hit() -> Hit {
     Hit::exact(
         "permission denied: this is a fork bomb, it starts processes until the machine stands still. Start a fixed number of processes instead",
         "",

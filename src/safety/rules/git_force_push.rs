@@ -127,7 +127,7 @@ mod tests {
             ("git push --force --mirror", "git push --force-with-lease"),
             ("git push -f origin :main", "git push --force-with-lease"),
         ] {
-            let hit = tried::check(&RULE, command).flatten();
+            let hit = tried::judge(&[&RULE], command).into_iter().next().map(|(_, hit)| hit);
             assert_eq!(hit.map(|hit| hit.suggestion).as_deref(), Some(instead), "{command}");
         }
     }

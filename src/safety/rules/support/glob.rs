@@ -8,8 +8,20 @@ const MAX_NODES: usize = 512;
 const MAX_DEPTH: usize = 6;
 
 /// Names as they stand in most folders: a pattern without a letter that fits one of them means «all of it».
-static EVERYDAY: &[&str] =
-    &["a", "src", "README", "node_modules", "my-app", "index.html", "package.json", ".a", ".git", ".env", ".github"];
+static EVERYDAY: &[&str] = &[
+    "a",
+    "src",
+    "README",
+    "node_modules",
+    "my-app",
+    "index.html",
+    "package.json",
+    ".a",
+    "..a",
+    ".git",
+    ".env",
+    ".github",
+];
 
 /// One component of a path, with globs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -312,7 +324,7 @@ mod tests {
             ("*.*", Reach::All),
             ("?*", Reach::All),
             (".[!.]*", Reach::All),
-            ("..?*", Reach::Some),
+            ("..?*", Reach::All),
             ("[a-z]*", Reach::All),
             ("!(keep)", Reach::Most),
             ("*.js", Reach::Some),

@@ -1,7 +1,7 @@
 //! What a pathspec of git means.
 
 use super::glob::{Glob, Reach};
-use super::paths::Path;
+use super::paths::{Component, Path};
 use crate::safety::value::{Piece, Value};
 
 /// A pathspec, its magic taken off.
@@ -38,28 +38,31 @@ pub fn read(text: &str) -> Pathspec<'_> {
 impl Pathspec<'_> {
     /// Whether it means all of the folder that the command stands in, or of a parent of it.
     pub fn is_whole(&self, cwd: &Value) -> bool {
-        let mut names: Vec<&str> = Vec::new();
+        let own = Path::new(&Value::default(), cwd);
         let absolute = self.path.starts_with('/');
+        // Behind a folder's own parts stand those of the pathspec; what climbs above the top of the work tree is whole.
+        let mut names: Vec<Glob> = Vec::new();
+        let mut above = 0;
         for name in self.path.split('/') {
             match name {
                 "" | "." => {}
-                ".." => {
-                    names.pop();
-                }
-                name => names.push(name),
+                ".." => above += usize::from(names.pop().is_none()),
+                name => names.push(Glob::parse(name)),
             }
         }
-        while names.last().is_some_and(|last| last.contains(['*', '?', '[']) && Glob::parse(last).reach() == Reach::All)
-        {
+        while names.last().is_some_and(|last| last.reach() == Reach::All) {
             names.pop();
         }
-        if !absolute || self.top {
-            return names.is_empty();
+        if names.is_empty() && (self.top || !absolute) {
+            return true;
         }
-        let own = Path::new(&Value::default(), cwd);
-        !own.has_hole
-            && names.len() <= own.parts.len()
-            && own.parts.iter().zip(&names).all(|(part, name)| part.covers(name))
+        if self.top || own.has_hole {
+            return false;
+        }
+        let start = if absolute { 0 } else { own.parts.len().saturating_sub(above) };
+        let further = own.parts.get(start..).unwrap_or_default();
+        let covers = |(part, glob): (&Component, &Glob)| matches!(part, Component::Name(name) if glob.covers(name));
+        (absolute || above > 0) && names.len() <= further.len() && further.iter().zip(&names).all(covers)
     }
 }
 

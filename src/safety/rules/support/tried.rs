@@ -1,8 +1,11 @@
-//! Tries a rule on the commands that it names. Only what is one simple command: the engine's tests try them all.
+//! Tries rules on commands as text.
 
-use crate::safety::command::{Command, Redirect, Scene};
+use std::collections::HashMap;
+
+use crate::safety::command::Scene;
+use crate::safety::follow::{Environment, Walker};
+use crate::safety::level::{Confidence, Verdict};
 use crate::safety::rules::{Hit, Rule};
-use crate::safety::value::{Piece, Value};
 
 /// The scene that rule files are written for.
 pub fn scene() -> Scene {
@@ -13,83 +16,35 @@ pub fn scene() -> Scene {
     }
 }
 
-/// What a rule finds in one simple command; `None` where the text is more than that.
-pub fn check(rule: &Rule, text: &str) -> Option<Option<Hit>> {
-    let mut words = words(text)?;
-    let mut redirects = Vec::new();
-    let mut argv = Vec::new();
-    let mut assignments = Vec::new();
-    words.reverse();
-    while let Some(word) = words.pop() {
-        let bare = word.known().map(|text| text.trim_start_matches(|char: char| char.is_ascii_digit()).to_owned());
-        if let Some(op) = bare.filter(|op| matches!(op.as_str(), "\u{1}>" | "\u{1}>>" | "\u{1}<")) {
-            let target = words.pop()?;
-            redirects.push(Redirect { op: op[1..].to_owned(), fd: None, target, source: String::new(), cwd: Value::of(scene().cwd) });
-        } else if let Some((name, value)) =
-            word.known().filter(|_| argv.is_empty()).and_then(|text| text.split_once('='))
-        {
-            assignments.push((name.to_owned(), Value::of(value)));
-        } else {
-            argv.push(word);
+/// What these rules find in a command.
+pub fn judge(rules: &[&'static Rule], text: &str) -> Vec<(&'static Rule, Hit)> {
+    let (scene, custom) = (scene(), HashMap::new());
+    let environment = Environment("HOME=/home/dev\0USER=dev\0PATH=/usr/local/bin:/usr/bin:/bin\0LANG=C.UTF-8\0");
+    let mut walker = Walker::new(environment, &scene, &custom);
+    walker.command(text, Vec::new());
+    let mut hits = Vec::new();
+    for told in walker.told.iter().filter(|told| !told.dead) {
+        for folder in &told.folders {
+            let command = told.command(folder, &scene);
+            let named =
+                |rule: &&&Rule| rule.heads.is_empty() || command.name().is_some_and(|name| rule.heads.contains(&name));
+            for rule in rules.iter().filter(named) {
+                if let Some(mut hit) = (rule.check)(&command) {
+                    hit.confidence = hit.confidence.max(told.confidence);
+                    hits.push((*rule, hit));
+                }
+            }
         }
     }
-    let scene = scene();
-    let cwd = Value::of(scene.cwd.as_str());
-    let command = Command { argv: &argv, assignments: &assignments, redirects: &redirects, cwd: &cwd, scene: &scene };
-    let listed = rule.heads.is_empty() || command.name().is_some_and(|name| rule.heads.contains(&name));
-    Some(if listed { (rule.check)(&command) } else { None })
+    hits
 }
 
-fn words(text: &str) -> Option<Vec<Value>> {
-    let mut words = Vec::new();
-    let mut word: Option<Value> = None;
-    let mut chars = text.chars().peekable();
-    while let Some(char) = chars.next() {
-        let start = word.is_none();
-        match char {
-            ' ' => words.extend(word.take()),
-            ';' | '|' | '&' | '(' | ')' | '`' | '{' | '\n' => return None,
-            '>' | '<' => {
-                words.extend(word.take());
-                let double = chars.next_if_eq(&char).is_some();
-                if matches!(chars.peek(), Some('&' | '<' | '|')) || double && char == '<' {
-                    return None;
-                }
-                words.push(Value::of(format!("\u{1}{char}{}", if double { ">" } else { "" })));
-            }
-            '\'' => {
-                let own = word.get_or_insert_default();
-                own.push(Piece::Text(chars.by_ref().take_while(|char| *char != '\'').collect()));
-            }
-            '"' => {
-                let inner: String = chars.by_ref().take_while(|char| *char != '"').collect();
-                if inner.contains(['$', '`', '\\']) {
-                    return None;
-                }
-                word.get_or_insert_default().push(Piece::Text(inner));
-            }
-            '\\' => word.get_or_insert_default().push(Piece::Text(chars.next()?.to_string())),
-            '$' => {
-                let mut name = String::new();
-                while let Some(char) = chars.next_if(|char| char.is_ascii_alphanumeric() || *char == '_') {
-                    name.push(char);
-                }
-                match name.as_str() {
-                    "HOME" => word.get_or_insert_default().push(Piece::Text(scene().home)),
-                    "PWD" => word.get_or_insert_default().push(Piece::Text(scene().cwd)),
-                    _ => return None,
-                }
-            }
-            '~' if start && matches!(chars.peek(), None | Some('/' | ' ')) => word = Some(Value::of(scene().home)),
-            '~' if start => return None,
-            '*' | '?' => word.get_or_insert_default().push(Piece::Glob(char.to_string())),
-            '[' => {
-                let class: String = chars.by_ref().take_while(|char| *char != ']').collect();
-                word.get_or_insert_default().push(Piece::Glob(format!("[{class}]")));
-            }
-            char => word.get_or_insert_default().push(Piece::Text(char.to_string())),
-        }
-    }
-    words.extend(word);
-    Some(words)
+/// What comes of it, by these rules alone.
+pub fn verdict(rules: &[&'static Rule], text: &str) -> Verdict {
+    let hits = judge(rules, text).into_iter();
+    let level = |(rule, hit): (&Rule, Hit)| match hit.confidence {
+        Confidence::Exact => rule.level,
+        _ => rule.level.min(Verdict::Ask),
+    };
+    hits.map(level).max().unwrap_or_default()
 }
