@@ -6,6 +6,7 @@ mod analysis;
 mod command;
 #[cfg(test)]
 mod corpus_tests;
+pub mod decide;
 mod engine;
 mod level;
 mod follow;

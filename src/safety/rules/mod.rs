@@ -28,6 +28,8 @@ mod support;
 mod tests;
 
 pub use rule::{Hit, Rule};
+pub use support::glob::Glob;
+pub use support::quote::quote;
 
 /// All rules: what is denied, then what is asked about, each in the order in which people read of them.
 pub static RULES: &[&Rule] = &[

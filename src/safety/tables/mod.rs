@@ -1,5 +1,6 @@
 //! What is known of programs, as data.
 
+pub mod arity;
 pub mod devices;
 pub mod files;
 pub mod git;

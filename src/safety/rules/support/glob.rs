@@ -88,6 +88,11 @@ impl Glob {
         if name.starts_with('.') && !hidden_fits {
             return false;
         }
+        self.covers_any(name)
+    }
+
+    /// The same, where a leading dot is a character like all others.
+    pub fn covers_any(&self, name: &str) -> bool {
         let text: Vec<char> = name.chars().collect();
         let mut start = vec![false; text.len() + 1];
         start[0] = true;

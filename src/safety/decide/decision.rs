@@ -1,0 +1,76 @@
+//! The strictest of what the engine says and what a host's rules say.
+
+use std::collections::HashSet;
+
+use super::judged::Judged;
+use super::matching::{allows, may_write, stops};
+use super::pattern::{BadPattern, Pattern};
+use super::suggest::suggest;
+use crate::safety::level::Verdict;
+
+/// A host's rules.
+#[derive(Clone, Debug, Default)]
+pub struct Permissions {
+    /// What runs unasked; without it the engine decides.
+    pub allow: Option<Vec<Pattern>>,
+    /// What a person is asked about.
+    pub ask: Vec<Pattern>,
+    /// What does not run.
+    pub deny: Vec<Pattern>,
+}
+
+impl Permissions {
+    /// Reads rules.
+    ///
+    /// # Errors
+    /// On the first one that means nothing.
+    pub fn parse<T: AsRef<str>>(allow: Option<&[T]>, ask: &[T], deny: &[T]) -> Result<Self, BadPattern> {
+        let read = |rules: &[T]| rules.iter().map(|rule| Pattern::parse(rule.as_ref())).collect::<Result<Vec<_>, _>>();
+        Ok(Self { allow: allow.map(read).transpose()?, ask: read(ask)?, deny: read(deny)? })
+    }
+}
+
+/// What becomes of a command.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Decision {
+    /// Allow, ask or deny.
+    pub verdict: Verdict,
+    /// The commands that no allow rule is for, as they are written, and what is written without one, as `write:PATH`.
+    pub unmatched: Vec<String>,
+    /// Rules which, added to those that allow, would allow all of it; none where that cannot be.
+    pub suggest_rules: Vec<String>,
+}
+
+/// Decides by the engine's verdict and a host's rules.
+pub fn decide(judged: &Judged, rules: &Permissions) -> Decision {
+    let stopped = |rules: &[Pattern]| judged.units.iter().any(|unit| stops(rules, unit, judged.first_cwd));
+    let deny = judged.verdict == Verdict::Deny || stopped(&rules.deny);
+    let ask = judged.verdict == Verdict::Ask || !judged.complete || stopped(&rules.ask);
+    let unmatched = rules.allow.as_deref().map(|allow| unmatched(judged, allow)).unwrap_or_default();
+    let verdict = match () {
+        () if deny => Verdict::Deny,
+        () if ask || !unmatched.is_empty() => Verdict::Ask,
+        () => Verdict::Allow,
+    };
+    let suggest_rules =
+        if deny || ask { Vec::new() } else { suggest(judged, rules.allow.as_deref().unwrap_or_default()) };
+    Decision { verdict, unmatched, suggest_rules }
+}
+
+/// What no allow rule is for, each once.
+pub(super) fn unmatched(judged: &Judged, allow: &[Pattern]) -> Vec<String> {
+    let mut unmatched = Vec::new();
+    for unit in judged.units {
+        if !allows(judged, allow, unit) {
+            unmatched.push(unit.source.to_owned());
+        }
+        for write in &unit.writes {
+            if !write.path.is_some_and(|path| may_write(allow, path, judged.first_cwd)) {
+                unmatched.push(format!("write:{}", write.path.map_or(write.text, |path| judged.relative(path))));
+            }
+        }
+    }
+    let mut seen = HashSet::new();
+    unmatched.retain(|entry| seen.insert(entry.clone()));
+    unmatched
+}

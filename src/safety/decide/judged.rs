@@ -1,0 +1,57 @@
+//! A command that was judged, as far as rules of a host need it.
+
+use crate::safety::level::Verdict;
+
+/// A command that was judged.
+#[derive(Clone, Debug)]
+pub struct Judged<'a> {
+    /// All simple commands in it.
+    pub units: &'a [Unit<'a>],
+    /// What the engine's own rules say.
+    pub verdict: Verdict,
+    /// Whether all of it could be judged.
+    pub complete: bool,
+    /// The folder that it starts in, absolute and normalised.
+    pub first_cwd: &'a str,
+}
+
+/// One simple command.
+#[derive(Clone, Debug, Default)]
+pub struct Unit<'a> {
+    /// As it is written.
+    pub source: &'a str,
+    /// Its words, and whether each is known.
+    pub argv: Vec<(&'a str, bool)>,
+    /// Words of wrappers before it.
+    pub prefix: Vec<&'a str>,
+    /// The chain that it came through: `sudo`, `bash -c`, `heredoc` …
+    pub via: Vec<&'a str>,
+    /// `NAME=value` before it, as they are written.
+    pub assignments: Vec<&'a str>,
+    /// What its redirects write, without `/dev/null`.
+    pub writes: Vec<Write<'a>>,
+    /// Where it stands; a nested one where the word stands that it comes from.
+    pub span: (usize, usize),
+    /// It only runs other units.
+    pub wrapper: bool,
+    /// It stands in the body of a heredoc.
+    pub heredoc: bool,
+}
+
+/// A redirect that writes.
+#[derive(Clone, Copy, Debug)]
+pub struct Write<'a> {
+    /// Absolute and normalised; `None` where it is not known.
+    pub path: Option<&'a str>,
+    /// As it is written.
+    pub text: &'a str,
+}
+
+impl Judged<'_> {
+    /// A path as rules have it: relative to the first folder, where it lies in it.
+    pub fn relative<'b>(&self, path: &'b str) -> &'b str {
+        let cwd = self.first_cwd.trim_end_matches('/');
+        let below = path.strip_prefix(cwd).and_then(|rest| rest.strip_prefix('/'));
+        below.filter(|rest| !rest.is_empty() && !cwd.is_empty()).unwrap_or(path)
+    }
+}

@@ -1,0 +1,129 @@
+//! Which rules of a host are for a command.
+
+use super::judged::{Judged, Unit};
+use super::pattern::Pattern;
+use crate::safety::options::parse;
+use crate::safety::tables::arity::{ELSEWHERE, HIJACKING};
+use crate::safety::tables::git::GLOBAL;
+use crate::safety::value::Value;
+
+/// Wrappers have a few words; of very many only so many are tried as the beginning of a command.
+const MAX_PREFIX: usize = 64;
+/// The same for the words before a command of git.
+const MAX_GLOBAL: usize = 256;
+
+/// Words of wrappers, then those of the command; each with whether it is known.
+#[derive(Clone, Copy)]
+struct Words<'a> {
+    prefix: &'a [&'a str],
+    argv: &'a [(&'a str, bool)],
+}
+
+impl<'a> Words<'a> {
+    fn get(self, at: usize) -> Option<(&'a str, bool)> {
+        match self.prefix.get(at) {
+            Some(word) => Some((word, true)),
+            None => self.argv.get(at - self.prefix.len()).copied(),
+        }
+    }
+
+    /// Whether they are what the rule says. A word that is not known is none of a rule's.
+    fn fit(self, rule: &Pattern, same_head: impl Fn(&str, &str) -> bool) -> bool {
+        let Pattern::Command { words, prefix } = rule else { return false };
+        let count = self.prefix.len() + self.argv.len();
+        let fits = |(at, own): (usize, &String)| {
+            self.get(at).is_some_and(|(word, known)| known && if at == 0 { same_head(own, word) } else { own == word })
+        };
+        (count == words.len() || *prefix && count > words.len()) && words.iter().enumerate().all(fits)
+    }
+}
+
+/// Whether a rule to ask or to deny is for this command or for what it writes, however it is wrapped and spelled.
+pub fn stops(rules: &[Pattern], unit: &Unit, cwd: &str) -> bool {
+    if rules.is_empty() {
+        return false;
+    }
+    let same_head = |rule: &str, head: &str| base_name(rule) == base_name(head);
+    let plain = without_git_options(&unit.argv);
+    let bare = |argv| Words { prefix: &[], argv };
+    let starts = 0..unit.prefix.len().min(MAX_PREFIX);
+    let mut ways = vec![bare(unit.argv.as_slice())];
+    ways.extend(plain.as_deref().map(bare));
+    ways.extend(starts.map(|from| Words { prefix: &unit.prefix[from..], argv: &unit.argv }));
+    rules.iter().any(|rule| match rule {
+        Pattern::Write(glob) => unit.writes.iter().filter_map(|write| write.path).any(|path| glob.fits(path, cwd)),
+        Pattern::Command { .. } => ways.iter().any(|words| words.fit(rule, same_head)),
+    })
+}
+
+/// Whether a file may be written.
+pub fn may_write(allow: &[Pattern], path: &str, cwd: &str) -> bool {
+    allow.iter().any(|rule| matches!(rule, Pattern::Write(glob) if glob.fits(path, cwd)))
+}
+
+/// Whether an allow rule is for this command.
+pub fn allows(judged: &Judged, allow: &[Pattern], unit: &Unit) -> bool {
+    if unit.assignments.iter().any(|assignment| hijacks(assignment)) {
+        return false;
+    }
+    // Variables alone, or only what other units do.
+    if unit.argv.is_empty() || unit.wrapper {
+        return true;
+    }
+    // A name with a path is another name.
+    let fits = |words: Words| allow.iter().any(|rule| words.fit(rule, |rule, head| rule == head));
+    if !is_elsewhere(unit) {
+        return fits(Words { prefix: &[], argv: &unit.argv })
+            || !unit.prefix.is_empty() && fits(Words { prefix: &unit.prefix, argv: &unit.argv });
+    }
+    // Through sudo, su and ssh only a rule that names them allows: before this command, or around its script.
+    let around = |outer: &&Unit| outer.wrapper && outer.span.0 <= unit.span.0 && unit.span.1 <= outer.span.1;
+    from_elsewhere(unit).is_some_and(fits) || judged.units.iter().filter(around).filter_map(from_elsewhere).any(fits)
+}
+
+/// Whether it runs as somebody else, or on another machine.
+pub fn is_elsewhere(unit: &Unit) -> bool {
+    let names = |word: &&str| ELSEWHERE.contains(&base_name(word.split(' ').next().unwrap_or(word)));
+    unit.via.iter().any(|via| names(via))
+        || unit.prefix.iter().any(|word| names(word))
+        || unit.argv.first().is_some_and(|(head, _)| names(head))
+}
+
+/// The words from `sudo` on, where it stands before the command or is it.
+fn from_elsewhere<'a>(unit: &'a Unit) -> Option<Words<'a>> {
+    let names = |word: &str| ELSEWHERE.contains(&base_name(word));
+    match unit.prefix.iter().position(|word| names(word)) {
+        Some(from) => Some(Words { prefix: &unit.prefix[from..], argv: &unit.argv }),
+        None => {
+            let own = unit.argv.first().is_some_and(|(head, known)| *known && names(head));
+            own.then_some(Words { prefix: &[], argv: &unit.argv })
+        }
+    }
+}
+
+fn hijacks(assignment: &str) -> bool {
+    let name = assignment.split(['=', '+', '[']).next().unwrap_or_default();
+    HIJACKING.contains(&name)
+}
+
+/// `git -C sub push` without `-C sub`; `None` where there is nothing to leave out.
+fn without_git_options<'a>(argv: &[(&'a str, bool)]) -> Option<Vec<(&'a str, bool)>> {
+    let at = git_command(argv).filter(|at| *at > 1)?;
+    Some(argv.first().into_iter().chain(&argv[at..]).copied().collect())
+}
+
+/// Where the name of git's command stands in a call of git.
+pub fn git_command(argv: &[(&str, bool)]) -> Option<usize> {
+    let (head, args) = argv.split_first()?;
+    if base_name(head.0) != "git" {
+        return None;
+    }
+    let value = |(word, known): &(&str, bool)| if *known { Value::of(*word) } else { Value::unknown() };
+    let words: Vec<Value> = args.iter().take(MAX_GLOBAL).map(value).collect();
+    Some(*parse(&words, &GLOBAL).operands.first()? + 1)
+}
+
+/// The last component of a path.
+pub fn base_name(word: &str) -> &str {
+    word.rsplit('/').next().unwrap_or(word)
+}

@@ -1,0 +1,15 @@
+//! What a host's own rules make of a command that was judged.
+
+mod arity;
+mod decision;
+mod judged;
+mod matching;
+mod pattern;
+mod suggest;
+#[cfg(test)]
+mod tests;
+mod write_glob;
+
+pub use decision::{Decision, Permissions, decide};
+pub use judged::{Judged, Unit, Write};
+pub use pattern::{BadPattern, Pattern};

@@ -1,0 +1,131 @@
+//! A rule of a host: `git status:*`, `npm run build`, `write:src/**`.
+
+use thiserror::Error;
+
+use super::write_glob::WriteGlob;
+
+/// A rule of a host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pattern {
+    /// Words that a command begins with, or that it is.
+    Command {
+        /// The words.
+        words: Vec<String>,
+        /// More may follow.
+        prefix: bool,
+    },
+    /// Files that may be written.
+    Write(WriteGlob),
+}
+
+/// A rule that means nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum BadPattern {
+    /// No text.
+    #[error("a permission rule is empty")]
+    Empty,
+    /// `:*`
+    #[error("the permission rule {0:?} names no command")]
+    NoCommand(String),
+    /// `write:`
+    #[error("the permission rule {0:?} names no files")]
+    NoGlob(String),
+    /// `git commit -m "x`
+    #[error("the permission rule {0:?} has a quote that does not end")]
+    Quote(String),
+}
+
+impl Pattern {
+    /// Reads a rule.
+    ///
+    /// # Errors
+    /// On one that means nothing.
+    pub fn parse(text: &str) -> Result<Self, BadPattern> {
+        let rule = text.trim();
+        if rule.is_empty() {
+            return Err(BadPattern::Empty);
+        }
+        if let Some(glob) = rule.strip_prefix("write:") {
+            let glob = glob.trim();
+            if glob.is_empty() {
+                return Err(BadPattern::NoGlob(text.to_owned()));
+            }
+            return Ok(Self::Write(WriteGlob::new(glob)));
+        }
+        let (command, prefix) = match rule.strip_suffix(":*") {
+            // `\:*` is text.
+            Some(command) if !command.ends_with('\\') => (command, true),
+            _ => (rule, false),
+        };
+        let words = split(command).ok_or_else(|| BadPattern::Quote(text.to_owned()))?;
+        match words.first() {
+            Some(head) if !head.is_empty() => Ok(Self::Command { words, prefix }),
+            _ => Err(BadPattern::NoCommand(text.to_owned())),
+        }
+    }
+}
+
+/// Words as the shell parts them; `None` with a quote that does not end.
+fn split(text: &str) -> Option<Vec<String>> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut chars = text.chars();
+    while let Some(char) = chars.next() {
+        match char {
+            char if char.is_whitespace() => words.extend(word.take()),
+            '\'' => {
+                let word = word.get_or_insert_default();
+                loop {
+                    match chars.next()? {
+                        '\'' => break,
+                        char => word.push(char),
+                    }
+                }
+            }
+            '"' => {
+                let word = word.get_or_insert_default();
+                loop {
+                    match chars.next()? {
+                        '"' => break,
+                        '\\' => match chars.next()? {
+                            char @ ('"' | '\\' | '$' | '`') => word.push(char),
+                            char => word.extend(['\\', char]),
+                        },
+                        char => word.push(char),
+                    }
+                }
+            }
+            '\\' => word.get_or_insert_default().extend(chars.next()),
+            char => word.get_or_insert_default().push(char),
+        }
+    }
+    words.extend(word);
+    Some(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_are_read_as_the_shell_reads_words() {
+        for (rule, words, prefix) in [
+            ("git status:*", &["git", "status"] as &[&str], true),
+            ("git status :*", &["git", "status"], true),
+            ("npm run build", &["npm", "run", "build"], false),
+            ("echo 'a  b' \"c\\\"d\" e\\ f", &["echo", "a  b", "c\"d", "e f"], false),
+            ("echo ''", &["echo", ""], false),
+            ("echo 'a:*'", &["echo", "a:*"], false),
+        ] {
+            let words = words.iter().map(|word| (*word).to_owned()).collect();
+            assert_eq!(Pattern::parse(rule), Ok(Pattern::Command { words, prefix }), "{rule}");
+        }
+    }
+
+    #[test]
+    fn rules_that_mean_nothing() {
+        for rule in ["", "  ", ":*", " :*", "write:", "write:  ", "git 'x", "git \"x", "''", "'':*"] {
+            assert!(Pattern::parse(rule).is_err(), "{rule:?}");
+        }
+    }
+}

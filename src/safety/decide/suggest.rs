@@ -1,0 +1,71 @@
+//! Rules that a person may want to add.
+
+use std::collections::HashSet;
+
+use super::arity::words;
+use super::decision::unmatched;
+use super::judged::{Judged, Unit};
+use super::matching::{allows, is_elsewhere, may_write};
+use super::pattern::Pattern;
+use super::write_glob::literal;
+use crate::safety::rules::quote;
+use crate::safety::tables::arity::Arity;
+
+/// The longest rule that is worth reading.
+const MAX_RULE: usize = 300;
+/// The most rules at once: who has to read more says yes to anything.
+const MAX_RULES: usize = 20;
+
+/// Rules which, added to those that allow already, allow all of it; none where a part of it cannot be allowed by a rule.
+pub fn suggest(judged: &Judged, allow: &[Pattern]) -> Vec<String> {
+    let mut rules = Vec::new();
+    let mut seen = HashSet::new();
+    for unit in judged.units {
+        if !allows(judged, allow, unit) {
+            let Some(rule) = rule(unit) else { return Vec::new() };
+            if seen.insert(rule.clone()) {
+                rules.push(rule);
+            }
+        }
+        for write in &unit.writes {
+            let Some(path) = write.path else { return Vec::new() };
+            let rule = format!("write:{}", literal(judged.relative(path)));
+            if !may_write(allow, path, judged.first_cwd) && seen.insert(rule.clone()) {
+                rules.push(rule);
+            }
+        }
+        if rules.len() > MAX_RULES {
+            return Vec::new();
+        }
+    }
+    // What is suggested has to do what it is suggested for.
+    let made = rules.iter().filter_map(|rule| Pattern::parse(rule).ok());
+    let all: Vec<Pattern> = allow.iter().cloned().chain(made).collect();
+    if unmatched(judged, &all).is_empty() { rules } else { Vec::new() }
+}
+
+/// A rule for one command.
+fn rule(unit: &Unit) -> Option<String> {
+    if unit.heredoc || is_elsewhere(unit) {
+        return None;
+    }
+    let (count, arity) = words(&unit.argv)?;
+    let words = unit.argv.get(..count)?;
+    if arity == Arity::Never || words.iter().any(|(_, known)| !known) {
+        return None;
+    }
+    let mut rule = String::new();
+    for (word, _) in words {
+        if !rule.is_empty() {
+            rule.push(' ');
+        }
+        rule += &quote(word);
+        if rule.len() > MAX_RULE {
+            return None;
+        }
+    }
+    if arity != Arity::Exact {
+        rule += ":*";
+    }
+    Some(rule)
+}
