@@ -6,7 +6,6 @@ use super::support::paths::{Ground, Place};
 use super::support::quote;
 use crate::safety::command::Command;
 use crate::safety::level::Verdict;
-use crate::safety::value::Value;
 
 pub static RULE: Rule = Rule {
     id: "find-delete-critical",
@@ -33,6 +32,9 @@ pub static RULE: Rule = Rule {
         "find -L / -delete",
         "find /usr -delete",
         "find * -delete",
+        "find / -depth -delete",
+        "find / -type f -exec rm -f {} +",
+        "find . -type f -execdir rm {} \\;",
     ],
     passes: &[
         "find . -name '*.pyc' -delete",
@@ -49,6 +51,8 @@ pub static RULE: Rule = Rule {
         "find . -name .DS_Store -delete",
         "find . \\( -name '*.o' -o -name '*.a' \\) -delete",
         "find . -type f -newer x -delete",
+        "find . -name '*.o' -exec rm -f {} +",
+        "find . -type f -exec grep -l rm {} +",
         "echo find / -delete",
     ],
 };
@@ -80,11 +84,17 @@ fn check(command: &Command) -> Option<Hit> {
 
 /// The same search, printing what it finds.
 fn instead(command: &Command) -> String {
-    let runs = |word: &Value| matches!(word.known(), Some("-exec" | "-execdir" | "-ok" | "-okdir"));
-    if command.args().iter().any(runs) {
-        return String::new();
+    let mut words = Vec::new();
+    let mut args = command.argv.iter();
+    while let Some(word) = args.next() {
+        match word.known() {
+            Some("-delete") => {}
+            // Up to its end, which `by_ref` takes along.
+            Some("-exec" | "-execdir" | "-ok" | "-okdir") => {
+                args.by_ref().find(|word| matches!(word.known(), Some(";" | "+")));
+            }
+            _ => words.push(word),
+        }
     }
-    let kept = command.argv.iter().filter(|word| word.known() != Some("-delete"));
-    let words: Option<Vec<String>> = kept.map(quote::word).collect();
-    words.map(|words| words.join(" ")).filter(|line| line.len() < 400).unwrap_or_default()
+    quote::line(words).unwrap_or_default()
 }

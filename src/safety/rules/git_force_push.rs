@@ -116,8 +116,7 @@ fn instead(git: &Git, parsed: &Parsed) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::safety::rules::support::tried;
+    use crate::safety::rules::tests::judge;
 
     #[test]
     fn the_suggestion_keeps_what_is_harmless() {
@@ -127,7 +126,7 @@ mod tests {
             ("git push --force --mirror", "git push --force-with-lease"),
             ("git push -f origin :main", "git push --force-with-lease"),
         ] {
-            let hit = tried::judge(&[&RULE], command).into_iter().next().map(|(_, hit)| hit);
+            let hit = judge(command).into_iter().next();
             assert_eq!(hit.map(|hit| hit.suggestion).as_deref(), Some(instead), "{command}");
         }
     }

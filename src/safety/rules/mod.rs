@@ -2,7 +2,7 @@
 
 mod block_device_write;
 mod find_delete_critical;
-mod fork_bomb;
+pub mod fork_bomb;
 mod git_blind_add;
 mod git_branch_delete;
 mod git_checkout_force;

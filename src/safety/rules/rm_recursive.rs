@@ -52,7 +52,8 @@ pub static RULE: Rule = Rule {
 fn check(command: &Command) -> Option<Hit> {
     if matches!(command.name(), Some("find" | "gfind")) {
         let search = Search::read(command);
-        if search.deletes.is_empty() {
+        // What `-exec rm` comes to is looked at as an rm.
+        if search.deletes.iter().all(|delete| !delete.by.is_empty()) {
             return None;
         }
         let narrow = search.deletes.iter().all(|delete| delete.narrow);

@@ -9,18 +9,23 @@ use crate::safety::value::Value;
 pub struct Search {
     /// Where it starts.
     pub starts: Vec<Value>,
-    /// Each `-delete` in it.
+    /// Each `-delete` and `-exec rm` in it.
     pub deletes: Vec<Delete>,
 }
 
-/// One `-delete`.
-#[derive(Clone, Copy, Debug)]
+/// One `-delete`, or `-exec rm`.
+#[derive(Clone, Debug)]
 pub struct Delete {
     /// Whether a test before it leaves only files of a kind.
     pub narrow: bool,
     /// Whether a test before it asks for `.git`.
     pub git: bool,
+    /// The program that deletes; empty for `-delete`.
+    pub by: String,
 }
+
+/// Programs that delete what `-exec` gives them.
+static DELETERS: &[&str] = &["rm", "grm", "unlink", "shred"];
 
 /// Tests that take a value, and whether they narrow a search down.
 static VALUED: &[(&str, bool)] = &[
@@ -59,7 +64,6 @@ static VALUED: &[(&str, bool)] = &[
     ("-xtype", false),
     ("-maxdepth", false),
     ("-mindepth", false),
-    ("-depth", false),
     ("-files0-from", false),
     ("-regextype", false),
     ("-printf", false),
@@ -147,10 +151,14 @@ impl Search {
                     group.git = false;
                 }
                 "-exec" | "-execdir" | "-ok" | "-okdir" => {
+                    let head = words.get(at).and_then(Value::base_name).unwrap_or_default();
+                    if text.starts_with("-exec") && DELETERS.contains(&head) {
+                        self.deletes.push(Delete { narrow, git, by: head.to_owned() });
+                    }
                     at += words[at..].iter().take_while(|word| !matches!(word.known(), Some(";" | "+"))).count() + 1;
                 }
                 "-fprintf" => at += 2,
-                "-delete" => self.deletes.push(Delete { narrow, git }),
+                "-delete" => self.deletes.push(Delete { narrow, git, by: String::new() }),
                 _ if BARE.contains(&text) => group.narrow |= !not,
                 _ => {
                     let valued = VALUED.iter().find(|(name, _)| *name == text);
@@ -196,6 +204,9 @@ mod tests {
         for (line, narrow) in [
             (". -delete", false),
             (". -type f -delete", false),
+            (". -depth -delete", false),
+            (". -type f -exec rm -f {} +", false),
+            (". -name x -exec rm -f {} ;", true),
             (". -mindepth 1 -delete", false),
             (". -name * -delete", false),
             (". -not -name x -delete", false),
@@ -214,7 +225,7 @@ mod tests {
             let argv: Vec<Value> = std::iter::once("find").chain(line.split(' ')).map(Value::of).collect();
             let (cwd, scene) = (Value::of("/home/dev/project"), Scene::default());
             let command =
-                Command { argv: &argv, assignments: &[], redirects: &[], cwd: &cwd, scene: &scene, bomb: false };
+                Command { argv: &argv, assignments: &[], redirects: &[], cwd: &cwd, scene: &scene };
             let search = Search::read(&command);
             assert_eq!(search.deletes.iter().map(|delete| delete.narrow).collect::<Vec<_>>(), [narrow], "{line}");
         }

@@ -7,6 +7,4 @@ pub mod paths;
 pub mod pathspec;
 pub mod quote;
 pub mod removal;
-#[cfg(test)]
-pub mod tried;
 pub mod writes;
