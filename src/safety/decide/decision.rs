@@ -2,10 +2,13 @@
 
 use std::collections::HashSet;
 
-use super::judged::Judged;
+use serde::Serialize;
+
+use super::judged::{Judged, units};
 use super::matching::{allows, may_write, stops};
 use super::pattern::{BadPattern, Pattern};
 use super::suggest::suggest;
+use crate::safety::analysis::Analysis;
 use crate::safety::level::Verdict;
 
 /// A host's rules.
@@ -31,7 +34,8 @@ impl Permissions {
 }
 
 /// What becomes of a command.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Decision {
     /// Allow, ask or deny.
     pub verdict: Verdict,
@@ -41,8 +45,15 @@ pub struct Decision {
     pub suggest_rules: Vec<String>,
 }
 
-/// Decides by the engine's verdict and a host's rules.
-pub fn decide(judged: &Judged, rules: &Permissions) -> Decision {
+/// Decides by an analysis and a host's rules.
+pub fn decide(analysis: &Analysis, rules: &Permissions) -> Decision {
+    let units = units(analysis);
+    let (verdict, complete) = (analysis.verdict, analysis.complete);
+    weigh(&Judged { units: &units, verdict, complete, first_cwd: &analysis.cwd }, rules)
+}
+
+/// The same, for a command that was judged.
+pub(super) fn weigh(judged: &Judged, rules: &Permissions) -> Decision {
     let stopped = |rules: &[Pattern]| judged.units.iter().any(|unit| stops(rules, unit, judged.first_cwd));
     let deny = judged.verdict == Verdict::Deny || stopped(&rules.deny);
     let ask = judged.verdict == Verdict::Ask || !judged.complete || stopped(&rules.ask);

@@ -1,6 +1,10 @@
 //! A command that was judged, as far as rules of a host need it.
 
+use crate::safety::analysis::{Analysis, CommandUnit};
 use crate::safety::level::Verdict;
+
+/// What is no file, though it is written like one.
+static STREAMS: &[&str] = &["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/zero", "/dev/full"];
 
 /// A command that was judged.
 #[derive(Clone, Debug)]
@@ -45,6 +49,31 @@ pub struct Write<'a> {
     pub path: Option<&'a str>,
     /// As it is written.
     pub text: &'a str,
+}
+
+/// The units of an analysis.
+pub fn units(analysis: &Analysis) -> Vec<Unit<'_>> {
+    analysis.commands.iter().map(Unit::new).collect()
+}
+
+impl<'a> Unit<'a> {
+    fn new(unit: &'a CommandUnit) -> Self {
+        let file =
+            |path: Option<&str>| !path.is_some_and(|path| STREAMS.contains(&path) || path.starts_with("/dev/fd/"));
+        let written = unit.redirects.iter().filter_map(|redirect| Some((redirect, redirect.writes()?)));
+        let writes = written.filter(|(_, path)| file(*path));
+        Self {
+            source: &unit.source,
+            argv: unit.argv.iter().map(|word| (word.text.as_str(), word.known)).collect(),
+            prefix: unit.prefix.iter().map(String::as_str).collect(),
+            via: unit.via.iter().map(String::as_str).collect(),
+            assignments: unit.assignments.iter().map(String::as_str).collect(),
+            writes: writes.map(|(redirect, path)| Write { path, text: &redirect.target.text }).collect(),
+            span: unit.span,
+            wrapper: unit.wrapper,
+            heredoc: unit.via.iter().any(|via| via == "heredoc"),
+        }
+    }
 }
 
 impl Judged<'_> {

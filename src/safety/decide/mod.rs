@@ -11,5 +11,4 @@ mod tests;
 mod write_glob;
 
 pub use decision::{Decision, Permissions, decide};
-pub use judged::{Judged, Unit, Write};
-pub use pattern::{BadPattern, Pattern};
+pub use pattern::BadPattern;

@@ -1,5 +1,15 @@
-use super::*;
+use super::decision::{Decision, Permissions, weigh};
+use super::judged::{Judged, Unit, Write};
 use crate::safety::level::Verdict;
+use crate::safety::{Environment, Policy, Setting, analyze};
+
+/// By the engine itself.
+fn whole(command: &str, allow: Option<&[&str]>, ask: &[&str], deny: &[&str]) -> Decision {
+    let environment = Environment("HOME=/home/dev\0PATH=/usr/bin:/bin\0");
+    let setting = Setting { cwd: "/home/dev/project", home: "/home/dev", environment, ..Setting::default() };
+    let rules = Permissions::parse(allow, ask, deny).unwrap_or_default();
+    super::decide(&analyze(command, setting, &Policy::default()), &rules)
+}
 
 fn unit(source: &str) -> Unit<'_> {
     Unit {
@@ -20,7 +30,7 @@ fn behind<'a>(prefix: &[&'a str], source: &'a str) -> Unit<'a> {
 
 fn decided(units: &[Unit], verdict: Verdict, allow: Option<&[&str]>, ask: &[&str], deny: &[&str]) -> Decision {
     let judged = Judged { units, verdict, complete: true, first_cwd: "/w" };
-    decide(&judged, &Permissions::parse(allow, ask, deny).unwrap_or_default())
+    weigh(&judged, &Permissions::parse(allow, ask, deny).unwrap_or_default())
 }
 
 fn allowed(units: &[Unit], allow: &[&str]) -> bool {
@@ -42,7 +52,7 @@ fn the_strictest_wins() {
     assert_eq!(all(Verdict::Allow, Some(&[]), &[], &[]), Verdict::Ask);
     let judged = Judged { units: &units, verdict: Verdict::Allow, complete: false, first_cwd: "/w" };
     let rules = Permissions::parse(status, &[], &[]).unwrap_or_default();
-    assert_eq!(decide(&judged, &rules).verdict, Verdict::Ask);
+    assert_eq!(weigh(&judged, &rules).verdict, Verdict::Ask);
 }
 
 #[test]
@@ -131,4 +141,44 @@ fn suggested_rules_allow_what_they_came_from() {
     assert!(decided(&[unit("ls")], Verdict::Allow, None, &["ls"], &[]).suggest_rules.is_empty());
     assert_eq!(decided(&[unit("ls")], Verdict::Allow, None, &[], &[]).suggest_rules, ["ls:*"]);
     assert!(decided(&[unit("ls")], Verdict::Allow, Some(&["ls"]), &[], &[]).suggest_rules.is_empty());
+}
+
+#[test]
+fn whole_commands() {
+    for (command, allow, verdict) in [
+        ("git status && ls -la", &["git status:*", "ls:*"] as &[&str], Verdict::Allow),
+        ("git status && cat x", &["git status:*", "ls:*"], Verdict::Ask),
+        ("git status > /dev/null 2>&1", &["git status:*"], Verdict::Allow),
+        ("git status > out.txt", &["git status:*"], Verdict::Ask),
+        ("git status > out.txt", &["git status:*", "write:out.txt"], Verdict::Allow),
+        ("git status > src/../../x", &["git status:*", "write:src/**"], Verdict::Ask),
+        ("cd src && ls > a", &["cd:*", "ls:*", "write:src/*"], Verdict::Allow),
+        ("echo $(cat x)", &["echo:*"], Verdict::Ask),
+        ("echo $(cat x)", &["echo:*", "cat:*"], Verdict::Allow),
+        ("bash -c 'git status'", &["git status:*"], Verdict::Allow),
+        ("timeout 5 git status", &["git status:*"], Verdict::Allow),
+        ("sudo git status", &["git status:*"], Verdict::Ask),
+        ("sudo bash -c 'git status'", &["git status:*"], Verdict::Ask),
+        ("ssh host git status", &["git status:*"], Verdict::Ask),
+        ("ssh host 'git status'", &["ssh host:*"], Verdict::Allow),
+        ("sudo git status", &["sudo git status:*"], Verdict::Allow),
+        ("git push --force", &["git push:*"], Verdict::Deny),
+        ("git reset --hard", &["git reset:*"], Verdict::Ask),
+        ("find . -name x -exec grep y {} +", &["grep:*"], Verdict::Ask),
+        ("find . -name x -exec grep y {} +", &["find:*", "grep:*"], Verdict::Allow),
+        ("f() { ls; }; f", &["ls"], Verdict::Allow),
+        ("X=1 ls", &["ls"], Verdict::Allow),
+        ("echo 'x", &["echo:*"], Verdict::Ask),
+        ("", &[], Verdict::Allow),
+    ] {
+        assert_eq!(whole(command, Some(allow), &[], &[]).verdict, verdict, "{command} {allow:?}");
+    }
+    for command in
+        ["env /bin/rm x", "xargs rm < list", "bash -c 'rm x'", "$(rm x)", "find . -exec rm {} +", "cat <<E\n$(rm x)\nE"]
+    {
+        assert_eq!(whole(command, None, &[], &["rm:*"]).verdict, Verdict::Deny, "{command}");
+    }
+    assert!(whole("bash <<E\nls\nE", Some(&[]), &[], &[]).suggest_rules.is_empty());
+    assert!(whole("cat <<E\n$(ls)\nE", Some(&[]), &[], &[]).suggest_rules.is_empty());
+    assert_eq!(whole("git checkout main > out", Some(&[]), &[], &[]).suggest_rules, ["git checkout:*", "write:out"]);
 }

@@ -40,7 +40,8 @@ fn each_rule_lets_through_what_it_names() {
 fn no_suggestion_is_found_fault_with() {
     for command in RULES.iter().flat_map(|rule| rule.matches) {
         for finding in judge(command) {
-            let faults: Vec<_> = judge(&finding.suggestion).into_iter().filter(|fault| fault.level > Verdict::Warn).collect();
+            let faults: Vec<_> =
+                judge(&finding.suggestion).into_iter().filter(|fault| fault.level > Verdict::Warn).collect();
             assert!(faults.is_empty(), "{command} → {} {faults:#?}", finding.suggestion);
         }
     }

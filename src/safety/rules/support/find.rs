@@ -224,8 +224,7 @@ mod tests {
         ] {
             let argv: Vec<Value> = std::iter::once("find").chain(line.split(' ')).map(Value::of).collect();
             let (cwd, scene) = (Value::of("/home/dev/project"), Scene::default());
-            let command =
-                Command { argv: &argv, assignments: &[], redirects: &[], cwd: &cwd, scene: &scene };
+            let command = Command { argv: &argv, assignments: &[], redirects: &[], cwd: &cwd, scene: &scene };
             let search = Search::read(&command);
             assert_eq!(search.deletes.iter().map(|delete| delete.narrow).collect::<Vec<_>>(), [narrow], "{line}");
         }
