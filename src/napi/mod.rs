@@ -16,4 +16,4 @@ pub use result::{
     BackgroundCheck, BackgroundTask, BashResult, BashSnapshot, BashTruncation, BashUsage, NativeError, OutputChunk,
     Survivor, Truncation,
 };
-pub use safety::{NativeSafety, analyze, safety_rules};
+pub use safety::{NativeSafety, analyze, decide, safety_rules};

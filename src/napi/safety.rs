@@ -7,7 +7,8 @@ use napi_derive::napi;
 use serde::Serialize;
 
 use crate::request::Guard;
-use crate::safety::{Environment, Policy, RULES, Setting, Verdict, WrapperKind, analyze as judge};
+use crate::safety::decide::{Permissions, decide as weigh};
+use crate::safety::{Analysis, Environment, Policy, RULES, Setting, Verdict, WrapperKind, analyze as judge};
 
 /// How commands are judged.
 #[napi(object, object_to_js = false)]
@@ -38,6 +39,18 @@ pub fn analyze(
     let policy = policy(options.as_ref()).map_err(refused)?;
     let setting = Setting { cwd: &cwd, home: &home, environment: Environment(&host_env), ..Setting::default() };
     json(&judge(&command, setting, &policy))
+}
+
+/// Decides by an analysis, `Analysis` as JSON, and a host's rules: `Decision` as JSON. `allow` null: the analysis decides.
+///
+/// # Errors
+/// When a rule means nothing, or the text is no analysis.
+#[napi]
+pub fn decide(analysis: String, allow: Option<Vec<String>>, ask: Vec<String>, deny: Vec<String>) -> Result<String> {
+    let analysis: Analysis =
+        serde_json::from_str(&analysis).map_err(|error| refused(format!("this is no analysis: {error}")))?;
+    let permissions = Permissions::parse(allow.as_deref(), &ask, &deny).map_err(|error| refused(error.to_string()))?;
+    json(&weigh(&analysis, &permissions))
 }
 
 /// All rules as JSON: id, level, doc, and examples that match and that pass.
@@ -96,7 +109,9 @@ fn policy(given: Option<&NativeSafety>) -> std::result::Result<Policy, String> {
         "shell-string" => Ok(WrapperKind::ShellString),
         "stdin-script" => Ok(WrapperKind::StdinScript),
         "per-item" => Ok(WrapperKind::PerItem),
-        _ => Err(format!("safety.wrappers.{name}: {kind:?} is not one of exec-rest, shell-string, stdin-script, per-item")),
+        _ => Err(format!(
+            "safety.wrappers.{name}: {kind:?} is not one of exec-rest, shell-string, stdin-script, per-item"
+        )),
     })?;
     Ok(Policy { levels, wrappers })
 }

@@ -114,7 +114,8 @@ impl Judge<'_> {
         for argv in &choices {
             for (index, folder) in told.folders.iter().enumerate() {
                 let command = Command { argv, ..told.command(folder, self.scene) };
-                let sure = told.confidence.max(sure).max(if index > 0 { Confidence::Partial } else { Confidence::Exact });
+                let sure =
+                    told.confidence.max(sure).max(if index > 0 { Confidence::Partial } else { Confidence::Exact });
                 self.rules(told, &command, sure, findings);
             }
         }
@@ -160,7 +161,8 @@ impl Judge<'_> {
             other.rule_id == finding.rule_id && other.span == finding.span && other.via == finding.via
         };
         match findings.iter_mut().find(same) {
-            Some(other) if (other.level, std::cmp::Reverse(other.confidence)) >= (level, std::cmp::Reverse(confidence)) => {}
+            Some(other)
+                if (other.level, std::cmp::Reverse(other.confidence)) >= (level, std::cmp::Reverse(confidence)) => {}
             Some(other) => *other = finding,
             None => findings.push(finding),
         }
@@ -215,17 +217,24 @@ impl Judge<'_> {
 fn unit_of(redirect: &Redirect, word: &impl Fn(&Value, &str) -> Word) -> RedirectUnit {
     let is_file = redirect.writes_file() || redirect.op == "<";
     let path = redirect.target.known().filter(|target| is_file && !target.is_empty()).and_then(|target| {
-        if target.starts_with('/') { Some(normal(target)) } else { redirect.cwd.known().map(|cwd| normal(&format!("{cwd}/{target}"))) }
+        if target.starts_with('/') {
+            Some(normal(target))
+        } else {
+            redirect.cwd.known().map(|cwd| normal(&format!("{cwd}/{target}")))
+        }
     });
     RedirectUnit { op: redirect.op.clone(), fd: redirect.fd, target: word(&redirect.target, &redirect.source), path }
 }
 
 /// The rules that look at programs of this name, in their order.
 fn rules_of(name: Option<&str>) -> &'static [&'static Rule] {
-    static ALL: LazyLock<Vec<&Rule>> = LazyLock::new(|| RULES.iter().copied().filter(|rule| rule.heads.is_empty()).collect());
+    static ALL: LazyLock<Vec<&Rule>> =
+        LazyLock::new(|| RULES.iter().copied().filter(|rule| rule.heads.is_empty()).collect());
     static BY_HEAD: LazyLock<HashMap<&str, Vec<&Rule>>> = LazyLock::new(|| {
         let heads = RULES.iter().flat_map(|rule| rule.heads.iter().copied());
-        let of = |head: &str| RULES.iter().copied().filter(|rule| rule.heads.is_empty() || rule.heads.contains(&head)).collect();
+        let of = |head: &str| {
+            RULES.iter().copied().filter(|rule| rule.heads.is_empty() || rule.heads.contains(&head)).collect()
+        };
         heads.map(|head| (head, of(head))).collect()
     });
     name.and_then(|name| BY_HEAD.get(name)).unwrap_or(&ALL)
@@ -282,11 +291,16 @@ fn alternatives(value: &Value) -> Vec<Value> {
                 continue;
             }
         };
-        all = all.iter().flat_map(|value| texts.iter().map(move |text| (value, text))).take(MAX_CHOICES).map(|(value, text)| {
-            let mut value = value.clone();
-            value.push(Piece::Text(text.clone()));
-            value
-        }).collect();
+        all = all
+            .iter()
+            .flat_map(|value| texts.iter().map(move |text| (value, text)))
+            .take(MAX_CHOICES)
+            .map(|(value, text)| {
+                let mut value = value.clone();
+                value.push(Piece::Text(text.clone()));
+                value
+            })
+            .collect();
     }
     all
 }

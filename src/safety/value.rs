@@ -37,6 +37,16 @@ impl Value {
         &self.0
     }
 
+    /// How long it is, bytes.
+    pub fn weight(&self) -> usize {
+        let length = |piece: &Piece| match piece {
+            Piece::Text(text) | Piece::Glob(text) => text.len(),
+            Piece::OneOf(texts) => texts.iter().map(String::len).sum(),
+            Piece::Hole(_) => 1,
+        };
+        self.0.iter().map(length).sum()
+    }
+
     /// Appends a part.
     pub fn push(&mut self, piece: Piece) {
         match (self.0.last_mut(), piece) {

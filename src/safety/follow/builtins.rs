@@ -14,11 +14,29 @@ impl Walker<'_> {
         match name {
             "cd" | "pushd" => {
                 let before = Box::new(self.copy(shell));
+                if name == "pushd" {
+                    shell.stack.push(shell.cwd().clone());
+                }
                 let folder = self.target(shell, args);
                 shell.enter(folder);
                 return Some(before);
             }
-            "popd" => shell.enter(Value::unknown()),
+            "popd" => {
+                let folder = shell.stack.pop().unwrap_or_else(Value::unknown);
+                shell.enter(folder);
+            }
+            "alias" => {
+                for arg in args {
+                    if let Some((name, text)) = arg.known().and_then(|text| text.split_once('=')) {
+                        Rc::make_mut(&mut shell.aliases).insert(name.to_owned(), text.to_owned());
+                    }
+                }
+            }
+            "shopt" => {
+                if args.iter().any(|arg| arg.known() == Some("expand_aliases")) {
+                    shell.expands = args.iter().any(|arg| arg.known() == Some("-s"));
+                }
+            }
             "export" | "declare" | "typeset" | "local" | "readonly" => self.declare(shell, name, args),
             "unset" => {
                 let functions = args.first().and_then(Value::known) == Some("-f");
@@ -74,7 +92,11 @@ impl Walker<'_> {
                     None => shell.args = vec![Value::unknown(), hole()],
                 }
             }
-            "source" | "." => shell.forgetful = true,
+            "source" | "." => {
+                // What is read from there is followed.
+                let input = args.first().and_then(Value::known);
+                shell.forgetful |= !matches!(input, Some("/dev/stdin" | "/dev/fd/0"));
+            }
             "exit" | "return" | "break" | "continue" => shell.ended = true,
             "exec" => shell.ended |= !args.is_empty(),
             _ => {}
@@ -162,7 +184,7 @@ impl Walker<'_> {
     fn target(&self, shell: &Shell, args: &[Value]) -> Value {
         let mut operands = args.iter().filter(|arg| {
             let text = arg.prefix();
-            !(text.len() > 1 && text.starts_with('-') && text != "--") && text != "--"
+            text.len() < 2 || !text.starts_with('-')
         });
         match operands.next() {
             None => match shell.get("HOME", self.environment) {

@@ -38,6 +38,15 @@ struct Call {
 impl Walker<'_> {
     /// A simple command as it is written.
     pub(super) fn simple(&mut self, shell: &mut Shell, simple: &Simple, context: &Context) -> After {
+        if let Some(text) = aliased(shell, simple, context) {
+            let mut inside = context.inside("alias");
+            inside.origin.fixed.get_or_insert_with(|| simple.span.clone());
+            // As in bash, what it comes to is not looked up again.
+            let expands = std::mem::take(&mut shell.expands);
+            self.script(shell, &text, inside);
+            shell.expands = expands;
+            return After::default();
+        }
         let span = context.origin.fixed.clone().unwrap_or_else(|| simple.span.clone());
         let outer = std::mem::replace(&mut self.outer, span.clone());
         let dead = std::mem::take(&mut self.dead);
@@ -107,11 +116,25 @@ impl Walker<'_> {
             if from + 1 == argv.len() {
                 return true;
             }
-            let rest = Command { argv: &argv[from..], assignments: &[], redirects: &[], cwd: shell.cwd(), scene: self.scene };
-            let inner = unwrap(&rest, &Input::Inherited, self.custom);
-            match inner.iter().find_map(|inner| if let Inner::Words { from, prefix: true, .. } = inner { Some(*from) } else { None }) {
-                Some(next) if next > 0 => from += next,
-                _ => return false,
+            let rest =
+                Command { argv: &argv[from..], assignments: &[], redirects: &[], cwd: shell.cwd(), scene: self.scene };
+            let inners = unwrap(&rest, &Input::Inherited, self.custom);
+            let begins = |text: &Value| matches!(text.pieces().first(), Some(Piece::Hole(_)));
+            if inners.iter().any(|inner| match inner {
+                Inner::Words { from: at, .. } => from + at + 1 == argv.len(),
+                Inner::Script { text, .. } => begins(text),
+                Inner::Opaque { .. } => true,
+                Inner::Argv { .. } => false,
+            }) {
+                return true;
+            }
+            let next = inners.iter().find_map(|inner| match inner {
+                Inner::Words { from, prefix: true, .. } if *from > 0 => Some(*from),
+                _ => None,
+            });
+            match next {
+                Some(next) => from += next,
+                None => return false,
             }
         }
         false
@@ -172,7 +195,8 @@ impl Walker<'_> {
             self.complete = false;
             return After::default();
         }
-        let mut after = After { name: call.argv.first().and_then(Value::base_name).map(str::to_owned), ..After::default() };
+        let mut after =
+            After { name: call.argv.first().and_then(Value::base_name).map(str::to_owned), ..After::default() };
         if call.prefix.is_empty()
             && let Some(function) = call.argv.first().and_then(Value::known).and_then(|name| shell.functions.get(name))
         {
@@ -182,9 +206,12 @@ impl Walker<'_> {
         }
         let redirects: Vec<Redirect> = call.redirects.iter().chain(&shell.redirects).cloned().collect();
         let own = call.redirects.len();
-        let temp = shell.get("TMPDIR", self.environment).and_then(|values| values.first().and_then(Value::known).map(str::to_owned));
+        let temp = shell
+            .get("TMPDIR", self.environment)
+            .and_then(|values| values.first().and_then(Value::known).map(str::to_owned));
         if !redirects[..own].iter().any(|redirect| redirect.writes_file() && redirect.fd.is_none_or(|fd| fd == 1)) {
-            after.output = output::of(&call.argv, shell.cwd(), &call.input, temp.as_deref().filter(|temp| !temp.is_empty()));
+            after.output =
+                output::of(&call.argv, shell.cwd(), &call.input, temp.as_deref().filter(|temp| !temp.is_empty()));
         }
         let folders = shell.folders.clone();
         let command = Command {
@@ -194,10 +221,11 @@ impl Walker<'_> {
             cwd: &folders[0],
             scene: self.scene,
         };
-        let inners = if call.dead || call.argv.is_empty() { Vec::new() } else { unwrap(&command, &call.input, self.custom) };
-        let carried = inners.iter().position(|inner| {
-            matches!(inner, Inner::Words { prefix: true, confidence: Confidence::Exact, .. })
-        });
+        let inners =
+            if call.dead || call.argv.is_empty() { Vec::new() } else { unwrap(&command, &call.input, self.custom) };
+        let carried = inners
+            .iter()
+            .position(|inner| matches!(inner, Inner::Words { prefix: true, confidence: Confidence::Exact, .. }));
         after.failed = self.builtin(shell, &call.argv);
         if carried.is_none() {
             let opaque = inners.iter().any(|inner| match inner {
@@ -205,7 +233,8 @@ impl Walker<'_> {
                 Inner::Script { text, .. } => text::script(text).is_none(),
                 Inner::Words { .. } | Inner::Argv { .. } => false,
             });
-            let transparent = !opaque && inners.iter().any(|inner| matches!(inner, Inner::Script { confidence: Confidence::Exact, .. }));
+            let transparent = !opaque
+                && inners.iter().any(|inner| matches!(inner, Inner::Script { confidence: Confidence::Exact, .. }));
             self.tell(Told {
                 argv: call.argv.clone(),
                 sources: call.sources.clone(),
@@ -301,7 +330,8 @@ impl Walker<'_> {
                 let Some(script) = text::script(&text) else { return After::default() };
                 let mut inside = self.inside(context, call, &via, confidence, true, elsewhere);
                 inside.listed = context.listed && confidence == Confidence::Exact;
-                let from_input = [Source::Heredoc, Source::HereString, Source::Pipe].iter().any(|source| source.name() == via);
+                let from_input =
+                    [Source::Heredoc, Source::HereString, Source::Pipe].iter().any(|source| source.name() == via);
                 inside.origin.fixed = Some(if from_input { call.input_span.clone() } else { place(call, &text) });
                 if via == "trap" && self.subshells == 0 && context.via.is_empty() && shell.covered.is_empty() {
                     self.traps.push((script, inside));
@@ -340,7 +370,8 @@ impl Walker<'_> {
         inside.listed &= listed || confidence == Confidence::Exact;
         inside.elsewhere |= elsewhere;
         // What a container or a pod holds is not what these folders hold here.
-        let remote = call.argv.first().and_then(Value::base_name).is_some_and(|name| matches!(name, "ssh" | "rsh" | "mosh"));
+        let remote =
+            call.argv.first().and_then(Value::base_name).is_some_and(|name| matches!(name, "ssh" | "rsh" | "mosh"));
         if elsewhere && !remote {
             inside.confidence = inside.confidence.max(Confidence::Partial);
         }
@@ -348,7 +379,14 @@ impl Walker<'_> {
     }
 
     /// The shell as a program that it starts has it.
-    fn program(&mut self, shell: &Shell, call: &Call, assignments: &[(String, Value)], cwd: Option<&Value>, elsewhere: bool) -> Shell {
+    fn program(
+        &mut self,
+        shell: &Shell,
+        call: &Call,
+        assignments: &[(String, Value)],
+        cwd: Option<&Value>,
+        elsewhere: bool,
+    ) -> Shell {
         self.step(shell.weight() / 8);
         let mut other = shell.child(vec![Value::of("bash")]);
         other.redirects = call.redirects.iter().chain(&shell.redirects).cloned().collect();
@@ -446,18 +484,43 @@ impl Walker<'_> {
     /// Writes a command down, once.
     fn tell(&mut self, told: Told) {
         let mut hasher = DefaultHasher::new();
-        (told.span.start, &told.argv, &told.prefix, &told.via, &told.folders, told.bomb, &told.assigned, told.confidence).hash(&mut hasher);
+        (
+            told.span.start,
+            &told.argv,
+            &told.prefix,
+            &told.via,
+            &told.folders,
+            told.bomb,
+            &told.assigned,
+            told.confidence,
+        )
+            .hash(&mut hasher);
         if self.seen.insert(hasher.finish()) {
             self.told.push(told);
         }
     }
 }
 
+/// The text that a command becomes when its head is an alias.
+fn aliased(shell: &Shell, simple: &Simple, context: &Context) -> Option<String> {
+    let head = simple.words.first().filter(|_| shell.expands)?;
+    let alias = shell.aliases.get(head.bare()?)?;
+    let before = context.origin.text.get(simple.span.start..head.span.start)?;
+    let after = context.origin.text.get(head.span.end..simple.span.end)?;
+    Some(format!("{before}{alias}{after}"))
+}
+
 /// The span of the word that holds a script.
 fn place(call: &Call, text: &Value) -> Span {
     let known = text.known().unwrap_or_default();
-    let holds = |word: &&Value| *word == text || (!known.is_empty() && word.known().is_some_and(|word| word.contains(known)));
-    let at = call.argv.iter().skip(1).find(holds).and_then(|word| call.argv.iter().position(|other| std::ptr::eq(other, word)));
+    let holds =
+        |word: &&Value| *word == text || (!known.is_empty() && word.known().is_some_and(|word| word.contains(known)));
+    let at = call
+        .argv
+        .iter()
+        .skip(1)
+        .find(holds)
+        .and_then(|word| call.argv.iter().position(|other| std::ptr::eq(other, word)));
     at.and_then(|at| call.spans.get(at).cloned()).unwrap_or_else(|| call.span.clone())
 }
 

@@ -28,7 +28,12 @@ impl Fields {
     /// What an unquoted expansion came to: blanks split it, globs in it mean something.
     fn split(&mut self, value: &Value, shell: &Shell) {
         if let Some(separators) = shell.separators()
-            && separators.is_none_or(|signs| value.pieces().iter().any(|piece| matches!(piece, Piece::Text(text) if text.contains(|sign| signs.contains(sign)))))
+            && separators.is_none_or(|signs| {
+                value
+                    .pieces()
+                    .iter()
+                    .any(|piece| matches!(piece, Piece::Text(text) if text.contains(|sign| signs.contains(sign))))
+            })
         {
             self.current.push(Piece::Hole(true));
             return;
@@ -68,6 +73,7 @@ impl Walker<'_> {
             self.parts(shell, &parts, &mut fields, context);
             fields.end();
         }
+        self.step(fields.done.iter().map(Value::weight).sum::<usize>() / 64);
         fields.done
     }
 
@@ -82,6 +88,7 @@ impl Walker<'_> {
                 part => self.quoted(shell, part, &mut value, context),
             }
         }
+        self.step(value.weight() / 64);
         value
     }
 

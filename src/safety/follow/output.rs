@@ -68,7 +68,10 @@ fn echo(args: &[Value]) -> Value {
     let mut newline = true;
     let mut from = 0;
     for arg in args {
-        let flags = arg.known().and_then(|text| text.strip_prefix('-')).filter(|flags| !flags.is_empty() && flags.bytes().all(|byte| b"neE".contains(&byte)));
+        let flags = arg
+            .known()
+            .and_then(|text| text.strip_prefix('-'))
+            .filter(|flags| !flags.is_empty() && flags.bytes().all(|byte| b"neE".contains(&byte)));
         let Some(flags) = flags else { break };
         escapes |= flags.contains('e');
         newline &= !flags.contains('n');

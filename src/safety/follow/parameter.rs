@@ -31,7 +31,9 @@ impl Walker<'_> {
             self.joined(shell, index, context);
         }
         if parameter.length || parameter.name == "#" {
-            return Expanded::Value(number());
+            return Expanded::Value(
+                self.count(shell, parameter).map_or_else(number, |count| Value::of(count.to_string())),
+            );
         }
         if parameter.indirect {
             self.joined(shell, &parameter.word, context);
@@ -48,7 +50,9 @@ impl Walker<'_> {
                 [] => Some(true),
                 [value] => match value.known() {
                     Some(text) => Some(text.is_empty()),
-                    None if value.pieces().iter().any(|piece| matches!(piece, Piece::Text(_) | Piece::Glob(_))) => Some(false),
+                    None if value.pieces().iter().any(|piece| matches!(piece, Piece::Text(_) | Piece::Glob(_))) => {
+                        Some(false)
+                    }
                     None => None,
                 },
                 _ => Some(false),
@@ -89,6 +93,19 @@ impl Walker<'_> {
         }
     }
 
+    /// `$#`, `${#x}`, `${#a[@]}`
+    fn count(&self, shell: &Shell, parameter: &Parameter) -> Option<usize> {
+        let all = parameter.index.as_deref().is_some_and(is_at) || matches!(parameter.name.as_str(), "#" | "@" | "*");
+        let values = match parameter.name.as_str() {
+            "#" => shell.args.get(1..)?.to_vec(),
+            _ => self.found(shell, parameter).unwrap_or_default(),
+        };
+        if all {
+            return (!values.iter().any(is_open)).then_some(values.len());
+        }
+        values.first().map_or(Some(0), |value| value.known().map(|text| text.chars().count()))
+    }
+
     fn found(&self, shell: &Shell, parameter: &Parameter) -> Option<Vec<Value>> {
         let name = parameter.name.as_str();
         match name {
@@ -111,11 +128,15 @@ impl Walker<'_> {
             return Some(values);
         }
         let place = match index.as_slice() {
-            [crate::safety::read::Part::Text(text) | crate::safety::read::Part::Quoted(text)] => text.parse::<usize>().ok(),
+            [crate::safety::read::Part::Text(text) | crate::safety::read::Part::Quoted(text)] => {
+                text.parse::<usize>().ok()
+            }
             _ => None,
         };
         match place {
-            Some(place) if !values.iter().take(place + 1).any(is_open) => values.get(place).cloned().map(|value| vec![value]),
+            Some(place) if !values.iter().take(place + 1).any(is_open) => {
+                values.get(place).cloned().map(|value| vec![value])
+            }
             _ => Some(vec![hole()]),
         }
     }

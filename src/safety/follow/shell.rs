@@ -13,6 +13,10 @@ const MAX_CHOICES: usize = 4;
 /// The most folders that a shell may be in one of.
 const MAX_FOLDERS: usize = 4;
 
+/// The longest value that is remembered, bytes, and the most elements of an array.
+const MAX_LENGTH: usize = 1 << 16;
+const MAX_ELEMENTS: usize = 512;
+
 /// What hardly any script sets, though it might.
 const LASTING: [&str; 6] = ["HOME", "PATH", "PWD", "SHELL", "TMPDIR", "USER"];
 
@@ -61,6 +65,12 @@ pub struct Shell {
     pub folders: Vec<Value>,
     /// Where it was before.
     pub before: Value,
+    /// Folders that `pushd` left.
+    pub stack: Vec<Value>,
+    /// Aliases, and whether they are expanded.
+    pub aliases: Rc<HashMap<String, String>>,
+    #[expect(missing_docs, reason = "see aliases")]
+    pub expands: bool,
     /// `set -e`
     pub exits: bool,
     /// It has left the list that it was in: `exit`, `return`, `break`, `exec`.
@@ -83,6 +93,9 @@ impl Shell {
             args,
             folders: vec![cwd],
             before: Value::unknown(),
+            stack: Vec::new(),
+            aliases: Rc::default(),
+            expands: false,
             exits: false,
             ended: false,
             input: Input::Inherited,
@@ -138,14 +151,40 @@ impl Shell {
         }
         // What bash sets by itself.
         const OWN: [&str; 24] = [
-            "BASH", "BASHPID", "BASH_SOURCE", "BASH_VERSION", "BASH_VERSINFO", "COLUMNS", "EPOCHREALTIME", "EPOCHSECONDS", "EUID", "FUNCNAME",
-            "HOSTNAME", "HOSTTYPE", "IFS", "LINENO", "LINES", "MACHTYPE", "OLDPWD", "OSTYPE", "PIPESTATUS", "PPID", "RANDOM", "SECONDS", "SHLVL", "UID",
+            "BASH",
+            "BASHPID",
+            "BASH_SOURCE",
+            "BASH_VERSION",
+            "BASH_VERSINFO",
+            "COLUMNS",
+            "EPOCHREALTIME",
+            "EPOCHSECONDS",
+            "EUID",
+            "FUNCNAME",
+            "HOSTNAME",
+            "HOSTTYPE",
+            "IFS",
+            "LINENO",
+            "LINES",
+            "MACHTYPE",
+            "OLDPWD",
+            "OSTYPE",
+            "PIPESTATUS",
+            "PPID",
+            "RANDOM",
+            "SECONDS",
+            "SHLVL",
+            "UID",
         ];
         OWN.contains(&name).then(|| vec![hole()])
     }
 
     /// Sets a variable.
-    pub fn set(&mut self, name: &str, values: Vec<Value>, environment: Environment<'_>) {
+    pub fn set(&mut self, name: &str, mut values: Vec<Value>, environment: Environment<'_>) {
+        // What doubles itself line by line would be all of the memory soon.
+        if values.len() > MAX_ELEMENTS || values.iter().map(Value::weight).sum::<usize>() > MAX_LENGTH {
+            values = vec![hole()];
+        }
         let exported = match self.variables.get(name) {
             Some(variable) => variable.exported,
             None => environment.get(name).is_some(),

@@ -7,7 +7,9 @@ use super::shell::{Environment, Function, Shell, hole};
 use super::told::Told;
 use crate::safety::command::{Input, Redirect, Scene, Source};
 use crate::safety::level::Confidence;
-use crate::safety::read::{AndOr, Fault, Heredoc, Join, Kind, List, Node, Pipeline, Redirection, Span, Word, heads, read};
+use crate::safety::read::{
+    AndOr, Fault, Heredoc, Join, Kind, List, Node, Pipeline, Redirection, Span, Word, heads, read,
+};
 use crate::safety::unwrap::Custom;
 use crate::safety::value::Value;
 

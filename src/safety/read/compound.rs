@@ -51,10 +51,12 @@ impl Reader<'_> {
             return self.case().map(Some);
         }
         if self.at_keyword("coproc") {
-            // For the witness it is a command like any other.
-            self.head(self.at);
+            // The grammar does not know it.
+            let start = self.at;
             self.at += "coproc".len();
-            return self.coproc().map(Some);
+            let coproc = self.coproc()?;
+            self.set_aside(start..self.at);
+            return Ok(Some(coproc));
         }
         if self.keyword("function") {
             self.blanks();
@@ -329,7 +331,9 @@ impl Reader<'_> {
         }
         self.at = after;
         let mut value = self.assigned_value(after)?;
-        value.parts.extend(nested.into_iter().filter(|part| matches!(part, Part::Command(_))).map(|part| Part::Arithmetic(vec![part])));
+        value.parts.extend(
+            nested.into_iter().filter(|part| matches!(part, Part::Command(_))).map(|part| Part::Arithmetic(vec![part])),
+        );
         let source = self.slice(start..self.at).to_owned();
         Ok(Some(Assignment { name, element, append, value, source }))
     }
@@ -409,7 +413,8 @@ impl Reader<'_> {
             fd = self.slice(start..start + digits).parse().ok();
             self.at += skip;
         }
-        let found = if self.take("&>>") { Some("&>>") } else { REDIRECTS.iter().copied().find(|op| self.looking_at(op)) };
+        let found =
+            if self.take("&>>") { Some("&>>") } else { REDIRECTS.iter().copied().find(|op| self.looking_at(op)) };
         let Some(op) = found else {
             self.at = start;
             return Ok(None);

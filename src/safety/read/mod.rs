@@ -8,6 +8,6 @@ mod syntax;
 mod witness;
 mod words;
 
-pub use reader::{Read, read};
+pub use reader::read;
 pub use syntax::*;
 pub use witness::heads;

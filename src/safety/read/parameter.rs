@@ -5,7 +5,8 @@ use super::syntax::Parameter;
 
 /// Operators, the longer before the shorter that they begin with.
 const OPERATORS: [&str; 23] = [
-    ":-", ":=", ":+", ":?", "##", "%%", "//", "/#", "/%", "^^", ",,", "-", "=", "+", "?", "#", "%", "/", "^", ",", "@", "~", ":",
+    ":-", ":=", ":+", ":?", "##", "%%", "//", "/#", "/%", "^^", ",,", "-", "=", "+", "?", "#", "%", "/", "^", ",", "@",
+    "~", ":",
 ];
 
 impl Reader<'_> {
@@ -52,7 +53,8 @@ impl Reader<'_> {
 
     /// `${#-…}` and `${#?…}`: operators on `$#`.
     fn length_is_name(&self) -> bool {
-        matches!(self.peek_at(1), Some(b':' | b'%' | b'=' | b'+' | b'/' | b'^' | b',')) || (matches!(self.peek_at(1), Some(b'-' | b'?' | b'#')) && self.peek_at(2) != Some(b'}'))
+        matches!(self.peek_at(1), Some(b':' | b'%' | b'=' | b'+' | b'/' | b'^' | b','))
+            || (matches!(self.peek_at(1), Some(b'-' | b'?' | b'#')) && self.peek_at(2) != Some(b'}'))
     }
 
     /// Letters, digits, or one sign.

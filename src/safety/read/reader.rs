@@ -144,7 +144,12 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads another text with this reader's bodies and depth: what stands between backticks.
-    pub fn other<T>(&mut self, text: &str, base: Option<usize>, read: impl FnOnce(&mut Reader<'_>) -> Result<T>) -> Result<T> {
+    pub fn other<T>(
+        &mut self,
+        text: &str,
+        base: Option<usize>,
+        read: impl FnOnce(&mut Reader<'_>) -> Result<T>,
+    ) -> Result<T> {
         let mut reader = Reader {
             text,
             at: 0,
@@ -246,12 +251,11 @@ impl<'a> Reader<'a> {
     }
 
     fn pipeline(&mut self) -> Result<Option<Pipeline>> {
-        let mut negated = false;
         let mut prefixed = false;
         loop {
             self.blanks();
             if self.keyword("!") {
-                negated = !negated;
+                // What is found does not depend on it.
             } else if self.at_keyword("time") {
                 // For the witness it is a command like any other.
                 self.head(self.at);
@@ -265,13 +269,13 @@ impl<'a> Reader<'a> {
         }
         let Some(first) = self.command()? else {
             // `time` and `!` may stand alone.
-            return Ok(prefixed.then(|| Pipeline { commands: Vec::new(), negated }));
+            return Ok(prefixed.then(|| Pipeline { commands: Vec::new() }));
         };
         let mut commands = vec![first];
         loop {
             self.blanks();
             if self.looking_at("||") || !(self.take("|&") || self.take("|")) {
-                return Ok(Some(Pipeline { commands, negated }));
+                return Ok(Some(Pipeline { commands }));
             }
             self.newlines()?;
             match self.command()? {

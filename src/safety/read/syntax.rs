@@ -49,8 +49,6 @@ pub enum Join {
 pub struct Pipeline {
     /// In order.
     pub commands: Vec<Node>,
-    /// `! …`
-    pub negated: bool,
 }
 
 /// One command with the redirects behind it.

@@ -134,7 +134,11 @@ impl Reader<'_> {
                     self.at += 1;
                 }
                 let text = self.slice(from..self.at);
-                if quoting.has_single() { parts.plain(text) } else { parts.quoted(text) }
+                if quoting.has_single() {
+                    parts.plain(text)
+                } else {
+                    parts.quoted(text)
+                }
                 Ok(())
             }
         }

@@ -40,7 +40,8 @@ fn check(_: &Command) -> Option<Hit> {
 pub fn hit() -> Hit {
     Hit {
         confidence: Confidence::Opaque,
-        message: "a script is run that cannot be seen before it runs. Write it to a file, read it, and run that file".to_owned(),
+        message: "a script is run that cannot be seen before it runs. Write it to a file, read it, and run that file"
+            .to_owned(),
         suggestion: String::new(),
     }
 }
