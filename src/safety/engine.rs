@@ -1,5 +1,6 @@
 //! The engine's spine: read and follow a command, hold the rules against all that it comes to, say the verdict.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
@@ -247,12 +248,12 @@ fn texts(argv: &[Value], sources: &[String]) -> Vec<String> {
 }
 
 /// The words with each of the texts that they may have.
-fn choices(argv: &[Value]) -> Vec<Vec<Value>> {
+fn choices(argv: &[Value]) -> Vec<Cow<'_, [Value]>> {
     let open = |value: &Value| value.pieces().iter().any(|piece| matches!(piece, Piece::OneOf(_)));
     if !argv.iter().any(open) {
-        return vec![argv.to_vec()];
+        return vec![Cow::Borrowed(argv)];
     }
-    let mut choices = vec![Vec::new()];
+    let mut choices: Vec<Vec<Value>> = vec![Vec::new()];
     for value in argv {
         let mut values = alternatives(value);
         if choices.len() * values.len() > MAX_CHOICES {
@@ -271,7 +272,7 @@ fn choices(argv: &[Value]) -> Vec<Vec<Value>> {
         }
         choices = longer;
     }
-    choices
+    choices.into_iter().map(Cow::Owned).collect()
 }
 
 /// Whether the next word of a choice is one of several texts alone.

@@ -32,10 +32,8 @@ impl Walker<'_> {
                     }
                 }
             }
-            "shopt" => {
-                if args.iter().any(|arg| arg.known() == Some("expand_aliases")) {
-                    shell.expands = args.iter().any(|arg| arg.known() == Some("-s"));
-                }
+            "shopt" if args.iter().any(|arg| arg.known() == Some("expand_aliases")) => {
+                shell.expands = args.iter().any(|arg| arg.known() == Some("-s"));
             }
             "export" | "declare" | "typeset" | "local" | "readonly" => self.declare(shell, name, args),
             "unset" => {

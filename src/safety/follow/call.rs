@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::rc::Rc;
 
 use super::output;
 use super::shell::{Shell, hole};
@@ -18,7 +19,7 @@ use crate::safety::value::{Piece, Value};
 const MAX_WRAPPING: usize = 12;
 
 /// One call of a program.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct Call {
     argv: Vec<Value>,
     sources: Vec<String>,
@@ -213,7 +214,7 @@ impl Walker<'_> {
             after.output =
                 output::of(&call.argv, shell.cwd(), &call.input, temp.as_deref().filter(|temp| !temp.is_empty()));
         }
-        let folders = shell.folders.clone();
+        let folders = Rc::clone(&shell.folders);
         let command = Command {
             argv: &call.argv,
             assignments: &call.assignments,
@@ -227,33 +228,21 @@ impl Walker<'_> {
             .iter()
             .position(|inner| matches!(inner, Inner::Words { prefix: true, confidence: Confidence::Exact, .. }));
         after.failed = self.builtin(shell, &call.argv);
+        let opaque = inners.iter().any(|inner| match inner {
+            Inner::Opaque { .. } => true,
+            Inner::Script { text, .. } => text::script(text).is_none(),
+            Inner::Words { .. } | Inner::Argv { .. } => false,
+        });
+        let scripts = |inner: &Inner| matches!(inner, Inner::Script { confidence: Confidence::Exact, .. });
+        let transparent = !opaque && inners.iter().any(scripts);
+        let told =
+            |call: Call| Told { redirects, folders: Rc::clone(&folders), transparent, opaque, ..told(call, context) };
+        if inners.is_empty() {
+            self.tell(told(call));
+            return after;
+        }
         if carried.is_none() {
-            let opaque = inners.iter().any(|inner| match inner {
-                Inner::Opaque { .. } => true,
-                Inner::Script { text, .. } => text::script(text).is_none(),
-                Inner::Words { .. } | Inner::Argv { .. } => false,
-            });
-            let transparent = !opaque
-                && inners.iter().any(|inner| matches!(inner, Inner::Script { confidence: Confidence::Exact, .. }));
-            self.tell(Told {
-                argv: call.argv.clone(),
-                sources: call.sources.clone(),
-                source: call.source.clone(),
-                prefix: call.prefix.clone(),
-                assignments: call.assignments.clone(),
-                assigned: call.assigned.clone(),
-                redirects,
-                folders,
-                via: context.via.clone(),
-                span: call.span.clone(),
-                confidence: context.confidence,
-                listed: context.listed,
-                dead: call.dead,
-                transparent,
-                opaque,
-                bomb: false,
-                uncalled: context.uncalled,
-            });
+            self.tell(told(call.clone()));
         }
         for (index, inner) in inners.into_iter().enumerate() {
             let inner = self.inner(shell, &call, inner, Some(index) == carried, context);
@@ -408,26 +397,14 @@ impl Walker<'_> {
     fn function(&mut self, shell: &mut Shell, call: Call, function: super::shell::Function, context: &Context) {
         let again = self.active.iter().filter(|number| **number == function.number).count();
         let bomb = again > 0 && !context.conditional && context.forked;
-        let folders = shell.folders.clone();
+        let folders = Rc::clone(&shell.folders);
         self.called(function.number);
         self.tell(Told {
-            argv: call.argv.clone(),
-            sources: call.sources,
-            source: call.source,
-            prefix: call.prefix,
-            assignments: call.assignments,
-            assigned: call.assigned,
             redirects: call.redirects.clone(),
             folders,
-            via: context.via.clone(),
-            span: call.span.clone(),
-            confidence: context.confidence,
-            listed: context.listed,
-            dead: call.dead,
             transparent: true,
-            opaque: false,
             bomb,
-            uncalled: context.uncalled,
+            ..told(call.clone(), context)
         });
         // Once more shows what a call of itself comes to; further rounds show the same.
         if again > 1 || call.dead {
@@ -460,24 +437,11 @@ impl Walker<'_> {
     /// Redirects without a command.
     pub(super) fn redirected(&mut self, shell: &Shell, redirects: Vec<Redirect>, context: &Context) {
         let span = context.origin.fixed.clone().unwrap_or_else(|| self.outer.clone());
+        let nothing = Call { redirects, span, ..Call::default() };
         self.tell(Told {
-            argv: Vec::new(),
-            sources: Vec::new(),
-            source: String::new(),
-            prefix: Vec::new(),
-            assignments: Vec::new(),
-            assigned: Vec::new(),
-            redirects,
-            folders: shell.folders.clone(),
-            via: context.via.clone(),
-            span,
-            confidence: context.confidence,
-            listed: context.listed,
-            dead: false,
-            transparent: false,
-            opaque: false,
-            bomb: false,
-            uncalled: context.uncalled,
+            redirects: nothing.redirects.clone(),
+            folders: Rc::clone(&shell.folders),
+            ..told(nothing, context)
         });
     }
 
@@ -498,6 +462,29 @@ impl Walker<'_> {
         if self.seen.insert(hasher.finish()) {
             self.told.push(told);
         }
+    }
+}
+
+/// A call as it is written down.
+fn told(call: Call, context: &Context) -> Told {
+    Told {
+        argv: call.argv,
+        sources: call.sources,
+        source: call.source,
+        prefix: call.prefix,
+        assignments: call.assignments,
+        assigned: call.assigned,
+        redirects: Vec::new(),
+        folders: Rc::default(),
+        via: Rc::clone(&context.via),
+        span: call.span,
+        confidence: context.confidence,
+        listed: context.listed,
+        dead: call.dead,
+        transparent: false,
+        opaque: false,
+        bomb: false,
+        uncalled: context.uncalled,
     }
 }
 

@@ -62,14 +62,14 @@ pub struct Shell {
     /// `$0` and on.
     pub args: Vec<Value>,
     /// Where it may be; the first is where it is if nothing failed.
-    pub folders: Vec<Value>,
+    pub folders: Rc<Vec<Value>>,
     /// Where it was before.
     pub before: Value,
     /// Folders that `pushd` left.
     pub stack: Vec<Value>,
     /// Aliases, and whether they are expanded.
     pub aliases: Rc<HashMap<String, String>>,
-    #[expect(missing_docs, reason = "see aliases")]
+    /// See `aliases`.
     pub expands: bool,
     /// `set -e`
     pub exits: bool,
@@ -91,7 +91,7 @@ impl Shell {
             forgetful: false,
             functions: Rc::default(),
             args,
-            folders: vec![cwd],
+            folders: Rc::new(vec![cwd]),
             before: Value::unknown(),
             stack: Vec::new(),
             aliases: Rc::default(),
@@ -229,14 +229,14 @@ impl Shell {
     /// `cd`
     pub fn enter(&mut self, folder: Value) {
         self.before = self.cwd().clone();
-        self.folders = vec![folder];
+        self.folders = Rc::new(vec![folder]);
     }
 
     /// It may also be where this one is.
     pub fn add_folders(&mut self, other: &Self) {
-        for folder in &other.folders {
+        for folder in other.folders.iter() {
             if self.folders.len() < MAX_FOLDERS && !self.folders.contains(folder) {
-                self.folders.push(folder.clone());
+                Rc::make_mut(&mut self.folders).push(folder.clone());
             }
         }
     }

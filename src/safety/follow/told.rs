@@ -25,7 +25,7 @@ pub struct Told {
     /// Its own redirects, and then those of the groups around it.
     pub redirects: Vec<Redirect>,
     /// Folders that it may run in, the likeliest first.
-    pub folders: Vec<Value>,
+    pub folders: Rc<Vec<Value>>,
     /// The chain that it came through.
     pub via: Rc<Vec<String>>,
     /// Where it stands in the command, bytes.
