@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { files, judge, type Line, lines, shown, told } from './support.ts';
+import { files, judge, type Line, lines, noMisses, told } from './support.ts';
 
 const all = files.flatMap((file) => lines(file));
 const count = (verdict: Line['verdict']) => all.filter((line) => line.verdict === verdict).length;
@@ -36,7 +36,7 @@ describe('the corpus', () => {
 
   test.each(files)('%s: each command is judged as written down', (file) => {
     const misses = lines(file).flatMap((line) => miss(line) ?? []);
-    expect(misses, shown(misses)).toEqual([]);
+    noMisses(misses);
   });
 
   test('what a finding suggests passes the engine', () => {
@@ -50,7 +50,7 @@ describe('the corpus', () => {
       const passes = analysis.verdict === 'allow' || analysis.verdict === 'warn';
       return passes ? [] : [`${told(analysis)}: ${JSON.stringify(suggestion)}`];
     });
-    expect(misses, shown(misses)).toEqual([]);
+    noMisses(misses);
   });
 
   test('a finding says what it is about', () => {
@@ -65,7 +65,7 @@ describe('the corpus', () => {
         return wrong.length === 0 ? [] : [`${ruleId}: ${wrong.join(', ')}: ${JSON.stringify(command)}`];
       }),
     );
-    expect(misses, shown(misses)).toEqual([]);
+    noMisses(misses);
   });
 });
 
@@ -99,6 +99,6 @@ describe('the scripts of installed packages', () => {
       const right = named[script] ? verdict === named[script] : (verdict === 'allow' || verdict === 'warn') && complete;
       return right ? [] : [`${told(analysis)}: ${JSON.stringify(script)}`];
     });
-    expect(misses, shown(misses)).toEqual([]);
+    noMisses(misses);
   });
 });

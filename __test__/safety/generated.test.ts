@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'vitest';
-import { judge, random, shown, told } from './support.ts';
+import { describe, test } from 'vitest';
+import { judge, noMisses, random, told } from './support.ts';
 
 /** A word that means the same in any quoting, or one that must stay as it is: `[word]`. */
 type Part = string | [string];
@@ -443,14 +443,14 @@ describe('each dangerous form, spelled and wrapped in all ways', () => {
           const right = analysis.verdict === form.level && analysis.findings.some(({ ruleId }) => ruleId === rule);
           return right ? [] : [`${form.level} ${rule}, but ${told(analysis)}: ${JSON.stringify(code)}`];
         });
-      expect(misses, shown(misses)).toEqual([]);
+      noMisses(misses);
     });
 
     test.each(wrappers)('wrapped: $name', (wrapper) => {
       const misses = forms
         .filter((form) => fits(wrapper, form, form.words !== undefined, true))
         .flatMap((form) => miss(form, wrapper.wrap(spelled(form, quote), 1), !!wrapper.exact, quoting) ?? []);
-      expect(misses, shown(misses)).toEqual([]);
+      noMisses(misses);
     });
   });
 
@@ -478,6 +478,6 @@ describe('each dangerous form, spelled and wrapped in all ways', () => {
       const found = miss(form, code, exact, chain.join(' → '));
       if (found) misses.push(found);
     }
-    expect(misses, shown(misses)).toEqual([]);
+    noMisses(misses);
   });
 });

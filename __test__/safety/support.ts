@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type Analysis, type AnalyzeOptions, analyze } from 'agent-bash';
+import { expect } from 'vitest';
 
 /** Where all commands of the corpus stand. Nothing of it has to exist: `analyze` looks at no file. */
 export const where = {
@@ -48,9 +49,9 @@ export function told({ verdict, complete, findings }: Analysis): string {
   return `${verdict}${complete ? '' : ', not complete'} (${each.join('; ')})`;
 }
 
-/** Misses, so that a failure says how many there are and shows the first ones. */
-export function shown(misses: string[], most = 40): string {
-  return [`${misses.length} misses`, ...misses.slice(0, most)].join('\n');
+/** Fails with how many misses there are, and the first ones. */
+export function noMisses(misses: string[], most = 40): void {
+  expect(misses.length, [`${misses.length} misses`, ...misses.slice(0, most)].join('\n')).toBe(0);
 }
 
 /** Numbers from 0 up to 1, the same ones for the same seed (mulberry32). */

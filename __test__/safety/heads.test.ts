@@ -1,0 +1,162 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Analysis, analyze } from 'agent-bash';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { cases } from '../differential/cases.ts';
+import { folder } from '../support/index.ts';
+import { noMisses, told } from './support.ts';
+
+interface Script {
+  name: string;
+  script: string;
+}
+
+const here = fileURLToPath(new URL('scripts/', import.meta.url));
+const read = (file: string) => readFileSync(join(here, file), 'utf8').trimEnd();
+
+/** Scripts of one line each, and scripts between lines of `###`. */
+function own(kind: 'straight' | 'flow'): Script[] {
+  const scripts = [...read(`${kind}-lines.sh`).split('\n'), ...read(`${kind}-blocks.sh`).split(/\n###\n/)];
+  return scripts.map((script, at) => ({ name: `${kind} ${at + 1}`, script }));
+}
+
+const straight = own('straight');
+const flow = own('flow');
+
+/** What these change is what a trace of bash shows, or they run text that stands in no script. */
+const untraceable =
+  /expand_aliases|\bset [-+o]*x|xtrace|BASH_XTRACEFD|BASH_ENV|PS4|env -i|exec -c|--posix|set -o posix/;
+const borrowed = cases().filter(({ script }) => !untraceable.test(script));
+
+const variables = { PATH: process.env.PATH, HOME: '/home/of/nobody', LC_ALL: 'C.UTF-8', TZ: 'UTC' };
+
+/** The first word of a line of a trace, as bash quotes it there. */
+function firstWord(line: string): string {
+  let word = '';
+  let rest = line;
+  while (rest !== '' && !/^\s/.test(rest)) {
+    const quoted = /^'([^']*)'/.exec(rest) ?? /^\$'((?:[^'\\]|\\.)*)'/.exec(rest) ?? /^\\(.)/s.exec(rest);
+    word += quoted ? quoted[1] : rest[0];
+    rest = rest.slice(quoted ? quoted[0].length : 1);
+  }
+  return word;
+}
+
+/** The names of all that bash executed as a simple command, functions and builtins too, in its subshells and in other bash that it ran. */
+async function executed(script: string, base: string): Promise<Set<string>> {
+  const cwd = join(base, 'here');
+  const trace = join(base, 'trace');
+  const setup = join(base, 'setup');
+  mkdirSync(cwd);
+  writeFileSync(setup, `exec {trace_fd}>>'${trace}'; BASH_XTRACEFD=$trace_fd; unset trace_fd; PS4=$'\\1'; set -x\n`);
+  const child = spawn('bash', ['-c', script], {
+    cwd,
+    env: { ...variables, BASH_ENV: setup },
+    stdio: 'ignore',
+    detached: true,
+    // Against a hang only.
+    timeout: 60_000,
+    killSignal: 'SIGKILL',
+  });
+  await once(child, 'exit');
+  const lines = (existsSync(trace) ? readFileSync(trace, 'utf8') : '').split('\n');
+  const heads = lines.flatMap((line) => {
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the mark of a line of the trace
+    const [, text] = /^\x01+(.*)$/s.exec(line) ?? [];
+    // Another line of a word; a compound command; assignments alone.
+    if (text === undefined || /^(for|case|select) |^\[\[ |^\(\( |^[A-Za-z_]\w*(\[.*\])?\+?=/.test(text)) return [];
+    const head = firstWord(text);
+    return head === '' ? [] : [head.slice(head.lastIndexOf('/') + 1)];
+  });
+  return new Set(heads);
+}
+
+function known({ commands }: Analysis): Set<string> {
+  return new Set(commands.flatMap(({ name }) => (name === null ? [] : [name])));
+}
+
+describe('the commands that `analyze` finds are the ones that bash runs', () => {
+  let base: string;
+  let count = 0;
+  beforeAll(() => {
+    base = folder(afterAll);
+  });
+
+  /** Looks at all of them, several at a time, and gives what is wrong with each. */
+  async function misses(scripts: Script[], wrong: (analysis: Analysis, ran: Set<string>) => string | undefined) {
+    const found: string[] = [];
+    const left = [...scripts];
+    const worker = async () => {
+      for (let next = left.pop(); next; next = left.pop()) {
+        const { name, script } = next;
+        const scratch = join(base, String(count++));
+        mkdirSync(scratch);
+        const ran = await executed(script, scratch);
+        const analysis = analyze(script, { cwd: join(scratch, 'here'), env: variables, home: variables.HOME });
+        const what = wrong(analysis, ran);
+        if (what) found.push(`${name}: ${what}: ${JSON.stringify(script)}`);
+      }
+    };
+    await Promise.all(Array.from({ length: 6 }, worker));
+    return found;
+  }
+
+  /** What bash ran and `analyze` has not seen; where a head is not known, it may be that one, and a person is asked. */
+  function overlooked(analysis: Analysis, ran: Set<string>): string | undefined {
+    const names = known(analysis);
+    const missing = [...ran].filter((head) => !names.has(head));
+    const open = analysis.commands.some(({ name }) => name === null) || !analysis.complete;
+    const asks = analysis.verdict === 'ask' || analysis.verdict === 'deny';
+    return missing.length === 0 || (open && asks) ? undefined : `not seen: ${missing.join(' ')}`;
+  }
+
+  test('there are a few hundred scripts', () => {
+    expect(straight.length + flow.length).toBeGreaterThanOrEqual(300);
+  });
+
+  test('all that ran was seen: straight scripts', async () => {
+    const found = await misses(straight, overlooked);
+    noMisses(found);
+  });
+
+  test('all that ran was seen: scripts with control flow', async () => {
+    const found = await misses(flow, overlooked);
+    noMisses(found);
+  });
+
+  test('all that ran was seen: the scripts of the differential check', async () => {
+    expect(borrowed.length).toBeGreaterThanOrEqual(250);
+    const found = await misses(borrowed, overlooked);
+    noMisses(found);
+  });
+
+  test('nothing else was seen in straight scripts', async () => {
+    const found = await misses(straight, (analysis, ran) => {
+      // What another program runs, and what a handler runs that nothing calls, is in no trace of bash.
+      const extra = analysis.commands.flatMap(({ name, via }) =>
+        name === null || ran.has(name) || via.some((each) => /xargs|env|command|exec|trap/.test(each)) ? [] : [name],
+      );
+      return extra.length === 0 ? undefined : `did not run: ${extra.join(' ')}`;
+    });
+    noMisses(found);
+  });
+});
+
+describe('`complete`', () => {
+  test('is false for at most 2 % of the scripts that bash takes', () => {
+    const scripts = [...cases(), ...straight, ...flow];
+    const valid = scripts.filter(({ script }) => {
+      const { status, stderr } = spawnSync('bash', ['-n', '-c', script], { encoding: 'utf8' });
+      return status === 0 && stderr === '';
+    });
+    expect(valid.length).toBeGreaterThan(scripts.length * 0.9);
+    const incomplete = valid.flatMap(({ name, script }) => {
+      const analysis = analyze(script, { cwd: '/home/dev/project', env: variables, home: '/home/dev' });
+      return analysis.complete ? [] : [`${name}: ${told(analysis)}: ${JSON.stringify(script)}`];
+    });
+    expect(incomplete.length, incomplete.slice(0, 40).join('\n')).toBeLessThanOrEqual(valid.length * 0.02);
+  });
+});
