@@ -14,21 +14,19 @@ async function refusal(command: string, options: BashOptions): Promise<BashError
 }
 
 describe('bash() refuses what is denied, before anything starts', () => {
-  test.each([
-    denied,
-    `touch ran; bash -c 'git push -f'`,
-    'touch ran; echo "$(git add .)"',
-    'touch ran\nrm -rf .git',
-  ])('%j', async (command) => {
-    const cwd = folder();
-    const error = await refusal(command, { cwd });
-    expect(error.name).toBe('BashError');
-    expect(error.code).toBe('ERR_BASH_BLOCKED');
-    expect(error.message).toContain('permission denied');
-    expect(error.findings?.[0]).toMatchObject({ level: 'deny', confidence: 'exact', message: error.message });
-    expect(structuredClone(error.findings)).toStrictEqual(error.findings);
-    expect(readdirSync(cwd)).toEqual([]);
-  });
+  test.each([denied, `touch ran; bash -c 'git push -f'`, 'touch ran; echo "$(git add .)"', 'touch ran\nrm -rf .git'])(
+    '%j',
+    async (command) => {
+      const cwd = folder();
+      const error = await refusal(command, { cwd });
+      expect(error.name).toBe('BashError');
+      expect(error.code).toBe('ERR_BASH_BLOCKED');
+      expect(error.message).toContain('permission denied');
+      expect(error.findings?.[0]).toMatchObject({ level: 'deny', confidence: 'exact', message: error.message });
+      expect(structuredClone(error.findings)).toStrictEqual(error.findings);
+      expect(readdirSync(cwd)).toEqual([]);
+    },
+  );
 
   test('the spans of its findings are those of the command', async () => {
     const command = 'echo 🎉; git push --force';
