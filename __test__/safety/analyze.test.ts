@@ -465,7 +465,7 @@ describe('hostile input', () => {
 
   test('what is dangerous is found behind much that is not', () => {
     expect(judge(`${'echo a; '.repeat(5_000)}git add .`).verdict).not.toBe('allow');
-    expect(judge(`${'('.repeat(40)}git add .${')'.repeat(40)}`).verdict).not.toBe('allow');
+    expect(judge(`${'( '.repeat(40)}git add .${' )'.repeat(40)}`).verdict).not.toBe('allow');
     expect(judge(`${'sudo '.repeat(300)}git add .`).verdict).not.toBe('allow');
     expect(judge(`# ${'x'.repeat(200_000)}\ngit add .`).verdict).toBe('deny');
   });

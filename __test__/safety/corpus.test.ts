@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -97,7 +98,11 @@ describe('the scripts of installed packages', () => {
       const analysis = judge(script);
       const { verdict, complete } = analysis;
       const right = named[script] ? verdict === named[script] : (verdict === 'allow' || verdict === 'warn') && complete;
-      return right ? [] : [`${told(analysis)}: ${JSON.stringify(script)}`];
+      // One of them has lost a quote, and bash does not take it either.
+      const taken = () => spawnSync('bash', ['-n', '-c', script]).status === 0;
+      return right || (verdict === 'ask' && !complete && !taken())
+        ? []
+        : [`${told(analysis)}: ${JSON.stringify(script)}`];
     });
     noMisses(misses);
   });

@@ -30,10 +30,11 @@ const forms: Form[] = [
     ['git', 'add', ':/'],
     ['git', 'add', ':'],
     ['git', 'add', '*'],
-    ['git', 'add', ':!x'],
     ['git', '-C', 'sub', 'add', '-Av'],
     ['git', 'stage', '.'],
   ),
+  // With an operand behind it, it would be no more than that one.
+  ...fixed(deny('git-blind-add', ['git', 'add', ':!x'])),
   ...deny(
     'git-force-push',
     ['git', 'push', '--force'],
@@ -159,6 +160,10 @@ interface Wrapper {
   exact?: boolean;
   /** Puts an operand behind it. */
   appends?: boolean;
+  /** Takes code of one line only. */
+  line?: boolean;
+  /** Takes a form itself only, and nothing that is wrapped already. */
+  innermost?: boolean;
   /** Heads that an unknown program is searched for. */
   unknown?: boolean;
   wrap: (code: string, level: number) => string;
@@ -191,7 +196,8 @@ const around = (...templates: string[]): Wrapper[] =>
         .replaceAll('FN', `fn${level}`)
         .replace('CODE', () => {
           // What follows on the line of a heredoc would belong to it; and some words stand at the start of a pipeline only.
-          if (code.includes('\n') || code.endsWith('&') || /^(!|time|coproc) /.test(code)) return ` {\n${code}\n} `;
+          if (/^(!|time|coproc) /.test(code)) return `{ ${code}; }`;
+          if (code.includes('\n') || code.endsWith('&')) return ` {\n${code}\n} `;
           // Two parentheses would be arithmetic.
           return code.startsWith('(') ? ` ${code} ` : code;
         }),
@@ -237,7 +243,12 @@ const wrappers: Wrapper[] = [
   ),
   // Words of bash itself, which no program can run.
   ...before('A=1', 'A=1 B="$(date)"', '!').map((each) => ({ ...each, gives: undefined })),
-  ...before('ssh host', 'ssh -p 22 user@host', 'watch -n 1').map((each) => ({ ...each, exact: false })),
+  // They put the words together and have a shell read them again, which takes one layer of quotes away.
+  ...before('ssh host', 'ssh -p 22 user@host', 'watch -n 1').map((each) => ({
+    ...each,
+    exact: false,
+    innermost: true,
+  })),
   ...before('mytool', './mytool --flag', 'docker exec web', 'kubectl exec pod --').map((each) => ({
     ...each,
     exact: false,
@@ -298,10 +309,11 @@ const wrappers: Wrapper[] = [
     'ssh -t user@host CODE',
     'ssh host <<< CODE',
   ).map((each) =>
-    // Builtins, and what has something before it on its line, are no commands that words can stand before.
-    /^(ls|x=|f\(|echo|printf|find|eval|trap|source)/.test(each.name) ? { ...each, gives: undefined } : each,
+    // Builtins, what has something before it on its line, and what reads a text of its own: no words can stand before these.
+    /^(ls|x=|f\(|echo|printf|find|eval|trap|source)|<<</.test(each.name) ? { ...each, gives: undefined } : each,
   ),
-  ...text(false, 'npx -c CODE', 'watch CODE', 'parallel CODE ::: a'),
+  ...text(false, 'npx -c CODE', 'watch CODE'),
+  ...text(false, 'parallel CODE ::: a').map((each) => ({ ...each, appends: true })),
   ...around(
     '(CODE)',
     '( CODE )',
@@ -331,7 +343,7 @@ const wrappers: Wrapper[] = [
     'CODE; true',
     'true & CODE',
     'true\nCODE\ntrue',
-    'true | CODE',
+    'true | { CODE; }',
     'CODE | cat',
     'CODE |& tee log',
     '{ CODE; } > out 2>&1',
@@ -369,7 +381,7 @@ const wrappers: Wrapper[] = [
     "cat <<'END' && true; CODE\ntext\nEND",
     "bash <<'END'\nCODE\nEND",
     "sudo bash -s x <<'END'\nCODE\nEND",
-    "cd sub && sh <<'END'\nCODE\nEND",
+    "cd . && sh <<'END'\nCODE\nEND",
     "cat <<'END' | bash\nCODE\nEND",
     "ssh host <<'END'\nCODE\nEND",
     "ssh host 'bash -s' <<'END'\nCODE\nEND",
@@ -377,9 +389,8 @@ const wrappers: Wrapper[] = [
     '# a comment\nCODE # another',
   ).map((each) => ({
     ...each,
-    // Where the code follows a heredoc on its line, it cannot have lines of its own.
-    wrap: (code: string, level: number) =>
-      /END'.*CODE\n/.test(each.name) && code.includes('\n') ? `(\n${code}\n)` : each.wrap(code, level),
+    // What follows a heredoc on its line has no lines of its own.
+    line: /END'.*CODE\n/.test(each.name),
   })),
   {
     name: 'backticks',
@@ -414,11 +425,18 @@ const wrappers: Wrapper[] = [
 /** Whether an unknown program is searched for what follows. */
 const searched = ({ words }: Form) => words?.[0] === 'git' || words?.[0] === 'rm';
 
+/** Whether the form is as sure behind the wrapper: on another machine a variable may be set. */
+function sure({ exact, name }: Wrapper, { words = [] }: Form): boolean {
+  return exact === true && !(name.startsWith('ssh') && words.some((word) => word[0]?.includes('NOT_SET')));
+}
+
 /** Whether a wrapper can hold a form, given whether the code is still one simple command of it. */
-function fits(wrapper: Wrapper, form: Form, isSimple: boolean, first: boolean): boolean {
+function fits(wrapper: Wrapper, form: Form, code: string, isSimple: boolean, first: boolean): boolean {
+  if (wrapper.line && /\n|&$/.test(code)) return false;
   if (wrapper.simple && !isSimple) return false;
-  if (wrapper.appends && (form.fixed || !first)) return false;
-  if (wrapper.unknown && (!searched(form) || !first)) return false;
+  if ((wrapper.appends || wrapper.unknown || wrapper.innermost) && !first) return false;
+  if (wrapper.appends && (form.fixed || form.script)) return false;
+  if (wrapper.unknown && !searched(form)) return false;
   return true;
 }
 
@@ -448,8 +466,8 @@ describe('each dangerous form, spelled and wrapped in all ways', () => {
 
     test.each(wrappers)('wrapped: $name', (wrapper) => {
       const misses = forms
-        .filter((form) => fits(wrapper, form, form.words !== undefined, true))
-        .flatMap((form) => miss(form, wrapper.wrap(spelled(form, quote), 1), !!wrapper.exact, quoting) ?? []);
+        .filter((form) => fits(wrapper, form, spelled(form, quote), form.words !== undefined, true))
+        .flatMap((form) => miss(form, wrapper.wrap(spelled(form, quote), 1), sure(wrapper, form), quoting) ?? []);
       noMisses(misses);
     });
   });
@@ -469,10 +487,10 @@ describe('each dangerous form, spelled and wrapped in all ways', () => {
       let exact = true;
       const chain = [quoting];
       for (let level = 1; level <= depth; level++) {
-        const wrapper = pick(wrappers.filter((each) => fits(each, form, isSimple, level === 1)));
+        const wrapper = pick(wrappers.filter((each) => fits(each, form, code, isSimple, level === 1)));
         code = wrapper.wrap(code, level);
         isSimple = wrapper.gives === 'simple';
-        exact &&= !!wrapper.exact;
+        exact &&= sure(wrapper, form);
         chain.push(wrapper.name.replaceAll('\n', '⏎'));
       }
       const found = miss(form, code, exact, chain.join(' → '));

@@ -50,7 +50,7 @@ export function told({ verdict, complete, findings }: Analysis): string {
 }
 
 /** Fails with how many misses there are, and the first ones. */
-export function noMisses(misses: string[], most = 40): void {
+export function noMisses(misses: string[], most = Number(process.env.MISSES ?? 40)): void {
   expect(misses.length, [`${misses.length} misses`, ...misses.slice(0, most)].join('\n')).toBe(0);
 }
 

@@ -93,3 +93,5 @@ if true; then echo a; fi | cat
 if true; then cat; fi <<< x
 if true; then echo a; fi > out; cat out
 for i in a b; do echo $i; done | sort -r | head -1
+true&&pwd||echo no
+{echo,} a || true

@@ -109,7 +109,6 @@ $'\x65cho' a
 $'\145cho' a
 ec""ho a; e'c'ho b; "ec"ho c
 {echo,a,b}
-{echo,} a || true
 \echo a; \pwd
 /bin/ls / >/dev/null
 /bin/../bin/ls / >/dev/null
@@ -161,7 +160,7 @@ wait; jobs; kill -0 $$
 test a = a -a b = b; [ ! -e x ]
 true; true
 true;true;pwd
-true&&pwd||echo no
+true&&pwd
 echo a;echo b&wait
 echo a|cat>out;cat out
 ls>/dev/null 2>&1;pwd
