@@ -35,7 +35,7 @@ describe('bash() refuses what is denied, before anything starts', () => {
   });
 
   test('in all modes', async () => {
-    for (const mode of ['fast', 'slow', 'background'] as const) {
+    for (const mode of ['default', 'slow', 'background'] as const) {
       const cwd = folder();
       const options = { mode, cwd, ...(mode === 'background' && { registry: registry() }) };
       expect((await refusal(denied, options)).code).toBe('ERR_BASH_BLOCKED');
