@@ -10,6 +10,7 @@ use super::inner::{Custom, Inner};
 use super::parallel::parallel;
 use super::shell::shell;
 use super::special;
+use super::terminals;
 use super::unknown::unknown;
 use super::xargs::xargs;
 use crate::safety::command::{Command, Input};
@@ -53,6 +54,9 @@ fn builtin(command: &Command, name: &str, input: &Input) -> Option<Vec<Inner>> {
         "source" | "." => evaluate::source(command, input),
         "mapfile" | "readarray" => evaluate::mapfile(command),
         "su" => evaluate::su(command, input),
+        "runuser" => return evaluate::runuser(command, input),
+        "tmux" => return terminals::tmux(command),
+        "screen" => return terminals::screen(command),
         "at" | "batch" => evaluate::at(command, input),
         "crontab" => evaluate::crontab(command, input),
         "xargs" | "gxargs" => xargs(command, input),

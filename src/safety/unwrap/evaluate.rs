@@ -68,6 +68,7 @@ pub(super) fn su(command: &Command, input: &Input) -> Vec<Inner> {
         "help",
         "version",
     ];
+    let name = command.name().unwrap_or("su");
     let args = command.args();
     let parsed = parse(args, &Spec::gnu("c:fg:G:lmpPs:Tw:hV", long));
     if parsed.has(&["help", "version", "h", "V"]) {
@@ -75,7 +76,7 @@ pub(super) fn su(command: &Command, input: &Input) -> Vec<Inner> {
     }
     let scripts =
         parsed.options.iter().filter(|given| matches!(given.name.as_str(), "c" | "command" | "session-command"));
-    let found: Vec<_> = scripts.filter_map(|given| Inner::script(given.value.clone()?, "su -c")).collect();
+    let found: Vec<_> = scripts.filter_map(|given| Inner::script(given.value.clone()?, format!("{name} -c"))).collect();
     if !found.is_empty() {
         return found;
     }
@@ -85,6 +86,12 @@ pub(super) fn su(command: &Command, input: &Input) -> Vec<Inner> {
         return vec![Inner::argv(shell.collect(), "su")];
     }
     from_stdin(input, "su", Vec::new(), false, false)
+}
+
+/// `runuser user -c 'script'`, as su; with `-u` its words are a command, and the table knows it.
+pub(super) fn runuser(command: &Command, input: &Input) -> Option<Vec<Inner>> {
+    let user = parse(command.args(), &Spec::leading("c:fg:G:lmpPs:Tu:w:hV", &["user="])).has(&["u", "user"]);
+    (!user).then(|| su(command, input))
 }
 
 /// `at now <<EOF`, `batch <<EOF`

@@ -15,6 +15,7 @@ mod parallel;
 mod shell;
 mod special;
 mod stdin;
+mod terminals;
 #[cfg(test)]
 mod testing;
 mod unknown;

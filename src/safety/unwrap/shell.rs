@@ -115,7 +115,7 @@ impl Options {
             };
             let unknown =
                 word.pieces().iter().all(|piece| matches!(piece, Piece::Hole(true))) && !word.pieces().is_empty();
-            if unknown && args[at + 1..].iter().any(|later| later.prefix().starts_with('-')) {
+            if unknown && !self.command && args[at + 1..].iter().any(|later| later.prefix().starts_with('-')) {
                 // `bash $OPTIONS -c '…'`
                 self.unclear = true;
                 at += 1;

@@ -2,7 +2,7 @@
 
 use super::exec_rest::exec_rest;
 use super::inner::{Inner, WrapperKind};
-use super::items::words;
+use super::items::{Cut, cut, words};
 use super::stdin::from_stdin;
 use super::words::same;
 use crate::safety::command::{Command, Input};
@@ -28,7 +28,10 @@ pub(super) fn custom(command: &Command, name: &str, input: &Input, kind: Wrapper
             let mut found = exec_rest(command, name, input, &rest.child()).unwrap_or_default();
             for inner in &mut found {
                 if let Inner::Words { items, stdin, .. } = inner {
-                    *items = vec![Value::unknown()];
+                    *items = match input {
+                        Input::Text(text, _) => cut(text, Cut::Words),
+                        _ => vec![Value::unknown()],
+                    };
                     *stdin = false;
                 }
             }

@@ -57,6 +57,10 @@ fn the_words_behind_a_wrapper_are_a_command() {
         ("chroot /mnt rm x", "", "chroot@: rm x"),
         ("unshare -r rm x", "", "unshare: rm x"),
         ("watch -n 5 'git add' -A", "", "watch: {git add -A}"),
+        ("tmux send-keys -t 0 'git add' Space . Enter", "", "tmux send-keys?: {git add .\n}"),
+        ("tmux new -d -s x 'rm x'", "", "tmux new: {rm x}"),
+        ("screen -S a -X stuff 'rm x^M'", "", "screen -X?: {rm x\n}"),
+        ("screen -dmS name rm x", "", "screen: rm x"),
         ("watch -x git add -A", "", "watch: git add -A"),
         ("entr -r make x", "", "entr: make x"),
         ("entr -s 'make x'", "", "entr: {make x}"),
@@ -164,6 +168,10 @@ fn shells_take_scripts() {
         ("su -c 'rm x' root", "", "su -c: {rm x}"),
         ("su - root -c 'rm x'", "", "su -c: {rm x}"),
         ("su root", "rm x", "heredoc: {rm x}"),
+        ("runuser dev -c 'rm x'", "", "runuser -c: {rm x}"),
+        ("runuser -u dev -- rm x", "", "runuser: rm x"),
+        ("sh -c <?> '' --unattended", "", "sh -c!"),
+        ("sh -c <*> '' --unattended", "", "sh -c!"),
         ("su root -- -c 'rm x'", "", "su: sh -c rm x"),
         ("sudo -i", "rm x", "heredoc: {rm x}"),
         ("sudo", "rm x", ""),
@@ -180,6 +188,7 @@ fn items_are_what_is_known_of_them() {
         ("xargs rm -rf", "/ 'a b'", "xargs: rm -rf / a b"),
         ("xargs -I{} rm -rf {}/x", "a\nb c", "xargs: rm -rf a/x\nxargs: rm -rf b c/x"),
         ("xargs -I % sh -c 'rm %'", "!", "xargs: sh -c rm <?>"),
+        ("xargs -I{} rm -rf a", "b", "xargs: rm -rf a"),
         ("xargs -i rm {}", "!", "xargs: rm <?>"),
         ("xargs -d , rm", "a,b", "xargs: rm a b"),
         ("xargs", "rm -rf /", ""),
@@ -275,6 +284,7 @@ fn hosts_name_wrappers_of_their_own() {
     assert_eq!(got("say -c 'rm x'", ""), "say -c: {rm x}");
     assert_eq!(got("feed", "rm x"), "heredoc: {rm x}");
     assert_eq!(got("each rm", ""), "each: rm <?>");
+    assert_eq!(got("each rm", "a b"), "each: rm a b");
 }
 
 proptest! {

@@ -50,9 +50,12 @@ pub(super) fn xargs(command: &Command, input: &Input) -> Vec<Inner> {
         _ => vec![any(mark.is_none())],
     };
     let words = &args[*first..];
-    if let Some(mark) = mark {
+    let marked = |word: &Value, mark: &str| replaced(word, mark, &Value::default()).is_some();
+    if let Some(mark) = &mark
+        && words.iter().any(|word| marked(word, mark))
+    {
         let items = bounded(items, ITEMS.min(1 + WORDS / words.len().max(1)));
-        return items.iter().map(|item| with_item(words, &mark, item)).collect();
+        return items.iter().map(|item| with_item(words, mark, item)).collect();
     }
     // BSD: one word is replaced with all items.
     if let Some(mark) = parsed.value(&["J"]).and_then(Value::known)
@@ -62,9 +65,9 @@ pub(super) fn xargs(command: &Command, input: &Input) -> Vec<Inner> {
         return vec![child(Inner::argv(argv, "xargs"))];
     }
     let mut inner = Inner::words(1 + first, command.argv.len(), "xargs");
-    if let Inner::Words { items: added, prefix, stdin, .. } = &mut inner {
-        *added = items;
-        *prefix = false;
+    if let Inner::Words { items: added, stdin, .. } = &mut inner {
+        // With a mark that stands nowhere, no item gets into the command.
+        *added = if mark.is_some() { Vec::new() } else { items };
         *stdin = false;
     }
     vec![inner]

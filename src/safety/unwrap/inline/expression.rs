@@ -322,7 +322,7 @@ impl Program<'_> {
     }
 
     /// What a call that runs nothing comes to.
-    fn value_of(&mut self, owner: &str, name: &str, args: Vec<Arg>) -> Item {
+    fn value_of(&self, owner: &str, name: &str, args: Vec<Arg>) -> Item {
         let mut given = args.into_iter().filter(|arg| arg.name.is_none()).map(|arg| arg.item);
         match (owner, name) {
             ("os", "homedir") | ("", "homedir") | ("Path", "home") | ("Dir", "home") => Item::of(self.home),
@@ -435,6 +435,11 @@ impl Program<'_> {
                 "strip" | "rstrip" | "lstrip" | "trim" | "encode" | "decode" | "to_s" | "toString" | "freeze" | "chomp"
                 | "resolve" | "absolute" | "as_posix" | "shellescape" | "valueOf" | "flat" | "sort" | "to_a" | "dup",
             ) => same,
+            // `require('os').homedir()`
+            (Item::Unknown, "homedir" | "getcwd" | "cwd" | "expanduser") => {
+                let given = given.map(|item| Arg { name: None, item }).collect();
+                self.value_of("", name, given)
+            }
             _ => Item::Unknown,
         }
     }

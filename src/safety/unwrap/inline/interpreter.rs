@@ -275,7 +275,11 @@ fn read(command: &Command, name: &str, input: &Input, interpreter: &Interpreter)
             None if !interpreter.sub.is_empty() => format!("{name} {}", interpreter.sub[0]),
             None => name.to_owned(),
         };
-        found.extend(look(&text, &via));
+        if is_opaque(&text) {
+            found.push(Inner::Opaque { via });
+        } else {
+            found.extend(look(&text, &via));
+        }
         return Some(found);
     }
     if parsed.has(interpreter.stop) || (operand_is_code && from_file.is_none()) {
@@ -290,17 +294,18 @@ fn read(command: &Command, name: &str, input: &Input, interpreter: &Interpreter)
         found.push(Inner::Opaque { via: name.to_owned() });
     } else if reads {
         match input {
-            Input::Text(text, _)
-                if text.pieces().iter().all(|piece| matches!(piece, Piece::Hole(_))) && !text.pieces().is_empty() =>
-            {
-                found.push(Inner::Opaque { via: name.to_owned() });
-            }
+            Input::Text(text, _) if is_opaque(text) => found.push(Inner::Opaque { via: name.to_owned() }),
             Input::Text(text, _) => found.extend(look(text, &format!("{name} <<"))),
             Input::Opaque(_) => found.push(Inner::Opaque { via: name.to_owned() }),
             Input::Inherited => {}
         }
     }
     Some(found)
+}
+
+/// Whether nothing of a program is known.
+fn is_opaque(text: &Value) -> bool {
+    !text.pieces().is_empty() && text.pieces().iter().all(|piece| matches!(piece, Piece::Hole(_)))
 }
 
 /// awk's `-v name=value`.

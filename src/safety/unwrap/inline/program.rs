@@ -253,7 +253,19 @@ impl Program<'_> {
         }
         let target = self.expression(tokens, at + 1, tokens.line(at + 1), 0);
         match (sign, target) {
-            ("|" | "|&", script) => self.script(&script),
+            ("|" | "|&", script) => {
+                // What is printed is a script where a shell reads it.
+                let shell = script.text().and_then(Value::known).and_then(|text| text.split_whitespace().next());
+                if shell.is_some_and(|shell| {
+                    matches!(shell.rsplit('/').next(), Some("sh" | "bash" | "zsh" | "dash" | "ksh"))
+                }) {
+                    match self.expression(tokens, start + 1, at, 0) {
+                        Item::Text(text) => self.script(&Item::Text(text)),
+                        _ => self.found.push(Inner::Opaque { via: self.via.to_owned() }),
+                    }
+                }
+                self.script(&script);
+            }
             (_, Item::Text(file)) if !matches!(file.known(), Some("/dev/stderr" | "/dev/stdout" | "")) => {
                 self.argv(vec![Value::of("tee"), file], None);
             }
