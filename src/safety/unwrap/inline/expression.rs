@@ -327,7 +327,7 @@ impl Program<'_> {
         match (owner, name) {
             ("os", "homedir") | ("", "homedir") | ("Path", "home") | ("Dir", "home") => Item::of(self.home),
             (_, "getcwd" | "getcwdb" | "cwd" | "pwd" | "getwd") => Item::Text(self.folder.clone()),
-            ("env" | "environ", "get") | (_, "getenv" | "Getenv") | ("ENV", "fetch") | ("Sys", "getenv") => {
+            ("env" | "environ", "get") | (_, "getenv" | "Getenv") | ("ENV", "fetch") => {
                 let key = given.next();
                 self.variable(key.as_ref().and_then(Item::text).and_then(Value::known))
             }
