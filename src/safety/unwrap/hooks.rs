@@ -1,5 +1,8 @@
 //! Options of everyday programs that name a command: `tar --to-command`, `rsync -e`, `ssh -o ProxyCommand`.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 use super::inner::Inner;
 use super::words::after;
 use crate::safety::command::Command;
@@ -93,10 +96,19 @@ static HOOKS: &[Hook] = &[
     },
 ];
 
+/// The programs with such options, and those that are looked at below.
+static HEADS: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
+    let heads = HOOKS.iter().flat_map(|hook| hook.heads.iter().copied());
+    heads.chain(["sqlite3", "sqlite", "cmake"]).collect()
+});
+
 /// What a program's options run.
 pub(super) fn hooks(command: &Command, name: &str) -> Vec<Inner> {
     let args = command.args();
     let mut found = Vec::new();
+    if !HEADS.contains(name) {
+        return found;
+    }
     for hook in HOOKS.iter().filter(|hook| hook.heads.contains(&name)) {
         let parsed = parse(args, &hook.spec);
         for given in parsed.options.iter().filter(|given| hook.names.contains(&given.name.as_str())) {

@@ -86,6 +86,15 @@ pub enum Inner {
     },
 }
 
+/// Whether nothing of a script or program is known.
+pub(super) fn is_opaque(text: &Value) -> bool {
+    let nothing = |piece: &Piece| match piece {
+        Piece::Text(text) => text.trim().is_empty(),
+        piece => matches!(piece, Piece::Hole(_)),
+    };
+    text.has_hole() && text.pieces().iter().all(nothing)
+}
+
 impl Inner {
     /// Words of the command, in the same process.
     pub(super) fn words(from: usize, to: usize, via: impl Into<String>) -> Self {
@@ -114,7 +123,7 @@ impl Inner {
             return None;
         }
         let via = via.into();
-        if text.pieces().iter().all(|piece| matches!(piece, Piece::Hole(_))) {
+        if is_opaque(&text) {
             return Some(Self::Opaque { via });
         }
         Some(Self::Script {

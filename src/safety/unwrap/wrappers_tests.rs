@@ -148,6 +148,7 @@ fn shells_take_scripts() {
         ("bash", "", ""),
         ("bash", "rm x", "heredoc: {rm x}"),
         ("bash", "!", "bash!"),
+        ("bash", "<?>\n", "bash!"),
         ("bash -s a b", "rm x", "heredoc: {rm x} bash a b"),
         ("bash -", "rm x", "heredoc: {rm x}"),
         ("bash /dev/stdin a", "rm x", "heredoc: {rm x} /dev/stdin a"),

@@ -7,13 +7,27 @@ mod toolchain;
 mod user;
 mod wrapper;
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 pub use wrapper::{Dashes, Form, Login, Wrapper};
 
 const TABLES: [&[Wrapper]; 5] = [user::USER, process::PROCESS, session::SESSION, toolchain::TOOLCHAIN, remote::REMOTE];
 
+/// The entries by name.
+static BY_NAME: LazyLock<HashMap<&'static str, Vec<&'static Wrapper>>> = LazyLock::new(|| {
+    let mut map: HashMap<_, Vec<_>> = HashMap::new();
+    for wrapper in TABLES.into_iter().flatten() {
+        for name in wrapper.names {
+            map.entry(*name).or_default().push(wrapper);
+        }
+    }
+    map
+});
+
 /// All entries for a name: one for each of its subcommands.
 pub fn of(name: &str) -> impl Iterator<Item = &'static Wrapper> {
-    TABLES.into_iter().flatten().filter(move |wrapper| wrapper.names.contains(&name))
+    BY_NAME.get(name).into_iter().flatten().copied()
 }
 
 #[cfg(test)]

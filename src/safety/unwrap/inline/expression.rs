@@ -496,7 +496,7 @@ fn filled(text: Item, mark: &str, values: Item) -> Item {
         whole = whole.joined(Item::of(&rest[..at]), "");
         let behind = &rest[at + 1..];
         let end = if mark == "%" {
-            behind.find(|letter: char| letter.is_alphabetic() || letter == '%')
+            behind.find(|letter: char| letter.is_ascii_alphabetic() || letter == '%')
         } else {
             behind.find('}')
         };

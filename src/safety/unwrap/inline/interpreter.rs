@@ -1,10 +1,13 @@
 //! Interpreters: where their program stands, and which language it is in.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use super::program::{Language, program};
 use super::{calls, sed, syntax, vim};
 use crate::safety::command::{Command, Input};
 use crate::safety::options::{Parsed, Spec, parse};
-use crate::safety::unwrap::inner::Inner;
+use crate::safety::unwrap::inner::{Inner, is_opaque};
 use crate::safety::unwrap::words::{is_stdin, is_substitution, same};
 use crate::safety::value::{Piece, Value};
 
@@ -216,6 +219,17 @@ static INTERPRETERS: &[Interpreter] = &[
     },
 ];
 
+/// The interpreters by name.
+static BY_NAME: LazyLock<HashMap<&'static str, Vec<&'static Interpreter>>> = LazyLock::new(|| {
+    let mut map: HashMap<_, Vec<_>> = HashMap::new();
+    for interpreter in INTERPRETERS {
+        for name in interpreter.names {
+            map.entry(*name).or_default().push(interpreter);
+        }
+    }
+    map
+});
+
 /// What an interpreter runs; `None` for what is none.
 pub(in crate::safety::unwrap) fn interpreter(command: &Command, name: &str, input: &Input) -> Option<Vec<Inner>> {
     match name {
@@ -228,8 +242,8 @@ pub(in crate::safety::unwrap) fn interpreter(command: &Command, name: &str, inpu
     }
     // `python3.12`
     let plain = name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.' || letter == '-');
-    let mut candidates = INTERPRETERS.iter().filter(|one| one.names.contains(&name) || one.names.contains(&plain));
-    candidates.find_map(|interpreter| read(command, name, input, interpreter))
+    let candidates = BY_NAME.get(name).or_else(|| BY_NAME.get(plain))?;
+    candidates.iter().find_map(|interpreter| read(command, name, input, interpreter))
 }
 
 fn read(command: &Command, name: &str, input: &Input, interpreter: &Interpreter) -> Option<Vec<Inner>> {
@@ -301,11 +315,6 @@ fn read(command: &Command, name: &str, input: &Input, interpreter: &Interpreter)
         }
     }
     Some(found)
-}
-
-/// Whether nothing of a program is known.
-fn is_opaque(text: &Value) -> bool {
-    !text.pieces().is_empty() && text.pieces().iter().all(|piece| matches!(piece, Piece::Hole(_)))
 }
 
 /// awk's `-v name=value`.

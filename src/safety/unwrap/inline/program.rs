@@ -286,11 +286,9 @@ impl Program<'_> {
         };
         let set = |name: &str| option(name).is_some_and(|item| item != Item::Flag(false));
         let cwd = option("cwd").or_else(|| option("chdir")).and_then(|item| item.text().cloned());
-        let Some(first) = given.iter().find(|item| !matches!(item, Item::Map(_))).copied() else {
-            // `Deno.run({ cmd: […] })`
-            if let Some(words) = option("cmd").and_then(|item| item.words()) {
-                self.argv(words, cwd);
-            }
+        // `subprocess.run(args=[…])`, `Deno.run({ cmd: […] })`
+        let named = ["args", "cmd", "command", "path", "x"].iter().find_map(|name| option(name));
+        let Some(first) = given.iter().find(|item| !matches!(item, Item::Map(_))).copied().or(named.as_ref()) else {
             return;
         };
         match call.runs {
@@ -344,10 +342,11 @@ impl Program<'_> {
                 self.argv(std::iter::once(program.clone()).chain(words).collect(), cwd);
             }
             Runs::Program => self.program_call(first, &given, option("args"), set("shell"), cwd),
+            Runs::Delete if given.is_empty() => self.delete(&[first], cwd),
             Runs::Delete => self.delete(&given, cwd),
             Runs::DeleteRecursive => {
                 if set("recursive") || set("recurse") {
-                    self.delete(&given[..1], cwd);
+                    self.delete(&[first], cwd);
                 }
             }
             Runs::Open => self.open(&given),
