@@ -55,7 +55,7 @@ pub fn analyze(command: &str, setting: Setting<'_>, policy: &Policy) -> Analysis
         let input = setting.stdin.map_or(Input::Inherited, |text| Input::Text(Value::of(text), Source::Pipe));
         walker.command(command, args, input);
     }
-    let judge = Judge { scene: &scene, policy, units: Utf16::new(command) };
+    let judge = Judge { scene: &scene, policy, environment: setting.environment, units: Utf16::new(command) };
     let mut findings = Vec::new();
     for told in &walker.told {
         judge.told(told, &mut findings);
@@ -91,6 +91,7 @@ fn scene(setting: Setting<'_>) -> Scene {
 struct Judge<'a> {
     scene: &'a Scene,
     policy: &'a Policy,
+    environment: Environment<'a>,
     units: Utf16,
 }
 
@@ -190,7 +191,8 @@ impl Judge<'_> {
         if told.transparent && !told.redirects.iter().any(Redirect::writes_file) {
             return ReadOnly::Yes;
         }
-        read_only(&told.command(&told.folders[0], self.scene))
+        let Some(folder) = told.folders.first() else { return ReadOnly::Unknown };
+        read_only(&told.command(folder, self.scene), self.environment)
     }
 
     fn unit(&self, told: &Told) -> CommandUnit {

@@ -84,8 +84,8 @@ pub fn allows(judged: &Judged, allow: &[Pattern], unit: &Unit) -> bool {
 /// Whether it runs as somebody else, or on another machine.
 pub fn is_elsewhere(unit: &Unit) -> bool {
     let names = |word: &&str| ELSEWHERE.contains(&base_name(word.split(' ').next().unwrap_or(word)));
-    unit.via.iter().any(|via| names(via))
-        || unit.prefix.iter().any(|word| names(word))
+    unit.via.iter().any(names)
+        || unit.prefix.iter().any(names)
         || unit.argv.first().is_some_and(|(head, _)| names(head))
 }
 

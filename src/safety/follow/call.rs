@@ -12,6 +12,7 @@ use super::walk::{After, Context, Walker};
 use crate::safety::command::{Command, Input, Redirect, Source};
 use crate::safety::level::Confidence;
 use crate::safety::read::{Assignment, Part, Simple, Span, Word};
+use crate::safety::tables::arity::RUNNERS;
 use crate::safety::unwrap::{Inner, unwrap};
 use crate::safety::value::{Piece, Value};
 
@@ -233,8 +234,13 @@ impl Walker<'_> {
             Inner::Script { text, .. } => text::script(text).is_none(),
             Inner::Words { .. } | Inner::Argv { .. } => false,
         });
-        let scripts = |inner: &Inner| matches!(inner, Inner::Script { confidence: Confidence::Exact, .. });
-        let transparent = !opaque && inners.iter().any(scripts);
+        // Not `git -c core.pager=…` or `awk 'system(…)'`: they do something of their own as well.
+        let only_runs = command.name().is_some_and(|name| RUNNERS.contains(&name));
+        let exact = |inner: &Inner| match inner {
+            Inner::Script { confidence, .. } | Inner::Words { confidence, .. } => *confidence == Confidence::Exact,
+            Inner::Argv { .. } | Inner::Opaque { .. } => false,
+        };
+        let transparent = !opaque && only_runs && inners.iter().any(exact);
         let told =
             |call: Call| Told { redirects, folders: Rc::clone(&folders), transparent, opaque, ..told(call, context) };
         if inners.is_empty() {

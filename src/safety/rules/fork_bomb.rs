@@ -68,8 +68,8 @@ fn loops(command: &Command) -> bool {
     let texts = command.args().iter().filter_map(|arg| arg.known());
     texts.filter(|text| text.contains("fork")).any(|text| {
         let dense: String = text.chars().filter(|char| !char.is_whitespace()).flat_map(char::to_lowercase).collect();
-        let found = |form: &&str| dense.find(*form).is_some_and(|at| !dense[..at].ends_with(['"', '\'']));
-        LOOPS.iter().any(|form| found(&form))
+        let found = |form: &&str| dense.find(form).is_some_and(|at| !dense[..at].ends_with(['"', '\'']));
+        LOOPS.iter().any(found)
     })
 }
 

@@ -28,6 +28,8 @@ mod support;
 mod tests;
 
 pub use rule::{Hit, Rule};
+pub use support::find::VALUED;
+pub use support::git::Git;
 pub use support::glob::Glob;
 pub use support::quote::quote;
 

@@ -332,3 +332,9 @@ pub static HIJACKING: &[&str] = &[
     "RUBYOPT",
     "SHELLOPTS",
 ];
+
+/// Programs that do nothing but run the commands that they are given, each of which is judged for itself.
+pub static RUNNERS: &[&str] = &[
+    ".", "ash", "bash", "dash", "eval", "fish", "flock", "ksh", "mksh", "parallel", "runuser", "sh", "source", "ssh",
+    "su", "trap", "watch", "xargs", "zsh",
+];

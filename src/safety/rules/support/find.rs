@@ -28,7 +28,7 @@ pub struct Delete {
 static DELETERS: &[&str] = &["rm", "grm", "unlink", "shred"];
 
 /// Tests that take a value, and whether they narrow a search down.
-static VALUED: &[(&str, bool)] = &[
+pub static VALUED: &[(&str, bool)] = &[
     ("-name", true),
     ("-iname", true),
     ("-path", true),

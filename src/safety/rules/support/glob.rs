@@ -1,6 +1,6 @@
 //! Globs held against names, without looking at any folder.
 
-use crate::safety::value::{Piece, Value};
+use crate::safety::value::Piece;
 
 /// Longer ones are cut: no name is that long.
 const MAX_NODES: usize = 512;
@@ -107,11 +107,6 @@ impl Glob {
         }
         if !named(&self.nodes) && fits() > 0 { Reach::All } else { Reach::Some }
     }
-}
-
-/// Whether a word is written with globs that stand for all of a folder.
-pub fn reach(word: &Value) -> Reach {
-    if word.has_glob() { Glob::of(word.pieces()).reach() } else { Reach::Some }
 }
 
 /// Whether a letter or digit is written in it, outside of classes.

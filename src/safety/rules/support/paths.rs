@@ -1,7 +1,7 @@
 //! Where an operand points, as far as that can be told without looking at any folder.
 
 use super::glob::{Glob, Reach};
-use crate::safety::command::{Command, Scene};
+use crate::safety::command::Scene;
 use crate::safety::tables::devices::SYSTEM_FOLDERS;
 use crate::safety::value::{Piece, Value};
 
@@ -290,11 +290,6 @@ impl<'a> Ground<'a> {
         let path = Path::new(word, cwd);
         !path.has_hole && (self.is_home(&path.parts) || matches!(path.parts.as_slice(), [root] if root.is("root")))
     }
-}
-
-/// Where an operand of this command points.
-pub fn place(word: &Value, command: &Command) -> Place {
-    Ground::new(command.scene).place(word, command.cwd)
 }
 
 /// A folder, seen from another: `join("/a", "b")` is `/a/b`.
