@@ -6,8 +6,7 @@ use super::support::paths::{Component, Path};
 use super::support::writes;
 use crate::safety::command::Command;
 use crate::safety::level::Verdict;
-use crate::safety::options::{Spec, parse};
-use crate::safety::tables::devices::{DEVICE_SAMPLES, DEVICES, FORMATTERS, MKFS};
+use crate::safety::tables::devices::{DEVICE_SAMPLES, DEVICES, FORMATTERS, Formatter};
 use crate::safety::value::Value;
 
 pub static RULE: Rule = Rule {
@@ -39,6 +38,10 @@ pub static RULE: Rule = Rule {
         "cp image.iso /dev/sdb",
         "cp image.iso /dev/sd*",
         "diskutil eraseDisk JHFS+ x disk2",
+        "mkfs.vfat -F 32 -n BOOT /dev/sdc1",
+        "sgdisk -Z /dev/sda",
+        "parted /dev/sda mklabel gpt",
+        "cryptsetup luksFormat /dev/sda1",
     ],
     passes: &[
         "dd if=/dev/sda of=backup.img",
@@ -58,6 +61,9 @@ pub static RULE: Rule = Rule {
         "echo x > dev/sda",
         "lsblk /dev/sda",
         "fdisk -l /dev/sda",
+        "parted /dev/sda print",
+        "sgdisk -p /dev/sda",
+        "mount /dev/sda1 /mnt",
         "diskutil list disk2",
         "echo dd of=/dev/sda",
     ],
@@ -100,28 +106,31 @@ fn covers_device(glob: &Glob) -> bool {
 /// mkfs and its kin.
 fn formatted(command: &Command) -> Option<bool> {
     let name = command.name()?;
-    if name == "diskutil" {
-        let verbs = ["erasedisk", "erasevolume", "partitiondisk", "zerodisk", "randomdisk", "secureerase", "reformat"];
-        let verb = command.args().first()?.known()?.to_ascii_lowercase();
-        return verbs.contains(&verb.as_str()).then_some(true);
-    }
-    let listed = FORMATTERS.iter().find(|formatter| formatter.name == name);
-    let mkfs = name == "mkfs" || name.starts_with("mkfs.") || name.starts_with("newfs_");
-    let (options, reads) = match listed {
-        Some(formatter) => (formatter.options, formatter.reads),
-        None if mkfs => (MKFS, ["n", "N", "V", "help", "version"].as_slice()),
-        None => return None,
-    };
-    let spec =
-        Spec { short: options, long: &["type=", "label=", "offset=", "types="], permute: true, abbreviate: true };
-    let parsed = parse(command.args(), &spec);
-    if parsed.has(reads) || name == "wipefs" && !parsed.has(&["a", "all", "o", "offset", "t", "types"]) {
+    let many = |formatter: &&Formatter| formatter.name.ends_with(['.', '_']) && name.starts_with(formatter.name);
+    let exact = FORMATTERS.iter().find(|formatter| formatter.name == name);
+    let formatter = exact.or_else(|| FORMATTERS.iter().find(many))?;
+    let args = command.args();
+    let given = |words: &[&str]| args.iter().filter_map(Value::known).any(|arg| words.iter().any(|word| is(arg, word)));
+    if given(&["--help", "--version"])
+        || given(formatter.reads)
+        || !formatter.writes.is_empty() && !given(formatter.writes)
+    {
         return None;
     }
-    let operands = parsed.operands.iter().filter_map(|at| command.args().get(*at));
-    operands
-        .filter_map(
-            |word| if word.prefix().is_empty() && word.has_hole() { Some(false) } else { device(word, command.cwd) },
-        )
-        .max()
+    // diskutil calls devices by their name alone, too.
+    let short = |arg: &Value| name == "diskutil" && arg.prefix().starts_with("disk");
+    let unknown = |arg: &Value| arg.prefix().is_empty() && arg.has_hole();
+    let found = |arg: &Value| match device(arg, command.cwd) {
+        None if short(arg) => Some(true),
+        None if unknown(arg) => Some(false),
+        found => found,
+    };
+    args.iter().filter_map(found).max()
+}
+
+/// Whether an argument is this word, or a cluster of options with this letter.
+fn is(arg: &str, word: &str) -> bool {
+    let cluster = arg.strip_prefix('-').filter(|letters| !letters.starts_with('-') && letters.len() < 4);
+    arg.eq_ignore_ascii_case(word) && word.len() > 1
+        || word.len() == 1 && cluster.is_some_and(|letters| letters.contains(word))
 }

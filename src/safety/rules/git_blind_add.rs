@@ -3,10 +3,11 @@
 use super::rule::{Hit, Rule};
 use super::support::git::Git;
 use super::support::pathspec;
-use crate::safety::command::Command;
+use crate::safety::command::{Command, Scene};
 use crate::safety::level::Verdict;
 use crate::safety::options::Parsed;
 use crate::safety::tables::git::ADD;
+use crate::safety::value::Value;
 
 pub static RULE: Rule = Rule {
     id: "git-blind-add",
@@ -38,6 +39,9 @@ pub static RULE: Rule = Rule {
         "git add src/..",
         "git add \"$PWD\"",
         "git -C sub add .",
+        "git -C .. add project",
+        "cd .. && git add project",
+        "git add ../project",
         "git --no-pager add .",
         "git -c core.autocrlf=false add --all",
         "git -c alias.x='add -A' x",
@@ -76,7 +80,7 @@ fn check(command: &Command) -> Option<Hit> {
         return None;
     }
     let tracked = parsed.has(&["u", "update"]) && !parsed.has(&["no-update"]);
-    if !all(&parsed) && (tracked || !whole(&git, &parsed)) {
+    if !all(&parsed) && (tracked || !whole(&git, &parsed, command.scene)) {
         return None;
     }
     Some(Hit::exact(
@@ -92,7 +96,8 @@ fn all(parsed: &Parsed) -> bool {
 }
 
 /// Whether an operand means everything, or all of them only take out.
-fn whole(git: &Git, parsed: &Parsed) -> bool {
+fn whole(git: &Git, parsed: &Parsed, scene: &Scene) -> bool {
+    let first = Value::of(scene.cwd.as_str());
     let mut excluded = false;
     let mut included = parsed.has(&["pathspec-from-file"]);
     for operand in git.operands(parsed) {
@@ -103,7 +108,7 @@ fn whole(git: &Git, parsed: &Parsed) -> bool {
         let spec = pathspec::read(&text);
         excluded |= spec.exclude;
         included |= !spec.exclude;
-        if !spec.exclude && spec.is_whole(&git.cwd) {
+        if !spec.exclude && spec.is_whole(&git.cwd, &first) {
             return true;
         }
     }

@@ -33,6 +33,8 @@ pub static RULE: Rule = Rule {
         "git checkout --theirs src/a.ts",
         "git checkout --pathspec-from-file=list",
         "git checkout package-lock.json",
+        "git checkout .env",
+        "git checkout Makefile",
         "git -C sub checkout .",
         "git checkout-index -fa",
     ],
@@ -58,6 +60,10 @@ pub static RULE: Rule = Rule {
         "svn checkout url src",
     ],
 };
+
+/// Names without an ending that are files.
+static NAMES: &[&str] =
+    &["Makefile", "Dockerfile", "Gemfile", "Rakefile", "Procfile", "Vagrantfile", "Justfile", "LICENSE", "README"];
 
 /// Endings that names of files have and names of branches hardly ever.
 static ENDINGS: &[&str] = &[
@@ -96,9 +102,7 @@ fn paths<'a>(git: &'a Git, parsed: &'a Parsed) -> Option<(Vec<&'a Value>, bool)>
         [] => None,
         [one] if is_path(one) => Some((vec![one], true)),
         // A branch may be called so, but hardly is.
-        [one] => {
-            one.known().is_some_and(|text| ENDINGS.iter().any(|end| text.ends_with(end))).then(|| (vec![*one], false))
-        }
+        [one] => one.known().is_some_and(looks_like_file).then(|| (vec![*one], false)),
         [first, _, ..] if is_path(first) => Some((operands, true)),
         [_, paths @ ..] => {
             let known = paths.iter().any(|path| !path.prefix().is_empty() || path.has_glob());
@@ -107,14 +111,18 @@ fn paths<'a>(git: &'a Git, parsed: &'a Parsed) -> Option<(Vec<&'a Value>, bool)>
     }
 }
 
+fn looks_like_file(text: &str) -> bool {
+    ENDINGS.iter().any(|end| text.ends_with(end)) || NAMES.contains(&text.rsplit('/').next().unwrap_or(text))
+}
+
 /// Written as no branch can be.
 fn is_path(word: &Value) -> bool {
     let text = word.prefix();
     word.has_glob()
         || text.starts_with(['/', ':'])
-        || text.starts_with("./")
-        || text.starts_with("../")
-        || matches!(word.known(), Some("." | ".."))
+        // No part of a branch's name begins with a dot.
+        || text.starts_with('.')
+        || text.contains("/.")
         || word.known().is_some_and(|text| text.ends_with('/') || text.contains(['*', '?', '[']))
 }
 

@@ -13,7 +13,7 @@ pub static RULE: Rule = Rule {
     level: Verdict::Ask,
     doc: "Deletes folders outside of the one that the command starts in and of those for temporary files, or folders \
           whose names are not known before.",
-    heads: &["rm", "grm", "srm", "rimraf", "find", "gfind"],
+    heads: &["rm", "grm", "srm", "find", "gfind"],
     check,
     matches: &[
         "rm -rf /opt/app/cache",
@@ -43,6 +43,7 @@ pub static RULE: Rule = Rule {
         "rm -rf ''",
         "rm -rf --help ../other",
         "find . -name '*.pyc' -delete",
+        "find /tmp -mtime +7 -delete",
         "find build -delete",
         "find /opt -name x",
         "rmdir ../other",

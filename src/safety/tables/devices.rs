@@ -1,28 +1,75 @@
 //! Block devices, what overwrites them, and the folders of a system.
 
-/// Programs that make a file system, a swap area, a table or a volume out of each device that they are given, with what
-/// they only look with.
+/// Programs that overwrite each device that they are given: with file systems, swap areas, tables, volumes, or nothing.
+/// A name that ends in `.` or `_` is the beginning of several names, as `mkfs.` of `mkfs.vfat`.
 pub static FORMATTERS: &[Formatter] = &[
-    Formatter { name: "mkswap", options: "cfp:L:v:U:e:o:s:", reads: &["help", "version"] },
-    Formatter { name: "mke2fs", options: MKFS, reads: &["n", "help", "version"] },
-    Formatter { name: "newfs", options: MKFS, reads: &["N", "help"] },
-    Formatter { name: "wipefs", options: "abfhino:O:pqt:V", reads: &["n", "no-act", "h", "help", "V", "version"] },
-    Formatter { name: "blkdiscard", options: "fo:l:p:svzhV", reads: &["h", "help", "V", "version"] },
-    Formatter { name: "pvcreate", options: "fyZ:u:M:tv", reads: &["t", "test", "help", "h"] },
-    Formatter { name: "zerofree", options: "nf:v", reads: &["n"] },
-    Formatter { name: "shred", options: "fn:s:uvxz", reads: &["help", "version"] },
+    Formatter { name: "badblocks", writes: &["w"], reads: &[] },
+    Formatter { name: "blkdiscard", writes: &[], reads: &["h", "V"] },
+    Formatter { name: "cryptsetup", writes: &["erase", "luksErase", "luksFormat", "reencrypt"], reads: &[] },
+    Formatter {
+        name: "diskutil",
+        writes: &["eraseDisk", "eraseVolume", "partitionDisk", "zeroDisk", "randomDisk", "secureErase", "reformat"],
+        reads: &[],
+    },
+    Formatter { name: "fdisk", writes: &[], reads: &["l", "x", "s", "V", "--list", "--list-details", "--getsz"] },
+    Formatter {
+        name: "hdparm",
+        writes: &["--security-erase", "--security-erase-enhanced", "--write-sector"],
+        reads: &[],
+    },
+    Formatter { name: "mke2fs", writes: &[], reads: &["n", "V"] },
+    Formatter { name: "mkfs", writes: &[], reads: &["n", "V"] },
+    Formatter { name: "mkfs.ext2", writes: &[], reads: &["n", "V"] },
+    Formatter { name: "mkfs.ext3", writes: &[], reads: &["n", "V"] },
+    Formatter { name: "mkfs.ext4", writes: &[], reads: &["n", "V"] },
+    Formatter { name: "mkfs.xfs", writes: &[], reads: &["N", "V"] },
+    Formatter { name: "mkfs.", writes: &[], reads: &[] },
+    Formatter { name: "mkswap", writes: &[], reads: &["V"] },
+    Formatter { name: "newfs", writes: &[], reads: &["N"] },
+    Formatter { name: "newfs_", writes: &[], reads: &["N"] },
+    Formatter { name: "nvme", writes: &["format", "sanitize", "write-zeroes"], reads: &[] },
+    Formatter {
+        name: "parted",
+        writes: &["mklabel", "mktable", "mkpart", "mkpartfs", "rm", "resizepart", "move", "set"],
+        reads: &[],
+    },
+    Formatter { name: "pvcreate", writes: &[], reads: &["t", "--test", "h"] },
+    Formatter {
+        name: "sfdisk",
+        writes: &[],
+        reads: &["l", "d", "J", "n", "--list", "--dump", "--json", "--no-act", "--verify"],
+    },
+    Formatter {
+        name: "sgdisk",
+        writes: &[
+            "Z",
+            "z",
+            "o",
+            "n",
+            "d",
+            "g",
+            "l",
+            "--zap-all",
+            "--zap",
+            "--clear",
+            "--new",
+            "--delete",
+            "--load-backup",
+        ],
+        reads: &["P", "--pretend"],
+    },
+    Formatter { name: "shred", writes: &[], reads: &[] },
+    Formatter { name: "wipefs", writes: &["a", "o", "t", "--all", "--offset", "--types"], reads: &["n", "--no-act"] },
+    Formatter { name: "zerofree", writes: &[], reads: &["n"] },
 ];
 
-/// The options of mkfs and its kin; several of them take a value.
-pub const MKFS: &str = "b:cC:d:DE:FfgG:i:I:jJ:KL:m:M:N:no:O:qr:R:s:S:t:T:U:vVw:z:";
-
-/// A program that overwrites the devices it is given.
+/// A program that overwrites the devices it is given. A single letter is one in a cluster of options, anything else a word.
 #[derive(Debug)]
 pub struct Formatter {
     /// Its name.
     pub name: &'static str,
-    /// Its short options.
-    pub options: &'static str,
+    /// Where this is not empty it writes with one of these only.
+    pub writes: &'static [&'static str],
     /// With one of these it only looks.
     pub reads: &'static [&'static str],
 }

@@ -19,28 +19,6 @@ pub static RM: Spec = Spec::gnu(
     ],
 );
 
-/// The `rimraf` of Node, which is always recursive.
-pub static RIMRAF: Spec = Spec::gnu(
-    "hfgGvi",
-    &[
-        "help",
-        "version",
-        "preserve-root",
-        "no-preserve-root",
-        "glob=?",
-        "no-glob",
-        "verbose",
-        "no-verbose",
-        "interactive",
-        "no-interactive",
-        "impl=",
-        "tmp=",
-        "max-retries=",
-        "retry-delay=",
-        "backoff=",
-    ],
-);
-
 /// `cp` and `mv`.
 pub static COPY: Spec = Spec::gnu(
     "abdfiHlLnPpRrsS:t:TuvxXZ",

@@ -82,7 +82,7 @@ impl Glob {
     pub fn covers(&self, name: &str) -> bool {
         let hidden_fits = match self.nodes.first() {
             Some(Node::Char(first)) => *first == '.',
-            Some(Node::Group { .. }) => true,
+            Some(Node::Group { kind, .. }) => *kind != '!',
             _ => false,
         };
         if name.starts_with('.') && !hidden_fits {

@@ -227,7 +227,8 @@ impl<'a> Ground<'a> {
         let git = || match parts {
             // What was cloned into a temporary folder may go.
             _ if temp && !inside => false,
-            [.., last] if last.covers(".git") => true,
+            // `sub/.*` is all that is hidden in a folder, which may go where the folder may.
+            [.., last] if last.covers(".git") && last.reach() != Reach::All => true,
             [.., folder, last] => folder.is(".git") && (last.is("objects") || last.is("refs")),
             _ => false,
         };
@@ -275,14 +276,15 @@ impl<'a> Ground<'a> {
         (!in_own).then(|| parts[depth..].iter().take(16).map(name).collect::<Vec<_>>().join("/"))
     }
 
-    /// Whether it is the first folder, or below it.
+    /// Whether it is the first folder or one for temporary files, or below it.
     pub fn within_reach(&self, word: &Value, cwd: &Value) -> bool {
         let path = Path::new(word, cwd);
-        self.owns_cwd()
-            && (path.below(&self.cwd)
-                || !path.has_hole
-                    && path.parts.len() == self.cwd.len()
-                    && path.parts.iter().zip(&self.cwd).all(|(part, name)| part.covers(name)))
+        let is = |folder: &[&str]| {
+            let same =
+                path.parts.len() == folder.len() && path.parts.iter().zip(folder).all(|(part, name)| part.is(name));
+            path.below(folder) || same && !path.has_hole
+        };
+        self.owns_cwd() && is(&self.cwd) || self.temp.iter().any(|folder| is(folder))
     }
 
     /// Whether it is a home.

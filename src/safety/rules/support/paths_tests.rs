@@ -62,6 +62,8 @@ fn places() {
         ("node_modules", "/home/dev/project", Place::Inside),
         ("build/*", "/home/dev/project", Place::Inside),
         ("*.log", "/home/dev/project", Place::Inside),
+        ("sub/.*", "/home/dev/project", Place::Inside),
+        ("sub/.g*", "/home/dev/project", critical),
         (".git/rebase-merge", "/home/dev/project", Place::Inside),
         ("build/$", "/home/dev/project", Place::Inside),
         ("packages/$/dist", "/home/dev/project", Place::Inside),

@@ -36,11 +36,11 @@ pub fn read(text: &str) -> Pathspec<'_> {
 }
 
 impl Pathspec<'_> {
-    /// Whether it means all of the folder that the command stands in, or of a parent of it.
-    pub fn is_whole(&self, cwd: &Value) -> bool {
-        let own = Path::new(&Value::default(), cwd);
+    /// Whether it means all of the folder that the command stands in, all of the first folder, or of a parent of these.
+    pub fn is_whole(&self, cwd: &Value, first: &Value) -> bool {
         let absolute = self.path.starts_with('/');
-        // Behind a folder's own parts stand those of the pathspec; what climbs above the top of the work tree is whole.
+        let own = Path::new(&Value::default(), cwd);
+        // What the pathspec adds to the folder, and how far it climbs out of it.
         let mut names: Vec<Glob> = Vec::new();
         let mut above = 0;
         for name in self.path.split('/') {
@@ -56,13 +56,17 @@ impl Pathspec<'_> {
         if names.is_empty() && (self.top || !absolute) {
             return true;
         }
-        if self.top || own.has_hole {
+        if self.top || own.has_hole && !absolute {
             return false;
         }
         let start = if absolute { 0 } else { own.parts.len().saturating_sub(above) };
-        let further = own.parts.get(start..).unwrap_or_default();
-        let covers = |(part, glob): (&Component, &Glob)| matches!(part, Component::Name(name) if glob.covers(name));
-        (absolute || above > 0) && names.len() <= further.len() && further.iter().zip(&names).all(covers)
+        let covers = |folder: &Path| {
+            let (before, further) = folder.parts.split_at(start.min(folder.parts.len()));
+            let same = own.parts.get(..start) == Some(before);
+            let fits = |(part, glob): (&Component, &Glob)| matches!(part, Component::Name(name) if glob.covers(name));
+            same && names.len() <= further.len() && further.iter().zip(&names).all(fits)
+        };
+        covers(&own) && !own.has_hole || covers(&Path::new(&Value::default(), first))
     }
 }
 
@@ -99,7 +103,7 @@ mod tests {
 
     #[test]
     fn whole_folders() {
-        let cwd = Value::of("/home/dev/project");
+        let (cwd, other) = (Value::of("/home/dev/project"), Value::of("/elsewhere"));
         for whole in [
             ".",
             "./",
@@ -121,10 +125,14 @@ mod tests {
             "../*",
             ":(glob)**",
         ] {
-            assert!(read(whole).is_whole(&cwd), "{whole}");
+            assert!(read(whole).is_whole(&cwd, &other), "{whole}");
         }
         for part in ["src", "src/", "*.js", "src/*", ":/src", "/home/dev/project/src", "/opt", "../other", "\\*x"] {
-            assert!(!read(part).is_whole(&cwd), "{part}");
+            assert!(!read(part).is_whole(&cwd, &other), "{part}");
         }
+        assert!(read("project").is_whole(&Value::of("/home/dev"), &cwd));
+        assert!(!read("other").is_whole(&Value::of("/home/dev"), &cwd));
+        assert!(!read("project").is_whole(&Value::of("/opt"), &cwd));
+        assert!(read("/home/dev").is_whole(&Value::unknown(), &cwd));
     }
 }

@@ -3,11 +3,11 @@
 use super::paths::{Ground, Place};
 use crate::safety::command::Command;
 use crate::safety::options::parse;
-use crate::safety::tables::files::{RIMRAF, RM};
+use crate::safety::tables::files::RM;
 use crate::safety::value::{Piece, Value};
 
 /// The programs that do.
-pub static HEADS: &[&str] = &["rm", "grm", "srm", "rimraf"];
+pub static HEADS: &[&str] = &["rm", "grm", "srm"];
 
 /// What it removes, and where that is.
 #[derive(Debug)]
@@ -20,13 +20,12 @@ pub struct Removal<'a> {
 
 /// Reads a command as one that removes folders; `None` where it is none.
 pub fn read<'a>(command: &Command<'a>) -> Option<Removal<'a>> {
-    let name = command.name()?;
     let args = command.args();
-    let parsed = parse(args, if name == "rimraf" { &RIMRAF } else { &RM });
-    if parsed.has(&["help", "version"]) || name == "rimraf" && parsed.has(&["h"]) {
+    let parsed = parse(args, &RM);
+    if parsed.has(&["help", "version"]) {
         return None;
     }
-    let folders = name == "rimraf" || parsed.has(&["r", "R", "recursive"]);
+    let folders = parsed.has(&["r", "R", "recursive"]);
     // An unquoted word that is not known may be `-r`.
     let maybe = || args.iter().any(|arg| matches!(arg.pieces(), [Piece::Hole(true), ..]));
     if !folders && !maybe() {
