@@ -2,7 +2,7 @@
 
 use super::output;
 use super::parameter::Expanded;
-use super::shell::{Shell, hole};
+use super::shell::{Shell, hole, number};
 use super::text::{push_closed, push_open};
 use super::walk::{Context, Walker};
 use super::{braces, parameter};
@@ -185,7 +185,7 @@ impl Walker<'_> {
             }
             Part::Arithmetic(parts) => {
                 self.joined(shell, parts, context);
-                value.push(Piece::Hole(false));
+                value.extend(&number());
             }
             Part::Process(nested) => {
                 self.nested(shell, nested, "process substitution", context);

@@ -1,6 +1,6 @@
 //! `$x` and `${x…}`
 
-use super::shell::{Shell, hole};
+use super::shell::{Shell, hole, number};
 use super::walk::{Context, Walker};
 use crate::safety::read::Parameter;
 use crate::safety::value::{Piece, Value};
@@ -153,11 +153,6 @@ impl Walker<'_> {
 /// Several words, perhaps.
 fn is_open(value: &Value) -> bool {
     matches!(value.pieces(), [Piece::Hole(true)])
-}
-
-/// Digits.
-fn number() -> Value {
-    Value::unknown()
 }
 
 fn list(found: Option<Vec<Value>>, parameter: &Parameter) -> Expanded {

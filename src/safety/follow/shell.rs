@@ -295,6 +295,13 @@ impl Shell {
     }
 }
 
+/// A number. Which one does not matter, but that it is nothing else.
+pub fn number() -> Value {
+    let mut value = Value::default();
+    value.push(Piece::OneOf(vec!["0".to_owned(), "1".to_owned()]));
+    value
+}
+
 /// Some text, perhaps none.
 pub fn hole() -> Value {
     let mut value = Value::default();

@@ -73,6 +73,9 @@ pub fn script(value: &Value) -> Option<String> {
                 known |= !part.trim().is_empty();
                 text.push_str(part);
             }
+            Piece::OneOf(texts) if texts.iter().all(|text| text.bytes().all(|byte| byte.is_ascii_digit())) => {
+                text.push_str(texts.first().map_or("", String::as_str));
+            }
             Piece::OneOf(_) | Piece::Hole(_) => text.push(UNKNOWN),
         }
     }

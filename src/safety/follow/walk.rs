@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use super::shell::{Environment, Function, Shell, hole};
+use super::shell::{Environment, Function, Shell, hole, number};
 use super::told::Told;
 use crate::safety::command::{Input, Redirect, Scene, Source};
 use crate::safety::level::Confidence;
@@ -392,7 +392,7 @@ impl<'a> Walker<'a> {
         }
         let names = text.split(|next: char| !next.is_ascii_alphanumeric() && next != '_').take(64);
         for name in names.filter(|name| name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')) {
-            shell.blur(name, self.environment);
+            shell.set(name, vec![number()], self.environment);
         }
     }
 

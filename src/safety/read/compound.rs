@@ -403,7 +403,7 @@ impl Reader<'_> {
         let start = self.at;
         let mut fd = None;
         let digits = self.rest().bytes().take_while(u8::is_ascii_digit).count();
-        let name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+        let name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'[' | b']');
         let named = if self.peek() == Some(b'{') { self.rest().bytes().skip(1).take_while(name).count() } else { 0 };
         let skip = if named > 0 && self.peek_at(named + 1) == Some(b'}') { named + 2 } else { digits };
         if skip > 0 {
