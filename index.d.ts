@@ -153,6 +153,113 @@ interface Truncation {
   notice: string;
 }
 //#endregion
+//#region ts/analysis.d.ts
+/** What is to become of a command, from the mildest to the strictest: it runs; it runs, with a note; a person is asked; it does not run. */
+type Verdict = 'allow' | 'warn' | 'ask' | 'deny';
+/**
+ * How a program runs another command: the words after its options are the command (`'exec-rest'`: sudo, env, nice), a word of it is a
+ * script (`'shell-string'`: bash -c, eval), a script comes on its standard input (`'stdin-script'`: bash, ssh), or its words begin
+ * a command that is run for each item (`'per-item'`: xargs, parallel).
+ */
+type WrapperKind = 'exec-rest' | 'shell-string' | 'stdin-script' | 'per-item';
+/** What a command would do, as far as its text, its folder and its environment tell. Plain data. */
+interface Analysis {
+  /** As it was given. */
+  command: string;
+  /** The folder that it starts in, absolute. */
+  cwd: string;
+  /** The strictest of its findings; `'allow'` without any. */
+  verdict: Verdict;
+  /** Whether all of it could be judged. What cannot be (a NUL, a syntax error, a limit of the engine) has a finding `incomplete`. */
+  complete: boolean;
+  /** Whether all of it only reads. A program named by its path is not taken for the one it is called, and git may run code on a read: both are `'unknown'`. */
+  readOnly: 'yes' | 'no' | 'unknown';
+  /** What was found, in the order of the command. */
+  findings: Finding[];
+  /** Every simple command in it, at whatever depth, in the order of the text. */
+  commands: CommandUnit[];
+}
+/** Why a command is not simply run. */
+interface Finding {
+  /** The rule, in kebab-case; see `safetyRules()`. */
+  ruleId: string;
+  /** What it comes to. */
+  level: Verdict;
+  /** `'exact'`: the command does it if it runs at all. `'partial'`: if a guess is right. `'opaque'`: what would be run cannot be seen. Only an exact finding denies. */
+  confidence: 'exact' | 'partial' | 'opaque';
+  /** Where in the command: half-open, in UTF-16 units. Of code inside a word (`bash -c '…'`) it is that word. */
+  span: [number, number];
+  /** The words of the simple command that it is about, after expansion. */
+  argv: string[];
+  /** How that command is reached; see `CommandUnit.via`. */
+  via: string[];
+  /** What is wrong and what to do instead, one sentence. */
+  message: string;
+  /** A command to use instead, which the engine lets through; empty where there is none. */
+  suggestion: string;
+}
+/** One simple command. */
+interface CommandUnit {
+  /** The name of the program without its folder; `null` when it is not known or there is none (only assignments or redirects). */
+  name: string | null;
+  /** The head as it is written, or `null` in the same cases. */
+  path: string | null;
+  /** Its words, the head first, without the wrappers in front. */
+  argv: Word[];
+  /** The words of wrappers that stand in front of it in the same command: `sudo`, `-u`, `root`. */
+  prefix: string[];
+  /** `NAME=value` in front of it. */
+  assignments: string[];
+  /** Its redirects, those of a group around it included. */
+  redirects: CommandRedirect[];
+  /** The folder that it runs in, absolute, after each `cd` before it; `null` when it is not known. */
+  cwd: string | null;
+  /** The chain of nesting that it came through, the outermost first: `sudo`, `bash -c`, `heredoc`, `xargs` …. Empty for a command that stands in the text itself. */
+  via: string[];
+  /** Where in the command, as in a `Finding`. */
+  span: [number, number];
+}
+/** One redirect. */
+interface CommandRedirect {
+  /** As it is written: `>`, `>>`, `<`, `<<`, `<<<`, `&>` …. */
+  op: string;
+  /** The descriptor, where one is written, else `null`. */
+  fd: number | null;
+  /** The file, descriptor, here-string or delimiter. */
+  target: Word;
+  /** The file, absolute; `null` when it is not known or none. */
+  path: string | null;
+}
+/** A word after its expansion. */
+interface Word {
+  /** Its text; where it is not known, as it is written. */
+  text: string;
+  /** Whether `text` is what the program gets. */
+  known: boolean;
+}
+/** What `decide` comes to. */
+interface Decision {
+  /** Whether the command may run, is to be asked about, or may not. */
+  verdict: 'allow' | 'ask' | 'deny';
+  /** What no allow rule matches: the text of each command, and `write:PATH` for each file that is written. Empty without an `allow` list. */
+  unmatched: string[];
+  /** Allow rules, one for each of `unmatched` where there is one, which would allow this command and others like it. Never for wrappers, interpreters, or what stands in a heredoc. */
+  suggestRules: string[];
+}
+/** One rule of the engine. */
+interface SafetyRule {
+  /** In kebab-case, stable. */
+  id: string;
+  /** What a finding of it comes to, unless `SafetyOptions.rules` says otherwise. */
+  level: Verdict;
+  /** What it stops, and why: one or two sentences. */
+  doc: string;
+  /** Commands that it finds something in. */
+  matches: string[];
+  /** Commands that look alike, in which it finds nothing. */
+  passes: string[];
+}
+//#endregion
 //#region ts/registry.d.ts
 /**
  * Commands that run in the background: starts them, reads what they write, waits for them and ends them.
@@ -269,8 +376,8 @@ interface BashOptions {
   snapshotIntervalMs?: number | undefined;
   /** Where tasks live: what is started in or moved to the background, and processes that a command leaves running with its output still open. Default: none, and `defaultRegistry()` for what is to go to the background. */
   registry?: BackgroundRegistry | undefined;
-  /** Accepted; the safety engine is not part of this version and is off. */
-  safety?: 'default' | 'off' | object | undefined;
+  /** How the command is judged before anything starts: `'default'`, by the rules as they are; `'off'`, not at all, for hosts that judge elsewhere; or what differs from the default. A denied command is `ERR_BASH_BLOCKED`. */
+  safety?: 'default' | 'off' | SafetyOptions | undefined;
   /** The shell: a path, or a name on the PATH. Default: the bash found on the caller's PATH. A missing one is `ERR_BASH_SHELL_NOT_FOUND`. */
   shell?: string | undefined;
   /** Not in this version: `ERR_BASH_UNSUPPORTED`. */
@@ -281,6 +388,24 @@ interface BashOptions {
   warm?: boolean | undefined;
   /** What the command may use beside its time. Default: no limit. One that is broken is named in a note. */
   limits?: BashLimits | undefined;
+}
+/** How commands are judged, where that differs from the default. Nothing else may be given: a mistyped name would leave things as they are. */
+interface SafetyOptions {
+  /** Rules by their id: turned off, or to another level. An id that there is not is `ERR_BASH_INVALID_ARG`. At `'deny'` only an exact finding denies; a less sure one asks. */
+  rules?: Record<string, 'off' | 'warn' | 'ask' | 'deny'> | undefined;
+  /** Programs of your own that run other commands, by name: `{ 'with-retries': 'exec-rest' }`. What they run is then judged too. */
+  wrappers?: Record<string, WrapperKind> | undefined;
+  /** What `bash()` does with a command that a person would be asked about: runs it with a note (`'allow'`, the default), or refuses it like a denied one (`'deny'`), for hosts that nobody watches. */
+  onAsk?: 'allow' | 'deny' | undefined;
+}
+/** What `analyze` takes into account. */
+interface AnalyzeOptions extends SafetyOptions {
+  /** The folder that the command would start in; it need not exist. Relative ones are resolved against `process.cwd()`, which is the default. */
+  cwd?: string | undefined;
+  /** All variables that the command would see; `undefined` counts as not set. Default `process.env`. */
+  env?: Record<string, string | undefined> | undefined;
+  /** The home folder of the user. Default: `HOME` of `env`, else the one of the system. */
+  home?: string | undefined;
 }
 /** What a command may use. One left out is none; nothing else may be given. None of them raises what the system allows anyway. */
 interface BashLimits {
@@ -353,7 +478,7 @@ interface SpillOptions {
 //#endregion
 //#region ts/errors.d.ts
 /** The codes of a `BashError`. */
-type BashErrorCode = 'ERR_BASH_INVALID_ARG' | 'ERR_BASH_CWD_NOT_FOUND' | 'ERR_BASH_CWD_NOT_DIRECTORY' | 'ERR_BASH_SHELL_NOT_FOUND' | 'ERR_BASH_SPAWN' | 'ERR_BASH_UNKNOWN_TASK' | 'ERR_BASH_TOO_MANY_TASKS' | 'ERR_BASH_CLOSED' | 'ERR_BASH_UNSUPPORTED' /** Of `BackgroundRegistry.start`, which has no other way to say that its signal was aborted. */ | 'ABORT_ERR';
+type BashErrorCode = 'ERR_BASH_INVALID_ARG' | 'ERR_BASH_CWD_NOT_FOUND' | 'ERR_BASH_CWD_NOT_DIRECTORY' | 'ERR_BASH_SHELL_NOT_FOUND' | 'ERR_BASH_SPAWN' | 'ERR_BASH_BLOCKED' | 'ERR_BASH_UNKNOWN_TASK' | 'ERR_BASH_TOO_MANY_TASKS' | 'ERR_BASH_CLOSED' | 'ERR_BASH_UNSUPPORTED' /** Of `BackgroundRegistry.start`, which has no other way to say that its signal was aborted. */ | 'ABORT_ERR';
 /** Nothing could be run, and nothing was started. A command that ran is never an error, whatever its exit code. */
 declare class BashError extends Error {
   readonly name = "BashError";
@@ -361,8 +486,44 @@ declare class BashError extends Error {
   readonly code: string;
   /** The system's error (`'EAGAIN'`), with `ERR_BASH_SPAWN` where there is one. */
   readonly errno?: string;
-  constructor(code: BashErrorCode | (string & {}), message: string, errno?: string);
+  /** Why the command was refused, with `ERR_BASH_BLOCKED`. */
+  readonly findings?: Finding[];
+  constructor(code: BashErrorCode | (string & {}), message: string, errno?: string, findings?: Finding[]);
 }
+//#endregion
+//#region ts/safety.d.ts
+/**
+ * Says what a command would do, without running anything: every simple command in it, at whatever depth, with its words after
+ * expansion, its redirects and its folder, and what the rules find in it. It reads no file and starts nothing, takes
+ * microseconds, and comes to an end for every text: what it cannot judge has `complete: false` and a verdict of at least `'ask'`.
+ *
+ * A guard against mistakes, not a boundary against malice: see docs/safety.md.
+ *
+ * @param command any string; a syntax error or a NUL is a finding.
+ * @param options see `AnalyzeOptions`; all may be left out. `onAsk` has no effect here.
+ * @throws a `BashError`, `ERR_BASH_INVALID_ARG`, for wrong types and for a rule, level or kind of wrapper that there is not.
+ */
+declare function analyze(command: string, options?: AnalyzeOptions): Analysis;
+/**
+ * Decides on an analysis by rules of your own, the strictest first: `'deny'`, if the analysis denies or a deny rule matches any
+ * command in it, wrapped or not; `'ask'`, if the analysis asks or an ask rule matches; else `'allow'`, if all of it could be
+ * judged and each command and each file that is written matches an allow rule; else `'ask'`. Without `allow` the analysis alone
+ * decides whether it is `'allow'`.
+ *
+ * A rule is the words of a command (`'npm run build'`: exactly these), its first words (`'git log:*'`), or files that are
+ * written (`'write:src/**'`, relative to the folder of the analysis). Deny and ask rules ignore the folder in a program's name and
+ * the global options of git. An allow rule does not look through `sudo`, `su` or `ssh`.
+ *
+ * @param analysis from `analyze`; may have been through JSON.
+ * @throws a `BashError`, `ERR_BASH_INVALID_ARG`, for wrong types and for a rule that can match nothing.
+ */
+declare function decide(analysis: Analysis, rules?: {
+  allow?: string[] | undefined;
+  ask?: string[] | undefined;
+  deny?: string[] | undefined;
+}): Decision;
+/** All rules of the engine, as docs/safety.md lists them: a new array each time. */
+declare function safetyRules(): SafetyRule[];
 //#endregion
 //#region ts/index.d.ts
 /**
@@ -370,8 +531,9 @@ declare class BashError extends Error {
  *
  * A command that ran is never an error, whatever its exit code, and neither is a time limit or an abort. The promise
  * rejects with a `BashError` only when nothing could be run: `ERR_BASH_INVALID_ARG`, `ERR_BASH_CWD_NOT_FOUND`,
- * `ERR_BASH_CWD_NOT_DIRECTORY`, `ERR_BASH_SHELL_NOT_FOUND`, `ERR_BASH_SPAWN`, `ERR_BASH_UNSUPPORTED`; with background
- * tasks also `ERR_BASH_TOO_MANY_TASKS` and `ERR_BASH_CLOSED`. It never throws synchronously and always settles.
+ * `ERR_BASH_CWD_NOT_DIRECTORY`, `ERR_BASH_SHELL_NOT_FOUND`, `ERR_BASH_SPAWN`, `ERR_BASH_UNSUPPORTED`, and
+ * `ERR_BASH_BLOCKED`, with `findings`, when the safety engine denies it; with background tasks also `ERR_BASH_TOO_MANY_TASKS`
+ * and `ERR_BASH_CLOSED`. It never throws synchronously and always settles.
  *
  * @param command goes to bash byte for byte, up to 64 MiB; one over 131,071 bytes reaches it as a script.
  * @param options see `BashOptions`; all may be left out.
@@ -384,4 +546,4 @@ declare const TRUNCATE: {
   head: Truncate;
 };
 //#endregion
-export { type BackgroundCheck, BackgroundRegistry, type BackgroundRegistryOptions, type BackgroundTask, type BackgroundWaitOptions, BashError, type BashErrorCode, type BashLimits, type BashOptions, type BashResult, type BashSnapshot, type BashTruncation, type BashUsage, type OutputChunk, type SanitizeOptions, type SpillOptions, type Survivor, TRUNCATE, type Truncate, type Truncation, bash, defaultRegistry };
+export { type Analysis, type AnalyzeOptions, type BackgroundCheck, BackgroundRegistry, type BackgroundRegistryOptions, type BackgroundTask, type BackgroundWaitOptions, BashError, type BashErrorCode, type BashLimits, type BashOptions, type BashResult, type BashSnapshot, type BashTruncation, type BashUsage, type CommandRedirect, type CommandUnit, type Decision, type Finding, type OutputChunk, type SafetyOptions, type SafetyRule, type SanitizeOptions, type SpillOptions, type Survivor, TRUNCATE, type Truncate, type Truncation, type Verdict, type Word, type WrapperKind, analyze, bash, decide, defaultRegistry, safetyRules };

@@ -1,5 +1,6 @@
 import type { Bridge, NativeEvent } from '../native.cjs';
 import { onAbort } from './abort';
+import type { Finding } from './analysis';
 import { BashError } from './errors';
 import { loadNative } from './native';
 
@@ -52,7 +53,8 @@ export function settled<T>(question: Question<T>): Promise<T> {
     pending.set(id, (event) => {
       if (event.error) {
         settle();
-        reject(new BashError(event.error.code, event.error.message, event.error.errno));
+        const { code, message, errno, findings } = event.error;
+        reject(new BashError(code, message, errno, findings as Finding[] | undefined));
         return;
       }
       const answer = question.answer(event);

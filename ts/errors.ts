@@ -1,3 +1,5 @@
+import type { Finding } from './analysis';
+
 /** The codes of a `BashError`. */
 export type BashErrorCode =
   | 'ERR_BASH_INVALID_ARG'
@@ -5,6 +7,7 @@ export type BashErrorCode =
   | 'ERR_BASH_CWD_NOT_DIRECTORY'
   | 'ERR_BASH_SHELL_NOT_FOUND'
   | 'ERR_BASH_SPAWN'
+  | 'ERR_BASH_BLOCKED'
   | 'ERR_BASH_UNKNOWN_TASK'
   | 'ERR_BASH_TOO_MANY_TASKS'
   | 'ERR_BASH_CLOSED'
@@ -19,10 +22,13 @@ export class BashError extends Error {
   readonly code: string;
   /** The system's error (`'EAGAIN'`), with `ERR_BASH_SPAWN` where there is one. */
   readonly errno?: string;
+  /** Why the command was refused, with `ERR_BASH_BLOCKED`. */
+  readonly findings?: Finding[];
 
-  constructor(code: BashErrorCode | (string & {}), message: string, errno?: string) {
+  constructor(code: BashErrorCode | (string & {}), message: string, errno?: string, findings?: Finding[]) {
     super(message);
     this.code = code;
     if (errno !== undefined) this.errno = errno;
+    if (findings !== undefined) this.findings = findings;
   }
 }

@@ -14,13 +14,27 @@ export type {
   Survivor,
   Truncation,
 } from '../native.cjs';
+export type {
+  Analysis,
+  CommandRedirect,
+  CommandUnit,
+  Decision,
+  Finding,
+  SafetyRule,
+  Verdict,
+  Word,
+  WrapperKind,
+} from './analysis';
 export { BashError, type BashErrorCode } from './errors';
 export { BackgroundRegistry, defaultRegistry } from './registry';
+export { analyze, decide, safetyRules } from './safety';
 export type {
+  AnalyzeOptions,
   BackgroundRegistryOptions,
   BackgroundWaitOptions,
   BashLimits,
   BashOptions,
+  SafetyOptions,
   SanitizeOptions,
   SpillOptions,
   Truncate,
@@ -33,8 +47,9 @@ refuseWindows();
  *
  * A command that ran is never an error, whatever its exit code, and neither is a time limit or an abort. The promise
  * rejects with a `BashError` only when nothing could be run: `ERR_BASH_INVALID_ARG`, `ERR_BASH_CWD_NOT_FOUND`,
- * `ERR_BASH_CWD_NOT_DIRECTORY`, `ERR_BASH_SHELL_NOT_FOUND`, `ERR_BASH_SPAWN`, `ERR_BASH_UNSUPPORTED`; with background
- * tasks also `ERR_BASH_TOO_MANY_TASKS` and `ERR_BASH_CLOSED`. It never throws synchronously and always settles.
+ * `ERR_BASH_CWD_NOT_DIRECTORY`, `ERR_BASH_SHELL_NOT_FOUND`, `ERR_BASH_SPAWN`, `ERR_BASH_UNSUPPORTED`, and
+ * `ERR_BASH_BLOCKED`, with `findings`, when the safety engine denies it; with background tasks also `ERR_BASH_TOO_MANY_TASKS`
+ * and `ERR_BASH_CLOSED`. It never throws synchronously and always settles.
  *
  * @param command goes to bash byte for byte, up to 64 MiB; one over 131,071 bytes reaches it as a script.
  * @param options see `BashOptions`; all may be left out.

@@ -1,11 +1,14 @@
 import { createRequire } from 'node:module';
-import type { Bridge, NativeRegistry } from '../native.cjs';
+import type { analyze, Bridge, decide, NativeRegistry, ruleList } from '../native.cjs';
 import { BashError } from './errors';
 
 /** What the addon exports. */
 interface Native {
   Bridge: typeof Bridge;
   NativeRegistry: typeof NativeRegistry;
+  analyze: typeof analyze;
+  decide: typeof decide;
+  ruleList: typeof ruleList;
 }
 
 /** Refuses where there is no bash to run, at the import: nothing of this package could work there. */

@@ -1,6 +1,6 @@
 import { BashError } from './errors';
 import { handleOf } from './handle';
-import type { BashLimits, BashOptions } from './types';
+import type { AnalyzeOptions, BashLimits, BashOptions, SafetyOptions } from './types';
 
 /** Throws when an option of this name may not have this value. */
 export type Check = (value: unknown, name: string) => void;
@@ -78,6 +78,29 @@ const LIMITS: Record<keyof BashLimits, Check> = {
   fileBytes: type('number'),
 };
 
+/** A record of words that each have to be one of these; which names there are is checked by the core. */
+const words =
+  (...values: string[]): Check =>
+  (value, name) => {
+    record(value, name);
+    for (const [key, word] of Object.entries(value as object)) {
+      if (word !== undefined) oneOf(...values)(word, `${name}.${key}`);
+    }
+  };
+
+const SAFETY: Record<keyof SafetyOptions, Check> = {
+  rules: words('off', 'warn', 'ask', 'deny'),
+  wrappers: words('exec-rest', 'shell-string', 'stdin-script', 'per-item'),
+  onAsk: oneOf('allow', 'deny'),
+};
+
+/** A mistyped name must not leave a guard as it is. */
+function onlyKnown(checks: Record<string, Check>, value: object, name: string): void {
+  for (const key in value) {
+    if (!Object.hasOwn(checks, key)) throw invalid(name, key, `one of ${Object.keys(checks).join(', ')}`);
+  }
+}
+
 /** One line an option: what its value may be. Ranges are checked by the core. */
 const CHECKS: Record<keyof BashOptions, Check> = {
   args: strings,
@@ -128,16 +151,18 @@ const CHECKS: Record<keyof BashOptions, Check> = {
     if (!handle) throw invalid(name, value, 'a BackgroundRegistry of this package');
     if (handle.closed) throw new BashError('ERR_BASH_CLOSED', 'registry: it is closed');
   },
-  safety: (value, name) => (typeof value === 'string' ? oneOf('default', 'off')(value, name) : record(value, name)),
+  safety: (value, name) => {
+    if (typeof value === 'string') return oneOf('default', 'off')(value, name);
+    fields(SAFETY)(value, name);
+    onlyKnown(SAFETY, value as object, name);
+  },
   shell: type('string'),
   prefix: later,
   snapshot: unless(false, later),
   warm: type('boolean'),
   limits: (value, name) => {
     fields(LIMITS)(value, name);
-    for (const key in value as object) {
-      if (!Object.hasOwn(LIMITS, key)) throw invalid(name, key, `one of ${Object.keys(LIMITS).join(', ')}`);
-    }
+    onlyKnown(LIMITS, value as object, name);
   },
 };
 
@@ -152,6 +177,28 @@ export function checkOptions(command: unknown, options: unknown): asserts option
   }
   const { truncate } = given as BashOptions;
   if (truncate && truncate.keep === undefined) throw invalid('truncate.keep', undefined, 'one of tail, head, ends');
+}
+
+const ANALYZE: Record<keyof AnalyzeOptions, Check> = {
+  ...SAFETY,
+  cwd: CHECKS.cwd,
+  env: CHECKS.env,
+  home: type('string'),
+};
+
+/** Checks what `analyze` is called with; more names may be there, so that options can be shared. */
+export function checkAnalyze(command: unknown, options: unknown): asserts options is AnalyzeOptions {
+  if (typeof command !== 'string') throw invalid('command', command, 'a string');
+  checkFields('options', options, ANALYZE);
+}
+
+const RULES = { allow: strings, ask: strings, deny: strings };
+
+/** Checks what `decide` is called with; whether each rule can be one is checked by the core. */
+export function checkDecide(analysis: unknown, rules: unknown): void {
+  record(analysis, 'analysis');
+  checkFields('rules', rules, RULES);
+  onlyKnown(RULES, rules as object, 'rules');
 }
 
 /** Checks the fields of a small object of options, each by its own name. */

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import type { Bridge, NativeOptions } from '../native.cjs';
 import { BashError } from './errors';
 import { handleOf } from './handle';
+import { toNativeSafety } from './safety-options';
 import type { BashOptions } from './types';
 
 /** As `Bridge.start` and `NativeRegistry.start` take it. Each key that crosses costs time, so what has its default does not. */
@@ -44,6 +45,8 @@ function toNativeOptions(given: BashOptions): NativeOptions {
   if (given.onSnapshot && !background) options.snapshots = true;
   if (given.snapshotIntervalMs !== undefined) options.snapshotMs = given.snapshotIntervalMs;
   if (given.signal?.aborted) options.aborted = true;
+  const safety = toNativeSafety(given.safety);
+  if (safety) options.safety = safety;
   const registry = handleOf(given.registry);
   if (registry) {
     options.registry = registry.native.id;
@@ -65,14 +68,15 @@ function folder(cwd: string | undefined): string {
   }
 }
 
-// One string crosses into the core much faster than an object with a property a variable, and asking for the names alone
-// spares the enumeration a second look at each of them.
-function hostEnvironment(): string {
-  const { env } = process;
+/**
+ * One string crosses into the core much faster than an object with a property a variable, and asking for the names alone
+ * spares the enumeration of `process.env` a second look at each of them.
+ */
+export function hostEnvironment(env: Record<string, string | undefined> = process.env): string {
   let block = '';
   for (const name of Object.getOwnPropertyNames(env)) {
     const value = env[name];
-    if (value !== undefined) block += `${name}=${value}\0`;
+    if (typeof value === 'string') block += `${name}=${value}\0`;
   }
   return block;
 }

@@ -1,4 +1,5 @@
 import type { BashSnapshot, OutputChunk } from '../native.cjs';
+import type { WrapperKind } from './analysis';
 import type { BackgroundRegistry } from './registry';
 
 /** What a command is run with. Every field may be left out; `undefined` counts as left out. */
@@ -39,8 +40,8 @@ export interface BashOptions {
   snapshotIntervalMs?: number | undefined;
   /** Where tasks live: what is started in or moved to the background, and processes that a command leaves running with its output still open. Default: none, and `defaultRegistry()` for what is to go to the background. */
   registry?: BackgroundRegistry | undefined;
-  /** Accepted; the safety engine is not part of this version and is off. */
-  safety?: 'default' | 'off' | object | undefined;
+  /** How the command is judged before anything starts: `'default'`, by the rules as they are; `'off'`, not at all, for hosts that judge elsewhere; or what differs from the default. A denied command is `ERR_BASH_BLOCKED`. */
+  safety?: 'default' | 'off' | SafetyOptions | undefined;
   /** The shell: a path, or a name on the PATH. Default: the bash found on the caller's PATH. A missing one is `ERR_BASH_SHELL_NOT_FOUND`. */
   shell?: string | undefined;
   /** Not in this version: `ERR_BASH_UNSUPPORTED`. */
@@ -51,6 +52,26 @@ export interface BashOptions {
   warm?: boolean | undefined;
   /** What the command may use beside its time. Default: no limit. One that is broken is named in a note. */
   limits?: BashLimits | undefined;
+}
+
+/** How commands are judged, where that differs from the default. Nothing else may be given: a mistyped name would leave things as they are. */
+export interface SafetyOptions {
+  /** Rules by their id: turned off, or to another level. An id that there is not is `ERR_BASH_INVALID_ARG`. At `'deny'` only an exact finding denies; a less sure one asks. */
+  rules?: Record<string, 'off' | 'warn' | 'ask' | 'deny'> | undefined;
+  /** Programs of your own that run other commands, by name: `{ 'with-retries': 'exec-rest' }`. What they run is then judged too. */
+  wrappers?: Record<string, WrapperKind> | undefined;
+  /** What `bash()` does with a command that a person would be asked about: runs it with a note (`'allow'`, the default), or refuses it like a denied one (`'deny'`), for hosts that nobody watches. */
+  onAsk?: 'allow' | 'deny' | undefined;
+}
+
+/** What `analyze` takes into account. */
+export interface AnalyzeOptions extends SafetyOptions {
+  /** The folder that the command would start in; it need not exist. Relative ones are resolved against `process.cwd()`, which is the default. */
+  cwd?: string | undefined;
+  /** All variables that the command would see; `undefined` counts as not set. Default `process.env`. */
+  env?: Record<string, string | undefined> | undefined;
+  /** The home folder of the user. Default: `HOME` of `env`, else the one of the system. */
+  home?: string | undefined;
 }
 
 /** What a command may use. One left out is none; nothing else may be given. None of them raises what the system allows anyway. */
