@@ -65,7 +65,8 @@ function callFolder(folder: string, cwd: string | null | undefined): string {
 
 /** What is left for `bash()` when the tool has taken its own. */
 function runOptions(options: BashToolOptions): BashOptions {
-  const { perCall, errorOnFailure, run, updateIntervalMs, description, onBeforeRun, onAfterRun, ...rest } = options;
+  const { perCall, errorOnFailure, run, updateIntervalMs, description, onBeforeRun, onAfterRun, ...others } = options;
+  const { availableTools, interceptor, ...rest } = others;
   return rest;
 }
 

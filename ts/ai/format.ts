@@ -1,7 +1,7 @@
 import type { BackgroundTask, BashResult } from 'agent-bash';
 import { formatCheck } from './format-check.ts';
-import { joinParts, withoutLastNewline } from './parts.ts';
-import type { BashToolModelOutput, BashToolOutput } from './types.ts';
+import { joinParts, withoutLastNewline, withSuggestion } from './parts.ts';
+import type { BashToolError, BashToolModelOutput, BashToolOutput } from './types.ts';
 
 /**
  * The text of a result that the model reads. Parts stand apart by a blank line, empty ones are left out: how it ended
@@ -17,12 +17,18 @@ export function formatResult(result: BashResult): string {
 
 /** What the model reads of any output of the tool. With `errorOnFailure` a non-zero exit code is an error text. */
 export function formatOutput(output: BashToolOutput, errorOnFailure: boolean): BashToolModelOutput {
-  if ('error' in output) return { type: 'error-text', value: output.error };
+  if ('error' in output) return { type: 'error-text', value: refusal(output) };
   if ('task' in output) return { type: 'text', value: formatCheck(output) };
   // An interface that lost the call keeps the last snapshot and sends it as the result: nobody saw the end.
   if (output.status === 'running') return { type: 'text', value: joinParts([INTERRUPTED, ...streams(output)]) };
   const failed = errorOnFailure && output.status !== 'backgrounded' && output.exitCode !== 0;
   return { type: failed ? 'error-text' : 'text', value: formatResult(output) };
+}
+
+/** What was wrong, and what to run instead where the safety engine knows that. */
+function refusal({ error, findings = [] }: BashToolError): string {
+  const named = findings.find(({ message }) => message === error)?.suggestion;
+  return withSuggestion(error, named);
 }
 
 const INTERRUPTED = '[command interrupted]';

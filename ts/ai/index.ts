@@ -2,9 +2,14 @@
 export { formatResult } from './format.ts';
 export { formatCheck } from './format-check.ts';
 export { BASH_INSTRUCTIONS } from './instructions.ts';
+export { INTERCEPT_RULES } from './intercept-rules.ts';
 export { backgroundNotices } from './notices.ts';
 export { createBashTool } from './tool.ts';
 export type {
+  ApprovalOptions,
+  BashApprovalCall,
+  BashApprovalJudgement,
+  BashApprovalStatus,
   BashContextSchema,
   BashInputIssue,
   BashInputSchema,
@@ -19,4 +24,7 @@ export type {
   BashToolOutput,
   BashToolSnapshot,
   Hooked,
+  InterceptRule,
+  SuggestedTool,
+  ToolApproval,
 } from './types.ts';

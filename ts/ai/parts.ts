@@ -7,3 +7,8 @@ export function joinParts(parts: string[]): string {
 export function withoutLastNewline(text: string): string {
   return text.endsWith('\n') ? text.slice(0, -1) : text;
 }
+
+/** A message, and the command to use in place of the one that it is about. */
+export function withSuggestion(message: string, suggestion: string | undefined): string {
+  return suggestion ? `${message}\nInstead: ${suggestion}` : message;
+}

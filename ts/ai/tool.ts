@@ -1,13 +1,18 @@
-import { type BashResult, type BashSnapshot, bash } from 'agent-bash';
+import { type BashError, type BashResult, type BashSnapshot, bash } from 'agent-bash';
+import { approvedByPerson } from './approved.ts';
 import { type CallPlan, ownTruncate, planCall, toolFolder } from './call-plan.ts';
 import { formatOutput } from './format.ts';
 import { HeadStop } from './head-stop.ts';
 import { describeTool } from './instructions.ts';
+import { intercept, interceptRules } from './intercept.ts';
+import { approvedOptions, judge } from './judge.ts';
 import { applyLineLimits } from './line-limits.ts';
 import { live } from './live.ts';
 import { adoptedNotes, answerTask, registryOf, taskQuestion } from './manage.ts';
+import { takeRefusal } from './refused.ts';
 import { contextSchema, inputSchema, readInput } from './schema.ts';
 import { isNotified } from './told.ts';
+import { contextOf, keepOptions, optionsFor } from './tool-options.ts';
 import type {
   BashTool,
   BashToolError,
@@ -26,13 +31,15 @@ const DEFAULT_UPDATE_INTERVAL_MS = 250;
  * Each call runs one command by `bash()` with these options, or checks or kills a background process. It yields live
  * snapshots and, last, a `BashResult`, a `BackgroundCheck`, or `{ error, code }` when nothing ran; it never throws. The
  * tool's folder is `options.cwd`, resolved now; default `process.cwd()`. Without `registry`, `mode` "background", `check_pid`
- * and `kill_pid` use `defaultRegistry()`, and commands still end at their limit.
+ * and `kill_pid` use `defaultRegistry()`, and commands still end at their limit. Throws `ERR_BASH_INVALID_ARG` for an
+ * interceptor with a pattern that is none.
  */
 export function createBashTool(options: BashToolOptions = {}): BashTool {
   const cwd = toolFolder(options.cwd);
+  interceptRules(options);
   // `perCall` may set these for one call, and toModelOutput sees no more of a call than its output.
   const reading = new WeakMap<BashToolOutput, Reading>();
-  return {
+  const tool: BashTool = {
     description: description(options, cwd),
     inputSchema,
     contextSchema,
@@ -52,6 +59,7 @@ export function createBashTool(options: BashToolOptions = {}): BashTool {
       return poll ? read : { ...read, value: `${read.value}\n\n[${NO_NEED_TO_POLL}]` };
     },
   };
+  return keepOptions(tool, { ...options, cwd });
 }
 
 /** How the output of a call is read. */
@@ -81,7 +89,8 @@ async function readCall(
     return { error: read.issues.map((issue) => issue.message).join('; '), code: 'ERR_BASH_INVALID_ARG' };
   }
   try {
-    return { ...options, ...(await perCall(options, call)) };
+    const held = await optionsFor(options, { context: contextOf(call), toolCallId: call.toolCallId });
+    return approvedByPerson(call) ? approvedOptions(held) : held;
   } catch (error) {
     return nothingRan(error, 'ERR_BASH_INVALID_ARG');
   }
@@ -97,6 +106,8 @@ async function* answer(
     return await answerTask(question, options, call.abortSignal).catch((error) => nothingRan(error, 'ERR_BASH_SPAWN'));
   }
   const asked = input.command as string;
+  const refused = takeRefusal(call.toolCallId, asked);
+  if (refused) return refused;
   let command: string;
   try {
     command = (await options.onBeforeRun?.({ command: asked }))?.command ?? asked;
@@ -104,12 +115,6 @@ async function* answer(
     return nothingRan(error, 'ERR_BASH_BLOCKED');
   }
   return yield* runCall(command, options, input, call);
-}
-
-async function perCall(options: BashToolOptions, call: BashToolExecutionOptions): Promise<Partial<BashToolOptions>> {
-  const context = call.experimental_context ?? call.context;
-  const asked = await options.perCall?.({ context, toolCallId: call.toolCallId });
-  return Object.fromEntries(Object.entries(asked ?? {}).filter(([, value]) => value !== undefined));
 }
 
 /** Runs what was asked for; the caller sees snapshots until the output is there. */
@@ -121,7 +126,9 @@ async function* runCall(
 ): AsyncGenerator<BashToolSnapshot, BashToolOutput, undefined> {
   let output: BashToolOutput;
   try {
-    output = yield* runPlan(planCall(command, input, options), options, call.abortSignal);
+    output =
+      intercept(command, options) ??
+      (yield* runPlan(judged(planCall(command, input, options), options), options, call.abortSignal));
   } catch (error) {
     output = nothingRan(error, 'ERR_BASH_SPAWN');
   }
@@ -134,6 +141,12 @@ async function* runCall(
       ? { ...output, notes: [...output.notes, `onAfterRun failed: ${messageOf(error)}`] }
       : output;
   }
+}
+
+/** `bash` judges by itself; what takes its place does not. */
+function judged(plan: CallPlan, { run }: BashToolOptions): CallPlan {
+  if (run === undefined || run === bash) return plan;
+  return { ...plan, notes: [...plan.notes, ...judge(plan.command, plan.options)] };
 }
 
 async function* runPlan(
@@ -175,7 +188,7 @@ async function* runPlan(
     const result = headStop?.outcome(raw, abortSignal?.aborted ?? false) ?? raw;
     const adopted = adoptedNotes(result, plan.options);
     const notes = [...result.notes, ...plan.notes, ...timeoutNote(result, abortSignal), ...adopted];
-    return applyLineLimits({ ...result, notes }, plan.limits);
+    return applyLineLimits({ ...result, notes: [...new Set(notes)] }, plan.limits);
   } finally {
     abortSignal?.removeEventListener('abort', abort);
     headStop?.close();
@@ -203,8 +216,12 @@ function description(options: BashToolOptions, cwd: string): string {
 
 /** An error as the model reads it. Codes of others (`ENOENT`) say nothing about the run. */
 function nothingRan(error: unknown, code: string): BashToolError {
-  const own = (error as { code?: unknown } | null | undefined)?.code;
-  return { error: messageOf(error), code: typeof own === 'string' && own.startsWith('ERR_BASH_') ? own : code };
+  const { code: own, findings } = Object(error) as Partial<BashError>;
+  return {
+    error: messageOf(error),
+    code: typeof own === 'string' && own.startsWith('ERR_BASH_') ? own : code,
+    ...(Array.isArray(findings) && { findings }),
+  };
 }
 
 function messageOf(error: unknown): string {

@@ -1,4 +1,13 @@
-import type { BackgroundCheck, BashOptions, BashResult, bash } from 'agent-bash';
+import type {
+  Analysis,
+  AnalyzeOptions,
+  BackgroundCheck,
+  BashOptions,
+  BashResult,
+  bash,
+  Decision,
+  Finding,
+} from 'agent-bash';
 
 /**
  * What the model sends: exactly one of `command`, `check_pid` and `kill_pid`, the other fields with a command. All may be
@@ -27,8 +36,30 @@ export interface BashToolInput {
 export interface BashToolError {
   /** A sentence that names what was wrong. */
   error: string;
-  /** The code of `bash()`'s rejection; `ERR_BASH_INVALID_ARG` for bad input or a throw in `perCall`; `ERR_BASH_BLOCKED` for a throw in `onBeforeRun`; `ABORT_ERR` for a check or a kill that was interrupted. */
+  /** The code of `bash()`'s rejection; `ERR_BASH_INVALID_ARG` for bad input or a throw in `perCall`; `ERR_BASH_BLOCKED` for a throw in `onBeforeRun`, a refusal by an approval and an interception too; `ABORT_ERR` for a check or a kill that was interrupted. */
   code: string;
+  /** Why the safety engine refused it, with `ERR_BASH_BLOCKED`. */
+  findings?: Finding[];
+  /** The tool to use in place of the command, when the interceptor stopped it. */
+  suggestedTool?: SuggestedTool;
+}
+
+/** A call of another tool in place of a command. */
+export interface SuggestedTool {
+  /** Its name, as in `availableTools`. */
+  name: string;
+  /** What the command says about its input, by our names, not by the tool's own: `path`, `pattern`. A rule's named groups, as words without their quotes. */
+  input: Record<string, string>;
+}
+
+/** Commands that another tool does better. */
+export interface InterceptRule {
+  /** A regular expression, as its source or as a `RegExp` (`g` and `y` have no meaning), looked for in the whole command. Its named groups become the `input` of the suggestion. */
+  pattern: string | RegExp;
+  /** The tool to use instead, or several names for it: the first that is at hand is suggested, and without one the rule does not apply. Case, `_` and `-` make no difference. */
+  tool: string | readonly string[];
+  /** What the model is told, a sentence. */
+  message: string;
 }
 
 /** A command that still runs, in preliminary results only: a new object each time, the last 8 KiB of each stream. */
@@ -68,7 +99,11 @@ export interface BashToolOptions
   perCall?: ((call: BashToolCall) => Partial<BashToolOptions> | undefined) | undefined;
   /** The model gets a non-zero exit code as an error text. Default `false`: as an ordinary text that says so. */
   errorOnFailure?: boolean | undefined;
-  /** Takes the place of `bash`, for tests. */
+  /** The names of the other tools that the model has; the interceptor suggests no others. Default: none is known, and nothing is intercepted. */
+  availableTools?: readonly string[] | undefined;
+  /** Commands that another tool at hand does better are not run, and the model is told which one. `true` takes `INTERCEPT_RULES`. Default `false`. A pattern that is none is `ERR_BASH_INVALID_ARG`, thrown by `createBashTool`. */
+  interceptor?: boolean | readonly InterceptRule[] | undefined;
+  /** Takes the place of `bash`, for tests. What the safety engine refuses does not come here. */
   run?: typeof bash | undefined;
   /** The least time between two live snapshots in ms, 10 to 60,000 (others are clamped). Default 250; 0 turns them off. */
   updateIntervalMs?: number | undefined;
@@ -145,4 +180,59 @@ export interface BashTool {
   execute: (input: BashToolInput, options: BashToolExecutionOptions) => AsyncGenerator<BashToolOutput, void, undefined>;
   /** The text of an output: `formatResult` of a result, `formatCheck` of a check, the message of an error, what there was of a command whose end was never seen. */
   toModelOutput: (options: { toolCallId?: string; input?: unknown; output: BashToolOutput }) => BashToolModelOutput;
+}
+
+/** What `createToolApproval` decides by. Types, levels and rules that cannot be are `ERR_BASH_INVALID_ARG`. */
+export interface ApprovalOptions extends AnalyzeOptions {
+  /** The tool whose calls these are: its folder, environment and safety options hold here too, `perCall` included, and what is given beside it goes first. */
+  tool?: BashTool | undefined;
+  /** Rules of what runs unasked; see `decide`. With them, whatever none of them matches is asked about. */
+  allow?: string[] | undefined;
+  /** Rules of what is asked about. */
+  ask?: string[] | undefined;
+  /** Rules of what is refused, unasked. */
+  deny?: string[] | undefined;
+  /** Has no effect here: an approval is where a person is asked. */
+  onAsk?: 'allow' | 'deny' | undefined;
+}
+
+/** The second argument of an approval, as far as it is read, of both majors. */
+export interface BashApprovalCall {
+  toolCallId?: string | undefined;
+  messages?: unknown;
+  /** The context of ai 6. */
+  experimental_context?: unknown;
+  /** The context of ai 7's `toolApproval`. */
+  toolContext?: unknown;
+  /** The context of ai 7's `needsApproval`. */
+  context?: unknown;
+}
+
+/** What ai 7 is told about a call. The reason is what a person reads who is asked, or the model that is refused. */
+export type BashApprovalStatus =
+  | 'not-applicable'
+  | { type: 'user-approval'; reason: string }
+  | { type: 'denied'; reason: string };
+
+/** What is to become of a call, with all that the decision came from. */
+export interface BashApprovalJudgement {
+  verdict: 'allow' | 'ask' | 'deny';
+  /** For the person who is asked, or the model that is refused; empty when the call runs. */
+  reason: string;
+  /** What the command would do; `null` for `check_pid`, `kill_pid` and input that is none, which run nothing and are never asked about. */
+  analysis: Analysis | null;
+  /** What the rules come to; its `suggestRules` are what an «always allow» would add. `null` where `analysis` is. */
+  decision: Decision | null;
+}
+
+/**
+ * Who is asked before a command runs. For ai 7 it is the entry of the tool in `toolApproval: { bash: approval }`; for ai 6
+ * its `needsApproval` is that of the tool.
+ */
+export interface ToolApproval {
+  (input: BashToolInput, call?: BashApprovalCall): Promise<BashApprovalStatus>;
+  /** Whether a person is asked. What is refused is not asked about; the tool then gives the reason in place of a result. */
+  needsApproval: (input: BashToolInput, call?: BashApprovalCall) => Promise<boolean>;
+  /** The same with everything a person may want to see; for ai 6, whose requests carry no reason. */
+  judge: (input: BashToolInput, call?: BashApprovalCall) => Promise<BashApprovalJudgement>;
 }

@@ -1,0 +1,44 @@
+import { type Analysis, type AnalyzeOptions, analyze, BashError, type BashOptions, type Finding } from 'agent-bash';
+import type { BashToolOptions } from './types.ts';
+
+/** What the engine has to know to judge a command as `bash()` does with these options. */
+export function analyzeOptions({ cwd, env, inheritEnv, safety }: BashOptions): AnalyzeOptions {
+  const { rules, wrappers } = typeof safety === 'object' ? safety : {};
+  return { cwd, env: seen(env, inheritEnv), rules, wrappers };
+}
+
+/** The variables that a command sees, but for the secrets that are withheld and the defaults that are added; `undefined` is `process.env`. */
+function seen(env: BashOptions['env'], inheritEnv: BashOptions['inheritEnv']): AnalyzeOptions['env'] {
+  const names = Array.isArray(inheritEnv) ? inheritEnv : inheritEnv === 'none' ? [] : null;
+  if (env === undefined && names === null) return undefined;
+  const inherited = names === null ? process.env : Object.fromEntries(names.map((name) => [name, process.env[name]]));
+  return {
+    ...inherited,
+    ...Object.fromEntries(Object.entries(env ?? {}).map(([name, value]) => [name, value ?? undefined])),
+  };
+}
+
+/** The options for a call that a person has approved: what is asked about runs. What is denied is not for people to approve. */
+export function approvedOptions(options: BashToolOptions): BashToolOptions {
+  const { safety } = options;
+  return typeof safety === 'object' ? { ...options, safety: { ...safety, onAsk: 'allow' } } : options;
+}
+
+/**
+ * Judges a command that something else than `bash()` is to run, as `bash()` does: throws `ERR_BASH_BLOCKED` for one that is
+ * refused, and gives the notes of one that runs.
+ */
+export function judge(command: string, options: BashOptions): string[] {
+  const { safety } = options;
+  if (safety === 'off') return [];
+  const { verdict, findings } = analyze(command, analyzeOptions(options));
+  const refused = verdict === 'deny' || (verdict === 'ask' && typeof safety === 'object' && safety.onAsk === 'deny');
+  if (refused)
+    throw new BashError('ERR_BASH_BLOCKED', strictest(findings, verdict)[0]?.message ?? verdict, undefined, findings);
+  return findings.map(({ message }) => message);
+}
+
+/** The findings that the verdict comes from. */
+export function strictest(findings: Finding[], verdict: Analysis['verdict']): Finding[] {
+  return findings.filter(({ level }) => level === verdict);
+}
