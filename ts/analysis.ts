@@ -66,6 +66,10 @@ export interface CommandUnit {
   via: string[];
   /** Where in the command, as in a `Finding`. */
   span: [number, number];
+  /** As it is written. */
+  source: string;
+  /** It only runs other commands, all of which are listed: `bash -c '…'`, a function of the script. */
+  wrapper: boolean;
 }
 
 /** One redirect. */

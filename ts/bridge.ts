@@ -54,7 +54,9 @@ export function settled<T>(question: Question<T>): Promise<T> {
       if (event.error) {
         settle();
         const { code, message, errno, findings } = event.error;
-        reject(new BashError(code, message, errno, findings as Finding[] | undefined));
+        reject(
+          new BashError(code, message, errno, findings === undefined ? undefined : (JSON.parse(findings) as Finding[])),
+        );
         return;
       }
       const answer = question.answer(event);

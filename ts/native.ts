@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import type { analyze, Bridge, decide, NativeRegistry, ruleList } from '../native.cjs';
+import type { analyze, Bridge, decide, NativeRegistry, safetyRules } from '../native.cjs';
 import { BashError } from './errors';
 
 /** What the addon exports. */
@@ -8,7 +8,7 @@ interface Native {
   NativeRegistry: typeof NativeRegistry;
   analyze: typeof analyze;
   decide: typeof decide;
-  ruleList: typeof ruleList;
+  safetyRules: typeof safetyRules;
 }
 
 /** Refuses where there is no bash to run, at the import: nothing of this package could work there. */

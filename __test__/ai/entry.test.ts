@@ -4,7 +4,15 @@ import { join } from 'node:path';
 import * as entry from 'agent-bash/ai';
 import { expect, it } from 'vitest';
 
-const EXPORTS = ['BASH_INSTRUCTIONS', 'backgroundNotices', 'createBashTool', 'formatCheck', 'formatResult'];
+const EXPORTS = [
+  'BASH_INSTRUCTIONS',
+  'INTERCEPT_RULES',
+  'backgroundNotices',
+  'createBashTool',
+  'createToolApproval',
+  'formatCheck',
+  'formatResult',
+];
 
 it('is the same for import and require', () => {
   expect(Object.keys(entry).sort()).toEqual(EXPORTS);

@@ -6,6 +6,10 @@ import {
   type BashToolOutput,
   backgroundNotices,
   createBashTool,
+  createToolApproval,
+  INTERCEPT_RULES,
+  type InterceptRule,
+  type ToolApproval,
 } from 'agent-bash/ai';
 import * as ai6 from 'ai6';
 import * as ai7 from 'ai7';
@@ -90,3 +94,28 @@ export async function notices(six: ai6.LanguageModel, seven: ai7.LanguageModel) 
     prepareStep: (step) => ({ ...prepareStep(step), activeTools: ['bash'] }),
   });
 }
+
+// An approval goes straight into `toolApproval`, and its function into the tool.
+const approval = createToolApproval({ tool: bash, allow: ['git status:*'] });
+const asking = { bash: { ...bash, needsApproval: approval.needsApproval } };
+
+export async function approvals(six: ai6.LanguageModel, seven: ai7.LanguageModel) {
+  await ai6.generateText({ model: six, prompt, tools: asking });
+  ai6.streamText({ model: six, prompt, tools: asking });
+  new ai6.ToolLoopAgent({ model: six, tools: asking });
+  await ai7.generateText({ model: seven, prompt, tools: { bash }, toolApproval: { bash: approval } });
+  ai7.streamText({ model: seven, prompt, tools: { bash }, toolApproval: { bash: createToolApproval() } });
+  new ai7.ToolLoopAgent({ model: seven, tools: { bash }, toolApproval: { bash: approval } });
+  ai7.streamText({ model: seven, prompt, tools: asking });
+  asking satisfies ai7.ToolSet;
+}
+approval satisfies ToolApproval;
+createBashTool({ interceptor: true, availableTools: Object.keys(asking) });
+createBashTool({
+  interceptor: [...INTERCEPT_RULES, { pattern: /^cat/, tool: 'read', message: '' }] satisfies InterceptRule[],
+});
+createBashTool({ safety: { rules: { 'git-blind-add': 'ask' }, wrappers: { retry: 'exec-rest' }, onAsk: 'deny' } });
+// @ts-expect-error a kind that there is not
+createBashTool({ safety: { wrappers: { retry: 'twice' } } });
+// @ts-expect-error a level that there is not
+createToolApproval({ rules: { 'git-blind-add': 'never' } });

@@ -1,4 +1,5 @@
 /** The bash tool for ai 6 and ai 7; neither is imported at run time. */
+export { createToolApproval } from './approval.ts';
 export { formatResult } from './format.ts';
 export { formatCheck } from './format-check.ts';
 export { BASH_INSTRUCTIONS } from './instructions.ts';

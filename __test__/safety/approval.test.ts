@@ -1,0 +1,346 @@
+import { mkdirSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import type { BashResult, bash } from 'agent-bash';
+import { type ApprovalOptions, type BashToolOptions, createBashTool, createToolApproval } from 'agent-bash/ai';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { MAJORS, type PromptMessage, type Step } from '../ai/fixtures/majors.ts';
+import { folder } from '../support/index.ts';
+
+const ASKS = 'git reset --hard';
+const DENIED = 'git push --force origin main';
+const prompt = 'go on';
+
+const result: BashResult = {
+  stdout: 'ran\n',
+  stderr: '',
+  exitCode: 0,
+  status: 'exited',
+  signal: null,
+  pid: 1,
+  durationMs: 1,
+  timeoutMs: 30_000,
+  truncation: { stdout: null, stderr: null },
+  background: null,
+  survivors: [],
+  usage: { userMs: 0, systemMs: 0, maxRssBytes: 0 },
+  notes: [],
+};
+/** What a tool was told to run, in place of running it. */
+const run = vi.fn<typeof bash>(async () => structuredClone(result));
+const ran = () => run.mock.calls.map(([command]) => command);
+beforeEach(() => {
+  run.mockClear();
+});
+
+/** How a host of each major puts an approval to a tool. */
+const HOSTS = [
+  ['ai 6', MAJORS[0]?.[1], 'needsApproval'],
+  ['ai 7', MAJORS[1]?.[1], 'toolApproval'],
+  ['ai 7, asked by the tool', MAJORS[1]?.[1], 'needsApproval'],
+] as const;
+
+describe.each(HOSTS)('%s', (name, major, place) => {
+  const { ai, script } = major as NonNullable<typeof major>;
+  const carriesReason = place === 'toolApproval';
+
+  /** A conversation that can be gone on with: what the model said and read, what a person was asked. */
+  function conversation(
+    steps: Step[],
+    options: { tool?: BashToolOptions; approval?: ApprovalOptions; context?: Record<string, unknown> } = {},
+    streaming = false,
+  ) {
+    const { model, requests } = script(steps);
+    const tool = createBashTool({ run, ...options.tool });
+    const approval = createToolApproval(options.approval);
+    const settings = {
+      model,
+      tools: { bash: place === 'needsApproval' ? { ...tool, needsApproval: approval.needsApproval } : tool },
+      ...(place === 'toolApproval' && { toolApproval: { bash: approval } }),
+      ...(options.context &&
+        (name === 'ai 6' ? { experimental_context: options.context } : { toolsContext: { bash: options.context } })),
+      stopWhen: ai.stepCountIs(5),
+    };
+    const messages: unknown[] = [{ role: 'user', content: prompt }];
+    const asked: { approvalId: string; reason?: string }[] = [];
+    const go = async () => {
+      const call = { ...settings, messages: messages as never };
+      let response: { messages: unknown[] };
+      let parts: { type: string; isAutomatic?: boolean }[];
+      if (streaming) {
+        const stream = ai.streamText(call as never);
+        parts = [];
+        for await (const part of stream.fullStream) parts.push(part);
+        response = { messages: (await stream.responseMessages) ?? (await stream.response).messages };
+      } else {
+        const generated = await ai.generateText(call as never);
+        parts = generated.content;
+        // ai 7 keeps apart what came before the first step.
+        response = { messages: generated.responseMessages ?? generated.response.messages };
+      }
+      messages.push(...response.messages);
+      asked.length = 0;
+      const requested = parts.filter((part) => part.type === 'tool-approval-request' && !part.isAutomatic);
+      asked.push(...(requested as unknown as typeof asked));
+    };
+    const answer = async (approved: boolean, reason?: string) => {
+      const content = asked.map(({ approvalId }) => ({ type: 'tool-approval-response', approvalId, approved, reason }));
+      messages.push({ role: 'tool', content });
+      await go();
+    };
+    /** All that the model has read of its calls. */
+    const read = () => {
+      const prompted: PromptMessage[] = requests().at(-1)?.prompt ?? [];
+      return prompted
+        .filter(({ role }) => role === 'tool')
+        .flatMap(({ content }) => (typeof content === 'string' ? [] : content.map((part) => part.output)));
+    };
+    return { go, answer, asked, read };
+  }
+  const steps = (...commands: string[]): Step[] => [
+    ...commands.map((command) => ({ call: { command } })),
+    { say: 'done' },
+  ];
+
+  describe.each([
+    ['generateText', false],
+    ['streamText', true],
+  ])('%s', (_, streaming) => {
+    it('runs what is allowed, unasked', async () => {
+      const { go, asked, read } = conversation(steps('echo hi'), {}, streaming);
+      await go();
+      expect(asked).toEqual([]);
+      expect(ran()).toEqual(['echo hi']);
+      expect(read()).toMatchObject([{ type: 'text', value: 'stdout:\nran\n\nexit code: 0' }]);
+    });
+
+    it('asks, and runs what was approved', async () => {
+      const { go, answer, asked, read } = conversation(steps(ASKS), {}, streaming);
+      await go();
+      expect(asked).toHaveLength(1);
+      expect(ran()).toEqual([]);
+      await answer(true);
+      expect(asked).toEqual([]);
+      expect(ran()).toEqual([ASKS]);
+      expect(JSON.stringify(read())).toContain('ran');
+    });
+
+    it('asks, and does not run what was not approved', async () => {
+      const { go, answer, asked, read } = conversation(steps(ASKS), {}, streaming);
+      await go();
+      expect(asked).toHaveLength(1);
+      await answer(false, 'keep my changes');
+      expect(ran()).toEqual([]);
+      expect(JSON.stringify(read())).toContain('keep my changes');
+    });
+
+    it('refuses what is denied, unasked, and the model reads why', async () => {
+      const { go, asked, read } = conversation(steps(DENIED), {}, streaming);
+      await go();
+      expect(asked).toEqual([]);
+      expect(ran()).toEqual([]);
+      expect(JSON.stringify(read())).toContain('git push --force is not allowed');
+    });
+
+    it('refuses what a rule of the host denies', async () => {
+      const { go, asked, read } = conversation(
+        steps('npm publish'),
+        { approval: { deny: ['npm publish:*'] } },
+        streaming,
+      );
+      await go();
+      expect(asked).toEqual([]);
+      expect(ran()).toEqual([]);
+      expect(JSON.stringify(read())).toContain('«npm publish:*»');
+    });
+
+    it('runs what was approved in a tool that refuses what it would be asked about', async () => {
+      const safety = { onAsk: 'deny' } as const;
+      const { go, answer, asked } = conversation(steps(ASKS), { tool: { safety }, approval: safety }, streaming);
+      await go();
+      expect(asked).toHaveLength(1);
+      await answer(true);
+      expect(ran()).toEqual([ASKS]);
+    });
+  });
+
+  it('runs what was approved for good: by now a rule allows it', async () => {
+    const allow = ['echo:*'];
+    const { go, answer, asked } = conversation(steps('touch a'), { approval: { allow } });
+    await go();
+    expect(asked).toHaveLength(1);
+    allow.push('touch:*');
+    await answer(true);
+    expect(ran()).toEqual(['touch a']);
+  });
+
+  it('never runs what is denied by now, though a person approved it', async () => {
+    const deny: string[] = [];
+    const { go, answer } = conversation(steps(ASKS), { approval: { deny } });
+    await go();
+    deny.push('git reset:*');
+    await answer(true);
+    expect(ran()).toEqual([]);
+  });
+
+  it('an approval holds for its own call only', async () => {
+    const safety = { onAsk: 'deny' } as const;
+    const { go, answer, asked, read } = conversation(steps(ASKS, `${ASKS} HEAD~1`), { tool: { safety } });
+    await go();
+    await answer(true);
+    expect(ran()).toEqual([ASKS]);
+    expect(asked).toHaveLength(1);
+    await answer(false);
+    expect(ran()).toEqual([ASKS]);
+    expect(read().length).toBeGreaterThan(0);
+  });
+
+  it('asks about a call that an allow list does not have', async () => {
+    const { go, asked } = conversation(steps('echo hi'), { approval: { allow: ['git status:*'] } });
+    await go();
+    expect(asked).toHaveLength(1);
+    expect(ran()).toEqual([]);
+    if (carriesReason) expect(asked[0]?.reason).toContain('no rule allows echo hi');
+  });
+
+  it('does not ask about tasks, nor about input that is none', async () => {
+    for (const call of [{ check_pid: 999_999 }, { kill_pid: 999_999 }]) {
+      const { go, asked } = conversation([{ call }, { say: 'done' }], { approval: { allow: [], ask: ['echo:*'] } });
+      await go();
+      expect(asked).toEqual([]);
+    }
+  });
+
+  it('judges with the context of the call', async () => {
+    const tool = createBashTool({
+      perCall: ({ context }) => ({
+        safety: { rules: (context as { rules: Record<string, 'off'> } | undefined)?.rules },
+      }),
+    });
+    const context = { rules: { 'git-reset-hard': 'off' } };
+    const { go, asked } = conversation(steps(ASKS), { approval: { tool }, context });
+    await go();
+    expect(asked).toEqual([]);
+    expect(ran()).toEqual([ASKS]);
+  });
+});
+
+describe('an approval', () => {
+  it('says what ai 7 wants to hear', async () => {
+    const approval = createToolApproval();
+    expect(await approval({ command: 'echo hi' })).toBe('not-applicable');
+    expect(await approval({ command: ASKS })).toEqual({ type: 'user-approval', reason: expect.any(String) });
+    expect(await approval({ command: DENIED })).toEqual({ type: 'denied', reason: expect.any(String) });
+    expect(await approval({ check_pid: 1 })).toBe('not-applicable');
+    expect(await approval({} as never)).toBe('not-applicable');
+  });
+
+  it('gives everything a person may want to see', async () => {
+    const { judge } = createToolApproval({ allow: ['echo:*'] });
+    expect(await judge({ command: 'echo hi' })).toMatchObject({
+      verdict: 'allow',
+      reason: '',
+      decision: { unmatched: [] },
+    });
+    const asked = await judge({ command: 'touch a' });
+    expect(asked).toMatchObject({
+      verdict: 'ask',
+      analysis: { command: 'touch a' },
+      decision: { unmatched: ['touch a'] },
+    });
+    expect(structuredClone(asked)).toEqual(asked);
+    expect(await judge({ kill_pid: 1 })).toEqual({ verdict: 'allow', reason: '', analysis: null, decision: null });
+  });
+
+  it('judges in the folder of the call', async () => {
+    const cwd = realpathSync(folder());
+    mkdirSync(join(cwd, 'sub'));
+    const tool = createBashTool({ cwd });
+    for (const approval of [createToolApproval({ cwd }), createToolApproval({ tool })]) {
+      const { judge } = approval;
+      expect((await judge({ command: 'pwd' })).analysis?.cwd).toBe(cwd);
+      expect((await judge({ command: 'pwd', cwd: 'sub' })).analysis?.cwd).toBe(join(cwd, 'sub'));
+      expect((await judge({ command: 'pwd', cwd: '/usr' })).analysis?.cwd).toBe('/usr');
+    }
+    const perCall = createToolApproval({ tool: createBashTool({ cwd, perCall: () => ({ cwd: '/opt' }) }) });
+    expect((await perCall.judge({ command: 'pwd' })).analysis?.cwd).toBe('/opt');
+    const own = createToolApproval({ tool, cwd: '/srv' });
+    expect((await own.judge({ command: 'pwd' })).analysis?.cwd).toBe('/srv');
+  });
+
+  it('judges with the rules and the environment of the tool, and its own go first', async () => {
+    const tool = createBashTool({
+      safety: { rules: { 'git-reset-hard': 'off', 'git-force-push': 'ask' } },
+      env: { FLAG: '--hard' },
+    });
+    const verdict = async (command: string, options: ApprovalOptions = {}) =>
+      (await createToolApproval({ tool, ...options }).judge({ command })).verdict;
+    expect(await verdict(ASKS)).toBe('allow');
+    expect(await verdict(DENIED)).toBe('ask');
+    expect(await verdict(ASKS, { rules: { 'git-reset-hard': 'deny' } })).toBe('deny');
+    expect(await verdict(DENIED, { rules: { 'git-reset-hard': 'deny' } })).toBe('ask');
+    expect(await verdict('git reset $FLAG', { rules: { 'git-reset-hard': 'deny' } })).toBe('deny');
+    expect(await verdict('git reset $FLAG', { rules: { 'git-reset-hard': 'deny' }, env: { FLAG: '--soft' } })).toBe(
+      'allow',
+    );
+  });
+
+  it('refuses where perCall fails: nobody knows how the command would run', async () => {
+    const tool = createBashTool({
+      perCall: () => {
+        throw new Error('no such user');
+      },
+    });
+    expect(await createToolApproval({ tool })({ command: 'echo hi' })).toEqual({
+      type: 'denied',
+      reason: 'no such user',
+    });
+  });
+
+  it.each([
+    [{ allow: 'git status' }],
+    [{ allow: [''] }],
+    [{ deny: ['a "b'] }],
+    [{ rules: { 'no-such-rule': 'ask' } }],
+    [{ rules: { 'git-reset-hard': 'never' } }],
+    [{ wrappers: { retry: 'twice' } }],
+    [{ env: 'HOME' }],
+    [{ tool: {} }],
+    [{ cwd: 1 }],
+  ])('with %j is an error at once', (options) => {
+    expect(() => createToolApproval(options as never)).toThrow(
+      expect.objectContaining({ code: 'ERR_BASH_INVALID_ARG' }),
+    );
+  });
+});
+
+describe('the reason', () => {
+  const reasonOf = async (command: string, options: ApprovalOptions = {}) =>
+    (await createToolApproval({ cwd: '/home/dev/project', ...options }).judge({ command })).reason;
+
+  it('has the command, what it would do, why it asks and what to do instead', async () => {
+    const reason = await reasonOf(`npm test && ${ASKS}`, { allow: ['npm run:*'] });
+    expect(reason).toMatch(
+      /^ {2}npm test && git reset --hard\n\nin \/home\/dev\/project\n\nIt would run:\n {2}- npm test\n {2}- git reset --hard\n\nWhy this asks:\n/,
+    );
+    expect(reason).toContain('  - no rule allows npm test, git reset --hard');
+    expect(reason).toMatch(/\n\nInstead:\n {2}- git /);
+    expect(reason).toMatch(/\n\nRules that would allow it:\n {2}- npm test/);
+  });
+
+  it('names the rule of the host that asks', async () => {
+    expect(await reasonOf('npm publish', { ask: ['npm publish:*', 'npm run:*'] })).toContain(
+      'Why this asks:\n  - the rule «npm publish:*» asks',
+    );
+  });
+
+  it('shows what cannot be seen', async () => {
+    const reason = await reasonOf('git reset --hard # \u202e\u200b\u001b[2K\rharmless');
+    expect(reason).toContain('git reset --hard # \\u202e\\u200b\\u001b[2K\\u000dharmless');
+  });
+
+  it('is bounded', async () => {
+    const reason = await reasonOf(`${'git reset --hard; '.repeat(5_000)}`);
+    expect(reason.length).toBeLessThan(40_000);
+    expect(reason).toMatch(/… and \d+ more/);
+  });
+});

@@ -1,0 +1,110 @@
+import { type Analysis, type CommandUnit, type Decision, decide } from 'agent-bash';
+import { joinParts, withSuggestion } from './parts.ts';
+import { visible } from './visible.ts';
+
+/** The most of a command, in characters, and of what it runs, in lines, that a person is shown. */
+const MOST_CHARACTERS = 4_000;
+const MOST_LINES = 20;
+
+/** The rules that a decision was made by. */
+export interface Rules {
+  allow: string[] | undefined;
+  ask: string[];
+  deny: string[];
+}
+
+/** What a person is asked: the command, what it would do, why it asks, and what else could be done. Plain text. */
+export function askReason(analysis: Analysis, decision: Decision, rules: Rules): string {
+  const { command, cwd } = analysis;
+  const steps = stepsOf(analysis);
+  const asks = matching(analysis, rules.ask, 'ask');
+  const why = [
+    ...analysis.findings.filter(({ level }) => level === 'ask').map(({ message }) => message),
+    ...asks.map((rule) => `the rule «${rule}» asks`),
+    ...(decision.unmatched.length > 0 ? [`no rule allows ${decision.unmatched.map(oneLine).join(', ')}`] : []),
+    // The list is empty, and nothing else speaks against it.
+    ...(analysis.findings.length + asks.length + decision.unmatched.length === 0 ? ['no rule allows it'] : []),
+  ];
+  return joinParts([
+    `${indented(shortened(command))}\n\nin ${cwd}`,
+    steps.length === 1 && steps[0] === command.trim() ? '' : section('It would run:', steps),
+    section('Why this asks:', why),
+    section('Instead:', suggestionsOf(analysis)),
+    section('Rules that would allow it:', decision.suggestRules),
+  ]);
+}
+
+/** Why a call is refused, for the model to read: what is wrong, and what to do instead. */
+export function denyReason(analysis: Analysis, rules: Rules): string {
+  const why = [
+    ...analysis.findings.filter(({ level }) => level === 'deny').map(({ message }) => message),
+    ...matching(analysis, rules.deny, 'deny').map((rule) => `permission denied: the rule «${rule}» does not allow it`),
+  ];
+  return withSuggestion(why.join('\n'), suggestionsOf(analysis, 'deny')[0]);
+}
+
+/** Those of the rules that match something in the command. */
+function matching(analysis: Analysis, rules: string[], verdict: 'ask' | 'deny'): string[] {
+  const harmless: Analysis = { ...analysis, verdict: 'allow' };
+  return rules.filter((rule) => decide(harmless, { [verdict]: [rule] }).verdict === verdict);
+}
+
+function suggestionsOf({ findings }: Analysis, ...levels: string[]): string[] {
+  const wanted = findings.filter(({ level }) => levels.length === 0 || levels.includes(level));
+  return [...new Set(wanted.map(({ suggestion }) => suggestion).filter((suggestion) => suggestion !== ''))];
+}
+
+/** Every simple command as it would run, and every file that would be written. */
+function stepsOf({ commands }: Analysis): string[] {
+  const steps = commands.flatMap((unit) => [...(unit.wrapper ? [] : runs(unit)), ...writes(unit)]);
+  const shown = steps.slice(0, MOST_LINES);
+  return steps.length > MOST_LINES ? [...shown, `… and ${steps.length - MOST_LINES} more`] : shown;
+}
+
+function runs({ argv, prefix, assignments, via }: CommandUnit): string[] {
+  if (argv.length === 0) return [];
+  // The words of wrappers in front of the command stand in its prefix already.
+  const own = via.findLastIndex((step) => !prefix.includes(step)) + 1;
+  const nesting = via.slice(0, own);
+  const words = [
+    ...assignments,
+    ...prefix.map(quoted),
+    ...argv.map(({ text, known }) => (known ? quoted(text) : text)),
+  ];
+  return [[...nesting, words.join(' ')].join(' › ')];
+}
+
+function writes({ redirects }: CommandUnit): string[] {
+  return redirects.flatMap(({ op, target, path }) => {
+    // A descriptor is known and has no path.
+    const file = path ?? (target.known ? '/dev/null' : target.text);
+    return /^(?:&?>>?|>\||<>|>&)$/.test(op) && file !== '/dev/null' ? [`write ${file}`] : [];
+  });
+}
+
+/** A word as one would type it. */
+function quoted(word: string): string {
+  return /^[\w@%+=:,./^~*?[\]{}-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+function section(title: string, lines: string[]): string {
+  return lines.length === 0 ? '' : `${title}\n${lines.map((line) => `  - ${oneLine(line)}`).join('\n')}`;
+}
+
+function indented(text: string): string {
+  return visible(text)
+    .split('\n')
+    .map((line) => `  ${line}`)
+    .join('\n');
+}
+
+function oneLine(text: string): string {
+  return visible(shortened(text, 400)).replace(/\s*\n\s*/g, ' ⏎ ');
+}
+
+/** The beginning and the end, when it is long: neither is where something can be hidden. */
+function shortened(text: string, most = MOST_CHARACTERS): string {
+  if (text.length <= most) return text;
+  const half = most / 2;
+  return `${text.slice(0, half)}\n… ${text.length - most} characters are not shown …\n${text.slice(-half)}`;
+}
