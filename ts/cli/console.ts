@@ -1,12 +1,16 @@
 import { once } from 'node:events';
 import { stripVTControlCharacters } from 'node:util';
 
-/** Exit codes of the program; `run` passes on that of its command. */
+/** Exit codes of the program; `run` passes on that of its command, `check` says by it what the command is. */
 export const EXIT = {
   done: 0,
   failed: 1,
   usage: 2,
-  /** `run` could not run anything. As of `env` and `timeout`, so that it is not taken for one of the command. */
+  /** `check`: a person is to be asked. */
+  asks: 1,
+  /** `check`: it is refused. */
+  denied: 2,
+  /** `run` could not run anything, `check` not judge it. As of `env` and `timeout`, so that it is not taken for one of the command. */
   notRun: 125,
   /** Who read the output has gone: as a shell says of a program that SIGPIPE ended. */
   brokenPipe: 141,

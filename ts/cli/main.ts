@@ -1,12 +1,13 @@
 #!/usr/bin/env node
 import { createRequire } from 'node:module';
 import { Command, CommanderError } from 'commander';
+import { check } from './check.ts';
 import { EXIT, Failure, readerGone, remark, watchReaders } from './console.ts';
 import { kill } from './kill.ts';
 import { logs } from './logs.ts';
 import { ps } from './ps.ts';
 import { run } from './run.ts';
-import { parseDuration, parseLines } from './values.ts';
+import { gather, parseDuration, parseLines, parseRule } from './values.ts';
 
 const AFTER_HELP = `
 Tasks are those in $XDG_STATE_HOME/agent-bash, else in ~/.local/state/agent-bash, or in the folder of --dir.
@@ -16,7 +17,9 @@ ID is the pid or the id that \`agent-bash ps\` shows.`;
 function program(): Command {
   const { version } = createRequire(import.meta.url)('agent-bash/package.json') as { version: string };
   const made = new Command('agent-bash')
-    .description('Shows, follows and stops the background tasks of agents, and runs commands as agents do.')
+    .description(
+      'Shows, follows and stops the background tasks of agents, runs commands as agents do, and says what they would do.',
+    )
     .version(version)
     .exitOverride()
     .showHelpAfterError('(agent-bash --help tells how it is used)')
@@ -42,6 +45,26 @@ function program(): Command {
     .option('--cwd <dir>', 'the folder to run it in (default: the current one)')
     .showHelpAfterError("(the command is one argument: agent-bash run 'npm test')")
     .action(run);
+  made
+    .command('check')
+    .description('say what the safety engine makes of a command, without running it')
+    .argument('[command]', 'the command, as one argument: put it in quotes; - reads it from standard input')
+    .option('--cwd <dir>', 'the folder it would run in (default: the current one)')
+    .option('--rule <id=level>', 'a rule turned off or to another level: off, warn, ask, deny', parseRule)
+    .option('--allow <rule>', 'decide by rules of what runs unasked: "git log:*", "write:src/**"', gather)
+    .option('--ask <rule>', 'decide by rules of what is asked about', gather)
+    .option('--deny <rule>', 'decide by rules of what is refused', gather)
+    .option('--rules', 'list the rules of the engine')
+    .option('--json', 'print JSON, for programs')
+    .addHelpText(
+      'after',
+      '\nExit code: 0 it would run, 1 a person is asked, 2 it is refused, 125 it could not be judged.',
+    )
+    // The code of wrong arguments says something else here.
+    .exitOverride(({ exitCode, code, message }) => {
+      throw new CommanderError(exitCode === 0 ? EXIT.done : EXIT.notRun, code, message);
+    })
+    .action(check);
   return made;
 }
 
@@ -55,8 +78,9 @@ try {
   }
 } catch (error) {
   // Commander has said what is wrong, or has printed the help.
-  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? EXIT.done : EXIT.usage;
-  else {
+  if (error instanceof CommanderError) {
+    process.exitCode = [EXIT.done, EXIT.notRun].find((code) => code === error.exitCode) ?? EXIT.usage;
+  } else {
     const { message, exitCode } = Failure.of(error);
     await remark(message);
     process.exitCode = exitCode;

@@ -11,6 +11,20 @@ export function parseDuration(text: string): number {
   throw new InvalidArgumentError('It must be a time such as 90, 90s, 500ms, 5m or 2h, at most 24h.');
 }
 
+/** One of several values of an option, in the order given. */
+export function gather(text: string, before: string[] = []): string[] {
+  return [...before, text];
+}
+
+/** A rule and its level, `git-clean=off`; several of them by id. */
+export function parseRule(text: string, before: Record<string, string> = {}): Record<string, string> {
+  const [, id, level] = /^([^=]+)=(off|warn|ask|deny)$/.exec(text) ?? [];
+  if (id === undefined || level === undefined) {
+    throw new InvalidArgumentError('It must be the id of a rule and off, warn, ask or deny, as in git-clean=off.');
+  }
+  return { ...before, [id]: level };
+}
+
 /** A number of lines, from 0. */
 export function parseLines(text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);

@@ -1,0 +1,105 @@
+import type { Analysis, CommandUnit, Decision, Finding, Verdict } from 'agent-bash';
+import { cells } from './columns.ts';
+import { type Colour, paint, printable } from './console.ts';
+import { spot } from './spot.ts';
+
+const COLOURS: Record<Verdict, Colour> = { allow: 'green', warn: 'yellow', ask: 'yellow', deny: 'red' };
+/** Characters of a command in the tree. */
+const MOST = 160;
+
+/** What people read of an analysis: the verdict, the commands as a tree, what was found. */
+export function report(analysis: Analysis, decision: Decision | null): string[] {
+  const { verdict, complete, readOnly, findings } = analysis;
+  const facts = [
+    ...(complete ? [] : ['not all of it could be judged']),
+    ...(readOnly === 'yes' ? ['it only reads'] : readOnly === 'no' ? ['it changes something'] : []),
+  ];
+  return [
+    [paint(COLOURS[verdict], verdict), ...facts.map((fact) => paint('dim', fact))].join(paint('dim', ' · ')),
+    ...titled(tree(analysis)),
+    ...findings.flatMap((finding) => titled(found(analysis.command, finding))),
+    ...(decision === null ? [] : titled(decided(decision))),
+  ];
+}
+
+function titled(lines: string[]): string[] {
+  return lines.length === 0 ? [] : ['', ...lines];
+}
+
+/** A command and what it runs in its turn. */
+interface Node {
+  label: string;
+  children: Node[];
+}
+
+/** The simple commands; below each one those that it runs. */
+function tree({ commands, cwd }: Analysis): string[] {
+  const roots: Node[] = [];
+  // The last node of each depth.
+  const open: Node[] = [];
+  for (const unit of commands) {
+    const nesting = nestingOf(unit);
+    const depth = Math.min(nesting.length, open.length);
+    const via = nesting.at(-1);
+    const node: Node = { label: `${via === undefined ? '' : `${via}: `}${label(unit, cwd)}`, children: [] };
+    (open[depth - 1]?.children ?? roots).push(node);
+    open.splice(depth, open.length, node);
+  }
+  return drawn(roots);
+}
+
+function drawn(nodes: Node[], lead = ''): string[] {
+  return nodes.flatMap(({ label, children }, index) => {
+    const last = index === nodes.length - 1;
+    return [`${lead}${last ? '└─' : '├─'} ${label}`, ...drawn(children, `${lead}${last ? '   ' : '│  '}`)];
+  });
+}
+
+/** How the command is reached, without the wrappers whose words stand in front of it. */
+function nestingOf({ via, prefix }: CommandUnit): string[] {
+  return via.slice(0, via.findLastIndex((step) => !prefix.includes(step)) + 1);
+}
+
+function label({ argv, prefix, assignments, redirects, cwd }: CommandUnit, folder: string): string {
+  const words = [
+    ...assignments,
+    ...prefix,
+    ...argv.map(({ text, known }) => (known ? quoted(text) : text)),
+    ...redirects.map(({ op, fd, target, path }) => `${fd ?? ''}${op} ${path ?? target.text}`),
+  ].join(' ');
+  const shown = [...plain(words)];
+  const elsewhere = cwd === folder ? '' : paint('dim', `  in ${cwd ?? 'a folder that is not known'}`);
+  return `${shown.slice(0, MOST).join('')}${shown.length > MOST ? '…' : ''}${elsewhere}`;
+}
+
+/** One line in which nothing is hidden. */
+function plain(text: string): string {
+  return cells(printable(text))
+    .map(({ shown }) => shown)
+    .join('');
+}
+
+function quoted(word: string): string {
+  return /^[\w@%+=:,./^~*?[\]{}-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+function found(command: string, { ruleId, level, confidence, span, via, message, suggestion }: Finding): string[] {
+  const reached = via.length > 0 ? `, through ${via.join(' › ')}` : '';
+  return [
+    `${paint(COLOURS[level], level)} ${ruleId} ${paint('dim', `(${confidence}${reached})`)}`,
+    ...spot(command, span).flatMap(({ line, marks }) => [
+      `  ${line}`,
+      ...(marks === '' ? [] : [`  ${paint(COLOURS[level], marks)}`]),
+    ]),
+    `  ${plain(message)}`,
+    ...(suggestion === '' ? [] : [`  instead: ${plain(suggestion)}`]),
+  ];
+}
+
+function decided({ verdict, unmatched, suggestRules }: Decision): string[] {
+  return [
+    `${paint(COLOURS[verdict], verdict)} by the rules`,
+    ...unmatched.map((text) => `  no rule allows: ${plain(text)}`),
+    ...suggestRules.map((rule) => `  would allow it: ${plain(rule)}`),
+  ];
+}

@@ -1,0 +1,58 @@
+import { type Cell, cells } from './columns.ts';
+
+/** A line of a command, and below it the marks. */
+export interface MarkedLine {
+  line: string;
+  marks: string;
+}
+
+/** The most columns of a line, and the most lines, that are shown. */
+const COLUMNS = 100;
+const LINES = 8;
+/** What stays before the first mark when a line has to be cut. */
+const LEAD = 20;
+
+/** The lines of a command that a span lies on, with the span underlined. Offsets are UTF-16 units; an empty span is a place. */
+export function spot(command: string, [from, to]: [number, number]): MarkedLine[] {
+  const marked: MarkedLine[] = [];
+  let start = 0;
+  let more = 0;
+  for (const text of command.split('\n')) {
+    const end = start + text.length;
+    const touched = from === to ? from >= start && from <= end : from < end && to > start;
+    if (touched && marked.length < LINES) marked.push(mark(text, Math.max(0, from - start), to - start));
+    else if (touched) more += 1;
+    start = end + 1;
+  }
+  if (more > 0) marked.push({ line: `… ${more} more ${more === 1 ? 'line' : 'lines'}`, marks: '' });
+  return marked;
+}
+
+function mark(text: string, from: number, to: number): MarkedLine {
+  const all = cells(text);
+  const first = all.findIndex((cell) => cell.to > from);
+  const { shown, before, after } = cut(all, first < 0 ? all.length : first);
+  const line = shown.map((cell) => cell.shown).join('');
+  const marks = shown.map((cell) => (cell.from < to && cell.to > from ? '^' : ' ').repeat(cell.width)).join('');
+  // What lies behind the last character is a place too.
+  const place = from >= text.length ? '^' : '';
+  return {
+    line: `${before}${line}${after}`,
+    marks: `${before && ' '}${marks}${place}`.trimEnd() || '^',
+  };
+}
+
+/** So many cells that they fit, those around the first mark. */
+function cut(all: Cell[], first: number): { shown: Cell[]; before: string; after: string } {
+  const width = (some: Cell[]) => some.reduce((sum, cell) => sum + cell.width, 0);
+  if (width(all) <= COLUMNS) return { shown: all, before: '', after: '' };
+  const start = Math.max(0, first - LEAD);
+  const shown: Cell[] = [];
+  let columns = 0;
+  for (const cell of all.slice(start)) {
+    if (columns + cell.width > COLUMNS - 2) break;
+    columns += cell.width;
+    shown.push(cell);
+  }
+  return { shown, before: start > 0 ? '…' : '', after: start + shown.length < all.length ? '…' : '' };
+}
