@@ -21,8 +21,22 @@ const RUNS: { steps: Step[]; printed: unknown[][] }[] = [
     steps: [{ call: { command: 'exit 3', mode: 'background' } }, call('sleep 1'), { say: 'It is up.' }],
     printed: [['exit 3: exited'], ['It is up.']],
   },
+  {
+    steps: [call('rm -rf /no-such-folder/cache'), call('npm publish'), { say: 'The cache is empty.' }],
+    printed: [['rm -rf /no-such-folder/cache'], ['The cache is empty.']],
+  },
   { steps: [call('test "$APP_USER" = ann')], printed: [['test "$APP_USER" = ann → 0']] },
 ];
+
+/** What the comments of a block say of ai 6. */
+function forSix(block: string): string {
+  const told = block
+    .replace(/toolsContext: \{ bash: (.*?) \}, \/\/ ai 6: .*/, 'experimental_context: $1,')
+    .replace(/tools: \{ bash \},\n\s*toolApproval: .* \/\/ ai 6: (.*)/, '$1,')
+    .replace(/\.\.\.responseMessages\); \/\/ ai 6: (.*)/, '...$1);')
+    .replace(/, reason = '' \} = part; \/\/ ai 6: (.*)/, ' } = part; const reason = $1;');
+  return told.replace('{ content, responseMessages, text }', '{ content, response, text }');
+}
 
 beforeAll(() => mkdir(folder, { recursive: true }));
 afterEach(() => {
@@ -43,11 +57,8 @@ describe.each(MAJORS)('%s', (name, { script }) => {
     Object.assign(globalThis, { AI_SDK_DEFAULT_PROVIDER: provider });
     const log = vi.spyOn(console, 'log').mockImplementation(() => {});
     const major = name.replace(' ', '');
-    const source = (blocks[index] as string)
-      .replaceAll("from 'ai';", `from '${major}';`)
-      .replace(/toolsContext: \{ bash: (.*?) \}, \/\/.*/, (line, context) =>
-        name === 'ai 6' ? `experimental_context: ${context},` : line,
-      );
+    const block = blocks[index] as string;
+    const source = (name === 'ai 6' ? forSix(block) : block).replaceAll("from 'ai';", `from '${major}';`);
     const { outputText } = ts.transpileModule(source, {
       compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 },
     });
