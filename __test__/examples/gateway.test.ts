@@ -99,6 +99,40 @@ fs.writeFileSync(f, fs.readFileSync(f, "utf8").replace("length - 1", "length"))'
     expect(code).toBe(0);
   });
 
+  test('nothing runs that nobody could be asked about, and the model is told', async () => {
+    const folder = await temporaryFolder();
+    await writeFile(join(folder, 'kept.txt'), '');
+    const gateway = await fakeGateway((index) =>
+      index === 0
+        ? {
+            say: 'A clean start.',
+            calls: [{ command: 'rm -rf ../no-such-folder && rm kept.txt' }, { command: 'echo two' }],
+          }
+        : { say: 'Then not.' },
+    );
+    const { code, stdout } = await (await start(['clean up', '--cwd', folder], gateway.env)).ended;
+    expect(await readdir(folder)).toEqual(['kept.txt']);
+    expect(stdout).toMatch(/^The agent asks to run:\n {2}rm -rf \.\.\/no-such-folder && rm kept\.txt\n\nin \//m);
+    expect(stdout).toContain('  ✗ nothing ran: it was not approved');
+    expect(stdout).toMatch(/^ {2}│ two$/m);
+    expect(JSON.stringify(gateway.requests[1]?.body.prompt)).toContain('Nobody is there to be asked');
+    expect(stdout).toMatch(/^✓ the agent is done$/m);
+    expect(code).toBe(0);
+  });
+
+  test('what is denied is told to the model, which goes on', async () => {
+    const folder = await temporaryFolder();
+    const gateway = await fakeGateway((index) =>
+      index === 0
+        ? { say: 'All at once.', calls: [{ command: 'git add -A && git commit -m all' }] }
+        : { say: 'One by one.' },
+    );
+    const { stdout } = await (await start(['commit', '--cwd', folder], gateway.env)).ended;
+    expect(stdout).toContain('✗ nothing ran: permission denied: blind git add commands');
+    expect(lastResult(gateway.requests[1] as GatewayRequest)).toContain('specify files explicitly');
+    expect(stdout).toMatch(/^✓ the agent is done$/m);
+  });
+
   test('a gateway that refuses is reported', async () => {
     const gateway = await fakeGateway(() => new Error('no such key'));
     const { code, stdout } = await (await start([], gateway.env)).ended;

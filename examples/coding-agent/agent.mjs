@@ -1,6 +1,7 @@
 import { BackgroundRegistry } from 'agent-bash';
-import { BASH_INSTRUCTIONS, backgroundNotices, createBashTool } from 'agent-bash/ai';
+import { BASH_INSTRUCTIONS, backgroundNotices, createBashTool, createToolApproval } from 'agent-bash/ai';
 import { stepCountIs, ToolLoopAgent } from 'ai6';
+import { askPerson } from './ask.mjs';
 
 const INSTRUCTIONS = `You are a careful coding agent. You work in one folder, with a bash tool and nothing else.
 Say in a sentence what you are about to do, do it, and read the result before you go on.
@@ -32,41 +33,61 @@ export async function runAgent({ model, task, folder, env, transcript, signal })
   const commands = new Commands();
   // Without a folder of its own: what the agent starts in the background ends with it, even when it is killed.
   const registry = new BackgroundRegistry();
+  const bash = createBashTool({
+    cwd: folder,
+    env,
+    registry,
+    perCall: ({ toolCallId }) => ({
+      onBeforeRun: () => commands.began(toolCallId),
+      onAfterRun: ({ result }) => commands.ended(toolCallId, result),
+    }),
+  });
+  const approval = createToolApproval({ tool: bash });
   const agent = new ToolLoopAgent({
     model,
     instructions: INSTRUCTIONS,
-    tools: {
-      bash: createBashTool({
-        cwd: folder,
-        env,
-        registry,
-        perCall: ({ toolCallId }) => ({
-          onBeforeRun: () => commands.began(toolCallId),
-          onAfterRun: ({ result }) => commands.ended(toolCallId, result),
-        }),
-      }),
-    },
+    tools: { bash: { ...bash, needsApproval: approval.needsApproval } },
     prepareStep: backgroundNotices(registry),
     stopWhen: stepCountIs(MAX_STEPS),
   });
 
   let failed = false;
   let finishReason = '';
+  /** @type {import('ai6').ModelMessage[]} */
+  const messages = [{ role: 'user', content: task }];
   try {
-    const { fullStream } = await agent.stream({ prompt: task, abortSignal: signal });
-    for await (const part of fullStream) {
-      if (part.type === 'text-start') transcript.gap();
-      else if (part.type === 'text-delta') transcript.say(part.text);
-      else if (part.type === 'tool-call') transcript.begin(part.toolCallId, Object(part.input));
-      else if (part.type === 'tool-result' && part.preliminary)
-        transcript.progress(part.toolCallId, Object(part.output));
-      else if (part.type === 'tool-result') transcript.end(part.toolCallId, Object(part.output));
-      else if (part.type === 'tool-error') transcript.end(part.toolCallId, { error: messageOf(part.error), code: '' });
-      else if (part.type === 'finish') finishReason = part.finishReason;
-      else if (part.type === 'error') {
-        failed = true;
-        if (!signal.aborted) transcript.problem(`The model failed: ${messageOf(part.error)}`);
+    for (;;) {
+      /** @type {{ approvalId: string, toolCall: { toolCallId: string, input: unknown } }[]} */
+      const requests = [];
+      const { fullStream, response } = await agent.stream({ messages, abortSignal: signal });
+      for await (const part of fullStream) {
+        if (part.type === 'text-start') transcript.gap();
+        else if (part.type === 'text-delta') transcript.say(part.text);
+        else if (part.type === 'tool-call') transcript.begin(part.toolCallId, Object(part.input));
+        else if (part.type === 'tool-approval-request') requests.push(part);
+        else if (part.type === 'tool-output-denied')
+          transcript.end(part.toolCallId, { error: 'it was not approved', code: '' });
+        else if (part.type === 'tool-result' && part.preliminary)
+          transcript.progress(part.toolCallId, Object(part.output));
+        else if (part.type === 'tool-result') transcript.end(part.toolCallId, Object(part.output));
+        else if (part.type === 'tool-error')
+          transcript.end(part.toolCallId, { error: messageOf(part.error), code: '' });
+        else if (part.type === 'finish') finishReason = part.finishReason;
+        else if (part.type === 'error') {
+          failed = true;
+          if (!signal.aborted) transcript.problem(`The model failed: ${messageOf(part.error)}`);
+        }
       }
+      if (failed || signal.aborted || requests.length === 0) break;
+      // The agent goes on where it stopped, with what the person says.
+      messages.push(...(await response).messages);
+      /** @type {import('ai6').ToolApprovalResponse[]} */
+      const answers = [];
+      for (const { approvalId, toolCall } of requests) {
+        const { reason } = await approval.judge(Object(toolCall.input), toolCall);
+        answers.push({ type: 'tool-approval-response', approvalId, ...(await askPerson(transcript, reason, signal)) });
+      }
+      messages.push({ role: 'tool', content: answers });
     }
   } catch (error) {
     failed = true;

@@ -145,6 +145,14 @@ export class Transcript {
     this.#line(this.#paint.green(`  ✓ pid ${pid} · ${how[state]}`));
   }
 
+  /** What a person has to decide. @param {string} why */
+  question(why) {
+    this.#gap();
+    this.#line(this.#paint.bold('The agent asks to run:'));
+    for (const line of why.split('\n')) this.#line(printable(line));
+    this.#current = null;
+  }
+
   /** What goes wrong on the way. @param {string} text */
   problem(text) {
     this.#gap();
