@@ -20,7 +20,7 @@ export interface Analysis {
   complete: boolean;
   /** Whether all of it only reads. A program named by its path is not taken for the one it is called, and git may run code on a read: both are `'unknown'`. */
   readOnly: 'yes' | 'no' | 'unknown';
-  /** What was found, in the order of the command. */
+  /** What was found, the strictest first. */
   findings: Finding[];
   /** Every simple command in it, at whatever depth, in the order of the text. */
   commands: CommandUnit[];

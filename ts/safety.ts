@@ -75,13 +75,14 @@ function folder(cwd: string | undefined): string {
   }
 }
 
-function home({ home }: AnalyzeOptions, env: Record<string, string | undefined>): string | null {
+/** The user's home; empty where there is none. */
+function home({ home }: AnalyzeOptions, env: Record<string, string | undefined>): string {
   const given = home || env.HOME;
   if (given) return given;
   try {
     return homedir();
   } catch {
-    return null;
+    return '';
   }
 }
 

@@ -59,8 +59,8 @@ export async function runAgent({ model, task, folder, env, transcript, signal })
     for (;;) {
       /** @type {{ approvalId: string, toolCall: { toolCallId: string, input: unknown } }[]} */
       const requests = [];
-      const { fullStream, response } = await agent.stream({ messages, abortSignal: signal });
-      for await (const part of fullStream) {
+      const stream = await agent.stream({ messages, abortSignal: signal });
+      for await (const part of stream.fullStream) {
         if (part.type === 'text-start') transcript.gap();
         else if (part.type === 'text-delta') transcript.say(part.text);
         else if (part.type === 'tool-call') transcript.begin(part.toolCallId, Object(part.input));
@@ -80,7 +80,7 @@ export async function runAgent({ model, task, folder, env, transcript, signal })
       }
       if (failed || signal.aborted || requests.length === 0) break;
       // The agent goes on where it stopped, with what the person says.
-      messages.push(...(await response).messages);
+      messages.push(...(await stream.response).messages);
       /** @type {import('ai6').ToolApprovalResponse[]} */
       const answers = [];
       for (const { approvalId, toolCall } of requests) {

@@ -119,7 +119,7 @@ export async function createProject() {
     }
     await must(
       folder,
-      'git -c init.defaultBranch=main init --quiet && git add . && git commit --quiet -m "Price a cart"',
+      `git -c init.defaultBranch=main init --quiet && git add ${Object.keys(FILES).join(' ')} && git commit --quiet -m "Price a cart"`,
     );
     const first = (await must(folder, 'git rev-parse HEAD')).trim();
     return { folder, env: ENV, verify: () => verify(folder, first), remove };

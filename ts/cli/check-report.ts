@@ -35,15 +35,15 @@ interface Node {
 /** The simple commands; below each one those that it runs. */
 function tree({ commands, cwd }: Analysis): string[] {
   const roots: Node[] = [];
-  // The last node of each depth.
-  const open: Node[] = [];
+  // The last one that was reached in this way: whatever comes through it stands below it.
+  const last = new Map<string, Node>();
   for (const unit of commands) {
     const nesting = nestingOf(unit);
-    const depth = Math.min(nesting.length, open.length);
     const via = nesting.at(-1);
     const node: Node = { label: `${via === undefined ? '' : `${via}: `}${label(unit, cwd)}`, children: [] };
-    (open[depth - 1]?.children ?? roots).push(node);
-    open.splice(depth, open.length, node);
+    const parent = via === undefined ? undefined : last.get(JSON.stringify(nesting.slice(0, -1)));
+    (parent?.children ?? roots).push(node);
+    last.set(JSON.stringify(unit.via), node);
   }
   return drawn(roots);
 }
