@@ -1,5 +1,5 @@
 import { homedir } from 'node:os';
-import { resolve } from 'node:path';
+import { isAbsolute, resolve } from 'node:path';
 import type { Analysis, Decision, SafetyRule } from './analysis';
 import { BashError } from './errors';
 import { loadNative } from './native';
@@ -77,8 +77,8 @@ function folder(cwd: string | undefined): string {
 
 /** The user's home; empty where there is none. */
 function home({ home }: AnalyzeOptions, env: Record<string, string | undefined>): string {
-  const given = home || env.HOME;
-  if (given) return given;
+  if (home) return home;
+  if (env.HOME && isAbsolute(env.HOME)) return env.HOME;
   try {
     return homedir();
   } catch {

@@ -1,4 +1,4 @@
-import { mkdirSync, realpathSync } from 'node:fs';
+import { mkdirSync, readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BashResult, bash } from 'agent-bash';
 import { type ApprovalOptions, type BashToolOptions, createBashTool, createToolApproval } from 'agent-bash/ai';
@@ -161,6 +161,17 @@ describe.each(HOSTS)('%s', (name, major, place) => {
       await answer(true);
       expect(ran()).toEqual([ASKS]);
     });
+  });
+
+  it('really runs it, and says nothing more about what was asked', async () => {
+    const cwd = realpathSync(folder());
+    const command = 'rm -rf /opt/no-such-folder; echo really > ran';
+    const tool = { run: undefined, cwd, safety: { onAsk: 'deny' } } as const;
+    const { go, answer, read } = conversation(steps(command), { tool });
+    await go();
+    await answer(true);
+    expect(readFileSync(join(cwd, 'ran'), 'utf8')).toBe('really\n');
+    expect(read()).toMatchObject([{ type: 'text', value: '(no output)\n\nexit code: 0' }]);
   });
 
   it('runs what was approved for good: by now a rule allows it', async () => {

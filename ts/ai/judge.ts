@@ -1,4 +1,4 @@
-import { type Analysis, type AnalyzeOptions, analyze, BashError, type BashOptions, type Finding } from 'agent-bash';
+import { type AnalyzeOptions, analyze, BashError, type BashOptions } from 'agent-bash';
 import type { BashToolOptions } from './types.ts';
 
 /** What the engine has to know to judge a command as `bash()` does with these options. */
@@ -29,16 +29,29 @@ export function approvedOptions(options: BashToolOptions): BashToolOptions {
  * refused, and gives the notes of one that runs.
  */
 export function judge(command: string, options: BashOptions): string[] {
-  const { safety } = options;
+  const { safety = 'default' } = options;
+  if (!isSafety(safety))
+    throw new BashError(
+      'ERR_BASH_INVALID_ARG',
+      'safety: it is not one of default, off, or an object of rules, wrappers, onAsk',
+    );
   if (safety === 'off') return [];
   const { verdict, findings } = analyze(command, analyzeOptions(options));
   const refused = verdict === 'deny' || (verdict === 'ask' && typeof safety === 'object' && safety.onAsk === 'deny');
-  if (refused)
-    throw new BashError('ERR_BASH_BLOCKED', strictest(findings, verdict)[0]?.message ?? verdict, undefined, findings);
-  return findings.map(({ message }) => message);
+  if (refused) throw new BashError('ERR_BASH_BLOCKED', findings[0]?.message ?? verdict, undefined, findings);
+  return findings.map(({ level, message, ruleId }) => `${level === 'ask' ? ASKS : 'warning'}: ${message} (${ruleId})`);
 }
 
-/** The findings that the verdict comes from. */
-export function strictest(findings: Finding[], verdict: Analysis['verdict']): Finding[] {
-  return findings.filter(({ level }) => level === verdict);
+/** A mistyped name must not leave a guard as it is; the values are looked at by `analyze`. */
+function isSafety(safety: unknown): boolean {
+  if (typeof safety !== 'object' || safety === null) return safety === 'default' || safety === 'off';
+  return Object.keys(safety).every((name) => ['rules', 'wrappers', 'onAsk'].includes(name));
+}
+
+/** How a note begins of what a person would be asked about, here and in the core. */
+const ASKS = 'a person would be asked about this';
+
+/** The notes of a call that a person has approved: there is nothing left to ask. */
+export function approvedNotes(notes: string[]): string[] {
+  return notes.filter((note) => !note.startsWith(`${ASKS}: `));
 }

@@ -5,7 +5,7 @@ import { formatOutput } from './format.ts';
 import { HeadStop } from './head-stop.ts';
 import { describeTool } from './instructions.ts';
 import { intercept, interceptRules } from './intercept.ts';
-import { approvedOptions, judge } from './judge.ts';
+import { approvedNotes, approvedOptions, judge } from './judge.ts';
 import { applyLineLimits } from './line-limits.ts';
 import { live } from './live.ts';
 import { adoptedNotes, answerTask, registryOf, taskQuestion } from './manage.ts';
@@ -129,6 +129,7 @@ async function* runCall(
     output =
       intercept(command, options) ??
       (yield* runPlan(judged(planCall(command, input, options), options), options, call.abortSignal));
+    if ('notes' in output && approvedByPerson(call)) output = { ...output, notes: approvedNotes(output.notes) };
   } catch (error) {
     output = nothingRan(error, 'ERR_BASH_SPAWN');
   }

@@ -1,0 +1,121 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { bash } from 'agent-bash';
+import { type BashToolError, type BashToolOptions, createBashTool } from 'agent-bash/ai';
+import { describe, expect, it, vi } from 'vitest';
+import { folder } from '../support/index.ts';
+import { callTool, runTool } from './fixtures/call.ts';
+
+const ASKS = 'rm -rf /opt/no-such-folder';
+const DENIED = 'git push --force origin main';
+const MESSAGE =
+  'permission denied: git push --force is not allowed. Use --force-with-lease for safer force pushes, or push without force';
+
+/** The tool with `bash`, and with something in its place: the same holds for both. */
+const RUNS: [string, () => BashToolOptions][] = [
+  ['bash', () => ({})],
+  [
+    'an injected run',
+    () => ({ run: vi.fn<typeof bash>((command, options) => bash(command, { ...options, safety: 'off' })) }),
+  ],
+];
+
+describe.each(RUNS)('with %s', (_, options) => {
+  it('a denied command starts nothing, and the model reads what to run instead', async () => {
+    const cwd = folder();
+    const given = options();
+    const { output, text } = await callTool({ ...given, cwd }, `touch started; ${DENIED}`);
+    expect(output).toMatchObject({
+      error: MESSAGE,
+      code: 'ERR_BASH_BLOCKED',
+      findings: [{ ruleId: 'git-force-push' }],
+    });
+    expect(text).toBe(`${MESSAGE}\nInstead: git push --force-with-lease origin main`);
+    expect(structuredClone(output)).toEqual(output);
+    expect(existsSync(join(cwd, 'started'))).toBe(false);
+    if (given.run) expect(given.run).not.toHaveBeenCalled();
+  });
+
+  it('what asks runs with a note, or is refused where nobody is there', async () => {
+    const { notes, exitCode } = await runTool(options(), ASKS);
+    expect({ notes, exitCode }).toEqual({
+      notes: [expect.stringMatching(/^a person would be asked about this: .* \(rm-recursive\)$/)],
+      exitCode: 0,
+    });
+    const { output } = await callTool({ ...options(), safety: { onAsk: 'deny' } }, ASKS);
+    expect(output).toMatchObject({ code: 'ERR_BASH_BLOCKED', findings: [{ ruleId: 'rm-recursive', level: 'ask' }] });
+  });
+
+  it('warnings are notes', async () => {
+    const { notes } = await runTool({ ...options(), safety: { rules: { 'rm-recursive': 'warn' } } }, ASKS);
+    expect(notes).toEqual([expect.stringMatching(/^warning: .* \(rm-recursive\)$/)]);
+  });
+
+  it('rules and wrappers of the tool hold, and those of a call go before them', async () => {
+    const safety = { rules: { 'rm-recursive': 'deny' }, wrappers: { again: 'exec-rest' } } as const;
+    expect((await callTool({ ...options(), safety }, `again ${ASKS}`)).output).toMatchObject({
+      code: 'ERR_BASH_BLOCKED',
+    });
+    const perCall = () => ({ safety: 'off' as const });
+    expect(await runTool({ ...options(), safety, perCall }, ASKS)).toMatchObject({ exitCode: 0, notes: [] });
+    const strict = () => ({ safety: { onAsk: 'deny' } as const });
+    expect((await callTool({ ...options(), perCall: strict }, ASKS)).output).toMatchObject({
+      code: 'ERR_BASH_BLOCKED',
+    });
+  });
+
+  it('the folder and the environment of the call count', async () => {
+    const env = { FLAG: '--force' };
+    const denied = (await callTool({ ...options(), env }, 'git push $FLAG')).output as BashToolError;
+    expect(denied.code).toBe('ERR_BASH_BLOCKED');
+    const gone = folder();
+    expect((await callTool(options(), { command: `rm -rf ${gone}`, cwd: gone })).output).toMatchObject({
+      code: 'ERR_BASH_BLOCKED',
+      findings: [{ ruleId: 'rm-critical' }],
+    });
+  });
+
+  it('"off" judges nothing', async () => {
+    expect(await runTool({ ...options(), safety: 'off' }, ASKS)).toMatchObject({ exitCode: 0, notes: [] });
+  });
+
+  it('options that cannot be are the error of the call', async () => {
+    for (const safety of [{ rules: { nothing: 'off' } }, { onask: 'deny' }, { wrappers: { a: 'b' } }, 'on', 1]) {
+      const { output } = await callTool({ ...options(), safety: safety as never }, 'true');
+      expect(output, JSON.stringify(safety)).toMatchObject({ code: 'ERR_BASH_INVALID_ARG' });
+    }
+  });
+
+  it('onBeforeRun decides what is judged, and onAfterRun sees the refusal', async () => {
+    const onAfterRun = vi.fn();
+    const { output } = await callTool(
+      { ...options(), onBeforeRun: () => ({ command: DENIED }), onAfterRun },
+      'echo hi',
+    );
+    expect(onAfterRun).toHaveBeenCalledWith({ command: DENIED, result: output });
+    expect(output).toMatchObject({ code: 'ERR_BASH_BLOCKED' });
+  });
+
+  it('what goes to the background is judged, too', async () => {
+    const { output } = await callTool(options(), { command: DENIED, mode: 'background' });
+    expect(output).toMatchObject({ code: 'ERR_BASH_BLOCKED' });
+  });
+});
+
+it('a run that judges as well says everything once', async () => {
+  const run = vi.fn<typeof bash>(bash);
+  expect((await runTool({ run }, ASKS)).notes).toHaveLength(1);
+});
+
+it('a refusal reads as an error with and without a suggestion', () => {
+  const { toModelOutput } = createBashTool();
+  const output = (suggestion: string): BashToolError => ({
+    error: 'no',
+    code: 'ERR_BASH_BLOCKED',
+    findings: [
+      { ruleId: 'a', level: 'deny', confidence: 'exact', span: [0, 1], argv: [], via: [], message: 'no', suggestion },
+    ],
+  });
+  expect(toModelOutput({ output: output('') })).toEqual({ type: 'error-text', value: 'no' });
+  expect(toModelOutput({ output: output('ls') })).toEqual({ type: 'error-text', value: 'no\nInstead: ls' });
+});
