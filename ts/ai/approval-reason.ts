@@ -1,4 +1,5 @@
 import { type Analysis, type CommandUnit, type Decision, decide } from 'agent-bash';
+import { unitNesting, unitText } from '../unit-text.ts';
 import { joinParts, withSuggestion } from './parts.ts';
 import { visible } from './visible.ts';
 
@@ -61,17 +62,8 @@ function stepsOf({ commands }: Analysis): string[] {
   return steps.length > MOST_LINES ? [...shown, `… and ${steps.length - MOST_LINES} more`] : shown;
 }
 
-function runs({ argv, prefix, assignments, via }: CommandUnit): string[] {
-  if (argv.length === 0) return [];
-  // The words of wrappers in front of the command stand in its prefix already.
-  const own = via.findLastIndex((step) => !prefix.includes(step)) + 1;
-  const nesting = via.slice(0, own);
-  const words = [
-    ...assignments,
-    ...prefix.map(quoted),
-    ...argv.map(({ text, known }) => (known ? quoted(text) : text)),
-  ];
-  return [[...nesting, words.join(' ')].join(' › ')];
+function runs(unit: CommandUnit): string[] {
+  return unit.argv.length === 0 ? [] : [[...unitNesting(unit), unitText(unit)].join(' › ')];
 }
 
 function writes({ redirects }: CommandUnit): string[] {
@@ -80,11 +72,6 @@ function writes({ redirects }: CommandUnit): string[] {
     const file = path ?? (target.known ? '/dev/null' : target.text);
     return /^(?:&?>>?|>\||<>|>&)$/.test(op) && file !== '/dev/null' ? [`write ${file}`] : [];
   });
-}
-
-/** A word as one would type it. */
-function quoted(word: string): string {
-  return /^[\w@%+=:,./^~*?[\]{}-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
 function section(title: string, lines: string[]): string {

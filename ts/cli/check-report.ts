@@ -1,4 +1,5 @@
-import type { Analysis, CommandUnit, Decision, Finding, Verdict } from 'agent-bash';
+import type { Analysis, CommandRedirect, CommandUnit, Decision, Finding, Verdict } from 'agent-bash';
+import { unitNesting, unitText } from '../unit-text.ts';
 import { cells } from './columns.ts';
 import { type Colour, paint, printable } from './console.ts';
 import { spot } from './spot.ts';
@@ -38,7 +39,7 @@ function tree({ commands, cwd }: Analysis): string[] {
   // The last one that was reached in this way: whatever comes through it stands below it.
   const last = new Map<string, Node>();
   for (const unit of commands) {
-    const nesting = nestingOf(unit);
+    const nesting = unitNesting(unit);
     const via = nesting.at(-1);
     const node: Node = { label: `${via === undefined ? '' : `${via}: `}${label(unit, cwd)}`, children: [] };
     const parent = via === undefined ? undefined : last.get(JSON.stringify(nesting.slice(0, -1)));
@@ -55,21 +56,15 @@ function drawn(nodes: Node[], lead = ''): string[] {
   });
 }
 
-/** How the command is reached, without the wrappers whose words stand in front of it. */
-function nestingOf({ via, prefix }: CommandUnit): string[] {
-  return via.slice(0, via.findLastIndex((step) => !prefix.includes(step)) + 1);
+function label(unit: CommandUnit, folder: string): string {
+  const words = [unitText(unit), ...unit.redirects.map(redirectText)].filter((text) => text !== '').join(' ');
+  const shown = [...plain(words)];
+  const elsewhere = unit.cwd === folder ? '' : paint('dim', `  in ${unit.cwd ?? 'a folder that is not known'}`);
+  return `${shown.slice(0, MOST).join('')}${shown.length > MOST ? '…' : ''}${elsewhere}`;
 }
 
-function label({ argv, prefix, assignments, redirects, cwd }: CommandUnit, folder: string): string {
-  const words = [
-    ...assignments,
-    ...prefix,
-    ...argv.map(({ text, known }) => (known ? quoted(text) : text)),
-    ...redirects.map(({ op, fd, target, path }) => `${fd ?? ''}${op} ${path ?? target.text}`),
-  ].join(' ');
-  const shown = [...plain(words)];
-  const elsewhere = cwd === folder ? '' : paint('dim', `  in ${cwd ?? 'a folder that is not known'}`);
-  return `${shown.slice(0, MOST).join('')}${shown.length > MOST ? '…' : ''}${elsewhere}`;
+function redirectText({ op, fd, target, path }: CommandRedirect): string {
+  return `${fd ?? ''}${op}${op.endsWith('&') || op.startsWith('<<') ? '' : ' '}${path ?? target.text}`;
 }
 
 /** One line in which nothing is hidden. */
@@ -77,10 +72,6 @@ function plain(text: string): string {
   return cells(printable(text))
     .map(({ shown }) => shown)
     .join('');
-}
-
-function quoted(word: string): string {
-  return /^[\w@%+=:,./^~*?[\]{}-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
 function found(command: string, { ruleId, level, confidence, span, via, message, suggestion }: Finding): string[] {
