@@ -174,6 +174,34 @@ describe.each(HOSTS)('%s', (name, major, place) => {
     expect(read()).toMatchObject([{ type: 'text', value: '(no output)\n\nexit code: 0' }]);
   });
 
+  it('runs what was approved on a page', async () => {
+    const { model } = script(steps(ASKS));
+    const tool = createBashTool({ run, safety: { onAsk: 'deny' } });
+    const approval = createToolApproval();
+    const settings = {
+      model,
+      tools: { bash: place === 'needsApproval' ? { ...tool, needsApproval: approval.needsApproval } : tool },
+      ...(place === 'toolApproval' && { toolApproval: { bash: approval } }),
+      stopWhen: ai.stepCountIs(5),
+    };
+    /** The message of the model as the page has it in the end. */
+    const shown = async (messages: unknown) => {
+      const stream = ai.streamText({ ...settings, messages } as never).toUIMessageStream();
+      let last: { parts: Record<string, unknown>[] } = { parts: [] };
+      for await (const message of ai.readUIMessageStream({ stream })) last = message as never;
+      return last;
+    };
+    const page: unknown[] = [{ id: '1', role: 'user', parts: [{ type: 'text', text: prompt }] }];
+    const message = await shown([{ role: 'user', content: prompt }]);
+    const part = message.parts.find(({ type }) => type === 'tool-bash') as Record<string, unknown>;
+    expect(part).toMatchObject({ state: 'approval-requested', approval: { id: expect.any(String) } });
+    expect(ran()).toEqual([]);
+    Object.assign(part, { state: 'approval-responded', approval: { ...(part.approval as object), approved: true } });
+    page.push(message);
+    await shown(await ai.convertToModelMessages(page as never, { tools: settings.tools as never }));
+    expect(ran()).toEqual([ASKS]);
+  });
+
   it('runs what was approved for good: by now a rule allows it', async () => {
     const allow = ['echo:*'];
     const { go, answer, asked } = conversation(steps('touch a'), { approval: { allow } });
