@@ -31,8 +31,8 @@ const into = (operator: string) => `${operator}${GAP}(?<path>${FILE})`;
 /** Words, and then a redirect of what they say: a number right before it would make it one of another stream. */
 const SAY_INTO = `${SAY}(?:${BLANK}|(?<![ \\t]\\d+))`;
 
-const GREP_FLAGS = `(?:${BLANK}(?:-[ABCmd]${GAP}\\d+|-[A-Za-pr-z]+|--(?!quiet|silent|help|version)[a-z][a-z-]*(?:=${GLOB})?)){0,9}`;
-const RG_FLAGS = `(?:${BLANK}(?:-[ABCjmM]${GAP}\\d+|-[gtT]${GAP}${GLOB}|-[A-Za-pr-z]+|--(?!quiet|files|help|version|pre|replace|type-list)[a-z][a-z-]*(?:=${GLOB})?)){0,9}`;
+const GREP_FLAGS = `(?:${BLANK}(?:-[ABCmd]${GAP}\\d+|-[A-Za-pr-z]+|--(?:include|exclude(?:-dir)?)${BLANK}${GLOB}|--(?!quiet|silent|help|version)[a-z][a-z-]*(?:=${GLOB})?)){0,9}`;
+const RG_FLAGS = `(?:${BLANK}(?:-[ABCjmM]${GAP}\\d+|-[gtT]${GAP}${GLOB}|-[A-Za-pr-z]+|--(?:i?glob|type(?:-not)?|max-(?:count|depth)|(?:(?:after|before)-)?context)${BLANK}${GLOB}|--(?!quiet|files|help|version|pre|replace|type-list)[a-z][a-z-]*(?:=${GLOB})?)){0,9}`;
 const PATTERN = `${BLANK}(?<pattern>(?!-)${GLOB})`;
 const PATHS = `${BLANK}(?<path>(?!-)${GLOB})(?:${BLANK}(?!-)${GLOB})*`;
 
@@ -179,7 +179,7 @@ export const INTERCEPT_RULES: readonly InterceptRule[] = [
     [
       // One file: the same change in many files is what a shell is for.
       whole(
-        `sed(?:${BLANK}-[nErsuz]+)*${BLANK}(?:-[nErsuz]*i[\\w.~]*(?:${BLANK}(?:''|""))?|--in-place(?:=${WORD})?)(?:${BLANK}(?:-[nErsuz]+|-e${BLANK}${GLOB}))*(?:${BLANK}(?!-)${GLOB})?${BLANK}(?<path>${FILE})`,
+        `sed(?:${BLANK}-[nErsuz]+)*${BLANK}(?:-[nErsuz]*i[\\w.~]*(?:${BLANK}(?:''|""))?|--in-place(?:=${WORD})?)(?:${BLANK}-[nErsuz]+)*(?:(?:${BLANK}-e${BLANK}${GLOB})+|${BLANK}(?!-)${GLOB})${BLANK}(?<path>${FILE})`,
       ),
       whole(
         `(?:perl|ruby)(?:${BLANK}-[0lnw]+)*${BLANK}-[0lnwp]*i[\\w.]*(?:${BLANK}-[0lnwpe]+)*${BLANK}(?!-)${GLOB}${BLANK}(?<path>${FILE})`,
