@@ -98,7 +98,7 @@ export interface Decision {
   verdict: 'allow' | 'ask' | 'deny';
   /** What no allow rule matches: the text of each command, and `write:PATH` for each file that is written. Empty without an `allow` list. */
   unmatched: string[];
-  /** Allow rules, one for each of `unmatched` where there is one, which would allow this command and others like it. Never for wrappers, interpreters, or what stands in a heredoc. */
+  /** Allow rules for what is unmatched, which would allow this command and others like it. Never for wrappers, interpreters, or what stands in a heredoc; none where the analysis itself asks. */
   suggestRules: string[];
 }
 

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import type { analyze, Bridge, NativeRegistry, safetyRules } from '../native.cjs';
+import type { analyze, Bridge, decide, NativeRegistry, safetyRules } from '../native.cjs';
 import { BashError } from './errors';
 
 /** What the addon exports. */
@@ -7,7 +7,7 @@ interface Native {
   Bridge: typeof Bridge;
   NativeRegistry: typeof NativeRegistry;
   analyze: typeof analyze;
-  decide: (analysis: string, allow: string[] | null, ask: string[], deny: string[]) => string;
+  decide: typeof decide;
   safetyRules: typeof safetyRules;
 }
 

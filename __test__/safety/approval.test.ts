@@ -363,7 +363,15 @@ describe('the reason', () => {
     );
     expect(reason).toContain('  - no rule allows npm test, git reset --hard');
     expect(reason).toMatch(/\n\nInstead:\n {2}- git /);
-    expect(reason).toMatch(/\n\nRules that would allow it:\n {2}- npm test/);
+    // No rule would help: the engine itself asks.
+    expect(reason).not.toContain('Rules that would allow it');
+  });
+
+  it('has the rules that would allow it, and names what is written', async () => {
+    const reason = await reasonOf('npm run build > out.txt', { allow: ['npm test'] });
+    expect(reason).toMatch(/\n\nIt would run:\n {2}- npm run build\n {2}- write \/home\/dev\/project\/out.txt\n\n/);
+    expect(reason).toMatch(/\n {2}- no rule allows npm run build[^,]*, write:out\.txt\n\n/);
+    expect(reason).toMatch(/\n\nRules that would allow it:\n {2}- npm run build:\*\n {2}- write:out\.txt$/);
   });
 
   it('names the rule of the host that asks', async () => {
