@@ -38,6 +38,13 @@ describe('run', () => {
     expect(await new Program().run('run', ...args)).toMatchObject({ code, stdout: '', stderr });
   });
 
+  test('refuses what the safety engine denies, and says why', async () => {
+    const { code, stdout, stderr } = await new Program().run('run', 'echo started; git push --force');
+    expect({ code, stdout }).toEqual({ code: 125, stdout: '' });
+    expect(stderr).toMatch(/^agent-bash: permission denied: git push --force is not allowed\. .*\n$/);
+    expect(await new Program().run('run', '--background', 'git add -A')).toMatchObject({ code: 125, stdout: '' });
+  });
+
   test('takes a folder', async () => {
     const cwd = folder();
     expect((await new Program().run('run', 'pwd -P', '--cwd', cwd)).stdout).toBe(`${realpathSync(cwd)}\n`);
