@@ -96,7 +96,8 @@ export async function runAgent({ model, task, folder, env, transcript, signal })
   // The stream ends at once when it is aborted; the command that ran then takes its leave.
   for (const [id, result] of await commands.settled(WIND_DOWN_MS)) transcript.end(id, result);
   await registry.close();
-  if (finishReason === 'tool-calls' && !signal.aborted) transcript.problem(`The agent was not done after ${MAX_STEPS} steps.`);
+  if (finishReason === 'tool-calls' && !signal.aborted)
+    transcript.problem(`The agent was not done after ${MAX_STEPS} steps.`);
   return { finished: !failed && !signal.aborted && finishReason === 'stop' };
 }
 
