@@ -10,6 +10,8 @@ pub mod decide;
 mod engine;
 mod follow;
 mod level;
+#[cfg(test)]
+mod mutation_tests;
 mod options;
 mod read;
 mod read_only;

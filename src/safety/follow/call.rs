@@ -339,7 +339,9 @@ impl Walker<'_> {
                     shell.input = outer;
                 } else {
                     let mut other = self.program(shell, call, &call.assignments, None, elsewhere);
-                    other.args = args;
+                    if !args.is_empty() {
+                        other.args = args;
+                    }
                     other.input = input;
                     self.subshells += 1;
                     self.script(&mut other, &script, inside);
@@ -454,17 +456,11 @@ impl Walker<'_> {
     /// Writes a command down, once.
     fn tell(&mut self, told: Told) {
         let mut hasher = DefaultHasher::new();
-        (
-            told.span.start,
-            &told.argv,
-            &told.prefix,
-            &told.via,
-            &told.folders,
-            told.bomb,
-            &told.assigned,
-            told.confidence,
-        )
-            .hash(&mut hasher);
+        (told.span.start, &told.argv, &told.prefix, &told.via, &told.folders, &told.assigned).hash(&mut hasher);
+        (told.bomb, told.confidence).hash(&mut hasher);
+        for redirect in &told.redirects {
+            (&redirect.op, &redirect.target).hash(&mut hasher);
+        }
         if self.seen.insert(hasher.finish()) {
             self.told.push(told);
         }
