@@ -12,6 +12,8 @@ const options: BashOptions = {
   sanitize: false,
   truncate: { keep: 'tail' },
   spill: false,
+  // Syntax errors and the like are worth a note of the safety engine; here only what bash does counts.
+  safety: 'off',
 };
 
 /** The environment that our bash starts with, so that the plain one gets the same. */
