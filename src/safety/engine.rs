@@ -187,12 +187,8 @@ impl Judge<'_> {
     }
 
     fn read_only(&self, told: &Told) -> ReadOnly {
-        // What it runs is looked at for itself.
-        if told.transparent && !told.redirects.iter().any(Redirect::writes_file) {
-            return ReadOnly::Yes;
-        }
         let Some(folder) = told.folders.first() else { return ReadOnly::Unknown };
-        read_only(&told.command(folder, self.scene), self.environment)
+        read_only(&told.command(folder, self.scene), self.environment, told.transparent)
     }
 
     fn unit(&self, told: &Told) -> CommandUnit {

@@ -9,6 +9,7 @@ mod corpus_tests;
 pub mod decide;
 mod engine;
 mod follow;
+mod glob;
 mod level;
 #[cfg(test)]
 mod mutation_tests;

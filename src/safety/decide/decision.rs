@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde::Serialize;
 
 use super::judged::{Judged, units};
-use super::matching::{allows, may_write, stops};
+use super::matching::{Allowing, may_write, stops};
 use super::pattern::{BadPattern, Pattern};
 use super::suggest::suggest;
 use crate::safety::analysis::Analysis;
@@ -70,9 +70,10 @@ pub(super) fn weigh(judged: &Judged, rules: &Permissions) -> Decision {
 
 /// What no allow rule is for, each once.
 pub(super) fn unmatched(judged: &Judged, allow: &[Pattern]) -> Vec<String> {
+    let allowing = Allowing::new(judged, allow);
     let mut unmatched = Vec::new();
     for unit in judged.units {
-        if !allows(judged, allow, unit) {
+        if !allowing.covers(unit) {
             unmatched.push(unit.source.to_owned());
         }
         for write in &unit.writes {

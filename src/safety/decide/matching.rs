@@ -61,24 +61,55 @@ pub fn may_write(allow: &[Pattern], path: &str, cwd: &str) -> bool {
     allow.iter().any(|rule| matches!(rule, Pattern::Write(glob) if glob.fits(path, cwd)))
 }
 
-/// Whether an allow rule is for this command.
-pub fn allows(judged: &Judged, allow: &[Pattern], unit: &Unit) -> bool {
-    if unit.assignments.iter().any(|assignment| hijacks(assignment)) {
-        return false;
+/// Allow rules, held against one command with all that it nests.
+pub struct Allowing<'a> {
+    allow: &'a [Pattern],
+    /// Commands that a rule is for, with the rule: it may be for what stands within them, too.
+    around: Vec<(&'a Unit<'a>, &'a Pattern)>,
+}
+
+impl<'a> Allowing<'a> {
+    /// For these commands.
+    pub fn new(judged: &Judged<'a>, allow: &'a [Pattern]) -> Self {
+        let fits = |unit: &'a Unit<'a>| {
+            let words = from_elsewhere(unit).unwrap_or(Words { prefix: &[], argv: &unit.argv });
+            allow.iter().filter(move |rule| words.fit(rule, same)).map(move |rule| (unit, rule))
+        };
+        Self { allow, around: judged.units.iter().flat_map(fits).collect() }
     }
-    // Variables alone, or only what other units do.
-    if unit.argv.is_empty() || unit.wrapper {
-        return true;
+
+    /// Whether a rule is for this command.
+    pub fn covers(&self, unit: &Unit) -> bool {
+        if unit.assignments.iter().any(|assignment| hijacks(assignment)) {
+            return false;
+        }
+        // Variables alone, or only what other units do.
+        if unit.argv.is_empty() || unit.wrapper {
+            return true;
+        }
+        let fits = |words: Words| self.allow.iter().any(|rule| words.fit(rule, same));
+        let nested = |(outer, _): &&(&Unit, &Pattern)| outer.span.0 <= unit.span.0 && unit.span.1 <= outer.span.1;
+        let mut around = self.around.iter().filter(nested);
+        // Through sudo, su and ssh only a rule that names them allows: before this command, or around its script.
+        if is_elsewhere(unit) {
+            return from_elsewhere(unit).is_some_and(fits)
+                || around.any(|(outer, _)| outer.wrapper && from_elsewhere(outer).is_some());
+        }
+        fits(Words { prefix: &[], argv: &unit.argv })
+            || !unit.prefix.is_empty() && fits(Words { prefix: &unit.prefix, argv: &unit.argv })
+            || !unit.via.is_empty() && around.any(|(_, rule)| names(rule, unit))
     }
-    // A name with a path is another name.
-    let fits = |words: Words| allow.iter().any(|rule| words.fit(rule, |rule, head| rule == head));
-    if !is_elsewhere(unit) {
-        return fits(Words { prefix: &[], argv: &unit.argv })
-            || !unit.prefix.is_empty() && fits(Words { prefix: &unit.prefix, argv: &unit.argv });
-    }
-    // Through sudo, su and ssh only a rule that names them allows: before this command, or around its script.
-    let around = |outer: &&Unit| outer.wrapper && outer.span.0 <= unit.span.0 && unit.span.1 <= outer.span.1;
-    from_elsewhere(unit).is_some_and(fits) || judged.units.iter().filter(around).filter_map(from_elsewhere).any(fits)
+}
+
+/// A name with a path is another name.
+fn same(rule: &str, head: &str) -> bool {
+    rule == head
+}
+
+/// Whether a rule for a command around this one names this one, too: `npx tsc:*` does, `find:*` does not.
+fn names(rule: &Pattern, inner: &Unit) -> bool {
+    let Pattern::Command { words, .. } = rule else { return false };
+    inner.argv.first().is_some_and(|(head, known)| *known && words.iter().skip(1).any(|word| word == head))
 }
 
 /// Whether it runs as somebody else, or on another machine.

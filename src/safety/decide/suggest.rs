@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::arity::words;
 use super::decision::unmatched;
 use super::judged::{Judged, Unit};
-use super::matching::{allows, is_elsewhere, may_write};
+use super::matching::{Allowing, is_elsewhere, may_write};
 use super::pattern::Pattern;
 use super::write_glob::literal;
 use crate::safety::rules::quote;
@@ -18,10 +18,11 @@ const MAX_RULES: usize = 20;
 
 /// Rules which, added to those that allow already, allow all of it; none where a part of it cannot be allowed by a rule.
 pub fn suggest(judged: &Judged, allow: &[Pattern]) -> Vec<String> {
+    let allowing = Allowing::new(judged, allow);
     let mut rules = Vec::new();
     let mut seen = HashSet::new();
     for unit in judged.units {
-        if !allows(judged, allow, unit) {
+        if !allowing.covers(unit) {
             let Some(rule) = rule(unit) else { return Vec::new() };
             if seen.insert(rule.clone()) {
                 rules.push(rule);

@@ -1,6 +1,6 @@
 //! A glob for files that may be written: `src/**`, `*.log`, `/tmp/**`.
 
-use crate::safety::rules::Glob;
+use crate::safety::glob::Glob;
 
 /// A glob over paths. `*` stays within a folder, `**` does not. Names with a leading dot count like all others, but for
 /// `.git`, which only its own name means: what git runs by itself lies there.
@@ -67,7 +67,7 @@ impl WriteGlob {
                 match part {
                     Part::Any => next[at] |= *name != ".git",
                     Part::Up => {}
-                    Part::One { glob, git } => next[at + 1] |= glob.covers_any(name) && (*git || *name != ".git"),
+                    Part::One { glob, git } => next[at + 1] |= glob.fits(name) && (*git || *name != ".git"),
                 }
             }
             skip(parts, &mut next);

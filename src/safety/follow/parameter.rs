@@ -2,8 +2,12 @@
 
 use super::shell::{Shell, hole, number};
 use super::walk::{Context, Walker};
+use crate::safety::glob::Glob;
 use crate::safety::read::Parameter;
 use crate::safety::value::{Piece, Value};
+
+/// Longer texts are not cut.
+const MAX_CUT: usize = 4096;
 
 /// What a parameter comes to.
 pub(super) enum Expanded {
@@ -197,8 +201,10 @@ fn change(value: &Value, op: &str, operand: &Value) -> Value {
     };
     let pattern = operand.pattern();
     let changed = match (op, pattern) {
-        ("#" | "##", Some(pattern)) => cut_front(text, &pattern, op == "##"),
-        ("%" | "%%", Some(pattern)) => cut_back(text, &pattern, op == "%%"),
+        // Each place of a long text would be tried.
+        ("#" | "##" | "%" | "%%", Some(_)) if text.len() > MAX_CUT => None,
+        ("#" | "##", Some(_)) => Some(Glob::of(operand.pieces()).cut_front(text, op == "##").to_owned()),
+        ("%" | "%%", Some(_)) => Some(Glob::of(operand.pieces()).cut_back(text, op == "%%").to_owned()),
         ("^^", Some(pattern)) if pattern.is_empty() => Some(text.to_uppercase()),
         (",,", Some(pattern)) if pattern.is_empty() => Some(text.to_lowercase()),
         ("/" | "//", Some(pattern)) if !pattern.contains(['*', '?', '[', '\\']) => {
@@ -213,29 +219,6 @@ fn change(value: &Value, op: &str, operand: &Value) -> Value {
     changed.map_or_else(hole, Value::of)
 }
 
-fn cut_front(text: &str, pattern: &str, longest: bool) -> Option<String> {
-    let ends = text.char_indices().map(|(at, _)| at).chain([text.len()]).take(512);
-    let mut hits = ends.filter(|end| glob_matches(pattern, &text[..*end]));
-    let end = if longest { hits.next_back_or_last() } else { hits.next() };
-    Some(text[end.unwrap_or(0)..].to_owned())
-}
-
-fn cut_back(text: &str, pattern: &str, longest: bool) -> Option<String> {
-    let starts = text.char_indices().map(|(at, _)| at).chain([text.len()]).take(512);
-    let mut hits = starts.filter(|start| glob_matches(pattern, &text[*start..]));
-    let start = if longest { hits.next() } else { hits.next_back_or_last() };
-    Some(text[..start.unwrap_or(text.len())].to_owned())
-}
-
-/// The last of a few.
-trait LastOf: Iterator + Sized {
-    fn next_back_or_last(&mut self) -> Option<Self::Item> {
-        self.last()
-    }
-}
-
-impl<I: Iterator> LastOf for I {}
-
 fn substring(text: &str, range: &str) -> Option<String> {
     let (offset, length) = range.split_once(':').map_or((range, None), |(offset, length)| (offset, Some(length)));
     let offset = offset.trim().parse::<usize>().ok()?;
@@ -244,8 +227,4 @@ fn substring(text: &str, range: &str) -> Option<String> {
         Some(length) => chars.take(length.trim().parse().ok()?).collect(),
         None => chars.collect(),
     })
-}
-
-fn glob_matches(pattern: &str, text: &str) -> bool {
-    pattern == text
 }

@@ -12,12 +12,14 @@ use crate::safety::tables::files::{TEE, WGET};
 use crate::safety::tables::readers::{PLAIN, READERS, RUNNING, Reader, TELLING, VERSIONS, WRITERS};
 use crate::safety::value::{Piece, Value};
 
-/// Whether one command only reads; what it runs in its turn is judged for itself.
-pub fn read_only(command: &Command, environment: Environment) -> ReadOnly {
+/// Whether one command only reads. What it runs in its turn is judged for itself; a `wrapper` does nothing else.
+pub fn read_only(command: &Command, environment: Environment, wrapper: bool) -> ReadOnly {
     let redirected = command.redirects.iter().map(redirect).max().unwrap_or(ReadOnly::Yes);
     let running = command.assignments.iter().any(|(name, value)| runs(name, value));
     let assigned = if running { ReadOnly::Unknown } else { ReadOnly::Yes };
-    redirected.max(assigned).max(program(command, environment))
+    // Another machine may have other programs by these names.
+    let own = if wrapper { when(command.name() != Some("ssh")) } else { program(command, environment) };
+    redirected.max(assigned).max(own)
 }
 
 fn redirect(redirect: &Redirect) -> ReadOnly {

@@ -31,6 +31,7 @@ fn what_only_reads() {
         "sort x",
         "timeout 5 ls",
         "bash -c 'ls | wc -l'",
+        "bash -c 'ls' > /dev/null",
         "xargs grep x < list",
         "for f in *; do wc -l \"$f\"; done",
         "if [ -f x ]; then cat x; fi",
@@ -87,6 +88,7 @@ fn what_may_not() {
         "PAGER=./x man ls",
         "less +!date x",
         "curl https://example.com",
+        "ssh host ls",
         "git -c core.fsmonitor=false --no-pager frobnicate",
         "echo 'x",
     ] {

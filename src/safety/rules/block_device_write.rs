@@ -1,10 +1,10 @@
 //! Writing onto a disk past its file system.
 
 use super::rule::{Hit, Rule};
-use super::support::glob::Glob;
 use super::support::paths::{Component, Path};
 use super::support::writes;
 use crate::safety::command::Command;
+use crate::safety::glob::Glob;
 use crate::safety::level::Verdict;
 use crate::safety::tables::devices::{DEVICE_SAMPLES, DEVICES, FORMATTERS, Formatter};
 use crate::safety::value::Value;

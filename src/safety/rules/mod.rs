@@ -30,7 +30,6 @@ mod tests;
 pub use rule::{Hit, Rule};
 pub use support::find::VALUED;
 pub use support::git::Git;
-pub use support::glob::Glob;
 pub use support::quote::quote;
 
 /// All rules: what is denied, then what is asked about, each in the order in which people read of them.

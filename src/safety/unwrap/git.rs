@@ -178,6 +178,12 @@ fn settings(parsed: &Parsed, subcommand: &str, rest: &[Value], found: &mut Vec<I
                 found.extend(alias_command(&value, rest));
             }
         } else if SETTINGS.contains(&lower.as_str()) || SETTING_ENDS.iter().any(|end| lower.ends_with(end)) {
+            // `core.fsmonitor=false` switches off what is built in, and names no program.
+            if lower == "core.fsmonitor"
+                && value.known().is_some_and(|value| matches!(value, "true" | "false" | "0" | "1"))
+            {
+                continue;
+            }
             let script = if value.prefix().starts_with('!') { after(&value, 1) } else { value };
             found.extend(known_script(script, "git -c"));
         }

@@ -1,7 +1,7 @@
 //! A command line of find: where it searches, what it deletes, and whether tests narrow that down.
 
-use super::glob::{Glob, Reach};
 use crate::safety::command::Command;
+use crate::safety::glob::{Glob, Reach};
 use crate::safety::value::Value;
 
 /// One search.

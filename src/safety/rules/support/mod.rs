@@ -1,8 +1,7 @@
-//! What rules share: paths and their worth, globs held against names, git's command line, text for people.
+//! What rules share: paths and their worth, git's command line, text for people.
 
 pub mod find;
 pub mod git;
-pub mod glob;
 pub mod paths;
 pub mod pathspec;
 pub mod quote;

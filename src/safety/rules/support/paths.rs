@@ -1,7 +1,7 @@
 //! Where an operand points, as far as that can be told without looking at any folder.
 
-use super::glob::{Glob, Reach};
 use crate::safety::command::Scene;
+use crate::safety::glob::{Glob, Reach};
 use crate::safety::tables::devices::SYSTEM_FOLDERS;
 use crate::safety::value::{Piece, Value};
 

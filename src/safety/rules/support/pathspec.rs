@@ -1,7 +1,7 @@
 //! What a pathspec of git means.
 
-use super::glob::{Glob, Reach};
 use super::paths::{Component, Path};
+use crate::safety::glob::{Glob, Reach};
 use crate::safety::value::{Piece, Value};
 
 /// A pathspec, its magic taken off.

@@ -88,15 +88,40 @@ impl Glob {
         if name.starts_with('.') && !hidden_fits {
             return false;
         }
-        self.covers_any(name)
+        self.fits(name)
     }
 
     /// The same, where a leading dot is a character like all others.
-    pub fn covers_any(&self, name: &str) -> bool {
+    pub fn fits(&self, name: &str) -> bool {
         let text: Vec<char> = name.chars().collect();
+        self.reached(&text)[text.len()]
+    }
+
+    /// What is left of a text when its shortest or longest beginning that fits is cut off, as by `${x#…}`.
+    pub fn cut_front<'a>(&self, text: &'a str, longest: bool) -> &'a str {
+        let chars: Vec<char> = text.chars().collect();
+        let reached = self.reached(&chars);
+        let mut ends = (0..reached.len()).filter(|at| reached[*at]);
+        let end = if longest { ends.next_back() } else { ends.next() };
+        let bytes: usize = chars[..end.unwrap_or(0)].iter().map(|char| char.len_utf8()).sum();
+        &text[bytes..]
+    }
+
+    /// The same at its end, as by `${x%…}`.
+    pub fn cut_back<'a>(&self, text: &'a str, longest: bool) -> &'a str {
+        let chars: Vec<char> = text.chars().rev().collect();
+        let reached = Self { nodes: reversed(&self.nodes) }.reached(&chars);
+        let mut ends = (0..reached.len()).filter(|at| reached[*at]);
+        let end = if longest { ends.next_back() } else { ends.next() };
+        let bytes: usize = chars[..end.unwrap_or(0)].iter().map(|char| char.len_utf8()).sum();
+        &text[..text.len() - bytes]
+    }
+
+    /// At which places of a text it may end.
+    fn reached(&self, text: &[char]) -> Vec<bool> {
         let mut start = vec![false; text.len() + 1];
         start[0] = true;
-        walk(&self.nodes, &text, start, 0)[text.len()]
+        walk(&self.nodes, text, start, 0)
     }
 
     /// How much of any folder it stands for.
@@ -107,6 +132,15 @@ impl Glob {
         }
         if !named(&self.nodes) && fits() > 0 { Reach::All } else { Reach::Some }
     }
+}
+
+/// The same from its end.
+fn reversed(nodes: &[Node]) -> Vec<Node> {
+    let turn = |node: &Node| match node {
+        Node::Group { kind, of } => Node::Group { kind: *kind, of: of.iter().map(|nodes| reversed(nodes)).collect() },
+        node => node.clone(),
+    };
+    nodes.iter().rev().map(turn).collect()
 }
 
 /// Whether a letter or digit is written in it, outside of classes.
@@ -334,6 +368,25 @@ mod tests {
             ("[0-9]*", Reach::Some),
         ] {
             assert_eq!(glob(pattern).reach(), reach, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn what_is_cut_off() {
+        for (pattern, text, front, longest_front, back, longest_back) in [
+            ("*.", "a.b.c", "b.c", "c", "a.b.c", "a.b.c"),
+            (".*", "a.b.c", "a.b.c", "a.b.c", "a.b", "a"),
+            ("*/", "/x/y", "x/y", "y", "/x/y", "/x/y"),
+            ("/*", "/x/y", "x/y", "", "/x", ""),
+            ("x", "é", "é", "é", "é", "é"),
+            ("?", "éa", "a", "a", "é", "é"),
+            ("@(ab|b)", "ab", "", "", "a", ""),
+        ] {
+            let glob = glob(pattern);
+            assert_eq!(glob.cut_front(text, false), front, "{pattern} {text}");
+            assert_eq!(glob.cut_front(text, true), longest_front, "{pattern} {text}");
+            assert_eq!(glob.cut_back(text, false), back, "{pattern} {text}");
+            assert_eq!(glob.cut_back(text, true), longest_back, "{pattern} {text}");
         }
     }
 
