@@ -57,3 +57,30 @@ fn ids_are_kebab_case_and_unique() {
         assert!(!rule.doc.is_empty() && !rule.doc.contains("  "), "{}", rule.id);
     }
 }
+
+#[test]
+fn long_commands_are_judged_in_time() {
+    let many = |start: &str, word: &str, count: usize| format!("{start} {}", vec![word; count].join(" "));
+    for command in [
+        many("rm -rf", "a*b?c[d-f]*", 20_000),
+        many("rm -rf", "../../../../a/b/c", 20_000),
+        many("git add", ":(top,glob)**/x*", 20_000),
+        many("git push origin", "--for", 20_000),
+        many("git -c a.b=c", "-c a.b=c", 20_000),
+        many("find .", "( -name x -o", 20_000),
+        many("find . -delete", "-o -delete", 20_000),
+        many("cp", "/dev/sd*", 20_000),
+        many("tee", "~/.x/y", 20_000),
+        many("mkfs.ext4", "-Fn/dev/x", 20_000),
+        format!("rm -rf {}", "*a".repeat(50_000)),
+        format!("rm -rf {}", "a/../".repeat(40_000)),
+        format!("git add '{}'", "*?".repeat(50_000)),
+        format!("sed '{}' x", "s/a/b/;".repeat(30_000)),
+        format!("awk '{}' x", "{print $1}".repeat(20_000)),
+    ] {
+        let start = std::time::Instant::now();
+        judge(&command);
+        let took = start.elapsed();
+        assert!(took.as_secs() < 5, "{took:?}: {}", &command[..40]);
+    }
+}
