@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::matching::{base_name, git_command};
-use crate::safety::tables::arity::{ARITIES, Arity, VERSIONED};
+use crate::safety::tables::arity::{ALONE, ARITIES, Arity, VERSIONED};
 
 static BY_WORDS: LazyLock<HashMap<&str, Arity>> = LazyLock::new(|| ARITIES.iter().copied().collect());
 
@@ -34,7 +34,16 @@ pub fn words(argv: &[(&str, bool)]) -> Option<(usize, Arity)> {
     if operands.iter().any(runs) {
         return Some((1, Arity::Never));
     }
+    // Then it is a wrapper.
+    let execs = |(word, _): &(&str, bool)| matches!(*word, "-exec" | "-execdir" | "-ok" | "-okdir");
+    if matches!(head, "find" | "gfind") && argv.iter().any(execs) {
+        return Some((1, Arity::Never));
+    }
     let Arity::Words(count) = found else { return Some((argv.len(), found)) };
+    // `make` alone makes what comes first.
+    if argv.len() == 1 && ALONE.contains(&head) {
+        return Some((1, found));
+    }
     let end = first - 1 + count;
     // `npm run` alone is something else than `npm run build`.
     if count > 1 && (end > argv.len() || (first..end).any(|at| option(&at))) {
@@ -59,6 +68,10 @@ mod tests {
             ("npm run build", "npm run build:*"),
             ("npm run", "npm run"),
             ("npm test", "npm test:*"),
+            ("make", "make:*"),
+            ("make test", "make test:*"),
+            ("find . -name x", "find . -name x"),
+            ("find . -exec wc {} +", ""),
             ("npm --prefix app run build", "npm --prefix app run build"),
             ("docker compose up -d", "docker compose up:*"),
             ("docker ps", "docker ps:*"),

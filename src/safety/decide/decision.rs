@@ -68,21 +68,24 @@ pub(super) fn weigh(judged: &Judged, rules: &Permissions) -> Decision {
     Decision { verdict, unmatched, suggest_rules }
 }
 
-/// What no allow rule is for, each once.
+/// What no allow rule is for; a command that stands there several times, once.
 pub(super) fn unmatched(judged: &Judged, allow: &[Pattern]) -> Vec<String> {
     let allowing = Allowing::new(judged, allow);
     let mut unmatched = Vec::new();
+    let mut seen = HashSet::new();
+    let mut written = HashSet::new();
     for unit in judged.units {
-        if !allowing.covers(unit) {
+        // The same text may come to several commands: `"$@"` in a function.
+        if !allowing.covers(unit) && seen.insert((unit.source, &unit.prefix, &unit.argv)) {
             unmatched.push(unit.source.to_owned());
         }
         for write in &unit.writes {
-            if !write.path.is_some_and(|path| may_write(allow, path, judged.first_cwd)) {
-                unmatched.push(format!("write:{}", write.path.map_or(write.text, |path| judged.relative(path))));
+            let may = write.path.is_some_and(|path| may_write(allow, path, judged.first_cwd));
+            let name = write.path.map_or(write.text, |path| judged.relative(path));
+            if !may && written.insert(name) {
+                unmatched.push(format!("write:{name}"));
             }
         }
     }
-    let mut seen = HashSet::new();
-    unmatched.retain(|entry| seen.insert(entry.clone()));
     unmatched
 }

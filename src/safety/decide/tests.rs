@@ -187,3 +187,28 @@ fn whole_commands() {
     assert!(whole("cat <<E\n$(ls)\nE", Some(&[]), &[], &[]).suggest_rules.is_empty());
     assert_eq!(whole("git checkout main > out", Some(&[]), &[], &[]).suggest_rules, ["git checkout:*", "write:out"]);
 }
+
+#[test]
+fn suggestions_for_everyday_commands_allow_them() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/__test__/safety/corpus");
+    let mut count = 0;
+    for file in std::fs::read_dir(folder).unwrap() {
+        for line in
+            std::fs::read_to_string(file.unwrap().path()).unwrap().lines().filter(|line| !line.trim().is_empty())
+        {
+            let (wanted, _, command, _): (String, Option<String>, String, String) = serde_json::from_str(line).unwrap();
+            let rules = whole(&command, Some(&[]), &[], &[]).suggest_rules;
+            if wanted != "allow" || rules.is_empty() {
+                continue;
+            }
+            count += 1;
+            let rules: Vec<&str> = rules.iter().map(String::as_str).collect();
+            assert_eq!(whole(&command, Some(&rules), &[], &[]).verdict, Verdict::Allow, "{command} {rules:?}");
+            for rule in &rules {
+                let all = whole(&command, Some(&[]), &[], &[]).unmatched.len();
+                assert!(whole(&command, Some(&[rule]), &[], &[]).unmatched.len() < all, "{command} {rule}");
+            }
+        }
+    }
+    assert!(count > 300, "{count}");
+}

@@ -149,6 +149,7 @@ pub static ARITIES: &[(&str, Arity)] = &[
     ("fd", Exact),
     ("fdfind", Exact),
     ("find", Exact),
+    ("gfind", Exact),
     ("gem install", Exact),
     ("gh api", Exact),
     ("http", Exact),
@@ -301,6 +302,9 @@ pub static ARITIES: &[(&str, Arity)] = &[
     ("yarn exec", Never),
     ("zsh", Never),
 ];
+
+/// Programs with more than one word that do the usual when they are given none.
+pub static ALONE: &[&str] = &["gmake", "just", "make", "rake", "task"];
 
 /// Interpreters whose name may end in a version, as `python3.12` does.
 pub static VERSIONED: &[&str] = &["python", "pypy", "ruby", "perl", "php", "lua", "node"];
