@@ -8,6 +8,8 @@ use crate::safety::value::{Piece, Value};
 
 /// Longer texts are not cut.
 const MAX_CUT: usize = 4096;
+/// Longer patterns are not read whole.
+const MAX_PATTERN: usize = 256;
 
 /// What a parameter comes to.
 pub(super) enum Expanded {
@@ -196,15 +198,23 @@ fn either(found: Option<Vec<Value>>, operand: Value) -> Value {
 /// `#`, `%`, `/`, `^` and the like.
 fn change(value: &Value, op: &str, operand: &Value) -> Value {
     let Some(text) = value.known() else {
-        // Taking something off the end leaves the beginning, and the other way round.
-        return hole();
+        // `${d%/}` of each of `*/`. What else is cut off such a name leaves what no glob says.
+        return match (op, operand.known(), value.pieces()) {
+            ("%" | "%%", Some("/"), [before @ .., Piece::Text(last)]) if last.ends_with('/') => {
+                let mut rest = Value::default();
+                before.iter().for_each(|piece| rest.push(piece.clone()));
+                rest.push(Piece::Text(last[..last.len() - 1].to_owned()));
+                rest
+            }
+            _ => hole(),
+        };
     };
     let pattern = operand.pattern();
     let changed = match (op, pattern) {
         // Each place of a long text would be tried.
-        ("#" | "##" | "%" | "%%", Some(_)) if text.len() > MAX_CUT => None,
-        ("#" | "##", Some(_)) => Some(Glob::of(operand.pieces()).cut_front(text, op == "##").to_owned()),
-        ("%" | "%%", Some(_)) => Some(Glob::of(operand.pieces()).cut_back(text, op == "%%").to_owned()),
+        ("#" | "##" | "%" | "%%", Some(pattern)) if text.len() > MAX_CUT || pattern.len() > MAX_PATTERN => None,
+        ("#" | "##", Some(pattern)) => Some(Glob::parse(&pattern).cut_front(text, op == "##").to_owned()),
+        ("%" | "%%", Some(pattern)) => Some(Glob::parse(&pattern).cut_back(text, op == "%%").to_owned()),
         ("^^", Some(pattern)) if pattern.is_empty() => Some(text.to_uppercase()),
         (",,", Some(pattern)) if pattern.is_empty() => Some(text.to_lowercase()),
         ("/" | "//", Some(pattern)) if !pattern.contains(['*', '?', '[', '\\']) => {
