@@ -1,5 +1,6 @@
 //! Which reading a command gets.
 
+use super::escapes;
 use super::evaluate;
 use super::exec_rest::exec_rest;
 use super::find::{fd, find};
@@ -25,6 +26,8 @@ pub fn unwrap(command: &Command, input: &Input, custom: &Custom) -> Vec<Inner> {
     if let Some(kind) = custom.get(name) {
         return special::custom(command, name, input, *kind);
     }
+    // `npx rimraf@5`
+    let name = name.split_once('@').map_or(name, |(name, _)| name);
     if let Some(found) = builtin(command, name, input) {
         return found;
     }
@@ -32,6 +35,7 @@ pub fn unwrap(command: &Command, input: &Input, custom: &Custom) -> Vec<Inner> {
         return found;
     }
     let mut found = hooks(command, name);
+    found.extend(escapes::debugger(command, name));
     let mut known = false;
     for wrapper in wrappers::of(name) {
         known = true;
@@ -67,7 +71,10 @@ fn builtin(command: &Command, name: &str, input: &Input) -> Option<Vec<Inner>> {
         "env" | "genv" => return special::split_string(command),
         "capsh" => special::capsh(command),
         "docker" | "podman" | "nerdctl" => return special::entrypoint(command),
-        "rimraf" | "rimraf.cmd" => special::rimraf(command),
+        "rimraf" | "rimraf.cmd" | "del-cli" => special::rimraf(command),
+        "expect" => escapes::expect(command, input),
+        "emacs" | "emacsclient" => escapes::emacs(command),
+        "make" | "gmake" => escapes::make(command, input),
         _ => return None,
     })
 }

@@ -1,6 +1,7 @@
 //! What a command runs in its turn: `sudo rm`, `bash -c '…'`, `xargs rm`, `python -c '…'`.
 
 mod dispatch;
+mod escapes;
 mod evaluate;
 mod exec_rest;
 mod find;

@@ -1,5 +1,7 @@
 //! Wrappers that set up a language's or a project's environment.
 
+use crate::safety::options::Spec;
+
 use super::wrapper::{Dashes, Form, Wrapper};
 
 const NPX: &str = "yqhvc:p:w:n:";
@@ -238,14 +240,15 @@ pub(super) static TOOLCHAIN: &[Wrapper] = &[
         .chdir(&["C", "cd"])
         .script(&["c", "command"]),
     Wrapper::rest(&["direnv"], "", &[]).sub(&[&["exec"]], "", &[]).operands(1),
-    Wrapper::rest(
-        &["nix-shell"],
-        "p:A:E:I:j:Qk",
-        &["packages=", "run=", "command=", "pure", "attr=", "expr=", "keep=", "arg=", "argstr=", "option="],
-    )
-    .script(&["run", "command"])
-    .stop(&["p", "packages"])
-    .child(),
+    // Its operands are packages.
+    Wrapper {
+        spec: Spec::gnu(
+            "pA:E:I:j:Qk:",
+            &["packages", "run=", "command=", "pure", "attr=", "expr=", "keep=", "arg=", "argstr=", "option="],
+        ),
+        ..Wrapper::rest(&["nix-shell"], "", &[]).script(&["run", "command"]).dashes(Dashes::Need).child()
+    },
+    Wrapper::rest(&["shx"], "s", &["silent"]).child(),
     Wrapper::rest(
         &["nix"],
         "c:iku:",

@@ -98,7 +98,7 @@ static INTERPRETERS: &[Interpreter] = &[
         ..BASE
     },
     Interpreter {
-        names: &["node", "nodejs", "tsx", "ts-node", "esno", "bun"],
+        names: &["node", "nodejs", "tsx", "ts-node", "esno", "zx", "bun"],
         language: &JAVASCRIPT,
         spec: Spec::leading("ce:hipr:vC:P:TO:", NODE),
         code: &["e", "eval"],

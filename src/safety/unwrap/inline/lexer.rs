@@ -6,10 +6,10 @@ use super::token::{LONG_SIGNS, Part, SIGNS, Token, Use};
 
 /// A program while it is cut.
 pub(super) struct Lexer<'a> {
-    text: &'a [char],
-    at: usize,
+    pub(super) text: &'a [char],
+    pub(super) at: usize,
     syntax: &'a Syntax,
-    tokens: Vec<Token>,
+    pub(super) tokens: Vec<Token>,
     /// Open `(` and `[`: lines do not end a statement in them.
     open: usize,
     /// Code that stands inside of strings and patterns.
@@ -32,7 +32,7 @@ impl<'a> Lexer<'a> {
         std::mem::take(&mut self.tokens)
     }
 
-    fn letter(&self, ahead: usize) -> char {
+    pub(super) fn letter(&self, ahead: usize) -> char {
         self.text.get(self.at + ahead).copied().unwrap_or('\0')
     }
 
@@ -113,7 +113,7 @@ impl<'a> Lexer<'a> {
         self.push(&body, quote, escapes, inside, used);
     }
 
-    fn push(&mut self, body: &[char], quote: char, escapes: bool, inside: Inside, used: Use) {
+    pub(super) fn push(&mut self, body: &[char], quote: char, escapes: bool, inside: Inside, used: Use) {
         let template = used == Use::Template;
         let parts = match (inside, escapes) {
             (Inside::Text, true) => vec![Part::Text(escaped(body, self.syntax.python))],
@@ -162,62 +162,6 @@ impl<'a> Lexer<'a> {
         let end = self.at.min(self.text.len());
         self.at = (end + 3).min(self.text.len());
         self.text[from.min(end)..end].to_vec()
-    }
-
-    /// What stands between the bracket or sign that the cursor is on and the one that closes it.
-    fn delimited(&mut self) -> Vec<char> {
-        let open = self.letter(0);
-        let close = match open {
-            '(' => ')',
-            '[' => ']',
-            '{' => '}',
-            '<' => '>',
-            other => other,
-        };
-        self.at += 1;
-        let from = self.at;
-        let mut depth = 1;
-        while self.at < self.text.len() {
-            match self.letter(0) {
-                '\\' => self.at += 1,
-                letter if letter == close => {
-                    depth -= 1;
-                    if depth == 0 {
-                        break;
-                    }
-                }
-                letter if letter == open => depth += 1,
-                _ => {}
-            }
-            self.at += 1;
-        }
-        let end = self.at.min(self.text.len());
-        self.at = (end + 1).min(self.text.len());
-        self.text[from.min(end)..end].to_vec()
-    }
-
-    /// Ruby's `%w(…)`.
-    fn percent(&mut self) -> bool {
-        let kind = self.letter(1);
-        let named = kind.is_ascii_alphabetic();
-        let open = if named { self.letter(2) } else { kind };
-        if open.is_alphanumeric()
-            || open.is_whitespace()
-            || open == '\0'
-            || (named && !"wWqQxiI".contains(kind))
-            || (!named && open == '=')
-        {
-            return false;
-        }
-        self.at += if named { 2 } else { 1 };
-        let body = self.delimited();
-        match kind {
-            'w' | 'W' | 'i' | 'I' => self.tokens.push(Token::List(split(&body))),
-            'x' => self.push(&body, open, true, Inside::Hash, Use::Run),
-            'q' => self.push(&body, open, false, Inside::Text, Use::Text),
-            _ => self.push(&body, open, true, Inside::Hash, Use::Text),
-        }
-        true
     }
 
     fn word(&mut self) -> bool {
@@ -273,57 +217,8 @@ impl<'a> Lexer<'a> {
         self.push_parts(parts, Use::Text);
     }
 
-    /// Perl's `qw(…)` and others that look like names.
-    fn operator(&mut self, word: &str) -> bool {
-        let two = matches!(word, "s" | "tr" | "y");
-        if !two && !matches!(word, "q" | "qq" | "qw" | "qx" | "qr" | "m") {
-            return false;
-        }
-        let mut blanks = 0;
-        while self.letter(blanks) == ' ' {
-            blanks += 1;
-        }
-        let open = self.letter(blanks);
-        let named = matches!(self.tokens.last(), Some(Token::Sign("->" | "{" | "$" | "@" | "%")));
-        if named
-            || open.is_alphanumeric()
-            || open.is_whitespace()
-            || matches!(open, '\0' | ',' | ';' | ')' | '=')
-            || (blanks > 0 && open == '#')
-        {
-            return false;
-        }
-        self.at += blanks;
-        let body = self.delimited();
-        match word {
-            "q" => self.push(&body, open, false, Inside::Text, Use::Text),
-            "qq" => self.push(&body, open, true, Inside::Dollar, Use::Text),
-            "qw" => self.tokens.push(Token::List(split(&body))),
-            "qx" => self.push(&body, open, true, Inside::Dollar, Use::Run),
-            _ => {
-                let mut second = Vec::new();
-                if two {
-                    // `s{…}{…}` opens again, `s/…/…/` does not.
-                    if matches!(open, '(' | '[' | '{' | '<') {
-                        while self.letter(0).is_whitespace() && self.at < self.text.len() {
-                            self.at += 1;
-                        }
-                    } else {
-                        self.at -= usize::from(self.at > 0);
-                    }
-                    second = self.delimited();
-                }
-                if self.skip_flags() && word == "s" {
-                    self.nested.push(second.iter().collect());
-                }
-                self.tokens.push(Token::Text(Vec::new(), Use::Text));
-            }
-        }
-        true
-    }
-
     /// Letters behind a pattern; whether `e` is among them.
-    fn skip_flags(&mut self) -> bool {
+    pub(super) fn skip_flags(&mut self) -> bool {
         let mut runs = false;
         while self.letter(0).is_ascii_alphabetic() {
             runs |= self.letter(0) == 'e';
@@ -333,7 +228,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// Whether a value may begin here, so that `/` is no division and `%` no remainder.
-    fn expects_value(&self) -> bool {
+    pub(super) fn expects_value(&self) -> bool {
         match self.tokens.last() {
             None | Some(Token::Line) => true,
             Some(Token::Sign(sign)) => !matches!(*sign, ")" | "]" | "}"),
@@ -395,8 +290,4 @@ fn raw(body: &[char], quote: char) -> String {
         }
     }
     text
-}
-
-fn split(body: &[char]) -> Vec<String> {
-    body.iter().collect::<String>().split_whitespace().map(str::to_owned).collect()
 }
