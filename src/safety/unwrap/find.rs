@@ -3,14 +3,15 @@
 use super::inner::Inner;
 use super::items::replaced;
 use super::matches::{Matches, Name};
+use super::words::weight;
 use crate::safety::command::Command;
 use crate::safety::value::{Piece, Value};
 
 /// How many start folders and parentheses are looked at.
 const STARTS: usize = 16;
 const DEPTH: usize = 64;
-/// About how many words may be written out in all.
-const WORDS: usize = 100_000;
+/// How much may be written out in all.
+const WEIGHT: usize = 1 << 20;
 
 /// Tests and actions that take a word each.
 const VALUED: &[&str] = &[
@@ -102,7 +103,7 @@ pub(super) fn find(command: &Command) -> Vec<Inner> {
     let deep = argv.windows(2).any(|pair| pair[0].known() == Some("-mindepth") && pair[1].known() != Some("0"));
     let all = if deep { Matches::inside() } else { Matches::everything() };
     let here = all.clone();
-    let mut walk = Walk { command, starts, all, outer: Vec::new(), any: None, here, budget: WORDS, found: Vec::new() };
+    let mut walk = Walk { command, starts, all, outer: Vec::new(), any: None, here, budget: WEIGHT, found: Vec::new() };
     walk.run(first);
     walk.found
 }
@@ -243,13 +244,14 @@ impl Walk<'_> {
         }
         let matches = self.outer.iter().fold(self.here.clone(), |matches, (_, around, _)| matches.and(around.clone()));
         let beside = word.ends_with("dir");
+        let cost = weight(words);
         for start in &self.starts {
             for (folder, item) in matches.items(start, beside) {
-                if words.len() > self.budget {
+                if cost > self.budget {
                     self.found.push(Inner::Opaque { via });
                     return;
                 }
-                self.budget -= words.len();
+                self.budget -= cost;
                 let made = words.iter().map(|word| replaced(word, "{}", &item).unwrap_or_else(|| word.clone()));
                 let mut inner = Inner::argv(made.collect(), via.as_str());
                 if let Inner::Argv { cwd, .. } = &mut inner {

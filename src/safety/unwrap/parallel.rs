@@ -2,7 +2,7 @@
 
 use super::inner::Inner;
 use super::items::{Cut, bounded, cut, replaced};
-use super::words::joined;
+use super::words::{joined, weight};
 use crate::safety::command::{Command, Input};
 use crate::safety::options::{Spec, parse};
 use crate::safety::value::{Piece, Value};
@@ -99,8 +99,8 @@ const SPEC: Spec = Spec::leading(
     ],
 );
 
-/// About how many words may be written out in all.
-const WORDS: usize = 100_000;
+/// How much may be written out in all.
+const WEIGHT: usize = 1 << 19;
 /// How many items get a script of their own.
 const ITEMS: usize = 64;
 
@@ -124,7 +124,7 @@ pub(super) fn parallel(command: &Command, name: &str, input: &Input) -> Vec<Inne
         name == "sem" || parsed.has(&["pipe", "pipepart", "semaphore"]),
     );
     let mark = parsed.value(&["I", "i"]).and_then(Value::known).unwrap_or("{}").to_owned();
-    let most = ITEMS.min(1 + WORDS / template.len().max(1));
+    let most = ITEMS.min(1 + WEIGHT / weight(template).max(1));
     let text = joined(template);
     let scripts: Vec<Value> = match sources {
         None => vec![text],

@@ -7,6 +7,16 @@ pub(super) fn same(word: &Value, text: &str) -> bool {
     word.known() == Some(text)
 }
 
+/// About how much work it is to copy these words.
+pub(super) fn weight(words: &[Value]) -> usize {
+    let piece = |piece: &Piece| match piece {
+        Piece::Text(text) | Piece::Glob(text) => text.len(),
+        Piece::OneOf(texts) => texts.iter().map(String::len).sum(),
+        Piece::Hole(_) => 1,
+    };
+    words.iter().map(|word| 8 + word.pieces().iter().map(piece).sum::<usize>()).sum()
+}
+
 /// Words with blanks between them.
 pub(super) fn joined(words: &[Value]) -> Value {
     let mut all = Value::default();

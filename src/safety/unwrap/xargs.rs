@@ -2,6 +2,7 @@
 
 use super::inner::Inner;
 use super::items::{Cut, bounded, cut, replaced};
+use super::words::weight;
 use crate::safety::command::{Command, Input};
 use crate::safety::options::{Parsed, Spec, parse};
 use crate::safety::value::{Piece, Value};
@@ -30,8 +31,8 @@ const SPEC: Spec = Spec::leading(
     ],
 );
 
-/// About how many words may be written out in all.
-const WORDS: usize = 100_000;
+/// How much may be written out in all.
+const WEIGHT: usize = 1 << 20;
 /// How many items get a command of their own.
 const ITEMS: usize = 256;
 
@@ -54,7 +55,7 @@ pub(super) fn xargs(command: &Command, input: &Input) -> Vec<Inner> {
     if let Some(mark) = &mark
         && words.iter().any(|word| marked(word, mark))
     {
-        let items = bounded(items, ITEMS.min(1 + WORDS / words.len().max(1)));
+        let items = bounded(items, ITEMS.min(1 + WEIGHT / weight(words).max(1)));
         return items.iter().map(|item| with_item(words, mark, item)).collect();
     }
     // BSD: one word is replaced with all items.

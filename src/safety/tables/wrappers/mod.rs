@@ -30,6 +30,12 @@ pub fn of(name: &str) -> impl Iterator<Item = &'static Wrapper> {
     BY_NAME.get(name).into_iter().flatten().copied()
 }
 
+/// All entries, for tests.
+#[cfg(test)]
+pub fn all() -> impl Iterator<Item = &'static Wrapper> {
+    TABLES.into_iter().flatten()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
