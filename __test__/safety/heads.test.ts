@@ -33,20 +33,42 @@ const borrowed = cases().filter(({ script }) => !untraceable.test(script));
 
 const variables = { PATH: process.env.PATH, HOME: '/home/of/nobody', LC_ALL: 'C.UTF-8', TZ: 'UTC' };
 
-/** The first word of a line of a trace, as bash quotes it there. */
-function firstWord(line: string): string {
-  let word = '';
-  let rest = line;
-  while (rest !== '' && !/^\s/.test(rest)) {
-    const quoted = /^'([^']*)'/.exec(rest) ?? /^\$'((?:[^'\\]|\\.)*)'/.exec(rest) ?? /^\\(.)/s.exec(rest);
-    word += quoted ? quoted[1]?.replaceAll('\\r', '\r') : rest[0];
-    rest = rest.slice(quoted ? quoted[0].length : 1);
+const escapes: Record<string, string> = {
+  n: '\n',
+  t: '\t',
+  r: '\r',
+  a: '\x07',
+  b: '\b',
+  f: '\f',
+  v: '\v',
+  E: '\x1b',
+  e: '\x1b',
+};
+
+/** The words of a command in a trace, as bash quotes them there. */
+function words(line: string): string[] {
+  const found: string[] = [];
+  let word: string | undefined;
+  for (let rest = line; rest !== ''; ) {
+    const [whole, blanks, single, ansi, escaped, plain] =
+      /^(?:(\s+)|'([^']*)'|\$'((?:[^'\\]|\\.)*)'|\\(.)|(.))/s.exec(rest) ?? [];
+    rest = rest.slice(whole?.length);
+    if (blanks !== undefined) {
+      if (word !== undefined) found.push(word);
+      word = undefined;
+      continue;
+    }
+    const bytes = (octal: string) => String.fromCharCode(Number.parseInt(octal, 8));
+    const decoded = ansi?.replace(/\\([0-7]{1,3}|.)/gs, (_, code: string) =>
+      /^[0-7]/.test(code) ? bytes(code) : (escapes[code] ?? code),
+    );
+    word = `${word ?? ''}${single ?? decoded ?? escaped ?? plain}`;
   }
-  return word;
+  return word === undefined ? found : [...found, word];
 }
 
-/** The names of all that bash executed as a simple command, functions and builtins too, in its subshells and in other bash that it ran. */
-async function executed(script: string, base: string): Promise<Set<string>> {
+/** All that bash executed as a simple command, functions and builtins too, in its subshells and in other bash that it ran. */
+async function executed(script: string, base: string): Promise<string[][]> {
   const cwd = join(base, 'here');
   const trace = join(base, 'trace');
   const setup = join(base, 'setup');
@@ -62,22 +84,24 @@ async function executed(script: string, base: string): Promise<Set<string>> {
     killSignal: 'SIGKILL',
   });
   await once(child, 'exit');
-  const lines = (existsSync(trace) ? readFileSync(trace, 'utf8') : '').split('\n');
-  const heads = lines.flatMap((line) => {
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: the mark of a line of the trace
-    const [, text] = /^\x01+(.*)$/s.exec(line) ?? [];
-    // Another line of a word; a compound command; assignments alone.
-    if (text === undefined || /^(for|case|select) |^\[\[ |^\(\( |^[A-Za-z_]\w*(\[.*\])?\+?=/.test(text)) return [];
-    const head = firstWord(text);
-    return head === '' ? [] : [head.slice(head.lastIndexOf('/') + 1)];
+  const text = existsSync(trace) ? readFileSync(trace, 'utf8') : '';
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the mark of a line of the trace
+  const entries = text.replace(/\n$/, '').split(/(?:^|\n)\x01+/);
+  entries.shift();
+  return entries.flatMap((entry) => {
+    // A compound command; assignments alone.
+    if (/^(for|case|select) |^\[\[ |^\(\( |^[A-Za-z_]\w*(\[.*\])?\+?=/.test(entry)) return [];
+    const all = words(entry);
+    return all.length > 0 && all[0] !== '' ? [all] : [];
   });
-  return new Set(heads);
 }
+
+const baseName = (head = '') => head.slice(head.lastIndexOf('/') + 1);
 
 /** The names of its units, and of the wrappers in front of them. */
 function known({ commands }: Analysis): Set<string> {
   const heads = commands.flatMap(({ name, prefix }) => [...(name === null ? [] : [name]), ...prefix]);
-  return new Set(heads.map((head) => head.slice(head.lastIndexOf('/') + 1)));
+  return new Set(heads.map(baseName));
 }
 
 describe('the commands that `analyze` finds are the ones that bash runs', () => {
@@ -88,7 +112,7 @@ describe('the commands that `analyze` finds are the ones that bash runs', () => 
   });
 
   /** Looks at all of them, several at a time, and gives what is wrong with each. */
-  async function misses(scripts: Script[], wrong: (analysis: Analysis, ran: Set<string>) => string | undefined) {
+  async function misses(scripts: Script[], wrong: (analysis: Analysis, ran: string[][]) => string | undefined) {
     const found: string[] = [];
     const left = [...scripts];
     const worker = async () => {
@@ -107,9 +131,9 @@ describe('the commands that `analyze` finds are the ones that bash runs', () => 
   }
 
   /** What bash ran and `analyze` has not seen; where a head is not known, it may be that one, and a person is asked. */
-  function overlooked(analysis: Analysis, ran: Set<string>): string | undefined {
+  function overlooked(analysis: Analysis, ran: string[][]): string | undefined {
     const names = known(analysis);
-    const missing = [...ran].filter((head) => !names.has(head));
+    const missing = [...new Set(ran.map(([head]) => baseName(head)))].filter((head) => !names.has(head));
     const open = analysis.commands.some(({ name }) => name === null) || !analysis.complete;
     const asks = analysis.verdict === 'ask' || analysis.verdict === 'deny';
     // One of several values that a variable may have, each of which was judged.
@@ -138,7 +162,8 @@ describe('the commands that `analyze` finds are the ones that bash runs', () => 
   });
 
   test('nothing else was seen in straight scripts', async () => {
-    const found = await misses(straight, (analysis, ran) => {
+    const found = await misses(straight, (analysis, commands) => {
+      const ran = new Set(commands.map(([head]) => baseName(head)));
       // What another program runs, and what a handler runs that nothing calls, is in no trace of bash.
       const extra = analysis.commands.flatMap(({ name, via }) =>
         name === null || ran.has(name) || via.some((each) => /xargs|env|command|builtin|exec|trap/.test(each))
@@ -148,6 +173,23 @@ describe('the commands that `analyze` finds are the ones that bash runs', () => 
       return extra.length === 0 ? undefined : `did not run: ${extra.join(' ')}`;
     });
     noMisses(found);
+  });
+
+  /** Words that the analysis calls known, and that bash had otherwise. */
+  function misjudged(analysis: Analysis, ran: string[][]): string | undefined {
+    const had = new Set(ran.map((argv) => JSON.stringify(argv)));
+    const heads = new Set(ran.map(([head]) => head));
+    const wrong = analysis.commands.flatMap(({ argv, prefix }) => {
+      const told = argv.map(({ text }) => text);
+      // What did not run, or was run by another program, is in no trace.
+      if (prefix.length > 0 || argv.some(({ known }) => !known) || !heads.has(told[0] ?? '')) return [];
+      return had.has(JSON.stringify(told)) ? [] : [JSON.stringify(told)];
+    });
+    return wrong.length === 0 ? undefined : `bash had no ${wrong.join(', ')} but ${[...had].join(', ')}`;
+  }
+
+  test('words that are known are those that bash had: straight scripts', async () => {
+    noMisses(await misses(straight, misjudged));
   });
 });
 

@@ -189,3 +189,92 @@ echo a"$(echo b)"c$(echo d)e
 $(echo)echo a
 "$(echo)"echo a
 `true` echo a
+p=/usr/local/lib/x.so.1; echo "${p%.*}" "${p%%.*}" "${p%/*}" "${p##*/}" "${p#*/}" "${p#nope}"
+p=a.b.c; echo "${p%.*}" "${p%%.*}" "${p#*.}" "${p##*.}" "${p%x}" "${p%[a-c]}" "${p#?.}"
+p='a*b'; echo "${p%\*b}" "${p%'*b'}" "${p#"a*"}" "${p//\*/+}"
+p=aXbX; echo "${p/X/y}" "${p//X/y}" "${p/#a/y}" "${p/%X/y}" "${p//X}" "${p//[aX]/-}"
+p=hello; echo "${p^}" "${p^^}" "${p^^[el]}" "${p:1}" "${p:1:2}" "${p: -2}" "${p:0:-1}" "${#p}"
+p=; echo "[${p:-d}]" "[${p-d}]" "[${p:+s}]" "[${p+s}]" "[${q-u}]" "[${q+s}]"
+echo "${q:=v}" "$q"
+a=(x y z); echo "${a[1]}" "${a[-1]}" "${a[@]:1}" "${a[@]:0:2}" "${#a[@]}" "${!a[@]}"
+a=(x y z); a[1]=n; echo "${a[@]}"; a[5]=s; echo "${a[@]}" "${#a[@]}"
+a=(x y z); unset 'a[1]'; echo "${a[@]}" "${#a[@]}"
+a=(x y); a+=(z w); a[0]+=q; echo "${a[@]}" "${a[*]}"
+a=(b.x c.x); echo "${a[@]%.x}" "${a[@]/c/d}" "${a[@]^^}"
+a=(x); b=("${a[@]}" y "${a[@]}"); echo "${b[@]}"
+declare -A m=([a]=1 [b]=2); m[c]=3; echo "${m[a]}${m[c]}" "${#m[@]}"
+declare -a l=(p q); echo "${l[1]}"; declare l2=v; echo "$l2"
+set -- a b 'c d'; echo "$2" "$3" "${@:2}" "${@: -1}" "$#" "$*"
+set -- a b c; shift 2; echo "$1" "$#"; set --; echo "$#"
+set -- a b; IFS=-; echo "$*" "$@"
+IFS=,; x=a,b,c; echo $x "$x"
+IFS=; x='a b'; echo $x
+x=' a  b '; echo $x "$x"
+x='*'; echo "$x"; x='a?'; echo "$x"
+x=a; y="$x$x"; z=${y}b; echo $x$y$z "${x}_$y"
+x=1; x+=2; echo $x; y=; y+=a; echo "$y"
+f() { local x=in; echo $x; }; x=out; f; echo $x
+f() { x=in; }; x=out; f; echo $x
+f() { declare -g y=g; declare z=l; }; f; echo "$y[$z]"
+x=a; (x=b; echo $x); echo $x
+x=a; echo $(x=b; echo $x) $x
+x=a; { x=b; }; echo $x
+x=a; x=b true; echo $x
+x=a; echo z | x=b; echo $x
+x=$(echo a; echo b); echo "$x" $x
+x=$(printf 'a\n\n\n'); echo "[$x]"
+x=$(printf '%s-%s\n' a b c d); echo "$x"
+x=$(echo -n a; echo b); echo "$x"
+x=`echo \`echo in\``; echo $x
+x=$(dirname /a/b/c) y=$(basename /a/b.txt .txt); echo $x $y
+x=$((1 + 2)); echo $x $((x * 2)) $((x > 2)) $((x == 3 ? 7 : 8))
+i=5; echo $((i++)) $i $((--i)) $((i += 3)) $i
+echo {01..03} {a..e..2} {3..1} {1..10..4} x{a,b{c,d}}y {a,b}{1,2}
+echo {a,'b c',"d"} a{,x} {,y}z \{a,b} {a\,b,c}
+echo $'\x41\102\u43\t' $'a\'b' "$'no'" '$"no"'
+echo a\ b 'c'"d"e "f'g" 'h"i' \$x "\$x" '\$x' "\a" "\\"
+echo "a
+b" 'c
+d'
+x=~; y=~/x; z=~:~/y; echo "$x" "$y" "$z" "~" a~ ~/a
+cd /; echo "$PWD"; cd tmp; echo "$PWD" "$OLDPWD"
+[[ abc =~ b(.) ]]; echo "${BASH_REMATCH[1]}"
+echo "$OPTIND" "${BASH_VERSION:+set}" "$BASH_SUBSHELL"
+read -r x <<< value; echo "$x"
+read -r <<< value; echo "$REPLY"
+read -r a b <<< 'one two three'; echo "$b"
+printf -v x '%s-%02d' a 7; echo "$x"
+mapfile -t m <<< $'a\nb'; echo "${m[1]}"
+getopts ab: o -b val; echo "$o" "$OPTARG"
+declare -i n=2+3; n+=4; echo $n
+declare -u u=abc; declare -l l=ABC; echo $u $l
+x=$'it\'s'; echo "${x@Q}"; y='a\tb'; echo "${y@E}" "${y@U}"
+declare -n r=t; t=v; echo "$r"; r=w; echo "$t"
+v=name; name=val; echo "${!v}"
+eval 'x=5'; echo $x; eval "y=$x"; echo $y
+source /dev/stdin <<< 'x=6'; echo $x
+bash -c 'echo "$0" "$1" "$#"' a b c
+export E=1; bash -c 'echo "$E"'; N=2; bash -c 'echo "[$N]"'
+E=1 bash -c 'echo "$E"'; echo "[$E]"
+set -a; X=1; bash -c 'echo "$X"'
+f() { echo "$@" "$#" "${FUNCNAME[0]}"; }; f a 'b c'
+f() { set -- x y; echo "$1"; }; f a; echo "[$1]"
+f() { "$@"; }; x=v; f echo "$x"
+unset x; echo "[$x]"; x=1; unset x; echo "[$x]"
+readonly R=1; echo $R
+: "${D:=default}"; echo "$D"
+let x=3 'y = x + 1'; echo $x $y
+((z = 4)); echo $z
+x[3]=a; echo "${x[3]}" "[${x[0]}]"
+x=(a); x=b; echo "${x[0]}" "$x"
+shopt -s lastpipe; echo v | read -r x; echo "[$x]"
+shopt -s extglob; x=foobar; echo "${x%+(bar)}"
+x=$(printf 'a\0b' 2>/dev/null); echo "$x"
+x="a  b"; set -- $x; echo "$#" "$2"
+x=a:b; set -- ${x//:/ }; echo "$1" "$2"
+for w in ${n:-one "two three"}; do :; done; echo "$w"
+for i in a b; do x=$i; done; echo $x $i
+for ((i = 0; i < 3; i++)); do :; done; echo $i
+while read -r l; do last=$l; done <<< $'a\nb'; echo "$last"
+case x in x) c=1 ;; esac; echo $c
+trap 'echo $x' EXIT; x=late
