@@ -120,11 +120,12 @@ impl Group {
 
 /// `1..3`, `a..e`, `1..9..2`
 fn sequence(text: &str) -> Option<Vec<String>> {
-    let mut ends = text.split("..");
-    let (from, to, step) = (ends.next()?, ends.next()?, ends.next());
-    if ends.next().is_some() {
+    let mut parts = text.split("..");
+    let (from, to, step) = (parts.next()?, parts.next()?, parts.next());
+    if parts.next().is_some() {
         return None;
     }
+    let ends = (from, to);
     let letter = |text: &str| (text.len() == 1).then(|| text.as_bytes()[0]).filter(u8::is_ascii_alphabetic);
     let (from, to, letters) = match (letter(from), letter(to)) {
         (Some(from), Some(to)) => (i64::from(from), i64::from(to), true),
@@ -135,12 +136,15 @@ fn sequence(text: &str) -> Option<Vec<String>> {
         None => 1,
     };
     let count = usize::try_from(from.abs_diff(to) / step.unsigned_abs()).ok()?.min(MAX_WORDS);
+    // Zeros at the front of either are kept.
+    let padded = |text: &str| text.trim_start_matches('-').len() > 1 && text.trim_start_matches('-').starts_with('0');
+    let width = if !letters && (padded(ends.0) || padded(ends.1)) { ends.0.len().max(ends.1.len()) } else { 0 };
     let values = (0..=count).map(|index| {
         let offset = i64::try_from(index).unwrap_or(0) * step;
         let value = if from <= to { from.saturating_add(offset) } else { from.saturating_sub(offset) };
         match u8::try_from(value) {
             Ok(byte) if letters => char::from(byte).to_string(),
-            _ => value.to_string(),
+            _ => format!("{value:0width$}"),
         }
     });
     Some(values.collect())

@@ -32,6 +32,9 @@ impl Walker<'_> {
                     }
                 }
             }
+            "shopt" if args.iter().any(|arg| arg.known() == Some("lastpipe")) => {
+                shell.keeps_last = args.iter().any(|arg| arg.known() == Some("-s"));
+            }
             "shopt" if args.iter().any(|arg| arg.known() == Some("expand_aliases")) => {
                 shell.expands = args.iter().any(|arg| arg.known() == Some("-s"));
             }
@@ -42,6 +45,9 @@ impl Walker<'_> {
                     match arg.known() {
                         Some(name) if functions => {
                             Rc::make_mut(&mut shell.functions).remove(name);
+                        }
+                        Some(name) if name.contains('[') => {
+                            shell.blur(name.split('[').next().unwrap_or_default(), self.environment);
                         }
                         Some(name) => shell.unset(name),
                         None => shell.forgetful = true,
@@ -114,19 +120,25 @@ impl Walker<'_> {
                     return;
                 }
                 "-o" | "+o" => {
-                    if rest.first().and_then(Value::known) == Some("errexit") {
-                        shell.exits = text == "-o";
+                    match rest.first().and_then(Value::known) {
+                        Some("errexit") => shell.exits = text == "-o",
+                        Some("allexport") => shell.exports = text == "-o",
+                        _ => {}
                     }
                     rest = rest.get(1..).unwrap_or_default();
                 }
                 _ if text.starts_with('-') => {
                     shell.exits |= text.contains('e');
+                    shell.exports |= text.contains('a');
                     // `set -euo pipefail`
                     if text.ends_with('o') {
                         rest = rest.get(1..).unwrap_or_default();
                     }
                 }
-                _ if text.starts_with('+') => shell.exits &= !text.contains('e'),
+                _ if text.starts_with('+') => {
+                    shell.exits &= !text.contains('e');
+                    shell.exports &= !text.contains('a');
+                }
                 _ => {
                     shell.args.truncate(1);
                     shell.args.extend_from_slice(args);
@@ -137,43 +149,48 @@ impl Walker<'_> {
     }
 
     fn declare(&mut self, shell: &mut Shell, name: &str, args: &[Value]) {
-        let mut exported = name == "export";
-        let local = matches!(name, "local" | "declare" | "typeset");
-        // `-n`: another variable by its name, `-i`: a number.
-        let mut other = false;
+        let mut exported = (name == "export").then_some(true);
+        let mut local = matches!(name, "local" | "declare" | "typeset");
+        let mut changes = false;
         for arg in args {
             let text = arg.prefix();
             if let Some(flags) = text.strip_prefix(['-', '+']).filter(|_| !text.contains('=')) {
-                exported |= flags.contains('x') && text.starts_with('-');
-                other |= flags.contains(['n', 'i']);
+                match name {
+                    "export" if flags.contains('n') => exported = Some(false),
+                    // Another variable by its name, a number, another case.
+                    _ => changes |= flags.contains(['n', 'i', 'u', 'l', 'c']),
+                }
+                if flags.contains('x') {
+                    exported = Some(text.starts_with('-'));
+                }
+                local &= !flags.contains('g');
                 continue;
             }
-            let Some((name, _)) = text.split_once('=') else {
-                match arg.known() {
-                    Some(name) => {
-                        if local {
-                            shell.cover(name);
-                        }
-                        if exported {
-                            shell.export(name, self.environment);
-                        } else if local && !shell.covered.is_empty() {
-                            shell.unset(name);
-                        }
-                    }
-                    // `export $(cat .env)`
-                    None => shell.forgetful = true,
-                }
-                continue;
+            let (variable, value) = match text.split_once('=') {
+                Some((variable, _)) => (variable, Some(rest_of(arg, variable.len() + 1))),
+                None => (arg.known().unwrap_or_default(), None),
             };
-            let value = rest_of(arg, name.len() + 1);
-            let variable = name.trim_end_matches('+').split('[').next().unwrap_or_default().to_owned();
+            let part = variable.ends_with('+') || variable.contains('[');
+            let variable = variable.trim_end_matches('+').split('[').next().unwrap_or_default().to_owned();
+            if variable.is_empty() {
+                // `export $(cat .env)`
+                shell.forgetful = true;
+                continue;
+            }
             if local {
                 shell.cover(&variable);
             }
-            let appended = other || name.ends_with('+') || name.contains('[');
-            shell.set(&variable, vec![if appended { hole() } else { value }], self.environment);
-            if exported {
-                shell.export(&variable, self.environment);
+            match value {
+                Some(value) => shell.set(&variable, vec![if part { hole() } else { value }], self.environment),
+                None if local && !shell.covered.is_empty() => shell.unset(&variable),
+                None => {}
+            }
+            if let Some(exported) = exported {
+                shell.export(&variable, exported, self.environment);
+            }
+            if changes {
+                shell.blur(&variable, self.environment);
+                shell.change(&variable);
             }
         }
     }

@@ -153,16 +153,27 @@ impl Walker<'_> {
         if let [Part::Array(words), ..] = assignment.value.parts.as_slice() {
             return words.iter().flat_map(|word| self.fields(shell, word, context)).collect();
         }
+        if let Some(index) = &assignment.index {
+            // What is nested in a subscript runs.
+            self.joined(shell, index, context);
+        }
         vec![self.single(shell, &assignment.value, context)]
     }
 
     fn assign(&mut self, shell: &mut Shell, assignment: &Assignment, values: Vec<Value>) {
         let is_array = matches!(assignment.value.parts.first(), Some(Part::Array(_)));
-        let values = if assignment.element {
+        let values = if let Some(index) = &assignment.index {
             let mut all = shell.get(&assignment.name, self.environment).unwrap_or_default();
-            // Which place it takes does not matter; what is in it does.
-            all.truncate(64);
-            all.extend(values);
+            let place = match index.as_slice() {
+                [Part::Text(text) | Part::Quoted(text)] => text.parse::<usize>().ok(),
+                _ => None,
+            };
+            match (place, values.into_iter().next()) {
+                (Some(place), Some(value)) if place < all.len() && !assignment.append => all[place] = value,
+                (Some(place), Some(value)) if place == all.len() => all.push(value),
+                // A list with gaps, or one by names: which element is which is not known from here on.
+                _ => all = vec![hole()],
+            }
             all
         } else if assignment.append {
             let mut before = shell.get(&assignment.name, self.environment).unwrap_or_default();
@@ -389,7 +400,7 @@ impl Walker<'_> {
         other.redirects = call.redirects.iter().chain(&shell.redirects).cloned().collect();
         for (name, value) in assignments {
             other.set(name, vec![value.clone()], self.environment);
-            other.export(name, self.environment);
+            other.export(name, true, self.environment);
         }
         if let Some(cwd) = cwd {
             let folder = self.resolved(other.cwd(), cwd);

@@ -27,21 +27,18 @@ impl Fields {
 
     /// What an unquoted expansion came to: blanks split it, globs in it mean something.
     fn split(&mut self, value: &Value, shell: &Shell) {
-        if let Some(separators) = shell.separators()
-            && separators.is_none_or(|signs| {
-                value
-                    .pieces()
-                    .iter()
-                    .any(|piece| matches!(piece, Piece::Text(text) if text.contains(|sign| signs.contains(sign))))
-            })
-        {
-            self.current.push(Piece::Hole(true));
-            return;
-        }
+        let signs = match shell.separators() {
+            None => " \t\n",
+            Some(Some(signs)) => signs,
+            Some(None) => {
+                self.current.push(Piece::Hole(true));
+                return;
+            }
+        };
         for piece in value.pieces() {
             match piece {
                 Piece::Text(text) => {
-                    for (index, part) in text.split([' ', '\t', '\n']).enumerate() {
+                    for (index, part) in text.split(|sign| signs.contains(sign)).enumerate() {
                         if index > 0 {
                             self.end();
                         }
@@ -84,6 +81,8 @@ impl Walker<'_> {
         let rest = tilde(&word.parts, &mut value, shell, self);
         for (index, part) in word.parts.iter().enumerate() {
             match part {
+                // A tilde behind a colon may mean something.
+                Part::Text(text) if text.contains(":~") => value.push(Piece::Hole(false)),
                 Part::Text(text) => push_open(&mut value, if index == 0 { &text[rest..] } else { text }),
                 part => self.quoted(shell, part, &mut value, context),
             }

@@ -140,7 +140,8 @@ fn coded(plain: &mut String, rest: &mut std::str::Chars<'_>, radix: u32, most: u
         code = code * radix + digit;
         rest.next();
     }
-    plain.extend(char::from_u32(code));
+    // Bash has no use for a NUL.
+    plain.extend(char::from_u32(code).filter(|next| *next != '\0'));
 }
 
 /// Of formats only `%s`, `%b` and `%%`.

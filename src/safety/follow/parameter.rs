@@ -3,7 +3,7 @@
 use super::shell::{Shell, hole, number};
 use super::walk::{Context, Walker};
 use crate::safety::glob::Glob;
-use crate::safety::read::Parameter;
+use crate::safety::read::{Parameter, Part};
 use crate::safety::value::{Piece, Value};
 
 /// Longer texts are not cut.
@@ -25,8 +25,7 @@ pub(super) fn is_list(parameter: &Parameter) -> bool {
     !parameter.length && (parameter.name == "@" || all)
 }
 
-fn is_at(index: &[crate::safety::read::Part]) -> bool {
-    use crate::safety::read::Part;
+fn is_at(index: &[Part]) -> bool {
     matches!(index, [Part::Text(text) | Part::Quoted(text)] if text == "@")
 }
 
@@ -69,6 +68,11 @@ impl Walker<'_> {
             "" => Value::default(),
             _ => self.joined(shell, &parameter.word, context),
         };
+        // Quotes in it hold words together that are split around them.
+        let mixed = parameter.word.iter().any(|part| matches!(part, Part::Text(_)))
+            && parameter.word.iter().any(|part| matches!(part, Part::Quoted(_) | Part::Double(_)));
+        let operand =
+            if mixed && operand.known().is_some_and(|text| text.contains([' ', '\t'])) { hole() } else { operand };
         match parameter.op.as_str() {
             ":-" | "-" | ":=" | "=" => match missing {
                 Some(false) => list(found, parameter),
@@ -91,6 +95,13 @@ impl Walker<'_> {
                 list(found, parameter)
             }
             "" => list(found, parameter),
+            ":" if is_list(parameter) || parameter.name == "*" => {
+                let values = found.unwrap_or_default();
+                let from_zero = parameter.index.is_some();
+                Expanded::List(
+                    operand.known().and_then(|range| slice(&values, range, from_zero)).unwrap_or_else(|| vec![hole()]),
+                )
+            }
             op => {
                 let values = found.unwrap_or_default();
                 let changed: Vec<Value> = values.iter().map(|value| change(value, op, &operand)).collect();
@@ -115,6 +126,14 @@ impl Walker<'_> {
     fn found(&self, shell: &Shell, parameter: &Parameter) -> Option<Vec<Value>> {
         let name = parameter.name.as_str();
         match name {
+            "*" if shell.separators().is_some() => {
+                return Some(match shell.args.len() {
+                    0 | 1 => Vec::new(),
+                    2 => vec![shell.args[1].clone()],
+                    // Joined by something else than a blank.
+                    _ => vec![hole()],
+                });
+            }
             "@" | "*" => return Some(shell.args.get(1..).unwrap_or_default().to_vec()),
             "?" | "$" | "!" => return Some(vec![number()]),
             "-" | "_" => return Some(vec![hole()]),
@@ -130,13 +149,11 @@ impl Walker<'_> {
         }
         let values = shell.get(name, self.environment)?;
         let Some(index) = &parameter.index else { return Some(values.into_iter().take(1).collect()) };
-        if is_at(index) || matches!(index.as_slice(), [crate::safety::read::Part::Text(text)] if text == "*") {
+        if is_at(index) || matches!(index.as_slice(), [Part::Text(text)] if text == "*") {
             return Some(values);
         }
         let place = match index.as_slice() {
-            [crate::safety::read::Part::Text(text) | crate::safety::read::Part::Quoted(text)] => {
-                text.parse::<usize>().ok()
-            }
+            [Part::Text(text) | Part::Quoted(text)] => text.parse::<usize>().ok(),
             _ => None,
         };
         match place {
@@ -222,11 +239,22 @@ fn change(value: &Value, op: &str, operand: &Value) -> Value {
             let all = op == "//";
             (!from.is_empty()).then(|| if all { text.replace(from, to) } else { text.replacen(from, to, 1) })
         }
-        ("@", Some(pattern)) if pattern == "P" || pattern == "E" => Some(text.to_owned()),
         (":", Some(range)) => substring(text, &range),
         _ => None,
     };
     changed.map_or_else(hole, Value::of)
+}
+
+/// `${@:2}`, `${a[@]:1:3}`: places of parameters are counted from 1, those of arrays from 0.
+fn slice(values: &[Value], range: &str, from_zero: bool) -> Option<Vec<Value>> {
+    if values.iter().any(is_open) {
+        return None;
+    }
+    let (offset, length) = range.split_once(':').map_or((range, None), |(offset, length)| (offset, Some(length)));
+    let offset = offset.trim().parse::<usize>().ok()?;
+    let offset = if from_zero { offset } else { offset.checked_sub(1)? };
+    let count = length.map_or(Some(usize::MAX), |length| length.trim().parse().ok())?;
+    Some(values.iter().skip(offset).take(count).cloned().collect())
 }
 
 fn substring(text: &str, range: &str) -> Option<String> {

@@ -17,6 +17,12 @@ const MAX_FOLDERS: usize = 4;
 const MAX_LENGTH: usize = 1 << 16;
 const MAX_ELEMENTS: usize = 512;
 
+/// What bash sets by itself.
+const OWN: &str = "BASH BASHOPTS BASHPID BASH_ARGC BASH_ARGV BASH_COMMAND BASH_EXECUTION_STRING BASH_LINENO BASH_REMATCH \
+                   BASH_SOURCE BASH_SUBSHELL BASH_VERSINFO BASH_VERSION COLUMNS COPROC COPROC_PID DIRSTACK EPOCHREALTIME \
+                   EPOCHSECONDS EUID FUNCNAME GROUPS HOSTNAME HOSTTYPE IFS LINENO LINES MACHTYPE MAPFILE OLDPWD OPTARG \
+                   OPTERR OPTIND OSTYPE PIPESTATUS PPID RANDOM READLINE_LINE REPLY SECONDS SHELLOPTS SHLVL SRANDOM UID";
+
 /// What hardly any script sets, though it might.
 const LASTING: [&str; 6] = ["HOME", "PATH", "PWD", "SHELL", "TMPDIR", "USER"];
 
@@ -38,6 +44,8 @@ pub struct Variable {
     pub values: Option<Vec<Value>>,
     /// Programs get it, too.
     pub exported: bool,
+    /// What is assigned to it is changed on its way: `declare -i`, `-u`, `-n` …
+    pub changes: bool,
 }
 
 /// A function with the text that it stands in.
@@ -71,6 +79,10 @@ pub struct Shell {
     pub aliases: Rc<HashMap<String, String>>,
     /// See `aliases`.
     pub expands: bool,
+    /// `set -a`
+    pub exports: bool,
+    /// `shopt -s lastpipe`
+    pub keeps_last: bool,
     /// `set -e`
     pub exits: bool,
     /// It has left the list that it was in: `exit`, `return`, `break`, `exec`.
@@ -96,6 +108,8 @@ impl Shell {
             stack: Vec::new(),
             aliases: Rc::default(),
             expands: false,
+            exports: false,
+            keeps_last: false,
             exits: false,
             ended: false,
             input: Input::Inherited,
@@ -149,34 +163,7 @@ impl Shell {
         if let Some(value) = environment.get(name) {
             return Some(vec![Value::of(value)]);
         }
-        // What bash sets by itself.
-        const OWN: [&str; 24] = [
-            "BASH",
-            "BASHPID",
-            "BASH_SOURCE",
-            "BASH_VERSION",
-            "BASH_VERSINFO",
-            "COLUMNS",
-            "EPOCHREALTIME",
-            "EPOCHSECONDS",
-            "EUID",
-            "FUNCNAME",
-            "HOSTNAME",
-            "HOSTTYPE",
-            "IFS",
-            "LINENO",
-            "LINES",
-            "MACHTYPE",
-            "OLDPWD",
-            "OSTYPE",
-            "PIPESTATUS",
-            "PPID",
-            "RANDOM",
-            "SECONDS",
-            "SHLVL",
-            "UID",
-        ];
-        OWN.contains(&name).then(|| vec![hole()])
+        OWN.split(' ').any(|own| own == name).then(|| vec![hole()])
     }
 
     /// Sets a variable.
@@ -185,11 +172,14 @@ impl Shell {
         if values.len() > MAX_ELEMENTS || values.iter().map(Value::weight).sum::<usize>() > MAX_LENGTH {
             values = vec![hole()];
         }
-        let exported = match self.variables.get(name) {
-            Some(variable) => variable.exported,
-            None => environment.get(name).is_some(),
-        };
-        self.variables_mut().insert(name.to_owned(), Variable { values: Some(values), exported });
+        let before = self.variables.get(name);
+        let exported =
+            before.map_or_else(|| environment.get(name).is_some(), |variable| variable.exported) || self.exports;
+        let changes = before.is_some_and(|variable| variable.changes);
+        if changes {
+            values = vec![hole()];
+        }
+        self.variables_mut().insert(name.to_owned(), Variable { values: Some(values), exported, changes });
     }
 
     /// Sets a variable to what cannot be known.
@@ -197,15 +187,24 @@ impl Shell {
         self.set(name, vec![hole()], environment);
     }
 
-    /// Hands a variable to programs.
-    pub fn export(&mut self, name: &str, environment: Environment<'_>) {
+    /// Hands a variable to programs, or no longer.
+    pub fn export(&mut self, name: &str, exported: bool, environment: Environment<'_>) {
         let values = self.get(name, environment);
-        self.variables_mut().insert(name.to_owned(), Variable { values, exported: true });
+        let changes = self.variables.get(name).is_some_and(|variable| variable.changes);
+        self.variables_mut().insert(name.to_owned(), Variable { values, exported, changes });
+    }
+
+    /// From here on what is assigned to a variable is changed on its way.
+    pub fn change(&mut self, name: &str) {
+        if let Some(variable) = self.variables_mut().get_mut(name) {
+            variable.changes = true;
+            variable.values = Some(vec![hole()]);
+        }
     }
 
     /// Takes a variable away.
     pub fn unset(&mut self, name: &str) {
-        self.variables_mut().insert(name.to_owned(), Variable { values: None, exported: false });
+        self.variables_mut().insert(name.to_owned(), Variable { values: None, exported: false, changes: false });
     }
 
     /// `local`: the function's caller gets its value back.
@@ -270,7 +269,7 @@ impl Shell {
             if !self.variables.contains_key(name) {
                 let values = self.get(name, environment);
                 let exported = environment.get(name).is_some();
-                self.variables_mut().insert(name.clone(), Variable { values, exported });
+                self.variables_mut().insert(name.clone(), Variable { values, exported, changes: false });
             }
         }
         for (name, variable) in self.variables_mut() {

@@ -272,12 +272,17 @@ impl<'a> Walker<'a> {
         let mut input = None;
         let mut after = After::default();
         self.subshells += 1;
-        for node in &pipeline.commands {
+        for (index, node) in pipeline.commands.iter().enumerate() {
             let mut part = self.copy(shell);
             if let Some(input) = input.take() {
                 part.input = input;
             }
             after = self.node(&mut part, node, &context);
+            // `shopt -s lastpipe`
+            if shell.keeps_last && index + 1 == pipeline.commands.len() {
+                part.input = shell.input.clone();
+                *shell = part;
+            }
             input = Some(match after.output.take() {
                 Some(text) => Input::Text(text, Source::Pipe),
                 None => Input::Opaque(after.name.take()),
@@ -372,13 +377,14 @@ impl<'a> Walker<'a> {
                     self.blur_assigned(shell, word, context);
                 }
             }
-            Kind::Coproc(node) => {
+            Kind::Coproc(name, node) => {
                 let mut inner = self.copy(shell);
                 let context = Context { forked: true, ..context.clone() };
                 self.subshells += 1;
                 self.node(&mut inner, node, &context);
                 self.subshells -= 1;
-                shell.blur("COPROC", self.environment);
+                shell.set(name, vec![hole()], self.environment);
+                shell.set(&format!("{name}_PID"), vec![number()], self.environment);
             }
         }
         After::default()

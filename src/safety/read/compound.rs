@@ -96,10 +96,11 @@ impl Reader<'_> {
                 self.at += 1;
             }
             self.blanks();
+            let name = self.slice(start..self.at).trim_end().to_owned();
             let named = self.nested(Self::compound);
             if let Ok(Some(kind)) = named {
                 let redirects = self.redirects()?;
-                return Ok(Kind::Coproc(Box::new(Node { kind, redirects })));
+                return Ok(Kind::Coproc(name, Box::new(Node { kind, redirects })));
             }
             self.looked_ahead(self.at - start)?;
             self.at = start;
@@ -111,7 +112,7 @@ impl Reader<'_> {
                 None => return self.fault(),
             },
         };
-        Ok(Kind::Coproc(Box::new(node)))
+        Ok(Kind::Coproc("COPROC".to_owned(), Box::new(node)))
     }
 
     fn condition(&mut self) -> Result<Kind> {
@@ -320,22 +321,17 @@ impl Reader<'_> {
     fn assignment(&mut self) -> Result<Option<Assignment>> {
         let start = self.at;
         let Some((name, after)) = self.assigned(start)? else { return Ok(None) };
-        let element = self.text.as_bytes().get(start + name.len()) == Some(&b'[');
         let append = self.text.as_bytes().get(after.wrapping_sub(2)) == Some(&b'+');
-        let mut nested = Vec::new();
-        if element {
-            // What is nested in a subscript runs.
+        let mut index = None;
+        if self.text.as_bytes().get(start + name.len()) == Some(&b'[') {
             self.at = start + name.len() + 1;
             let close = after - if append { 3 } else { 2 };
-            nested = self.parts_until(close, false)?;
+            index = Some(self.parts_until(close, false)?);
         }
         self.at = after;
-        let mut value = self.assigned_value(after)?;
-        value.parts.extend(
-            nested.into_iter().filter(|part| matches!(part, Part::Command(_))).map(|part| Part::Arithmetic(vec![part])),
-        );
+        let value = self.assigned_value(after)?;
         let source = self.slice(start..self.at).to_owned();
-        Ok(Some(Assignment { name, element, append, value, source }))
+        Ok(Some(Assignment { name, index, append, value, source }))
     }
 
     /// The name that is assigned to here, and where the value begins.

@@ -110,8 +110,8 @@ pub enum Kind {
     },
     /// `[[ … ]]` and `((…))`: words in which commands may be nested.
     Test(Vec<Word>),
-    /// `coproc …`
-    Coproc(Box<Node>),
+    /// `coproc …`, with the variable that gets its descriptors.
+    Coproc(String, Box<Node>),
 }
 
 /// A simple command.
@@ -132,8 +132,8 @@ pub struct Simple {
 pub struct Assignment {
     /// The variable.
     pub name: String,
-    /// `NAME[…]=`
-    pub element: bool,
+    /// `NAME[…]=`: what stands between the brackets.
+    pub index: Option<Vec<Part>>,
     /// `NAME+=`
     pub append: bool,
     /// What it gets.
