@@ -3,7 +3,8 @@
 use super::escapes;
 use super::evaluate;
 use super::exec_rest::exec_rest;
-use super::find::{fd, find};
+use super::fd::fd;
+use super::find::find;
 use super::git::git;
 use super::hooks::hooks;
 use super::inline::interpreter;

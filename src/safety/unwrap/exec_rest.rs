@@ -19,6 +19,13 @@ pub(super) fn exec_rest(command: &Command, name: &str, input: &Input, wrapper: &
     Some(Reading::new(command, wrapper, start, via).read(input))
 }
 
+/// Where the command begins that a wrapper runs.
+pub(super) fn command_start(command: &Command, name: &str, wrapper: &Wrapper) -> Option<usize> {
+    let (start, via) = subcommand(command.argv, name, wrapper)?;
+    let mut reading = Reading::new(command, wrapper, start, via);
+    reading.leading().then_some(reading.from)
+}
+
 /// Where the words behind the subcommand begin, and the name with it.
 fn subcommand(argv: &[Value], name: &str, wrapper: &Wrapper) -> Option<(usize, String)> {
     if wrapper.sub.is_empty() {
@@ -209,6 +216,10 @@ impl<'a> Reading<'a> {
             (Form::Joined, true) => Form::Rest,
             (form, _) => form,
         };
+        // Options for what the image itself starts.
+        if self.wrapper.elsewhere && words.first().is_some_and(|word| word.prefix().starts_with('-')) {
+            return;
+        }
         match form {
             Form::Rest => {
                 self.words(self.from, Confidence::Exact);

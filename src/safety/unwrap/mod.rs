@@ -4,10 +4,13 @@ mod dispatch;
 mod escapes;
 mod evaluate;
 mod exec_rest;
+mod fd;
 mod find;
 mod flat;
 mod git;
 mod hooks;
+#[cfg(test)]
+mod hostile_tests;
 mod inline;
 mod inner;
 mod items;

@@ -1,12 +1,11 @@
 //! Wrappers with words that no table can describe.
 
-use super::exec_rest::exec_rest;
+use super::exec_rest::{command_start, exec_rest};
 use super::inner::{Inner, WrapperKind};
 use super::items::{Cut, cut, words};
 use super::stdin::from_stdin;
 use super::words::same;
 use crate::safety::command::{Command, Input};
-use crate::safety::level::Confidence;
 use crate::safety::options::parse;
 use crate::safety::tables::wrappers::{self, Dashes, Form, Wrapper};
 use crate::safety::value::Value;
@@ -75,17 +74,13 @@ pub(super) fn entrypoint(command: &Command) -> Option<Vec<Inner>> {
     command.args().iter().take(64).find(|word| named(word))?;
     let name = command.name()?;
     for wrapper in wrappers::of(name) {
-        let Some(found) = exec_rest(command, name, &Input::Inherited, wrapper) else { continue };
-        let start = found.iter().find_map(|inner| match inner {
-            Inner::Words { from, .. } => Some(*from),
-            _ => None,
-        });
-        let start = start.unwrap_or(command.argv.len());
+        let Some(start) = command_start(command, name, wrapper) else { continue };
         let parsed = parse(
             &command.argv[1..start.saturating_sub(1).max(1)],
             &crate::safety::options::Spec { permute: true, ..wrapper.spec },
         );
-        let program = parsed.value(&["entrypoint"])?;
+        // An empty one is none: the words are the command, as elsewhere.
+        let program = parsed.value(&["entrypoint"]).filter(|program| program.known() != Some(""))?;
         let mut argv = vec![program.clone()];
         argv.extend(command.argv[start..].iter().cloned());
         let mut inner = Inner::argv(argv, "docker run");
@@ -101,9 +96,5 @@ pub(super) fn entrypoint(command: &Command) -> Option<Vec<Inner>> {
 pub(super) fn rimraf(command: &Command) -> Vec<Inner> {
     let paths = command.args().iter().filter(|word| !word.prefix().starts_with('-'));
     let argv: Vec<_> = ["rm", "-rf", "--"].into_iter().map(Value::of).chain(paths.cloned()).collect();
-    let mut inner = Inner::argv(argv, "rimraf");
-    if let Inner::Argv { confidence, .. } = &mut inner {
-        *confidence = Confidence::Exact;
-    }
-    vec![inner]
+    vec![Inner::argv(argv, "rimraf")]
 }

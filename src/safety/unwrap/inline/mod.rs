@@ -6,6 +6,7 @@ mod delimited;
 mod expression;
 mod interpreter;
 mod item;
+mod languages;
 mod lexer;
 mod program;
 mod runs;

@@ -1,6 +1,6 @@
 //! Commands for vim, ex and ed: `:!command`, `:r !command`, `call system('…')`.
 
-use super::interpreter::LUA;
+use super::languages::LUA;
 use super::program::{Language, program};
 use super::{calls, syntax};
 use crate::safety::command::{Command, Input};
