@@ -68,6 +68,8 @@ function told<T>(ask: () => string): T {
 
 /** Where the command would start. A host whose own folder is gone can still ask. */
 function folder(cwd: string | undefined): string {
+  if (cwd?.includes('\0'))
+    throw new BashError('ERR_BASH_INVALID_ARG', `cwd: ${JSON.stringify(cwd)} holds a NUL character`);
   try {
     return resolve(cwd ?? '.');
   } catch {

@@ -131,7 +131,7 @@ impl Walker<'_> {
                 return true;
             }
             let next = inners.iter().find_map(|inner| match inner {
-                Inner::Words { from, prefix: true, .. } if *from > 0 => Some(*from),
+                Inner::Words { from, .. } if *from > 0 => Some(*from),
                 _ => None,
             });
             match next {

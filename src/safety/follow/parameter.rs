@@ -228,6 +228,8 @@ fn change(value: &Value, op: &str, operand: &Value) -> Value {
     };
     let pattern = operand.pattern();
     let changed = match (op, pattern) {
+        // What a group such as `+(a|b)` means depends on extglob.
+        ("#" | "##" | "%" | "%%", Some(pattern)) if pattern.contains('(') => None,
         // Each place of a long text would be tried.
         ("#" | "##" | "%" | "%%", Some(pattern)) if text.len() > MAX_CUT || pattern.len() > MAX_PATTERN => None,
         ("#" | "##", Some(pattern)) => Some(Glob::parse(&pattern).cut_front(text, op == "##").to_owned()),

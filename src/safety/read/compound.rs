@@ -253,11 +253,12 @@ impl Reader<'_> {
 
     /// `((…))`; `None` where it turns out to be a subshell in a subshell.
     fn arithmetic_command(&mut self) -> Result<Option<Kind>> {
-        let Some(end) = self.arithmetic_end(self.at + 2)? else { return Ok(None) };
         let start = self.at;
         self.at += 2;
-        let parts = self.nested(|reader| reader.parts_until(end, false))?;
-        self.at = end + 2;
+        let Some(parts) = self.arithmetic()? else {
+            self.at = start;
+            return Ok(None);
+        };
         Ok(Some(Kind::Test(vec![Word { parts, span: start..self.at }])))
     }
 

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::reader::{Reader, Result, is_meta};
-use super::syntax::{Nested, Part, Word};
+use super::syntax::{Fault, Nested, Part, Word};
 
 impl Reader<'_> {
     /// A word, if one begins here.
@@ -231,17 +231,16 @@ impl Reader<'_> {
                 parts.push(part);
             }
             Some(b'(') => {
-                if self.peek_at(2) == Some(b'(')
-                    && let Some(end) = self.arithmetic_end(self.at + 3)?
-                {
+                if self.peek_at(2) == Some(b'(') {
                     let start = self.at;
                     self.at += 3;
-                    let nested = self.nested(|reader| reader.parts_until(end, false))?;
-                    // In some places the grammar takes what is calculated for commands.
-                    self.set_aside(start..end);
-                    self.at = end + 2;
-                    parts.push(Part::Arithmetic(nested));
-                    return Ok(());
+                    if let Some(nested) = self.arithmetic()? {
+                        // In some places the grammar takes what is calculated for commands.
+                        self.set_aside(start..self.at);
+                        parts.push(Part::Arithmetic(nested));
+                        return Ok(());
+                    }
+                    self.at = start;
                 }
                 self.at += 2;
                 let list = self.list()?;
@@ -330,10 +329,38 @@ impl Reader<'_> {
         value
     }
 
-    /// Where `))` ends the arithmetic that begins at `from`; `None` where its parentheses say that it is none.
-    pub(super) fn arithmetic_end(&mut self, from: usize) -> Result<Option<usize>> {
-        let Some(close) = self.matching(from - 1, b'(', b')')? else { return Ok(None) };
-        Ok((close + 1 < self.end && self.text.as_bytes()[close + 1] == b')').then_some(close))
+    /// What stands between `((` and `))`, with both of the latter. `None`, and nothing is taken, where the parentheses say
+    /// that it is a subshell in a substitution or in another subshell.
+    pub(super) fn arithmetic(&mut self) -> Result<Option<Vec<Part>>> {
+        let start = self.at;
+        let pending = self.pending.len();
+        let found = self.nested(|reader| {
+            let mut parts = Parts::default();
+            let mut open = 0usize;
+            loop {
+                match reader.peek() {
+                    Some(b')') if open == 0 && reader.take("))") => return Ok(Some(parts.done())),
+                    None => return Ok(None),
+                    Some(b')') if open == 0 => return Ok(None),
+                    Some(b'(') => open += 1,
+                    Some(b')') => open -= 1,
+                    _ => {
+                        reader.part(&mut parts, Quoting::Arithmetic)?;
+                        continue;
+                    }
+                }
+                parts.text(reader.take_char());
+            }
+        });
+        match found {
+            Ok(Some(parts)) => return Ok(Some(parts)),
+            Err(Fault::Limit) => return Err(Fault::Limit),
+            Ok(None) | Err(Fault::Syntax(_)) => {}
+        }
+        self.looked_ahead(self.at - start)?;
+        self.pending.truncate(pending);
+        self.at = start;
+        Ok(None)
     }
 
     /// The sign that closes the one at `open`, quotes and escapes skipped.
@@ -411,7 +438,8 @@ fn is_plain(byte: u8, quoting: Quoting) -> bool {
         Quoting::None => !is_meta(byte) && !b"\\'\"`$?*+@!=".contains(&byte),
         Quoting::Braces => !b"\\'\"`$}".contains(&byte),
         Quoting::QuotedBraces => !b"\\\"`$}".contains(&byte),
-        Quoting::Arithmetic | Quoting::Double => !b"\\\"`$".contains(&byte),
+        Quoting::Arithmetic => !b"\\\"`$()".contains(&byte),
+        Quoting::Double => !b"\\\"`$".contains(&byte),
         Quoting::Heredoc => !b"\\`$".contains(&byte),
     }
 }
