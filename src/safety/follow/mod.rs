@@ -3,10 +3,13 @@
 mod braces;
 mod builtins;
 mod call;
+mod compound;
 mod expand;
+mod inner;
 mod output;
 mod parameter;
 mod shell;
+mod simple;
 mod text;
 mod told;
 mod walk;

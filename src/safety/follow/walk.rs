@@ -3,13 +3,11 @@
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use super::shell::{Environment, Function, Shell, hole, number};
+use super::shell::{Environment, Function, Shell, hole};
 use super::told::Told;
 use crate::safety::command::{Input, Redirect, Scene, Source};
 use crate::safety::level::Confidence;
-use crate::safety::read::{
-    AndOr, Fault, Heredoc, Join, Kind, List, Node, Pipeline, Redirection, Span, Word, heads, read,
-};
+use crate::safety::read::{AndOr, Fault, Heredoc, Join, Kind, List, Node, Pipeline, Redirection, Span, heads, read};
 use crate::safety::unwrap::Custom;
 use crate::safety::value::Value;
 
@@ -19,9 +17,6 @@ const MAX_STEPS: usize = 60_000;
 const MAX_DEPTH: usize = 40;
 /// Longer texts are left to our own reader alone: the witness would take too long.
 const MAX_WITNESSED: usize = 64 * 1024;
-/// The most items of a loop that are followed one by one.
-const MAX_ITEMS: usize = 100;
-
 /// The text that commands stand in.
 #[derive(Clone, Debug)]
 pub struct Origin {
@@ -65,7 +60,7 @@ impl Context {
         inside
     }
 
-    fn maybe(&self) -> Self {
+    pub(super) fn maybe(&self) -> Self {
         Self { conditional: true, ..self.clone() }
     }
 }
@@ -87,7 +82,7 @@ pub struct Walker<'a> {
     pub(super) outer: Span,
     /// Functions that are running, by number.
     pub(super) active: Vec<usize>,
-    functions: Vec<(Function, Context, bool)>,
+    pub(super) functions: Vec<(Function, Context, bool)>,
     /// Scripts of `trap`, which run at the end.
     pub(super) traps: Vec<(String, Context)>,
     /// How many shells within the first one.
@@ -264,7 +259,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    fn pipeline(&mut self, shell: &mut Shell, pipeline: &Pipeline, context: &Context) -> After {
+    pub(super) fn pipeline(&mut self, shell: &mut Shell, pipeline: &Pipeline, context: &Context) -> After {
         if let [node] = pipeline.commands.as_slice() {
             return self.node(shell, node, context);
         }
@@ -319,160 +314,6 @@ impl<'a> Walker<'a> {
             shell.input = input;
         }
         after
-    }
-
-    fn compound(&mut self, shell: &mut Shell, kind: &Kind, context: &Context) -> After {
-        match kind {
-            Kind::Simple(_) => {}
-            Kind::Group(body) => {
-                // Its last command says what it prints, if it is its only one.
-                if let [AndOr { pipelines, background: false }] = body.as_slice()
-                    && let [(_, pipeline)] = pipelines.as_slice()
-                {
-                    return self.pipeline(shell, pipeline, context);
-                }
-                self.list(shell, body, context);
-            }
-            Kind::Subshell(body) => {
-                let mut inner = self.copy(shell);
-                let output = self.printed(&mut inner, body, context);
-                return After { output, ..After::default() };
-            }
-            Kind::If { arms, otherwise } => self.condition(shell, arms, otherwise, context),
-            Kind::Loop { condition, expressions, body } => {
-                for word in expressions {
-                    self.single(shell, word, context);
-                    self.blur_assigned(shell, word, context);
-                }
-                self.repeat(shell, condition, body, context);
-            }
-            Kind::For { name, words, body } => self.for_each(shell, name, words.as_deref(), body, context),
-            Kind::Case { word, arms } => {
-                self.single(shell, word, context);
-                let mut result: Option<Shell> = None;
-                let mut any = false;
-                for (patterns, body) in arms {
-                    for pattern in patterns {
-                        any |= pattern.bare() == Some("*");
-                        self.single(shell, pattern, context);
-                    }
-                    let mut branch = self.copy(shell);
-                    self.list(&mut branch, body, &context.maybe());
-                    result = Some(match result {
-                        Some(result) => result.join(branch, self.environment),
-                        None => branch,
-                    });
-                }
-                self.settle(shell, result, any);
-            }
-            Kind::Function { name, body } => {
-                let number = Rc::as_ptr(body).addr();
-                let function = Function { body: Rc::clone(body), origin: context.origin.clone(), number };
-                self.functions.push((function.clone(), context.clone(), false));
-                Rc::make_mut(&mut shell.functions).insert(name.clone(), function);
-            }
-            Kind::Test(words) => {
-                for word in words {
-                    self.single(shell, word, context);
-                    self.blur_assigned(shell, word, context);
-                }
-            }
-            Kind::Coproc(name, node) => {
-                let mut inner = self.copy(shell);
-                let context = Context { forked: true, ..context.clone() };
-                self.subshells += 1;
-                self.node(&mut inner, node, &context);
-                self.subshells -= 1;
-                shell.set(name, vec![hole()], self.environment);
-                shell.set(&format!("{name}_PID"), vec![number()], self.environment);
-            }
-        }
-        After::default()
-    }
-
-    /// `((x = 1))` sets a variable to something.
-    fn blur_assigned(&mut self, shell: &mut Shell, word: &Word, context: &Context) {
-        let text = context.origin.text.get(word.span.clone()).unwrap_or_default();
-        if !text.starts_with("((") {
-            return;
-        }
-        let names = text.split(|next: char| !next.is_ascii_alphanumeric() && next != '_').take(64);
-        for name in names.filter(|name| name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')) {
-            shell.set(name, vec![number()], self.environment);
-        }
-    }
-
-    /// After branches: one of them ran, or none.
-    fn settle(&mut self, shell: &mut Shell, branches: Option<Shell>, one_ran: bool) {
-        let Some(branches) = branches else { return };
-        let before = std::mem::replace(shell, Shell::new(Value::default(), Vec::new()));
-        *shell = if one_ran { branches } else { branches.join(before, self.environment) };
-    }
-
-    fn condition(&mut self, shell: &mut Shell, arms: &[(List, List)], otherwise: &List, context: &Context) {
-        let mut result: Option<Shell> = None;
-        let maybe = context.maybe();
-        for (index, (condition, body)) in arms.iter().enumerate() {
-            // What fails in a condition ends nothing.
-            let exits = std::mem::take(&mut shell.exits);
-            self.list(shell, condition, if index == 0 { context } else { &maybe });
-            shell.exits = exits;
-            let mut branch = self.copy(shell);
-            branch.exits = exits;
-            self.list(&mut branch, body, &maybe);
-            result = Some(match result {
-                Some(result) => result.join(branch, self.environment),
-                None => branch,
-            });
-        }
-        let mut branch = self.copy(shell);
-        self.list(&mut branch, otherwise, &maybe);
-        if let Some(result) = result {
-            *shell = result.join(branch, self.environment);
-        }
-    }
-
-    fn repeat(&mut self, shell: &mut Shell, condition: &List, body: &List, context: &Context) {
-        let maybe = context.maybe();
-        self.list(shell, condition, context);
-        // What the first round changes, the second one sees.
-        for _ in 0..2 {
-            let mut round = self.copy(shell);
-            self.list(&mut round, body, &maybe);
-            round.ended = false;
-            let changed = round.differs(shell);
-            let before = std::mem::replace(shell, Shell::new(Value::default(), Vec::new()));
-            *shell = before.join(round, self.environment);
-            if !changed {
-                break;
-            }
-            self.list(shell, condition, &maybe);
-        }
-    }
-
-    fn for_each(&mut self, shell: &mut Shell, name: &str, words: Option<&[Word]>, body: &List, context: &Context) {
-        let items = match words {
-            Some(words) => words.iter().flat_map(|word| self.fields(shell, word, context)).collect(),
-            None => shell.args.get(1..).unwrap_or_default().to_vec(),
-        };
-        let maybe = context.maybe();
-        let few = items.len() <= MAX_ITEMS;
-        self.complete &= few;
-        for item in items.into_iter().take(MAX_ITEMS) {
-            if self.is_over() {
-                return;
-            }
-            let mut round = self.copy(shell);
-            round.set(name, vec![item], self.environment);
-            self.list(&mut round, body, &maybe);
-            // The variable has its last value afterwards; the rest is as if each round may have been the last.
-            if round.ended {
-                round.ended = false;
-                shell.add_folders(&round);
-            } else {
-                *shell = round;
-            }
-        }
     }
 
     /// Redirects to their values, and what is read from now on, with where it stands.

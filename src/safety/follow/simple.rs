@@ -1,0 +1,186 @@
+//! A simple command as it is written: its words expanded, its assignments made.
+
+use super::call::Call;
+use super::shell::{Shell, hole};
+use super::walk::{After, Context, Walker};
+use crate::safety::command::{Command, Input};
+use crate::safety::read::{Assignment, Part, Simple, Word};
+use crate::safety::unwrap::{Inner, unwrap};
+use crate::safety::value::{Piece, Value};
+
+/// The most words of wrappers before a head that is not set.
+const MAX_WRAPPING: usize = 12;
+
+impl Walker<'_> {
+    /// A simple command as it is written.
+    pub(super) fn simple(&mut self, shell: &mut Shell, simple: &Simple, context: &Context) -> After {
+        if let Some(text) = aliased(shell, simple, context) {
+            let mut inside = context.inside("alias");
+            inside.origin.fixed.get_or_insert_with(|| simple.span.clone());
+            // As in bash, what it comes to is not looked up again.
+            let expands = std::mem::take(&mut shell.expands);
+            self.script(shell, &text, inside);
+            shell.expands = expands;
+            return After::default();
+        }
+        let span = context.origin.fixed.clone().unwrap_or_else(|| simple.span.clone());
+        let outer = std::mem::replace(&mut self.outer, span.clone());
+        let dead = std::mem::take(&mut self.dead);
+        let mut call = Call {
+            argv: Vec::with_capacity(simple.words.len()),
+            sources: Vec::with_capacity(simple.words.len()),
+            source: context.origin.text.get(simple.span.clone()).unwrap_or_default().to_owned(),
+            spans: Vec::with_capacity(simple.words.len()),
+            prefix: Vec::new(),
+            assignments: Vec::new(),
+            assigned: Vec::new(),
+            redirects: Vec::new(),
+            input: shell.input.clone(),
+            input_span: span.clone(),
+            span,
+            dead: false,
+        };
+        for word in &simple.words {
+            let source = context.origin.text.get(word.span.clone()).unwrap_or_default();
+            let at = context.origin.fixed.clone().unwrap_or_else(|| word.span.clone());
+            let mut values = self.fields(shell, word, context);
+            if values.is_empty() && self.is_unset(shell, word) && self.is_head(shell, &call) {
+                values.push(hole());
+            }
+            for value in values {
+                call.argv.push(value);
+                call.sources.push(source.to_owned());
+                call.spans.push(at.clone());
+            }
+        }
+        let (redirects, input) = self.redirects(shell, &simple.redirects, context);
+        call.redirects = redirects;
+        if let Some((input, at)) = input {
+            call.input = input;
+            call.input_span = context.origin.fixed.clone().unwrap_or(at);
+        }
+        for assignment in &simple.assignments {
+            let values = self.assigned(shell, assignment, context);
+            call.assigned.push(assignment.source.clone());
+            let value = if values.len() == 1 { values[0].clone() } else { hole() };
+            // Of a program's own they are its alone; without one they last.
+            if simple.words.is_empty() {
+                self.assign(shell, assignment, values);
+            }
+            call.assignments.push((assignment.name.clone(), value));
+        }
+        call.dead = std::mem::replace(&mut self.dead, dead);
+        self.outer = outer;
+        let arrays = simple.words.iter().filter(|word| matches!(word.parts.last(), Some(Part::Array(_))));
+        let after = self.call(shell, call, context);
+        for word in arrays {
+            self.declared_array(shell, word, context);
+        }
+        after
+    }
+
+    /// Whether the next word is the head of a command: `$X -rf /` or `sudo $X` without an X. What was meant to run is not
+    /// known, whatever bash makes of it.
+    fn is_head(&self, shell: &Shell, call: &Call) -> bool {
+        if call.argv.len() > MAX_WRAPPING {
+            return false;
+        }
+        let mut argv = call.argv.clone();
+        argv.push(hole());
+        let mut from = 0;
+        for _ in 0..MAX_WRAPPING {
+            if from + 1 == argv.len() {
+                return true;
+            }
+            let rest =
+                Command { argv: &argv[from..], assignments: &[], redirects: &[], cwd: shell.cwd(), scene: self.scene };
+            let inners = unwrap(&rest, &Input::Inherited, self.custom);
+            let begins = |text: &Value| matches!(text.pieces().first(), Some(Piece::Hole(_)));
+            if inners.iter().any(|inner| match inner {
+                Inner::Words { from: at, .. } => from + at + 1 == argv.len(),
+                Inner::Script { text, .. } => begins(text),
+                Inner::Opaque { .. } => true,
+                Inner::Argv { .. } => false,
+            }) {
+                return true;
+            }
+            let next = inners.iter().find_map(|inner| match inner {
+                Inner::Words { from, .. } if *from > 0 => Some(*from),
+                _ => None,
+            });
+            match next {
+                Some(next) => from += next,
+                None => return false,
+            }
+        }
+        false
+    }
+
+    /// Whether a word is nothing but a variable that nobody has set.
+    fn is_unset(&self, shell: &Shell, word: &Word) -> bool {
+        matches!(word.parts.as_slice(), [Part::Parameter(parameter)] if parameter.op.is_empty()
+            && parameter.name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+            && shell.get(&parameter.name, self.environment).is_none())
+    }
+
+    fn assigned(&mut self, shell: &mut Shell, assignment: &Assignment, context: &Context) -> Vec<Value> {
+        if let [Part::Array(words), ..] = assignment.value.parts.as_slice() {
+            return words.iter().flat_map(|word| self.fields(shell, word, context)).collect();
+        }
+        if let Some(index) = &assignment.index {
+            // What is nested in a subscript runs.
+            self.joined(shell, index, context);
+        }
+        vec![self.single(shell, &assignment.value, context)]
+    }
+
+    fn assign(&mut self, shell: &mut Shell, assignment: &Assignment, values: Vec<Value>) {
+        let is_array = matches!(assignment.value.parts.first(), Some(Part::Array(_)));
+        let values = if let Some(index) = &assignment.index {
+            let mut all = shell.get(&assignment.name, self.environment).unwrap_or_default();
+            let place = match index.as_slice() {
+                [Part::Text(text) | Part::Quoted(text)] => text.parse::<usize>().ok(),
+                _ => None,
+            };
+            match (place, values.into_iter().next()) {
+                (Some(place), Some(value)) if place < all.len() && !assignment.append => all[place] = value,
+                (Some(place), Some(value)) if place == all.len() => all.push(value),
+                // A list with gaps, or one by names: which element is which is not known from here on.
+                _ => all = vec![hole()],
+            }
+            all
+        } else if assignment.append {
+            let mut before = shell.get(&assignment.name, self.environment).unwrap_or_default();
+            if is_array {
+                before.extend(values);
+            } else if let Some(value) = values.first() {
+                match before.first_mut() {
+                    Some(first) => first.extend(value),
+                    None => before.push(value.clone()),
+                }
+            }
+            before
+        } else {
+            values
+        };
+        shell.set(&assignment.name, values, self.environment);
+    }
+
+    /// `local -a x=(…)`
+    fn declared_array(&mut self, shell: &mut Shell, word: &Word, context: &Context) {
+        if let [Part::Text(name), Part::Array(words)] = word.parts.as_slice() {
+            let values = words.iter().flat_map(|word| self.fields(shell, word, context)).collect();
+            let name = name.trim_end_matches('=').trim_end_matches('+').split('[').next().unwrap_or_default();
+            shell.set(name, values, self.environment);
+        }
+    }
+}
+
+/// The text that a command becomes when its head is an alias.
+fn aliased(shell: &Shell, simple: &Simple, context: &Context) -> Option<String> {
+    let head = simple.words.first().filter(|_| shell.expands)?;
+    let alias = shell.aliases.get(head.bare()?)?;
+    let before = context.origin.text.get(simple.span.start..head.span.start)?;
+    let after = context.origin.text.get(head.span.end..simple.span.end)?;
+    Some(format!("{before}{alias}{after}"))
+}
