@@ -153,19 +153,19 @@ function spelled({ words, script }: Form, quoting: (word: string) => string): st
 interface Wrapper {
   name: string;
   /** Takes the text of one simple command only. */
-  simple?: boolean;
+  simple?: boolean | undefined;
   /** What comes out is one simple command that others can stand before. */
-  gives?: 'simple';
+  gives?: 'simple' | undefined;
   /** The command is whole and known behind it: what is denied stays denied. */
-  exact?: boolean;
+  exact?: boolean | undefined;
   /** Puts an operand behind it. */
-  appends?: boolean;
+  appends?: boolean | undefined;
   /** Takes code of one line only. */
-  line?: boolean;
+  line?: boolean | undefined;
   /** Takes a form itself only, and nothing that is wrapped already. */
-  innermost?: boolean;
+  innermost?: boolean | undefined;
   /** Heads that an unknown program is searched for. */
-  unknown?: boolean;
+  unknown?: boolean | undefined;
   wrap: (code: string, level: number) => string;
 }
 
