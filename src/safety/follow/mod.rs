@@ -10,6 +10,8 @@ mod output;
 mod parameter;
 mod shell;
 mod simple;
+#[cfg(test)]
+mod tests;
 mod text;
 mod told;
 mod walk;

@@ -5,6 +5,8 @@ mod heredoc;
 mod parameter;
 mod reader;
 mod syntax;
+#[cfg(test)]
+mod tests;
 mod witness;
 mod words;
 

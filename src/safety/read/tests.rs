@@ -1,0 +1,126 @@
+//! The reader, held against bash.
+
+use std::process::Command;
+
+use super::{Fault, Kind, Part, heads, read};
+use crate::safety::corpus_tests::corpus;
+
+/// What bash itself takes for a script.
+fn is_bash(text: &str) -> bool {
+    let output = Command::new("bash").args(["--norc", "-n", "-c", text]).env("LC_ALL", "C").output().unwrap();
+    // Of `[[ a == ]]` it only says so.
+    output.status.success() && !String::from_utf8_lossy(&output.stderr).contains("unexpected")
+}
+
+/// Syntax that few people know.
+static RARE: &[&str] = &[
+    "if a; then b; elif c; then d; else e; fi > log 2>&1",
+    "for x do echo $x; done",
+    "for ((i = 0; i < 3; i++)) { echo $i; }",
+    "select x in a b; do break; done < /dev/null",
+    "case x in (a) ;; b|c) x ;& d) y ;;& *) esac",
+    "f() ( cd /; ls ); g() [[ -f x ]]; function h { :; }",
+    "coproc cat; coproc NAME { cat; }",
+    "time -p ! true | false",
+    "a[1]=x b+=(c d) e=f g 3>&1 >&2 {fd}<x <<<y",
+    "[[ $x =~ ^(a|b c)$ && ! ( -f y || z < w ) ]]",
+    "((a = b << 2)); echo $((1 + (2 * 3))) $[4]",
+    "( (echo a); (echo b) ); ((echo a); (echo b))",
+    "echo $( (echo a) ) `echo \\`echo b\\`` ${x:-$(echo \"${y:-'}'}\")} ${!p*} ${#x} ${x//a/b} ${x:1:2}",
+    "cat <<A <<-'B' | tr a b\n$(echo x)\nA\n\tb\n\tB\necho after",
+    "x=$(cat <<EOF\nit's (\nEOF\n)",
+    "echo a#b # a comment ' with quotes\necho c",
+    "echo $'a\\'b' $\"c\" \"d $(echo \"e 'f\")\" 'g\"h'",
+    "diff <(sort a) >(cat)",
+    "echo a \\\n  b && \\\n  c",
+    "{ a; } 2> /dev/null | while read -r l; do :; done",
+    "exec 3<>/dev/tcp/h/80",
+    "! { false; }",
+    "echo {a,b}{1..3} ~ ~/x *.js",
+];
+
+/// Text that bash does not take.
+static WRONG: &[&str] = &[
+    "if a; then b",
+    "for",
+    "for x in a b; done",
+    "case x in a) b",
+    "echo )",
+    "a && ",
+    "| a",
+    "; a",
+    "a ;; b",
+    "{ a; } b",
+    "( a",
+    "echo $(a",
+    "echo ${x",
+    "echo 'a",
+    "echo \"a",
+    "echo `a",
+    "f() ",
+    "[[ a",
+    "[[ a == ]]",
+    "a &| b",
+    "a < ",
+    "then a",
+    "do a; done",
+    "fi",
+    "}",
+    "x=(a",
+];
+
+#[test]
+fn reads_what_bash_reads() {
+    let corpus = corpus();
+    let every_fifth = corpus.iter().step_by(5).map(|line| line.command.as_str());
+    let texts = RARE.iter().chain(WRONG).copied().chain(every_fifth).filter(|text| !text.contains('\0'));
+    let differ: Vec<&str> = texts.filter(|text| read(text).script.fault.is_none() != is_bash(text)).collect();
+    assert!(differ.is_empty(), "{differ:#?}");
+}
+
+#[test]
+fn refuses_what_is_no_script() {
+    for text in WRONG {
+        assert!(matches!(read(text).script.fault, Some(Fault::Syntax(_))), "{text}");
+    }
+}
+
+#[test]
+fn lines_before_a_fault_are_kept_since_bash_runs_them() {
+    let read = read("rm -rf /\necho 'x");
+    assert!(read.script.fault.is_some());
+    assert_eq!(read.script.body.len(), 1);
+}
+
+#[test]
+fn the_witness_sees_no_head_that_the_reader_has_not() {
+    for text in RARE {
+        assert!(heads(text).is_none_or(|heads| read(text).knows(&heads)), "{text}: {:?}", heads(text));
+    }
+    // Were the reader to lose a command, the witness would tell.
+    assert!(!read("echo 'git push'").knows(&heads("echo a; git push").unwrap()));
+}
+
+#[test]
+fn nesting_is_read_down_to_a_depth_and_not_further() {
+    for (open, close) in
+        [("$(", ")"), ("( ", ")"), ("{ ", "; }"), ("\"$(", ")\""), ("${x:-", "}"), ("if ", "; then :; fi")]
+    {
+        let nested = |depth: usize| format!("echo {}", format!("{}:{}", open.repeat(depth), close.repeat(depth)));
+        let nested = |depth| {
+            if open.starts_with(['(', '{', 'i']) { nested(depth).replacen("echo ", "", 1) } else { nested(depth) }
+        };
+        assert_eq!(read(&nested(8)).script.fault, None, "{}", nested(8));
+        assert_eq!(read(&nested(10_000)).script.fault, Some(Fault::Limit), "{open}");
+    }
+}
+
+#[test]
+fn a_heredoc_belongs_to_the_command_that_announces_it() {
+    let read = read("cd x && bash <<-EOF; rm y\n\techo $z\n\tEOF\nls");
+    assert_eq!(read.script.fault, None);
+    assert_eq!(read.script.body.len(), 3);
+    let bash = &read.script.body[0].pipelines[1].1.commands[0];
+    assert!(matches!(&bash.kind, Kind::Simple(simple) if simple.redirects[0].heredoc == Some(0)));
+    assert!(matches!(&read.heredocs[0].parts[..], [Part::Quoted(text), Part::Parameter(_), ..] if text == "echo "));
+}
