@@ -106,7 +106,7 @@ fn nesting_is_read_down_to_a_depth_and_not_further() {
     for (open, close) in
         [("$(", ")"), ("( ", ")"), ("{ ", "; }"), ("\"$(", ")\""), ("${x:-", "}"), ("if ", "; then :; fi")]
     {
-        let nested = |depth: usize| format!("echo {}", format!("{}:{}", open.repeat(depth), close.repeat(depth)));
+        let nested = |depth: usize| format!("echo {}:{}", open.repeat(depth), close.repeat(depth));
         let nested = |depth| {
             if open.starts_with(['(', '{', 'i']) { nested(depth).replacen("echo ", "", 1) } else { nested(depth) }
         };
