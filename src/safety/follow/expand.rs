@@ -187,9 +187,15 @@ impl Walker<'_> {
                 value.extend(&number());
             }
             Part::Process(nested) => {
-                self.nested(shell, nested, "process substitution", context);
+                let printed = self.nested(shell, nested, "process substitution", context);
                 push_closed(value, "/dev/fd/");
-                value.push(Piece::Hole(false));
+                if printed.as_ref().is_some_and(output::is_shell_code) {
+                    // A file like any other that a shell is given.
+                    shell.forgetful = true;
+                    push_closed(value, "63");
+                } else {
+                    value.push(Piece::Hole(false));
+                }
             }
             Part::Pattern(text, parts) => {
                 self.joined(shell, parts, context);
@@ -207,6 +213,8 @@ impl Walker<'_> {
     /// What a command substitution prints, as far as it is known.
     fn substitution(&mut self, shell: &mut Shell, nested: &Nested, context: &Context) -> Value {
         let printed = self.nested(shell, nested, "command substitution", context);
+        // It sets variables where it is run.
+        shell.forgetful |= printed.as_ref().is_some_and(output::is_shell_code);
         printed.map_or_else(hole, |value| output::trimmed(&value))
     }
 
@@ -230,7 +238,11 @@ fn only_list(parts: &[Part]) -> bool {
 
 /// `~`, `~/…`, `~user`; returns how much of the first part it was.
 fn tilde(parts: &[Part], value: &mut Value, shell: &Shell, walker: &Walker<'_>) -> usize {
-    let Some(Part::Text(text)) = parts.first() else { return 0 };
+    let Some(Part::Text(whole)) = parts.first() else { return 0 };
+    // `of=~/x`: as in an assignment.
+    let name = whole.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
+    let start = if name > 0 && whole[name..].starts_with("=~") { name + 1 } else { 0 };
+    let text = &whole[start..];
     if !text.starts_with('~') {
         return 0;
     }
@@ -238,6 +250,7 @@ fn tilde(parts: &[Part], value: &mut Value, shell: &Shell, walker: &Walker<'_>) 
     if end == text.len() && parts.len() > 1 {
         return 0;
     }
+    push_closed(value, &whole[..start]);
     match &text[1..end] {
         "" => match shell.get("HOME", walker.environment) {
             Some(values) if values.len() == 1 => value.extend(&values[0]),
@@ -251,7 +264,7 @@ fn tilde(parts: &[Part], value: &mut Value, shell: &Shell, walker: &Walker<'_>) 
             let folder = if home.is_empty() { "/home" } else { home };
             push_closed(value, &format!("{folder}/{user}"));
         }
-        _ => return 0,
+        _ => push_closed(value, &text[..end]),
     }
-    end
+    start + end
 }

@@ -1,12 +1,16 @@
 //! What a few programs print, where their words say it.
 
 use crate::safety::command::Input;
+use crate::safety::tables::shell_code::is_printed_by;
 use crate::safety::value::{Piece, Value};
 
 /// What a command prints; `None` where that cannot be known.
 pub(super) fn of(argv: &[Value], cwd: &Value, input: &Input, temp: Option<&str>) -> Option<Value> {
     let name = argv.first()?.base_name()?;
     let args = &argv[1..];
+    if is_printed_by(name, args.first().and_then(Value::known)) {
+        return Some(shell_code());
+    }
     match name {
         "echo" => Some(echo(args)),
         "printf" => printf(args),
@@ -44,6 +48,21 @@ pub(super) fn of(argv: &[Value], cwd: &Value, input: &Input, temp: Option<&str>)
         _ => None,
     }
 }
+
+/// Shell code that a program prints about itself: nobody knows it, and nobody has to.
+fn shell_code() -> Value {
+    let mut code = Value::of(CODE);
+    code.push(Piece::Hole(true));
+    code
+}
+
+/// Whether it is such code.
+pub(super) fn is_shell_code(value: &Value) -> bool {
+    value.has_hole() && value.prefix() == CODE
+}
+
+/// As a comment it comes to nothing where it is run.
+const CODE: &str = "# ";
 
 /// Without the newlines at its end, as a substitution takes it.
 pub(super) fn trimmed(value: &Value) -> Value {

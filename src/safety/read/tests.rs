@@ -37,6 +37,10 @@ static RARE: &[&str] = &[
     "exec 3<>/dev/tcp/h/80",
     "! { false; }",
     "echo {a,b}{1..3} ~ ~/x *.js",
+    "x=$PWD/$1 y=$a,$b/$c; PATH=$PATH:$HOME/bin:$GOPATH/bin; z=a/`readlink $l`/b",
+    "{\n  a= b=1\n  if ls; then ls; fi\n}; time if a; then b; fi",
+    "if [ $? -ne 0 ]\nthen\n\techo\nfi\nif [ -x ${X} ]\nthen\n\techo\nfi",
+    "echo \"`g 'x. y, run'`\" \"'e'.\"\ny=\"<- ` g 'e'`\"; case $1 in a) x=\"a\"`ls`;; esac",
 ];
 
 /// Text that bash does not take.

@@ -1,7 +1,7 @@
 //! The witness: where tree-sitter's tree of a text has the heads of simple commands.
 
 use std::cell::RefCell;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::time::{Duration, Instant};
 
 use tree_sitter::{ParseOptions, Parser};
@@ -41,8 +41,7 @@ pub fn heads(text: &str) -> Option<Vec<usize>> {
         let mut cursor = tree.walk();
         loop {
             let node = cursor.node();
-            // The grammar takes some braces for commands.
-            if node.kind() == "command_name" && !matches!(&bytes[node.byte_range()], b"{" | b"}") {
+            if node.kind() == "command_name" && may_begin(bytes, node.byte_range()) {
                 heads.push(node.start_byte());
             }
             if cursor.goto_first_child() {
@@ -55,4 +54,32 @@ pub fn heads(text: &str) -> Option<Vec<usize>> {
             }
         }
     })
+}
+
+/// Reserved words: the grammar takes them for commands behind some assignments and behind `time`.
+static RESERVED: [&[u8]; 16] = [
+    b"if",
+    b"then",
+    b"elif",
+    b"else",
+    b"fi",
+    b"for",
+    b"while",
+    b"until",
+    b"do",
+    b"done",
+    b"case",
+    b"esac",
+    b"select",
+    b"function",
+    b"{",
+    b"}",
+];
+
+/// Whether a command can begin there at all. Within a word none does, though the grammar ends some words early (`x=$a/$1`).
+fn may_begin(bytes: &[u8], name: Range<usize>) -> bool {
+    let before = name.start.checked_sub(1).map(|at| bytes[at]);
+    let quoted = matches!(bytes.get(name.start), Some(b'"' | b'\''));
+    let apart = before.is_none_or(|byte| b" \t\r\n;&|(){}!".contains(&byte) || (byte == b'`' && !quoted));
+    apart && !RESERVED.contains(&&bytes[name])
 }

@@ -8,4 +8,5 @@ pub mod git;
 pub mod git_reads;
 pub mod heads;
 pub mod readers;
+pub mod shell_code;
 pub mod wrappers;
