@@ -8,7 +8,8 @@ pub static RULE: Rule = Rule {
     id: "opaque-script",
     level: Verdict::Ask,
     doc: "A shell runs text that comes from elsewhere, such as a download, so what runs cannot be told before. Save it, \
-          read it, then run the file. Raised by the engine.",
+          read it, then run the file. What a program is known to print about itself, as `ssh-agent` and `brew shellenv` \
+          do, is not asked about. Raised by the engine.",
     heads: &[],
     check,
     matches: &[
@@ -28,6 +29,8 @@ pub static RULE: Rule = Rule {
         "echo 'npm test' | bash",
         "source .venv/bin/activate",
         "cat install.sh",
+        "eval \"$(ssh-agent -s)\"",
+        "source <(kubectl completion bash)",
     ],
 };
 
