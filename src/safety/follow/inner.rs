@@ -53,6 +53,10 @@ impl Walker<'_> {
                     return self.call(shell, next, &inside);
                 }
                 let mut other = self.program(shell, call, &next.assignments, cwd.as_ref(), elsewhere);
+                if carried {
+                    // Its redirects are the call's own.
+                    other.redirects.clone_from(&shell.redirects);
+                }
                 if via == "exec" || via == "time" {
                     other.functions.clone_from(&shell.functions);
                 }

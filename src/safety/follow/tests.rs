@@ -76,6 +76,17 @@ fn folders_are_followed_where_cd_leads() {
 }
 
 #[test]
+fn a_redirect_is_told_once_whatever_stands_before() {
+    for script in
+        ["c > f", "sudo nice c > f", "{ c; } > f", "bash -c c > f", "sudo bash -c 'env c' > f", "f() { c; }; f > f"]
+    {
+        let (told, _) = follow(script);
+        let command = told.iter().find(|told| told.argv.first().is_some_and(|head| head.known() == Some("c"))).unwrap();
+        assert_eq!(command.redirects.len(), 1, "{script}");
+    }
+}
+
+#[test]
 fn what_never_ends_is_given_up() {
     for script in [
         "f() { f; f; }; f",
