@@ -1,23 +1,8 @@
 import type { BackgroundCheck, BackgroundTask, Truncation } from 'agent-bash';
 import { type BashToolOutput, createBashTool, formatCheck, formatResult } from 'agent-bash/ai';
 import { describe, expect, it } from 'vitest';
-import type { BashResult } from './fixtures/call.ts';
+import { type BashResult, RESULT } from './fixtures/call.ts';
 
-const RESULT: BashResult = {
-  stdout: '',
-  stderr: '',
-  exitCode: 0,
-  status: 'exited',
-  signal: null,
-  pid: 7,
-  durationMs: 1,
-  timeoutMs: 30_000,
-  truncation: { stdout: null, stderr: null },
-  background: null,
-  survivors: [],
-  usage: { userMs: 0, systemMs: 0, maxRssBytes: 0 },
-  notes: [],
-};
 const MORE_TIME =
   'To give the command more time, use mode "slow" (15 min), a larger timeout_ms (up to 3600000), or mode "background".';
 

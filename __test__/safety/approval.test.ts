@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { BashResult, bash } from 'agent-bash';
 import { type ApprovalOptions, type BashToolOptions, createBashTool, createToolApproval } from 'agent-bash/ai';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { RESULT } from '../ai/fixtures/call.ts';
 import { MAJORS, type PromptMessage, type Step } from '../ai/fixtures/majors.ts';
 import { folder } from '../support/index.ts';
 
@@ -10,21 +11,7 @@ const ASKS = 'git reset --hard';
 const DENIED = 'git push --force origin main';
 const prompt = 'go on';
 
-const result: BashResult = {
-  stdout: 'ran\n',
-  stderr: '',
-  exitCode: 0,
-  status: 'exited',
-  signal: null,
-  pid: 1,
-  durationMs: 1,
-  timeoutMs: 30_000,
-  truncation: { stdout: null, stderr: null },
-  background: null,
-  survivors: [],
-  usage: { userMs: 0, systemMs: 0, maxRssBytes: 0 },
-  notes: [],
-};
+const result: BashResult = { ...RESULT, stdout: 'ran\n' };
 /** What a tool was told to run, in place of running it. */
 const run = vi.fn<typeof bash>(async () => structuredClone(result));
 const ran = () => run.mock.calls.map(([command]) => command);

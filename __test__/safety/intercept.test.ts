@@ -1,28 +1,13 @@
 import { BackgroundRegistry } from 'agent-bash';
 import { type BashToolError, type BashToolOptions, createBashTool, INTERCEPT_RULES } from 'agent-bash/ai';
 import { describe, expect, it, vi } from 'vitest';
-import { callTool } from '../ai/fixtures/call.ts';
+import { callTool, RESULT } from '../ai/fixtures/call.ts';
 
 const ALL = ['read_file', 'Grep', 'glob', 'edit', 'mcp__fs__write_file'];
-const result = {
-  stdout: '',
-  stderr: '',
-  exitCode: 0,
-  status: 'exited',
-  signal: null,
-  pid: 1,
-  durationMs: 1,
-  timeoutMs: 30_000,
-  truncation: { stdout: null, stderr: null },
-  background: null,
-  survivors: [],
-  usage: { userMs: 0, systemMs: 0, maxRssBytes: 0 },
-  notes: [],
-} as const;
 
 /** A call with all tools at hand; nothing is really run. */
 async function ask(command: string, options: BashToolOptions = {}) {
-  const run = vi.fn(async () => structuredClone(result) as never);
+  const run = vi.fn(async () => structuredClone(RESULT) as never);
   const { output, text } = await callTool({ availableTools: ALL, interceptor: true, run, ...options }, command);
   return { output: output as BashToolError, text, ran: run.mock.calls.length > 0 };
 }

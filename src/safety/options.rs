@@ -119,7 +119,7 @@ impl Parsed {
         let listed = entry.is_some();
         let takes = entry.is_some_and(|entry| entry.ends_with('=')) && attached.is_none();
         let value = match attached {
-            Some(_) => Some(after(&args[at], name.len() + 3)),
+            Some(_) => Some(args[at].after(name.len() + 3)),
             None if takes => args.get(at + 1).cloned(),
             None => None,
         };
@@ -136,14 +136,14 @@ impl Parsed {
             let rest = index + letter.len_utf8();
             if behind.starts_with("::") {
                 if rest < cluster.len() || args[at].has_hole() {
-                    given.value = Some(after(&args[at], rest + 1));
+                    given.value = Some(args[at].after(rest + 1));
                 }
                 self.options.push(given);
                 return 0;
             }
             if behind.starts_with(':') {
                 let attached = rest < cluster.len() || args[at].has_hole();
-                given.value = if attached { Some(after(&args[at], rest + 1)) } else { args.get(at + 1).cloned() };
+                given.value = if attached { Some(args[at].after(rest + 1)) } else { args.get(at + 1).cloned() };
                 self.options.push(given);
                 return usize::from(!attached);
             }
@@ -151,21 +151,4 @@ impl Parsed {
         }
         0
     }
-}
-
-/// The word from this byte of its known beginning on.
-fn after(word: &Value, from: usize) -> Value {
-    let mut rest = Value::default();
-    let mut skip = from;
-    for piece in word.pieces() {
-        match piece {
-            super::value::Piece::Text(text) if skip > 0 => {
-                let cut = skip.min(text.len());
-                skip -= cut;
-                rest.push(super::value::Piece::Text(text[cut..].to_owned()));
-            }
-            piece => rest.push(piece.clone()),
-        }
-    }
-    rest
 }

@@ -100,6 +100,20 @@ impl Value {
         }
     }
 
+    /// The word from this byte of its known beginning on: the value of `NAME=value` or `--name=value`.
+    pub fn after(&self, from: usize) -> Self {
+        let mut rest = Self::default();
+        for (index, piece) in self.0.iter().enumerate() {
+            match piece {
+                Piece::Text(text) if index == 0 => {
+                    rest.push(Piece::Text(text.get(from..).unwrap_or_default().to_owned()));
+                }
+                piece => rest.push(piece.clone()),
+            }
+        }
+        rest
+    }
+
     /// Whether a part of it is an unquoted glob.
     pub fn has_glob(&self) -> bool {
         self.0.iter().any(|piece| matches!(piece, Piece::Glob(_)))

@@ -167,7 +167,7 @@ impl Walker<'_> {
                 continue;
             }
             let (variable, value) = match text.split_once('=') {
-                Some((variable, _)) => (variable, Some(rest_of(arg, variable.len() + 1))),
+                Some((variable, _)) => (variable, Some(arg.after(variable.len() + 1))),
                 None => (arg.known().unwrap_or_default(), None),
             };
             let part = variable.ends_with('+') || variable.contains('[');
@@ -243,16 +243,4 @@ pub fn normal(path: &str) -> String {
         }
     }
     format!("/{}", parts.join("/"))
-}
-
-/// A word from this byte of its known beginning on.
-fn rest_of(word: &Value, from: usize) -> Value {
-    let mut rest = Value::default();
-    for (index, piece) in word.pieces().iter().enumerate() {
-        match piece {
-            Piece::Text(text) if index == 0 => rest.push(Piece::Text(text.get(from..).unwrap_or_default().to_owned())),
-            piece => rest.push(piece.clone()),
-        }
-    }
-    rest
 }
