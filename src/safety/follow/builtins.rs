@@ -6,6 +6,9 @@ use super::shell::{Shell, hole};
 use super::walk::Walker;
 use crate::safety::value::{Piece, Value};
 
+/// The most ways to leave a function or a loop early that are told apart.
+const MAX_STATES: usize = 8;
+
 /// What a builtin does to the shell; the shell if it fails, where that matters.
 impl Walker<'_> {
     pub(super) fn builtin(&mut self, shell: &mut Shell, argv: &[Value]) -> Option<Box<Shell>> {
@@ -101,7 +104,14 @@ impl Walker<'_> {
                 let input = args.first().and_then(Value::known);
                 shell.forgetful |= !matches!(input, Some("/dev/stdin" | "/dev/fd/0"));
             }
-            "exit" | "return" | "break" | "continue" => shell.ended = true,
+            "return" | "break" | "continue" => {
+                let states = if name == "return" { self.returned.last_mut() } else { self.left.last_mut() };
+                if let Some(states) = states.filter(|states| states.len() < MAX_STATES) {
+                    states.push(shell.clone());
+                }
+                shell.ended = true;
+            }
+            "exit" => shell.ended = true,
             "exec" => shell.ended |= !args.is_empty(),
             _ => {}
         }
@@ -152,6 +162,7 @@ impl Walker<'_> {
         let mut exported = (name == "export").then_some(true);
         let mut local = matches!(name, "local" | "declare" | "typeset");
         let mut changes = false;
+        let mut refers = false;
         for arg in args {
             let text = arg.prefix();
             if let Some(flags) = text.strip_prefix(['-', '+']).filter(|_| !text.contains('=')) {
@@ -160,6 +171,7 @@ impl Walker<'_> {
                     // Another variable by its name, a number, another case.
                     _ => changes |= flags.contains(['n', 'i', 'u', 'l', 'c']),
                 }
+                refers |= name != "export" && flags.contains('n');
                 if flags.contains('x') {
                     exported = Some(text.starts_with('-'));
                 }
@@ -189,6 +201,10 @@ impl Walker<'_> {
                 shell.export(&variable, exported, self.environment);
             }
             if changes {
+                if refers && let Some(target) = arg.known().and_then(|text| text.split_once('=')) {
+                    shell.blur(target.1, self.environment);
+                }
+                shell.forgetful |= refers;
                 shell.blur(&variable, self.environment);
                 shell.change(&variable);
             }

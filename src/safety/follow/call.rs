@@ -16,6 +16,11 @@ use crate::safety::tables::arity::RUNNERS;
 use crate::safety::unwrap::{Inner, unwrap};
 use crate::safety::value::Value;
 
+/// Commands that do not fail, so that what follows `&&` is run.
+const SUCCEEDING: [&str; 10] = [":", "alias", "echo", "export", "printf", "set", "shopt", "trap", "true", "unset"];
+/// How often a function is followed into itself with other words each time.
+const MAX_AGAIN: usize = 6;
+
 /// One call of a program.
 #[derive(Clone, Default)]
 pub(super) struct Call {
@@ -42,8 +47,9 @@ impl Walker<'_> {
             self.complete = false;
             return After::default();
         }
-        let mut after =
-            After { name: call.argv.first().and_then(Value::base_name).map(str::to_owned), ..After::default() };
+        let name = call.argv.first().and_then(Value::base_name);
+        let succeeds = name.is_some_and(|name| SUCCEEDING.contains(&name));
+        let mut after = After { name: name.map(str::to_owned), succeeds, ..After::default() };
         if call.prefix.is_empty()
             && let Some(function) = call.argv.first().and_then(Value::known).and_then(|name| shell.functions.get(name))
         {
@@ -108,7 +114,8 @@ impl Walker<'_> {
 
     /// A function of the script runs.
     fn function(&mut self, shell: &mut Shell, call: Call, function: Function, context: &Context) {
-        let again = self.active.iter().filter(|number| **number == function.number).count();
+        let again = self.active.iter().filter(|(number, _)| *number == function.number).count();
+        let same = self.active.iter().any(|(number, argv)| *number == function.number && *argv == call.argv);
         let bomb = again > 0 && !context.conditional && context.forked;
         let folders = Rc::clone(&shell.folders);
         self.called(function.number);
@@ -119,8 +126,13 @@ impl Walker<'_> {
             bomb,
             ..told(call.clone(), context)
         });
-        // Once more shows what a call of itself comes to; further rounds show the same.
-        if again > 1 || call.dead {
+        // With the words that it runs with already it comes to the same again.
+        if same || call.dead {
+            return;
+        }
+        if again >= MAX_AGAIN {
+            // Words that grow with each call, as those of a walk through folders, come to nothing else either.
+            self.complete &= call.argv.iter().any(|word| word.known().is_none());
             return;
         }
         let mut inside = context.clone();
@@ -137,9 +149,12 @@ impl Walker<'_> {
         let redirects = shell.redirects.len();
         shell.redirects.extend(call.redirects);
         shell.covered.push(HashMap::new());
-        self.active.push(function.number);
+        self.active.push((function.number, call.argv));
+        self.returned.push(Vec::new());
         self.node(shell, &function.body, &inside);
+        let states = self.returned.pop().unwrap_or_default();
         self.active.pop();
+        self.rejoin(shell, states);
         shell.uncover();
         shell.redirects.truncate(redirects);
         shell.input = outer_input;

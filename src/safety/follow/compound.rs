@@ -128,7 +128,7 @@ impl Walker<'_> {
         // What the first round changes, the second one sees.
         for _ in 0..2 {
             let mut round = self.copy(shell);
-            self.list(&mut round, body, &maybe);
+            self.round(&mut round, body, &maybe);
             round.ended = false;
             let changed = round.differs(shell);
             let before = std::mem::replace(shell, Shell::new(Value::default(), Vec::new()));
@@ -145,6 +145,8 @@ impl Walker<'_> {
             Some(words) => words.iter().flat_map(|word| self.fields(shell, word, context)).collect(),
             None => shell.args.get(1..).unwrap_or_default().to_vec(),
         };
+        // What is not known may be nothing, and then nothing is done.
+        let skipped = items.iter().any(|item: &Value| item.known().is_none()).then(|| self.copy(shell));
         let maybe = context.maybe();
         let few = items.len() <= MAX_ITEMS;
         self.complete &= few;
@@ -154,7 +156,7 @@ impl Walker<'_> {
             }
             let mut round = self.copy(shell);
             round.set(name, vec![item], self.environment);
-            self.list(&mut round, body, &maybe);
+            self.round(&mut round, body, &maybe);
             // The variable has its last value afterwards; the rest is as if each round may have been the last.
             if round.ended {
                 round.ended = false;
@@ -163,5 +165,17 @@ impl Walker<'_> {
                 *shell = round;
             }
         }
+        if let Some(skipped) = skipped {
+            let done = std::mem::replace(shell, Shell::new(Value::default(), Vec::new()));
+            *shell = done.join(skipped, self.environment);
+        }
+    }
+
+    /// One round of a loop, left early or not.
+    fn round(&mut self, shell: &mut Shell, body: &List, context: &Context) {
+        self.left.push(Vec::new());
+        self.list(shell, body, context);
+        let states = self.left.pop().unwrap_or_default();
+        self.rejoin(shell, states);
     }
 }

@@ -10,6 +10,8 @@ use crate::safety::value::{Piece, Value};
 
 /// The most values that a variable may have one of; beyond it is unknown.
 const MAX_CHOICES: usize = 4;
+/// The longest lists that are joined place by place.
+const MAX_JOINED: usize = 32;
 /// The most folders that a shell may be in one of.
 const MAX_FOLDERS: usize = 4;
 
@@ -259,7 +261,7 @@ impl Shell {
             }
         }
         if self.args != other.args {
-            self.args = vec![Value::unknown(), hole()];
+            self.args = either(Some(self.args), Some(other.args)).unwrap_or_default();
         }
         self
     }
@@ -308,30 +310,37 @@ pub fn hole() -> Value {
     value
 }
 
+/// One list or the other, place by place; where one of them has no such place, that word is there or not.
 fn either(one: Option<Vec<Value>>, other: Option<Vec<Value>>) -> Option<Vec<Value>> {
-    let texts = |values: &Option<Vec<Value>>| -> Option<Vec<String>> {
-        match values.as_deref() {
-            None => Some(vec![String::new()]),
-            Some([value]) => match value.pieces() {
-                [Piece::OneOf(texts)] => Some(texts.clone()),
-                _ => value.known().map(|text| vec![text.to_owned()]),
-            },
-            Some(_) => None,
-        }
+    let (one, other) = (one.unwrap_or_default(), other.unwrap_or_default());
+    let nothing = Value::default();
+    let places = one.len().max(other.len());
+    if places > MAX_JOINED {
+        return Some(vec![hole()]);
+    }
+    let at = |place: usize| choice(one.get(place).unwrap_or(&nothing), other.get(place).unwrap_or(&nothing));
+    Some((0..places).map(at).collect())
+}
+
+/// One of two values.
+fn choice(one: &Value, other: &Value) -> Value {
+    if one == other {
+        return one.clone();
+    }
+    let texts = |value: &Value| match value.pieces() {
+        [Piece::OneOf(texts)] => Some(texts.clone()),
+        _ => value.known().map(|text| vec![text.to_owned()]),
     };
-    let (Some(mut all), Some(more)) = (texts(&one), texts(&other)) else { return Some(vec![hole()]) };
+    let (Some(mut all), Some(more)) = (texts(one), texts(other)) else { return hole() };
     for text in more {
         if !all.contains(&text) {
             all.push(text);
         }
     }
     if all.len() > MAX_CHOICES {
-        return Some(vec![hole()]);
+        return hole();
     }
     let mut value = Value::default();
-    match all.as_slice() {
-        [text] => value.push(Piece::Text(text.clone())),
-        _ => value.push(Piece::OneOf(all)),
-    }
-    Some(vec![value])
+    value.push(Piece::OneOf(all));
+    value
 }

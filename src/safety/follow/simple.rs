@@ -125,6 +125,11 @@ impl Walker<'_> {
 
     fn assigned(&mut self, shell: &mut Shell, assignment: &Assignment, context: &Context) -> Vec<Value> {
         if let [Part::Array(words), ..] = assignment.value.parts.as_slice() {
+            let keyed = |word: &Word| matches!(word.parts.first(), Some(Part::Text(text)) if text.starts_with('['));
+            if words.iter().any(keyed) {
+                words.iter().for_each(|word| drop(self.fields(shell, word, context)));
+                return vec![hole()];
+            }
             return words.iter().flat_map(|word| self.fields(shell, word, context)).collect();
         }
         if let Some(index) = &assignment.index {

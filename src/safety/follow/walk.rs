@@ -80,8 +80,12 @@ pub struct Walker<'a> {
     pub(super) dead: bool,
     /// Where the simple command that is expanded stands.
     pub(super) outer: Span,
-    /// Functions that are running, by number.
-    pub(super) active: Vec<usize>,
+    /// Functions that are running, by number, with their arguments.
+    pub(super) active: Vec<(usize, Vec<Value>)>,
+    /// Of each function and each loop that is running: the states in which it was left.
+    pub(super) returned: Vec<Vec<Shell>>,
+    /// See `returned`.
+    pub(super) left: Vec<Vec<Shell>>,
     pub(super) functions: Vec<(Function, Context, bool)>,
     /// Scripts of `trap`, which run at the end.
     pub(super) traps: Vec<(String, Context)>,
@@ -98,6 +102,8 @@ pub(super) struct After {
     pub name: Option<String>,
     /// The shell if it failed, where that is another.
     pub failed: Option<Box<Shell>>,
+    /// It cannot fail.
+    pub succeeds: bool,
 }
 
 impl<'a> Walker<'a> {
@@ -114,6 +120,8 @@ impl<'a> Walker<'a> {
             dead: false,
             outer: 0..0,
             active: Vec::new(),
+            returned: Vec::new(),
+            left: Vec::new(),
             functions: Vec::new(),
             traps: Vec::new(),
             subshells: 0,
@@ -228,12 +236,18 @@ impl<'a> Walker<'a> {
     }
 
     fn and_or(&mut self, shell: &mut Shell, entry: &AndOr, context: &Context) {
-        // The state if something before has failed.
+        // The state if something before has failed: what follows `||` runs in it, and the list may end with it.
         let mut failed: Option<Shell> = None;
+        let last = entry.pipelines.len() - 1;
+        let mut succeeds = false;
         for (index, (join, pipeline)) in entry.pipelines.iter().enumerate() {
             let after = if index == 0 {
                 self.pipeline(shell, pipeline, context)
             } else if *join == Join::And {
+                if !succeeds {
+                    let skipped = self.copy(shell);
+                    failed = Some(self.either(failed.take(), skipped));
+                }
                 self.pipeline(shell, pipeline, &context.maybe())
             } else {
                 let mut other = match failed.take() {
@@ -245,17 +259,24 @@ impl<'a> Walker<'a> {
                 *shell = before.join(other, self.environment);
                 after
             };
-            if let Some(after) = after.failed {
-                failed = Some(match failed.take() {
-                    Some(failed) => failed.join(*after, self.environment),
-                    None => *after,
-                });
+            succeeds = after.succeeds;
+            // With `set -e` the failure of the last one ends it all.
+            if let Some(after) = after.failed
+                && !(shell.exits && index == last)
+            {
+                failed = Some(self.either(failed.take(), *after));
             }
         }
-        if let Some(failed) = failed
-            && !shell.exits
-        {
-            shell.add_folders(&failed);
+        if let Some(failed) = failed {
+            let done = std::mem::replace(shell, Shell::new(Value::default(), Vec::new()));
+            *shell = done.join(failed, self.environment);
+        }
+    }
+
+    fn either(&mut self, one: Option<Shell>, other: Shell) -> Shell {
+        match one {
+            Some(one) => one.join(other, self.environment),
+            None => other,
         }
     }
 
@@ -357,6 +378,16 @@ impl<'a> Walker<'a> {
             redirects.push(Redirect { op, fd: redirection.fd, target, source, cwd });
         }
         (redirects, input)
+    }
+
+    /// The shell as it may also be where something was left early.
+    pub(super) fn rejoin(&mut self, shell: &mut Shell, states: Vec<Shell>) {
+        shell.ended &= states.is_empty();
+        for mut state in states {
+            state.ended = false;
+            let before = std::mem::replace(shell, Shell::new(Value::default(), Vec::new()));
+            *shell = before.join(state, self.environment);
+        }
     }
 
     /// A function runs, and is known to.
