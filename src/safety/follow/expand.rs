@@ -215,7 +215,11 @@ impl Walker<'_> {
         let printed = self.nested(shell, nested, "command substitution", context);
         // It sets variables where it is run.
         shell.forgetful |= printed.as_ref().is_some_and(output::is_shell_code);
-        printed.map_or_else(hole, |value| output::trimmed(&value))
+        // Bash leaves out what `find -print0` puts between names.
+        let joined = |value: &Value| {
+            value.pieces().iter().any(|piece| matches!(piece, Piece::Text(text) if text.contains('\0')))
+        };
+        printed.filter(|value| !joined(value)).map_or_else(hole, |value| output::trimmed(&value))
     }
 
     /// Follows commands in a shell of their own; what they print, where that is known.

@@ -5,6 +5,7 @@ mod builtins;
 mod call;
 mod compound;
 mod expand;
+mod filter;
 mod inner;
 mod output;
 mod parameter;

@@ -1,7 +1,10 @@
 //! What a few programs print, where their words say it.
 
+use super::builtins::normal;
+use super::filter::filtered;
 use crate::safety::command::Input;
 use crate::safety::tables::shell_code::is_printed_by;
+use crate::safety::unwrap::found;
 use crate::safety::value::{Piece, Value};
 
 /// What a command prints; `None` where that cannot be known.
@@ -40,12 +43,50 @@ pub(super) fn of(argv: &[Value], cwd: &Value, input: &Input, temp: Option<&str>)
             value.push(Piece::Text(format!("/{program}")));
             Some(value)
         }
-        "realpath" | "readlink" => {
-            let path = args.last()?;
-            path.known().is_some_and(|path| path.starts_with('/')).then(|| path.clone())
-        }
+        "realpath" | "grealpath" | "readlink" | "greadlink" => canonical(name.ends_with("link"), args, cwd),
+        "find" | "gfind" => found(argv),
         "true" | ":" => Some(Value::default()),
-        _ => None,
+        _ => match input {
+            Input::Text(text, _) => filtered(name, args, text),
+            _ => None,
+        },
+    }
+}
+
+/// A path as it is from the root on, links left aside.
+fn canonical(link: bool, args: &[Value], cwd: &Value) -> Option<Value> {
+    let mut follows = !link;
+    let mut path = None;
+    let mut ended = false;
+    for arg in args {
+        match arg.known() {
+            Some("--") if !ended => ended = true,
+            Some("-f" | "-e" | "-m" | "--canonicalize" | "--canonicalize-existing" | "--canonicalize-missing") => {
+                follows = true;
+            }
+            Some("-q" | "-s" | "-n" | "-L" | "-P" | "--quiet" | "--strip" | "--no-symlinks") => {}
+            _ if !ended && arg.prefix().starts_with('-') || path.is_some() => return None,
+            _ => path = Some(arg),
+        }
+    }
+    let path = path.filter(|_| follows)?;
+    if path.known() == Some("") {
+        return None;
+    }
+    let climbs =
+        |value: &Value| value.pieces().iter().any(|piece| matches!(piece, Piece::Text(text) if text.contains("..")));
+    let whole = if path.prefix().starts_with('/') {
+        path.clone()
+    } else {
+        path.known()?;
+        let mut whole = cwd.clone();
+        whole.push(Piece::Text("/".to_owned()));
+        whole.extend(path);
+        whole
+    };
+    match whole.known() {
+        Some(text) => Some(Value::of(normal(text))),
+        None => (whole.prefix().starts_with('/') && !climbs(&whole)).then_some(whole),
     }
 }
 

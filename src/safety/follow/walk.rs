@@ -7,9 +7,11 @@ use super::shell::{Environment, Function, Shell, hole};
 use super::told::Told;
 use crate::safety::command::{Input, Redirect, Scene, Source};
 use crate::safety::level::Confidence;
-use crate::safety::read::{AndOr, Fault, Heredoc, Join, Kind, List, Node, Pipeline, Redirection, Span, heads, read};
+use crate::safety::read::{
+    AndOr, Fault, Heredoc, Join, Kind, List, Node, Pipeline, Redirection, Span, Word, heads, read,
+};
 use crate::safety::unwrap::Custom;
-use crate::safety::value::Value;
+use crate::safety::value::{Piece, Value};
 
 /// Commands, words and parts that are followed in all; a script that comes to more is not judged whole.
 const MAX_STEPS: usize = 60_000;
@@ -200,29 +202,25 @@ impl<'a> Walker<'a> {
     pub(super) fn printed(&mut self, shell: &mut Shell, list: &List, context: &Context) -> Option<Value> {
         self.subshells += 1;
         let printed = match list.as_slice() {
-            [AndOr { pipelines, .. }] => match pipelines.as_slice() {
-                // Whichever of `a || b` it is that prints cannot be known.
-                [(_, pipeline)] => self.pipeline(shell, pipeline, context).output,
-                _ => {
-                    self.list(shell, list, context);
-                    None
-                }
-            },
-            // `$(< file)` and the like come to a command without words.
+            [AndOr { pipelines, .. }] if pipelines.len() == 1 => self.pipeline(shell, &pipelines[0].1, context).output,
             _ => {
-                self.list(shell, list, context);
-                None
+                let alone = prints_last(shell, list);
+                let printed = self.list(shell, list, context).filter(|_| alone);
+                if list.len() > 1 { printed.and_then(|printed| wherever(shell, printed)) } else { printed }
             }
         };
         self.subshells -= 1;
         printed
     }
 
-    pub(super) fn list(&mut self, shell: &mut Shell, list: &List, context: &Context) {
+    /// Follows a list; what its last command prints.
+    pub(super) fn list(&mut self, shell: &mut Shell, list: &List, context: &Context) -> Option<Value> {
+        let mut printed = None;
         for entry in list {
             if self.is_over() {
-                return;
+                return None;
             }
+            printed = None;
             if entry.background {
                 let mut other = self.copy(shell);
                 let context = Context { forked: true, ..context.clone() };
@@ -230,12 +228,14 @@ impl<'a> Walker<'a> {
                 self.and_or(&mut other, entry, &context);
                 self.subshells -= 1;
             } else {
-                self.and_or(shell, entry, context);
+                printed = self.and_or(shell, entry, context);
             }
         }
+        printed
     }
 
-    fn and_or(&mut self, shell: &mut Shell, entry: &AndOr, context: &Context) {
+    fn and_or(&mut self, shell: &mut Shell, entry: &AndOr, context: &Context) -> Option<Value> {
+        let mut printed = None;
         // The state if something before has failed: what follows `||` runs in it, and the list may end with it.
         let mut failed: Option<Shell> = None;
         let last = entry.pipelines.len() - 1;
@@ -260,6 +260,7 @@ impl<'a> Walker<'a> {
                 after
             };
             succeeds = after.succeeds;
+            printed = if index > 0 && *join == Join::Or { one_printed(printed, after.output) } else { after.output };
             // With `set -e` the failure of the last one ends it all.
             if let Some(after) = after.failed
                 && !(shell.exits && index == last)
@@ -271,6 +272,7 @@ impl<'a> Walker<'a> {
             let done = std::mem::replace(shell, Shell::new(Value::default(), Vec::new()));
             *shell = done.join(failed, self.environment);
         }
+        printed
     }
 
     fn either(&mut self, one: Option<Shell>, other: Shell) -> Shell {
@@ -396,4 +398,80 @@ impl<'a> Walker<'a> {
             *called |= function.number == number;
         }
     }
+}
+
+/// Whether only the last command of a list prints, and surely runs where anything is printed: `cd x && pwd`.
+fn prints_last(shell: &Shell, list: &List) -> bool {
+    if let [AndOr { pipelines, .. }] = list.as_slice()
+        && pipelines.iter().skip(1).all(|(join, _)| *join == Join::Or)
+    {
+        return true;
+    }
+    let mut all = list.iter().flat_map(|entry| &entry.pipelines).peekable();
+    while let Some((join, pipeline)) = all.next() {
+        if all.peek().is_none() {
+            return *join == Join::And || list.last().is_some_and(|last| last.pipelines.len() == 1);
+        }
+        if *join != Join::And && !list.iter().any(|entry| std::ptr::eq(&entry.pipelines[0].1, pipeline)) {
+            return false;
+        }
+        if !is_silent(shell, pipeline) {
+            return false;
+        }
+    }
+    false
+}
+
+/// Whether it prints nothing.
+fn is_silent(shell: &Shell, pipeline: &Pipeline) -> bool {
+    let [Node { kind: Kind::Simple(simple), .. }] = pipeline.commands.as_slice() else { return false };
+    let away =
+        |redirect: &Redirection| matches!(redirect.op, ">" | "&>" | ">>") && redirect.fd.is_none_or(|fd| fd == 1);
+    let mut words = simple.words.iter().map(Word::bare);
+    let head = words.by_ref().find(|word| !matches!(word, Some("builtin" | "command")));
+    let silent = match head {
+        None => simple.words.is_empty(),
+        Some(Some(name @ ("cd" | ":" | "true" | "set" | "unset" | "umask" | "shift"))) => {
+            !shell.functions.contains_key(name) && !words.any(|word| word == Some("-"))
+        }
+        Some(_) => false,
+    };
+    silent || simple.redirects.iter().any(away)
+}
+
+/// What is printed where a `cd` before it may have failed: any of the folders.
+fn wherever(shell: &Shell, printed: Value) -> Option<Value> {
+    if shell.folders.len() < 2 {
+        return Some(printed);
+    }
+    if printed.known()?.trim_end() != shell.cwd().known()? {
+        return None;
+    }
+    let folders = shell.folders.iter().map(|folder| folder.known().map(str::to_owned)).collect::<Option<_>>()?;
+    let mut any = Value::default();
+    any.push(Piece::OneOf(folders));
+    Some(any)
+}
+
+/// What `a || b` prints: that of one of them, as far as the two agree. Programs that are looked for have their names.
+fn one_printed(one: Option<Value>, other: Option<Value>) -> Option<Value> {
+    let (one, other) = (one?, other?);
+    if one == other {
+        return Some(one);
+    }
+    let texts = |value: &Value| match value.pieces() {
+        [Piece::OneOf(texts)] => Some(texts.clone()),
+        [Piece::Hole(_), Piece::Text(name)] if name.starts_with('/') => Some(vec![format!("/usr/bin{name}")]),
+        _ => value.known().map(|text| vec![text.trim_end_matches('\n').to_owned()]),
+    };
+    if let (Some(mut all), Some(more)) = (texts(&one), texts(&other)) {
+        all.extend(more);
+        let mut any = Value::default();
+        any.push(Piece::OneOf(all));
+        return Some(any);
+    }
+    let same = one.prefix().chars().zip(other.prefix().chars()).take_while(|(one, other)| one == other);
+    let mut known = Value::of(same.map(|(next, _)| next).collect::<String>());
+    known.push(Piece::Hole(false));
+    Some(known)
 }

@@ -10,6 +10,8 @@ use crate::safety::value::{Piece, Value};
 /// How many start folders and parentheses are looked at.
 const STARTS: usize = 16;
 const DEPTH: usize = 64;
+/// How many times it may print.
+pub(super) const PRINTS: usize = 8;
 /// How much may be written out in all.
 const WEIGHT: usize = 1 << 20;
 
@@ -98,14 +100,7 @@ const NEUTRAL: &[&str] = &[
 
 /// What find runs.
 pub(super) fn find(command: &Command) -> Vec<Inner> {
-    let argv = command.argv;
-    let (starts, first) = starts(argv);
-    let deep = argv.windows(2).any(|pair| pair[0].known() == Some("-mindepth") && pair[1].known() != Some("0"));
-    let all = if deep { Matches::inside() } else { Matches::everything() };
-    let here = all.clone();
-    let mut walk = Walk { command, starts, all, outer: Vec::new(), any: None, here, budget: WEIGHT, found: Vec::new() };
-    walk.run(first);
-    walk.found
+    Walk::of(command.argv).found
 }
 
 /// The folders that are searched, and where the expression begins.
@@ -136,9 +131,12 @@ fn starts(argv: &[Value]) -> (Vec<Value>, usize) {
 }
 
 /// The expression while it is read.
-struct Walk<'a> {
-    command: &'a Command<'a>,
-    starts: Vec<Value>,
+pub(super) struct Walk<'a> {
+    argv: &'a [Value],
+    /// The folders that are searched.
+    pub(super) starts: Vec<Value>,
+    /// Where the expression begins.
+    pub(super) first: usize,
     /// What is found without a test.
     all: Matches,
     /// What holds around each open parenthesis: the alternatives before it, what its own list came to, and whether it is negated.
@@ -149,12 +147,46 @@ struct Walk<'a> {
     here: Matches,
     budget: usize,
     found: Vec<Inner>,
+    /// What each `-print` prints, and what stands behind each line.
+    pub(super) prints: Vec<(Matches, char)>,
 }
 
-impl Walk<'_> {
-    fn run(&mut self, first: usize) {
-        let argv = self.command.argv;
-        let mut at = first;
+impl<'a> Walk<'a> {
+    /// Reads all of it.
+    pub(super) fn of(argv: &'a [Value]) -> Self {
+        let (starts, first) = starts(argv);
+        let deep = argv.windows(2).any(|pair| pair[0].known() == Some("-mindepth") && pair[1].known() != Some("0"));
+        let all = if deep { Matches::inside() } else { Matches::everything() };
+        let mut walk = Self {
+            argv,
+            starts,
+            first,
+            here: all.clone(),
+            all,
+            outer: Vec::new(),
+            any: None,
+            budget: WEIGHT,
+            found: Vec::new(),
+            prints: Vec::new(),
+        };
+        walk.run();
+        walk
+    }
+
+    /// What the whole expression lets through.
+    pub(super) fn whole(mut self) -> Matches {
+        while !self.outer.is_empty() {
+            self.close();
+        }
+        match self.any.take() {
+            Some(any) => any.or(self.here),
+            None => self.here,
+        }
+    }
+
+    fn run(&mut self) {
+        let argv = self.argv;
+        let mut at = self.first;
         let mut not = false;
         while at < argv.len() {
             let word = argv[at].known().unwrap_or_default();
@@ -195,6 +227,10 @@ impl Walk<'_> {
                     let folders = value.and_then(Value::known).is_none_or(|kinds| kinds.contains('d'));
                     self.narrow(if folders { Matches::everything() } else { Matches::inside() });
                 }
+                "-print" | "-print0" if self.prints.len() <= PRINTS => {
+                    let end = if word == "-print" { '\n' } else { '\0' };
+                    self.prints.push((self.so_far(), end));
+                }
                 _ if NEUTRAL.contains(&word) || not => {}
                 _ if word.starts_with('-') => self.narrow(Matches::some()),
                 _ => {}
@@ -222,9 +258,14 @@ impl Walk<'_> {
         }
     }
 
+    /// What is let through up to here.
+    fn so_far(&self) -> Matches {
+        self.outer.iter().fold(self.here.clone(), |matches, (_, around, _)| matches.and(around.clone()))
+    }
+
     /// A command that is run for what is found so far.
     fn action(&mut self, word: &str, from: usize, to: usize) {
-        let argv = self.command.argv;
+        let argv = self.argv;
         let words = &argv[from.min(argv.len())..to.min(argv.len())];
         let words =
             if words.last().is_some_and(|last| last.known() == Some("+")) { &words[..words.len() - 1] } else { words };
@@ -242,7 +283,7 @@ impl Walk<'_> {
             self.found.push(inner);
             return;
         }
-        let matches = self.outer.iter().fold(self.here.clone(), |matches, (_, around, _)| matches.and(around.clone()));
+        let matches = self.so_far();
         let beside = word.ends_with("dir");
         let cost = weight(words);
         for start in &self.starts {

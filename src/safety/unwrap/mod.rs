@@ -7,6 +7,7 @@ mod exec_rest;
 mod fd;
 mod find;
 mod flat;
+mod found;
 mod git;
 mod hooks;
 #[cfg(test)]
@@ -29,4 +30,5 @@ mod wrappers_tests;
 mod xargs;
 
 pub use dispatch::unwrap;
+pub use found::found;
 pub use inner::{Custom, Inner, WrapperKind};
