@@ -10,6 +10,7 @@ use super::hooks::hooks;
 use super::inline::interpreter;
 use super::inner::{Custom, Inner};
 use super::parallel::parallel;
+use super::relatives;
 use super::shell::shell;
 use super::special;
 use super::terminals;
@@ -73,6 +74,10 @@ fn builtin(command: &Command, name: &str, input: &Input) -> Option<Vec<Inner>> {
         "capsh" => special::capsh(command),
         "docker" | "podman" | "nerdctl" => return special::entrypoint(command),
         "rimraf" | "rimraf.cmd" | "del-cli" => special::rimraf(command),
+        "ansible" => relatives::ansible(command),
+        "nodemon" => relatives::nodemon(command),
+        "export" | "declare" | "typeset" => relatives::prompt(command),
+        "tclsh" | "tclsh8.6" | "wish" | "jimsh" => relatives::tcl(command, input),
         "expect" => escapes::expect(command, input),
         "emacs" | "emacsclient" => escapes::emacs(command),
         "make" | "gmake" => escapes::make(command, input),

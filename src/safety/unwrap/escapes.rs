@@ -22,12 +22,24 @@ pub(super) fn expect(command: &Command, input: &Input) -> Vec<Inner> {
     }
     let mut found = Vec::new();
     for program in programs {
-        let flat = Flat::of(program);
-        for line in flat.text.split(['\n', ';']) {
-            let line = line.trim();
-            let script = ["spawn ", "exec ", "system "].iter().find_map(|begin| line.strip_prefix(begin));
-            found.extend(script.and_then(|script| Inner::script(flat.value(script), "expect")));
+        found.extend(tcl_lines(program, "expect"));
+    }
+    found
+}
+
+/// The commands that a Tcl program starts where a line, or what stands in brackets, begins.
+pub(super) fn tcl_lines(program: &Value, via: &str) -> Vec<Inner> {
+    let flat = Flat::of(program);
+    let mut found = Vec::new();
+    for line in flat.text.split(['\n', ';']) {
+        let mut line = line.trim();
+        let nested = line.find("[exec ").map(|at| &line[at + 1..]);
+        let caught = line.strip_prefix("catch {").filter(|rest| rest.starts_with("exec "));
+        if let Some(nested) = nested.or(caught) {
+            line = nested.find([']', '}']).map_or(nested, |end| &nested[..end]);
         }
+        let script = ["spawn ", "exec ", "system "].iter().find_map(|begin| line.strip_prefix(begin));
+        found.extend(script.and_then(|script| Inner::script(flat.value(script), via)));
     }
     found
 }
@@ -110,7 +122,16 @@ pub(super) fn make(command: &Command, input: &Input) -> Vec<Inner> {
         && stdin(file)
     {
         let flat = Flat::of(text);
-        let lines: Vec<&str> = flat.text.lines().filter_map(|line| line.strip_prefix('\t')).collect();
+        // `all: ; recipe`
+        let inline = |line: &'_ str| {
+            let (rule, _) = line.split_once(';')?;
+            (rule.contains(':') && !rule.contains(['=', '#'])).then_some(rule.len() + 1)
+        };
+        let lines = flat
+            .text
+            .lines()
+            .filter_map(|line| line.strip_prefix('\t').or_else(|| inline(line).map(|from| line[from..].trim_start())));
+        let lines: Vec<&str> = lines.collect();
         found.extend(recipe(&flat, &lines));
     }
     for given in parsed.options.iter().filter(|given| given.name == "eval") {

@@ -214,6 +214,7 @@ impl<'a> Reading<'a> {
         let form = match (self.wrapper.form, self.switched) {
             (Form::Rest, true) => Form::Joined,
             (Form::Joined, true) => Form::Rest,
+            (Form::Rest, false) if self.wrapper.line && words.len() == 1 => Form::Joined,
             (form, _) => form,
         };
         // Options for what the image itself starts.

@@ -17,6 +17,7 @@ mod inner;
 mod items;
 mod matches;
 mod parallel;
+mod relatives;
 mod shell;
 mod special;
 mod stdin;

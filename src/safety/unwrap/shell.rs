@@ -1,6 +1,7 @@
 //! Shells: `bash -c 'script' name args`, `bash <<EOF`, `sh -s`.
 
 use super::inner::Inner;
+use super::relatives;
 use super::stdin::from_stdin;
 use super::words::{after, is_stdin, is_substitution, joined};
 use crate::safety::command::{Command, Input};
@@ -45,6 +46,8 @@ pub(super) fn shell(command: &Command, name: &str, input: &Input) -> Option<Vec<
     if options.stop {
         return Some(found);
     }
+    // `PROMPT_COMMAND='…' bash -i`
+    found.extend(relatives::prompts(command.assignments, Confidence::Exact));
     // `bash --rcfile <(curl …)`
     if options.substitution {
         found.push(Inner::Opaque { via: name.to_owned() });

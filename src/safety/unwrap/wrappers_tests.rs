@@ -70,7 +70,7 @@ fn the_words_behind_a_wrapper_are_a_command() {
         ("entr -r make x", "", "entr: make x"),
         ("entr -s 'make x'", "", "entr: {make x}"),
         ("hyperfine -w 3 -p 'rm y' 'rm x' ls", "", "hyperfine -p: {rm y}\nhyperfine: {rm x}\nhyperfine: {ls}"),
-        ("nodemon -w src --exec 'rm x'", "", "nodemon --exec: {rm x}"),
+        ("nodemon -w src --exec 'rm x' a.js", "", "nodemon --exec: rm x a.js"),
         ("faketime '2020-01-01 00:00' rm x", "", "faketime: rm x"),
         ("capsh --drop=all -- -c 'rm x'", "", "capsh: bash -c rm x"),
     ]);

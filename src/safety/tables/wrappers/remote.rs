@@ -187,6 +187,7 @@ pub(super) static REMOTE: &[Wrapper] = &[
         &["client=", "server=", "predict=", "family=", "port=", "ssh=", "no-ssh-pty", "no-init", "local"],
     )
     .operands(1)
+    .dashes(Dashes::Begin)
     .login(Login::Alone)
     .elsewhere(),
     Wrapper::joined(

@@ -1,6 +1,6 @@
 //! Wrappers that give a command a terminal, a service or another turn.
 
-use super::wrapper::{Dashes, Form, Login, Wrapper};
+use super::wrapper::{Dashes, Login, Wrapper};
 
 pub(super) static SESSION: &[Wrapper] = &[
     Wrapper::rest(
@@ -69,14 +69,19 @@ pub(super) static SESSION: &[Wrapper] = &[
     ),
     Wrapper::rest(&["xterm", "konsole", "urxvt", "alacritty", "xfce4-terminal", "lxterminal", "st"], "", &[])
         .behind(&["-e", "-x"])
+        .line()
         .child(),
     Wrapper::rest(
-        &["gnome-terminal", "ptyxis", "kitty", "foot", "wezterm"],
-        "",
-        &["tab", "window", "working-directory=", "title="],
+        &["gnome-terminal", "mate-terminal"],
+        "e:",
+        &["tab", "window", "working-directory=", "title=", "command=", "geometry=", "profile="],
     )
+    .script(&["e", "command"])
     .dashes(Dashes::Need)
     .child(),
+    Wrapper::rest(&["ptyxis", "kitty", "foot", "wezterm"], "", &["tab", "window", "working-directory=", "title="])
+        .dashes(Dashes::Need)
+        .child(),
     Wrapper::joined(&["tmux"], "dc:n:t:s:e:F:hvbPfAEXDx:y:l:p:Z", &[]).sub(
         &[
             &["new-session"],
@@ -186,16 +191,6 @@ pub(super) static SESSION: &[Wrapper] = &[
     )
     .switch(&["n"])
     .chdir(&["workdir"]),
-    Wrapper {
-        form: Form::Each,
-        ..Wrapper::rest(
-            &["nodemon"],
-            "x:e:w:i:d:VqLCIrs:h",
-            &["exec=", "ext=", "watch=", "ignore=", "delay=", "signal=", "cwd=", "config="],
-        )
-    }
-    .script(&["x", "exec"])
-    .child(),
     Wrapper::rest(&["onchange", "chokidar"], "ijk1d:f:c:p:t:", &["initial", "kill", "delay=", "filter=", "command="])
         .script(&["c", "command"])
         .dashes(Dashes::Need)

@@ -68,6 +68,8 @@ pub struct Wrapper {
     pub switch: &'static [&'static str],
     /// Whether it starts a shell.
     pub login: Login,
+    /// Whether a single word is a whole command line.
+    pub line: bool,
     /// Whether what it runs is on another machine or in a container.
     pub elsewhere: bool,
     /// Whether the command takes its place, so that the wrapper's words are a prefix.
@@ -93,6 +95,7 @@ impl Wrapper {
             stop: &[],
             switch: &[],
             login: Login::Never,
+            line: false,
             elsewhere: false,
             prefix: true,
         }
@@ -167,6 +170,11 @@ impl Wrapper {
     /// When it starts a shell.
     pub const fn login(self, login: Login) -> Self {
         Self { login, ..self }
+    }
+
+    /// A single word is a command line.
+    pub const fn line(self) -> Self {
+        Self { line: true, ..self }
     }
 
     /// Another machine, or a container.
