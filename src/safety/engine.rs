@@ -121,9 +121,9 @@ impl Judge<'_> {
                 self.rules(told, &command, sure, findings);
             }
         }
-        // `$X -rf /` without an X: what was meant is not known either.
-        let nameless = |head: &Value| head.base_name().is_none_or(|name| name.is_empty() || name.starts_with('-'));
-        if told.argv.first().is_some_and(nameless) && choices.len() == 1 && !told.opaque && told.listed {
+        let heads = choices.iter().filter_map(|argv| argv.first());
+        let written = told.via.is_empty();
+        if heads.into_iter().any(|head| is_nameless(head, written)) && !told.opaque && told.listed {
             self.finding(told, &opaque_command::RULE, opaque_command::hit(), told.confidence, findings);
         }
     }
@@ -223,6 +223,14 @@ fn unit_of(redirect: &Redirect, word: &impl Fn(&Value, &str) -> Word) -> Redirec
         }
     });
     RedirectUnit { op: redirect.op.clone(), fd: redirect.fd, target: word(&redirect.target, &redirect.source), path }
+}
+
+/// Whether what runs is not known. `$X -rf /` without an X runs `-rf`: what was meant is not known either. Scripts of a folder of the
+/// project (`for t in tests/*.sh; do "$t"; done`) are as good as one that is named.
+fn is_nameless(head: &Value, written: bool) -> bool {
+    let system = ["/bin", "/sbin", "/usr", "/opt"].iter().any(|folder| head.prefix().starts_with(folder));
+    let of_folder = written && head.has_glob() && !head.has_hole() && head.prefix().contains('/') && !system;
+    !of_folder && head.base_name().is_none_or(|name| name.is_empty() || name.starts_with('-'))
 }
 
 /// The rules that look at programs of this name, in their order.

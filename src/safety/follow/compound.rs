@@ -10,6 +10,9 @@ use crate::safety::value::Value;
 /// The most items of a loop that are followed one by one.
 const MAX_ITEMS: usize = 100;
 
+/// The most rounds of a loop that each come to something else.
+const MAX_ROUNDS: usize = 6;
+
 impl Walker<'_> {
     pub(super) fn compound(&mut self, shell: &mut Shell, kind: &Kind, context: &Context) -> After {
         match kind {
@@ -125,8 +128,8 @@ impl Walker<'_> {
     fn repeat(&mut self, shell: &mut Shell, condition: &List, body: &List, context: &Context) {
         let maybe = context.maybe();
         self.list(shell, condition, context);
-        // What the first round changes, the second one sees.
-        for _ in 0..2 {
+        // What one round changes, the next one sees.
+        for _ in 0..MAX_ROUNDS {
             let mut round = self.copy(shell);
             self.round(&mut round, body, &maybe);
             round.ended = false;

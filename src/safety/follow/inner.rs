@@ -1,5 +1,7 @@
 //! What a command runs in its turn, followed.
 
+use std::rc::Rc;
+
 use super::call::Call;
 use super::shell::Shell;
 use super::text;
@@ -128,9 +130,7 @@ impl Walker<'_> {
         inside.listed &= listed || confidence == Confidence::Exact;
         inside.elsewhere |= elsewhere;
         // What a container or a pod holds is not what these folders hold here.
-        let remote =
-            call.argv.first().and_then(Value::base_name).is_some_and(|name| matches!(name, "ssh" | "rsh" | "mosh"));
-        if elsewhere && !remote {
+        if elsewhere && !is_remote(call) {
             inside.confidence = inside.confidence.max(Confidence::Partial);
         }
         inside
@@ -159,8 +159,17 @@ impl Walker<'_> {
         if elsewhere {
             other.forgetful = true;
         }
+        if elsewhere && is_remote(call) {
+            // In a container it is likely the project that is meant; on another machine nobody knows.
+            other.folders = Rc::new(vec![Value::unknown()]);
+        }
         other
     }
+}
+
+/// Whether it runs on another machine, and not only in a container.
+fn is_remote(call: &Call) -> bool {
+    call.argv.first().and_then(Value::base_name).is_some_and(|name| matches!(name, "ssh" | "rsh" | "mosh"))
 }
 
 /// The span of the word that holds a script.

@@ -32,7 +32,11 @@ pub(super) fn of(argv: &[Value], cwd: &Value, input: &Input, temp: Option<&str>)
             }))
         }
         "basename" => {
-            let name = args.first()?.base_name()?;
+            let path = args.first()?;
+            if path.known().is_some_and(|path| !path.is_empty() && path.trim_end_matches('/').is_empty()) {
+                return Some(Value::of("/"));
+            }
+            let name = path.base_name()?;
             let suffix = args.get(1).map_or(Some(""), Value::known)?;
             Some(Value::of(name.strip_suffix(suffix).filter(|left| !left.is_empty()).unwrap_or(name)))
         }

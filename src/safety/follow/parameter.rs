@@ -35,7 +35,7 @@ impl Walker<'_> {
         if let Some(index) = &parameter.index {
             self.joined(shell, index, context);
         }
-        if parameter.length || parameter.name == "#" {
+        if parameter.length || (parameter.name == "#" && !parameter.indirect) {
             return Expanded::Value(
                 self.count(shell, parameter).map_or_else(number, |count| Value::of(count.to_string())),
             );
@@ -165,6 +165,10 @@ impl Walker<'_> {
     }
 
     fn indirect(&self, shell: &Shell, name: &str) -> Option<Value> {
+        if name == "#" {
+            // `${!#}`: the last one.
+            return shell.args.last().cloned();
+        }
         let target = match name.parse::<usize>() {
             Ok(place) => shell.args.get(place)?.clone(),
             Err(_) => shell.get(name, self.environment)?.into_iter().next()?,
