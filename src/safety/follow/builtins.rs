@@ -110,12 +110,23 @@ impl Walker<'_> {
                     states.push(shell.clone());
                 }
                 shell.ended = true;
+                self.may_end();
             }
-            "exit" => shell.ended = true,
+            "exit" => {
+                shell.ended = true;
+                self.may_end();
+            }
             "exec" => shell.ended |= !args.is_empty(),
             _ => {}
         }
         None
+    }
+
+    /// What follows in a function that is running may not run any more.
+    fn may_end(&mut self) {
+        if let Some(ending) = self.ending.last_mut() {
+            *ending = true;
+        }
     }
 
     fn set(&mut self, shell: &mut Shell, args: &[Value]) {

@@ -82,7 +82,7 @@ impl Walker<'_> {
         after.failed = self.builtin(shell, &call.argv);
         let opaque = inners.iter().any(|inner| match inner {
             Inner::Opaque { .. } => true,
-            Inner::Script { text, .. } => text::script(text).is_none(),
+            Inner::Script { text, .. } => text::scripts(text).is_empty(),
             Inner::Words { .. } | Inner::Argv { .. } => false,
         });
         // Not `git -c core.pager=…` or `awk 'system(…)'`: they do something of their own as well.
@@ -116,7 +116,8 @@ impl Walker<'_> {
     fn function(&mut self, shell: &mut Shell, call: Call, function: Function, context: &Context) {
         let again = self.active.iter().filter(|(number, _)| *number == function.number).count();
         let same = self.active.iter().any(|(number, argv)| *number == function.number && *argv == call.argv);
-        let bomb = again > 0 && !context.conditional && context.forked;
+        let may_end = context.conditional || self.ending.last() == Some(&true);
+        let bomb = again > 0 && !may_end && context.forked;
         let folders = Rc::clone(&shell.folders);
         self.called(function.number);
         self.tell(Told {
@@ -151,8 +152,10 @@ impl Walker<'_> {
         shell.covered.push(HashMap::new());
         self.active.push((function.number, call.argv));
         self.returned.push(Vec::new());
+        self.ending.push(false);
         self.node(shell, &function.body, &inside);
         let states = self.returned.pop().unwrap_or_default();
+        self.ending.pop();
         self.active.pop();
         self.rejoin(shell, states);
         shell.uncover();

@@ -8,9 +8,21 @@ use super::text;
 use super::walk::{After, Context, Walker};
 use crate::safety::command::{Input, Source};
 use crate::safety::level::Confidence;
-use crate::safety::read::Span;
-use crate::safety::unwrap::Inner;
+use crate::safety::read::{Span, read};
+use crate::safety::unwrap::{Inner, is_interpreter};
 use crate::safety::value::{Piece, Value};
+
+/// A script that was found in a command.
+struct Script<'a> {
+    script: String,
+    /// The word that it is, or a part of.
+    text: &'a Value,
+    args: &'a [Value],
+    via: &'a str,
+    same_shell: bool,
+    elsewhere: bool,
+    stdin: bool,
+}
 
 impl Walker<'_> {
     /// What a command runs in its turn.
@@ -85,34 +97,54 @@ impl Walker<'_> {
                 self.call(&mut other, next, &inside)
             }
             Inner::Script { text, args, via, confidence, same_shell, elsewhere, stdin } => {
-                let Some(script) = text::script(&text) else { return After::default() };
-                let mut inside = self.inside(context, call, &via, confidence, true, elsewhere);
-                inside.listed = context.listed && confidence == Confidence::Exact;
-                let from_input =
-                    [Source::Heredoc, Source::HereString, Source::Pipe].iter().any(|source| source.name() == via);
-                inside.origin.fixed = Some(if from_input { call.input_span.clone() } else { place(call, &text) });
-                if via == "trap" && self.subshells == 0 && context.via.is_empty() && shell.covered.is_empty() {
-                    self.traps.push((script, inside));
-                    return After::default();
-                }
-                let input = if stdin { call.input.clone() } else { Input::Inherited };
-                if same_shell {
-                    let outer = std::mem::replace(&mut shell.input, input);
-                    self.script(shell, &script, inside);
-                    shell.input = outer;
-                } else {
-                    let mut other = self.program(shell, call, &call.assignments, None, elsewhere);
-                    if !args.is_empty() {
-                        other.args = args;
-                    }
-                    other.input = input;
-                    self.subshells += 1;
-                    self.script(&mut other, &script, inside);
-                    self.subshells -= 1;
+                for (script, sure) in text::scripts(&text) {
+                    let inner = Script { script, text: &text, args: &args, via: &via, same_shell, elsewhere, stdin };
+                    self.nested_script(shell, call, inner, confidence.max(sure), context);
                 }
                 After::default()
             }
             Inner::Opaque { .. } => After::default(),
+        }
+    }
+
+    /// A script in a command, whichever way it runs it.
+    fn nested_script(
+        &mut self,
+        shell: &mut Shell,
+        call: &Call,
+        script: Script<'_>,
+        confidence: Confidence,
+        context: &Context,
+    ) {
+        // What a program's text hands to some `exec` of its own may be no command at all: `db.exec("select 1")`.
+        let interpreter = call.argv.first().and_then(Value::base_name).is_some_and(is_interpreter);
+        if interpreter && read(&script.script).script.fault.is_some() {
+            return;
+        }
+        let mut inside = self.inside(context, call, script.via, confidence, true, script.elsewhere);
+        inside.listed = context.listed && confidence == Confidence::Exact;
+        let from_input =
+            [Source::Heredoc, Source::HereString, Source::Pipe].iter().any(|source| source.name() == script.via);
+        inside.origin.fixed = Some(if from_input { call.input_span.clone() } else { place(call, script.text) });
+        if script.via == "trap" && self.subshells == 0 && context.via.is_empty() && shell.covered.is_empty() {
+            let then = shell.clone();
+            self.traps.push((script.script, inside, then));
+            return;
+        }
+        let input = if script.stdin { call.input.clone() } else { Input::Inherited };
+        if script.same_shell {
+            let outer = std::mem::replace(&mut shell.input, input);
+            self.script(shell, &script.script, inside);
+            shell.input = outer;
+        } else {
+            let mut other = self.program(shell, call, &call.assignments, None, script.elsewhere);
+            if !script.args.is_empty() {
+                other.args = script.args.to_vec();
+            }
+            other.input = input;
+            self.subshells += 1;
+            self.script(&mut other, &script.script, inside);
+            self.subshells -= 1;
         }
     }
 

@@ -11,6 +11,9 @@ const MAX_CUT: usize = 4096;
 /// Longer patterns are not read whole.
 const MAX_PATTERN: usize = 256;
 
+/// The most elements of which one may be meant.
+const MAX_ANY: usize = 12;
+
 /// What a parameter comes to.
 pub(super) enum Expanded {
     /// One text.
@@ -160,7 +163,7 @@ impl Walker<'_> {
             Some(place) if !values.iter().take(place + 1).any(is_open) => {
                 values.get(place).cloned().map(|value| vec![value])
             }
-            _ => Some(vec![hole()]),
+            _ => Some(vec![any_of(&values)]),
         }
     }
 
@@ -174,6 +177,19 @@ impl Walker<'_> {
             Err(_) => shell.get(name, self.environment)?.into_iter().next()?,
         };
         shell.get(target.known()?, self.environment)?.into_iter().next()
+    }
+}
+
+/// One of these, whichever.
+fn any_of(values: &[Value]) -> Value {
+    let texts: Option<Vec<String>> = values.iter().map(|value| value.known().map(str::to_owned)).collect();
+    match texts {
+        Some(texts) if !texts.is_empty() && texts.len() <= MAX_ANY => {
+            let mut any = Value::default();
+            any.push(Piece::OneOf(texts));
+            any
+        }
+        _ => hole(),
     }
 }
 

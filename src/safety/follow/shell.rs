@@ -289,6 +289,15 @@ impl Shell {
         Rc::make_mut(&mut self.variables)
     }
 
+    /// What is not known any more is as it was then.
+    pub fn recall(&mut self, then: &Self, environment: Environment<'_>) {
+        for (name, variable) in then.variables.iter() {
+            if self.get(name, environment) == Some(vec![hole()]) {
+                self.variables_mut().insert(name.clone(), variable.clone());
+            }
+        }
+    }
+
     /// Whether another run over the same commands may come to something else.
     pub fn differs(&self, other: &Self) -> bool {
         let same = Rc::ptr_eq(&self.variables, &other.variables) || self.variables == other.variables;

@@ -127,8 +127,9 @@ impl Walker<'_> {
         if let [Part::Array(words), ..] = assignment.value.parts.as_slice() {
             let keyed = |word: &Word| matches!(word.parts.first(), Some(Part::Text(text)) if text.starts_with('['));
             if words.iter().any(keyed) {
-                words.iter().for_each(|word| drop(self.fields(shell, word, context)));
-                return vec![hole()];
+                let values = words.iter().flat_map(|word| self.fields(shell, word, context));
+                let values: Vec<Value> = values.collect();
+                return by_key(&values);
             }
             return words.iter().flat_map(|word| self.fields(shell, word, context)).collect();
         }
@@ -188,4 +189,23 @@ fn aliased(shell: &Shell, simple: &Simple, context: &Context) -> Option<String> 
     let before = context.origin.text.get(simple.span.start..head.span.start)?;
     let after = context.origin.text.get(head.span.end..simple.span.end)?;
     Some(format!("{before}{alias}{after}"))
+}
+
+/// The elements of `([0]=a [x]=b)`: by their places where all of them are numbers, else all that there are.
+fn by_key(words: &[Value]) -> Vec<Value> {
+    let mut places = Vec::new();
+    let mut values = Vec::new();
+    for word in words {
+        // The key was read as a glob, which it is not here.
+        let Some(text) = word.pattern() else { return vec![hole()] };
+        let Some((key, value)) = text.split_once("]=") else { return vec![hole()] };
+        values.push(Value::of(value));
+        places.push(key.trim_start_matches('[').parse::<usize>().ok().filter(|place| *place < 64));
+    }
+    let Some(places) = places.into_iter().collect::<Option<Vec<usize>>>() else { return values };
+    let mut placed = vec![Value::default(); places.iter().max().map_or(0, |last| last + 1)];
+    for (place, value) in places.into_iter().zip(values) {
+        placed[place] = value;
+    }
+    placed
 }

@@ -1,5 +1,6 @@
 //! Text that is open to globs, and scripts that are known only in parts.
 
+use crate::safety::level::Confidence;
 use crate::safety::value::{Piece, Value};
 
 /// Stands in a script for text that cannot be known; a character that no command has.
@@ -64,7 +65,7 @@ fn bracket(text: &str) -> Option<usize> {
 }
 
 /// A script from a value, with signs for what is not known; `None` where nothing of it is.
-pub fn script(value: &Value) -> Option<String> {
+fn script(value: &Value) -> Option<String> {
     let mut text = String::new();
     let mut known = value.pieces().is_empty();
     for piece in value.pieces() {
@@ -80,4 +81,15 @@ pub fn script(value: &Value) -> Option<String> {
         }
     }
     known.then_some(text)
+}
+
+/// The scripts that a value may be: one, or one of several, or none that can be known.
+pub fn scripts(value: &Value) -> Vec<(String, Confidence)> {
+    match value.pieces() {
+        [Piece::OneOf(texts)] => {
+            let some = texts.iter().filter(|text| !text.trim().is_empty());
+            some.map(|text| (text.clone(), Confidence::Partial)).collect()
+        }
+        _ => script(value).map(|script| (script, Confidence::Exact)).into_iter().collect(),
+    }
 }

@@ -86,11 +86,13 @@ pub struct Walker<'a> {
     pub(super) active: Vec<(usize, Vec<Value>)>,
     /// Of each function and each loop that is running: the states in which it was left.
     pub(super) returned: Vec<Vec<Shell>>,
+    /// Of each function that is running: whether it may have ended by now.
+    pub(super) ending: Vec<bool>,
     /// See `returned`.
     pub(super) left: Vec<Vec<Shell>>,
     pub(super) functions: Vec<(Function, Context, bool)>,
-    /// Scripts of `trap`, which run at the end.
-    pub(super) traps: Vec<(String, Context)>,
+    /// Scripts of `trap`, which run at the end, and the shell as it was then.
+    pub(super) traps: Vec<(String, Context, Shell)>,
     /// How many shells within the first one.
     pub(super) subshells: usize,
 }
@@ -123,6 +125,7 @@ impl<'a> Walker<'a> {
             outer: 0..0,
             active: Vec::new(),
             returned: Vec::new(),
+            ending: Vec::new(),
             left: Vec::new(),
             functions: Vec::new(),
             traps: Vec::new(),
@@ -146,8 +149,10 @@ impl<'a> Walker<'a> {
         let mut shell = Shell::new(Value::of(self.scene.cwd.as_str()), args);
         shell.input = input;
         self.script(&mut shell, text, context);
-        for (text, context) in std::mem::take(&mut self.traps) {
-            self.script(&mut shell, &text, context);
+        for (text, context, then) in std::mem::take(&mut self.traps) {
+            let mut end = shell.clone();
+            end.recall(&then, self.environment);
+            self.script(&mut end, &text, context);
         }
         // What nobody called may be called later, by a name that is put together, or in the next command of a session.
         for (function, mut context, called) in std::mem::take(&mut self.functions) {
@@ -202,6 +207,7 @@ impl<'a> Walker<'a> {
     pub(super) fn printed(&mut self, shell: &mut Shell, list: &List, context: &Context) -> Option<Value> {
         self.subshells += 1;
         let printed = match list.as_slice() {
+            [] => Some(Value::default()),
             [AndOr { pipelines, .. }] if pipelines.len() == 1 => self.pipeline(shell, &pipelines[0].1, context).output,
             _ => {
                 let alone = prints_last(shell, list);

@@ -57,7 +57,7 @@ pub fn heads(text: &str) -> Option<Vec<usize>> {
 }
 
 /// Reserved words: the grammar takes them for commands behind some assignments and behind `time`.
-static RESERVED: [&[u8]; 16] = [
+static RESERVED: [&[u8]; 19] = [
     b"if",
     b"then",
     b"elif",
@@ -74,6 +74,9 @@ static RESERVED: [&[u8]; 16] = [
     b"function",
     b"{",
     b"}",
+    b"[[",
+    b"]]",
+    b"!",
 ];
 
 /// Whether a command can begin there at all. Within a word none does, though the grammar ends some words early (`x=$a/$1`).
@@ -81,5 +84,6 @@ fn may_begin(bytes: &[u8], name: Range<usize>) -> bool {
     let before = name.start.checked_sub(1).map(|at| bytes[at]);
     let quoted = matches!(bytes.get(name.start), Some(b'"' | b'\''));
     let apart = before.is_none_or(|byte| b" \t\r\n;&|(){}!".contains(&byte) || (byte == b'`' && !quoted));
-    apart && !RESERVED.contains(&&bytes[name])
+    let text = &bytes[name];
+    apart && !RESERVED.contains(&text) && !text.starts_with(b"((") && !text.starts_with(b"))")
 }

@@ -32,4 +32,5 @@ mod xargs;
 
 pub use dispatch::unwrap;
 pub use found::found;
+pub(in crate::safety) use inline::is_interpreter;
 pub use inner::{Custom, Inner, WrapperKind};

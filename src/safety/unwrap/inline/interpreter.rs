@@ -9,6 +9,12 @@ use crate::safety::unwrap::inner::{Inner, is_opaque};
 use crate::safety::unwrap::words::{is_stdin, is_substitution, same};
 use crate::safety::value::{Piece, Value};
 
+/// Whether a program of this name is given programs in another language.
+pub(in crate::safety) fn is_interpreter(name: &str) -> bool {
+    let plain = name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.' || letter == '-');
+    BY_NAME.contains_key(name) || BY_NAME.contains_key(plain)
+}
+
 /// What an interpreter runs; `None` for what is none.
 pub(in crate::safety::unwrap) fn interpreter(command: &Command, name: &str, input: &Input) -> Option<Vec<Inner>> {
     match name {

@@ -21,3 +21,4 @@ mod values;
 mod vim;
 
 pub(super) use interpreter::interpreter;
+pub(in crate::safety) use interpreter::is_interpreter;
