@@ -6,7 +6,7 @@ use super::shell::{Shell, hole, number};
 use super::text::{push_closed, push_open};
 use super::walk::{Context, Walker};
 use super::{braces, parameter};
-use crate::safety::read::{Nested, Part, Word};
+use crate::safety::read::{Kind, List, Nested, Part, Word};
 use crate::safety::value::{Piece, Value};
 
 /// Fields as they are put together.
@@ -180,7 +180,8 @@ impl Walker<'_> {
             },
             Part::Command(nested) => {
                 let found = self.substitution(shell, nested, context);
-                value.extend(&found);
+                // Of the lines of a search nobody knows how many there are.
+                value.extend(&if is_search(&nested.list) { Value::unknown() } else { found });
             }
             Part::Arithmetic(parts) => {
                 self.joined(shell, parts, context);
@@ -233,6 +234,14 @@ impl Walker<'_> {
         let mut inner = self.copy(shell);
         self.printed(&mut inner, &nested.list, &context)
     }
+}
+
+/// Whether its last pipeline begins with `find`.
+fn is_search(list: &List) -> bool {
+    let first =
+        list.last().and_then(|entry| entry.pipelines.last()).and_then(|(_, pipeline)| pipeline.commands.first());
+    let Some(Kind::Simple(simple)) = first.map(|node| &node.kind) else { return false };
+    simple.words.iter().any(|word| matches!(word.bare(), Some("find" | "gfind")))
 }
 
 /// `"$@"` and `"${a[@]}"` come to no word at all where there are none.

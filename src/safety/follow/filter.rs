@@ -4,7 +4,8 @@ use crate::safety::value::{Piece, Value};
 
 /// What a filter lets through of the lines of a search; `None` for another program, or for a text that is no search.
 pub(super) fn filtered(name: &str, args: &[Value], text: &Value) -> Option<Value> {
-    if !text.has_hole() && !text.has_glob() {
+    let path = |piece: &Piece| !matches!(piece, Piece::Text(text) if text.contains([' ', '\t']));
+    if !(text.has_hole() || text.has_glob()) || !text.pieces().iter().all(path) {
         return None;
     }
     let flags = |plain: fn(&str) -> bool| args.iter().all(|arg| arg.known().is_some_and(plain));
@@ -14,19 +15,14 @@ pub(super) fn filtered(name: &str, args: &[Value], text: &Value) -> Option<Value
         })
         .then(|| text.clone()),
         "uniq" | "tac" | "shuf" => flags(|flag| matches!(flag, "-u" | "-i" | "-z")).then(|| text.clone()),
-        "head" | "tail" => {
-            let count = |flag: &str| {
-                let flag = flag.strip_prefix("--lines=").unwrap_or(flag);
-                flag.trim_start_matches('-')
-                    .trim_start_matches('n')
-                    .trim_start_matches('+')
-                    .bytes()
-                    .all(|next| next.is_ascii_digit())
-            };
-            let count = args.iter().all(|arg| arg.known().is_some_and(count));
+        "head" => {
+            // `head -n -1` is all but the last.
+            let most = |pair: &[Value]| !(pair[0].known() == Some("-n") && pair[1].prefix().starts_with('-'));
             // The first line is the start folder.
-            count.then(|| part(text, name == "head"))
+            (flags(count) && args.windows(2).all(most)).then(|| part(text, &Piece::Hole(false), Start::Kept))
         }
+        // `tail -n +2` leaves only the start folder out.
+        "tail" => flags(count).then(|| part(text, &Piece::Glob("*".to_owned()), Start::Inside)),
         "grep" | "egrep" | "fgrep" | "ggrep" => grep(args, text),
         _ => None,
     }
@@ -52,34 +48,50 @@ fn grep(args: &[Value], text: &Value) -> Option<Value> {
     // `grep .` lets all through, and `git` is the one name that is not to be met by accident.
     let pattern = pattern.known()?;
     let longest = pattern.split(|next: char| !next.is_alphanumeric()).map(str::len).max()?;
-    (longest >= 3 && !pattern.contains("git") && !pattern.contains(['|', '\n', '*', '?'])).then(|| part(text, false))
+    (longest >= 3 && !pattern.contains("git") && !pattern.contains(['|', '\n', '*', '?']))
+        .then(|| part(text, &Piece::Hole(false), Start::Inside))
 }
 
-/// Some of the lines, nobody knows which: of each folder something that is in it.
-fn part(text: &Value, first: bool) -> Value {
+/// How many lines: `-5`, `-n 5`, `-n +5`, `--lines=5`.
+fn count(flag: &str) -> bool {
+    let flag = flag.strip_prefix("--lines=").or_else(|| flag.strip_prefix("-n")).unwrap_or(flag);
+    flag.trim_start_matches(['-', '+']).bytes().all(|next| next.is_ascii_digit()) && !flag.starts_with("--")
+}
+
+/// What becomes of a line that is known: a start folder.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Start {
+    /// It stays.
+    Kept,
+    /// What is in it stays.
+    Inside,
+}
+
+/// Some of the lines, nobody knows which.
+fn part(text: &Value, inside: &Piece, start: Start) -> Value {
     let mut part = Value::default();
     // Whether a part of the line is not known.
     let mut open = false;
     for piece in text.pieces() {
         let Piece::Text(text) = piece else {
             open = true;
-            part.push(Piece::Hole(false));
+            part.push(match (piece, inside) {
+                (Piece::Glob(_), Piece::Hole(_)) => inside.clone(),
+                _ => piece.clone(),
+            });
             continue;
         };
-        for (index, text) in text.split_inclusive(['\n', '\0']).enumerate() {
-            let line = text.trim_end_matches(['\n', '\0']);
-            open &= index == 0;
-            part.push(Piece::Text(line.to_owned()));
-            if line.len() == text.len() {
+        for line in text.split_inclusive(['\n', '\0']) {
+            let name = line.trim_end_matches(['\n', '\0']);
+            part.push(Piece::Text(name.to_owned()));
+            if name.len() == line.len() {
                 continue;
             }
-            if !open && !first {
+            if !open && start == Start::Inside {
                 part.push(Piece::Text("/".to_owned()));
-                part.push(Piece::Hole(false));
+                part.push(inside.clone());
             }
-            part.push(Piece::Text(text[line.len()..].to_owned()));
-        }
-        if text.ends_with(['\n', '\0']) {
+            part.push(Piece::Text(line[name.len()..].to_owned()));
             open = false;
         }
     }

@@ -19,9 +19,12 @@ pub(super) fn cut(text: &Value, how: Cut) -> Vec<Value> {
     let flat = Flat::of(text);
     let items: Vec<String> = match how {
         Cut::Words => words(&flat.text),
-        Cut::Lines => {
-            flat.text.split('\n').map(|line| line.trim_start().to_owned()).filter(|line| !line.is_empty()).collect()
-        }
+        Cut::Lines => flat
+            .text
+            .split(['\n', '\0'])
+            .map(|line| line.trim_start().to_owned())
+            .filter(|line| !line.is_empty())
+            .collect(),
         Cut::At(letter) => {
             let text = flat.text.strip_suffix(letter).unwrap_or(&flat.text);
             if text.is_empty() { Vec::new() } else { text.split(letter).map(str::to_owned).collect() }
@@ -45,7 +48,8 @@ pub(super) fn words(text: &str) -> Vec<String> {
                 word.get_or_insert_default();
             }
             (None, '\\') => word.get_or_insert_default().extend(letters.next()),
-            (None, _) if letter.is_ascii_whitespace() => words.extend(word.take()),
+            // An argument ends at a NUL.
+            (None, _) if letter.is_ascii_whitespace() || letter == '\0' => words.extend(word.take()),
             (None, _) => word.get_or_insert_default().push(letter),
         }
     }
