@@ -8,6 +8,9 @@ use crate::safety::level::Confidence;
 use crate::safety::options::{Spec, parse};
 use crate::safety::value::Value;
 
+/// How many settings stand before ansible's script.
+const SETTINGS: usize = 8;
+
 /// `ansible hosts -m shell -a 'script'`; without a module it is `command`.
 pub(super) fn ansible(command: &Command) -> Vec<Inner> {
     let long = &[
@@ -44,7 +47,7 @@ pub(super) fn ansible(command: &Command) -> Vec<Inner> {
     }
     let Some(mut script) = parsed.value(&["a", "args"]).cloned() else { return Vec::new() };
     // `chdir=/srv script`, `cmd='script'`
-    loop {
+    for _ in 0..SETTINGS {
         let text = script.prefix();
         let blanks = text.len() - text.trim_start().len();
         let text = &text[blanks..];
