@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use super::analysis::{Analysis, CommandUnit, Finding, ReadOnly, RedirectUnit, Word};
 use super::command::{Command, Input, Redirect, Scene, Source};
-use super::follow::{Environment, Told, Walker, normal};
+use super::follow::{Environment, PARTING, Told, Walker, normal};
 use super::level::{Confidence, Verdict};
 use super::read_only::read_only;
 use super::rules::{Hit, RULES, Rule, fork_bomb, incomplete, opaque_command, opaque_script};
@@ -261,6 +261,7 @@ fn choices(argv: &[Value]) -> Vec<Cow<'_, [Value]>> {
     }
     let mut choices: Vec<Vec<Value>> = vec![Vec::new()];
     for value in argv {
+        let alone = matches!(value.pieces(), [Piece::OneOf(_)]);
         let mut values = alternatives(value);
         if choices.len() * values.len() > MAX_CHOICES {
             values = vec![Value::unknown()];
@@ -269,9 +270,13 @@ fn choices(argv: &[Value]) -> Vec<Cow<'_, [Value]>> {
         for choice in &choices {
             for value in &values {
                 let mut choice: Vec<Value> = choice.clone();
-                // A word that comes to nothing is none.
-                if !(value.pieces().is_empty() && open_word(argv, &choice)) {
-                    choice.push(value.clone());
+                match value.known() {
+                    Some(text) if text.contains(PARTING) => {
+                        choice.extend(text.split(PARTING).filter(|part| !part.is_empty()).map(Value::of));
+                    }
+                    // A word that comes to nothing is none.
+                    Some("") if alone => {}
+                    _ => choice.push(value.clone()),
                 }
                 longer.push(choice);
             }
@@ -279,11 +284,6 @@ fn choices(argv: &[Value]) -> Vec<Cow<'_, [Value]>> {
         choices = longer;
     }
     choices.into_iter().map(Cow::Owned).collect()
-}
-
-/// Whether the next word of a choice is one of several texts alone.
-fn open_word(argv: &[Value], choice: &[Value]) -> bool {
-    matches!(argv.get(choice.len()).map(Value::pieces), Some([Piece::OneOf(_)]))
 }
 
 fn alternatives(value: &Value) -> Vec<Value> {

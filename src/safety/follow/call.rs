@@ -19,7 +19,7 @@ use crate::safety::value::Value;
 /// Commands that do not fail, so that what follows `&&` is run.
 const SUCCEEDING: [&str; 10] = [":", "alias", "echo", "export", "printf", "set", "shopt", "trap", "true", "unset"];
 /// How often a function is followed into itself with other words each time.
-const MAX_AGAIN: usize = 6;
+const MAX_AGAIN: usize = 16;
 
 /// One call of a program.
 #[derive(Clone, Default)]
@@ -153,8 +153,9 @@ impl Walker<'_> {
         self.active.push((function.number, call.argv));
         self.returned.push(Vec::new());
         self.ending.push(false);
-        self.node(shell, &function.body, &inside);
-        let states = self.returned.pop().unwrap_or_default();
+        let after = self.node(shell, &function.body, &inside);
+        let mut states = self.returned.pop().unwrap_or_default();
+        states.extend(after.failed.map(|failed| *failed));
         self.ending.pop();
         self.active.pop();
         self.rejoin(shell, states);

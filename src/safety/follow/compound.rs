@@ -126,7 +126,7 @@ impl Walker<'_> {
     }
 
     fn repeat(&mut self, shell: &mut Shell, condition: &List, body: &List, context: &Context) {
-        let maybe = context.maybe();
+        let maybe = if is_endless(condition) { context.clone() } else { context.maybe() };
         self.list(shell, condition, context);
         // What one round changes, the next one sees.
         for _ in 0..MAX_ROUNDS {
@@ -181,4 +181,12 @@ impl Walker<'_> {
         let states = self.left.pop().unwrap_or_default();
         self.rejoin(shell, states);
     }
+}
+
+/// `while :` and `while true`
+fn is_endless(condition: &List) -> bool {
+    let [AndOr { pipelines, .. }] = condition.as_slice() else { return false };
+    let [(_, pipeline)] = pipelines.as_slice() else { return false };
+    let [node] = pipeline.commands.as_slice() else { return false };
+    matches!(&node.kind, Kind::Simple(simple) if matches!(simple.words.as_slice(), [word] if matches!(word.bare(), Some(":" | "true"))))
 }

@@ -3,7 +3,7 @@
 use super::output;
 use super::parameter::Expanded;
 use super::shell::{Shell, hole, number};
-use super::text::{push_closed, push_open};
+use super::text::{PARTING, push_closed, push_open};
 use super::walk::{Context, Walker};
 use super::{braces, parameter};
 use crate::safety::read::{Kind, List, Nested, Part, Word};
@@ -46,17 +46,13 @@ impl Fields {
                     }
                 }
                 Piece::Hole(_) => self.current.push(Piece::Hole(true)),
-                Piece::OneOf(texts) if texts.iter().any(|text| text.is_empty() || text.contains([' ', '\t', '\n'])) => {
-                    self.choices(texts);
+                Piece::OneOf(texts) => {
+                    let parted = |text: &String| text.replace(|sign| signs.contains(sign), PARTING);
+                    self.current.push(Piece::OneOf(texts.iter().map(parted).collect()));
                 }
                 piece => self.current.push(piece.clone()),
             }
         }
-    }
-
-    /// One of several texts that may be several words: each choice is kept whole where nothing else stands in the word.
-    fn choices(&mut self, texts: &[String]) {
-        self.current.push(Piece::OneOf(texts.to_vec()));
     }
 }
 

@@ -126,8 +126,11 @@ impl Walker<'_> {
         let from_input =
             [Source::Heredoc, Source::HereString, Source::Pipe].iter().any(|source| source.name() == script.via);
         inside.origin.fixed = Some(if from_input { call.input_span.clone() } else { place(call, script.text) });
-        if script.via == "trap" && self.subshells == 0 && context.via.is_empty() && shell.covered.is_empty() {
-            let then = shell.clone();
+        let at_end = || call.argv.iter().any(|word| matches!(word.known(), Some("EXIT" | "0")));
+        let lasts = self.subshells == 0 && context.via.is_empty() && (shell.covered.is_empty() || at_end());
+        if script.via == "trap" && lasts {
+            // What is set where the trap is set is set when it runs.
+            let then = context.conditional.then(|| shell.clone());
             self.traps.push((script.script, inside, then));
             return;
         }
@@ -192,8 +195,8 @@ impl Walker<'_> {
             other.forgetful = true;
         }
         if elsewhere && is_remote(call) {
-            // In a container it is likely the project that is meant; on another machine nobody knows.
-            other.folders = Rc::new(vec![Value::unknown()]);
+            // In a container it is likely the project that is meant; on another machine nobody knows which folder it is.
+            Rc::make_mut(&mut other.folders).push(Value::unknown());
         }
         other
     }

@@ -19,5 +19,6 @@ mod walk;
 
 pub use builtins::normal;
 pub use shell::Environment;
+pub use text::PARTING;
 pub use told::Told;
 pub use walk::Walker;

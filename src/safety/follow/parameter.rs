@@ -152,7 +152,7 @@ impl Walker<'_> {
         }
         let values = shell.get(name, self.environment)?;
         let Some(index) = &parameter.index else { return Some(values.into_iter().take(1).collect()) };
-        if is_at(index) || matches!(index.as_slice(), [Part::Text(text)] if text == "*") {
+        if is_at(index) || matches!(index.as_slice(), [Part::Text(text) | Part::Quoted(text)] if text == "*") {
             return Some(values);
         }
         let place = match index.as_slice() {

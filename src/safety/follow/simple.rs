@@ -125,19 +125,21 @@ impl Walker<'_> {
 
     fn assigned(&mut self, shell: &mut Shell, assignment: &Assignment, context: &Context) -> Vec<Value> {
         if let [Part::Array(words), ..] = assignment.value.parts.as_slice() {
-            let keyed = |word: &Word| matches!(word.parts.first(), Some(Part::Text(text)) if text.starts_with('['));
-            if words.iter().any(keyed) {
-                let values = words.iter().flat_map(|word| self.fields(shell, word, context));
-                let values: Vec<Value> = values.collect();
-                return by_key(&values);
-            }
-            return words.iter().flat_map(|word| self.fields(shell, word, context)).collect();
+            return self.elements(shell, words, context);
         }
         if let Some(index) = &assignment.index {
             // What is nested in a subscript runs.
             self.joined(shell, index, context);
         }
         vec![self.single(shell, &assignment.value, context)]
+    }
+
+    /// What stands between the parentheses of a list.
+    fn elements(&mut self, shell: &mut Shell, words: &[Word], context: &Context) -> Vec<Value> {
+        let keyed = |word: &Word| matches!(word.parts.first(), Some(Part::Text(text)) if text.starts_with('['));
+        let by_keys = words.iter().any(keyed);
+        let values: Vec<Value> = words.iter().flat_map(|word| self.fields(shell, word, context)).collect();
+        if by_keys { by_key(&values) } else { values }
     }
 
     fn assign(&mut self, shell: &mut Shell, assignment: &Assignment, values: Vec<Value>) {
@@ -175,7 +177,7 @@ impl Walker<'_> {
     /// `local -a x=(…)`
     fn declared_array(&mut self, shell: &mut Shell, word: &Word, context: &Context) {
         if let [Part::Text(name), Part::Array(words)] = word.parts.as_slice() {
-            let values = words.iter().flat_map(|word| self.fields(shell, word, context)).collect();
+            let values = self.elements(shell, words, context);
             let name = name.trim_end_matches('=').trim_end_matches('+').split('[').next().unwrap_or_default();
             shell.set(name, values, self.environment);
         }

@@ -6,6 +6,9 @@ use crate::safety::value::{Piece, Value};
 /// Stands in a script for text that cannot be known; a character that no command has.
 pub const UNKNOWN: char = '\u{f8ff}';
 
+/// Parts the words of one of several texts that was not quoted.
+pub const PARTING: &str = "\u{1f}";
+
 /// The longest `[…]` that is looked for, characters.
 const MAX_BRACKET: usize = 128;
 
@@ -88,7 +91,7 @@ pub fn scripts(value: &Value) -> Vec<(String, Confidence)> {
     match value.pieces() {
         [Piece::OneOf(texts)] => {
             let some = texts.iter().filter(|text| !text.trim().is_empty());
-            some.map(|text| (text.clone(), Confidence::Partial)).collect()
+            some.map(|text| (text.replace(PARTING, " "), Confidence::Partial)).collect()
         }
         _ => script(value).map(|script| (script, Confidence::Exact)).into_iter().collect(),
     }

@@ -91,8 +91,8 @@ pub struct Walker<'a> {
     /// See `returned`.
     pub(super) left: Vec<Vec<Shell>>,
     pub(super) functions: Vec<(Function, Context, bool)>,
-    /// Scripts of `trap`, which run at the end, and the shell as it was then.
-    pub(super) traps: Vec<(String, Context, Shell)>,
+    /// Scripts of `trap`, which run at the end, and, where they may not be set, the shell as it was then.
+    pub(super) traps: Vec<(String, Context, Option<Shell>)>,
     /// How many shells within the first one.
     pub(super) subshells: usize,
 }
@@ -151,7 +151,9 @@ impl<'a> Walker<'a> {
         self.script(&mut shell, text, context);
         for (text, context, then) in std::mem::take(&mut self.traps) {
             let mut end = shell.clone();
-            end.recall(&then, self.environment);
+            if let Some(then) = &then {
+                end.recall(then, self.environment);
+            }
             self.script(&mut end, &text, context);
         }
         // What nobody called may be called later, by a name that is put together, or in the next command of a session.

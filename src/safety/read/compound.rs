@@ -259,6 +259,7 @@ impl Reader<'_> {
             self.at = start;
             return Ok(None);
         };
+        self.set_aside(start..self.at);
         Ok(Some(Kind::Test(vec![Word { parts, span: start..self.at }])))
     }
 

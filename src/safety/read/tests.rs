@@ -7,7 +7,8 @@ use crate::safety::corpus_tests::corpus;
 
 /// What bash itself takes for a script.
 fn is_bash(text: &str) -> bool {
-    let output = Command::new("bash").args(["--norc", "-n", "-c", text]).env("LC_ALL", "C").output().unwrap();
+    let output =
+        Command::new("bash").args(["--norc", "-O", "extglob", "-n", "-c", text]).env("LC_ALL", "C").output().unwrap();
     // Of `[[ a == ]]` it only says so.
     output.status.success() && !String::from_utf8_lossy(&output.stderr).contains("unexpected")
 }
@@ -37,6 +38,8 @@ static RARE: &[&str] = &[
     "exec 3<>/dev/tcp/h/80",
     "! { false; }",
     "echo {a,b}{1..3} ~ ~/x *.js",
+    "! { [ -f x ]; }; ! if (( 1 )); then ls; fi; time while ls; do (( x++ )); done",
+    "./x |& cat | sort\n(( x++ )) || true\na=1 b=2\n[[ $x ]]",
     "x=$PWD/$1 y=$a,$b/$c; PATH=$PATH:$HOME/bin:$GOPATH/bin; z=a/`readlink $l`/b",
     "{\n  a= b=1\n  if ls; then ls; fi\n}; time if a; then b; fi",
     "if [ $? -ne 0 ]\nthen\n\techo\nfi\nif [ -x ${X} ]\nthen\n\techo\nfi",

@@ -85,5 +85,6 @@ fn may_begin(bytes: &[u8], name: Range<usize>) -> bool {
     let quoted = matches!(bytes.get(name.start), Some(b'"' | b'\''));
     let apart = before.is_none_or(|byte| b" \t\r\n;&|(){}!".contains(&byte) || (byte == b'`' && !quoted));
     let text = &bytes[name];
-    apart && !RESERVED.contains(&text) && !text.starts_with(b"((") && !text.starts_with(b"))")
+    let word = text.split(u8::is_ascii_whitespace).next().unwrap_or_default();
+    apart && !RESERVED.contains(&word) && !text.starts_with(b"((") && !text.starts_with(b"))")
 }

@@ -73,8 +73,7 @@ fn check(command: &Command) -> Option<Hit> {
         Place::Outside => Some(outside(word)),
         _ => None,
     });
-    let unseen = |(word, place): &(&Value, Place)| *place == Place::Unknown && !is_made_again(word, command);
-    worst.or_else(|| removal.operands.iter().any(unseen).then(unknown))
+    worst.or_else(|| removal.operands.iter().any(|(_, place)| *place == Place::Unknown).then(unknown))
 }
 
 fn outside(word: &Value) -> Hit {
@@ -90,30 +89,4 @@ fn unknown() -> Hit {
         "this deletes folders whose names are not known before it runs. Write their paths out, or print them first",
         "",
     )
-}
-
-/// What builds and package managers make again, in whichever project.
-static MADE_AGAIN: &[&str] = &[
-    ".cache",
-    ".mypy_cache",
-    ".next",
-    ".nuxt",
-    ".parcel-cache",
-    ".pytest_cache",
-    ".turbo",
-    ".venv",
-    "__pycache__",
-    "build",
-    "coverage",
-    "dist",
-    "node_modules",
-    "target",
-    "venv",
-];
-
-/// Whether it is such a folder below one that is not known: on another machine.
-fn is_made_again(word: &Value, command: &Command) -> bool {
-    let path = word.known().map(|path| path.trim_end_matches('/')).filter(|path| !path.starts_with('/'));
-    let last = path.filter(|path| !path.split('/').any(|part| part == "..")).and_then(|path| path.rsplit('/').next());
-    command.cwd.has_hole() && last.is_some_and(|last| MADE_AGAIN.contains(&last))
 }

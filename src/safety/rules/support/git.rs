@@ -7,7 +7,7 @@ use super::quote;
 use crate::safety::command::Command;
 use crate::safety::options::{Parsed, Spec, parse};
 use crate::safety::tables::git::GLOBAL;
-use crate::safety::value::Value;
+use crate::safety::value::{Piece, Value};
 
 /// How many aliases are followed: git itself refuses circles.
 const MAX_ALIASES: usize = 8;
@@ -40,7 +40,9 @@ impl<'a> Git<'a> {
         if parsed.has(&["help", "h", "version", "v", "list-cmds", "html-path", "man-path", "info-path"]) {
             return None;
         }
-        let at = *parsed.operands.first()?;
+        // What is not known at all may be an option, or nothing: `git $(cat options) push`.
+        let blank = |at: &&usize| args[**at].pieces().iter().all(|piece| matches!(piece, Piece::Hole(true)));
+        let at = *parsed.operands.iter().find(|at| !blank(at))?;
         let sub = args.get(at)?.known()?;
         let folder = parsed.options.iter().filter(|given| given.name == "C").filter_map(|given| given.value.as_ref());
         let cwd = folder.fold(command.cwd.clone(), |cwd, folder| join(&cwd, folder));
