@@ -127,7 +127,7 @@ impl Walker<'_> {
             [Source::Heredoc, Source::HereString, Source::Pipe].iter().any(|source| source.name() == script.via);
         inside.origin.fixed = Some(if from_input { call.input_span.clone() } else { place(call, script.text) });
         let at_end = || call.argv.iter().any(|word| matches!(word.known(), Some("EXIT" | "0")));
-        let lasts = self.subshells == 0 && context.via.is_empty() && (shell.covered.is_empty() || at_end());
+        let lasts = self.subshells == self.level && (shell.covered.is_empty() || at_end());
         if script.via == "trap" && lasts {
             // What is set where the trap is set is set when it runs.
             let then = context.conditional.then(|| shell.clone());
@@ -146,7 +146,11 @@ impl Walker<'_> {
             }
             other.input = input;
             self.subshells += 1;
+            // Its traps run at its own end.
+            let outer = (std::mem::replace(&mut self.level, self.subshells), std::mem::take(&mut self.traps));
             self.script(&mut other, &script.script, inside);
+            self.run_traps(&other);
+            (self.level, self.traps) = outer;
             self.subshells -= 1;
         }
     }

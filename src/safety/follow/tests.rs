@@ -51,6 +51,7 @@ fn every_way_is_followed() {
     assert_eq!(words("(x=2; c $x); c ${x:-unset}; { x=3; }; c $x"), ["2", "unset", "3"]);
     assert_eq!(words("x=1; y() { x=2; }; y; c $x; y | cat; echo | x=4; c $x"), ["2", "2"]);
     assert_eq!(words("trap 'c $x' EXIT; x=late"), ["late"]);
+    assert_eq!(words("bash -c \"trap 'c \\$x' EXIT; x=later\"; x=not"), ["later"]);
     assert_eq!(words("f() { c in-f; }"), ["in-f"]);
     assert_eq!(words("x=a; export y=b; bash -c 'c $x $y $0 $1' n 1"), ["b|n|1"]);
     assert_eq!(words("cat <<EOF | c -\n$(c inner)\nEOF"), ["inner", "-"]);

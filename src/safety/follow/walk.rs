@@ -95,6 +95,8 @@ pub struct Walker<'a> {
     pub(super) traps: Vec<(String, Context, Option<Shell>)>,
     /// How many shells within the first one.
     pub(super) subshells: usize,
+    /// The number of the shell whose traps are kept.
+    pub(super) level: usize,
 }
 
 /// What is known after a command.
@@ -130,6 +132,7 @@ impl<'a> Walker<'a> {
             functions: Vec::new(),
             traps: Vec::new(),
             subshells: 0,
+            level: 0,
         }
     }
 
@@ -149,13 +152,7 @@ impl<'a> Walker<'a> {
         let mut shell = Shell::new(Value::of(self.scene.cwd.as_str()), args);
         shell.input = input;
         self.script(&mut shell, text, context);
-        for (text, context, then) in std::mem::take(&mut self.traps) {
-            let mut end = shell.clone();
-            if let Some(then) = &then {
-                end.recall(then, self.environment);
-            }
-            self.script(&mut end, &text, context);
-        }
+        self.run_traps(&shell);
         // What nobody called may be called later, by a name that is put together, or in the next command of a session.
         for (function, mut context, called) in std::mem::take(&mut self.functions) {
             if !called {
@@ -164,6 +161,17 @@ impl<'a> Walker<'a> {
                 shell.args = vec![Value::unknown(), hole()];
                 self.node(&mut shell, &function.body, &context);
             }
+        }
+    }
+
+    /// A shell ends: its traps run, and those that they set.
+    pub(super) fn run_traps(&mut self, shell: &Shell) {
+        let mut end = self.copy(shell);
+        while let Some((text, context, then)) = self.traps.pop() {
+            if let Some(then) = &then {
+                end.recall(then, self.environment);
+            }
+            self.script(&mut end, &text, context);
         }
     }
 
