@@ -73,9 +73,7 @@ impl Walker<'_> {
             Kind::Coproc(name, node) => {
                 let mut inner = self.copy(shell);
                 let context = Context { forked: true, ..context.clone() };
-                self.subshells += 1;
-                self.node(&mut inner, node, &context);
-                self.subshells -= 1;
+                self.subshell(&mut inner, |walker, shell| walker.node(shell, node, &context));
                 shell.set(name, vec![hole()], self.environment);
                 shell.set(&format!("{name}_PID"), vec![number()], self.environment);
             }

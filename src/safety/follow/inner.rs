@@ -145,13 +145,7 @@ impl Walker<'_> {
                 other.args = script.args.to_vec();
             }
             other.input = input;
-            self.subshells += 1;
-            // Its traps run at its own end.
-            let outer = (std::mem::replace(&mut self.level, self.subshells), std::mem::take(&mut self.traps));
-            self.script(&mut other, &script.script, inside);
-            self.run_traps(&other);
-            (self.level, self.traps) = outer;
-            self.subshells -= 1;
+            self.subshell(&mut other, |walker, shell| walker.script(shell, &script.script, inside));
         }
     }
 

@@ -164,8 +164,19 @@ impl<'a> Walker<'a> {
         }
     }
 
+    /// Follows what runs in a shell of its own, whose traps run at its end.
+    pub(super) fn subshell<T>(&mut self, shell: &mut Shell, run: impl FnOnce(&mut Self, &mut Shell) -> T) -> T {
+        self.subshells += 1;
+        let outer = (std::mem::replace(&mut self.level, self.subshells), std::mem::take(&mut self.traps));
+        let result = run(self, shell);
+        self.run_traps(shell);
+        (self.level, self.traps) = outer;
+        self.subshells -= 1;
+        result
+    }
+
     /// A shell ends: its traps run, and those that they set.
-    pub(super) fn run_traps(&mut self, shell: &Shell) {
+    fn run_traps(&mut self, shell: &Shell) {
         let mut end = self.copy(shell);
         while let Some((text, context, then)) = self.traps.pop() {
             if let Some(then) = &then {
@@ -215,18 +226,17 @@ impl<'a> Walker<'a> {
 
     /// Follows commands in a subshell of their own, and says what they print.
     pub(super) fn printed(&mut self, shell: &mut Shell, list: &List, context: &Context) -> Option<Value> {
-        self.subshells += 1;
-        let printed = match list.as_slice() {
+        self.subshell(shell, |walker, shell| match list.as_slice() {
             [] => Some(Value::default()),
-            [AndOr { pipelines, .. }] if pipelines.len() == 1 => self.pipeline(shell, &pipelines[0].1, context).output,
+            [AndOr { pipelines, .. }] if pipelines.len() == 1 => {
+                walker.pipeline(shell, &pipelines[0].1, context).output
+            }
             _ => {
                 let alone = prints_last(shell, list);
-                let printed = self.list(shell, list, context).filter(|_| alone);
+                let printed = walker.list(shell, list, context).filter(|_| alone);
                 if list.len() > 1 { printed.and_then(|printed| wherever(shell, printed)) } else { printed }
             }
-        };
-        self.subshells -= 1;
-        printed
+        })
     }
 
     /// Follows a list; what its last command prints.
@@ -240,9 +250,7 @@ impl<'a> Walker<'a> {
             if entry.background {
                 let mut other = self.copy(shell);
                 let context = Context { forked: true, ..context.clone() };
-                self.subshells += 1;
-                self.and_or(&mut other, entry, &context);
-                self.subshells -= 1;
+                self.subshell(&mut other, |walker, shell| walker.and_or(shell, entry, &context));
             } else {
                 printed = self.and_or(shell, entry, context);
             }
@@ -305,13 +313,12 @@ impl<'a> Walker<'a> {
         let context = Context { forked: true, ..context.clone() };
         let mut input = None;
         let mut after = After::default();
-        self.subshells += 1;
         for (index, node) in pipeline.commands.iter().enumerate() {
             let mut part = self.copy(shell);
             if let Some(input) = input.take() {
                 part.input = input;
             }
-            after = self.node(&mut part, node, &context);
+            after = self.subshell(&mut part, |walker, shell| walker.node(shell, node, &context));
             // `shopt -s lastpipe`
             if shell.keeps_last && index + 1 == pipeline.commands.len() {
                 part.input = shell.input.clone();
@@ -322,7 +329,6 @@ impl<'a> Walker<'a> {
                 None => Input::Opaque(after.name.take()),
             });
         }
-        self.subshells -= 1;
         if let Some(Input::Text(text, _)) = input {
             after.output = Some(text);
         }
