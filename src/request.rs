@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::background::{DAY, Order, Registry};
@@ -79,6 +78,8 @@ pub struct RawOptions {
     pub background: bool,
     /// How it is judged before it starts; `None` not at all.
     pub guard: Option<Guard>,
+    /// It starts a shell of its own, whoever waits.
+    pub cold: bool,
 }
 
 /// How commands are judged before they start.
@@ -172,6 +173,8 @@ pub struct Request {
     pub guard: Option<Guard>,
     /// What was found out before it started: one fact a line of its outcome.
     pub notes: Vec<String>,
+    /// A shell that waits already may run it.
+    pub warm: bool,
 }
 
 /// Where whole output goes.
@@ -237,7 +240,8 @@ impl Request {
             raw.host_env.split('\0').find_map(|entry| entry.strip_prefix(name)?.strip_prefix('=').map(str::to_owned))
         };
         let (path, temp) = (host("PATH"), host("TMPDIR").filter(|dir| !dir.is_empty()));
-        let mark = next_mark();
+        let warm = !raw.cold && host("AGENT_BASH_WARM").is_none_or(|value| value != "0");
+        let mark = plan::next_mark();
         let environment = plan::environment(raw.host_env, raw.inherit, raw.env)?;
         Ok(Self {
             command: raw.command,
@@ -265,6 +269,7 @@ impl Request {
             background,
             guard: raw.guard,
             notes: Vec::new(),
+            warm,
         })
     }
 
@@ -311,13 +316,6 @@ impl Request {
         argv.extend(self.args.iter().map(|argument| argument.clone().into_bytes()));
         (argv, script_at)
     }
-}
-
-/// Unique on this machine for as long as it matters: process, time of loading, count.
-fn next_mark() -> String {
-    static COUNT: AtomicU64 = AtomicU64::new(0);
-    let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    format!("{}-{:x}", sys::process_mark(), count)
 }
 
 fn whole(name: &str, value: f64, least: f64, most: f64) -> Result<f64, Error> {

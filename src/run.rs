@@ -10,6 +10,7 @@ mod listener;
 mod moving;
 mod snapshots;
 mod stream;
+mod warm;
 
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
@@ -24,7 +25,7 @@ use crate::error::Error;
 use crate::outcome::Outcome;
 use crate::plan::{self, Plan, Stdin};
 use crate::request::Request;
-use crate::supervise::{Admission, Begun, Child, Helpers, News, Order, Pipes, Slot};
+use crate::supervise::{Admission, Begun, Child, Helpers, News, Order, Slot, Started};
 use crate::{supervise, sys};
 use drive::Drive;
 
@@ -59,7 +60,9 @@ impl Run {
             })?)),
             _ => None,
         };
-        let order = Order { plan: plan_of(&request)?, script: None, task, input };
+        let plan = plan_of(&request)?;
+        let warm = warm::of(&request, &plan, helpers);
+        let order = Order { plan, script: None, task, input, warm };
         let mut run = Self { request, order, helpers, begun: None, _place: place };
         // A script is megabytes long, and not written down on the caller's thread.
         if !run.request.aborted
@@ -104,15 +107,15 @@ impl Run {
                     begun = self.begin_later() => begun?,
                 },
             };
-            let (child, pipes) = sent.follow().map_err(|error| self.system(&error))?;
-            let ran = if self.request.background {
-                drop(pipes);
-                self.become_task(child).await
-            } else {
-                self.drive(child, pipes, &listener, &mut replies).await
+            let started = sent.follow(self.helpers, &self.order.plan).await.map_err(|error| self.system(&error))?;
+            let ran = match started {
+                Ok(started) if self.request.background => self.become_task(started.child).await,
+                Ok(started) => self.drive(started, &listener, &mut replies).await,
+                Err(news) => Ok(Err(news)),
             };
             match ran? {
                 Ok(outcome) => return Ok(outcome),
+                Err(News::Stale(_)) => self.order.warm = None,
                 Err(News::Lost { .. }) if Begun::may_retry(tries).await => tries += 1,
                 // The shell that was found before is gone: perhaps there is another one.
                 Err(News::Failed(failure)) if is_gone(&failure) && !looked_again => {
@@ -127,16 +130,17 @@ impl Run {
     }
 
     async fn drive(
-        &self,
-        child: Child,
-        pipes: Pipes,
+        &mut self,
+        mut started: Started,
         listener: &impl Listener,
         replies: &mut UnboundedReceiver<Reply>,
     ) -> Result<Result<Outcome, News>, Error> {
-        let Pipes { stdin, stdout, stderr } = pipes;
-        let drive = Drive::new(&self.request, child, stdin, stdout, stderr, listener, replies)
-            .map_err(|error| self.system(&error))?;
-        Ok(drive.run(self.helpers).await.map(|driven| Outcome::of(&self.request, driven)))
+        if let Some((_, mark)) = &mut started.shell {
+            self.request.mark = std::mem::take(mark);
+        }
+        let drive = Drive::new(&self.request, started, listener, replies).map_err(|error| self.system(&error))?;
+        let kind = self.order.warm.as_ref().map(|warm| &warm.kind);
+        Ok(drive.run(self.helpers, kind).await.map(|driven| Outcome::of(&self.request, driven)))
     }
 
     /// From its start on the command is its shim's.

@@ -45,6 +45,7 @@ function toNativeOptions(given: BashOptions): NativeOptions {
   if (given.onSnapshot && !background) options.snapshots = true;
   if (given.snapshotIntervalMs !== undefined) options.snapshotMs = given.snapshotIntervalMs;
   if (given.signal?.aborted) options.aborted = true;
+  if (given.warm === false) options.cold = true;
   const safety = toNativeSafety(given.safety);
   if (safety) options.safety = safety;
   const registry = handleOf(given.registry);

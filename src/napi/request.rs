@@ -75,6 +75,8 @@ pub struct NativeOptions {
     pub to_background: Option<bool>,
     /// How it is judged before it starts.
     pub safety: Option<NativeSafety>,
+    /// It starts a shell of its own.
+    pub cold: Option<bool>,
 }
 
 /// `BashLimits` of the contract.
@@ -166,6 +168,7 @@ impl From<NativeRequest> for RawOptions {
             to_background: is(given.to_background),
             background: false,
             guard: None,
+            cold: is(given.cold),
         }
     }
 }

@@ -1,8 +1,13 @@
 //! The plan of a child: one place turns it into a process.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use super::Limits;
+use crate::sys;
+
+/// The variable that tells programs, and the search for them, which command they belong to.
+pub const MARK: &str = "AGENT_BASH_ID";
 
 /// What a child reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,4 +43,20 @@ pub struct Plan {
     pub grace: Duration,
     /// What it may use.
     pub limits: Limits,
+}
+
+impl Plan {
+    /// Gives it the mark of a command.
+    pub fn mark(&mut self, mark: &str) {
+        for part in [MARK, "=", mark, "\0"] {
+            self.env.extend_from_slice(part.as_bytes());
+        }
+    }
+}
+
+/// A mark that is unique on this machine for as long as it matters: process, time of loading, count.
+pub fn next_mark() -> String {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    format!("{}-{:x}", sys::process_mark(), count)
 }

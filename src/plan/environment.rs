@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::unattended::{self, DEFAULTS};
-use super::{host, locale, secrets};
+use super::{MARK, host, locale, secrets};
 
 /// What a command gets of the host's environment.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -86,7 +86,7 @@ pub fn resolve(
     }
     for (name, value) in overlay {
         match value {
-            Some(value) if name != "PWD" && name != "AGENT_BASH_ID" => vars.set(name, value),
+            Some(value) if name != "PWD" && name != MARK => vars.set(name, value),
             _ => vars.remove(name),
         }
     }
@@ -133,7 +133,7 @@ impl Environment {
     pub fn block(&self, id: &str, folder: &[u8]) -> Vec<u8> {
         let mut block = Vec::with_capacity(self.block.len() + id.len() + folder.len() + 32);
         block.extend_from_slice(self.block.as_bytes());
-        for (name, value) in [("AGENT_BASH_ID", id.as_bytes()), ("PWD", folder)] {
+        for (name, value) in [(MARK, id.as_bytes()), ("PWD", folder)] {
             block.extend_from_slice(name.as_bytes());
             block.push(b'=');
             block.extend_from_slice(value);

@@ -10,11 +10,13 @@ mod remembered;
 mod secrets;
 mod shell;
 mod unattended;
+mod waiting;
 mod wanted;
 
-pub use child::{Plan, Stdin};
+pub use child::{MARK, Plan, Stdin, next_mark};
 pub use environment::{Environment, EnvironmentError, Inherit};
 pub use limits::{Limits, RawLimits, amount};
 pub use remembered::environment;
 pub use shell::{ShellNotFound, find, forget};
+pub use waiting::{Kind, ROOM, can_wait, prologue, quoted};
 pub use wanted::{note, wanted};

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -16,8 +16,9 @@ use super::snapshots::Snapshots;
 use super::stream::{Flow, Step};
 use crate::background::{Place, Task, end_marked};
 use crate::capture::Stream;
+use crate::plan::Kind;
 use crate::request::Request;
-use crate::supervise::{Cause, Child, Drain, Ended, Helpers, News};
+use crate::supervise::{Cause, Child, Drain, Ended, Helpers, News, Pipes, Started};
 
 /// The most text that one call of the listener gets, bytes.
 pub(super) const BATCH: usize = 64 * 1024;
@@ -59,14 +60,12 @@ pub struct Drive<'a, L> {
 impl<'a, L: Listener> Drive<'a, L> {
     pub fn new(
         request: &'a Request,
-        child: Child,
-        stdin: Option<OwnedFd>,
-        stdout: OwnedFd,
-        stderr: Option<OwnedFd>,
+        started: Started,
         listener: &'a L,
         replies: &'a mut UnboundedReceiver<Reply>,
     ) -> io::Result<Self> {
         let began = Instant::now();
+        let Started { child, pipes: Pipes { stdin, stdout, stderr }, shell } = started;
         Ok(Self {
             request,
             child,
@@ -77,7 +76,7 @@ impl<'a, L: Listener> Drive<'a, L> {
             replies,
             replies_open: true,
             began,
-            pid: None,
+            pid: shell.map(|(pid, _)| pid),
             end: None,
             drain: None,
             hard: began + request.shim_limit() + request.grace + HARD_BOUND,
@@ -95,7 +94,7 @@ impl<'a, L: Listener> Drive<'a, L> {
     }
 
     /// Sees the command through. An error is the news that nothing was started.
-    pub async fn run(mut self, helpers: &'static Helpers) -> Result<Driven, News> {
+    pub async fn run(mut self, helpers: &'static Helpers, kind: Option<&Arc<Kind>>) -> Result<Driven, News> {
         while !self.is_over() {
             let wake = self.wake_at();
             let (hold_stdout, hold_stderr) =
@@ -150,7 +149,7 @@ impl<'a, L: Listener> Drive<'a, L> {
                 if ended.last {
                     child.leave(helpers)
                 } else {
-                    child.give_back(helpers)
+                    child.give_back(helpers, kind)
                 }
                 (Vec::new(), None)
             }
@@ -270,9 +269,9 @@ impl<'a, L: Listener> Drive<'a, L> {
     /// Takes a shim's news in. Some of them say that nothing was started.
     fn learn(&mut self, news: News) -> Option<News> {
         match news {
-            News::Started(pid) => self.pid = Some(pid),
+            News::Started(pid, _) => self.pid = Some(pid),
             News::Ended(ended) => self.ended(Ok(ended)),
-            News::Released(_) | News::Broken(_) => {}
+            News::Released(_) | News::Broken(_) | News::Stale(_) | News::Prepared(_) => {}
             News::Task(task) => self.take_over(*task),
             News::Refused(errno) => {
                 let reason = std::io::Error::from_raw_os_error(errno).to_string();

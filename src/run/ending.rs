@@ -67,7 +67,7 @@ pub async fn release(
     let survivors = match news {
         // A shim that stays with something after all has closed its socket, and is not taken for the next command.
         Ok(News::Released(survivors)) if survivors.is_empty() => {
-            child.give_back(helpers);
+            child.give_back(helpers, None);
             return (survivors, None);
         }
         Ok(News::Released(survivors)) => survivors,

@@ -4,8 +4,7 @@ use std::ffi::CString;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 
-use super::tree;
-use crate::plan::{Plan, Stdin};
+use crate::plan::{MARK, Plan, Stdin};
 use crate::sys::{self, Launch, LaunchError, LaunchStep};
 
 /// A launch, and the descriptors that came with its plan.
@@ -67,7 +66,7 @@ pub fn prepare(plan: &Plan, fds: Vec<OwnedFd>) -> Result<Prepared, LaunchError> 
 
 /// The mark that a command's processes carry, out of its environment.
 pub fn mark_of(env: &[u8]) -> Option<String> {
-    let prefix = format!("{}=", tree::MARK);
+    let prefix = format!("{MARK}=");
     env.split(|byte| *byte == 0)
         .find_map(|entry| entry.strip_prefix(prefix.as_bytes()))
         .map(|mark| String::from_utf8_lossy(mark).into_owned())

@@ -17,6 +17,12 @@
 //! | shim → addon | `RELEASED` | what is left running, who of it holds the pipes | |
 //! | addon → shim | `HAND_OVER` | an order, and how far each pipe was read | the other end of its input and a file, if there is more of it |
 //! | shim → addon | `REFUSED` | errno: it is not a task | |
+//! | addon → shim | `PREPARE` | a kind of shell that is to wait, 1: say so when it does | |
+//! | shim → addon | `PREPARED` | 1 when one waits | |
+//! | addon → shim | `GIVE` | the command for the shell that waits, what it reads first, limit, grace | |
+//! | shim → addon | `STARTED`, as above | pid | to standard input, if the kind has one, and the reading ends of its output |
+//! | shim → addon | `STALE` | no shell waits that could be given it; errno when none ever can | |
+//! | addon → shim | `DISMISS` | the shell that waits is not needed any more | |
 //!
 //! A shim that says `ENDED` with nothing alive, or `RELEASED` with nothing left, is ready for the next `RUN`. One that
 //! says `TASK` belongs to that task from then on, and speaks with the addon as with anybody else who opens its socket:
@@ -35,7 +41,7 @@ use std::time::Duration;
 use super::frames::{Fields, Writer};
 use super::limits::{Broken, Limited};
 use crate::background::Order;
-use crate::plan::{Limits, Plan, Stdin};
+use crate::plan::{Kind, Limits, Plan, Stdin};
 use crate::sys::{End, LaunchError, LaunchStep, Usage};
 
 pub const WANT_SHIM: u8 = 1;
@@ -53,6 +59,11 @@ pub const RELEASED: u8 = 22;
 pub const HAND_OVER: u8 = 23;
 pub const REFUSED: u8 = 24;
 pub const BROKEN: u8 = 25;
+pub const PREPARE: u8 = 26;
+pub const PREPARED: u8 = 27;
+pub const GIVE: u8 = 28;
+pub const STALE: u8 = 29;
+pub const DISMISS: u8 = 30;
 pub const TASK: u8 = 32;
 pub const TASK_ENDED: u8 = 33;
 pub const WATCH: u8 = 34;
@@ -113,7 +124,6 @@ pub type Failure = LaunchError;
 impl Plan {
     /// As the body of `RUN`.
     pub fn encode(&self) -> Vec<u8> {
-        let limit = self.limit.map_or(0, |limit| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX));
         let mut writer = Writer::default()
             .bytes(&self.program)
             .bytes(&self.cwd)
@@ -122,8 +132,8 @@ impl Plan {
             .number(u64::from(self.stdin == Stdin::Pipe))
             .number(u64::from(self.merge))
             .number(self.script_at.map_or(0, |at| u64::from(at) + 1))
-            .number(limit)
-            .number(u64::try_from(self.grace.as_millis()).unwrap_or(u64::MAX));
+            .number(millis(self.limit))
+            .number(millis(Some(self.grace)));
         for limit in self.limits.all() {
             // None of them can be 0.
             writer = writer.number(limit.unwrap_or(0));
@@ -194,6 +204,59 @@ pub fn decode_run(body: &[u8]) -> Option<(Plan, Option<Order>)> {
     let order = fields.bytes()?;
     let order = if order.is_empty() { None } else { Some(serde_json::from_slice(order).ok()?) };
     Some((plan, order))
+}
+
+/// The body of `PREPARE`.
+pub fn encode_prepare(kind: &Kind, answer: bool) -> Vec<u8> {
+    Writer::default().bytes(&kind.plan.encode()).bytes(&kind.boot).number(u64::from(answer)).finish()
+}
+
+/// From the body of `PREPARE`; `None` when it is damaged.
+pub fn decode_prepare(body: &[u8]) -> Option<(Kind, bool)> {
+    let mut fields = Fields(body);
+    let plan = Plan::decode(fields.bytes()?)?;
+    Some((Kind { plan, boot: fields.bytes()?.to_vec() }, fields.number()? == 1))
+}
+
+/// A command for a shell that waits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Given {
+    /// The command itself.
+    pub command: Vec<u8>,
+    /// What the shell reads before it.
+    pub prologue: Vec<u8>,
+    /// As in the plan.
+    pub limit: Option<Duration>,
+    /// As in the plan.
+    pub grace: Duration,
+}
+
+impl Given {
+    /// As the body of `GIVE`.
+    pub fn encode(&self) -> Vec<u8> {
+        Writer::default()
+            .bytes(&self.command)
+            .bytes(&self.prologue)
+            .number(millis(self.limit))
+            .number(millis(Some(self.grace)))
+            .finish()
+    }
+
+    /// From the body of `GIVE`; `None` when it is damaged.
+    pub fn decode(body: &[u8]) -> Option<Self> {
+        let mut fields = Fields(body);
+        Some(Self {
+            command: fields.bytes()?.to_vec(),
+            prologue: fields.bytes()?.to_vec(),
+            limit: Some(fields.number()?).filter(|ms| *ms > 0).map(Duration::from_millis),
+            grace: Duration::from_millis(fields.number()?),
+        })
+    }
+}
+
+/// `None` is 0.
+fn millis(time: Option<Duration>) -> u64 {
+    time.map_or(0, |time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
 }
 
 /// The body of `FAILED`.
@@ -342,12 +405,16 @@ mod tests {
                 limit: limit.map(Duration::from_millis), grace: Duration::from_millis(grace),
                 limits: Limits { cpu, memory, processes, open_files, file_bytes },
             };
-            prop_assert_eq!(decode_run(&encode_run(&plan, None)), Some((plan, None)));
+            prop_assert_eq!(decode_run(&encode_run(&plan, None)), Some((plan.clone(), None)));
+            let kind = Kind { plan, boot: vec![1, 2] };
+            prop_assert_eq!(decode_prepare(&encode_prepare(&kind, merge)), Some((kind, merge)));
         }
 
         #[test]
         fn damaged_bodies_are_refused_not_believed(bytes: Vec<u8>) {
             let _ = decode_run(&bytes);
+            let _ = decode_prepare(&bytes);
+            let _ = Given::decode(&bytes);
             let _ = Transfer::decode(&bytes);
             let _ = Ended::decode(&bytes);
             let _ = Broken::decode(&bytes);

@@ -36,6 +36,8 @@ pub struct Running {
     pub pipes: Vec<OwnedFd>,
     /// Children of the shim that are left alone whatever happens, with all below them.
     pub spared: Vec<Pid>,
+    /// A shell of the shim that was waiting for another command, and has been killed: none of this one's.
+    pub dismissed: Option<Pid>,
     /// Over what the tree uses, where that is limited.
     pub watch: Option<Watch>,
 }
@@ -147,6 +149,7 @@ impl Running {
     pub fn reap(&mut self) -> bool {
         loop {
             match sys::reap(false) {
+                Reaped::Ended(pid, ..) if self.dismissed == Some(pid) => self.dismissed = None,
                 Reaped::Ended(pid, end, usage) => {
                     self.usage.add(usage);
                     if pid == self.shell {

@@ -1,10 +1,11 @@
 //! Parent and subreaper of one command at a time: starts it, waits for it, ends its whole tree.
 
+mod idle;
 mod leftovers;
 mod task;
 
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd, RawFd};
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
@@ -18,9 +19,10 @@ use super::limits::{Watch, used_by_living};
 use super::prepare::{Prepared, mark_of, prepare};
 use super::protocol::{self, Cause, Ended};
 use super::running::Running;
+use super::waiting::Waiting;
 use crate::background::{Log, Order, Store, Task, now_ms};
 use crate::plan::Plan;
-use crate::sys::{self, ChildEvents, End, LaunchError, LaunchStep, Reaped, Usage};
+use crate::sys::{self, ChildEvents, End, LaunchError, LaunchStep, Usage};
 
 /// What is read at once of output that nobody wants any more.
 const DROPPED: usize = 64 * 1024;
@@ -40,13 +42,20 @@ pub fn serve(socket: OwnedFd, lifeline: OwnedFd) -> io::Result<()> {
         unread: Vec::new(),
         keeper: None,
         watches: false,
+        waiting: None,
+        proven: None,
     };
     while let Some(frame) = shim.next_order()? {
-        // Anything else is an abort that crossed with the end of its command.
-        if frame.kind == protocol::RUN {
-            shim.run(frame)?;
+        match frame.kind {
+            protocol::RUN => shim.run(frame)?,
+            protocol::PREPARE => shim.prepare(&frame),
+            protocol::GIVE => shim.give(&frame)?,
+            protocol::DISMISS => shim.dismiss(),
+            // An abort that crossed with the end of its command.
+            _ => {}
         }
     }
+    shim.dismiss();
     // A command may have stopped the supervisor, which could then not end with its host.
     if getppid() == shim.supervisor {
         sys::signal(shim.supervisor, Signal::SIGCONT);
@@ -68,6 +77,10 @@ struct Shim {
     keeper: Option<Keeper>,
     /// It watches over a tree, and is not to be kept waiting by it.
     watches: bool,
+    /// A shell that has started up for the next command.
+    waiting: Option<Waiting>,
+    /// The program that was seen to wait.
+    proven: Option<Vec<u8>>,
 }
 
 /// Which of a shim's descriptors have something to say.
@@ -145,7 +158,7 @@ impl Shim {
         // The lifeline is looked at first: a command that was not taken yet goes to a shim of the next supervisor.
         while self.lifeline.is_some() && self.socket.is_some() {
             let ready = self.wait(None)?;
-            while matches!(sys::reap(false), Reaped::Ended(..)) {}
+            self.reap_idle();
             if ready.socket
                 && self.lifeline.is_some()
                 && let Read::Frame(frame) = self.read()
@@ -157,15 +170,20 @@ impl Shim {
     }
 
     fn send(&self, kind: u8, body: &[u8]) {
+        self.send_with(kind, body, &[]);
+    }
+
+    fn send_with(&self, kind: u8, body: &[u8], fds: &[RawFd]) {
         // A host that is gone is seen as the end of the socket, which is where it is dealt with.
         if let Some(socket) = &self.socket {
-            let _ = frames::send(socket, kind, body, &[]);
+            let _ = frames::send(socket, kind, body, fds);
         }
     }
 
     fn run(&mut self, frame: Frame) -> io::Result<()> {
         let started = Instant::now();
         let damaged = LaunchError { step: LaunchStep::Exec, errno: libc::EBADMSG };
+        let dismissed = self.waiting.take().map(Waiting::dismiss);
         let launched = protocol::decode_run(&frame.body).ok_or(damaged).and_then(|(plan, order)| {
             let Prepared { launch, script, pipes, theirs, rest } = prepare(&plan, frame.fds)?;
             // A task that can have no files is not started, and one that kills its shim at once is known all the same.
@@ -186,11 +204,22 @@ impl Shim {
                 return Ok(());
             }
         };
-        // Asked while bash starts: a supervisor that was killed before this command is not killed under it.
-        let orphaned = sys::is_dying(self.supervisor);
-        let mut running = Running {
+        let mut running = self.running(shell, &plan, pipes, started);
+        running.dismissed = dismissed;
+        match task {
+            None => self.send(protocol::STARTED, &pid_of(shell)),
+            Some((order, log)) => self.begin_task(&mut running, order, log, rest, now_ms())?,
+        }
+        self.attend(running)
+    }
+
+    fn running(&mut self, shell: Pid, plan: &Plan, pipes: Vec<OwnedFd>, started: Instant) -> Running {
+        let watch = Watch::begin(plan.limits, started);
+        self.watches = watch.is_some();
+        Running {
             shell,
-            orphaned,
+            // Asked while bash starts: a supervisor that was killed before this command is not killed under it.
+            orphaned: sys::is_dying(self.supervisor),
             mark: mark_of(&plan.env),
             started,
             limit: plan.limit.map(|limit| started + limit),
@@ -200,21 +229,18 @@ impl Shim {
             ending: None,
             pipes,
             spared: Vec::new(),
-            watch: Watch::begin(plan.limits, started),
-        };
-        self.watches = running.watch.is_some();
-        match task {
-            None => {
-                let pid = u64::from(shell.as_raw().unsigned_abs());
-                self.send(protocol::STARTED, &Writer::default().number(pid).finish());
-            }
-            Some((order, log)) => self.begin_task(&mut running, order, log, rest, now_ms())?,
+            dismissed: None,
+            watch,
         }
+    }
+
+    /// Sees a command through that was started.
+    fn attend(&mut self, mut running: Running) -> io::Result<()> {
         let alive = self.supervise(&mut running)?;
         if self.keeper.is_some() {
             return self.see_through(running);
         }
-        let (end, duration) = running.shell_end.unwrap_or((End::Signal(libc::SIGKILL), started.elapsed()));
+        let (end, duration) = running.shell_end.unwrap_or((End::Signal(libc::SIGKILL), running.started.elapsed()));
         let cause = running.ending.take().map_or(Cause::Itself, |ending| ending.cause);
         let last = self.lifeline.is_none();
         let mut usage = running.usage;
@@ -286,6 +312,10 @@ impl Shim {
             _ => {}
         }
     }
+}
+
+fn pid_of(shell: Pid) -> Vec<u8> {
+    Writer::default().number(u64::from(shell.as_raw().unsigned_abs())).finish()
 }
 
 fn create_files(order: &Order, plan: &Plan) -> Result<Log, LaunchError> {

@@ -6,10 +6,8 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::Signal;
 use nix::unistd::{Pid, getpgid, getpid};
 
+use crate::plan::MARK;
 use crate::sys::{self, Identity};
-
-/// The variable that tells programs, and the search for them, which command they belong to.
-pub const MARK: &str = "AGENT_BASH_ID";
 
 /// For how long one strike goes on catching up with processes that start others.
 const STRIKE: Duration = Duration::from_millis(50);

@@ -1,5 +1,7 @@
 //! Linux: subreapers, `/proc`, pidfds, anonymous files.
 
+mod waiting;
+
 use std::ffi::{CStr, CString};
 use std::fs;
 use std::io::{self, Write};
@@ -11,6 +13,7 @@ use nix::unistd::Pid;
 
 use super::processes::{ExecVectors, become_program};
 use super::{Launch, LaunchError, LaunchStep, Sample, Usage};
+pub use waiting::*;
 
 pub(super) const SOCKET_FLAGS: i32 = libc::SOCK_CLOEXEC;
 pub(super) const SEND_FLAGS: i32 = libc::MSG_NOSIGNAL;

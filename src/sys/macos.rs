@@ -1,5 +1,7 @@
 //! macOS: no subreaper and no `/proc`; groups, the parent chain and the mark in the environment stand in.
 
+mod waiting;
+
 use std::ffi::CStr;
 use std::io::{self, Seek, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -9,6 +11,7 @@ use nix::unistd::Pid;
 
 use super::processes::{ExecVectors, become_program};
 use super::{Launch, LaunchError, LaunchStep, Sample, Usage};
+pub use waiting::*;
 
 pub(super) const SOCKET_FLAGS: i32 = 0;
 pub(super) const SEND_FLAGS: i32 = 0;

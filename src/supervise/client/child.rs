@@ -2,24 +2,28 @@
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
 
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-use super::helpers::{Helpers, Shim};
+use super::helpers::Helpers;
+use super::idle::Shim;
 use super::link::Link;
 use crate::background::{self, Task};
-use crate::plan::Plan;
+use crate::plan::{Kind, Plan};
 use crate::supervise::frames::{self, Fields, Read, Reader, Writer};
 use crate::supervise::limits::Broken;
-use crate::supervise::protocol::{self, Ended, Failure, Survivor, Transfer};
+use crate::supervise::protocol::{self, Ended, Failure, Given, Survivor, Transfer};
 use crate::sys;
 
 /// What a shim has to say of its command.
 #[derive(Debug)]
 pub enum News {
-    /// The program runs.
-    Started(i32),
+    /// The program runs. With the addon's ends of its pipes where a waiting shell runs it.
+    Started(i32, Vec<OwnedFd>),
+    /// No waiting shell could run it, so that nothing was started; with an errno none ever can.
+    Stale(i32),
     /// It could not be started.
     Failed(Failure),
     /// The shell has ended.
@@ -32,6 +36,8 @@ pub enum News {
     Task(Box<Task>),
     /// It could not be made a task.
     Refused(i32),
+    /// Whether a shell waits.
+    Prepared(bool),
     /// The shim is gone. `untaken`: it never saw the plan, so that nothing was started.
     Lost {
         /// Whether the plan was never read.
@@ -55,6 +61,13 @@ impl Sent {
         let sent = sys::send(shim.socket.as_fd(), &bytes, &frames::raw(&fds)).unwrap_or(0);
         let fds = if sent > 0 { Vec::new() } else { fds };
         Self { shim, rest: bytes[sent..].to_vec(), fds }
+    }
+
+    /// Gives the shell that waits below a shim its command.
+    pub fn give(shim: Shim, given: &Given) -> Self {
+        let bytes = frames::encode(protocol::GIVE, &given.encode(), 0);
+        let sent = sys::send(shim.socket.as_fd(), &bytes, &[]).unwrap_or(0);
+        Self { shim, rest: bytes[sent..].to_vec(), fds: Vec::new() }
     }
 
     /// Goes on where news can be waited for.
@@ -99,8 +112,8 @@ impl Child {
     pub fn news_now(&mut self) -> Option<News> {
         loop {
             match self.reader.read(self.socket.get_ref()) {
-                Ok(Read::Frame(frame)) => {
-                    if let Some(news) = self.understand(&frame) {
+                Ok(Read::Frame(mut frame)) => {
+                    if let Some(news) = self.understand(&mut frame) {
                         return Some(news);
                     }
                 }
@@ -115,21 +128,21 @@ impl Child {
         }
     }
 
-    fn understand(&mut self, frame: &frames::Frame) -> Option<News> {
+    fn understand(&mut self, frame: &mut frames::Frame) -> Option<News> {
         match frame.kind {
             protocol::STARTED => {
                 self.started = true;
                 let pid = Fields(&frame.body).number().and_then(|pid| i32::try_from(pid).ok())?;
-                Some(News::Started(pid))
+                Some(News::Started(pid, std::mem::take(&mut frame.fds)))
             }
+            protocol::STALE => Some(News::Stale(errno_of(frame))),
             protocol::FAILED => protocol::decode_failure(&frame.body).map(News::Failed),
             protocol::ENDED => Ended::decode(&frame.body).map(News::Ended),
             protocol::BROKEN => Broken::decode(&frame.body).map(News::Broken),
             protocol::RELEASED => Some(News::Released(protocol::decode_survivors(&frame.body))),
             protocol::TASK => serde_json::from_slice(&frame.body).ok().map(|task| News::Task(Box::new(task))),
-            protocol::REFUSED => {
-                Some(News::Refused(i32::try_from(Fields(&frame.body).number().unwrap_or(0)).unwrap_or(0)))
-            }
+            protocol::REFUSED => Some(News::Refused(errno_of(frame))),
+            protocol::PREPARED => Some(News::Prepared(Fields(&frame.body).number() == Some(1))),
             _ => None,
         }
     }
@@ -179,10 +192,13 @@ impl Child {
         Link::new(self.socket, self.reader)
     }
 
-    /// Gives the shim back for the next command.
-    pub fn give_back(self, helpers: &'static Helpers) {
-        let socket = self.socket.into_inner();
-        helpers.give_back(Shim { pid: self.pid, socket });
+    /// Gives the shim back for the next command, which may well be of this kind.
+    pub fn give_back(self, helpers: &'static Helpers, kind: Option<&Arc<Kind>>) {
+        let shim = Shim::new(self.pid, self.socket.into_inner());
+        match kind {
+            Some(kind) => helpers.give_back_for(shim, Arc::clone(kind)),
+            None => helpers.give_back(shim),
+        }
     }
 
     /// Leaves a shim that takes no further command.
@@ -196,4 +212,8 @@ impl Child {
         helpers.end(self.pid);
         helpers.replace();
     }
+}
+
+fn errno_of(frame: &frames::Frame) -> i32 {
+    Fields(&frame.body).number().and_then(|errno| i32::try_from(errno).ok()).unwrap_or(0)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child as Process, Command, Stdio};
@@ -14,14 +14,14 @@ use nix::unistd::Pid;
 use tokio::io::Interest;
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::oneshot;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
+use super::idle::{Idle, KEEP, LONGEST, PAUSE, Shells, Shim};
+use crate::plan::Kind;
 use crate::supervise::frames::{self, Fields, Read, Reader, Writer};
 use crate::supervise::protocol;
 use crate::sys;
 
-/// Shims that wait for a command while none runs: an agent often calls tools two at a time.
-const KEEP: usize = 2;
 /// Shims that are asked for at a time. In a burst the first ones are free again before more would be there.
 const ASK_AT_ONCE: usize = 4;
 /// A supervisor that does not answer for this long was perhaps stopped: it is continued.
@@ -60,15 +60,6 @@ impl HelperError {
     }
 }
 
-/// A shim that is free.
-#[derive(Debug)]
-pub struct Shim {
-    /// Its pid, a child of the supervisor.
-    pub pid: i32,
-    /// To it; does not block.
-    pub socket: OwnedFd,
-}
-
 /// The supervisor and the shims of this process, shared by all its threads.
 pub struct Helpers {
     runtime: Runtime,
@@ -78,7 +69,7 @@ pub struct Helpers {
 #[derive(Default)]
 struct State {
     supervisor: Option<Arc<Supervisor>>,
-    idle: Vec<Shim>,
+    idle: Idle,
     waiting: VecDeque<oneshot::Sender<Result<Shim, HelperError>>>,
     asked: usize,
     /// To be taken away when this process has ended.
@@ -121,10 +112,42 @@ impl Helpers {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A shim that waits already, if nobody else waits for one.
-    pub fn take(&self) -> Option<Shim> {
+    /// A shim that waits already, if nobody else waits for one; best with a shell of this kind.
+    pub fn take(&self, kind: Option<&Kind>) -> Option<Shim> {
         let mut state = self.state();
-        if state.waiting.is_empty() { state.take_idle() } else { None }
+        if state.waiting.is_empty() { state.idle.take(kind) } else { None }
+    }
+
+    /// The shells that wait for a command of this process.
+    pub fn shells(&self) -> Shells {
+        self.state().idle.shells()
+    }
+
+    /// Whether a shell can wait here at all.
+    pub fn shells_can_wait(&self) -> bool {
+        self.state().idle.can_wait()
+    }
+
+    /// A shell that was to run a command could not; with an errno none ever can.
+    pub fn stale(&self, errno: i32) {
+        self.state().idle.stale(errno);
+    }
+
+    /// Takes a shim back, and has a shell wait below it for another command of this kind, if the pause lasts.
+    pub fn give_back_for(&'static self, shim: Shim, kind: Arc<Kind>) {
+        let pid = shim.pid;
+        let mut state = self.state();
+        let wanted = state.idle.saw(&kind);
+        state.hand_out(shim);
+        drop(state);
+        if wanted {
+            self.runtime.spawn(async move {
+                sleep(PAUSE).await;
+                self.state().idle.prepare(pid, kind);
+                sleep(LONGEST).await;
+                self.state().idle.dismiss_old();
+            });
+        }
     }
 
     /// A shim, made if need be.
@@ -132,7 +155,7 @@ impl Helpers {
         let receiver = {
             let mut state = self.state();
             if state.waiting.is_empty()
-                && let Some(shim) = state.take_idle()
+                && let Some(shim) = state.idle.take(None)
             {
                 return Ok(shim);
             }
@@ -153,7 +176,7 @@ impl Helpers {
     pub fn replace(&'static self) {
         let mut state = self.state();
         if state.supervisor.is_some() {
-            let spare = KEEP.saturating_sub(state.idle.len());
+            let spare = KEEP.saturating_sub(state.idle.count());
             self.ask(&mut state, spare);
         }
     }
@@ -280,7 +303,7 @@ impl Helpers {
         let mut state = self.state();
         state.asked = state.asked.saturating_sub(1);
         match frame.fds.pop() {
-            Some(socket) if sys::set_nonblocking(&socket).is_ok() => state.hand_out(Shim { pid, socket }),
+            Some(socket) if sys::set_nonblocking(&socket).is_ok() => state.hand_out(Shim::new(pid, socket)),
             _ => {
                 // With no room for a process now, the next command that ends makes some; without any, nothing will.
                 if let Some(waiting) = state.waiting.pop_front() {
@@ -295,15 +318,6 @@ impl Helpers {
 }
 
 impl State {
-    fn take_idle(&mut self) -> Option<Shim> {
-        while let Some(shim) = self.idle.pop() {
-            if sys::peer_alive(shim.socket.as_fd()) {
-                return Some(shim);
-            }
-        }
-        None
-    }
-
     fn hand_out(&mut self, mut shim: Shim) {
         while let Some(waiting) = self.waiting.pop_front() {
             match waiting.send(Ok(shim)) {
@@ -312,9 +326,7 @@ impl State {
                 Err(Err(_)) => return,
             }
         }
-        if self.idle.len() < KEEP {
-            self.idle.push(shim);
-        }
+        self.idle.add(shim);
     }
 
     fn fail(&mut self, error: &HelperError) {
@@ -328,10 +340,4 @@ impl State {
 fn supervisor_path() -> PathBuf {
     let addon = sys::module_path().unwrap_or_else(|| PathBuf::from("."));
     addon.parent().unwrap_or(Path::new(".")).join(SUPERVISOR)
-}
-
-impl AsRawFd for Shim {
-    fn as_raw_fd(&self) -> std::os::fd::RawFd {
-        self.socket.as_raw_fd()
-    }
 }

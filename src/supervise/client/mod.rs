@@ -3,11 +3,13 @@
 mod admission;
 mod child;
 mod helpers;
+mod idle;
 mod link;
 mod start;
 
 pub use admission::{Admission, Slot};
 pub use child::{Child, News};
 pub use helpers::{HelperError, Helpers};
+pub use idle::Shells;
 pub use link::{Link, LinkNews, Speaker, connect};
-pub use start::{Begun, Order, Pipes};
+pub use start::{Begun, Order, Pipes, Started, Warm};

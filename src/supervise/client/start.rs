@@ -5,11 +5,13 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::child::{Child, Sent};
+use super::child::{Child, News, Sent};
 use super::helpers::{HelperError, Helpers};
+use super::idle::Shim;
 use crate::background;
-use crate::plan::{Plan, Stdin};
-use crate::sys;
+use crate::plan::{Kind, Plan, Stdin};
+use crate::supervise::protocol::Given;
+use crate::sys::{self, LaunchError, LaunchStep};
 
 /// How often a start is tried again when a shim was killed before it took the plan. Nothing was started then.
 const TRIES: u32 = 100;
@@ -40,21 +42,57 @@ pub struct Order {
     pub task: Option<background::Order>,
     /// What a task reads on its standard input, if its plan has one: its shim writes it.
     pub input: Option<Arc<OwnedFd>>,
+    /// A shell that waits can run it.
+    pub warm: Option<Warm>,
+}
+
+/// What a shell that waits is told.
+pub struct Warm {
+    /// Which one it can be.
+    pub kind: Arc<Kind>,
+    /// The command, and what is read before it.
+    pub given: Given,
 }
 
 /// A plan that was sent.
 pub struct Begun {
     sent: Sent,
-    pipes: Pipes,
+    way: Way,
+}
+
+/// How its pipes come about.
+enum Way {
+    Cold(Pipes),
+    /// They come with the news that the shell with this mark runs it.
+    Waiting(String),
+}
+
+/// A command that was started, or is just being.
+pub struct Started {
+    /// It.
+    pub child: Child,
+    /// The addon's ends of its pipes.
+    pub pipes: Pipes,
+    /// Where a waiting shell runs it: its pid, and its mark, which is the command's.
+    pub shell: Option<(i32, String)>,
 }
 
 impl Begun {
     /// Sends the plan without waiting, if a shim is at hand.
     pub fn now(helpers: &'static Helpers, order: &Order) -> io::Result<Option<Self>> {
-        let Some(shim) = helpers.take() else { return Ok(None) };
+        let Some(shim) = helpers.take(order.warm.as_ref().map(|warm| &*warm.kind)) else { return Ok(None) };
+        Self::with(helpers, shim, order).map(Some)
+    }
+
+    /// Sends what there is to send to this shim.
+    fn with(helpers: &'static Helpers, mut shim: Shim, order: &Order) -> io::Result<Self> {
+        if let (Some(shell), Some(warm)) = (shim.shell.take(), &order.warm) {
+            return Ok(Self { sent: Sent::give(shim, &warm.given), way: Way::Waiting(shell.mark) });
+        }
         match open_pipes(order) {
             Ok((pipes, theirs)) => {
-                Ok(Some(Self { sent: Sent::send(shim, &order.plan, order.task.as_ref(), theirs), pipes }))
+                let sent = Sent::send(shim, &order.plan, order.task.as_ref(), theirs);
+                Ok(Self { sent, way: Way::Cold(pipes) })
             }
             Err(error) => {
                 helpers.give_back(shim);
@@ -78,19 +116,37 @@ impl Begun {
     }
 
     async fn once(helpers: &'static Helpers, order: &Order) -> Result<Self, HelperError> {
-        let shim = helpers.shim().await?;
-        match open_pipes(order) {
-            Ok((pipes, theirs)) => Ok(Self { sent: Sent::send(shim, &order.plan, order.task.as_ref(), theirs), pipes }),
-            Err(error) => {
-                helpers.give_back(shim);
-                Err(HelperError::Spawn(error.raw_os_error().unwrap_or(libc::EIO)))
-            }
-        }
+        let shim = match helpers.take(order.warm.as_ref().map(|warm| &*warm.kind)) {
+            Some(shim) => shim,
+            None => helpers.shim().await?,
+        };
+        Self::with(helpers, shim, order)
+            .map_err(|error| HelperError::Spawn(error.raw_os_error().unwrap_or(libc::EIO)))
     }
 
-    /// Goes on where news can be waited for.
-    pub fn follow(self) -> io::Result<(Child, Pipes)> {
-        Ok((self.sent.follow()?, self.pipes))
+    /// Goes on where news can be waited for, once there are pipes. The news otherwise, of a waiting shell that does not
+    /// run it: nothing was started.
+    pub async fn follow(self, helpers: &'static Helpers, plan: &Plan) -> io::Result<Result<Started, News>> {
+        let mut child = self.sent.follow()?;
+        let mark = match self.way {
+            Way::Cold(pipes) => return Ok(Ok(Started { child, pipes, shell: None })),
+            Way::Waiting(mark) => mark,
+        };
+        Ok(match child.news().await {
+            News::Started(pid, ends) => match pipes_of(plan, ends) {
+                Some(pipes) => Ok(Started { child, pipes, shell: Some((pid, mark)) }),
+                // Descriptors were short, so that some of them were lost on the way. Its shim ends it with the socket.
+                None => Err(News::Failed(LaunchError { step: LaunchStep::Stdio, errno: libc::EMFILE })),
+            },
+            // A shim says that it begins before it does.
+            News::Lost { .. } => Err(News::Lost { untaken: true }),
+            News::Stale(errno) => {
+                helpers.stale(errno);
+                child.give_back(helpers, None);
+                Err(News::Stale(errno))
+            }
+            news => Err(news),
+        })
     }
 
     /// Whether a start may be tried again, once it may.
@@ -100,6 +156,15 @@ impl Begun {
         }
         tries < TRIES
     }
+}
+
+/// The addon's ends as a shim sends them.
+fn pipes_of(plan: &Plan, ends: Vec<OwnedFd>) -> Option<Pipes> {
+    let mut ends = ends.into_iter();
+    let stdin = if plan.stdin == Stdin::Pipe { Some(ends.next()?) } else { None };
+    let stdout = ends.next()?;
+    let stderr = if plan.merge { None } else { Some(ends.next()?) };
+    Some(Pipes { stdin, stdout, stderr })
 }
 
 fn open_pipes(order: &Order) -> io::Result<(Pipes, Vec<OwnedFd>)> {

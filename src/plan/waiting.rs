@@ -1,0 +1,123 @@
+//! A shell that is started before its command is known, and what it is told then.
+//!
+//! bash reads the file that BASH_ENV names before it looks at its command. Here that is a pipe, so that it waits there,
+//! started up completely. Its command is written over the blanks among its arguments that it was started with, and what is
+//! in the pipe takes away what a script could see of all this: from there on it is a plain `bash -c`.
+
+use super::{Environment, MARK, Plan};
+
+/// Room for a command among the arguments of a waiting shell, bytes.
+pub const ROOM: usize = 16 * 1024;
+/// What fits into a pipe that nobody reads yet, bytes.
+const MOST_TOLD: usize = 60 * 1024;
+
+/// Variables with which bash starts in another way, or that it would show or use before its command.
+const UNFIT: [&str; 5] = ["BASH_ENV", "POSIXLY_CORRECT", "SHELLOPTS", "BASHOPTS", "BASH_XTRACEFD"];
+
+/// A kind of shell that can wait: commands of one kind may take one another's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kind {
+    /// The plan without what only one command has: the command itself, its mark, its time.
+    pub plan: Plan,
+    /// What it is to read before it waits; `@GO@` stands for where it then reads on. Empty: nothing.
+    pub boot: Vec<u8>,
+}
+
+/// Whether a shell of this name, with this environment, waits when BASH_ENV tells it to.
+pub fn can_wait(name: &str, environment: &Environment) -> bool {
+    name == "bash" && !UNFIT.iter().any(|name| environment.get(name).is_some())
+}
+
+/// What a waiting shell reads when it is given this command; `None` where it would notice that it has waited.
+pub fn prologue(command: &str) -> Option<Vec<u8>> {
+    if command.len() > ROOM || shows_its_start(command) {
+        return None;
+    }
+    // What stands last sets `$_`.
+    let told = format!("unset BASH_ENV\nSECONDS=0\nBASH_EXECUTION_STRING={}\n: bash\n", quoted(command));
+    (told.len() <= MOST_TOLD).then(|| told.into_bytes())
+}
+
+/// A text as one word of a script.
+pub fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// Whether a command may look at what differs after all: PIPESTATUS before its first pipeline has ended, which lists of
+/// all variables show too, and the arguments and the environment that the process was started with.
+fn shows_its_start(command: &str) -> bool {
+    ["PIPESTATUS", "cmdline", "environ"].iter().any(|word| command.contains(word))
+        || ["set", "declare", "typeset", "local", "readonly", "compgen"].iter().any(|word| lists(command, word))
+}
+
+/// Whether this builtin is called without a name, so that it lists what there is.
+fn lists(command: &str, builtin: &str) -> bool {
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'/' | b'$' | b'=');
+    command.match_indices(builtin).any(|(at, _)| {
+        let before = command[..at].as_bytes().last();
+        let mut rest = &command.as_bytes()[at + builtin.len()..];
+        if before.is_some_and(is_word) || rest.first().is_some_and(is_word) {
+            return false;
+        }
+        // Options alone list, too; those of `set` are what it is usually called for.
+        while let [b' ' | b'\t', after @ ..] = rest {
+            rest = after;
+            if let [b'-' | b'+', option, ..] = rest
+                && builtin != "set"
+                && option.is_ascii_alphabetic()
+            {
+                let end = rest.iter().position(|byte| !is_word(byte) && *byte != b'+').unwrap_or(rest.len());
+                rest = &rest[end..];
+            }
+        }
+        !rest.first().is_some_and(|byte| is_word(byte) || matches!(byte, b'+' | b'"' | b'\'' | b'{' | b'@' | b'\\'))
+    })
+}
+
+impl Plan {
+    /// The plan without what only one command has.
+    pub fn kind(&self) -> Self {
+        let is_mark = |entry: &&[u8]| entry.strip_prefix(MARK.as_bytes()).is_some_and(|rest| rest.starts_with(b"="));
+        let env = self.env.split_inclusive(|byte| *byte == 0).filter(|entry| !is_mark(entry));
+        Self {
+            argv: self.argv.iter().take_while(|argument| *argument != b"-c").cloned().collect(),
+            env: env.flatten().copied().collect(),
+            limit: None,
+            grace: std::time::Duration::ZERO,
+            ..self.clone()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lists_all_variables_would_show_that_the_shell_has_waited() {
+        for shows in [
+            "set", "set|head", "set > f", "x; set\necho", "declare -p", "declare", "declare -p | sort", "typeset -a", "(set)",
+            "echo ${PIPESTATUS[0]}", "cat /proc/$$/cmdline", "tr '\\0' '\\n' </proc/self/environ", "{ set; }", "compgen -v",
+            "readonly", "readonly -p", "declare -a +x", "set;echo",
+        ] {
+            assert!(shows_its_start(shows), "{shows}");
+        }
+        for plain in [
+            "true", "set -e", "set -euo pipefail; make", "set -- a b", "declare -A m=([a]=1)", "declare x", "declare -i n=3",
+            "git config set x", "npm set x y", "reset", "offset=1", "./set", "set +x", "local x=1", "readonly A=1", "declare -p x",
+            "cat setup.sh", "echo preset", "a-set", "typeset -f f", "set \"$@\"",
+        ] {
+            assert!(!shows_its_start(plain), "{plain}");
+        }
+    }
+
+    #[test]
+    fn a_command_is_told_as_one_word() {
+        assert_eq!(quoted("it's"), r"'it'\''s'");
+        let told = String::from_utf8(prologue("echo 'a'\n").unwrap()).unwrap();
+        assert!(told.contains("BASH_EXECUTION_STRING='echo '\\''a'\\''\n'\n"), "{told}");
+        assert_eq!(prologue(&"x".repeat(ROOM + 1)), None);
+        assert!(prologue(&"x".repeat(ROOM)).is_some());
+        assert_eq!(prologue(&"'".repeat(ROOM)), None);
+    }
+}

@@ -1,0 +1,22 @@
+//! Which commands a shell that waits can run, so that nothing could tell.
+
+use std::sync::Arc;
+
+use crate::plan::{self, Kind, Plan};
+use crate::request::Request;
+use crate::supervise::{Given, Helpers, Warm};
+
+/// What a waiting shell would be told to run this; `None` for what has to start cold.
+pub(super) fn of(request: &Request, plan: &Plan, helpers: &Helpers) -> Option<Warm> {
+    if !request.warm || request.background || !request.args.is_empty() || !helpers.shells_can_wait() {
+        return None;
+    }
+    let name = plan.argv.first().map(|name| String::from_utf8_lossy(name))?;
+    if !plan::can_wait(&name, &request.environment) {
+        return None;
+    }
+    let prologue = plan::prologue(&request.command)?;
+    let kind = Arc::new(Kind { plan: plan.kind(), boot: Vec::new() });
+    let command = request.command.clone().into_bytes();
+    Some(Warm { kind, given: Given { command, prologue, limit: plan.limit, grace: plan.grace } })
+}

@@ -1,0 +1,165 @@
+//! The shims that wait for a command, and the shells that wait below them.
+
+use std::collections::VecDeque;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::plan::Kind;
+use crate::supervise::frames;
+use crate::supervise::protocol;
+use crate::sys;
+
+/// Shims that are kept while no command runs: an agent often calls tools two at a time.
+pub const KEEP: usize = 2;
+/// After the end of a command, until a shell is started for the next one. One that follows at once is not held up by it.
+pub const PAUSE: Duration = Duration::from_millis(1);
+/// How long a shell waits at most.
+pub const LONGEST: Duration = Duration::from_secs(5 * 60);
+/// How many kinds of commands are remembered: a kind is worth a shell from its second command on.
+const SEEN: usize = 8;
+
+/// A shim that is free.
+#[derive(Debug)]
+pub struct Shim {
+    /// Its pid, a child of the supervisor.
+    pub pid: i32,
+    /// To it; does not block.
+    pub socket: OwnedFd,
+    /// The shell that waits below it.
+    pub shell: Option<Shell>,
+}
+
+/// A shell that waits for its command.
+#[derive(Debug)]
+pub struct Shell {
+    /// For which commands.
+    pub kind: Arc<Kind>,
+    /// The mark that it was started with.
+    pub mark: String,
+    since: Instant,
+}
+
+/// Shells that wait, and what became of others.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Shells {
+    /// They wait now.
+    pub waiting: usize,
+    /// They were given a command,
+    pub used: u64,
+    /// and of those these could not run it, which then started cold.
+    pub stale: u64,
+}
+
+/// Free shims, the one that was used last at the end.
+#[derive(Default)]
+pub struct Idle {
+    shims: Vec<Shim>,
+    seen: VecDeque<Arc<Kind>>,
+    shells: Shells,
+    /// The system lets nobody write to a child: shells need not wait.
+    refused: bool,
+}
+
+impl Shim {
+    /// One that was just made.
+    pub fn new(pid: i32, socket: OwnedFd) -> Self {
+        Self { pid, socket, shell: None }
+    }
+
+    /// Has a shell wait below it; with `answer` it says so when one does.
+    pub fn prepare(&mut self, kind: Arc<Kind>, mark: String, answer: bool) {
+        let mut with_mark = (*kind).clone();
+        with_mark.plan.mark(&mark);
+        let body = protocol::encode_prepare(&with_mark, answer);
+        if frames::send(&self.socket, protocol::PREPARE, &body, &[]).is_ok() {
+            self.shell = Some(Shell { kind, mark, since: Instant::now() });
+        }
+    }
+
+    fn waits_for(&self, kind: &Kind) -> bool {
+        self.shell.as_ref().is_some_and(|shell| *shell.kind == *kind)
+    }
+}
+
+impl Idle {
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.shims.len()
+    }
+
+    /// Shells that wait, and what became of others.
+    pub fn shells(&self) -> Shells {
+        Shells { waiting: self.shims.iter().filter(|shim| shim.shell.is_some()).count(), ..self.shells }
+    }
+
+    /// Nobody is there any more.
+    pub fn clear(&mut self) {
+        self.shims.clear();
+    }
+
+    /// Keeps one, unless there are enough.
+    pub fn add(&mut self, shim: Shim) {
+        if self.shims.len() < KEEP {
+            self.shims.push(shim);
+        } else if shim.shell.is_some()
+            && let Some(plain) = self.shims.iter_mut().find(|kept| kept.shell.is_none())
+        {
+            *plain = shim;
+        }
+    }
+
+    /// One below which a shell of this kind waits; else one without a shell, else any. Its shell is left with it only if
+    /// it is of this kind.
+    pub fn take(&mut self, kind: Option<&Kind>) -> Option<Shim> {
+        self.shims.retain(|shim| sys::peer_alive(shim.socket.as_fd()));
+        let last = |fits: &dyn Fn(&Shim) -> bool| self.shims.iter().rposition(fits);
+        let fitting = kind.and_then(|kind| last(&|shim| shim.waits_for(kind)));
+        let at = fitting.or_else(|| last(&|shim| shim.shell.is_none())).or_else(|| self.shims.len().checked_sub(1))?;
+        let mut shim = self.shims.remove(at);
+        if fitting.is_some() {
+            self.shells.used += 1;
+        } else {
+            shim.shell = None;
+        }
+        Some(shim)
+    }
+
+    /// A shell could not run its command.
+    pub fn stale(&mut self, errno: i32) {
+        self.shells.used -= 1;
+        self.shells.stale += 1;
+        self.refused |= errno != 0;
+    }
+
+    /// Whether shells can wait here at all.
+    pub fn can_wait(&self) -> bool {
+        sys::SHELLS_CAN_WAIT && !self.refused
+    }
+
+    /// A command of this kind has ended. Whether a shell is to wait for the next one.
+    pub fn saw(&mut self, kind: &Arc<Kind>) -> bool {
+        let known = self.seen.iter().any(|seen| **seen == **kind);
+        if !known {
+            self.seen.truncate(SEEN - 1);
+            self.seen.push_front(Arc::clone(kind));
+        }
+        known && self.can_wait()
+    }
+
+    /// Has a shell wait below this shim, if it is still here.
+    pub fn prepare(&mut self, pid: i32, kind: Arc<Kind>) {
+        if let Some(shim) = self.shims.iter_mut().find(|shim| shim.pid == pid && shim.shell.is_none()) {
+            shim.prepare(kind, crate::plan::next_mark(), false);
+        }
+    }
+
+    /// Ends the shells that have waited for too long.
+    pub fn dismiss_old(&mut self) {
+        for shim in &mut self.shims {
+            if shim.shell.take_if(|shell| shell.since.elapsed() >= LONGEST).is_some() {
+                let _ = frames::send(&shim.socket, protocol::DISMISS, &[], &[]);
+            }
+        }
+    }
+}
