@@ -152,6 +152,18 @@ interface Truncation {
   /** The words that were added to the text. */
   notice: string;
 }
+/** Shells of this process that wait for a command, and what became of others. Counts are of all its threads. */
+interface WarmShells {
+  /** They wait now. */
+  waiting: number;
+  /** Commands that were given to a waiting shell, so far. */
+  used: number;
+  /**
+   * Of the shells that waited, those that could not be used after all: ended meanwhile, or their folder was another one
+   * by then. The command started cold.
+   */
+  stale: number;
+}
 //#endregion
 //#region ts/analysis.d.ts
 /** What is to become of a command, from the mildest to the strictest: it runs; it runs, with a note; a person is asked; it does not run. */
@@ -388,7 +400,7 @@ interface BashOptions {
   prefix?: string | undefined;
   /** Not in this version: anything but `false` is `ERR_BASH_UNSUPPORTED`. */
   snapshot?: boolean | string | undefined;
-  /** Accepted; warm shells are not part of this version and are off. */
+  /** Whether a shell that has started up already and waits may run the command, where no command could tell. Default true; `AGENT_BASH_WARM=0` in the host's environment turns it off. */
   warm?: boolean | undefined;
   /** What the command may use beside its time. Default: no limit. One that is broken is named in a note. */
   limits?: BashLimits | undefined;
@@ -529,6 +541,19 @@ declare function decide(analysis: Analysis, rules?: {
 /** All rules of the engine, as docs/safety.md lists them: a new array each time. */
 declare function safetyRules(): SafetyRule[];
 //#endregion
+//#region ts/shells.d.ts
+/**
+ * Has a shell wait for the first command with these options, so that it need not start one either; later ones have theirs
+ * by themselves. Of the options count `cwd`, `env`, `inheritEnv`, `shell`, `merge`, `limits`, and whether there is a `stdin`.
+ *
+ * Resolves with true once a shell waits, and with false where none can, so that commands with these options start cold:
+ * `warm: false`, AGENT_BASH_WARM=0, another shell than bash, `args`, a BASH_ENV or POSIXLY_CORRECT in the environment,
+ * macOS, a system that lets no process write to its child. Rejects as `bash()` does where nothing could be run.
+ */
+declare function warmUp(options?: BashOptions): Promise<boolean>;
+/** Tells how many shells wait for a command in this process, and how many commands had one. Starts nothing. */
+declare function warmShells(): WarmShells;
+//#endregion
 //#region ts/index.d.ts
 /**
  * Runs a command in a fresh, non-login bash and resolves when it has ended, with all that it wrote.
@@ -550,4 +575,4 @@ declare const TRUNCATE: {
   head: Truncate;
 };
 //#endregion
-export { type Analysis, type AnalyzeOptions, type BackgroundCheck, BackgroundRegistry, type BackgroundRegistryOptions, type BackgroundTask, type BackgroundWaitOptions, BashError, type BashErrorCode, type BashLimits, type BashOptions, type BashResult, type BashSnapshot, type BashTruncation, type BashUsage, type CommandRedirect, type CommandUnit, type Decision, type Finding, type OutputChunk, type SafetyOptions, type SafetyRule, type SanitizeOptions, type SpillOptions, type Survivor, TRUNCATE, type Truncate, type Truncation, type Verdict, type Word, type WrapperKind, analyze, bash, decide, defaultRegistry, safetyRules };
+export { type Analysis, type AnalyzeOptions, type BackgroundCheck, BackgroundRegistry, type BackgroundRegistryOptions, type BackgroundTask, type BackgroundWaitOptions, BashError, type BashErrorCode, type BashLimits, type BashOptions, type BashResult, type BashSnapshot, type BashTruncation, type BashUsage, type CommandRedirect, type CommandUnit, type Decision, type Finding, type OutputChunk, type SafetyOptions, type SafetyRule, type SanitizeOptions, type SpillOptions, type Survivor, TRUNCATE, type Truncate, type Truncation, type Verdict, type WarmShells, type Word, type WrapperKind, analyze, bash, decide, defaultRegistry, safetyRules, warmShells, warmUp };

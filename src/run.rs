@@ -19,6 +19,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 
 pub use ending::{Driven, Unsettled};
 pub use listener::{Listener, Reply, Snapshot};
+pub use warm::warm_up;
 
 use crate::background::Place;
 use crate::error::Error;
@@ -74,6 +75,14 @@ impl Run {
             run.begun = Begun::now(helpers, &run.order).ok().flatten().map(|begun| (begun, slot));
         }
         Ok(run)
+    }
+
+    /// Where things are to be driven that need no command.
+    ///
+    /// # Errors
+    /// When the system gives no threads.
+    pub fn anywhere() -> Result<&'static tokio::runtime::Handle, Error> {
+        Helpers::shared().map(Helpers::runtime).map_err(|error| Error::helper(&error, ""))
     }
 
     /// Where [`Run::finish`] is to be driven.

@@ -13,6 +13,7 @@ export type {
   OutputChunk,
   Survivor,
   Truncation,
+  WarmShells,
 } from '../native.cjs';
 export type {
   Analysis,
@@ -28,6 +29,7 @@ export type {
 export { BashError, type BashErrorCode } from './errors';
 export { BackgroundRegistry, defaultRegistry } from './registry';
 export { analyze, decide, safetyRules } from './safety';
+export { warmShells, warmUp } from './shells';
 export type {
   AnalyzeOptions,
   BackgroundRegistryOptions,

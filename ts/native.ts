@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import type { analyze, Bridge, decide, NativeRegistry, safetyRules } from '../native.cjs';
+import type { analyze, Bridge, decide, NativeRegistry, safetyRules, warmShells } from '../native.cjs';
 import { BashError } from './errors';
 
 /** What the addon exports. */
@@ -9,6 +9,7 @@ interface Native {
   analyze: typeof analyze;
   decide: typeof decide;
   safetyRules: typeof safetyRules;
+  warmShells: typeof warmShells;
 }
 
 /** Refuses where there is no bash to run, at the import: nothing of this package could work there. */

@@ -48,7 +48,7 @@ export interface BashOptions {
   prefix?: string | undefined;
   /** Not in this version: anything but `false` is `ERR_BASH_UNSUPPORTED`. */
   snapshot?: boolean | string | undefined;
-  /** Accepted; warm shells are not part of this version and are off. */
+  /** Whether a shell that has started up already and waits may run the command, where no command could tell. Default true; `AGENT_BASH_WARM=0` in the host's environment turns it off. */
   warm?: boolean | undefined;
   /** What the command may use beside its time. Default: no limit. One that is broken is named in a note. */
   limits?: BashLimits | undefined;

@@ -51,6 +51,21 @@ impl Bridge {
         self.calls.run(NativeRequest { command, cwd, host_env, umask, options }, false)
     }
 
+    /// Has a shell wait for commands like this one, which is not run; returns its number. The answer is an event with
+    /// `waits` or `error`.
+    #[napi]
+    pub fn warm_up(
+        &self,
+        command: String,
+        cwd: String,
+        host_env: String,
+        umask: u32,
+        options: Option<NativeOptions>,
+    ) -> u32 {
+        let options = options.unwrap_or_default();
+        self.calls.warm_up(NativeRequest { command, cwd, host_env, umask, options })
+    }
+
     /// Ends a command's tree. One that has ended already is left alone.
     #[napi]
     pub fn abort(&self, id: u32) {

@@ -16,7 +16,7 @@ use super::safety;
 use crate::background::Registry;
 use crate::error::Error;
 use crate::request::{RawOptions, Request};
-use crate::run::{Reply, Run};
+use crate::run::{Reply, Run, warm_up};
 
 /// The commands, calls and registries of one thread.
 pub struct Calls {
@@ -125,6 +125,26 @@ impl Calls {
                     }
                     None => failed(Error::Aborted),
                 },
+                Err(error) => failed(error),
+            }
+        });
+        id
+    }
+
+    /// Has a shell wait for commands like this one; the answer is whether one does.
+    pub fn warm_up(self: &Arc<Self>, native: NativeRequest) -> u32 {
+        let id = self.number();
+        let prepared = Request::check(native.into()).and_then(|request| Ok((request, Run::anywhere()?)));
+        let (request, runtime) = match prepared {
+            Ok(prepared) => prepared,
+            Err(error) => {
+                self.teller(id).tell(failed(error));
+                return id;
+            }
+        };
+        self.call(id, runtime, None, None, async move {
+            match warm_up(request).await {
+                Ok(waits) => NativeEvent { waits: Some(waits), ..NativeEvent::default() },
                 Err(error) => failed(error),
             }
         });

@@ -35,6 +35,8 @@ pub struct NativeEvent {
     pub check: Option<BackgroundCheck>,
     /// The registry was closed. The last event.
     pub closed: Option<bool>,
+    /// Whether a shell waits. The last event.
+    pub waits: Option<bool>,
     /// A task of the registry with this number has ended.
     pub exit: Option<BackgroundTask>,
     /// A task of the registry with this number has written; answered by `NativeRegistry.took`.

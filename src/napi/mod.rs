@@ -7,6 +7,7 @@ mod registry;
 mod request;
 mod result;
 mod safety;
+mod shells;
 
 pub use bridge::Bridge;
 pub use events::{NativeEvent, NativeGrowth};
@@ -16,4 +17,5 @@ pub use result::{
     BackgroundCheck, BackgroundTask, BashResult, BashSnapshot, BashTruncation, BashUsage, NativeError, OutputChunk,
     Survivor, Truncation,
 };
+pub use shells::{WarmShells, warm_shells};
 pub use safety::{NativeSafety, analyze, decide, safety_rules};

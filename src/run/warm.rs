@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use crate::error::Error;
 use crate::plan::{self, Kind, Plan};
 use crate::request::Request;
-use crate::supervise::{Given, Helpers, Warm};
+use crate::supervise::{self, Given, HelperError, Helpers, Warm};
 
 /// What a waiting shell would be told to run this; `None` for what has to start cold.
 pub(super) fn of(request: &Request, plan: &Plan, helpers: &Helpers) -> Option<Warm> {
@@ -19,4 +20,18 @@ pub(super) fn of(request: &Request, plan: &Plan, helpers: &Helpers) -> Option<Wa
     let kind = Arc::new(Kind { plan: plan.kind(), boot: Vec::new() });
     let command = request.command.clone().into_bytes();
     Some(Warm { kind, given: Given { command, prologue, limit: plan.limit, grace: plan.grace } })
+}
+
+/// Has a shell wait for a command like this one. Returns whether one waits.
+///
+/// # Errors
+/// When no shell could be found or no helper process be had.
+pub async fn warm_up(request: Request) -> Result<bool, Error> {
+    let failed = |error: HelperError| Error::helper(&error, &request.command);
+    let helpers = Helpers::shared().map_err(failed)?;
+    let plan = super::plan_of(&request)?;
+    match of(&request, &plan, helpers) {
+        Some(warm) => supervise::warm_up(helpers, warm.kind).await.map_err(failed),
+        None => Ok(false),
+    }
 }

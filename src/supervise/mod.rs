@@ -20,7 +20,7 @@ mod waiting;
 #[cfg(feature = "addon")]
 pub use client::{
     Admission, Begun, Child, HelperError, Helpers, Link, LinkNews, News, Order, Pipes, Shells, Slot, Speaker, Started, Warm,
-    connect,
+    connect, warm_up,
 };
 pub use drain::Drain;
 pub use limits::Broken;

@@ -70,6 +70,11 @@ impl Sent {
         Self { shim, rest: bytes[sent..].to_vec(), fds: Vec::new() }
     }
 
+    /// Only listens.
+    pub fn nothing(shim: Shim) -> Self {
+        Self { shim, rest: Vec::new(), fds: Vec::new() }
+    }
+
     /// Goes on where news can be waited for.
     pub fn follow(self) -> io::Result<Child> {
         let pid = self.shim.pid;
@@ -192,9 +197,14 @@ impl Child {
         Link::new(self.socket, self.reader)
     }
 
+    /// Nothing runs below it.
+    pub fn into_shim(self) -> Shim {
+        Shim::new(self.pid, self.socket.into_inner())
+    }
+
     /// Gives the shim back for the next command, which may well be of this kind.
     pub fn give_back(self, helpers: &'static Helpers, kind: Option<&Arc<Kind>>) {
-        let shim = Shim::new(self.pid, self.socket.into_inner());
+        let shim = self.into_shim();
         match kind {
             Some(kind) => helpers.give_back_for(shim, Arc::clone(kind)),
             None => helpers.give_back(shim),

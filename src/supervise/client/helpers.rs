@@ -55,7 +55,7 @@ impl HelperError {
         }
     }
 
-    fn of(error: &io::Error) -> Self {
+    pub(super) fn of(error: &io::Error) -> Self {
         Self::Spawn(error.raw_os_error().unwrap_or(libc::EIO))
     }
 }
@@ -116,6 +116,11 @@ impl Helpers {
     pub fn take(&self, kind: Option<&Kind>) -> Option<Shim> {
         let mut state = self.state();
         if state.waiting.is_empty() { state.idle.take(kind) } else { None }
+    }
+
+    /// A shim below which a shell of this kind waits.
+    pub fn take_waiting(&self, kind: &Kind) -> Option<Shim> {
+        self.state().idle.take_waiting(kind)
     }
 
     /// The shells that wait for a command of this process.

@@ -98,31 +98,33 @@ impl Idle {
         self.shims.clear();
     }
 
-    /// Keeps one, unless there are enough.
+    /// Keeps one, and lets another go where there are enough: first one without a shell, then the oldest.
     pub fn add(&mut self, shim: Shim) {
-        if self.shims.len() < KEEP {
-            self.shims.push(shim);
-        } else if shim.shell.is_some()
-            && let Some(plain) = self.shims.iter_mut().find(|kept| kept.shell.is_none())
-        {
-            *plain = shim;
+        self.shims.push(shim);
+        if self.shims.len() > KEEP {
+            self.shims.remove(self.shims.iter().position(|shim| shim.shell.is_none()).unwrap_or(0));
         }
     }
 
     /// One below which a shell of this kind waits; else one without a shell, else any. Its shell is left with it only if
     /// it is of this kind.
     pub fn take(&mut self, kind: Option<&Kind>) -> Option<Shim> {
-        self.shims.retain(|shim| sys::peer_alive(shim.socket.as_fd()));
-        let last = |fits: &dyn Fn(&Shim) -> bool| self.shims.iter().rposition(fits);
-        let fitting = kind.and_then(|kind| last(&|shim| shim.waits_for(kind)));
-        let at = fitting.or_else(|| last(&|shim| shim.shell.is_none())).or_else(|| self.shims.len().checked_sub(1))?;
-        let mut shim = self.shims.remove(at);
-        if fitting.is_some() {
+        if let Some(shim) = kind.and_then(|kind| self.take_waiting(kind)) {
             self.shells.used += 1;
-        } else {
-            shim.shell = None;
+            return Some(shim);
         }
+        self.shims.retain(|shim| sys::peer_alive(shim.socket.as_fd()));
+        let plain = self.shims.iter().rposition(|shim| shim.shell.is_none());
+        let mut shim = self.shims.remove(plain.or_else(|| self.shims.len().checked_sub(1))?);
+        shim.shell = None;
         Some(shim)
+    }
+
+    /// One below which a shell of this kind waits.
+    pub fn take_waiting(&mut self, kind: &Kind) -> Option<Shim> {
+        self.shims.retain(|shim| sys::peer_alive(shim.socket.as_fd()));
+        let at = self.shims.iter().rposition(|shim| shim.waits_for(kind))?;
+        Some(self.shims.remove(at))
     }
 
     /// A shell could not run its command.

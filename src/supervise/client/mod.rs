@@ -12,4 +12,4 @@ pub use child::{Child, News};
 pub use helpers::{HelperError, Helpers};
 pub use idle::Shells;
 pub use link::{Link, LinkNews, Speaker, connect};
-pub use start::{Begun, Order, Pipes, Started, Warm};
+pub use start::{Begun, Order, Pipes, Started, Warm, warm_up};

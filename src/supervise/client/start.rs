@@ -9,7 +9,7 @@ use super::child::{Child, News, Sent};
 use super::helpers::{HelperError, Helpers};
 use super::idle::Shim;
 use crate::background;
-use crate::plan::{Kind, Plan, Stdin};
+use crate::plan::{self, Kind, Plan, Stdin};
 use crate::supervise::protocol::Given;
 use crate::sys::{self, LaunchError, LaunchStep};
 
@@ -156,6 +156,25 @@ impl Begun {
         }
         tries < TRIES
     }
+}
+
+/// Has a shell of this kind wait, unless one does. Returns whether one waits then.
+pub async fn warm_up(helpers: &'static Helpers, kind: Arc<Kind>) -> Result<bool, HelperError> {
+    let mut shim = match helpers.take_waiting(&kind) {
+        Some(shim) => {
+            helpers.give_back(shim);
+            return Ok(true);
+        }
+        None => helpers.shim().await?,
+    };
+    shim.prepare(kind, plan::next_mark(), true);
+    let shell = shim.shell.take();
+    let mut child = Sent::nothing(shim).follow().map_err(|error| HelperError::of(&error))?;
+    let waits = matches!(child.news().await, News::Prepared(true));
+    let mut shim = child.into_shim();
+    shim.shell = shell.filter(|_| waits);
+    helpers.give_back(shim);
+    Ok(waits)
 }
 
 /// The addon's ends as a shim sends them.
