@@ -541,6 +541,45 @@ declare function decide(analysis: Analysis, rules?: {
 /** All rules of the engine, as docs/safety.md lists them: a new array each time. */
 declare function safetyRules(): SafetyRule[];
 //#endregion
+//#region ts/session.d.ts
+/** What a command of a session resolves to. */
+type SessionResult = BashResult & {
+  /** The folder that the session is in now. */cwd: string;
+};
+/**
+ * A shell that remembers: the folder, variables, arrays, functions, aliases, options and traps that a command leaves are
+ * there for the next one. Each command still has a fresh shell, so that none can break the session: `exit`, `exec`, a signal,
+ * a syntax error, a limit or an abort end that command alone, and the state stays that of the last command that ended by
+ * itself, whatever its exit code. Jobs, `$!` and EXIT traps do not carry over.
+ *
+ * Commands run one after another in the order of the calls. The environment that a session begins with is that of its
+ * construction. State is kept in this process, and nobody else's.
+ */
+declare class BashSession {
+  #private;
+  /**
+   * `options` are those of each command; `cwd` is the folder that the session begins in. Starts nothing.
+   *
+   * Throws a `BashError`, `ERR_BASH_INVALID_ARG` for options of a wrong type: it is the only call here that throws.
+   */
+  constructor(options?: BashOptions);
+  /** The folder that the next command starts in, absolute, as its shell calls it (links are not followed). */
+  get cwd(): string;
+  /**
+   * Runs a command when those before it have ended; resolves and rejects as `bash()` does, and with `ERR_BASH_CLOSED` after
+   * `close()`. `options` lie over those of the session; of them `cwd` is where this command starts (relative ones begin at
+   * the session's folder), and `env` holds for this command alone. What goes to the background takes its state from the
+   * session and leaves none. Where the folder is gone the command runs in the session's first one, with a note.
+   */
+  run(command: string, options?: BashOptions): Promise<SessionResult>;
+  /** Forgets everything: the next command starts as the first one did, in the first folder. Waits for its turn as a command does. */
+  reset(): Promise<void>;
+  /** Ends what still runs in it, as an abort does, and forgets everything. Commands that wait for their turn reject with `ERR_BASH_CLOSED`. May be called again. */
+  close(): Promise<void>;
+  /** The same as `close()`. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+//#endregion
 //#region ts/shells.d.ts
 /**
  * Has a shell wait for the first command with these options, so that it need not start one either; later ones have theirs
@@ -575,4 +614,4 @@ declare const TRUNCATE: {
   head: Truncate;
 };
 //#endregion
-export { type Analysis, type AnalyzeOptions, type BackgroundCheck, BackgroundRegistry, type BackgroundRegistryOptions, type BackgroundTask, type BackgroundWaitOptions, BashError, type BashErrorCode, type BashLimits, type BashOptions, type BashResult, type BashSnapshot, type BashTruncation, type BashUsage, type CommandRedirect, type CommandUnit, type Decision, type Finding, type OutputChunk, type SafetyOptions, type SafetyRule, type SanitizeOptions, type SpillOptions, type Survivor, TRUNCATE, type Truncate, type Truncation, type Verdict, type WarmShells, type Word, type WrapperKind, analyze, bash, decide, defaultRegistry, safetyRules, warmShells, warmUp };
+export { type Analysis, type AnalyzeOptions, type BackgroundCheck, BackgroundRegistry, type BackgroundRegistryOptions, type BackgroundTask, type BackgroundWaitOptions, BashError, type BashErrorCode, type BashLimits, type BashOptions, type BashResult, BashSession, type BashSnapshot, type BashTruncation, type BashUsage, type CommandRedirect, type CommandUnit, type Decision, type Finding, type OutputChunk, type SafetyOptions, type SafetyRule, type SanitizeOptions, type SessionResult, type SpillOptions, type Survivor, TRUNCATE, type Truncate, type Truncation, type Verdict, type WarmShells, type Word, type WrapperKind, analyze, bash, decide, defaultRegistry, safetyRules, warmShells, warmUp };

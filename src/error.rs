@@ -52,6 +52,9 @@ pub enum Error {
     /// The registry was closed.
     #[error("the registry was closed")]
     Closed,
+    /// The session was closed.
+    #[error("the session was closed")]
+    SessionClosed,
     /// The folder of a registry cannot be used, or a file in it.
     #[error("dir: {0}")]
     Store(#[from] StoreError),
@@ -82,7 +85,7 @@ impl Error {
             Self::Spawn { .. } => "ERR_BASH_SPAWN",
             Self::UnknownTask { .. } => "ERR_BASH_UNKNOWN_TASK",
             Self::TooManyTasks(_) => "ERR_BASH_TOO_MANY_TASKS",
-            Self::Closed => "ERR_BASH_CLOSED",
+            Self::Closed | Self::SessionClosed => "ERR_BASH_CLOSED",
             Self::Store(_) => "ERR_BASH_INVALID_ARG",
             Self::Blocked { .. } => "ERR_BASH_BLOCKED",
             Self::Aborted => "ABORT_ERR",

@@ -1,5 +1,7 @@
 //! From raw options to a request that can be run as it stands.
 
+use std::borrow::Cow;
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,7 +9,7 @@ use std::time::Duration;
 use crate::background::{DAY, Order, Registry};
 use crate::capture::{Limits, Progress, Sanitize, Truncate};
 use crate::error::Error;
-use crate::plan::{Environment, Inherit, RawLimits};
+use crate::plan::{Environment, Inherit, RawLimits, Startup};
 use crate::safety::Policy;
 use crate::{plan, sys};
 
@@ -80,6 +82,8 @@ pub struct RawOptions {
     pub guard: Option<Guard>,
     /// It starts a shell of its own, whoever waits.
     pub cold: bool,
+    /// Its shell is more than a plain one.
+    pub startup: Option<Startup>,
 }
 
 /// How commands are judged before they start.
@@ -175,6 +179,10 @@ pub struct Request {
     pub notes: Vec<String>,
     /// A shell that waits already may run it.
     pub warm: bool,
+    /// What its shell reads before it and does at its end, where it is not a plain one.
+    pub startup: Option<Startup>,
+    /// Where its shell says that the command has ended, before it has itself.
+    pub report: Option<OwnedFd>,
 }
 
 /// Where whole output goes.
@@ -270,6 +278,8 @@ impl Request {
             guard: raw.guard,
             notes: Vec::new(),
             warm,
+            startup: raw.startup,
+            report: None,
         })
     }
 
@@ -289,9 +299,17 @@ impl Request {
         Some(registry.order(&self.command, &self.cwd.to_string_lossy(), self.sanitize, limit))
     }
 
+    /// The command as its shell gets it.
+    pub fn text(&self) -> Cow<'_, str> {
+        match self.startup.as_ref().and_then(|startup| startup.tail.as_ref()) {
+            Some(tail) => Cow::Owned(format!("{}\n{tail}", self.command)),
+            None => Cow::Borrowed(&self.command),
+        }
+    }
+
     /// Whether the command is too long for an argument and reaches the shell as a script.
     pub fn is_script(&self) -> bool {
-        self.command.len() > MAX_ARGUMENT
+        self.text().len() > MAX_ARGUMENT
     }
 
     /// The shell's arguments, and where among them the path of the script goes.
@@ -307,7 +325,7 @@ impl Request {
             if self.command.starts_with(['-', '+']) {
                 argv.push(b"--".to_vec());
             }
-            argv.push(self.command.clone().into_bytes());
+            argv.push(self.text().into_owned().into_bytes());
             if !self.args.is_empty() {
                 argv.push(name.as_bytes().to_vec());
             }

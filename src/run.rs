@@ -8,6 +8,7 @@ mod guard;
 mod journal;
 mod listener;
 mod moving;
+mod report;
 mod snapshots;
 mod stream;
 mod warm;
@@ -18,17 +19,35 @@ use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 pub use ending::{Driven, Unsettled};
-pub use listener::{Listener, Reply, Snapshot};
+pub use report::Rest;
+pub use listener::{Listener, Reply, Snapshot, aborted};
 pub use warm::warm_up;
 
 use crate::background::Place;
 use crate::error::Error;
 use crate::outcome::Outcome;
-use crate::plan::{self, Plan, Stdin};
+use crate::plan::{self, Kind, Plan, Startup, Stdin};
 use crate::request::Request;
 use crate::supervise::{Admission, Begun, Child, Helpers, News, Order, Slot, Started};
 use crate::{supervise, sys};
 use drive::Drive;
+
+/// Within this time any shell has started up.
+const STARTED_UP: std::time::Duration = std::time::Duration::from_secs(10);
+
+/// A command that has ended.
+pub struct Ran {
+    /// How.
+    pub outcome: Outcome,
+    /// What it has left to its shell.
+    pub rest: Rest,
+}
+
+impl Ran {
+    fn only(outcome: Outcome) -> Self {
+        Self { outcome, rest: Rest::default() }
+    }
+}
 
 /// A command on its way.
 pub struct Run {
@@ -36,6 +55,8 @@ pub struct Run {
     order: Order,
     helpers: &'static Helpers,
     begun: Option<(Begun, Slot)>,
+    /// What its shell reads first where it starts cold, for as long as it may.
+    files: Vec<sys::Shared>,
     /// Held until a task is there that counts itself.
     _place: Option<Place>,
 }
@@ -64,10 +85,12 @@ impl Run {
         let plan = plan_of(&request)?;
         let warm = warm::of(&request, &plan, helpers);
         let order = Order { plan, script: None, task, input, warm };
-        let mut run = Self { request, order, helpers, begun: None, _place: place };
+        let ready = order.warm.is_some() || request.startup.is_none();
+        let mut run = Self { request, order, helpers, begun: None, files: Vec::new(), _place: place };
         // A script is megabytes long, and not written down on the caller's thread.
         if !run.request.aborted
             && !takes_long
+            && ready
             && !run.request.is_script()
             && let Some(slot) = Admission::shared().try_enter()
         {
@@ -85,6 +108,11 @@ impl Run {
         Helpers::shared().map(Helpers::runtime).map_err(|error| Error::helper(&error, ""))
     }
 
+    /// Which shells can run it; `None` where it starts cold.
+    pub fn kind(&self) -> Option<Arc<Kind>> {
+        self.order.warm.as_ref().map(|warm| Arc::clone(&warm.kind))
+    }
+
     /// Where [`Run::finish`] is to be driven.
     pub fn runtime(&self) -> &'static tokio::runtime::Handle {
         self.helpers.runtime()
@@ -98,9 +126,9 @@ impl Run {
         mut self,
         listener: impl Listener,
         mut replies: UnboundedReceiver<Reply>,
-    ) -> Result<Outcome, Error> {
+    ) -> Result<Ran, Error> {
         if self.request.aborted {
-            return Ok(Outcome::not_started(&self.request));
+            return Ok(Ran::only(Outcome::not_started(&self.request)));
         }
         guard::judge(&mut self.request)?;
         self.write_script()?;
@@ -110,11 +138,14 @@ impl Run {
         loop {
             let (sent, _slot) = match begun.take() {
                 Some(begun) => begun,
-                None => tokio::select! {
-                    biased;
-                    () = listener::aborted(&mut replies) => return Ok(Outcome::not_started(&self.request)),
-                    begun = self.begin_later() => begun?,
-                },
+                None => {
+                    self.write_startup()?;
+                    tokio::select! {
+                        biased;
+                        () = listener::aborted(&mut replies) => return Ok(Ran::only(Outcome::not_started(&self.request))),
+                        begun = self.begin_later() => begun?,
+                    }
+                }
             };
             let started = sent.follow(self.helpers, &self.order.plan).await.map_err(|error| self.system(&error))?;
             let ran = match started {
@@ -123,7 +154,7 @@ impl Run {
                 Err(news) => Ok(Err(news)),
             };
             match ran? {
-                Ok(outcome) => return Ok(outcome),
+                Ok(ran) => return Ok(ran),
                 Err(News::Stale(_)) => self.order.warm = None,
                 Err(News::Lost { .. }) if Begun::may_retry(tries).await => tries += 1,
                 // The shell that was found before is gone: perhaps there is another one.
@@ -131,6 +162,7 @@ impl Run {
                     looked_again = true;
                     plan::forget();
                     self.order.plan = plan_of(&self.request)?;
+                    self.files.clear();
                 }
                 Err(News::Failed(failure)) => return Err(self.refusal(&failure)),
                 Err(_) => return Err(Error::spawn("the helper processes were killed", None, &self.request.command)),
@@ -143,22 +175,35 @@ impl Run {
         mut started: Started,
         listener: &impl Listener,
         replies: &mut UnboundedReceiver<Reply>,
-    ) -> Result<Result<Outcome, News>, Error> {
+    ) -> Result<Result<Ran, News>, Error> {
         if let Some((_, mark)) = &mut started.shell {
             self.request.mark = std::mem::take(mark);
         }
         let drive = Drive::new(&self.request, started, listener, replies).map_err(|error| self.system(&error))?;
-        let kind = self.order.warm.as_ref().map(|warm| &warm.kind);
-        Ok(drive.run(self.helpers, kind).await.map(|driven| Outcome::of(&self.request, driven)))
+        // What the shell of a session is like after the command is not known yet.
+        let saves = self.request.startup.as_ref().is_some_and(Startup::saves);
+        let kind = self.order.warm.as_ref().map(|warm| &warm.kind).filter(|_| !saves);
+        Ok(drive.run(self.helpers, kind).await.map(|mut driven| {
+            let rest = std::mem::take(&mut driven.rest);
+            Ran { rest, outcome: Outcome::of(&self.request, driven) }
+        }))
     }
 
     /// From its start on the command is its shim's.
-    async fn become_task(&self, mut child: Child) -> Result<Result<Outcome, News>, Error> {
+    async fn become_task(&mut self, mut child: Child) -> Result<Result<Ran, News>, Error> {
+        let files = std::mem::take(&mut self.files);
+        if !files.is_empty() {
+            // Its shell has just begun to start up, and nobody says when it has read them.
+            tokio::spawn(async move {
+                tokio::time::sleep(STARTED_UP).await;
+                drop(files);
+            });
+        }
         match (child.news().await, &self.request.registry) {
             (News::Task(task), Some(registry)) => {
                 registry.own(child.into_link(), (*task).clone());
                 self.helpers.replace();
-                Ok(Ok(Outcome::started(&self.request, *task)))
+                Ok(Ok(Ran::only(Outcome::started(&self.request, *task))))
             }
             // Its shim had begun with it: what became of it stands in the folder.
             (News::Lost { untaken: false }, Some(registry)) => {
@@ -167,7 +212,7 @@ impl Run {
                     None => None,
                 };
                 let killed = || Error::spawn("the helper processes were killed", None, &self.request.command);
-                task.ok_or_else(killed).map(|task| Ok(Outcome::started(&self.request, task)))
+                task.ok_or_else(killed).map(|task| Ok(Ran::only(Outcome::started(&self.request, task))))
             }
             (news, _) => Ok(Err(news)),
         }
@@ -183,9 +228,28 @@ impl Run {
             let failed = |error: std::io::Error| {
                 Error::spawn("the command could not be kept for the shell", error.raw_os_error(), &self.request.command)
             };
-            let file = sys::anonymous_file(self.request.command.as_bytes()).map_err(failed)?;
+            let file = sys::anonymous_file(self.request.text().as_bytes()).map_err(failed)?;
             self.order.script = Some(Arc::new(file));
         }
+        Ok(())
+    }
+
+    /// A shell that starts cold, and is more than a plain one, finds what it reads first in files.
+    fn write_startup(&mut self) -> Result<(), Error> {
+        let Some(startup) = &self.request.startup else { return Ok(()) };
+        if self.order.warm.is_some() || !self.files.is_empty() {
+            return Ok(());
+        }
+        let files = || {
+            let boot = sys::Shared::file(&startup.boot)?;
+            let prologue = sys::Shared::file(&plan::prologue(&self.request.command, Some(startup)))?;
+            let both = sys::Shared::file(&plan::boot_script(&[boot.path(), prologue.path()]))?;
+            std::io::Result::Ok(vec![both, boot, prologue])
+        };
+        self.files = files().map_err(|error| {
+            Error::spawn("the state of its shell could not be kept", error.raw_os_error(), &self.request.command)
+        })?;
+        self.order.plan.read_first(self.files[0].path());
         Ok(())
     }
 

@@ -29,6 +29,7 @@ export type {
 export { BashError, type BashErrorCode } from './errors';
 export { BackgroundRegistry, defaultRegistry } from './registry';
 export { analyze, decide, safetyRules } from './safety';
+export { BashSession, type SessionResult } from './session';
 export { warmShells, warmUp } from './shells';
 export type {
   AnalyzeOptions,

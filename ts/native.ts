@@ -1,11 +1,12 @@
 import { createRequire } from 'node:module';
-import type { analyze, Bridge, decide, NativeRegistry, safetyRules, warmShells } from '../native.cjs';
+import type { analyze, Bridge, decide, NativeRegistry, NativeSession, safetyRules, warmShells } from '../native.cjs';
 import { BashError } from './errors';
 
 /** What the addon exports. */
 interface Native {
   Bridge: typeof Bridge;
   NativeRegistry: typeof NativeRegistry;
+  NativeSession: typeof NativeSession;
   analyze: typeof analyze;
   decide: typeof decide;
   safetyRules: typeof safetyRules;

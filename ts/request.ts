@@ -7,12 +7,16 @@ import type { BashOptions } from './types';
 
 /** As `Bridge.start` and `NativeRegistry.start` take it. Each key that crosses costs time, so what has its default does not. */
 export function toNative(command: string, given: BashOptions): Parameters<Bridge['start']> {
-  const options = toNativeOptions(given);
-  const plain = Object.keys(options).length === 0;
-  return [command, folder(given.cwd), hostEnvironment(), process.umask(), plain ? null : options];
+  return [command, folder(given.cwd), hostEnvironment(), process.umask(), toNativeOptions(given)];
 }
 
-function toNativeOptions(given: BashOptions): NativeOptions {
+/** What differs from the defaults; `null` when nothing does. */
+export function toNativeOptions(given: BashOptions): NativeOptions | null {
+  const options = optionsOf(given);
+  return Object.keys(options).length === 0 ? null : options;
+}
+
+function optionsOf(given: BashOptions): NativeOptions {
   const { args, mode, timeoutMs, graceMs, merge, truncate, limits, shell, env, inheritEnv, sanitize, spill, stdin } =
     given;
   const options: NativeOptions = {};
@@ -61,7 +65,8 @@ function defined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], un
   return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as never;
 }
 
-function folder(cwd: string | undefined): string {
+/** The absolute path of the folder that an option names, or of the host's own. */
+export function folder(cwd: string | undefined): string {
   try {
     return cwd === undefined ? process.cwd() : resolve(cwd);
   } catch {

@@ -20,12 +20,13 @@ export async function run(command: string, options: BashOptions = {}): Promise<B
 }
 
 /** What goes to the background needs a registry to go to. */
-function withRegistry(options: BashOptions): BashOptions {
+export function withRegistry(options: BashOptions): BashOptions {
   const needed = options.mode === 'background' || options.onTimeout === 'background';
   return needed && options.registry === undefined ? { ...options, registry: defaultRegistry() } : options;
 }
 
-function tell(way: Bridge, event: NativeEvent, options: BashOptions): void {
+/** Passes on what a command has to say while it runs. */
+export function tell(way: Bridge, event: NativeEvent, options: BashOptions): void {
   const { id } = event;
   if (event.output) void hear(way, id, options, event.output);
   else if (event.snapshot) void see(way, id, options, event.snapshot);

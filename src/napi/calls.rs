@@ -95,14 +95,17 @@ impl Calls {
         }
     }
 
+    /// The registry that a command is to use; an error when it was closed.
+    pub fn registry_of(&self, native: &NativeRequest) -> Result<Option<Arc<Registry>>, Error> {
+        let Some(number) = native.options.registry else { return Ok(None) };
+        self.registries().get(&number).cloned().map(Some).ok_or(Error::Closed)
+    }
+
     /// Starts a command; with `as_task` the answer is the task that it is from then on.
     pub fn run(self: &Arc<Self>, native: NativeRequest, as_task: bool) -> u32 {
         let id = self.number();
-        let registry = native.options.registry.and_then(|number| self.registries().get(&number).cloned());
-        let closed = native.options.registry.is_some() && registry.is_none();
-        let guard = safety::guard(native.options.safety.as_ref()).map_err(Error::InvalidArg);
-        let guard = if closed { Err(Error::Closed) } else { guard };
-        let begun = guard.and_then(|guard| {
+        let begun = self.registry_of(&native).and_then(|registry| {
+            let guard = safety::guard(native.options.safety.as_ref()).map_err(Error::InvalidArg)?;
             let raw = RawOptions { registry, background: as_task, guard, ..native.into() };
             Request::check(raw).and_then(Run::begin)
         });
@@ -117,7 +120,7 @@ impl Calls {
         let teller = self.teller(id);
         let runtime = run.runtime();
         self.call(id, runtime, Some(reply), None, async move {
-            match run.finish(teller, inbox).await {
+            match run.finish(teller, inbox).await.map(|ran| ran.outcome) {
                 Ok(outcome) if !as_task => NativeEvent { result: Some(outcome.into()), ..NativeEvent::default() },
                 Ok(outcome) => match outcome.background {
                     Some((task, store)) => {

@@ -12,7 +12,7 @@ use crate::background::{Store, Task, Watcher};
 use crate::capture::Stream;
 use crate::run::{Listener, Snapshot};
 
-/// One event of one command: exactly one field besides `id` is set.
+/// One event of one command: exactly one field besides `id` (and `cwd`) is set.
 #[napi(object, object_from_js = false)]
 #[derive(Default)]
 pub struct NativeEvent {
@@ -27,6 +27,8 @@ pub struct NativeEvent {
     pub allocate: Option<String>,
     /// It has ended. The last event.
     pub result: Option<BashResult>,
+    /// With `result`: the folder that the session is in now.
+    pub cwd: Option<String>,
     /// Nothing could be run, or a registry could not do what it was asked for. The last event.
     pub error: Option<NativeError>,
     /// A task was started. The last event.

@@ -7,6 +7,7 @@ mod registry;
 mod request;
 mod result;
 mod safety;
+mod session;
 mod shells;
 
 pub use bridge::Bridge;
@@ -17,5 +18,6 @@ pub use result::{
     BackgroundCheck, BackgroundTask, BashResult, BashSnapshot, BashTruncation, BashUsage, NativeError, OutputChunk,
     Survivor, Truncation,
 };
+pub use session::{NativeGiven, NativeSession};
 pub use shells::{WarmShells, warm_shells};
 pub use safety::{NativeSafety, analyze, decide, safety_rules};

@@ -169,6 +169,7 @@ impl From<NativeRequest> for RawOptions {
             background: false,
             guard: None,
             cold: is(given.cold),
+            startup: None,
         }
     }
 }

@@ -4,6 +4,10 @@
 //! started up completely. Its command is written over the blanks among its arguments that it was started with, and what is
 //! in the pipe takes away what a script could see of all this: from there on it is a plain `bash -c`.
 
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::Arc;
+
 use super::{Environment, MARK, Plan};
 
 /// Room for a command among the arguments of a waiting shell, bytes.
@@ -19,8 +23,24 @@ const UNFIT: [&str; 5] = ["BASH_ENV", "POSIXLY_CORRECT", "SHELLOPTS", "BASHOPTS"
 pub struct Kind {
     /// The plan without what only one command has: the command itself, its mark, its time.
     pub plan: Plan,
-    /// What it is to read before it waits; `@GO@` stands for where it then reads on. Empty: nothing.
-    pub boot: Vec<u8>,
+    /// What it reads before it waits; empty: nothing.
+    pub boot: Arc<[u8]>,
+}
+
+impl Kind {
+    /// The same in another folder, that begins with what `boot` makes of its environment.
+    #[must_use]
+    pub fn with(&self, folder: &[u8], boot: impl FnOnce(&[u8]) -> Arc<[u8]>) -> Self {
+        let mut plan = self.plan.clone();
+        let entries = self.plan.env.split_inclusive(|byte| *byte == 0);
+        plan.env = entries.filter(|entry| !entry.starts_with(b"PWD=")).flatten().copied().collect();
+        for part in [b"PWD=", folder, b"\0"] {
+            plan.env.extend_from_slice(part);
+        }
+        plan.cwd = folder.to_vec();
+        let boot = boot(&plan.env);
+        Self { plan, boot }
+    }
 }
 
 /// Whether a shell of this name, with this environment, waits when BASH_ENV tells it to.
@@ -28,24 +48,14 @@ pub fn can_wait(name: &str, environment: &Environment) -> bool {
     name == "bash" && !UNFIT.iter().any(|name| environment.get(name).is_some())
 }
 
-/// What a waiting shell reads when it is given this command; `None` where it would notice that it has waited.
-pub fn prologue(command: &str) -> Option<Vec<u8>> {
-    if command.len() > ROOM || shows_its_start(command) {
-        return None;
-    }
-    // What stands last sets `$_`.
-    let told = format!("unset BASH_ENV\nSECONDS=0\nBASH_EXECUTION_STRING={}\n: bash\n", quoted(command));
-    (told.len() <= MOST_TOLD).then(|| told.into_bytes())
-}
-
-/// A text as one word of a script.
-pub fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
+/// Whether this command, with this prologue, fits into a waiting shell.
+pub fn fits(command: &str, prologue: &[u8]) -> bool {
+    command.len() <= ROOM && prologue.len() <= MOST_TOLD
 }
 
 /// Whether a command may look at what differs after all: PIPESTATUS before its first pipeline has ended, which lists of
 /// all variables show too, and the arguments and the environment that the process was started with.
-fn shows_its_start(command: &str) -> bool {
+pub fn shows_its_start(command: &str) -> bool {
     ["PIPESTATUS", "cmdline", "environ"].iter().any(|word| command.contains(word))
         || ["set", "declare", "typeset", "local", "readonly", "compgen"].iter().any(|word| lists(command, word))
 }
@@ -75,6 +85,13 @@ fn lists(command: &str, builtin: &str) -> bool {
 }
 
 impl Plan {
+    /// Has bash read this file before its command.
+    pub fn read_first(&mut self, file: &Path) {
+        for part in [b"BASH_ENV=", file.as_os_str().as_bytes(), b"\0"] {
+            self.env.extend_from_slice(part);
+        }
+    }
+
     /// The plan without what only one command has.
     pub fn kind(&self) -> Self {
         let is_mark = |entry: &&[u8]| entry.strip_prefix(MARK.as_bytes()).is_some_and(|rest| rest.starts_with(b"="));
@@ -92,6 +109,7 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::prologue;
 
     #[test]
     fn what_lists_all_variables_would_show_that_the_shell_has_waited() {
@@ -113,11 +131,10 @@ mod tests {
 
     #[test]
     fn a_command_is_told_as_one_word() {
-        assert_eq!(quoted("it's"), r"'it'\''s'");
-        let told = String::from_utf8(prologue("echo 'a'\n").unwrap()).unwrap();
+        let told = String::from_utf8(prologue("echo 'a'\n", None)).unwrap();
         assert!(told.contains("BASH_EXECUTION_STRING='echo '\\''a'\\''\n'\n"), "{told}");
-        assert_eq!(prologue(&"x".repeat(ROOM + 1)), None);
-        assert!(prologue(&"x".repeat(ROOM)).is_some());
-        assert_eq!(prologue(&"'".repeat(ROOM)), None);
+        for (command, fitting) in [("x".repeat(ROOM + 1), false), ("x".repeat(ROOM), true), ("'".repeat(ROOM), false)] {
+            assert_eq!(fits(&command, &prologue(&command, None)), fitting);
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,6 +13,7 @@ use super::ending::{Driven, Unsettled, release};
 use super::feed::Feed;
 use super::journal::Journal;
 use super::listener::{Listener, Reply, Snapshot};
+use super::report::{Report, Rest};
 use super::snapshots::Snapshots;
 use super::stream::{Flow, Step};
 use crate::background::{Place, Task, end_marked};
@@ -55,6 +57,12 @@ pub struct Drive<'a, L> {
     /// It is being moved: its pipes are read by somebody else from here on, unless it has just ended.
     pub(super) moving: Option<Place>,
     pub(super) moved: Option<Task>,
+    /// Where the shell says that the command has ended, until it has.
+    pub(super) report: Option<Report>,
+    /// The folder that it said it was in.
+    pub(super) folder: Option<PathBuf>,
+    /// The command has ended, and its shell not yet.
+    pub(super) early: bool,
 }
 
 impl<'a, L: Listener> Drive<'a, L> {
@@ -90,6 +98,9 @@ impl<'a, L: Listener> Drive<'a, L> {
             journal: Journal::of(request),
             moving: None,
             moved: None,
+            report: request.report.as_ref().map(|pipe| Report::new(pipe.try_clone()?)).transpose()?,
+            folder: None,
+            early: false,
         })
     }
 
@@ -107,6 +118,7 @@ impl<'a, L: Listener> Drive<'a, L> {
                         return Err(refused);
                     }
                 }
+                () = reported(self.report.as_ref()), if news_expected => self.reported(),
                 () = self.stdout.readable(), if !hold_stdout => self.read(Stream::Stdout),
                 () = readable(self.stderr.as_ref()), if !hold_stderr => self.read(Stream::Stderr),
                 () = self.feed.writable(), if self.moving.is_none() => self.feed.write(),
@@ -130,8 +142,9 @@ impl<'a, L: Listener> Drive<'a, L> {
             self.stderr.iter_mut().for_each(|flow| flow.capture.break_off());
         }
         self.deliver_the_rest().await;
-        let Self { child, stdout, stderr, pid, end, mut notes, request, aborted, hard, moved, .. } = self;
+        let Self { child, stdout, stderr, pid, end, mut notes, request, aborted, hard, moved, early, folder, .. } = self;
         let mut end = end.unwrap_or(Err(Unsettled::Limit));
+        let mut rest = Rest { child: None, folder };
         let (survivors, task) = match (&mut end, &moved) {
             (_, Some(task)) => {
                 if let Some(registry) = &request.registry {
@@ -139,6 +152,10 @@ impl<'a, L: Listener> Drive<'a, L> {
                 }
                 helpers.replace();
                 (Vec::new(), moved.clone())
+            }
+            (Ok(_), _) if early => {
+                rest.child = Some(child);
+                (Vec::new(), None)
             }
             (Ok(ended), _) if ended.alive => {
                 let bound = if aborted { hard } else { Instant::now() };
@@ -165,14 +182,14 @@ impl<'a, L: Listener> Drive<'a, L> {
         notes.extend(stdout.notes.iter().cloned());
         notes.extend(stderr.iter().flat_map(|captured| captured.notes.iter().cloned()));
         let moved = moved.is_some();
-        Ok(Driven { pid: pid.unwrap_or(0), end, stdout, stderr, survivors, task, moved, elapsed, notes })
+        Ok(Driven { pid: pid.unwrap_or(0), end, stdout, stderr, survivors, task, moved, elapsed, notes, rest })
     }
 
     /// Whether everything that is to be read was read.
     fn is_over(&self) -> bool {
         let open = self.stdout.is_open() || self.stderr.as_ref().is_some_and(Flow::is_open);
         match (&self.end, &self.drain) {
-            _ if self.moved.is_some() => true,
+            _ if self.moved.is_some() || self.early => true,
             (Some(Err(Unsettled::Limit | Unsettled::Abort)), _) => true,
             (Some(_), _) if !open => true,
             (Some(_), Some(drain)) => drain.is_over(Instant::now().into_std()) && !self.holds_any(),
@@ -195,7 +212,7 @@ impl<'a, L: Listener> Drive<'a, L> {
         self.moving.is_some() || flow.waits_for_place() || (self.live && flow.capture.live_bytes() >= BATCH)
     }
 
-    fn holds_any(&self) -> bool {
+    pub(super) fn holds_any(&self) -> bool {
         self.holds(&self.stdout) || self.stderr.as_ref().is_some_and(|flow| self.holds(flow))
     }
 
@@ -285,7 +302,7 @@ impl<'a, L: Listener> Drive<'a, L> {
         None
     }
 
-    fn ended(&mut self, end: Result<Ended, Unsettled>) {
+    pub(super) fn ended(&mut self, end: Result<Ended, Unsettled>) {
         if let Ok(Ended { cause: Cause::Broken(_), .. }) = end {
             // As after any kill: the listener is not waited for any longer.
             self.hard = self.hard.min(Instant::now() + HARD_BOUND);
@@ -304,7 +321,7 @@ impl<'a, L: Listener> Drive<'a, L> {
         }
     }
 
-    fn heard(&mut self, stream: Stream) {
+    pub(super) fn heard(&mut self, stream: Stream) {
         if let Some(drain) = &mut self.drain {
             drain.heard(Instant::now().into_std());
         }
@@ -363,6 +380,13 @@ pub(super) fn flow<'f>(stdout: &'f mut Flow, stderr: &'f mut Option<Flow>, strea
 
 fn tail(flow: Option<&Flow>) -> String {
     flow.map(|flow| flow.capture.tail(SNAPSHOT)).unwrap_or_default()
+}
+
+async fn reported(report: Option<&Report>) {
+    match report {
+        Some(report) => report.readable().await,
+        None => std::future::pending().await,
+    }
 }
 
 async fn readable(flow: Option<&Flow>) {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, timeout_at};
 
+use super::report::Rest;
 use crate::background::{Registry, Task};
 use crate::capture::Captured;
 use crate::supervise::{Cause, Child, Ended, Helpers, News, Survivor, Transfer};
@@ -13,7 +14,6 @@ use crate::supervise::{Cause, Child, Ended, Helpers, News, Survivor, Transfer};
 const RELEASE_BOUND: Duration = Duration::from_secs(2);
 
 /// What driving a command came to.
-#[derive(Debug)]
 pub struct Driven {
     /// 0 if it is not known.
     pub pid: i32,
@@ -29,6 +29,8 @@ pub struct Driven {
     pub task: Option<Task>,
     /// It is that task itself: it has not ended.
     pub moved: bool,
+    /// What it has left to its shell.
+    pub rest: Rest,
     #[expect(missing_docs, reason = "as far as the addon saw it")]
     pub elapsed: Duration,
     #[expect(missing_docs, reason = "facts for the caller")]

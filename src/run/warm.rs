@@ -16,10 +16,14 @@ pub(super) fn of(request: &Request, plan: &Plan, helpers: &Helpers) -> Option<Wa
     if !plan::can_wait(&name, &request.environment) {
         return None;
     }
-    let prologue = plan::prologue(&request.command)?;
-    let kind = Arc::new(Kind { plan: plan.kind(), boot: Vec::new() });
-    let command = request.command.clone().into_bytes();
-    Some(Warm { kind, given: Given { command, prologue, limit: plan.limit, grace: plan.grace } })
+    let startup = request.startup.as_ref();
+    let (text, prologue) = (request.text(), plan::prologue(&request.command, startup));
+    if !plan::fits(&text, &prologue) || (startup.is_none() && plan::shows_its_start(&text)) {
+        return None;
+    }
+    let boot = startup.map_or_else(|| Arc::from([]), |startup| Arc::clone(&startup.boot));
+    let given = Given { command: text.into_owned().into_bytes(), prologue, limit: plan.limit, grace: plan.grace };
+    Some(Warm { kind: Arc::new(Kind { plan: plan.kind(), boot }), given, made: startup.is_some() })
 }
 
 /// Has a shell wait for a command like this one. Returns whether one waits.

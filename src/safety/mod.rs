@@ -14,7 +14,7 @@ mod level;
 #[cfg(test)]
 mod mutation_tests;
 mod options;
-mod read;
+pub(crate) mod read;
 mod read_only;
 mod rules;
 mod tables;

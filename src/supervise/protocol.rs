@@ -215,7 +215,7 @@ pub fn encode_prepare(kind: &Kind, answer: bool) -> Vec<u8> {
 pub fn decode_prepare(body: &[u8]) -> Option<(Kind, bool)> {
     let mut fields = Fields(body);
     let plan = Plan::decode(fields.bytes()?)?;
-    Some((Kind { plan, boot: fields.bytes()?.to_vec() }, fields.number()? == 1))
+    Some((Kind { plan, boot: fields.bytes()?.into() }, fields.number()? == 1))
 }
 
 /// A command for a shell that waits.
@@ -406,7 +406,7 @@ mod tests {
                 limits: Limits { cpu, memory, processes, open_files, file_bytes },
             };
             prop_assert_eq!(decode_run(&encode_run(&plan, None)), Some((plan.clone(), None)));
-            let kind = Kind { plan, boot: vec![1, 2] };
+            let kind = Kind { plan, boot: [1, 2].into() };
             prop_assert_eq!(decode_prepare(&encode_prepare(&kind, merge)), Some((kind, merge)));
         }
 

@@ -13,24 +13,25 @@ use nix::sys::signal::Signal;
 use nix::unistd::Pid;
 
 use super::prepare::{Prepared, prepare};
-use crate::plan::{Kind, Plan, ROOM, Stdin};
+use crate::plan::{self, Kind, Plan, ROOM, Stdin};
 use crate::sys::{self, LaunchError, LaunchStep};
 
 /// For a shell to read what it is told, or to get as far as where it waits.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// For the system to have executed a program that was just started.
+const EXECUTED: Duration = Duration::from_millis(200);
 /// How often a shell that has not come to its place yet is looked at.
-const INTERVAL: Duration = Duration::from_micros(200);
+const INTERVAL: Duration = Duration::from_micros(50);
 
 /// A shell that waits.
 pub struct Waiting {
     shell: Pid,
     plan: Plan,
     ends: Vec<OwnedFd>,
-    /// Where the shell reads, as long as it has somebody who writes.
-    told: OwnedFd,
+    /// Closed, it lets the shell go on.
     go: OwnedFd,
-    /// The shell opens it by its path.
-    boot: Option<OwnedFd>,
+    /// What the shell opens by path: first the other end of `go`.
+    files: Vec<OwnedFd>,
 }
 
 /// A shell that has been given its command.
@@ -61,17 +62,20 @@ impl Waiting {
         let (told, go) = sys::pipe().map_err(failed)?;
         sys::set_nonblocking(&go).map_err(failed)?;
         let place = sys::script_path(&told);
-        let boot = if kind.boot.is_empty() {
-            None
+        let mut files = vec![told];
+        let first = if kind.boot.is_empty() {
+            place
         } else {
-            let text = replace(&kind.boot, b"@GO@", place.as_os_str().as_bytes());
-            Some(sys::anonymous_file(&text).map_err(failed)?)
+            let boot = sys::anonymous_file(&kind.boot).map_err(failed)?;
+            let both = plan::boot_script(&[&sys::script_path(&boot), &place]);
+            files.push(boot);
+            let both = sys::anonymous_file(&both).map_err(failed)?;
+            let path = sys::script_path(&both);
+            files.push(both);
+            path
         };
-        let first = boot.as_ref().map_or(place, sys::script_path);
         let mut plan = kind.plan.clone();
-        plan.env.extend_from_slice(b"BASH_ENV=");
-        plan.env.extend_from_slice(first.as_os_str().as_bytes());
-        plan.env.push(0);
+        plan.read_first(&first);
         plan.argv.extend([b"-c".to_vec(), vec![b' '; ROOM]]);
         let mut fds = Vec::with_capacity(5);
         let mut ends = Vec::with_capacity(1);
@@ -90,7 +94,7 @@ impl Waiting {
         let shell = sys::launch(&launch)?;
         drop(theirs);
         ends.extend(pipes);
-        Ok(Self { shell, plan, ends, told, go, boot })
+        Ok(Self { shell, plan, ends, go, files })
     }
 
     /// Its pid.
@@ -112,7 +116,7 @@ impl Waiting {
     pub fn has_arrived(&self) -> bool {
         let until = Instant::now() + PATIENCE;
         loop {
-            if sys::holders(&[self.shell], &[self.told.as_fd()]).contains(&self.shell) {
+            if sys::holders(&[self.shell], &[self.files[0].as_fd()]).contains(&self.shell) {
                 return true;
             }
             if Instant::now() >= until || sys::identity(self.shell).is_none_or(|process| process.zombie) {
@@ -131,21 +135,29 @@ impl Waiting {
         let at = self.plan.argv.iter().rev().skip(1).map(|argument| argument.len() + 1).sum();
         let mut text = command.to_vec();
         text.resize(ROOM, 0);
-        sys::overwrite_arguments(self.shell, at, &text).map_err(|error| match error.raw_os_error() {
-            Some(libc::ESRCH) | None => Stale::Gone,
-            Some(errno) => Stale::Refused(errno),
-        })
+        let until = Instant::now() + EXECUTED;
+        loop {
+            let error = match sys::overwrite_arguments(self.shell, at, &text) {
+                Ok(()) => return Ok(()),
+                Err(error) => error,
+            };
+            match error.raw_os_error() {
+                None if Instant::now() < until => std::thread::sleep(INTERVAL),
+                None => return Err(Stale::Refused(libc::EPERM)),
+                Some(errno @ (libc::EPERM | libc::EACCES | libc::ENOSYS)) => return Err(Stale::Refused(errno)),
+                Some(_) => return Err(Stale::Gone),
+            }
+        }
     }
 
     /// Has it go on, with this to be read first.
     pub fn go(self, prologue: &[u8]) -> Begun {
-        let Self { shell, plan, mut ends, told, go, boot } = self;
+        let Self { shell, plan, mut ends, go, files } = self;
         // A shell that does not read is one that has just been killed, which shows itself.
         let _ = write_all(&go, prologue);
         if plan.stdin == Stdin::Pipe {
             ends.remove(0);
         }
-        let files = [Some(told), boot].into_iter().flatten().collect();
         Begun { shell, plan, pipes: ends, files }
     }
 
@@ -172,16 +184,4 @@ fn write_all(pipe: &OwnedFd, mut bytes: &[u8]) -> io::Result<()> {
         }
     }
     Ok(())
-}
-
-fn replace(text: &[u8], sign: &[u8], by: &[u8]) -> Vec<u8> {
-    let mut replaced = Vec::with_capacity(text.len() + by.len());
-    let mut rest = text;
-    while let Some(at) = memchr::memmem::find(rest, sign) {
-        replaced.extend_from_slice(&rest[..at]);
-        replaced.extend_from_slice(by);
-        rest = &rest[at + sign.len()..];
-    }
-    replaced.extend_from_slice(rest);
-    replaced
 }

@@ -1,5 +1,7 @@
 //! Linux: subreapers, `/proc`, pidfds, anonymous files.
 
+#[cfg(feature = "addon")]
+mod shared;
 mod waiting;
 
 use std::ffi::{CStr, CString};
@@ -13,6 +15,8 @@ use nix::unistd::Pid;
 
 use super::processes::{ExecVectors, become_program};
 use super::{Launch, LaunchError, LaunchStep, Sample, Usage};
+#[cfg(feature = "addon")]
+pub use shared::*;
 pub use waiting::*;
 
 pub(super) const SOCKET_FLAGS: i32 = libc::SOCK_CLOEXEC;

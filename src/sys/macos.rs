@@ -1,5 +1,7 @@
 //! macOS: no subreaper and no `/proc`; groups, the parent chain and the mark in the environment stand in.
 
+#[cfg(feature = "addon")]
+mod shared;
 mod waiting;
 
 use std::ffi::CStr;
@@ -11,6 +13,8 @@ use nix::unistd::Pid;
 
 use super::processes::{ExecVectors, become_program};
 use super::{Launch, LaunchError, LaunchStep, Sample, Usage};
+#[cfg(feature = "addon")]
+pub use shared::*;
 pub use waiting::*;
 
 pub(super) const SOCKET_FLAGS: i32 = 0;

@@ -4,6 +4,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
+use nix::unistd::Pid;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
@@ -167,6 +168,11 @@ impl Child {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
             Err(error) => Err(error),
         }
+    }
+
+    /// Whether nothing runs below its shim but this shell, which runs nothing itself.
+    pub fn runs_only(&self, shell: Pid) -> bool {
+        sys::first_children(shell).is_empty() && sys::first_children(Pid::from_raw(self.pid)) == [shell]
     }
 
     /// Has the tree ended: SIGTERM, grace, SIGKILL.

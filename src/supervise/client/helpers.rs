@@ -133,9 +133,14 @@ impl Helpers {
         self.state().idle.can_wait()
     }
 
-    /// A shell that was to run a command could not; with an errno none ever can.
-    pub fn stale(&self, errno: i32) {
-        self.state().idle.stale(errno);
+    /// A shell that was to run a command could not, one that waited or one made for it; with an errno none ever can.
+    pub fn stale(&self, waited: bool, errno: i32) {
+        self.state().idle.stale(waited, errno);
+    }
+
+    /// Has a shell of this kind wait, unless one does or no shim is free for it.
+    pub fn prepare(&self, kind: &Arc<Kind>) {
+        self.state().idle.prepare_any(kind);
     }
 
     /// Takes a shim back, and has a shell wait below it for another command of this kind, if the pause lasts.

@@ -128,9 +128,11 @@ impl Idle {
     }
 
     /// A shell could not run its command.
-    pub fn stale(&mut self, errno: i32) {
-        self.shells.used -= 1;
-        self.shells.stale += 1;
+    pub fn stale(&mut self, waited: bool, errno: i32) {
+        if waited {
+            self.shells.used -= 1;
+            self.shells.stale += 1;
+        }
         self.refused |= errno != 0;
     }
 
@@ -153,6 +155,17 @@ impl Idle {
     pub fn prepare(&mut self, pid: i32, kind: Arc<Kind>) {
         if let Some(shim) = self.shims.iter_mut().find(|shim| shim.pid == pid && shim.shell.is_none()) {
             shim.prepare(kind, crate::plan::next_mark(), false);
+        }
+    }
+
+    /// Has a shell of this kind wait, unless one does: where none does so far, else in the place of the oldest.
+    pub fn prepare_any(&mut self, kind: &Arc<Kind>) {
+        if !self.can_wait() || self.shims.iter().any(|shim| shim.waits_for(kind)) {
+            return;
+        }
+        let plain = self.shims.iter().position(|shim| shim.shell.is_none()).unwrap_or(0);
+        if let Some(shim) = self.shims.get_mut(plain) {
+            shim.prepare(Arc::clone(kind), crate::plan::next_mark(), false);
         }
     }
 

@@ -52,6 +52,8 @@ pub struct Warm {
     pub kind: Arc<Kind>,
     /// The command, and what is read before it.
     pub given: Given,
+    /// Where none waits, one is made to.
+    pub made: bool,
 }
 
 /// A plan that was sent.
@@ -63,8 +65,11 @@ pub struct Begun {
 /// How its pipes come about.
 enum Way {
     Cold(Pipes),
-    /// They come with the news that the shell with this mark runs it.
-    Waiting(String),
+    /// They come with the news that the shell with this mark runs it; `waited`: it was there before.
+    Waiting {
+        mark: String,
+        waited: bool,
+    },
 }
 
 /// A command that was started, or is just being.
@@ -86,8 +91,15 @@ impl Begun {
 
     /// Sends what there is to send to this shim.
     fn with(helpers: &'static Helpers, mut shim: Shim, order: &Order) -> io::Result<Self> {
-        if let (Some(shell), Some(warm)) = (shim.shell.take(), &order.warm) {
-            return Ok(Self { sent: Sent::give(shim, &warm.given), way: Way::Waiting(shell.mark) });
+        if let Some(warm) = &order.warm {
+            let waited = shim.shell.is_some();
+            if !waited && warm.made {
+                shim.prepare(Arc::clone(&warm.kind), plan::next_mark(), false);
+            }
+            if let Some(shell) = shim.shell.take() {
+                let way = Way::Waiting { mark: shell.mark, waited };
+                return Ok(Self { sent: Sent::give(shim, &warm.given), way });
+            }
         }
         match open_pipes(order) {
             Ok((pipes, theirs)) => {
@@ -128,9 +140,9 @@ impl Begun {
     /// run it: nothing was started.
     pub async fn follow(self, helpers: &'static Helpers, plan: &Plan) -> io::Result<Result<Started, News>> {
         let mut child = self.sent.follow()?;
-        let mark = match self.way {
+        let (mark, waited) = match self.way {
             Way::Cold(pipes) => return Ok(Ok(Started { child, pipes, shell: None })),
-            Way::Waiting(mark) => mark,
+            Way::Waiting { mark, waited } => (mark, waited),
         };
         Ok(match child.news().await {
             News::Started(pid, ends) => match pipes_of(plan, ends) {
@@ -141,7 +153,7 @@ impl Begun {
             // A shim says that it begins before it does.
             News::Lost { .. } => Err(News::Lost { untaken: true }),
             News::Stale(errno) => {
-                helpers.stale(errno);
+                helpers.stale(waited, errno);
                 child.give_back(helpers, None);
                 Err(News::Stale(errno))
             }

@@ -13,13 +13,14 @@ use super::after_name;
 pub const SHELLS_CAN_WAIT: bool = true;
 
 /// Writes over the arguments of a child, from `skip` bytes after their beginning on. Fails where a process may not touch
-/// its own child's memory (Yama's `ptrace_scope` 2 and 3, a filter), and when there is less room.
+/// its own child's memory (Yama's `ptrace_scope` 2 and 3, a filter), and when there is less room. `WouldBlock`: it is not
+/// known where they are, since the program is just being executed, or for good.
 pub fn overwrite_arguments(pid: Pid, skip: usize, bytes: &[u8]) -> io::Result<()> {
     let stat = fs::read(format!("/proc/{pid}/stat"))?;
     let field = |at: usize| after_name(&stat).and_then(|fields| fields.get(at)?.parse::<usize>().ok());
-    // Where the arguments begin and end; 0 for those who may not know.
-    let (Some(start @ 1..), Some(end)) = (field(45), field(46)) else {
-        return Err(io::Error::from_raw_os_error(libc::EPERM));
+    // Where the arguments begin and end; 0 before that is settled, and for those who may not know.
+    let (Some(start @ 1..), Some(end @ 1..)) = (field(45), field(46)) else {
+        return Err(io::ErrorKind::WouldBlock.into());
     };
     if start + skip + bytes.len() > end {
         return Err(io::Error::from_raw_os_error(libc::EFAULT));

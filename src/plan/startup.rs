@@ -1,0 +1,67 @@
+//! What the shell of a command reads before it, where it is not to be a plain one, and what it does at its end.
+
+use std::fmt::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::waiting::ROOM;
+
+/// What makes a shell more than a plain one.
+#[derive(Debug, Clone, Default)]
+pub struct Startup {
+    /// Brings it to a state; nobody sees what this prints. Shells with the same can take one another's commands.
+    pub boot: Arc<[u8]>,
+    /// Variables that only this command has; `None` is one that it has not.
+    pub given: Vec<(String, Option<String>)>,
+    /// What it runs when it ends.
+    pub at_exit: Option<String>,
+    /// A line that follows the command.
+    pub tail: Option<String>,
+}
+
+impl Startup {
+    /// Whether it writes its state down at the end.
+    pub fn saves(&self) -> bool {
+        self.at_exit.is_some() || self.tail.is_some()
+    }
+}
+
+/// What a shell reads last before its command: takes away what tells that it has waited.
+///
+/// BASH_EXECUTION_STRING is not set for a command that would not fit into a waiting shell: it has it already.
+pub fn prologue(command: &str, startup: Option<&Startup>) -> Vec<u8> {
+    let mut told = String::from("\\builtin unset BASH_ENV\nSECONDS=0\n");
+    if command.len() <= ROOM {
+        let _ = writeln!(told, "BASH_EXECUTION_STRING={}", quoted(command));
+    }
+    if let Some(startup) = startup {
+        for (name, value) in &startup.given {
+            let _ = match value {
+                Some(value) => writeln!(told, "\\builtin export {name}={}", quoted(value)),
+                None => writeln!(told, "\\builtin unset -v {name}"),
+            };
+        }
+        if let Some(code) = &startup.at_exit {
+            let _ = writeln!(told, "\\builtin trap {} EXIT", quoted(code));
+        }
+    }
+    // What stands last sets `$_`.
+    told += "\\builtin : bash\n";
+    told.into_bytes()
+}
+
+/// What BASH_ENV names where a shell reads more than one script first. Nobody sees what they print or trace, and what they
+/// define is not there yet when this is parsed.
+pub fn boot_script(scripts: &[&Path]) -> Vec<u8> {
+    let mut text = String::from("{ ");
+    for script in scripts {
+        let _ = write!(text, "\\builtin . {}; ", quoted(&script.to_string_lossy()));
+    }
+    text += "\\builtin : bash; } >/dev/null 2>&1\n";
+    text.into_bytes()
+}
+
+/// A text as one word of a script.
+pub fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}

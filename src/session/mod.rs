@@ -1,0 +1,11 @@
+//! A session: the state of a shell, carried from one command to the next.
+
+mod exchange;
+mod session;
+mod state;
+mod text;
+mod turn;
+
+pub use session::Session;
+pub use text::{is_complete, mentions_trap};
+pub use turn::{Asked, SessionRun};

@@ -1,0 +1,104 @@
+//! A dump to the state that it tells of. Its sections are separated by NUL, which no text of bash holds.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::State;
+use super::entries::{Value, Variable, variables};
+use super::functions::functions;
+use super::options::Options;
+use super::own::is_own;
+use super::quoting::word;
+
+type Variables = BTreeMap<Vec<u8>, Variable>;
+
+/// See `save.sh` for the order of the sections.
+pub(super) fn parse(dump: &[u8]) -> Option<State> {
+    let mut sections = dump.split(|byte| *byte == 0);
+    let mut next = || sections.next();
+    let options = Options::parse(next()?)?;
+    let cwd = next()?.strip_suffix(b"\n")?.to_vec();
+    let umask = next()?.trim_ascii_end().to_vec();
+    let aliases = aliases(next()?)?;
+    let mut traps = traps(next()?)?;
+    let names = next()?;
+    let functions = functions(names, next()?)?;
+    let mut variables = variables(next()?)?;
+    let within = next()?;
+    let count: usize = std::str::from_utf8(next()?).ok()?.parse().ok()?;
+    let mut stack = Vec::new();
+    for _ in 0..count.max(1) {
+        stack.push(next()?.to_vec());
+    }
+    stack.remove(0);
+    if next()? != b"end" {
+        return None;
+    }
+    traps.extend(self::traps(next()?)?);
+    traps.retain(|signal, _| signal != b"EXIT");
+    if next().is_some() {
+        return None;
+    }
+
+    let mut hidden_traps = BTreeSet::new();
+    if !within.is_empty() {
+        let (locals, uncovered) = within_function(within)?;
+        // What cannot be unset covers what is below it, which then is not known.
+        let covered = |name: &Vec<u8>| uncovered.get(name).is_none_or(|variable| variable.flags.contains(['n', 'r']));
+        let covered: Vec<_> = locals.into_keys().filter(covered).collect();
+        variables.extend(uncovered);
+        for name in covered {
+            variables.remove(&name);
+        }
+        variables.retain(|_, variable| variable.value != Value::Unset || !variable.flags.is_empty());
+        let hidden = [("ERR", "errtrace"), ("DEBUG", "functrace"), ("RETURN", "functrace")];
+        let hidden = hidden.iter().filter(|(_, option)| !options.is_set(option));
+        hidden_traps.extend(hidden.map(|(signal, _)| signal.as_bytes().to_vec()));
+    }
+    variables.retain(|name, _| !is_own(name));
+    Some(State {
+        whole: true,
+        cwd,
+        stack,
+        umask,
+        options,
+        aliases,
+        traps,
+        functions,
+        variables,
+        inherited: BTreeSet::new(),
+        hidden_traps,
+    })
+}
+
+/// Of a shell that ended within a function: the variables local to that one, then all, as they are below those of functions.
+fn within_function(text: &[u8]) -> Option<(Variables, Variables)> {
+    let end = if text.starts_with(b"\n") { 0 } else { memchr::memmem::find(text, b"\n\n")? + 1 };
+    Some((variables(&text[..end])?, variables(&text[end + 1..])?))
+}
+
+/// `alias [-- ]NAME=VALUE`
+fn aliases(mut text: &[u8]) -> Option<BTreeMap<Vec<u8>, Vec<u8>>> {
+    let mut found = BTreeMap::new();
+    while !text.is_empty() {
+        text = text.strip_prefix(b"alias ")?;
+        text = text.strip_prefix(b"-- ").unwrap_or(text);
+        let length = memchr::memchr(b'=', text)?;
+        let (value, rest) = word(&text[length + 1..])?;
+        found.insert(text[..length].to_vec(), value);
+        text = rest.strip_prefix(b"\n")?;
+    }
+    Some(found)
+}
+
+/// `trap -- COMMAND SIGNAL`
+fn traps(mut text: &[u8]) -> Option<BTreeMap<Vec<u8>, Vec<u8>>> {
+    let mut found = BTreeMap::new();
+    while !text.is_empty() {
+        let (command, rest) = word(text.strip_prefix(b"trap -- ")?)?;
+        let rest = rest.strip_prefix(b" ")?;
+        let length = memchr::memchr(b'\n', rest)?;
+        found.insert(rest[..length].to_vec(), command);
+        text = &rest[length + 1..];
+    }
+    Some(found)
+}

@@ -1,0 +1,69 @@
+//! Functions as `declare -F` and `declare -f` print them.
+
+use std::collections::BTreeMap;
+
+use super::entries::flags;
+use super::quoting::push_quoted;
+use crate::session::is_complete;
+
+/// A function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Function {
+    /// Its definition, with its name.
+    pub text: Vec<u8>,
+    /// Letters of its attributes: `x`, `t`, `r`.
+    pub flags: String,
+}
+
+/// Takes the texts of all functions apart, by their names, which come in the same order.
+pub(super) fn functions(names: &[u8], mut texts: &[u8]) -> Option<BTreeMap<Vec<u8>, Function>> {
+    let mut found = BTreeMap::new();
+    let mut names = names.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).map(flags).peekable();
+    while let Some(name) = names.next() {
+        let (flags, name) = name?;
+        if !begins(texts, name) {
+            return None;
+        }
+        let length = match names.peek() {
+            Some(next) => boundary(texts, next.as_ref()?.1)?,
+            None => texts.len(),
+        };
+        let (text, rest) = texts.split_at(length);
+        let flags = flags.replace('f', "");
+        found.insert(name.to_vec(), Function { text: text.trim_ascii_end().to_vec(), flags });
+        texts = rest;
+    }
+    texts.is_empty().then_some(found)
+}
+
+/// Whether a definition of this function begins here.
+fn begins(text: &[u8], name: &[u8]) -> bool {
+    let text = text.strip_prefix(b"function ").unwrap_or(text);
+    text.strip_prefix(name).is_some_and(|rest| rest.starts_with(b" () \n"))
+}
+
+/// Where the next definition begins. The same line may stand in a heredoc of this one, which is not complete there.
+fn boundary(texts: &[u8], next: &[u8]) -> Option<usize> {
+    let mut places = memchr::memchr_iter(b'\n', texts).map(|at| at + 1).filter(|at| begins(&texts[*at..], next));
+    let first = places.next()?;
+    let mut rest = places.peekable();
+    if rest.peek().is_none() {
+        return Some(first);
+    }
+    let complete = |at: &usize| is_complete(&String::from_utf8_lossy(&texts[..*at]));
+    Some(std::iter::once(first).chain(rest).find(complete).unwrap_or(first))
+}
+
+impl Function {
+    /// Adds the commands that define it. A text that bash cannot read again spoils only this one.
+    pub fn push_definition(&self, code: &mut Vec<u8>, name: &[u8]) {
+        code.extend_from_slice(b"builtin eval ");
+        push_quoted(code, &self.text);
+        code.push(b'\n');
+        if !self.flags.is_empty() {
+            code.extend_from_slice(format!("builtin declare -f{} ", self.flags).as_bytes());
+            push_quoted(code, name);
+            code.push(b'\n');
+        }
+    }
+}

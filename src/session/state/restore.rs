@@ -1,0 +1,184 @@
+//! The state as the bash code that brings a fresh shell to it. Every statement stands on lines of its own, and is the builtin
+//! itself, whatever functions there are by then.
+
+use std::collections::BTreeMap;
+
+use super::State;
+use super::entries::{Value, Variable};
+use super::own::{FRESH, is_own};
+use super::quoting::push_quoted;
+
+impl State {
+    /// Bash code that brings a fresh shell to this state. It was started with `env`, a block of NAME=VALUE each ended by NUL, and
+    /// sources this with stdout and stderr on /dev/null.
+    pub fn restore(&self, env: &[u8]) -> Vec<u8> {
+        let mut code = self.restore_early(env);
+        code.extend(self.restore_late());
+        code
+    }
+
+    /// The part that no command after it feels in itself.
+    pub fn restore_early(&self, env: &[u8]) -> Vec<u8> {
+        let env = Environment::new(env);
+        let mut code = Vec::new();
+        if env.sets_options {
+            code.extend_from_slice(b"builtin set +eukn\n");
+        }
+        if self.whole {
+            self.push_folder(&mut code);
+            self.push_unsets(&mut code, &env);
+        }
+        self.push_variables(&mut code, &env);
+        if !self.functions.is_empty() {
+            code.extend_from_slice(b"builtin shopt -s extglob\n");
+        }
+        for (name, function) in &self.functions {
+            function.push_definition(&mut code, name);
+        }
+        for (name, value) in &self.aliases {
+            code.extend_from_slice(b"builtin alias -- ");
+            push_quoted(&mut code, &[name, &b"="[..], value].concat());
+            code.push(b'\n');
+        }
+        for folder in self.stack.iter().rev() {
+            code.extend_from_slice(b"builtin pushd -n ");
+            push_quoted(&mut code, folder);
+            code.push(b'\n');
+        }
+        if self.whole {
+            code.extend_from_slice(b"builtin umask ");
+            code.extend_from_slice(&self.umask);
+            code.push(b'\n');
+        }
+        if let Some(variable) = self.variables.get(POSIX) {
+            variable.push_declare(&mut code, POSIX);
+        }
+        let unusual = |name: &str| self.variables.contains_key(name.as_bytes());
+        let all = env.sets_options || unusual("GLOBIGNORE") || unusual("BASH_COMPAT");
+        self.options.push_early(&mut code, all);
+        if !self.functions.is_empty() && self.options.shopt.get("extglob") == Some(&false) {
+            code.extend_from_slice(b"builtin shopt -u extglob\n");
+        }
+        code
+    }
+
+    /// The part that changes how every command after it runs: traps, and options such as `-e` and `-x`.
+    pub fn restore_late(&self) -> Vec<u8> {
+        let mut code = Vec::new();
+        let is_last = |signal: &[u8]| matches!(signal, b"DEBUG");
+        let (last, first): (Vec<_>, Vec<_>) = self.traps.iter().partition(|(signal, _)| is_last(signal));
+        for (signal, command) in first {
+            push_trap(&mut code, signal, command);
+        }
+        self.options.push_late(&mut code);
+        for (signal, command) in last {
+            push_trap(&mut code, signal, command);
+        }
+        code
+    }
+
+    fn push_folder(&self, code: &mut Vec<u8>) {
+        code.extend_from_slice(b"builtin test \"$PWD\" = ");
+        push_quoted(code, &self.cwd);
+        code.extend_from_slice(b" || builtin cd -L -- ");
+        push_quoted(code, &self.cwd);
+        code.push(b'\n');
+    }
+
+    /// What a fresh shell has and this one has not.
+    fn push_unsets(&self, code: &mut Vec<u8>, env: &Environment<'_>) {
+        let fresh = FRESH.iter().map(|(name, _)| name.as_bytes()).filter(|name| !env.vars.contains_key(name));
+        for name in env.vars.keys().copied().chain(fresh) {
+            if !(self.variables.contains_key(name) || self.inherited.contains(name) || is_own(name)) {
+                push_unset(code, name);
+            }
+        }
+        for name in &env.functions {
+            if !self.functions.contains_key(*name) {
+                code.extend_from_slice(b"builtin unset -f ");
+                push_quoted(code, name);
+                code.push(b'\n');
+            }
+        }
+    }
+
+    fn push_variables(&self, code: &mut Vec<u8>, env: &Environment<'_>) {
+        // In another character set what follows may be read otherwise.
+        let is_locale = |name: &[u8]| name.starts_with(b"LC_") || name.starts_with(b"LANG");
+        let (last, first): (Vec<_>, Vec<_>) = self.variables.iter().partition(|(name, _)| is_locale(name));
+        for (name, variable) in first.into_iter().chain(last) {
+            if name == POSIX {
+                continue;
+            }
+            if name == b"OLDPWD" {
+                // `cd` has set it.
+                push_unset(code, name);
+            } else if let Some(value) = env.vars.get(name.as_slice()) {
+                if variable.flags == "x" && variable.value == Value::Text(value.to_vec()) {
+                    continue;
+                }
+                if variable.flags != "x" || variable.value == Value::Unset {
+                    push_unset(code, name);
+                }
+            } else if is_fresh(name, variable) {
+                continue;
+            }
+            variable.push_declare(code, name);
+        }
+    }
+}
+
+const POSIX: &[u8] = b"POSIXLY_CORRECT";
+
+fn is_fresh(name: &[u8], variable: &Variable) -> bool {
+    let known = FRESH.iter().find(|(known, _)| known.as_bytes() == name).and_then(|(_, value)| *value);
+    variable.flags.is_empty() && known.is_some_and(|known| variable.value == Value::Text(known.as_bytes().to_vec()))
+}
+
+fn push_unset(code: &mut Vec<u8>, name: &[u8]) {
+    code.extend_from_slice(b"builtin unset -v ");
+    code.extend_from_slice(name);
+    code.push(b'\n');
+}
+
+fn push_trap(code: &mut Vec<u8>, signal: &[u8], command: &[u8]) {
+    code.extend_from_slice(b"builtin trap -- ");
+    push_quoted(code, command);
+    code.push(b' ');
+    code.extend_from_slice(signal);
+    code.push(b'\n');
+}
+
+/// What a shell was started with, as far as it becomes variables and functions.
+struct Environment<'a> {
+    vars: BTreeMap<&'a [u8], &'a [u8]>,
+    /// Names of exported functions.
+    functions: Vec<&'a [u8]>,
+    /// Whether something in it sets options of the shell.
+    sets_options: bool,
+}
+
+impl<'a> Environment<'a> {
+    fn new(block: &'a [u8]) -> Self {
+        let mut vars = BTreeMap::new();
+        let mut functions = Vec::new();
+        for entry in block.split(|byte| *byte == 0) {
+            let Some(length) = memchr::memchr(b'=', entry) else { continue };
+            let (name, value) = (&entry[..length], &entry[length + 1..]);
+            if let Some(name) = name.strip_prefix(b"BASH_FUNC_").and_then(|name| name.strip_suffix(b"%%")) {
+                functions.push(name);
+            } else if is_identifier(name) {
+                vars.insert(name, value);
+            }
+        }
+        let sets_options = ["SHELLOPTS", "BASHOPTS", "GLOBIGNORE", "BASH_COMPAT", "POSIXLY_CORRECT"]
+            .iter()
+            .any(|name| vars.contains_key(name.as_bytes()));
+        Self { vars, functions, sets_options }
+    }
+}
+
+fn is_identifier(name: &[u8]) -> bool {
+    name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+        && name.first().is_some_and(|first| !first.is_ascii_digit())
+}

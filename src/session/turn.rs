@@ -1,0 +1,197 @@
+//! One command of a session: from its turn to the state that it leaves.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::time::timeout;
+
+use super::exchange::Exchange;
+use super::session::{Session, Turn};
+use super::state::State;
+use super::{is_complete, mentions_trap};
+use crate::error::Error;
+use crate::outcome::{Outcome, Status};
+use crate::plan::{Kind, Startup};
+use crate::request::{RawOptions, Request};
+use crate::run::{Listener, Ran, Reply, Rest, Run, aborted};
+use crate::supervise::{Child, Helpers, News};
+use crate::sys::End;
+
+/// For a shell to write its state down and end. One that takes longer has its traps or its output stand in the way.
+const SAVED: Duration = Duration::from_secs(2);
+
+/// A command of a session, as it was asked for.
+pub struct Asked {
+    /// The options; `cwd` is empty where it is the session's.
+    pub raw: RawOptions,
+    /// Variables that only this command has.
+    pub given: Vec<(String, Option<String>)>,
+}
+
+/// A command of a session on its way.
+pub struct SessionRun {
+    turn: Turn,
+    /// Until its turn has come.
+    asked: Option<Asked>,
+    /// From then on.
+    ready: Option<Ready>,
+}
+
+/// A command that can be run.
+struct Ready {
+    run: Run,
+    exchange: Exchange,
+    given: Vec<(String, Option<String>)>,
+    before: Option<Arc<State>>,
+}
+
+impl SessionRun {
+    /// Gets in line, and starts the command if it is its turn.
+    ///
+    /// # Errors
+    /// When nothing could be run.
+    pub fn begin(session: &Arc<Session>, asked: Asked) -> Result<Self, Error> {
+        let turn = session.enter()?;
+        if turn.is_here() {
+            let ready = Ready::of(session, asked)?;
+            return Ok(Self { turn, asked: None, ready: Some(ready) });
+        }
+        Ok(Self { turn, asked: Some(asked), ready: None })
+    }
+
+    /// Sees it through. Gives its outcome and the folder that the session is in then.
+    ///
+    /// # Errors
+    /// When nothing could be run.
+    pub async fn finish(
+        mut self,
+        listener: impl Listener,
+        mut replies: UnboundedReceiver<Reply>,
+    ) -> Result<(Outcome, PathBuf), Error> {
+        let session = Arc::clone(self.turn.session());
+        if let Some(mut asked) = self.asked.take() {
+            if !asked.raw.aborted {
+                tokio::select! {
+                    biased;
+                    () = aborted(&mut replies) => asked.raw.aborted = true,
+                    come = self.turn.come() => come?,
+                }
+            }
+            self.ready = Some(Ready::of(&session, asked)?);
+        }
+        let Some(Ready { run, exchange, given, before }) = self.ready.take() else { return Err(Error::SessionClosed) };
+        let kind = run.kind();
+        let Ran { outcome, rest: Rest { child, folder } } = run.finish(listener, replies).await?;
+        let kept = Kept { session: Arc::clone(&session), exchange, given, before, kind };
+        match child {
+            // The command has ended, its shell still writes: the next command waits for that, nobody else does.
+            Some(child) => {
+                if let Some(folder) = folder {
+                    session.moved_to(&folder);
+                }
+                let (folder, turn) = (session.folder(), self.turn);
+                tokio::spawn(async move {
+                    kept.follow(child).await;
+                    drop(turn);
+                });
+                Ok((outcome, folder))
+            }
+            None => {
+                match outcome.status {
+                    Status::Exited => kept.keep(),
+                    Status::Signaled => session.give_back(kept.exchange),
+                    _ => {}
+                }
+                Ok((outcome, session.folder()))
+            }
+        }
+    }
+}
+
+/// What a command needs to leave its state to the session.
+struct Kept {
+    session: Arc<Session>,
+    exchange: Exchange,
+    given: Vec<(String, Option<String>)>,
+    before: Option<Arc<State>>,
+    kind: Option<Arc<Kind>>,
+}
+
+impl Kept {
+    /// Waits for the shell to write its state down and to end.
+    async fn follow(self, mut child: Child) {
+        let Ok(helpers) = Helpers::shared() else { return };
+        if let Some(kind) = &self.kind {
+            // Most commands change nothing: a shell for the next one starts up meanwhile.
+            helpers.prepare(kind);
+        }
+        match timeout(SAVED, child.news()).await {
+            Ok(News::Ended(ended)) => {
+                if ended.alive {
+                    child.release(None);
+                    let _ = timeout(SAVED, child.news()).await;
+                    helpers.replace();
+                } else if ended.last {
+                    child.leave(helpers);
+                } else {
+                    child.give_back(helpers, None);
+                }
+                if matches!(ended.end, End::Code(_)) {
+                    self.keep();
+                }
+            }
+            _ => child.abandon(helpers),
+        }
+    }
+
+    /// Takes over what was written, if it is whole, and has a shell wait that begins with it.
+    fn keep(self) {
+        let Self { session, exchange, given, before, kind } = self;
+        if let Some(mut state) = exchange.state() {
+            state.forget_given(before.as_deref(), &given);
+            let next = kind.map(|kind| Arc::new(kind.with(state.cwd(), |env| state.restore(env).into())));
+            session.left(state);
+            if let (Some(next), Ok(helpers)) = (next, Helpers::shared()) {
+                helpers.prepare(&next);
+            }
+        }
+        session.give_back(exchange);
+    }
+}
+
+impl Ready {
+    fn of(session: &Arc<Session>, asked: Asked) -> Result<Self, Error> {
+        let Asked { mut raw, given } = asked;
+        let mut note = None;
+        if raw.cwd.is_empty() {
+            let (folder, moved) = session.place();
+            raw.cwd = folder.to_string_lossy().into_owned();
+            note = moved;
+        }
+        let failed = |error: std::io::Error| {
+            Error::spawn("the files of the session could not be made", error.raw_os_error(), &raw.command)
+        };
+        let exchange = session.take_exchange().map_err(failed)?;
+        let report = exchange.report().map_err(failed)?;
+        let before = session.state();
+        let own_trap = mentions_trap(&raw.command) || before.as_ref().is_some_and(|state| state.mentions_trap());
+        let tail = (own_trap && is_complete(&raw.command)).then(|| exchange.call(true));
+        // A shell that a signal ends runs its EXIT trap, too: it is not believed before it has ended.
+        let early = !own_trap && !raw.command.contains("kill");
+        let at_exit = (!own_trap).then(|| exchange.call(false));
+        raw.startup = Some(Startup { boot: Arc::from([]), given: given.clone(), at_exit, tail });
+        let mut request = Request::check(raw)?;
+        request.notes.extend(note);
+        if let Some(startup) = &mut request.startup {
+            let folder = request.cwd.as_os_str().as_bytes();
+            if let Some(state) = &before {
+                startup.boot = state.restore(&request.environment.block("", folder)).into();
+            }
+        }
+        request.report = early.then_some(report);
+        Ok(Self { run: Run::begin(request)?, exchange, given, before })
+    }
+}

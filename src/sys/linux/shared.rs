@@ -1,0 +1,56 @@
+//! Files and pipes without a name that a process of the same user can open by a path.
+
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use super::{anonymous_file, pipe_cloexec};
+
+/// A descriptor of this process with a path; the path is good for as long as this is there.
+#[derive(Debug)]
+pub struct Shared {
+    fd: OwnedFd,
+    path: PathBuf,
+}
+
+impl Shared {
+    fn new(fd: OwnedFd) -> Self {
+        let path = PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), fd.as_raw_fd()));
+        Self { fd, path }
+    }
+
+    /// A file that holds these bytes.
+    pub fn file(bytes: &[u8]) -> io::Result<Self> {
+        anonymous_file(bytes).map(Self::new)
+    }
+
+    /// The writing end of a pipe, and its other end, which does not block.
+    pub fn pipe() -> io::Result<(Self, OwnedFd)> {
+        let (read, write) = pipe_cloexec()?;
+        crate::sys::set_nonblocking(&read)?;
+        Ok((Self::new(write), read))
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Empties the file.
+    pub fn clear(&self) -> io::Result<()> {
+        std::fs::File::from(self.fd.try_clone()?).set_len(0)
+    }
+
+    /// What the file holds now.
+    pub fn read(&self) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let file = std::fs::File::from(self.fd.try_clone()?);
+        let mut chunk = vec![0_u8; 64 * 1024];
+        loop {
+            match std::os::unix::fs::FileExt::read_at(&file, &mut chunk, bytes.len() as u64)? {
+                0 => return Ok(bytes),
+                count => bytes.extend_from_slice(&chunk[..count]),
+            }
+        }
+    }
+}
