@@ -4,11 +4,12 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
+use super::context::Context;
 use super::output;
 use super::shell::{Function, Shell};
 use super::text;
 use super::told::Told;
-use super::walk::{After, Context, Walker};
+use super::walk::{After, Walker};
 use crate::safety::command::{Command, Input, Redirect};
 use crate::safety::level::Confidence;
 use crate::safety::read::Span;

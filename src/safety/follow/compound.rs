@@ -2,8 +2,9 @@
 
 use std::rc::Rc;
 
+use super::context::Context;
 use super::shell::{Function, Shell, hole, number};
-use super::walk::{After, Context, Walker};
+use super::walk::{After, Walker};
 use crate::safety::read::{AndOr, Kind, List, Word};
 use crate::safety::value::Value;
 

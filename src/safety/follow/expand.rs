@@ -1,10 +1,11 @@
 //! Words to their values.
 
+use super::context::Context;
 use super::output;
 use super::parameter::Expanded;
 use super::shell::{Shell, hole, number};
 use super::text::{PARTING, push_closed, push_open};
-use super::walk::{Context, Walker};
+use super::walk::Walker;
 use super::{braces, parameter};
 use crate::safety::read::{Kind, List, Nested, Part, Word};
 use crate::safety::value::{Piece, Value};

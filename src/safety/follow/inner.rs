@@ -3,9 +3,10 @@
 use std::rc::Rc;
 
 use super::call::Call;
+use super::context::Context;
 use super::shell::Shell;
 use super::text;
-use super::walk::{After, Context, Walker};
+use super::walk::{After, Walker};
 use crate::safety::command::{Input, Source};
 use crate::safety::level::Confidence;
 use crate::safety::read::{Span, read};

@@ -4,11 +4,13 @@ mod braces;
 mod builtins;
 mod call;
 mod compound;
+mod context;
 mod expand;
 mod filter;
 mod inner;
 mod output;
 mod parameter;
+mod printed;
 mod shell;
 mod simple;
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! `$x` and `${x…}`
 
+use super::context::Context;
 use super::shell::{Shell, hole, number};
-use super::walk::{Context, Walker};
+use super::walk::Walker;
 use crate::safety::glob::Glob;
 use crate::safety::read::{Parameter, Part};
 use crate::safety::value::{Piece, Value};

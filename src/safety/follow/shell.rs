@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::walk::Origin;
+use super::context::Origin;
 use crate::safety::command::{Input, Redirect};
 use crate::safety::read::Node;
 use crate::safety::value::{Piece, Value};

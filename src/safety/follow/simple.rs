@@ -1,8 +1,9 @@
 //! A simple command as it is written: its words expanded, its assignments made.
 
 use super::call::Call;
+use super::context::Context;
 use super::shell::{Shell, hole};
-use super::walk::{After, Context, Walker};
+use super::walk::{After, Walker};
 use crate::safety::command::{Command, Input};
 use crate::safety::read::{Assignment, Part, Simple, Word};
 use crate::safety::unwrap::{Inner, unwrap};

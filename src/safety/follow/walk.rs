@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 use std::rc::Rc;
 
+use super::context::{Context, Origin};
+use super::printed::one_printed;
 use super::shell::{Environment, Function, Shell, hole};
 use super::told::Told;
 use crate::safety::command::{Input, Redirect, Scene, Source};
 use crate::safety::level::Confidence;
-use crate::safety::read::{
-    AndOr, Fault, Heredoc, Join, Kind, List, Node, Pipeline, Redirection, Span, Word, heads, read,
-};
+use crate::safety::read::{AndOr, Fault, Join, Kind, List, Node, Pipeline, Redirection, Span, heads, read};
 use crate::safety::unwrap::Custom;
 use crate::safety::value::{Piece, Value};
 
@@ -19,53 +19,6 @@ const MAX_STEPS: usize = 60_000;
 const MAX_DEPTH: usize = 40;
 /// Longer texts are left to our own reader alone: the witness would take too long.
 const MAX_WITNESSED: usize = 64 * 1024;
-/// The text that commands stand in.
-#[derive(Clone, Debug)]
-pub struct Origin {
-    /// All of it.
-    pub text: Rc<str>,
-    /// The bodies of its heredocs.
-    pub heredocs: Rc<[Heredoc]>,
-    /// Where it stands in the command, unless it is the command.
-    pub fixed: Option<Span>,
-}
-
-/// Where in all of it a command stands.
-#[derive(Clone, Debug)]
-pub struct Context {
-    /// Its text.
-    pub origin: Origin,
-    /// The chain that it came through.
-    pub via: Rc<Vec<String>>,
-    /// How sure it is that it runs as it stands.
-    pub confidence: Confidence,
-    /// How deep it is.
-    pub depth: usize,
-    /// It may not run: behind `&&`, in a branch or a loop.
-    pub conditional: bool,
-    /// It runs beside something else.
-    pub forked: bool,
-    /// It stands in a function that is not called.
-    pub uncalled: bool,
-    /// It is listed among the commands; a guess is not.
-    pub listed: bool,
-    /// It runs on another machine.
-    pub elsewhere: bool,
-}
-
-impl Context {
-    /// One level further in.
-    pub fn inside(&self, via: &str) -> Self {
-        let mut inside = self.clone();
-        Rc::make_mut(&mut inside.via).push(via.to_owned());
-        inside.depth += 1;
-        inside
-    }
-
-    pub(super) fn maybe(&self) -> Self {
-        Self { conditional: true, ..self.clone() }
-    }
-}
 
 /// Follows one command with all that it nests.
 pub struct Walker<'a> {
@@ -224,21 +177,6 @@ impl<'a> Walker<'a> {
         shell.clone()
     }
 
-    /// Follows commands in a subshell of their own, and says what they print.
-    pub(super) fn printed(&mut self, shell: &mut Shell, list: &List, context: &Context) -> Option<Value> {
-        self.subshell(shell, |walker, shell| match list.as_slice() {
-            [] => Some(Value::default()),
-            [AndOr { pipelines, .. }] if pipelines.len() == 1 => {
-                walker.pipeline(shell, &pipelines[0].1, context).output
-            }
-            _ => {
-                let alone = prints_last(shell, list);
-                let printed = walker.list(shell, list, context).filter(|_| alone);
-                if list.len() > 1 { printed.and_then(|printed| wherever(shell, printed)) } else { printed }
-            }
-        })
-    }
-
     /// Follows a list; what its last command prints.
     pub(super) fn list(&mut self, shell: &mut Shell, list: &List, context: &Context) -> Option<Value> {
         let mut printed = None;
@@ -386,7 +324,7 @@ impl<'a> Walker<'a> {
                 }
                 "<<<" => {
                     let mut text = target.clone();
-                    text.push(crate::safety::value::Piece::Text("\n".to_owned()));
+                    text.push(Piece::Text("\n".to_owned()));
                     Some((Input::Text(text, Source::HereString), redirection.target.span.clone()))
                 }
                 "<" if target.prefix().starts_with("/dev/fd/") => Some((Input::Opaque(None), 0..0)),
@@ -420,80 +358,4 @@ impl<'a> Walker<'a> {
             *called |= function.number == number;
         }
     }
-}
-
-/// Whether only the last command of a list prints, and surely runs where anything is printed: `cd x && pwd`.
-fn prints_last(shell: &Shell, list: &List) -> bool {
-    if let [AndOr { pipelines, .. }] = list.as_slice()
-        && pipelines.iter().skip(1).all(|(join, _)| *join == Join::Or)
-    {
-        return true;
-    }
-    let mut all = list.iter().flat_map(|entry| &entry.pipelines).peekable();
-    while let Some((join, pipeline)) = all.next() {
-        if all.peek().is_none() {
-            return *join == Join::And || list.last().is_some_and(|last| last.pipelines.len() == 1);
-        }
-        if *join != Join::And && !list.iter().any(|entry| std::ptr::eq(&entry.pipelines[0].1, pipeline)) {
-            return false;
-        }
-        if !is_silent(shell, pipeline) {
-            return false;
-        }
-    }
-    false
-}
-
-/// Whether it prints nothing.
-fn is_silent(shell: &Shell, pipeline: &Pipeline) -> bool {
-    let [Node { kind: Kind::Simple(simple), .. }] = pipeline.commands.as_slice() else { return false };
-    let away =
-        |redirect: &Redirection| matches!(redirect.op, ">" | "&>" | ">>") && redirect.fd.is_none_or(|fd| fd == 1);
-    let mut words = simple.words.iter().map(Word::bare);
-    let head = words.by_ref().find(|word| !matches!(word, Some("builtin" | "command")));
-    let silent = match head {
-        None => simple.words.is_empty(),
-        Some(Some(name @ ("cd" | ":" | "true" | "set" | "unset" | "umask" | "shift"))) => {
-            !shell.functions.contains_key(name) && !words.any(|word| word == Some("-"))
-        }
-        Some(_) => false,
-    };
-    silent || simple.redirects.iter().any(away)
-}
-
-/// What is printed where a `cd` before it may have failed: any of the folders.
-fn wherever(shell: &Shell, printed: Value) -> Option<Value> {
-    if shell.folders.len() < 2 {
-        return Some(printed);
-    }
-    if printed.known()?.trim_end() != shell.cwd().known()? {
-        return None;
-    }
-    let folders = shell.folders.iter().map(|folder| folder.known().map(str::to_owned)).collect::<Option<_>>()?;
-    let mut any = Value::default();
-    any.push(Piece::OneOf(folders));
-    Some(any)
-}
-
-/// What `a || b` prints: that of one of them, as far as the two agree. Programs that are looked for have their names.
-fn one_printed(one: Option<Value>, other: Option<Value>) -> Option<Value> {
-    let (one, other) = (one?, other?);
-    if one == other {
-        return Some(one);
-    }
-    let texts = |value: &Value| match value.pieces() {
-        [Piece::OneOf(texts)] => Some(texts.clone()),
-        [Piece::Hole(_), Piece::Text(name)] if name.starts_with('/') => Some(vec![format!("/usr/bin{name}")]),
-        _ => value.known().map(|text| vec![text.trim_end_matches('\n').to_owned()]),
-    };
-    if let (Some(mut all), Some(more)) = (texts(&one), texts(&other)) {
-        all.extend(more);
-        let mut any = Value::default();
-        any.push(Piece::OneOf(all));
-        return Some(any);
-    }
-    let same = one.prefix().chars().zip(other.prefix().chars()).take_while(|(one, other)| one == other);
-    let mut known = Value::of(same.map(|(next, _)| next).collect::<String>());
-    known.push(Piece::Hole(false));
-    Some(known)
 }

@@ -1,0 +1,54 @@
+//! Where a command stands.
+
+use std::rc::Rc;
+
+use crate::safety::level::Confidence;
+use crate::safety::read::{Heredoc, Span};
+
+/// The text that commands stand in.
+#[derive(Clone, Debug)]
+pub struct Origin {
+    /// All of it.
+    pub text: Rc<str>,
+    /// The bodies of its heredocs.
+    pub heredocs: Rc<[Heredoc]>,
+    /// Where it stands in the command, unless it is the command.
+    pub fixed: Option<Span>,
+}
+
+/// Where in all of it a command stands.
+#[derive(Clone, Debug)]
+pub struct Context {
+    /// Its text.
+    pub origin: Origin,
+    /// The chain that it came through.
+    pub via: Rc<Vec<String>>,
+    /// How sure it is that it runs as it stands.
+    pub confidence: Confidence,
+    /// How deep it is.
+    pub depth: usize,
+    /// It may not run: behind `&&`, in a branch or a loop.
+    pub conditional: bool,
+    /// It runs beside something else.
+    pub forked: bool,
+    /// It stands in a function that is not called.
+    pub uncalled: bool,
+    /// It is listed among the commands; a guess is not.
+    pub listed: bool,
+    /// It runs on another machine.
+    pub elsewhere: bool,
+}
+
+impl Context {
+    /// One level further in.
+    pub fn inside(&self, via: &str) -> Self {
+        let mut inside = self.clone();
+        Rc::make_mut(&mut inside.via).push(via.to_owned());
+        inside.depth += 1;
+        inside
+    }
+
+    pub(super) fn maybe(&self) -> Self {
+        Self { conditional: true, ..self.clone() }
+    }
+}
