@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
-use super::context::Context;
+use super::context::{Context, MAX_DEPTH};
 use super::output;
 use super::shell::{Function, Shell};
 use super::text;
@@ -44,7 +44,7 @@ impl Walker<'_> {
     /// A call with all its words known as far as they can be.
     pub(super) fn call(&mut self, shell: &mut Shell, call: Call, context: &Context) -> After {
         self.step(2 + call.argv.len() / 4);
-        if context.depth > 40 || self.is_over() {
+        if context.depth > MAX_DEPTH || self.is_over() {
             self.complete = false;
             return After::default();
         }

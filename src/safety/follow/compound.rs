@@ -52,10 +52,7 @@ impl Walker<'_> {
                     }
                     let mut branch = self.copy(shell);
                     self.list(&mut branch, body, &context.maybe());
-                    result = Some(match result {
-                        Some(result) => result.join(branch, self.environment),
-                        None => branch,
-                    });
+                    result = Some(self.either(result, branch));
                 }
                 self.settle(shell, result, any);
             }
@@ -97,8 +94,10 @@ impl Walker<'_> {
     /// After branches: one of them ran, or none.
     fn settle(&mut self, shell: &mut Shell, branches: Option<Shell>, one_ran: bool) {
         let Some(branches) = branches else { return };
-        let before = std::mem::replace(shell, Shell::new(Value::default(), Vec::new()));
-        *shell = if one_ran { branches } else { branches.join(before, self.environment) };
+        let before = std::mem::replace(shell, branches);
+        if !one_ran {
+            shell.join(before, self.environment);
+        }
     }
 
     fn condition(&mut self, shell: &mut Shell, arms: &[(List, List)], otherwise: &List, context: &Context) {
@@ -112,15 +111,13 @@ impl Walker<'_> {
             let mut branch = self.copy(shell);
             branch.exits = exits;
             self.list(&mut branch, body, &maybe);
-            result = Some(match result {
-                Some(result) => result.join(branch, self.environment),
-                None => branch,
-            });
+            result = Some(self.either(result, branch));
         }
         let mut branch = self.copy(shell);
         self.list(&mut branch, otherwise, &maybe);
         if let Some(result) = result {
-            *shell = result.join(branch, self.environment);
+            *shell = result;
+            shell.join(branch, self.environment);
         }
     }
 
@@ -133,8 +130,7 @@ impl Walker<'_> {
             self.round(&mut round, body, &maybe);
             round.ended = false;
             let changed = round.differs(shell);
-            let before = std::mem::replace(shell, Shell::new(Value::default(), Vec::new()));
-            *shell = before.join(round, self.environment);
+            shell.join(round, self.environment);
             if !changed {
                 break;
             }
@@ -168,8 +164,7 @@ impl Walker<'_> {
             }
         }
         if let Some(skipped) = skipped {
-            let done = std::mem::replace(shell, Shell::new(Value::default(), Vec::new()));
-            *shell = done.join(skipped, self.environment);
+            shell.join(skipped, self.environment);
         }
     }
 

@@ -5,6 +5,9 @@ use std::rc::Rc;
 use crate::safety::level::Confidence;
 use crate::safety::read::{Heredoc, Span};
 
+/// Scripts in scripts, functions in functions.
+pub(super) const MAX_DEPTH: usize = 40;
+
 /// The text that commands stand in.
 #[derive(Clone, Debug)]
 pub struct Origin {
@@ -35,8 +38,6 @@ pub struct Context {
     pub uncalled: bool,
     /// It is listed among the commands; a guess is not.
     pub listed: bool,
-    /// It runs on another machine.
-    pub elsewhere: bool,
 }
 
 impl Context {

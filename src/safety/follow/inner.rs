@@ -162,7 +162,6 @@ impl Walker<'_> {
         let mut inside = context.inside(via);
         inside.confidence = inside.confidence.max(confidence);
         inside.listed &= listed || confidence == Confidence::Exact;
-        inside.elsewhere |= elsewhere;
         // What a container or a pod holds is not what these folders hold here.
         if elsewhere && !is_remote(call) {
             inside.confidence = inside.confidence.max(Confidence::Partial);

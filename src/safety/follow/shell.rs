@@ -242,10 +242,13 @@ impl Shell {
         }
     }
 
-    /// Either this state or that one.
-    pub fn join(mut self, other: Self, environment: Environment<'_>) -> Self {
+    /// It may also be in that state.
+    pub fn join(&mut self, other: Self, environment: Environment<'_>) {
         if self.ended != other.ended {
-            return if self.ended { other } else { self };
+            if self.ended {
+                *self = other;
+            }
+            return;
         }
         if Rc::ptr_eq(&self.variables, &other.variables) && self.forgetful == other.forgetful {
             // Nothing was set on either way.
@@ -261,9 +264,8 @@ impl Shell {
             }
         }
         if self.args != other.args {
-            self.args = either(Some(self.args), Some(other.args)).unwrap_or_default();
+            self.args = either(Some(std::mem::take(&mut self.args)), Some(other.args)).unwrap_or_default();
         }
-        self
     }
 
     fn join_variables(&mut self, other: &Self, environment: Environment<'_>) {

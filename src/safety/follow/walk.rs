@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use super::context::{Context, Origin};
+use super::context::{Context, MAX_DEPTH, Origin};
 use super::printed::one_printed;
 use super::shell::{Environment, Function, Shell, hole};
 use super::told::Told;
@@ -15,8 +15,6 @@ use crate::safety::value::{Piece, Value};
 
 /// Commands, words and parts that are followed in all; a script that comes to more is not judged whole.
 const MAX_STEPS: usize = 60_000;
-/// Scripts in scripts, functions in functions.
-const MAX_DEPTH: usize = 40;
 /// Longer texts are left to our own reader alone: the witness would take too long.
 const MAX_WITNESSED: usize = 64 * 1024;
 
@@ -100,7 +98,6 @@ impl<'a> Walker<'a> {
             forked: false,
             uncalled: false,
             listed: true,
-            elsewhere: false,
         };
         let mut shell = Shell::new(Value::of(self.scene.cwd.as_str()), args);
         shell.input = input;
@@ -217,8 +214,7 @@ impl<'a> Walker<'a> {
                     None => self.copy(shell),
                 };
                 let after = self.pipeline(&mut other, pipeline, &context.maybe());
-                let before = std::mem::replace(shell, Shell::new(Value::default(), Vec::new()));
-                *shell = before.join(other, self.environment);
+                shell.join(other, self.environment);
                 after
             };
             succeeds = after.succeeds;
@@ -231,17 +227,16 @@ impl<'a> Walker<'a> {
             }
         }
         if let Some(failed) = failed {
-            let done = std::mem::replace(shell, Shell::new(Value::default(), Vec::new()));
-            *shell = done.join(failed, self.environment);
+            shell.join(failed, self.environment);
         }
         printed
     }
 
-    fn either(&mut self, one: Option<Shell>, other: Shell) -> Shell {
-        match one {
-            Some(one) => one.join(other, self.environment),
-            None => other,
-        }
+    /// One of two states, where there is a first one.
+    pub(super) fn either(&self, one: Option<Shell>, other: Shell) -> Shell {
+        let Some(mut one) = one else { return other };
+        one.join(other, self.environment);
+        one
     }
 
     pub(super) fn pipeline(&mut self, shell: &mut Shell, pipeline: &Pipeline, context: &Context) -> After {
@@ -347,8 +342,7 @@ impl<'a> Walker<'a> {
         shell.ended &= states.is_empty();
         for mut state in states {
             state.ended = false;
-            let before = std::mem::replace(shell, Shell::new(Value::default(), Vec::new()));
-            *shell = before.join(state, self.environment);
+            shell.join(state, self.environment);
         }
     }
 
