@@ -84,7 +84,7 @@ impl Walker<'_> {
                 {
                     let mut words = vec![Value::of("printf")];
                     words.extend_from_slice(rest);
-                    let printed = super::output::of(&words, shell.cwd(), &shell.input, None);
+                    let printed = super::output::of(&words, shell.cwd(), &shell.input, || None);
                     shell.set(name, vec![printed.unwrap_or_else(hole)], self.environment);
                 }
             }

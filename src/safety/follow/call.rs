@@ -60,12 +60,12 @@ impl Walker<'_> {
         }
         let redirects: Vec<Redirect> = call.redirects.iter().chain(&shell.redirects).cloned().collect();
         let own = call.redirects.len();
-        let temp = shell
-            .get("TMPDIR", self.environment)
-            .and_then(|values| values.first().and_then(Value::known).map(str::to_owned));
+        let temp = || {
+            let values = shell.get("TMPDIR", self.environment)?;
+            values.first()?.known().filter(|folder| !folder.is_empty()).map(str::to_owned)
+        };
         if !redirects[..own].iter().any(|redirect| redirect.writes_file() && redirect.fd.is_none_or(|fd| fd == 1)) {
-            after.output =
-                output::of(&call.argv, shell.cwd(), &call.input, temp.as_deref().filter(|temp| !temp.is_empty()));
+            after.output = output::of(&call.argv, shell.cwd(), &call.input, temp);
         }
         let folders = Rc::clone(&shell.folders);
         let command = Command {

@@ -7,8 +7,8 @@ use crate::safety::tables::shell_code::is_printed_by;
 use crate::safety::unwrap::found;
 use crate::safety::value::{Piece, Value};
 
-/// What a command prints; `None` where that cannot be known.
-pub(super) fn of(argv: &[Value], cwd: &Value, input: &Input, temp: Option<&str>) -> Option<Value> {
+/// What a command prints; `None` where that cannot be known. `temp` looks up the folder for temporary files.
+pub(super) fn of(argv: &[Value], cwd: &Value, input: &Input, temp: impl FnOnce() -> Option<String>) -> Option<Value> {
     let name = argv.first()?.base_name()?;
     let args = &argv[1..];
     if is_printed_by(name, args.first().and_then(Value::known)) {
@@ -22,7 +22,7 @@ pub(super) fn of(argv: &[Value], cwd: &Value, input: &Input, temp: Option<&str>)
             Input::Text(value, _) if args.is_empty() || args[0].known() == Some("-") => Some(value.clone()),
             _ => None,
         },
-        "mktemp" => Some(mktemp(args, temp)),
+        "mktemp" => Some(mktemp(args, temp())),
         "dirname" => {
             let path = args.last()?.known()?.trim_end_matches('/');
             Some(Value::of(match path.rsplit_once('/') {
@@ -240,8 +240,8 @@ fn printf(args: &[Value]) -> Option<Value> {
 }
 
 /// A fresh name in the folder for temporary files.
-fn mktemp(args: &[Value], temp: Option<&str>) -> Value {
-    let mut folder = temp.unwrap_or("/tmp").to_owned();
+fn mktemp(args: &[Value], temp: Option<String>) -> Value {
+    let mut folder = temp.unwrap_or_else(|| "/tmp".to_owned());
     let mut template = None;
     let mut words = args.iter();
     while let Some(word) = words.next() {
