@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::request::Request;
-use crate::safety::{Environment, Finding, Setting, Verdict, analyze};
+use crate::safety::{Environment, Finding, Setting, Verdict, findings};
 use crate::sys;
 
 /// A longer command is not judged on the caller's thread.
@@ -29,13 +29,12 @@ pub(super) fn judge(request: &mut Request) -> Result<(), Error> {
         args: &request.args,
         stdin: request.stdin.as_deref().and_then(|bytes| std::str::from_utf8(bytes).ok()),
     };
-    let analysis = analyze(&request.command, setting, &guard.policy);
+    let findings = findings(&request.command, setting, &guard.policy);
     let refused = if guard.denies_ask { Verdict::Ask } else { Verdict::Deny };
-    if analysis.verdict >= refused {
-        let message = analysis.findings.first().map(|finding| finding.message.clone()).unwrap_or_default();
-        return Err(Error::Blocked { message, findings: analysis.findings });
+    if let Some(strictest) = findings.first().filter(|finding| finding.level >= refused) {
+        return Err(Error::Blocked { message: strictest.message.clone(), findings });
     }
-    request.notes.extend(analysis.findings.iter().map(note));
+    request.notes.extend(findings.iter().map(note));
     request.notes.dedup();
     Ok(())
 }

@@ -44,28 +44,19 @@ pub struct Setting<'a> {
     pub stdin: Option<&'a str>,
 }
 
+/// Says what rules find in a command, the strictest first: all that has to be known to let it through or not.
+pub fn findings(command: &str, setting: Setting<'_>, policy: &Policy) -> Vec<Finding> {
+    let scene = scene(setting);
+    let walker = follow(command, setting, policy, &scene);
+    Judge::new(command, setting, policy, &scene).findings(command, &walker)
+}
+
 /// Says what a command does.
 pub fn analyze(command: &str, setting: Setting<'_>, policy: &Policy) -> Analysis {
     let scene = scene(setting);
-    let mut walker = Walker::new(setting.environment, &scene, &policy.wrappers);
-    if command.contains('\0') || command.len() > MAX_COMMAND {
-        walker.complete = false;
-    } else {
-        let args = std::iter::once(Value::of("bash")).chain(setting.args.iter().map(Value::of)).collect();
-        let input = setting.stdin.map_or(Input::Inherited, |text| Input::Text(Value::of(text), Source::Pipe));
-        walker.command(command, args, input);
-    }
-    let judge = Judge { scene: &scene, policy, environment: setting.environment, units: Utf16::new(command) };
-    let mut findings = Vec::new();
-    for told in &walker.told {
-        judge.told(told, &mut findings);
-    }
-    if !walker.complete {
-        findings.extend(judge.incomplete(command));
-    }
-    // The strictest first; of the same level, as they stand.
-    findings.sort_by_key(|finding| std::cmp::Reverse(finding.level));
-    findings.truncate(MAX_FINDINGS);
+    let walker = follow(command, setting, policy, &scene);
+    let judge = Judge::new(command, setting, policy, &scene);
+    let findings = judge.findings(command, &walker);
     let listed: Vec<&Told> = walker.told.iter().filter(|told| told.listed).collect();
     let reads = listed.iter().filter(|told| !told.argv.is_empty() || !told.redirects.is_empty());
     let worst = reads.map(|told| judge.read_only(told)).max().unwrap_or(ReadOnly::Yes);
@@ -78,6 +69,19 @@ pub fn analyze(command: &str, setting: Setting<'_>, policy: &Policy) -> Analysis
         findings,
         commands: listed.into_iter().map(|told| judge.unit(told)).collect(),
     }
+}
+
+/// Reads a command and follows all that it comes to.
+fn follow<'a>(command: &str, setting: Setting<'a>, policy: &'a Policy, scene: &'a Scene) -> Walker<'a> {
+    let mut walker = Walker::new(setting.environment, scene, &policy.wrappers);
+    if command.contains('\0') || command.len() > MAX_COMMAND {
+        walker.complete = false;
+    } else {
+        let args = std::iter::once(Value::of("bash")).chain(setting.args.iter().map(Value::of)).collect();
+        let input = setting.stdin.map_or(Input::Inherited, |text| Input::Text(Value::of(text), Source::Pipe));
+        walker.command(command, args, input);
+    }
+    walker
 }
 
 fn scene(setting: Setting<'_>) -> Scene {
@@ -95,7 +99,26 @@ struct Judge<'a> {
     units: Utf16,
 }
 
-impl Judge<'_> {
+impl<'a> Judge<'a> {
+    fn new(command: &str, setting: Setting<'a>, policy: &'a Policy, scene: &'a Scene) -> Self {
+        Self { scene, policy, environment: setting.environment, units: Utf16::new(command) }
+    }
+
+    /// What the rules find in all of it.
+    fn findings(&self, command: &str, walker: &Walker<'_>) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        for told in &walker.told {
+            self.told(told, &mut findings);
+        }
+        if !walker.complete {
+            findings.extend(self.incomplete(command));
+        }
+        // The strictest first; of the same level, as they stand.
+        findings.sort_by_key(|finding| std::cmp::Reverse(finding.level));
+        findings.truncate(MAX_FINDINGS);
+        findings
+    }
+
     fn level(&self, rule: &Rule) -> Verdict {
         self.policy.levels.get(rule.id).copied().unwrap_or(rule.level)
     }

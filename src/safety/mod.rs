@@ -23,7 +23,7 @@ mod value;
 
 pub use analysis::{Analysis, CommandUnit, Finding, ReadOnly, RedirectUnit, Word};
 pub use command::{Command, Input, Redirect, Scene, Source};
-pub use engine::{Policy, Setting, analyze};
+pub use engine::{Policy, Setting, analyze, findings};
 pub use follow::Environment;
 pub use level::{Confidence, Verdict};
 pub use rules::{RULES, Rule};

@@ -1,14 +1,14 @@
 use std::collections::HashSet;
 
 use super::{RULES, Rule};
-use crate::safety::{Confidence, Environment, Finding, Policy, Setting, Verdict, analyze};
+use crate::safety::{Confidence, Environment, Finding, Policy, Setting, Verdict, findings};
 
 /// What the engine finds in the scene that rule files are written for.
 pub fn judge(command: &str) -> Vec<Finding> {
     let environment = "HOME=/home/dev\0USER=dev\0PATH=/usr/local/bin:/usr/bin:/bin\0LANG=C.UTF-8\0";
     let environment = Environment(environment);
     let setting = Setting { cwd: "/home/dev/project", home: "/home/dev", environment, ..Setting::default() };
-    analyze(command, setting, &Policy::default()).findings
+    findings(command, setting, &Policy::default())
 }
 
 fn finds(rule: &Rule, command: &str) -> bool {
