@@ -2,7 +2,6 @@
 
 use super::inner::Inner;
 use super::items::words;
-use super::words::after;
 use crate::safety::command::Command;
 use crate::safety::options::{Parsed, Spec, parse};
 use crate::safety::value::Value;
@@ -172,7 +171,7 @@ fn settings(parsed: &Parsed, subcommand: &str, rest: &[Value], found: &mut Vec<I
         let Some(word) = &given.value else { continue };
         let Some((name, _)) = word.prefix().split_once('=') else { continue };
         let lower = name.to_ascii_lowercase();
-        let value = after(word, name.len() + 1);
+        let value = word.after(name.len() + 1);
         if let Some(alias) = lower.strip_prefix("alias.") {
             if alias.trim_end_matches(".command").eq_ignore_ascii_case(subcommand) {
                 found.extend(alias_command(&value, rest));
@@ -184,7 +183,7 @@ fn settings(parsed: &Parsed, subcommand: &str, rest: &[Value], found: &mut Vec<I
             {
                 continue;
             }
-            let script = if value.prefix().starts_with('!') { after(&value, 1) } else { value };
+            let script = if value.prefix().starts_with('!') { value.after(1) } else { value };
             found.extend(known_script(script, "git -c"));
         }
     }
@@ -193,7 +192,7 @@ fn settings(parsed: &Parsed, subcommand: &str, rest: &[Value], found: &mut Vec<I
 /// What an alias comes to with the words behind it.
 fn alias_command(value: &Value, rest: &[Value]) -> Option<Inner> {
     if value.prefix().starts_with('!') {
-        let mut script = after(value, 1);
+        let mut script = value.after(1);
         for word in rest {
             script.push(crate::safety::value::Piece::Text(" ".to_owned()));
             script.extend(word);

@@ -4,7 +4,6 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use super::inner::Inner;
-use super::words::after;
 use crate::safety::command::Command;
 use crate::safety::options::{Spec, parse};
 use crate::safety::value::Value;
@@ -143,7 +142,7 @@ pub(super) fn behind(value: &Value, begins: &[&str]) -> Option<Value> {
     let skipped = value.prefix().len() - text.len();
     let begin =
         begins.iter().find(|begin| text.get(..begin.len()).is_some_and(|head| head.eq_ignore_ascii_case(begin)))?;
-    Some(after(value, skipped + begin.len()))
+    Some(value.after(skipped + begin.len()))
 }
 
 /// `cmake -E rm -rf DIR`

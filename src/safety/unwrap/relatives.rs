@@ -2,7 +2,7 @@
 
 use super::escapes::tcl_lines;
 use super::inner::Inner;
-use super::words::{after, is_stdin, variable};
+use super::words::{is_stdin, variable};
 use crate::safety::command::{Command, Input};
 use crate::safety::level::Confidence;
 use crate::safety::options::{Spec, parse};
@@ -58,7 +58,7 @@ pub(super) fn ansible(command: &Command) -> Vec<Inner> {
             _ if text.starts_with("cmd=") => 4,
             _ => break,
         };
-        script = after(&script, blanks + length);
+        script = script.after(blanks + length);
     }
     let mut inner = Inner::script(script, format!("ansible -m {module}"));
     if let Some(Inner::Script { elsewhere, .. }) = &mut inner {
@@ -72,7 +72,7 @@ pub(super) fn nodemon(command: &Command) -> Vec<Inner> {
     let args = command.args();
     let given = args.iter().enumerate().find_map(|(at, word)| match word.known() {
         Some("--exec" | "-x") => Some((args.get(at + 1)?.clone(), at + 2)),
-        _ => word.prefix().starts_with("--exec=").then(|| (after(word, "--exec=".len()), at + 1)),
+        _ => word.prefix().starts_with("--exec=").then(|| (word.after("--exec=".len()), at + 1)),
     });
     let Some((line, next)) = given else { return Vec::new() };
     let plain = line.known().filter(|line| !line.contains(|next: char| "'\"\\$`;&|<>(){}*?#~\n".contains(next)));

@@ -3,7 +3,7 @@
 use super::inner::Inner;
 use super::relatives;
 use super::stdin::from_stdin;
-use super::words::{after, is_stdin, is_substitution, joined};
+use super::words::{is_stdin, is_substitution, joined};
 use crate::safety::command::{Command, Input};
 use crate::safety::level::Confidence;
 use crate::safety::value::{Piece, Value};
@@ -155,7 +155,7 @@ impl Options {
     /// Returns how many further words it took.
     fn long(&mut self, long: &str, word: &Value, next: Option<&Value>, kind: Kind) -> usize {
         let (name, attached) = match long.split_once('=') {
-            Some((name, _)) => (name, Some(after(word, name.len() + 3))),
+            Some((name, _)) => (name, Some(word.after(name.len() + 3))),
             None => (long, None),
         };
         if name == "help" || name == "version" {
@@ -184,7 +184,7 @@ impl Options {
         for (index, letter) in text.char_indices().skip(1) {
             match letter {
                 'c' | 'C' if on && kind == Kind::Fish => {
-                    let rest = after(word, index + 1);
+                    let rest = word.after(index + 1);
                     if rest.pieces().is_empty() {
                         self.scripts.extend(next.cloned());
                         return 1;

@@ -38,19 +38,7 @@ pub(super) fn variable(word: &Value) -> Option<(String, Value)> {
     if !(first == '_' || first.is_ascii_alphabetic()) || !letters.all(plain) {
         return None;
     }
-    Some((name.to_owned(), after(word, name.len() + 1)))
-}
-
-/// The word from this byte of its known beginning on.
-pub(super) fn after(word: &Value, from: usize) -> Value {
-    let mut rest = Value::default();
-    for (index, piece) in word.pieces().iter().enumerate() {
-        match piece {
-            Piece::Text(text) if index == 0 => rest.push(Piece::Text(text.get(from..).unwrap_or_default().to_owned())),
-            piece => rest.push(piece.clone()),
-        }
-    }
-    rest
+    Some((name.to_owned(), word.after(name.len() + 1)))
 }
 
 /// Whether it names standard input.

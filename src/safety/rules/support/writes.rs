@@ -4,7 +4,7 @@ use super::paths::{Ground, join};
 use crate::safety::command::Command;
 use crate::safety::options::{Parsed, Spec, parse};
 use crate::safety::tables::files::{COPY, CURL, INSTALL, LINK, PERL, RSYNC, SED, SHRED, TEE, TRUNCATE, WGET};
-use crate::safety::value::{Piece, Value};
+use crate::safety::value::Value;
 
 /// Calls back with each file that the command writes, and the folder that it is to be seen from: what redirects name,
 /// and what programs take as the place to write to.
@@ -107,8 +107,5 @@ fn copies(command: &Command, spec: &Spec, found: &mut impl FnMut(&Value, &Value)
 
 /// What stands behind a beginning, such as the file in `of=FILE`.
 fn value_of(word: &Value, start: &str) -> Option<Value> {
-    let rest = word.prefix().strip_prefix(start)?;
-    let mut value = Value::of(rest);
-    word.pieces().iter().skip(1).for_each(|piece: &Piece| value.push(piece.clone()));
-    Some(value)
+    word.prefix().starts_with(start).then(|| word.after(start.len()))
 }

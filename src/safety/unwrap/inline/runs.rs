@@ -196,7 +196,7 @@ impl Program<'_> {
         for text in texts {
             if text.prefix().trim_start().starts_with('|') {
                 let skipped = text.prefix().len() - text.prefix().trim_start().len() + 1;
-                self.script(&Item::Text(crate::safety::unwrap::words::after(text, skipped)));
+                self.script(&Item::Text(text.after(skipped)));
             } else if let Some(script) = text.known().and_then(|known| known.trim_end().strip_suffix('|')) {
                 self.script(&Item::of(script.trim_end()));
             }

@@ -5,7 +5,6 @@ use super::program::Program;
 use crate::safety::unwrap::flat::Flat;
 use crate::safety::unwrap::items::words;
 use crate::safety::unwrap::matches::as_glob;
-use crate::safety::unwrap::words::after;
 use crate::safety::value::{Piece, Value};
 
 impl Program<'_> {
@@ -71,7 +70,7 @@ impl Program<'_> {
     /// `~` at the beginning as the home.
     fn with_home(&self, text: &Value) -> Value {
         let rest = match text.prefix().strip_prefix('~') {
-            Some(rest) if rest.is_empty() || rest.starts_with('/') => after(text, 1),
+            Some(rest) if rest.is_empty() || rest.starts_with('/') => text.after(1),
             _ => return text.clone(),
         };
         let mut whole = Value::of(self.home);

@@ -6,7 +6,7 @@ use super::{calls, syntax};
 use crate::safety::command::{Command, Input};
 use crate::safety::unwrap::flat::Flat;
 use crate::safety::unwrap::inner::Inner;
-use crate::safety::unwrap::words::{after, same};
+use crate::safety::unwrap::words::same;
 use crate::safety::value::Value;
 
 /// Vim's own calls look like JavaScript's, but for comments.
@@ -36,9 +36,9 @@ pub(super) fn vim(command: &Command, name: &str, input: &Input) -> Vec<Inner> {
                 look(command, ex, &format!("{name} {}", text), &mut found);
             }
         } else if text.starts_with("-c") {
-            look(command, &after(word, 2), &format!("{name} -c"), &mut found);
+            look(command, &word.after(2), &format!("{name} -c"), &mut found);
         } else if text.starts_with('+') {
-            look(command, &after(word, 1), &format!("{name} +"), &mut found);
+            look(command, &word.after(1), &format!("{name} +"), &mut found);
         } else if matches!(word.known(), Some("-e" | "-es" | "-E" | "-Es" | "-s")) {
             script = true;
         }
