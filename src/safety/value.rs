@@ -114,6 +114,19 @@ impl Value {
         rest
     }
 
+    /// The path that it is, seen from a folder: `b` in `/a` is `/a/b`.
+    pub fn seen_from(&self, folder: &Self) -> Self {
+        if self.prefix().starts_with('/') {
+            return self.clone();
+        }
+        let mut path = folder.clone();
+        if !self.0.is_empty() {
+            path.push(Piece::Text("/".to_owned()));
+            path.extend(self);
+        }
+        path
+    }
+
     /// Whether a part of it is an unquoted glob.
     pub fn has_glob(&self) -> bool {
         self.0.iter().any(|piece| matches!(piece, Piece::Glob(_)))

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::shell::{Shell, hole};
 use super::walk::Walker;
-use crate::safety::value::{Piece, Value};
+use crate::safety::value::Value;
 
 /// The most ways to leave a function or a loop early that are told apart.
 const MAX_STATES: usize = 8;
@@ -235,25 +235,20 @@ impl Walker<'_> {
             },
             Some(folder) if folder.known() == Some("-") => shell.before.clone(),
             Some(folder) if folder.known() == Some("") => shell.cwd().clone(),
-            Some(folder) => self.resolved(shell.cwd(), folder),
+            Some(folder) => resolved(shell.cwd(), folder),
         }
     }
+}
 
-    /// A path seen from a folder, `.` and `..` taken out as far as it is known.
-    pub(super) fn resolved(&self, cwd: &Value, path: &Value) -> Value {
-        let mut whole = Value::default();
-        if !path.prefix().starts_with('/') {
-            if path.prefix().is_empty() && path.has_hole() {
-                return Value::unknown();
-            }
-            whole.extend(cwd);
-            whole.push(Piece::Text("/".to_owned()));
-        }
-        whole.extend(path);
-        match whole.known() {
-            Some(text) => Value::of(normal(text)),
-            None => whole,
-        }
+/// A path seen from a folder, `.` and `..` taken out as far as it is known.
+pub(super) fn resolved(cwd: &Value, path: &Value) -> Value {
+    if path.prefix().is_empty() && path.has_hole() {
+        return Value::unknown();
+    }
+    let whole = path.seen_from(cwd);
+    match whole.known() {
+        Some(text) => Value::of(normal(text)),
+        None => whole,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::builtins::resolved;
 use super::call::Call;
 use super::context::Context;
 use super::shell::Shell;
@@ -186,7 +187,7 @@ impl Walker<'_> {
             other.export(name, true, self.environment);
         }
         if let Some(cwd) = cwd {
-            let folder = self.resolved(other.cwd(), cwd);
+            let folder = resolved(other.cwd(), cwd);
             other.enter(folder);
         }
         if elsewhere {

@@ -79,15 +79,10 @@ fn canonical(link: bool, args: &[Value], cwd: &Value) -> Option<Value> {
     }
     let climbs =
         |value: &Value| value.pieces().iter().any(|piece| matches!(piece, Piece::Text(text) if text.contains("..")));
-    let whole = if path.prefix().starts_with('/') {
-        path.clone()
-    } else {
+    if !path.prefix().starts_with('/') {
         path.known()?;
-        let mut whole = cwd.clone();
-        whole.push(Piece::Text("/".to_owned()));
-        whole.extend(path);
-        whole
-    };
+    }
+    let whole = path.seen_from(cwd);
     match whole.known() {
         Some(text) => Some(Value::of(normal(text))),
         None => (whole.prefix().starts_with('/') && !climbs(&whole)).then_some(whole),

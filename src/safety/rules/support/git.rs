@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use super::paths::join;
 use super::quote;
 use crate::safety::command::Command;
 use crate::safety::options::{Parsed, Spec, parse};
@@ -45,7 +44,7 @@ impl<'a> Git<'a> {
         let at = *parsed.operands.iter().find(|at| !blank(at))?;
         let sub = args.get(at)?.known()?;
         let folder = parsed.options.iter().filter(|given| given.name == "C").filter_map(|given| given.value.as_ref());
-        let cwd = folder.fold(command.cwd.clone(), |cwd, folder| join(&cwd, folder));
+        let cwd = folder.fold(command.cwd.clone(), |cwd, folder| folder.seen_from(&cwd));
         let config = parsed.options.iter().filter(|given| matches!(given.name.as_str(), "c" | "config-env"));
         let config = config.filter_map(|given| setting(given.value.as_ref()?)).collect();
         let no_pager = parsed.has(&["no-pager"]);

@@ -294,17 +294,6 @@ impl<'a> Ground<'a> {
     }
 }
 
-/// A folder, seen from another: `join("/a", "b")` is `/a/b`.
-pub fn join(cwd: &Value, folder: &Value) -> Value {
-    if folder.prefix().starts_with('/') || folder.pieces().is_empty() {
-        return if folder.pieces().is_empty() { cwd.clone() } else { folder.clone() };
-    }
-    let mut path = cwd.clone();
-    path.push(Piece::Text("/".to_owned()));
-    path.extend(folder);
-    path
-}
-
 fn all_of(path: &Path, folder: &[&str]) -> bool {
     path.parts[folder.len()..].iter().all(|part| part.reach() != Reach::Some)
 }

@@ -1,6 +1,6 @@
 //! The files that a command writes.
 
-use super::paths::{Ground, join};
+use super::paths::Ground;
 use crate::safety::command::Command;
 use crate::safety::options::{Parsed, Spec, parse};
 use crate::safety::tables::files::{COPY, CURL, INSTALL, LINK, PERL, RSYNC, SED, SHRED, TEE, TRUNCATE, WGET};
@@ -59,7 +59,7 @@ pub fn each(command: &Command, mut found: impl FnMut(&Value, &Value)) {
         }
         "curl" => {
             let parsed = parse(args, &CURL);
-            let folder = parsed.value(&["output-dir"]).map_or_else(|| cwd.clone(), |folder| join(cwd, folder));
+            let folder = parsed.value(&["output-dir"]).map_or_else(|| cwd.clone(), |folder| folder.seen_from(cwd));
             for given in parsed.options.iter().filter(|given| matches!(given.name.as_str(), "o" | "output")) {
                 given.value.iter().for_each(|file| found(file, &folder));
             }
@@ -95,7 +95,7 @@ fn copies(command: &Command, spec: &Spec, found: &mut impl FnMut(&Value, &Value)
     found(target, command.cwd);
     // Into a home itself the names of the sources count.
     if ground.home(target, command.cwd) {
-        let folder = join(command.cwd, target);
+        let folder = target.seen_from(command.cwd);
         for source in sources {
             let name = source.known().map(|text| text.trim_end_matches('/')).and_then(|text| text.rsplit('/').next());
             if let Some(name) = name.filter(|name| !matches!(*name, "" | "." | "..")) {
