@@ -5,6 +5,7 @@ use super::stdin::from_stdin;
 use super::words::{is_stdin, is_substitution, joined, same};
 use crate::safety::command::{Command, Input};
 use crate::safety::options::{Spec, parse};
+use crate::safety::tables::wrappers::SU;
 use crate::safety::value::{Piece, Value};
 
 /// `eval words…`
@@ -53,24 +54,9 @@ pub(super) fn source(command: &Command, input: &Input) -> Vec<Inner> {
 
 /// `su [-] [user] [-c 'script'] [words for its shell…]`
 pub(super) fn su(command: &Command, input: &Input) -> Vec<Inner> {
-    let long = &[
-        "command=",
-        "session-command=",
-        "fast",
-        "group=",
-        "supp-group=",
-        "login",
-        "preserve-environment",
-        "pty",
-        "no-pty",
-        "shell=",
-        "whitelist-environment=",
-        "help",
-        "version",
-    ];
     let name = command.name().unwrap_or("su");
     let args = command.args();
-    let parsed = parse(args, &Spec::gnu("c:fg:G:lmpPs:Tw:hV", long));
+    let parsed = parse(args, &SU);
     if parsed.has(&["help", "version", "h", "V"]) {
         return Vec::new();
     }
@@ -90,7 +76,7 @@ pub(super) fn su(command: &Command, input: &Input) -> Vec<Inner> {
 
 /// `runuser user -c 'script'`, as su; with `-u` its words are a command, and the table knows it.
 pub(super) fn runuser(command: &Command, input: &Input) -> Option<Vec<Inner>> {
-    let user = parse(command.args(), &Spec::leading("c:fg:G:lmpPs:Tu:w:hV", &["user="])).has(&["u", "user"]);
+    let user = parse(command.args(), &Spec { permute: false, ..SU }).has(&["u", "user"]);
     (!user).then(|| su(command, input))
 }
 

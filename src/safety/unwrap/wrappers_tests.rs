@@ -183,6 +183,7 @@ fn shells_take_scripts() {
         ("su root", "rm x", "heredoc: {rm x}"),
         ("runuser dev -c 'rm x'", "", "runuser -c: {rm x}"),
         ("runuser -u dev -- rm x", "", "runuser: rm x"),
+        ("runuser --group staff -u dev -- rm x", "", "runuser: rm x"),
         ("sh -c <?> '' --unattended", "", "sh -c!"),
         ("sh -c <*> '' --unattended", "", "sh -c!"),
         ("su root -- -c 'rm x'", "", "su: sh -c rm x"),

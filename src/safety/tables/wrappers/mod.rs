@@ -10,6 +10,7 @@ mod wrapper;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+pub use user::SU;
 pub use wrapper::{Dashes, Form, Login, Wrapper};
 
 const TABLES: [&[Wrapper]; 5] = [user::USER, process::PROCESS, session::SESSION, toolchain::TOOLCHAIN, remote::REMOTE];

@@ -1,6 +1,28 @@
 //! Wrappers that change the user or shut the command in.
 
 use super::wrapper::{Dashes, Login, Wrapper};
+use crate::safety::options::Spec;
+
+/// `su`, and `runuser`, which is the same but for its `-u`: the words are a command then.
+pub static SU: Spec = Spec::gnu(
+    "c:fg:G:lmpPs:Tu:w:hV",
+    &[
+        "command=",
+        "session-command=",
+        "fast",
+        "group=",
+        "supp-group=",
+        "login",
+        "preserve-environment",
+        "pty",
+        "no-pty",
+        "shell=",
+        "user=",
+        "whitelist-environment=",
+        "help",
+        "version",
+    ],
+);
 
 pub(super) static USER: &[Wrapper] = &[
     Wrapper::rest(
@@ -50,28 +72,7 @@ pub(super) static USER: &[Wrapper] = &[
         .stop(&["version", "help"])
         .login(Login::Alone),
     Wrapper::rest(&["gosu", "su-exec", "s6-setuidgid", "setuidgid"], "", &[]).operands(1),
-    Wrapper::rest(
-        &["runuser"],
-        "c:fg:G:lmps:u:w:Th",
-        &[
-            "command=",
-            "session-command=",
-            "fast",
-            "group=",
-            "supp-group=",
-            "login",
-            "preserve-environment",
-            "shell=",
-            "user=",
-            "whitelist-environment=",
-            "pty",
-            "no-pty",
-            "help",
-            "version",
-        ],
-    )
-    .script(&["c", "command", "session-command"])
-    .login(Login::Alone),
+    Wrapper::rest(&["runuser"], SU.short, SU.long).script(&["c", "command", "session-command"]).login(Login::Alone),
     Wrapper::rest(&["sg"], "c:l", &[]).operands(1).script(&["c"]).login(Login::Alone),
     Wrapper::rest(
         &["setpriv"],
