@@ -1,4 +1,4 @@
-//! Whether a call of sed only reads: not with -i, and not with commands that write or run.
+//! Whether a call of sed only reads: not with -i or -I, and not with commands that write or run.
 
 use crate::safety::analysis::ReadOnly;
 use crate::safety::options::parse;
@@ -8,7 +8,7 @@ use crate::safety::value::Value;
 /// Whether a call of sed only reads.
 pub fn read_only(args: &[Value]) -> ReadOnly {
     let parsed = parse(args, &SED);
-    if parsed.has(&["i", "in-place"]) {
+    if parsed.has(&["i", "I", "in-place"]) {
         return ReadOnly::No;
     }
     if parsed.has(&["help", "version"]) {

@@ -110,6 +110,7 @@ fn what_writes() {
         "cp a b",
         "tee out",
         "sed -i s/a/b/ x",
+        "sed -I.bak s/a/b/ x",
         "sed -n 'w out' x",
         "sort -o out x",
         "sort --outp=out x",

@@ -161,9 +161,9 @@ pub static RSYNC: Spec = Spec {
 /// `tee`.
 pub static TEE: Spec = Spec::gnu("aip", &["append", "ignore-interrupts", "output-error=?", "help", "version"]);
 
-/// `sed` of GNU; the value of `-i` is attached.
+/// `sed` of GNU, where the value of `-i` is attached, with the letters of BSD: its `-I` is `-i`, all files as one.
 pub static SED: Spec = Spec::gnu(
-    "nEre:f:i::l:suz",
+    "aEe:f:HI::i::l:nrsuz",
     &[
         "quiet",
         "silent",

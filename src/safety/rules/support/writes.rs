@@ -45,7 +45,7 @@ pub fn each(command: &Command, mut found: impl FnMut(&Value, &Value)) {
         "install" | "ginstall" => copies(command, &INSTALL, &mut found),
         "rsync" => copies(command, &RSYNC, &mut found),
         "sed" | "gsed" => {
-            if let Some(parsed) = read(&SED).filter(|parsed| parsed.has(&["i", "in-place"])) {
+            if let Some(parsed) = read(&SED).filter(|parsed| parsed.has(&["i", "I", "in-place"])) {
                 // Without -e or -f the first operand is the script. On macOS the value of -i is a word of its own, and
                 // then the script comes second: a script looks like no file that rules are about.
                 words(&parsed).into_iter().for_each(|file| found(file, cwd));

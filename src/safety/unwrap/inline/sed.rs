@@ -1,38 +1,16 @@
 //! sed programs: `e command`, `s/…/…/e`, `w file`.
 
 use crate::safety::command::{Command, Input};
-use crate::safety::options::{Spec, parse};
+use crate::safety::options::parse;
+use crate::safety::tables::files::SED;
 use crate::safety::unwrap::flat::Flat;
 use crate::safety::unwrap::inner::Inner;
 use crate::safety::value::Value;
 
-const SPEC: Spec = Spec::gnu(
-    "nrEsuzai::e:f:l:HI::",
-    &[
-        "quiet",
-        "silent",
-        "debug",
-        "expression=",
-        "file=",
-        "follow-symlinks",
-        "in-place=?",
-        "line-length=",
-        "null-data",
-        "posix",
-        "regexp-extended",
-        "sandbox",
-        "separate",
-        "unbuffered",
-        "zero-terminated",
-        "help",
-        "version",
-    ],
-);
-
 /// What a sed program runs.
 pub(super) fn sed(command: &Command, name: &str, input: &Input) -> Vec<Inner> {
     let args = command.args();
-    let parsed = parse(args, &SPEC);
+    let parsed = parse(args, &SED);
     if parsed.has(&["sandbox", "help", "version"]) {
         return Vec::new();
     }
