@@ -51,6 +51,48 @@ describe('bash() refuses what is denied, before anything starts', () => {
     expect(existsSync(cwd)).toBe(true);
   });
 
+  test('what it reads on its standard input counts where a shell runs that', async () => {
+    const cwd = folder();
+    for (const stdin of [denied, Buffer.from(denied)]) {
+      for (const command of ['bash', 'bash -s', 'cat | sh', 'source /dev/stdin']) {
+        const error = await refusal(command, { cwd, stdin });
+        expect([command, error.code]).toEqual([command, 'ERR_BASH_BLOCKED']);
+        expect(error.findings?.[0]).toMatchObject({ ruleId: 'git-force-push', argv: ['git', 'push', '--force'] });
+      }
+    }
+    expect(readdirSync(cwd)).toEqual([]);
+    const { stdout, notes } = await bash('cat', { cwd, stdin: denied });
+    expect([stdout, notes]).toEqual([denied, []]);
+  });
+
+  test('its arguments count', async () => {
+    const cwd = folder();
+    const command = 'touch ran; git push "$1"';
+    const error = await refusal(command, { cwd, args: ['--force'] });
+    expect(error.code).toBe('ERR_BASH_BLOCKED');
+    expect(error.findings?.[0]).toMatchObject({ ruleId: 'git-force-push', argv: ['git', 'push', '--force'] });
+    expect((await refusal('touch ran; "$@"', { cwd, args: ['git', 'add', '.'] })).code).toBe('ERR_BASH_BLOCKED');
+    expect(readdirSync(cwd)).toEqual([]);
+    // There is no repository.
+    expect((await bash(command, { cwd, args: ['--dry-run'] })).notes).toEqual([]);
+    expect(existsSync(join(cwd, 'ran'))).toBe(true);
+  });
+
+  test.each(['default', 'slow', 'background'] as const)(
+    'a command of more than 8 KiB, which is not judged on the caller’s thread: mode %j',
+    async (mode) => {
+      const cwd = folder();
+      const options = { mode, cwd, ...(mode === 'background' && { registry: registry() }) };
+      const long = `touch ran; : '${'x'.repeat(8 * 1024)}'`;
+      const error = await refusal(`${long}; git push --force`, options);
+      expect(error.code).toBe('ERR_BASH_BLOCKED');
+      expect(error.findings?.[0]).toMatchObject({ ruleId: 'git-force-push', confidence: 'exact' });
+      const asking = await refusal(`${long}; git stash clear`, { ...options, safety: { onAsk: 'deny' } });
+      expect(asking.findings?.[0]).toMatchObject({ ruleId: 'git-stash-drop', level: 'ask' });
+      expect(readdirSync(cwd)).toEqual([]);
+    },
+  );
+
   test('what is harmless runs without a note', async () => {
     const { stdout, notes } = await bash(`echo 'git push --force'; echo rm -rf /`, { cwd: folder() });
     expect([stdout, notes]).toEqual(['git push --force\nrm -rf /\n', []]);
@@ -66,6 +108,14 @@ describe('what is asked about', () => {
     expect(notes[0]).toMatch(/stash/);
     expect((await bash(asked, { cwd, safety: { onAsk: 'allow' } })).notes).toEqual(notes);
     expect((await bash(asked, { cwd, safety: 'default' })).notes).toEqual(notes);
+  });
+
+  test('in a command of more than 8 KiB it runs with the same note', async () => {
+    const cwd = folder();
+    const { notes } = await bash(`${asked}; : '${'x'.repeat(8 * 1024)}'`, { cwd });
+    expect(existsSync(join(cwd, 'ran'))).toBe(true);
+    expect(notes).toEqual((await bash(asked, { cwd })).notes);
+    expect(notes).toHaveLength(1);
   });
 
   test(`is refused with onAsk: 'deny'`, async () => {
