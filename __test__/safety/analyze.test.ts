@@ -431,6 +431,8 @@ describe('hostile input', () => {
     ['unknown programs with rm', `x ${repeat('rm -rf ')}`],
     ['one long word', repeat('a')],
     ['many words', `echo ${repeat('a ')}`],
+    ['many words behind one of several', `git add $((n)) ${repeat('a ', 32 * KB)}`],
+    ['many words, each one of several', `git add ${repeat('$((n)) ', 32 * KB)}`],
     ['many commands', repeat('ls; ')],
     ['many lines', repeat('ls\n')],
     ['many assignments', repeat('a=$a$a; ')],

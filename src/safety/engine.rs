@@ -289,24 +289,33 @@ fn choices(argv: &[Value]) -> Vec<Cow<'_, [Value]>> {
         if choices.len() * values.len() > MAX_CHOICES {
             values = vec![Value::unknown()];
         }
-        let mut longer = Vec::new();
-        for choice in &choices {
-            for value in &values {
-                let mut choice: Vec<Value> = choice.clone();
-                match value.known() {
-                    Some(text) if text.contains(PARTING) => {
-                        choice.extend(text.split(PARTING).filter(|part| !part.is_empty()).map(Value::of));
-                    }
-                    // A word that comes to nothing is none.
-                    Some("") if alone => {}
-                    _ => choice.push(value.clone()),
-                }
-                longer.push(choice);
+        let Some((last, others)) = values.split_last() else { return Vec::new() };
+        // The words before are copied only where ways part: a copy for each word would be quadratic.
+        let mut longer = Vec::with_capacity(choices.len() * values.len());
+        for mut choice in choices {
+            for value in others {
+                let mut other = choice.clone();
+                append(&mut other, value, alone);
+                longer.push(other);
             }
+            append(&mut choice, last, alone);
+            longer.push(choice);
         }
         choices = longer;
     }
     choices.into_iter().map(Cow::Owned).collect()
+}
+
+/// Appends one of the texts that a word may have.
+fn append(choice: &mut Vec<Value>, value: &Value, alone: bool) {
+    match value.known() {
+        Some(text) if text.contains(PARTING) => {
+            choice.extend(text.split(PARTING).filter(|part| !part.is_empty()).map(Value::of));
+        }
+        // A word that comes to nothing is none.
+        Some("") if alone => {}
+        _ => choice.push(value.clone()),
+    }
 }
 
 fn alternatives(value: &Value) -> Vec<Value> {
