@@ -12,12 +12,13 @@ import * as heap from './rows/heap.mjs';
 import * as load from './rows/load.mjs';
 import * as output from './rows/output.mjs';
 import * as safety from './rows/safety.mjs';
+import * as shells from './rows/shells.mjs';
 import * as soak from './rows/soak.mjs';
 import * as start from './rows/start.mjs';
 import * as tasks from './rows/tasks.mjs';
 import { met, render } from './table.mjs';
 
-const ROWS = { start, heap, output, crowd, load, tasks, safety, soak };
+const ROWS = { start, shells, heap, output, crowd, load, tasks, safety, soak };
 
 const { values: options } = parseArgs({
   options: {

@@ -1,9 +1,10 @@
 //! The least work a program can do to run a command: the yardstick of every ratio in this folder.
 //!
-//! One file, compiled with plain `rustc -O`; of std only strings are used, the rest is libc. It stays up for the
+//! One file, compiled with plain `rustc -O`; of std only strings and sleeping are used, the rest is libc. It stays up for the
 //! whole run, so that its own start is in no figure, and answers one line on stdout for each line on stdin:
 //!
 //! - `spawn N`: N times `bash -c true`, one after another; answers N times in nanoseconds.
+//! - `paced N MS COMMAND` (tab-separated): the same with a pause of MS milliseconds before each run of `bash -c COMMAND`.
 //! - `drain FILE SIZE COMMAND` (tab-separated): `bash -c COMMAND` through a 1 MiB pipe into FILE, at most SIZE bytes
 //!   a read; answers nanoseconds and bytes.
 //!
@@ -215,6 +216,16 @@ extern "C" fn main(_count: c_int, arguments: *const *const c_char) -> c_int {
                 let command = text("true");
                 let count: usize = count.parse().expect("a count");
                 let times: Vec<String> = (0..count).map(|_| baseline.spawn(&command).to_string()).collect();
+                times.join(" ")
+            }
+            (Some("paced"), Some(count), Some(pause), Some(command)) => {
+                let command = text(command);
+                let (count, pause): (usize, u64) = (count.parse().expect("a count"), pause.parse().expect("ms"));
+                let mut times = Vec::with_capacity(count);
+                for _ in 0..count {
+                    std::thread::sleep(std::time::Duration::from_millis(pause));
+                    times.push(baseline.spawn(&command).to_string());
+                }
                 times.join(" ")
             }
             (Some("drain"), Some(path), Some(size), Some(command)) => {

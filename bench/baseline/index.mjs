@@ -44,6 +44,11 @@ export class Baseline {
     return (await this.#ask('spawn', count)).map((ns) => ns / 1e6);
   }
 
+  /** The same of `bash -c command`, with a pause of `ms` before each. */
+  async paced(count, ms, command) {
+    return (await this.#ask('paced', count, ms, command)).map((ns) => ns / 1e6);
+  }
+
   /** Milliseconds for the whole output of `bash -c command` into `file`, at most `size` bytes a read. */
   async drain(command, file, size) {
     const [ns] = await this.#ask('drain', file, size, command);

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { load } from '../contestants/index.mjs';
 import { background } from './background.mjs';
 import { Meter } from './meter.mjs';
+import { paced } from './paced.mjs';
 import { soak } from './soak.mjs';
 
 const loaded = new Map();
@@ -117,4 +118,4 @@ function openDescriptors() {
   return readdirSync('/dev/fd').length;
 }
 
-export const tasks = { environment, latency, block, grow, output, crowd, ...background, soak };
+export const tasks = { environment, latency, block, grow, output, crowd, ...background, paced, soak };
