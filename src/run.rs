@@ -19,8 +19,8 @@ use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 pub use ending::{Driven, Unsettled};
-pub use report::Rest;
 pub use listener::{Listener, Reply, Snapshot, aborted};
+pub use report::Rest;
 pub use warm::warm_up;
 
 use crate::background::Place;
@@ -147,15 +147,14 @@ impl Run {
                     }
                 }
             };
-            let started = sent.follow(self.helpers, &self.order.plan).await.map_err(|error| self.system(&error))?;
-            let ran = match started {
-                Ok(started) if self.request.background => self.become_task(started.child).await,
-                Ok(started) => self.drive(started, &listener, &mut replies).await,
-                Err(news) => Ok(Err(news)),
+            let started = sent.follow().map_err(|error| self.system(&error))?;
+            let ran = if self.request.background {
+                self.become_task(started.child).await
+            } else {
+                self.drive(started, &listener, &mut replies).await
             };
             match ran? {
                 Ok(ran) => return Ok(ran),
-                Err(News::Stale(_)) => self.order.warm = None,
                 Err(News::Lost { .. }) if Begun::may_retry(tries).await => tries += 1,
                 // The shell that was found before is gone: perhaps there is another one.
                 Err(News::Failed(failure)) if is_gone(&failure) && !looked_again => {

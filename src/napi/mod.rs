@@ -18,6 +18,6 @@ pub use result::{
     BackgroundCheck, BackgroundTask, BashResult, BashSnapshot, BashTruncation, BashUsage, NativeError, OutputChunk,
     Survivor, Truncation,
 };
+pub use safety::{NativeSafety, analyze, decide, safety_rules};
 pub use session::{NativeGiven, NativeSession};
 pub use shells::{WarmShells, warm_shells};
-pub use safety::{NativeSafety, analyze, decide, safety_rules};

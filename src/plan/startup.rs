@@ -50,15 +50,21 @@ pub fn prologue(command: &str, startup: Option<&Startup>) -> Vec<u8> {
     told.into_bytes()
 }
 
-/// What BASH_ENV names where a shell reads more than one script first. Nobody sees what they print or trace, and what they
-/// define is not there yet when this is parsed.
+/// What BASH_ENV names where a shell reads these scripts first. Nobody sees what they print or trace, and what they define
+/// is not there yet when this is parsed.
 pub fn boot_script(scripts: &[&Path]) -> Vec<u8> {
-    let mut text = String::from("{ ");
-    for script in scripts {
-        let _ = write!(text, "\\builtin . {}; ", quoted(&script.to_string_lossy()));
-    }
-    text += "\\builtin : bash; } >/dev/null 2>&1\n";
-    text.into_bytes()
+    format!("{{ {}\\builtin : bash; }} >/dev/null 2>&1\n", sourced(scripts)).into_bytes()
+}
+
+/// The same of a shell that then waits: it says so at `ready`, and reads on at `told`.
+pub fn waiting_script(scripts: &[&Path], told: &Path, ready: &Path) -> Vec<u8> {
+    let [told, ready] = [told, ready].map(|path| quoted(&path.to_string_lossy()));
+    let wait = format!("\\builtin printf . >|{ready}; \\builtin . /dev/stdin; \\builtin : bash;");
+    format!("{{ {}{wait} }} <{told} >/dev/null 2>&1\n", sourced(scripts)).into_bytes()
+}
+
+fn sourced(scripts: &[&Path]) -> String {
+    scripts.iter().map(|script| format!("\\builtin . {}; ", quoted(&script.to_string_lossy()))).collect()
 }
 
 /// A text as one word of a script.

@@ -54,9 +54,10 @@ pub fn fits(command: &str, prologue: &[u8]) -> bool {
 }
 
 /// Whether a command may look at what differs after all: PIPESTATUS before its first pipeline has ended, which lists of
-/// all variables show too, and the arguments and the environment that the process was started with.
+/// all variables show too; BASH_COMMAND after its last; BASH_ARGV and BASH_ARGC, which bash makes when they are first asked for,
+/// or when it reads a file; and the arguments and the environment that the process was started with.
 pub fn shows_its_start(command: &str) -> bool {
-    ["PIPESTATUS", "cmdline", "environ"].iter().any(|word| command.contains(word))
+    ["PIPESTATUS", "BASH_COMMAND", "BASH_ARG", "cmdline", "environ"].iter().any(|word| command.contains(word))
         || ["set", "declare", "typeset", "local", "readonly", "compgen"].iter().any(|word| lists(command, word))
 }
 
@@ -114,16 +115,49 @@ mod tests {
     #[test]
     fn what_lists_all_variables_would_show_that_the_shell_has_waited() {
         for shows in [
-            "set", "set|head", "set > f", "x; set\necho", "declare -p", "declare", "declare -p | sort", "typeset -a", "(set)",
-            "echo ${PIPESTATUS[0]}", "cat /proc/$$/cmdline", "tr '\\0' '\\n' </proc/self/environ", "{ set; }", "compgen -v",
-            "readonly", "readonly -p", "declare -a +x", "set;echo",
+            "set",
+            "set|head",
+            "set > f",
+            "x; set\necho",
+            "declare -p",
+            "declare",
+            "declare -p | sort",
+            "typeset -a",
+            "(set)",
+            "echo ${PIPESTATUS[0]}",
+            "cat /proc/$$/cmdline",
+            "tr '\\0' '\\n' </proc/self/environ",
+            "{ set; }",
+            "compgen -v",
+            "readonly",
+            "readonly -p",
+            "declare -a +x",
+            "set;echo",
         ] {
             assert!(shows_its_start(shows), "{shows}");
         }
         for plain in [
-            "true", "set -e", "set -euo pipefail; make", "set -- a b", "declare -A m=([a]=1)", "declare x", "declare -i n=3",
-            "git config set x", "npm set x y", "reset", "offset=1", "./set", "set +x", "local x=1", "readonly A=1", "declare -p x",
-            "cat setup.sh", "echo preset", "a-set", "typeset -f f", "set \"$@\"",
+            "true",
+            "set -e",
+            "set -euo pipefail; make",
+            "set -- a b",
+            "declare -A m=([a]=1)",
+            "declare x",
+            "declare -i n=3",
+            "git config set x",
+            "npm set x y",
+            "reset",
+            "offset=1",
+            "./set",
+            "set +x",
+            "local x=1",
+            "readonly A=1",
+            "declare -p x",
+            "cat setup.sh",
+            "echo preset",
+            "a-set",
+            "typeset -f f",
+            "set \"$@\"",
         ] {
             assert!(!shows_its_start(plain), "{plain}");
         }

@@ -142,7 +142,8 @@ impl<'a, L: Listener> Drive<'a, L> {
             self.stderr.iter_mut().for_each(|flow| flow.capture.break_off());
         }
         self.deliver_the_rest().await;
-        let Self { child, stdout, stderr, pid, end, mut notes, request, aborted, hard, moved, early, folder, .. } = self;
+        let Self { child, stdout, stderr, pid, end, mut notes, request, aborted, hard, moved, early, folder, .. } =
+            self;
         let mut end = end.unwrap_or(Err(Unsettled::Limit));
         let mut rest = Rest { child: None, folder };
         let (survivors, task) = match (&mut end, &moved) {
@@ -286,9 +287,9 @@ impl<'a, L: Listener> Drive<'a, L> {
     /// Takes a shim's news in. Some of them say that nothing was started.
     fn learn(&mut self, news: News) -> Option<News> {
         match news {
-            News::Started(pid, _) => self.pid = Some(pid),
+            News::Started(pid) => self.pid = Some(pid),
             News::Ended(ended) => self.ended(Ok(ended)),
-            News::Released(_) | News::Broken(_) | News::Stale(_) | News::Prepared(_) => {}
+            News::Released(_) | News::Broken(_) | News::Prepared(..) => {}
             News::Task(task) => self.take_over(*task),
             News::Refused(errno) => {
                 let reason = std::io::Error::from_raw_os_error(errno).to_string();

@@ -1,10 +1,10 @@
 //! The end of a command as its shell says it, while that still writes its state down.
 
+use std::ffi::OsString;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
-use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
 
 use nix::unistd::Pid;
 use tokio::io::Interest;
@@ -76,6 +76,13 @@ impl<L: Listener> Drive<'_, L> {
         let usage = sys::sample(shell).map_or_else(Usage::default, |sample| sample.usage);
         let duration = Instant::now().duration_since(self.began);
         self.early = true;
-        self.ended(Ok(Ended { end: End::Code(code), usage, duration, cause: Cause::Itself, alive: false, last: false }));
+        self.ended(Ok(Ended {
+            end: End::Code(code),
+            usage,
+            duration,
+            cause: Cause::Itself,
+            alive: false,
+            last: false,
+        }));
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::plan::{self, Kind, Plan};
 use crate::request::Request;
-use crate::supervise::{self, Given, HelperError, Helpers, Warm};
+use crate::supervise::{self, HelperError, Helpers, Warm};
 
 /// What a waiting shell would be told to run this; `None` for what has to start cold.
 pub(super) fn of(request: &Request, plan: &Plan, helpers: &Helpers) -> Option<Warm> {
@@ -22,8 +22,8 @@ pub(super) fn of(request: &Request, plan: &Plan, helpers: &Helpers) -> Option<Wa
         return None;
     }
     let boot = startup.map_or_else(|| Arc::from([]), |startup| Arc::clone(&startup.boot));
-    let given = Given { command: text.into_owned().into_bytes(), prologue, limit: plan.limit, grace: plan.grace };
-    Some(Warm { kind: Arc::new(Kind { plan: plan.kind(), boot }), given, made: startup.is_some() })
+    let kind = Arc::new(Kind { plan: plan.kind(), boot });
+    Some(Warm { kind, command: text.into_owned().into_bytes(), prologue, made: startup.is_some() })
 }
 
 /// Has a shell wait for a command like this one. Returns whether one waits.

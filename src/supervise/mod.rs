@@ -19,11 +19,11 @@ mod waiting;
 
 #[cfg(feature = "addon")]
 pub use client::{
-    Admission, Begun, Child, HelperError, Helpers, Link, LinkNews, News, Order, Pipes, Shells, Slot, Speaker, Started, Warm,
-    connect, warm_up,
+    Admission, Begun, Child, HelperError, Helpers, Link, LinkNews, News, Order, Pipes, Shells, Slot, Speaker, Started,
+    Warm, connect, warm_up,
 };
 pub use drain::Drain;
 pub use limits::Broken;
-pub use protocol::{Cause, Ended, Failure, Given, Survivor, Transfer};
+pub use protocol::{Cause, Ended, Failure, Survivor, Transfer};
 pub use supervisor::main;
 pub use tree::{kill, marked};

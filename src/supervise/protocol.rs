@@ -17,11 +17,9 @@
 //! | shim → addon | `RELEASED` | what is left running, who of it holds the pipes | |
 //! | addon → shim | `HAND_OVER` | an order, and how far each pipe was read | the other end of its input and a file, if there is more of it |
 //! | shim → addon | `REFUSED` | errno: it is not a task | |
-//! | addon → shim | `PREPARE` | a kind of shell that is to wait, 1: say so when it does | |
-//! | shim → addon | `PREPARED` | 1 when one waits | |
-//! | addon → shim | `GIVE` | the command for the shell that waits, what it reads first, limit, grace | |
-//! | shim → addon | `STARTED`, as above | pid | to standard input, if the kind has one, and the reading ends of its output |
-//! | shim → addon | `STALE` | no shell waits that could be given it; errno when none ever can | |
+//! | addon → shim | `PREPARE` | a kind of shell that is to wait | |
+//! | shim → addon | `PREPARED` | the mark of the shell, where its command goes; nothing: it does not wait, or has died | what lets it go on; to its standard input, if it has one; the reading ends of its output |
+//! | addon → shim | `GIVEN` | the shell that waits has its command: limit, grace, since when | |
 //! | addon → shim | `DISMISS` | the shell that waits is not needed any more | |
 //!
 //! A shim that says `ENDED` with nothing alive, or `RELEASED` with nothing left, is ready for the next `RUN`. One that
@@ -42,7 +40,7 @@ use super::frames::{Fields, Writer};
 use super::limits::{Broken, Limited};
 use crate::background::Order;
 use crate::plan::{Kind, Limits, Plan, Stdin};
-use crate::sys::{End, LaunchError, LaunchStep, Usage};
+use crate::sys::{End, FileId, LaunchError, LaunchStep, Usage};
 
 pub const WANT_SHIM: u8 = 1;
 pub const END_SHIM: u8 = 2;
@@ -61,9 +59,8 @@ pub const REFUSED: u8 = 24;
 pub const BROKEN: u8 = 25;
 pub const PREPARE: u8 = 26;
 pub const PREPARED: u8 = 27;
-pub const GIVE: u8 = 28;
-pub const STALE: u8 = 29;
-pub const DISMISS: u8 = 30;
+pub const GIVEN: u8 = 28;
+pub const DISMISS: u8 = 29;
 pub const TASK: u8 = 32;
 pub const TASK_ENDED: u8 = 33;
 pub const WATCH: u8 = 34;
@@ -207,49 +204,82 @@ pub fn decode_run(body: &[u8]) -> Option<(Plan, Option<Order>)> {
 }
 
 /// The body of `PREPARE`.
-pub fn encode_prepare(kind: &Kind, answer: bool) -> Vec<u8> {
-    Writer::default().bytes(&kind.plan.encode()).bytes(&kind.boot).number(u64::from(answer)).finish()
+pub fn encode_prepare(kind: &Kind) -> Vec<u8> {
+    Writer::default().bytes(&kind.plan.encode()).bytes(&kind.boot).finish()
 }
 
 /// From the body of `PREPARE`; `None` when it is damaged.
-pub fn decode_prepare(body: &[u8]) -> Option<(Kind, bool)> {
+pub fn decode_prepare(body: &[u8]) -> Option<Kind> {
     let mut fields = Fields(body);
     let plan = Plan::decode(fields.bytes()?)?;
-    Some((Kind { plan, boot: fields.bytes()?.into() }, fields.number()? == 1))
+    Some(Kind { plan, boot: fields.bytes()?.into() })
 }
 
-/// A command for a shell that waits.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The body of `PREPARED`: the mark of the shell that was to wait, and where it does.
+pub fn encode_prepared(mark: &str, place: Option<Place>) -> Vec<u8> {
+    Writer::default().bytes(mark.as_bytes()).bytes(&place.map(Place::encode).unwrap_or_default()).finish()
+}
+
+/// From the body of `PREPARED`; `None` when it is damaged.
+pub fn decode_prepared(body: &[u8]) -> Option<(String, Option<Place>)> {
+    let mut fields = Fields(body);
+    let mark = String::from_utf8(fields.bytes()?.to_vec()).ok()?;
+    Some((mark, Place::decode(fields.bytes()?)))
+}
+
+/// A shell that waits, and where its command goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// Its pid.
+    pub shell: i32,
+    /// Where in its memory.
+    pub command: u64,
+    /// The folder that it is in.
+    pub folder: FileId,
+    /// The program that it runs.
+    pub program: FileId,
+}
+
+impl Place {
+    fn encode(self) -> Vec<u8> {
+        let ids = [self.folder, self.program];
+        let writer = Writer::default().number(u64::from(self.shell.unsigned_abs())).number(self.command);
+        ids.iter().fold(writer, |writer, id| writer.number(id.device).number(id.inode)).finish()
+    }
+
+    /// `None` when no shell waits.
+    fn decode(body: &[u8]) -> Option<Self> {
+        let mut fields = Fields(body);
+        let (shell, command) = (i32::try_from(fields.number()?).ok()?, fields.number()?);
+        let mut id = || Some(FileId { device: fields.number()?, inode: fields.number()? });
+        Some(Self { shell, command, folder: id()?, program: id()? })
+    }
+}
+
+/// A command that a shell that waited was given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Given {
-    /// The command itself.
-    pub command: Vec<u8>,
-    /// What the shell reads before it.
-    pub prologue: Vec<u8>,
     /// As in the plan.
     pub limit: Option<Duration>,
     /// As in the plan.
     pub grace: Duration,
+    /// When, by the clock of the machine, ns.
+    pub at: u64,
 }
 
 impl Given {
-    /// As the body of `GIVE`.
-    pub fn encode(&self) -> Vec<u8> {
-        Writer::default()
-            .bytes(&self.command)
-            .bytes(&self.prologue)
-            .number(millis(self.limit))
-            .number(millis(Some(self.grace)))
-            .finish()
+    /// As the body of `GIVEN`.
+    pub fn encode(self) -> Vec<u8> {
+        Writer::default().number(millis(self.limit)).number(millis(Some(self.grace))).number(self.at).finish()
     }
 
-    /// From the body of `GIVE`; `None` when it is damaged.
+    /// From the body of `GIVEN`; `None` when it is damaged.
     pub fn decode(body: &[u8]) -> Option<Self> {
         let mut fields = Fields(body);
         Some(Self {
-            command: fields.bytes()?.to_vec(),
-            prologue: fields.bytes()?.to_vec(),
             limit: Some(fields.number()?).filter(|ms| *ms > 0).map(Duration::from_millis),
             grace: Duration::from_millis(fields.number()?),
+            at: fields.number()?,
         })
     }
 }
@@ -407,14 +437,14 @@ mod tests {
             };
             prop_assert_eq!(decode_run(&encode_run(&plan, None)), Some((plan.clone(), None)));
             let kind = Kind { plan, boot: [1, 2].into() };
-            prop_assert_eq!(decode_prepare(&encode_prepare(&kind, merge)), Some((kind, merge)));
+            prop_assert_eq!(decode_prepare(&encode_prepare(&kind)), Some(kind));
         }
 
         #[test]
         fn damaged_bodies_are_refused_not_believed(bytes: Vec<u8>) {
             let _ = decode_run(&bytes);
             let _ = decode_prepare(&bytes);
-            let _ = Given::decode(&bytes);
+            let _ = (Given::decode(&bytes), decode_prepared(&bytes));
             let _ = Transfer::decode(&bytes);
             let _ = Ended::decode(&bytes);
             let _ = Broken::decode(&bytes);

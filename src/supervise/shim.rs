@@ -43,13 +43,12 @@ pub fn serve(socket: OwnedFd, lifeline: OwnedFd) -> io::Result<()> {
         keeper: None,
         watches: false,
         waiting: None,
-        proven: None,
     };
     while let Some(frame) = shim.next_order()? {
         match frame.kind {
             protocol::RUN => shim.run(frame)?,
             protocol::PREPARE => shim.prepare(&frame),
-            protocol::GIVE => shim.give(&frame)?,
+            protocol::GIVEN => shim.given(&frame)?,
             protocol::DISMISS => shim.dismiss(),
             // An abort that crossed with the end of its command.
             _ => {}
@@ -79,14 +78,14 @@ struct Shim {
     watches: bool,
     /// A shell that has started up for the next command.
     waiting: Option<Waiting>,
-    /// The program that was seen to wait.
-    proven: Option<Vec<u8>>,
 }
 
 /// Which of a shim's descriptors have something to say.
 struct Ready {
     socket: bool,
     supervisor_gone: bool,
+    /// The shell that was to wait does.
+    shell: bool,
 }
 
 impl Shim {
@@ -104,6 +103,8 @@ impl Shim {
         let ours = [Some(&self.socket), Some(&self.lifeline)].map(|fd| fd.and_then(Option::as_ref).map(AsFd::as_fd));
         let mut fds = vec![PollFd::new(self.events.as_fd(), PollFlags::POLLIN)];
         fds.extend(ours.iter().flatten().map(|fd| PollFd::new(*fd, PollFlags::POLLIN)));
+        let arrives = self.waiting.as_ref().and_then(Waiting::ready);
+        fds.extend(arrives.map(|ready| PollFd::new(ready, PollFlags::POLLIN)));
         fds.extend(self.unread.iter().map(|pipe| PollFd::new(pipe.as_fd(), PollFlags::POLLIN)));
         if let Some(keeper) = &self.keeper {
             keeper.poll_fds(&mut fds);
@@ -119,6 +120,7 @@ impl Shim {
         let mut answers = fds.iter().map(|fd| fd.any().unwrap_or(false));
         let child = answers.next().unwrap_or(false);
         let [socket, supervisor_gone] = ours.map(|fd| fd.is_some() && answers.next().unwrap_or(false));
+        let shell = arrives.is_some() && answers.next().unwrap_or(false);
         let dropped = answers.by_ref().take(self.unread.len()).fold(false, |any, one| any | one);
         let kept: Vec<bool> = answers.collect();
         drop(fds);
@@ -134,7 +136,7 @@ impl Shim {
         if let Some(keeper) = &mut self.keeper {
             keeper.serve(kept.into_iter());
         }
-        Ok(Ready { socket: socket || received, supervisor_gone })
+        Ok(Ready { socket: socket || received, supervisor_gone, shell })
     }
 
     /// Reads what there is on pipes that nobody wants, and closes those that have ended.
@@ -158,12 +160,16 @@ impl Shim {
         // The lifeline is looked at first: a command that was not taken yet goes to a shim of the next supervisor.
         while self.lifeline.is_some() && self.socket.is_some() {
             let ready = self.wait(None)?;
-            self.reap_idle();
-            if ready.socket
-                && self.lifeline.is_some()
+            if self.lifeline.is_some()
+                && ready.socket
                 && let Read::Frame(frame) = self.read()
             {
                 return Ok(Some(frame));
+            }
+            // A shell that was given its command may have ended before this is known here: first what the addon says.
+            self.reap_idle();
+            if ready.shell {
+                self.arrived();
             }
         }
         Ok(None)
@@ -259,13 +265,13 @@ impl Shim {
 
     /// Until the shell has ended by itself, or its whole tree was ended. Returns whether anything is left.
     fn supervise(&mut self, running: &mut Running) -> io::Result<bool> {
+        // A shell that waited may have ended before this began.
+        if let Some(alive) = self.look(running) {
+            return Ok(alive);
+        }
         loop {
             let ready = self.wait(running.wake_at())?;
-            let alive = running.reap();
-            if running.shell_end.is_some() && running.ending.is_none() && self.is_ended_from_outside(running) {
-                running.end_at_once();
-            }
-            if running.shell_end.is_some() && (running.ending.is_none() || !alive) {
+            if let Some(alive) = self.look(running) {
                 return Ok(alive);
             }
             self.heed(&ready, running);
@@ -284,6 +290,15 @@ impl Shim {
                 return Ok(true);
             }
         }
+    }
+
+    /// Takes what has ended. Whether anything is left, once the shell has ended by itself or its whole tree was ended.
+    fn look(&self, running: &mut Running) -> Option<bool> {
+        let alive = running.reap();
+        if running.shell_end.is_some() && running.ending.is_none() && self.is_ended_from_outside(running) {
+            running.end_at_once();
+        }
+        (running.shell_end.is_some() && (running.ending.is_none() || !alive)).then_some(alive)
     }
 
     fn obey(&mut self, frame: Frame, running: &mut Running) {

@@ -263,3 +263,9 @@ pub fn stand_back() {
     // SAFETY: a plain system call.
     let _ = unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, 5) };
 }
+
+/// A clock that all processes of the machine share, ns.
+pub fn monotonic_ns() -> u64 {
+    let now = nix::time::clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC);
+    now.map_or(0, |now| u64::try_from(std::time::Duration::from(now).as_nanos()).unwrap_or(0))
+}

@@ -11,20 +11,19 @@ use tokio::io::unix::AsyncFd;
 use super::helpers::Helpers;
 use super::idle::Shim;
 use super::link::Link;
+use super::ready::Ready;
 use crate::background::{self, Task};
 use crate::plan::{Kind, Plan};
 use crate::supervise::frames::{self, Fields, Read, Reader, Writer};
 use crate::supervise::limits::Broken;
-use crate::supervise::protocol::{self, Ended, Failure, Given, Survivor, Transfer};
+use crate::supervise::protocol::{self, Ended, Failure, Survivor, Transfer};
 use crate::sys;
 
 /// What a shim has to say of its command.
 #[derive(Debug)]
 pub enum News {
-    /// The program runs. With the addon's ends of its pipes where a waiting shell runs it.
-    Started(i32, Vec<OwnedFd>),
-    /// No waiting shell could run it, so that nothing was started; with an errno none ever can.
-    Stale(i32),
+    /// The program runs.
+    Started(i32),
     /// It could not be started.
     Failed(Failure),
     /// The shell has ended.
@@ -37,8 +36,8 @@ pub enum News {
     Task(Box<Task>),
     /// It could not be made a task.
     Refused(i32),
-    /// Whether a shell waits.
-    Prepared(bool),
+    /// The shell with this mark waits; `None`: it does not.
+    Prepared(String, Option<Ready>),
     /// The shim is gone. `untaken`: it never saw the plan, so that nothing was started.
     Lost {
         /// Whether the plan was never read.
@@ -62,13 +61,6 @@ impl Sent {
         let sent = sys::send(shim.socket.as_fd(), &bytes, &frames::raw(&fds)).unwrap_or(0);
         let fds = if sent > 0 { Vec::new() } else { fds };
         Self { shim, rest: bytes[sent..].to_vec(), fds }
-    }
-
-    /// Gives the shell that waits below a shim its command.
-    pub fn give(shim: Shim, given: &Given) -> Self {
-        let bytes = frames::encode(protocol::GIVE, &given.encode(), 0);
-        let sent = sys::send(shim.socket.as_fd(), &bytes, &[]).unwrap_or(0);
-        Self { shim, rest: bytes[sent..].to_vec(), fds: Vec::new() }
     }
 
     /// Only listens.
@@ -95,6 +87,11 @@ pub struct Child {
 }
 
 impl Child {
+    /// Its program runs already: a shell that waited for it.
+    pub fn has_started(&mut self) {
+        self.started = true;
+    }
+
     /// The next piece of news. May be dropped while it waits; nothing is lost.
     pub async fn news(&mut self) -> News {
         loop {
@@ -139,16 +136,15 @@ impl Child {
             protocol::STARTED => {
                 self.started = true;
                 let pid = Fields(&frame.body).number().and_then(|pid| i32::try_from(pid).ok())?;
-                Some(News::Started(pid, std::mem::take(&mut frame.fds)))
+                Some(News::Started(pid))
             }
-            protocol::STALE => Some(News::Stale(errno_of(frame))),
             protocol::FAILED => protocol::decode_failure(&frame.body).map(News::Failed),
             protocol::ENDED => Ended::decode(&frame.body).map(News::Ended),
             protocol::BROKEN => Broken::decode(&frame.body).map(News::Broken),
             protocol::RELEASED => Some(News::Released(protocol::decode_survivors(&frame.body))),
             protocol::TASK => serde_json::from_slice(&frame.body).ok().map(|task| News::Task(Box::new(task))),
             protocol::REFUSED => Some(News::Refused(errno_of(frame))),
-            protocol::PREPARED => Some(News::Prepared(Fields(&frame.body).number() == Some(1))),
+            protocol::PREPARED => Ready::of(frame).map(|(mark, ready)| News::Prepared(mark, ready)),
             _ => None,
         }
     }
@@ -201,6 +197,11 @@ impl Child {
     /// Goes on as one of those who hear of a task.
     pub fn into_link(self) -> Link {
         Link::new(self.socket, self.reader)
+    }
+
+    /// To its shim.
+    pub fn socket(&self) -> &OwnedFd {
+        self.socket.get_ref()
     }
 
     /// Nothing runs below it.

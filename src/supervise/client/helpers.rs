@@ -17,6 +17,7 @@ use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout};
 
 use super::idle::{Idle, KEEP, LONGEST, PAUSE, Shells, Shim};
+use super::ready::Stale;
 use crate::plan::Kind;
 use crate::supervise::frames::{self, Fields, Read, Reader, Writer};
 use crate::supervise::protocol;
@@ -118,9 +119,19 @@ impl Helpers {
         if state.waiting.is_empty() { state.idle.take(kind) } else { None }
     }
 
-    /// A shim below which a shell of this kind waits.
-    pub fn take_waiting(&self, kind: &Kind) -> Option<Shim> {
-        self.state().idle.take_waiting(kind)
+    /// A shim below which a shell of this kind waits or is on its way.
+    pub fn take_any(&self, kind: &Kind) -> Option<Shim> {
+        self.state().idle.take_any(kind)
+    }
+
+    /// A shell that waited was given its command.
+    pub fn used(&self) {
+        self.state().idle.used();
+    }
+
+    /// A shell that waited could not be given its command.
+    pub fn stale(&self, why: Stale) {
+        self.state().idle.stale(why);
     }
 
     /// The shells that wait for a command of this process.
@@ -131,11 +142,6 @@ impl Helpers {
     /// Whether a shell can wait here at all.
     pub fn shells_can_wait(&self) -> bool {
         self.state().idle.can_wait()
-    }
-
-    /// A shell that was to run a command could not, one that waited or one made for it; with an errno none ever can.
-    pub fn stale(&self, waited: bool, errno: i32) {
-        self.state().idle.stale(waited, errno);
     }
 
     /// Has a shell of this kind wait, unless one does or no shim is free for it.

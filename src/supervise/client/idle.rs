@@ -5,8 +5,9 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::ready::{Ready, Stale};
 use crate::plan::Kind;
-use crate::supervise::frames;
+use crate::supervise::frames::{self, Read, Reader};
 use crate::supervise::protocol;
 use crate::sys;
 
@@ -20,24 +21,25 @@ pub const LONGEST: Duration = Duration::from_secs(5 * 60);
 const SEEN: usize = 8;
 
 /// A shim that is free.
-#[derive(Debug)]
 pub struct Shim {
     /// Its pid, a child of the supervisor.
     pub pid: i32,
     /// To it; does not block.
     pub socket: OwnedFd,
-    /// The shell that waits below it.
+    /// The shell that waits below it, or will.
     pub shell: Option<Shell>,
+    reader: Reader,
 }
 
 /// A shell that waits for its command.
-#[derive(Debug)]
 pub struct Shell {
     /// For which commands.
     pub kind: Arc<Kind>,
     /// The mark that it was started with.
     pub mark: String,
     since: Instant,
+    /// Once it has said that it waits.
+    ready: Option<Ready>,
 }
 
 /// Shells that wait, and what became of others.
@@ -45,9 +47,9 @@ pub struct Shell {
 pub struct Shells {
     /// They wait now.
     pub waiting: usize,
-    /// They were given a command,
+    /// They were given a command.
     pub used: u64,
-    /// and of those these could not run it, which then started cold.
+    /// They could not be given one, which then started cold.
     pub stale: u64,
 }
 
@@ -64,21 +66,57 @@ pub struct Idle {
 impl Shim {
     /// One that was just made.
     pub fn new(pid: i32, socket: OwnedFd) -> Self {
-        Self { pid, socket, shell: None }
+        Self { pid, socket, shell: None, reader: Reader::default() }
     }
 
-    /// Has a shell wait below it; with `answer` it says so when one does.
-    pub fn prepare(&mut self, kind: Arc<Kind>, mark: String, answer: bool) {
+    /// Has a shell wait below it, which says so when it does.
+    pub fn prepare(&mut self, kind: Arc<Kind>) {
+        let mark = crate::plan::next_mark();
         let mut with_mark = (*kind).clone();
         with_mark.plan.mark(&mark);
-        let body = protocol::encode_prepare(&with_mark, answer);
-        if frames::send(&self.socket, protocol::PREPARE, &body, &[]).is_ok() {
-            self.shell = Some(Shell { kind, mark, since: Instant::now() });
+        if frames::send(&self.socket, protocol::PREPARE, &protocol::encode_prepare(&with_mark), &[]).is_ok() {
+            self.shell = Some(Shell { kind, mark, since: Instant::now(), ready: None });
         }
     }
 
-    fn waits_for(&self, kind: &Kind) -> bool {
+    /// Whether a shell of this kind is there, or on its way.
+    fn has(&self, kind: &Kind) -> bool {
         self.shell.as_ref().is_some_and(|shell| *shell.kind == *kind)
+    }
+
+    /// Hears what became of the shell, without waiting. One that has died is forgotten.
+    fn hear(&mut self) {
+        let Some(shell) = &mut self.shell else { return };
+        while let Ok(Read::Frame(mut frame)) = self.reader.read(&self.socket) {
+            // What was there before this shell may still be told of.
+            let Some((mark, ready)) = Ready::of(&mut frame) else { continue };
+            if mark == shell.mark {
+                shell.ready = ready;
+                if shell.ready.is_none() {
+                    self.shell = None;
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Whether a shell waits.
+    pub fn is_ready(&self) -> bool {
+        self.shell.as_ref().is_some_and(|shell| shell.ready.is_some())
+    }
+
+    /// The shell that waits, if one does.
+    pub fn take_ready(&mut self) -> Option<(Ready, String)> {
+        let shell = self.shell.take()?;
+        Some((shell.ready?, shell.mark))
+    }
+}
+
+impl Shell {
+    /// It waits now.
+    #[must_use]
+    pub fn arrived(self, ready: Ready) -> Self {
+        Self { ready: Some(ready), ..self }
     }
 }
 
@@ -106,11 +144,10 @@ impl Idle {
         }
     }
 
-    /// One below which a shell of this kind waits; else one without a shell, else any. Its shell is left with it only if
-    /// it is of this kind.
+    /// One below which a shell of this kind waits; else one without a shell, else any. Only a shell that waits, of this
+    /// kind, is left with it.
     pub fn take(&mut self, kind: Option<&Kind>) -> Option<Shim> {
         if let Some(shim) = kind.and_then(|kind| self.take_waiting(kind)) {
-            self.shells.used += 1;
             return Some(shim);
         }
         self.shims.retain(|shim| sys::peer_alive(shim.socket.as_fd()));
@@ -121,19 +158,29 @@ impl Idle {
     }
 
     /// One below which a shell of this kind waits.
-    pub fn take_waiting(&mut self, kind: &Kind) -> Option<Shim> {
-        self.shims.retain(|shim| sys::peer_alive(shim.socket.as_fd()));
-        let at = self.shims.iter().rposition(|shim| shim.waits_for(kind))?;
+    fn take_waiting(&mut self, kind: &Kind) -> Option<Shim> {
+        let at = self.shims.iter_mut().rposition(|shim| {
+            shim.hear();
+            shim.has(kind) && shim.is_ready()
+        })?;
         Some(self.shims.remove(at))
     }
 
-    /// A shell could not run its command.
-    pub fn stale(&mut self, waited: bool, errno: i32) {
-        if waited {
-            self.shells.used -= 1;
-            self.shells.stale += 1;
-        }
-        self.refused |= errno != 0;
+    /// One below which a shell of this kind waits or is on its way.
+    pub fn take_any(&mut self, kind: &Kind) -> Option<Shim> {
+        let at = self.shims.iter().rposition(|shim| shim.has(kind))?;
+        Some(self.shims.remove(at))
+    }
+
+    /// A shell that waited was given its command.
+    pub fn used(&mut self) {
+        self.shells.used += 1;
+    }
+
+    /// A shell that waited could not be given its command.
+    pub fn stale(&mut self, why: Stale) {
+        self.shells.stale += 1;
+        self.refused |= why == Stale::Refused;
     }
 
     /// Whether shells can wait here at all.
@@ -154,18 +201,18 @@ impl Idle {
     /// Has a shell wait below this shim, if it is still here.
     pub fn prepare(&mut self, pid: i32, kind: Arc<Kind>) {
         if let Some(shim) = self.shims.iter_mut().find(|shim| shim.pid == pid && shim.shell.is_none()) {
-            shim.prepare(kind, crate::plan::next_mark(), false);
+            shim.prepare(kind);
         }
     }
 
     /// Has a shell of this kind wait, unless one does: where none does so far, else in the place of the oldest.
     pub fn prepare_any(&mut self, kind: &Arc<Kind>) {
-        if !self.can_wait() || self.shims.iter().any(|shim| shim.waits_for(kind)) {
+        if !self.can_wait() || self.shims.iter().any(|shim| shim.has(kind)) {
             return;
         }
         let plain = self.shims.iter().position(|shim| shim.shell.is_none()).unwrap_or(0);
         if let Some(shim) = self.shims.get_mut(plain) {
-            shim.prepare(Arc::clone(kind), crate::plan::next_mark(), false);
+            shim.prepare(Arc::clone(kind));
         }
     }
 

@@ -5,6 +5,7 @@ mod child;
 mod helpers;
 mod idle;
 mod link;
+mod ready;
 mod start;
 
 pub use admission::{Admission, Slot};

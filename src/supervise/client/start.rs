@@ -8,10 +8,10 @@ use std::time::Duration;
 use super::child::{Child, News, Sent};
 use super::helpers::{HelperError, Helpers};
 use super::idle::Shim;
+use super::ready::Stale;
 use crate::background;
-use crate::plan::{self, Kind, Plan, Stdin};
-use crate::supervise::protocol::Given;
-use crate::sys::{self, LaunchError, LaunchStep};
+use crate::plan::{Kind, Plan, Stdin};
+use crate::sys;
 
 /// How often a start is tried again when a shim was killed before it took the plan. Nothing was started then.
 const TRIES: u32 = 100;
@@ -19,6 +19,8 @@ const TRIES: u32 = 100;
 const AT_ONCE: u32 = 3;
 /// Between tries when descriptors are short: other commands end meanwhile.
 const PAUSE: Duration = Duration::from_millis(20);
+/// For a shell to start up.
+const STARTED_UP: Duration = Duration::from_secs(5);
 /// For how long descriptors may be short before that is an error.
 const SHORT_OF_DESCRIPTORS: u32 = 500;
 
@@ -50,26 +52,20 @@ pub struct Order {
 pub struct Warm {
     /// Which one it can be.
     pub kind: Arc<Kind>,
-    /// The command, and what is read before it.
-    pub given: Given,
+    /// The command.
+    pub command: Vec<u8>,
+    /// What the shell reads before it.
+    pub prologue: Vec<u8>,
     /// Where none waits, one is made to.
     pub made: bool,
 }
 
-/// A plan that was sent.
+/// A plan that was sent, or a command that a waiting shell was given.
 pub struct Begun {
     sent: Sent,
-    way: Way,
-}
-
-/// How its pipes come about.
-enum Way {
-    Cold(Pipes),
-    /// They come with the news that the shell with this mark runs it; `waited`: it was there before.
-    Waiting {
-        mark: String,
-        waited: bool,
-    },
+    pipes: Pipes,
+    /// The shell that waited, and its mark.
+    shell: Option<(i32, String)>,
 }
 
 /// A command that was started, or is just being.
@@ -86,25 +82,45 @@ impl Begun {
     /// Sends the plan without waiting, if a shim is at hand.
     pub fn now(helpers: &'static Helpers, order: &Order) -> io::Result<Option<Self>> {
         let Some(shim) = helpers.take(order.warm.as_ref().map(|warm| &*warm.kind)) else { return Ok(None) };
-        Self::with(helpers, shim, order).map(Some)
+        match Self::given(helpers, shim, order) {
+            Given::Begun(begun) => Ok(Some(begun)),
+            // Its shell has to start up first, which is not waited for here.
+            Given::Not(shim) if order.warm.as_ref().is_some_and(|warm| warm.made) => {
+                helpers.give_back(shim);
+                Ok(None)
+            }
+            Given::Not(shim) => Self::cold(helpers, shim, order).map(Some),
+            Given::Lost => Ok(None),
+        }
     }
 
-    /// Sends what there is to send to this shim.
-    fn with(helpers: &'static Helpers, mut shim: Shim, order: &Order) -> io::Result<Self> {
-        if let Some(warm) = &order.warm {
-            let waited = shim.shell.is_some();
-            if !waited && warm.made {
-                shim.prepare(Arc::clone(&warm.kind), plan::next_mark(), false);
+    /// Has the shell that waits below this shim run it, if one does.
+    fn given(helpers: &'static Helpers, mut shim: Shim, order: &Order) -> Given {
+        let (Some(warm), Some((ready, mark))) = (&order.warm, shim.take_ready()) else { return Given::Not(shim) };
+        let shell = ready.shell();
+        match ready.give(&shim.socket, &order.plan, warm) {
+            Ok(pipes) => {
+                helpers.used();
+                Given::Begun(Self { sent: Sent::nothing(shim), pipes, shell: Some((shell, mark)) })
             }
-            if let Some(shell) = shim.shell.take() {
-                let way = Way::Waiting { mark: shell.mark, waited };
-                return Ok(Self { sent: Sent::give(shim, &warm.given), way });
+            Err(why) => {
+                helpers.stale(why);
+                if why == Stale::Gone {
+                    // The shim may believe that it was given: it ends with its socket.
+                    helpers.replace();
+                    return Given::Lost;
+                }
+                Given::Not(shim)
             }
         }
+    }
+
+    /// Sends the plan to this shim.
+    fn cold(helpers: &'static Helpers, shim: Shim, order: &Order) -> io::Result<Self> {
         match open_pipes(order) {
             Ok((pipes, theirs)) => {
                 let sent = Sent::send(shim, &order.plan, order.task.as_ref(), theirs);
-                Ok(Self { sent, way: Way::Cold(pipes) })
+                Ok(Self { sent, pipes, shell: None })
             }
             Err(error) => {
                 helpers.give_back(shim);
@@ -128,37 +144,29 @@ impl Begun {
     }
 
     async fn once(helpers: &'static Helpers, order: &Order) -> Result<Self, HelperError> {
-        let shim = match helpers.take(order.warm.as_ref().map(|warm| &*warm.kind)) {
+        let failed = |error: io::Error| HelperError::Spawn(error.raw_os_error().unwrap_or(libc::EIO));
+        let mut shim = match helpers.take(order.warm.as_ref().map(|warm| &*warm.kind)) {
             Some(shim) => shim,
             None => helpers.shim().await?,
         };
-        Self::with(helpers, shim, order)
-            .map_err(|error| HelperError::Spawn(error.raw_os_error().unwrap_or(libc::EIO)))
+        if let Some(warm) = order.warm.as_ref().filter(|warm| warm.made) {
+            shim = made(helpers, shim, &warm.kind).await.map_err(failed)?;
+        }
+        match Self::given(helpers, shim, order) {
+            Given::Begun(begun) => Ok(begun),
+            Given::Not(shim) => Self::cold(helpers, shim, order).map_err(failed),
+            Given::Lost => Err(HelperError::Lost),
+        }
     }
 
-    /// Goes on where news can be waited for, once there are pipes. The news otherwise, of a waiting shell that does not
-    /// run it: nothing was started.
-    pub async fn follow(self, helpers: &'static Helpers, plan: &Plan) -> io::Result<Result<Started, News>> {
-        let mut child = self.sent.follow()?;
-        let (mark, waited) = match self.way {
-            Way::Cold(pipes) => return Ok(Ok(Started { child, pipes, shell: None })),
-            Way::Waiting { mark, waited } => (mark, waited),
-        };
-        Ok(match child.news().await {
-            News::Started(pid, ends) => match pipes_of(plan, ends) {
-                Some(pipes) => Ok(Started { child, pipes, shell: Some((pid, mark)) }),
-                // Descriptors were short, so that some of them were lost on the way. Its shim ends it with the socket.
-                None => Err(News::Failed(LaunchError { step: LaunchStep::Stdio, errno: libc::EMFILE })),
-            },
-            // A shim says that it begins before it does.
-            News::Lost { .. } => Err(News::Lost { untaken: true }),
-            News::Stale(errno) => {
-                helpers.stale(waited, errno);
-                child.give_back(helpers, None);
-                Err(News::Stale(errno))
-            }
-            news => Err(news),
-        })
+    /// Goes on where news can be waited for.
+    pub fn follow(self) -> io::Result<Started> {
+        let Self { sent, pipes, shell } = self;
+        let mut child = sent.follow()?;
+        if shell.is_some() {
+            child.has_started();
+        }
+        Ok(Started { child, pipes, shell })
     }
 
     /// Whether a start may be tried again, once it may.
@@ -170,32 +178,52 @@ impl Begun {
     }
 }
 
-/// Has a shell of this kind wait, unless one does. Returns whether one waits then.
-pub async fn warm_up(helpers: &'static Helpers, kind: Arc<Kind>) -> Result<bool, HelperError> {
-    let mut shim = match helpers.take_waiting(&kind) {
-        Some(shim) => {
-            helpers.give_back(shim);
-            return Ok(true);
-        }
-        None => helpers.shim().await?,
-    };
-    shim.prepare(kind, plan::next_mark(), true);
-    let shell = shim.shell.take();
-    let mut child = Sent::nothing(shim).follow().map_err(|error| HelperError::of(&error))?;
-    let waits = matches!(child.news().await, News::Prepared(true));
-    let mut shim = child.into_shim();
-    shim.shell = shell.filter(|_| waits);
-    helpers.give_back(shim);
-    Ok(waits)
+/// What came of giving a command to a waiting shell.
+enum Given {
+    /// It runs.
+    Begun(Begun),
+    /// None waits; the shim can start one.
+    Not(Shim),
+    /// The shim is not to be used any more.
+    Lost,
 }
 
-/// The addon's ends as a shim sends them.
-fn pipes_of(plan: &Plan, ends: Vec<OwnedFd>) -> Option<Pipes> {
-    let mut ends = ends.into_iter();
-    let stdin = if plan.stdin == Stdin::Pipe { Some(ends.next()?) } else { None };
-    let stdout = ends.next()?;
-    let stderr = if plan.merge { None } else { Some(ends.next()?) };
-    Some(Pipes { stdin, stdout, stderr })
+/// Has a shell of this kind wait below this shim, unless one does; it may not come about.
+async fn made(helpers: &'static Helpers, mut shim: Shim, kind: &Arc<Kind>) -> io::Result<Shim> {
+    if shim.is_ready() || !helpers.shells_can_wait() {
+        return Ok(shim);
+    }
+    if shim.shell.is_none() {
+        shim.prepare(Arc::clone(kind));
+    }
+    let Some(shell) = shim.shell.take() else { return Ok(shim) };
+    let mut child = Sent::nothing(shim).follow()?;
+    let arrived = async {
+        loop {
+            match child.news().await {
+                News::Prepared(mark, ready) if mark == shell.mark => return ready,
+                // Of a shell that was there before.
+                News::Prepared(..) => {}
+                _ => return None,
+            }
+        }
+    };
+    let ready = tokio::time::timeout(STARTED_UP, arrived).await.ok().flatten();
+    let mut shim = child.into_shim();
+    shim.shell = ready.map(|ready| shell.arrived(ready));
+    Ok(shim)
+}
+
+/// Has a shell of this kind wait, unless one does. Returns whether one waits then.
+pub async fn warm_up(helpers: &'static Helpers, kind: Arc<Kind>) -> Result<bool, HelperError> {
+    let shim = match helpers.take_any(&kind) {
+        Some(shim) => shim,
+        None => helpers.shim().await?,
+    };
+    let shim = made(helpers, shim, &kind).await.map_err(|error| HelperError::of(&error))?;
+    let waits = shim.is_ready();
+    helpers.give_back(shim);
+    Ok(waits)
 }
 
 fn open_pipes(order: &Order) -> io::Result<(Pipes, Vec<OwnedFd>)> {

@@ -1,21 +1,22 @@
 //! While no command runs: a shell that waits for the next one.
 
 use std::io;
-use std::os::fd::AsRawFd;
-use std::time::Instant;
+use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
 
-use super::{Shim, pid_of};
-use crate::supervise::frames::{Frame, Writer};
-use crate::supervise::protocol::{self, Given};
-use crate::supervise::waiting::{Begun, Stale, Waiting};
+use super::Shim;
+use crate::supervise::frames::{self, Frame};
+use crate::supervise::prepare::mark_of;
+use crate::supervise::protocol::{self, Given, Place};
+use crate::supervise::waiting::Waiting;
 use crate::sys::{self, Reaped};
 
 impl Shim {
     /// Takes what has ended: what commands left, or the shell that waits.
     pub(super) fn reap_idle(&mut self) {
         while let Reaped::Ended(pid, ..) = sys::reap(false) {
-            if self.waiting.as_ref().is_some_and(|waiting| waiting.shell() == pid) {
-                self.waiting = None;
+            if let Some(waiting) = self.waiting.take_if(|waiting| waiting.shell == pid) {
+                self.tell(waiting.mark(), None);
             }
         }
     }
@@ -23,54 +24,43 @@ impl Shim {
     /// Has a shell wait for a command. One that cannot be started costs nothing but that.
     pub(super) fn prepare(&mut self, frame: &Frame) {
         self.dismiss();
-        let Some((kind, answer)) = protocol::decode_prepare(&frame.body) else { return };
-        self.waiting = Waiting::start(&kind).ok();
-        if answer {
-            let waits = self.waits();
-            self.send(protocol::PREPARED, &Writer::default().number(u64::from(waits)).finish());
+        let Some(kind) = protocol::decode_prepare(&frame.body) else { return };
+        let mark = mark_of(&kind.plan.env);
+        match Waiting::start(kind) {
+            Ok(waiting) => self.waiting = Some(waiting),
+            Err(_) => self.tell(mark, None),
         }
     }
 
-    /// Whether a shell waits that does so; asked of each program once.
-    fn waits(&mut self) -> bool {
-        let Some(waiting) = &self.waiting else { return false };
-        if self.proven.as_deref() != Some(waiting.program()) {
-            if !waiting.has_arrived() {
-                return false;
-            }
-            self.proven = Some(waiting.program().to_vec());
+    /// The shell has said that it waits.
+    pub(super) fn arrived(&mut self) {
+        let Some(waiting) = &mut self.waiting else { return };
+        let (mark, place) = (waiting.mark(), waiting.arrive());
+        if place.is_none() {
+            self.dismiss();
         }
-        true
+        self.tell(mark, place);
     }
 
-    /// Has the shell that waits run a command.
-    pub(super) fn give(&mut self, frame: &Frame) -> io::Result<()> {
-        let started = Instant::now();
-        let refused = match (Given::decode(&frame.body), self.waits()) {
-            (Some(given), true) => match self.waiting.take() {
-                Some(waiting) => match waiting.give(&given.command) {
-                    Ok(()) => return self.begin(waiting, &given, started),
-                    Err(stale) => {
-                        self.waiting = Some(waiting);
-                        if let Stale::Refused(errno) = stale { errno } else { 0 }
-                    }
-                },
-                None => 0,
-            },
-            _ => 0,
+    /// Tells the addon of the shell with this mark: where its command goes, or that it does not wait.
+    fn tell(&self, mark: Option<String>, place: Option<(Place, Vec<OwnedFd>)>) {
+        let (place, fds) = place.map_or((None, Vec::new()), |(place, fds)| (Some(place), fds));
+        let body = protocol::encode_prepared(&mark.unwrap_or_default(), place);
+        self.send_with(protocol::PREPARED, &body, &frames::raw(&fds));
+    }
+
+    /// The addon has given the shell that waits its command.
+    pub(super) fn given(&mut self, frame: &Frame) -> io::Result<()> {
+        let (Some(given), Some(waiting)) = (Given::decode(&frame.body), self.waiting.take()) else {
+            // It has just died, which the addon has noticed, too: this shim is not used any more.
+            self.socket = None;
+            return Ok(());
         };
-        self.dismiss();
-        self.send(protocol::STALE, &Writer::default().number(u64::from(refused.unsigned_abs())).finish());
-        Ok(())
-    }
-
-    fn begin(&mut self, waiting: Waiting, given: &Given, started: Instant) -> io::Result<()> {
-        // Told first: what the command does to this process is not to come before it.
-        let fds: Vec<_> = waiting.ends().iter().map(AsRawFd::as_raw_fd).collect();
-        self.send_with(protocol::STARTED, &pid_of(waiting.shell()), &fds);
-        let Begun { shell, mut plan, pipes, files: _files } = waiting.go(&given.prologue);
+        let Waiting { shell, mut plan, pipes, .. } = waiting;
         (plan.limit, plan.grace) = (given.limit, given.grace);
-        let running = self.running(shell, &plan, pipes, started);
+        let ago = Duration::from_nanos(sys::monotonic_ns().saturating_sub(given.at));
+        let now = Instant::now();
+        let running = self.running(shell, &plan, pipes, now.checked_sub(ago).unwrap_or(now));
         self.attend(running)
     }
 
