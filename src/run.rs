@@ -240,9 +240,9 @@ impl Run {
             return Ok(());
         }
         let files = || {
-            let boot = sys::Shared::file(&startup.boot)?;
+            let boot = sys::Shared::file(&startup.boot.early)?;
             let prologue = sys::Shared::file(&plan::prologue(&self.request.command, Some(startup)))?;
-            let both = sys::Shared::file(&plan::boot_script(&[boot.path(), prologue.path()]))?;
+            let both = sys::Shared::file(&plan::boot_script(&[boot.path(), prologue.path()], &startup.boot.late))?;
             std::io::Result::Ok(vec![both, boot, prologue])
         };
         self.files = files().map_err(|error| {

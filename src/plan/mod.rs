@@ -19,6 +19,6 @@ pub use environment::{Environment, EnvironmentError, Inherit};
 pub use limits::{Limits, RawLimits, amount};
 pub use remembered::environment;
 pub use shell::{ShellNotFound, find, forget};
-pub use startup::{Startup, boot_script, prologue, waiting_script};
+pub use startup::{Boot, Startup, boot_script, prologue, waiting_script};
 pub use waiting::{Kind, ROOM, can_wait, fits, shows_its_start};
 pub use wanted::{note, wanted};

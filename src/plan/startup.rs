@@ -6,11 +6,20 @@ use std::sync::Arc;
 
 use super::waiting::ROOM;
 
+/// What brings a shell to a state; nobody sees what this prints or traces.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Boot {
+    /// Read first.
+    pub early: Arc<[u8]>,
+    /// What every command after it would feel, such as traps: the very last before the command.
+    pub late: Arc<[u8]>,
+}
+
 /// What makes a shell more than a plain one.
 #[derive(Debug, Clone, Default)]
 pub struct Startup {
-    /// Brings it to a state; nobody sees what this prints. Shells with the same can take one another's commands.
-    pub boot: Arc<[u8]>,
+    /// Brings it to a state. Shells with the same can take one another's commands.
+    pub boot: Boot,
     /// Variables that only this command has; `None` is one that it has not.
     pub given: Vec<(String, Option<String>)>,
     /// What it runs when it ends.
@@ -52,15 +61,25 @@ pub fn prologue(command: &str, startup: Option<&Startup>) -> Vec<u8> {
 
 /// What BASH_ENV names where a shell reads these scripts first. Nobody sees what they print or trace, and what they define
 /// is not there yet when this is parsed.
-pub fn boot_script(scripts: &[&Path]) -> Vec<u8> {
-    format!("{{ {}\\builtin : bash; }} >/dev/null 2>&1\n", sourced(scripts)).into_bytes()
+pub fn boot_script(scripts: &[&Path], late: &[u8]) -> Vec<u8> {
+    with_late(format!("{{ {}\\builtin : bash; }} >/dev/null 2>&1\n", sourced(scripts)), late)
 }
 
 /// The same of a shell that then waits: it says so at `ready`, and reads on at `told`.
-pub fn waiting_script(scripts: &[&Path], told: &Path, ready: &Path) -> Vec<u8> {
+pub fn waiting_script(scripts: &[&Path], late: &[u8], told: &Path, ready: &Path) -> Vec<u8> {
     let [told, ready] = [told, ready].map(|path| quoted(&path.to_string_lossy()));
     let wait = format!("\\builtin printf . >|{ready}; \\builtin . /dev/stdin; \\builtin : bash;");
-    format!("{{ {}{wait} }} <{told} >/dev/null 2>&1\n", sourced(scripts)).into_bytes()
+    with_late(format!("{{ {}{wait} }} <{told} >/dev/null 2>&1\n", sourced(scripts)), late)
+}
+
+fn with_late(script: String, late: &[u8]) -> Vec<u8> {
+    let mut script = script.into_bytes();
+    if !late.is_empty() {
+        for part in [b"{ ", late, b"\n} >/dev/null 2>&1\n"] {
+            script.extend_from_slice(part);
+        }
+    }
+    script
 }
 
 fn sourced(scripts: &[&Path]) -> String {

@@ -6,9 +6,8 @@
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::sync::Arc;
 
-use super::{Environment, MARK, Plan};
+use super::{Boot, Environment, MARK, Plan};
 
 /// Room for a command among the arguments of a waiting shell, bytes.
 pub const ROOM: usize = 16 * 1024;
@@ -23,14 +22,14 @@ const UNFIT: [&str; 5] = ["BASH_ENV", "POSIXLY_CORRECT", "SHELLOPTS", "BASHOPTS"
 pub struct Kind {
     /// The plan without what only one command has: the command itself, its mark, its time.
     pub plan: Plan,
-    /// What it reads before it waits; empty: nothing.
-    pub boot: Arc<[u8]>,
+    /// What it reads before it waits.
+    pub boot: Boot,
 }
 
 impl Kind {
     /// The same in another folder, that begins with what `boot` makes of its environment.
     #[must_use]
-    pub fn with(&self, folder: &[u8], boot: impl FnOnce(&[u8]) -> Arc<[u8]>) -> Self {
+    pub fn with(&self, folder: &[u8], boot: impl FnOnce(&[u8]) -> Boot) -> Self {
         let mut plan = self.plan.clone();
         let entries = self.plan.env.split_inclusive(|byte| *byte == 0);
         plan.env = entries.filter(|entry| !entry.starts_with(b"PWD=")).flatten().copied().collect();

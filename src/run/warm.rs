@@ -21,7 +21,7 @@ pub(super) fn of(request: &Request, plan: &Plan, helpers: &Helpers) -> Option<Wa
     if !plan::fits(&text, &prologue) || (startup.is_none() && plan::shows_its_start(&text)) {
         return None;
     }
-    let boot = startup.map_or_else(|| Arc::from([]), |startup| Arc::clone(&startup.boot));
+    let boot = startup.map(|startup| startup.boot.clone()).unwrap_or_default();
     let kind = Arc::new(Kind { plan: plan.kind(), boot });
     Some(Warm { kind, command: text.into_owned().into_bytes(), prologue, made: startup.is_some() })
 }

@@ -1,9 +1,14 @@
+# Sourced with a code, and `tail` where the shell goes on: then nothing may change. `back` only returns the code.
+# Every command is quoted against aliases, and the builtin itself, whatever functions there are.
 \builtin test "${2-}" = back && \builtin return "$1"
+# The dump must not be what ends a shell with a limit on files.
+\builtin test "${2-}" || \builtin ulimit -S -f unlimited || \builtin trap '' XFSZ
 \builtin test "${2-}" || \builtin printf %s "${1-}" >|@CODE@
-\builtin set +o >|@OUT@
+\builtin printf '%s\n' "$SHELLOPTS" >|@OUT@
+# A trace could go into the dump (BASH_XTRACEFD).
 \builtin test "${2-}" || \builtin set +eux
 {
-\builtin shopt -p || \builtin :
+\builtin shopt -s -p || \builtin :
 \builtin printf '\0'
 \builtin pwd || \builtin :
 \builtin printf '\0'
@@ -19,7 +24,9 @@
 \builtin printf '\0'
 \builtin declare -p
 \builtin printf '\0'
-\builtin local -p && \builtin eval '
+# In a function that called exit: its locals, then every variable down to the global one. Outside of functions `local` fails.
+# `declare -g` leaves a mark where there is none; unset from a function below takes one layer away, but for what bash makes anew.
+\builtin local -p && \builtin shopt -u expand_aliases && \builtin eval '
 \builtin echo
 \builtin shopt -u localvar_unset extdebug
 \builtin set -B +kT
@@ -40,6 +47,7 @@ while \builtin test "$#" -gt 0; do
   \builtin shift
 done
 ' || \builtin :
+# Folders may hold newlines, so that each ends with NUL.
 \builtin printf '\0%s\0' "${#DIRSTACK[@]}"
 \builtin printf '%s\0' "${DIRSTACK[@]-}"
 \builtin printf 'end\0'

@@ -21,7 +21,9 @@ use options::Options;
 /// Bash code, sourced as `. FILE CODE [tail]` at the end of a command: reports the code to the path `code` (not with `tail`), dumps
 /// the shell's state to the path `out`, and returns CODE. Paths are written as they are: they hold no signs that need quotes.
 pub fn save_script(out: &str, code: &str) -> String {
-    include_str!("save.sh").replace("@OUT@", out).replace("@CODE@", code)
+    let lines = include_str!("save.sh").lines().filter(|line| !line.starts_with('#'));
+    let script: String = lines.flat_map(|line| [line, "\n"]).collect();
+    script.replace("@OUT@", out).replace("@CODE@", code)
 }
 
 /// The command that sources the save script `file` and adds to `out` what cannot be seen from within it: `.` hides the DEBUG trap
@@ -42,7 +44,7 @@ pub fn call_save(file: &str, out: &str, tail: bool) -> String {
 }
 
 /// What lasts from one command of a session to the next.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct State {
     /// Whether it is all of a shell's state: what it does not name is not there. Else it only adds, as a snapshot does.
     whole: bool,
@@ -92,7 +94,13 @@ impl State {
                 .map(|(name, path)| (name.clone(), path.clone()))
                 .into_iter()
                 .collect(),
-            ..Self::default()
+            whole: false,
+            cwd: Vec::new(),
+            stack: Vec::new(),
+            umask: Vec::new(),
+            traps: BTreeMap::new(),
+            inherited: BTreeSet::new(),
+            hidden_traps: BTreeSet::new(),
         }
     }
 

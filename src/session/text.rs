@@ -25,66 +25,15 @@ pub(super) fn has_word_trap(text: &[u8]) -> bool {
 
 /// Whether a line can follow this text without becoming a part of it. False where that is not sure.
 pub fn is_complete(text: &str) -> bool {
+    // Of a coprocess's words the reader cannot always say whether one opens a group.
+    if text.contains("coproc") {
+        return false;
+    }
     let read = read(text);
     let open = |end: usize| end >= text.len();
     read.script.fault.is_none() && !text.ends_with('\\') && !read.heredocs.iter().any(|heredoc| open(heredoc.span.end))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_word_trap_is_found_however_it_is_quoted() {
-        for text in ["trap x EXIT", "a;trap", "\\trap - INT", "t'r'ap", "\"trap\" x", "tr\\\nap x", "x=trap; $x"] {
-            assert!(mentions_trap(text), "{text}");
-        }
-        for text in ["", "strap", "traps", "trap_x", "_trap", "tra p"] {
-            assert!(!mentions_trap(text), "{text}");
-        }
-    }
-
-    #[test]
-    fn texts_that_a_line_can_follow() {
-        for text in [
-            "",
-            "true",
-            "true # it's",
-            "true;",
-            "true &",
-            "cat <<E\nx\nE",
-            "cat <<E\nx\nE\n",
-            "if true; then x; fi",
-            "f() { x; }",
-            "case x in a) ;; esac",
-            "echo 'a\nb'",
-        ] {
-            assert!(is_complete(text), "{text}");
-        }
-        for text in [
-            "echo 'a",
-            "echo \"a",
-            "cat <<E",
-            "cat <<E\nx",
-            "cat <<E\nE2\n",
-            "true \\",
-            "true # \\",
-            "{ true",
-            "( true",
-            "if true",
-            "true &&",
-            "true |",
-            "echo $(true",
-            "echo ${x",
-            "f()",
-            "a=(1",
-            "[[ a",
-            "((1",
-            "case x in",
-            "fi",
-            "`true",
-        ] {
-            assert!(!is_complete(text), "{text}");
-        }
-    }
-}
+#[path = "text_tests.rs"]
+mod tests;

@@ -14,7 +14,7 @@ use super::state::State;
 use super::{is_complete, mentions_trap};
 use crate::error::Error;
 use crate::outcome::{Outcome, Status};
-use crate::plan::{Kind, Startup};
+use crate::plan::{Boot, Kind, Startup};
 use crate::request::{RawOptions, Request};
 use crate::run::{Listener, Ran, Reply, Rest, Run, aborted};
 use crate::supervise::{Child, Helpers, News};
@@ -152,7 +152,7 @@ impl Kept {
         let Self { session, exchange, given, before, kind } = self;
         if let Some(mut state) = exchange.state() {
             state.forget_given(before.as_deref(), &given);
-            let next = kind.map(|kind| Arc::new(kind.with(state.cwd(), |env| state.restore(env).into())));
+            let next = kind.map(|kind| Arc::new(kind.with(state.cwd(), |env| boot(&state, env))));
             session.left(state);
             if let (Some(next), Ok(helpers)) = (next, Helpers::shared()) {
                 helpers.prepare(&next);
@@ -160,6 +160,10 @@ impl Kept {
         }
         session.give_back(exchange);
     }
+}
+
+fn boot(state: &State, env: &[u8]) -> Boot {
+    Boot { early: state.restore_early(env).into(), late: state.restore_late().into() }
 }
 
 impl Ready {
@@ -182,13 +186,13 @@ impl Ready {
         // A shell that a signal ends runs its EXIT trap, too: it is not believed before it has ended.
         let early = !own_trap && !raw.command.contains("kill");
         let at_exit = (!own_trap).then(|| exchange.call(false));
-        raw.startup = Some(Startup { boot: Arc::from([]), given: given.clone(), at_exit, tail });
+        raw.startup = Some(Startup { boot: Boot::default(), given: given.clone(), at_exit, tail });
         let mut request = Request::check(raw)?;
         request.notes.extend(note);
         if let Some(startup) = &mut request.startup {
             let folder = request.cwd.as_os_str().as_bytes();
             if let Some(state) = &before {
-                startup.boot = state.restore(&request.environment.block("", folder)).into();
+                startup.boot = boot(state, &request.environment.block("", folder));
             }
         }
         request.report = early.then_some(report);

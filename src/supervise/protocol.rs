@@ -39,7 +39,7 @@ use std::time::Duration;
 use super::frames::{Fields, Writer};
 use super::limits::{Broken, Limited};
 use crate::background::Order;
-use crate::plan::{Kind, Limits, Plan, Stdin};
+use crate::plan::{Boot, Kind, Limits, Plan, Stdin};
 use crate::sys::{End, FileId, LaunchError, LaunchStep, Usage};
 
 pub const WANT_SHIM: u8 = 1;
@@ -205,14 +205,14 @@ pub fn decode_run(body: &[u8]) -> Option<(Plan, Option<Order>)> {
 
 /// The body of `PREPARE`.
 pub fn encode_prepare(kind: &Kind) -> Vec<u8> {
-    Writer::default().bytes(&kind.plan.encode()).bytes(&kind.boot).finish()
+    Writer::default().bytes(&kind.plan.encode()).bytes(&kind.boot.early).bytes(&kind.boot.late).finish()
 }
 
 /// From the body of `PREPARE`; `None` when it is damaged.
 pub fn decode_prepare(body: &[u8]) -> Option<Kind> {
     let mut fields = Fields(body);
     let plan = Plan::decode(fields.bytes()?)?;
-    Some(Kind { plan, boot: fields.bytes()?.into() })
+    Some(Kind { plan, boot: Boot { early: fields.bytes()?.into(), late: fields.bytes()?.into() } })
 }
 
 /// The body of `PREPARED`: the mark of the shell that was to wait, and where it does.
@@ -436,7 +436,7 @@ mod tests {
                 limits: Limits { cpu, memory, processes, open_files, file_bytes },
             };
             prop_assert_eq!(decode_run(&encode_run(&plan, None)), Some((plan.clone(), None)));
-            let kind = Kind { plan, boot: [1, 2].into() };
+            let kind = Kind { plan, boot: Boot { early: [1, 2].into(), late: [3].into() } };
             prop_assert_eq!(decode_prepare(&encode_prepare(&kind)), Some(kind));
         }
 

@@ -8,7 +8,7 @@ use nix::unistd::Pid;
 
 use super::prepare::{Prepared, mark_of, prepare};
 use super::protocol::Place;
-use crate::plan::{self, Kind, Plan, ROOM, Stdin};
+use crate::plan::{self, Boot, Kind, Plan, ROOM, Stdin};
 use crate::sys::{self, FileId, LaunchError, LaunchStep};
 
 /// A shell that waits, or is on its way to.
@@ -44,10 +44,11 @@ impl Waiting {
         let (told, go) = sys::pipe().map_err(failed)?;
         let (ready, says) = sys::pipe().map_err(failed)?;
         let [told_at, says_at] = [&told, &says].map(sys::script_path);
-        let boot = (!boot.is_empty()).then(|| sys::anonymous_file(&boot)).transpose().map_err(failed)?;
+        let Boot { early, late } = boot;
+        let boot = (!early.is_empty()).then(|| sys::anonymous_file(&early)).transpose().map_err(failed)?;
         let boot_at = boot.as_ref().map(sys::script_path);
         let scripts: Vec<_> = boot_at.iter().map(AsRef::as_ref).collect();
-        let script = sys::anonymous_file(&plan::waiting_script(&scripts, &told_at, &says_at)).map_err(failed)?;
+        let script = sys::anonymous_file(&plan::waiting_script(&scripts, &late, &told_at, &says_at)).map_err(failed)?;
         plan.read_first(&sys::script_path(&script));
         plan.argv.extend([b"-c".to_vec(), vec![b' '; ROOM]]);
         let mut fds = Vec::with_capacity(5);

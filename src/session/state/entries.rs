@@ -90,7 +90,29 @@ fn list(text: &[u8], associative: bool) -> Option<(Value, &[u8])> {
     Some((Value::Indexed(found.into_iter().map(number).collect::<Option<_>>()?), text))
 }
 
+impl Value {
+    pub fn is_text(&self, text: &[u8]) -> bool {
+        matches!(self, Self::Text(own) if own == text)
+    }
+}
+
 impl Variable {
+    /// The flags of variables that one command can declare together: plain texts, and exported ones.
+    pub fn batch(&self) -> Option<&str> {
+        (matches!(self.value, Value::Text(_)) && matches!(self.flags.as_str(), "" | "x")).then_some(&self.flags)
+    }
+
+    /// Adds the command that declares all of these, which are of one batch.
+    pub fn push_declare_all<'a>(&self, code: &mut Vec<u8>, batch: impl Iterator<Item = (&'a [u8], &'a Self)>) {
+        push_command(code, "builtin declare", &self.flags);
+        for (name, variable) in batch {
+            code.push(b' ');
+            code.extend_from_slice(name);
+            variable.push_value(code);
+        }
+        code.push(b'\n');
+    }
+
     /// Adds the commands that declare it. Attributes that change what is assigned come behind the value: it may be older.
     pub fn push_declare(&self, code: &mut Vec<u8>, name: &[u8]) {
         let changing = |flag: &char| "ilucr".contains(*flag);
@@ -98,11 +120,15 @@ impl Variable {
         let early = if self.value == Value::Unset { &self.flags } else { &early };
         // Behind `builtin` a list is not read as one; no function can stand in the way yet.
         let is_list = matches!(self.value, Value::Indexed(_) | Value::Associative(_));
-        push_command(code, if is_list { "declare" } else { "builtin declare" }, early, name);
+        push_command(code, if is_list { "declare" } else { "builtin declare" }, early);
+        code.push(b' ');
+        code.extend_from_slice(name);
         self.push_value(code);
         code.push(b'\n');
         if !(late.is_empty() || self.value == Value::Unset) {
-            push_command(code, "builtin declare", &late, name);
+            push_command(code, "builtin declare", &late);
+            code.push(b' ');
+            code.extend_from_slice(name);
             code.push(b'\n');
         }
     }
@@ -138,10 +164,8 @@ impl Variable {
     }
 }
 
-fn push_command(code: &mut Vec<u8>, declare: &str, flags: &str, name: &[u8]) {
+fn push_command(code: &mut Vec<u8>, declare: &str, flags: &str) {
     code.extend_from_slice(declare.as_bytes());
     code.extend_from_slice(b" -");
     code.extend_from_slice(if flags.is_empty() { b"-" } else { flags.as_bytes() });
-    code.push(b' ');
-    code.extend_from_slice(name);
 }

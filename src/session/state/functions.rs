@@ -17,23 +17,37 @@ pub(super) struct Function {
 
 /// Takes the texts of all functions apart, by their names, which come in the same order.
 pub(super) fn functions(names: &[u8], mut texts: &[u8]) -> Option<BTreeMap<Vec<u8>, Function>> {
+    let lines = names.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    let names = lines.map(flags).collect::<Option<Vec<_>>>()?;
+    let places = places(texts);
+    let plain = places.len() == names.len();
     let mut found = BTreeMap::new();
-    let mut names = names.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).map(flags).peekable();
-    while let Some(name) = names.next() {
-        let (flags, name) = name?;
+    let mut start = 0;
+    for (index, (flags, name)) in names.iter().enumerate() {
         if !begins(texts, name) {
             return None;
         }
-        let length = match names.peek() {
-            Some(next) => boundary(texts, next.as_ref()?.1)?,
+        let length = match names.get(index + 1) {
+            Some(_) if plain => places[index + 1] - start,
+            Some((_, next)) => boundary(texts, next)?,
             None => texts.len(),
         };
-        let (text, rest) = texts.split_at(length);
+        let (text, rest) = texts.split_at_checked(length)?;
         let flags = flags.replace('f', "");
         found.insert(name.to_vec(), Function { text: text.trim_ascii_end().to_vec(), flags });
         texts = rest;
+        start += length;
     }
     texts.is_empty().then_some(found)
+}
+
+/// Where lines begin that look like the first of a definition.
+fn places(texts: &[u8]) -> Vec<usize> {
+    let lines = memchr::memmem::find_iter(texts, b" () \n");
+    lines
+        .map(|at| memchr::memrchr(b'\n', &texts[..at]).map_or(0, |end| end + 1))
+        .filter(|at| texts[*at] != b' ')
+        .collect()
 }
 
 /// Whether a definition of this function begins here.

@@ -1,104 +1,105 @@
-//! What `set -o` and `shopt` say.
+//! The options of `set -o` and `shopt` that are on.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
-/// Options by their names.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// Options that are on.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Options {
     /// Of `set -o`.
-    pub set: BTreeMap<String, bool>,
+    pub set: BTreeSet<String>,
     /// Of `shopt`.
-    pub shopt: BTreeMap<String, bool>,
+    pub shopt: BTreeSet<String>,
 }
 
 /// On in a fresh shell of every version that knows them.
-const ON: [&str; 12] = [
-    "braceexpand",
+const SET: [&str; 3] = ["braceexpand", "hashall", "interactive-comments"];
+const SHOPT: [&str; 9] = [
     "cmdhist",
     "complete_fullquote",
     "extquote",
     "force_fignore",
-    "hashall",
     "hostcomplete",
-    "interactive-comments",
     "interactive_comments",
     "progcomp",
     "promptvars",
     "sourcepath",
 ];
-
 /// On in some versions, off in others.
 const VARIES: [&str; 5] =
-    ["checkwinsize", "globasciiranges", "globskipdots", "patsub_replacement", "bash_source_fullpath"];
-
-/// Cannot be set, must not be, or are set last.
+    ["bash_source_fullpath", "checkwinsize", "globasciiranges", "globskipdots", "patsub_replacement"];
+/// Turned on by a variable, by posix mode, or by us before functions are read.
+const TURNED_ON: [&str; 5] = ["dotglob", "expand_aliases", "extglob", "inherit_errexit", "shift_verbose"];
+/// Cannot be set, or must not be.
 const NEVER: [&str; 5] = ["login_shell", "restricted_shell", "noexec", "onecmd", "privileged"];
-const LATE: [&str; 6] = ["errexit", "keyword", "nounset", "posix", "verbose", "xtrace"];
-/// Those of a person at a terminal, or which decide how commands end.
-const NOT_OF_SNAPSHOTS: [&str; 9] =
-    ["allexport", "emacs", "errtrace", "functrace", "histexpand", "history", "monitor", "notify", "vi"];
+/// Felt by every command after them.
+const LATE: [&str; 5] = ["errexit", "keyword", "nounset", "verbose", "xtrace"];
+/// Those of a person at a terminal, or which decide how commands run and end.
+const NOT_OF_SNAPSHOTS: [&str; 10] =
+    ["allexport", "emacs", "errtrace", "functrace", "histexpand", "history", "monitor", "notify", "posix", "vi"];
 
 impl Options {
-    /// Reads the lines of `set +o`, then those of `shopt -p`.
+    /// The value of SHELLOPTS, and what `shopt -s -p` prints. BASHOPTS does not follow what posix mode turns on.
     pub fn parse(lines: &[u8]) -> Option<Self> {
-        let mut options = Self::default();
-        for line in std::str::from_utf8(lines).ok()?.lines() {
-            let mut words = line.split(' ');
-            let (command, sign, name) = (words.next()?, words.next()?, words.next());
-            match (command, sign, name) {
-                ("set", "-o" | "+o", Some(name)) => options.set.insert(name.to_owned(), sign == "-o"),
-                ("shopt", "-s" | "-u", Some(name)) => options.shopt.insert(name.to_owned(), sign == "-s"),
-                _ => return None,
-            };
-        }
-        options.set.retain(|name, _| !NEVER.contains(&name.as_str()));
-        options.shopt.retain(|name, _| !NEVER.contains(&name.as_str()));
-        Some(options)
+        let mut lines = std::str::from_utf8(lines).ok()?.lines();
+        let set = names(lines.next()?);
+        let shopt = lines.map(|line| line.strip_prefix("shopt -s ")).collect::<Option<Vec<_>>>()?;
+        Some(Self { set, shopt: names(&shopt.join(":")) })
     }
 
     pub fn is_set(&self, name: &str) -> bool {
-        self.set.get(name).copied().unwrap_or(false)
+        self.set.contains(name)
     }
 
     pub fn for_snapshot(&self) -> Self {
         let mut options = self.clone();
-        options.set.retain(|name, _| !NOT_OF_SNAPSHOTS.contains(&name.as_str()) && !LATE.contains(&name.as_str()));
+        options.set.retain(|name| !NOT_OF_SNAPSHOTS.contains(&name.as_str()) && !LATE.contains(&name.as_str()));
         options
     }
 
-    /// Adds the commands that set them, as far as a fresh shell differs; `all` where it may have others than usual.
-    pub fn push_early(&self, code: &mut Vec<u8>, all: bool) {
-        let all = all || self.is_set("posix");
-        if self.is_set("posix") {
-            // Of what it brings along, the rest is set by what follows.
-            code.extend_from_slice(b"builtin set -o posix\n");
+    /// Adds the commands that set them, as far as a fresh shell differs. What may be on besides is what its environment says.
+    pub fn push_early(&self, code: &mut Vec<u8>, given: &Self) {
+        let shopt = given.shopt.iter().map(String::as_str).chain(SHOPT).chain(VARIES).chain(TURNED_ON);
+        let set = given.set.iter().map(String::as_str).chain(SET);
+        let mut newly_set = others(&self.set, &SET);
+        // What posix mode brings along is set by what follows.
+        newly_set.sort_by_key(|name| *name != "posix");
+        for name in newly_set {
+            push(code, "builtin set -o ", name);
         }
-        for (options, on, off) in
-            [(&self.set, "builtin set -o ", "builtin set +o "), (&self.shopt, "builtin shopt -s ", "builtin shopt -u ")]
-        {
-            for (name, value) in options {
-                let usual = ON.contains(&name.as_str()) == *value && !VARIES.contains(&name.as_str());
-                // Turning an old version's ways off sets BASH_COMPAT.
-                let old = name.starts_with("compat") && !*value;
-                if !LATE.contains(&name.as_str()) && !old && (all || !usual) {
-                    push_line(code, if *value { on } else { off }, name);
-                }
-            }
+        for name in missing(set, &self.set) {
+            push(code, "builtin set +o ", name);
         }
+        push(code, "builtin shopt -s ", &others(&self.shopt, &SHOPT).join(" "));
+        push(code, "builtin shopt -u ", &missing(shopt, &self.shopt).join(" "));
     }
 
     /// Adds those that every command after them feels.
     pub fn push_late(&self, code: &mut Vec<u8>) {
-        for name in LATE {
-            if name != "posix" && self.is_set(name) {
-                push_line(code, "builtin set -o ", name);
-            }
+        for name in LATE.iter().filter(|name| self.is_set(name)) {
+            push(code, "builtin set -o ", name);
         }
     }
 }
 
-fn push_line(code: &mut Vec<u8>, command: &str, name: &str) {
-    code.extend_from_slice(command.as_bytes());
-    code.extend_from_slice(name.as_bytes());
-    code.push(b'\n');
+/// Names between colons, without those that nobody may set.
+pub(super) fn names(list: &str) -> BTreeSet<String> {
+    list.split(':').filter(|name| !name.is_empty() && !NEVER.contains(name)).map(str::to_owned).collect()
+}
+
+/// Those that are on besides the usual ones, and are not set late.
+fn others<'a>(on: &'a BTreeSet<String>, usual: &[&str]) -> Vec<&'a str> {
+    on.iter().map(String::as_str).filter(|name| !usual.contains(name) && !LATE.contains(name)).collect()
+}
+
+/// Those that are not on.
+fn missing<'a>(names: impl Iterator<Item = &'a str>, on: &BTreeSet<String>) -> Vec<&'a str> {
+    names.filter(|name| !on.contains(*name) && !NEVER.contains(name)).collect()
+}
+
+fn push(code: &mut Vec<u8>, command: &str, names: &str) {
+    if !names.is_empty() {
+        code.extend_from_slice(command.as_bytes());
+        code.extend_from_slice(names.as_bytes());
+        code.push(b'\n');
+    }
 }

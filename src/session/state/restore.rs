@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use super::State;
 use super::entries::{Value, Variable};
+use super::options::{Options, names};
 use super::own::{FRESH, is_own};
 use super::quoting::push_quoted;
 
@@ -21,7 +22,7 @@ impl State {
     pub fn restore_early(&self, env: &[u8]) -> Vec<u8> {
         let env = Environment::new(env);
         let mut code = Vec::new();
-        if env.sets_options {
+        if !env.options.set.is_empty() {
             code.extend_from_slice(b"builtin set +eukn\n");
         }
         if self.whole {
@@ -29,12 +30,7 @@ impl State {
             self.push_unsets(&mut code, &env);
         }
         self.push_variables(&mut code, &env);
-        if !self.functions.is_empty() {
-            code.extend_from_slice(b"builtin shopt -s extglob\n");
-        }
-        for (name, function) in &self.functions {
-            function.push_definition(&mut code, name);
-        }
+        self.push_functions(&mut code);
         for (name, value) in &self.aliases {
             code.extend_from_slice(b"builtin alias -- ");
             push_quoted(&mut code, &[name, &b"="[..], value].concat());
@@ -53,12 +49,7 @@ impl State {
         if let Some(variable) = self.variables.get(POSIX) {
             variable.push_declare(&mut code, POSIX);
         }
-        let unusual = |name: &str| self.variables.contains_key(name.as_bytes());
-        let all = env.sets_options || unusual("GLOBIGNORE") || unusual("BASH_COMPAT");
-        self.options.push_early(&mut code, all);
-        if !self.functions.is_empty() && self.options.shopt.get("extglob") == Some(&false) {
-            code.extend_from_slice(b"builtin shopt -u extglob\n");
-        }
+        self.options.push_early(&mut code, &env.options);
         code
     }
 
@@ -85,45 +76,59 @@ impl State {
         code.push(b'\n');
     }
 
-    /// What a fresh shell has and this one has not.
+    /// What a fresh shell has and this one has not, or not as the same kind of variable.
     fn push_unsets(&self, code: &mut Vec<u8>, env: &Environment<'_>) {
         let fresh = FRESH.iter().map(|(name, _)| name.as_bytes()).filter(|name| !env.vars.contains_key(name));
-        for name in env.vars.keys().copied().chain(fresh) {
-            if !(self.variables.contains_key(name) || self.inherited.contains(name) || is_own(name)) {
-                push_unset(code, name);
-            }
+        let has_other = |name: &[u8]| match self.variables.get(name) {
+            // `cd` has set it.
+            Some(_) if name == b"OLDPWD" => true,
+            Some(variable) => env.vars.contains_key(name) && (variable.flags != "x" || variable.value == Value::Unset),
+            None => !self.inherited.contains(name) && !is_own(name),
+        };
+        let names: Vec<_> = env.vars.keys().copied().chain(fresh).filter(|name| has_other(name)).collect();
+        if !names.is_empty() {
+            code.extend_from_slice(b"builtin unset -v ");
+            code.extend_from_slice(&names.join(&b' '));
+            code.push(b'\n');
         }
+        // Those that are still there are defined anew; none stands in the way until then.
         for name in &env.functions {
-            if !self.functions.contains_key(*name) {
-                code.extend_from_slice(b"builtin unset -f ");
-                push_quoted(code, name);
-                code.push(b'\n');
-            }
+            code.extend_from_slice(b"builtin unset -f ");
+            push_quoted(code, name);
+            code.push(b'\n');
+        }
+    }
+
+    fn push_functions(&self, code: &mut Vec<u8>) {
+        if !self.functions.is_empty() {
+            code.extend_from_slice(b"builtin shopt -s extglob\n");
+        }
+        for (name, function) in &self.functions {
+            function.push_definition(code, name);
         }
     }
 
     fn push_variables(&self, code: &mut Vec<u8>, env: &Environment<'_>) {
+        let is_there = |name: &[u8], variable: &Variable| match env.vars.get(name) {
+            Some(value) => name != b"OLDPWD" && variable.flags == "x" && variable.value.is_text(value),
+            None => is_fresh(name, variable),
+        };
         // In another character set what follows may be read otherwise.
         let is_locale = |name: &[u8]| name.starts_with(b"LC_") || name.starts_with(b"LANG");
-        let (last, first): (Vec<_>, Vec<_>) = self.variables.iter().partition(|(name, _)| is_locale(name));
-        for (name, variable) in first.into_iter().chain(last) {
-            if name == POSIX {
-                continue;
-            }
-            if name == b"OLDPWD" {
-                // `cd` has set it.
-                push_unset(code, name);
-            } else if let Some(value) = env.vars.get(name.as_slice()) {
-                if variable.flags == "x" && variable.value == Value::Text(value.to_vec()) {
-                    continue;
+        let mut missing: Vec<_> = self
+            .variables
+            .iter()
+            .filter(|(name, variable)| name.as_slice() != POSIX && !is_there(name, variable))
+            .map(|(name, variable)| (is_locale(name), variable.batch(), name, variable))
+            .collect();
+        missing.sort_by_key(|(is_locale, batch, ..)| (*is_locale, *batch));
+        for same in missing.chunk_by(|one, next| one.1.is_some() && (one.0, one.1) == (next.0, next.1)) {
+            match same {
+                [(_, Some(_), _, first), ..] => {
+                    first.push_declare_all(code, same.iter().map(|(.., name, variable)| (name.as_slice(), *variable)));
                 }
-                if variable.flags != "x" || variable.value == Value::Unset {
-                    push_unset(code, name);
-                }
-            } else if is_fresh(name, variable) {
-                continue;
+                _ => same.iter().for_each(|(.., name, variable)| variable.push_declare(code, name)),
             }
-            variable.push_declare(code, name);
         }
     }
 }
@@ -132,13 +137,7 @@ const POSIX: &[u8] = b"POSIXLY_CORRECT";
 
 fn is_fresh(name: &[u8], variable: &Variable) -> bool {
     let known = FRESH.iter().find(|(known, _)| known.as_bytes() == name).and_then(|(_, value)| *value);
-    variable.flags.is_empty() && known.is_some_and(|known| variable.value == Value::Text(known.as_bytes().to_vec()))
-}
-
-fn push_unset(code: &mut Vec<u8>, name: &[u8]) {
-    code.extend_from_slice(b"builtin unset -v ");
-    code.extend_from_slice(name);
-    code.push(b'\n');
+    variable.flags.is_empty() && known.is_some_and(|known| variable.value.is_text(known.as_bytes()))
 }
 
 fn push_trap(code: &mut Vec<u8>, signal: &[u8], command: &[u8]) {
@@ -154,8 +153,8 @@ struct Environment<'a> {
     vars: BTreeMap<&'a [u8], &'a [u8]>,
     /// Names of exported functions.
     functions: Vec<&'a [u8]>,
-    /// Whether something in it sets options of the shell.
-    sets_options: bool,
+    /// Options that it turns on.
+    options: Options,
 }
 
 impl<'a> Environment<'a> {
@@ -171,10 +170,11 @@ impl<'a> Environment<'a> {
                 vars.insert(name, value);
             }
         }
-        let sets_options = ["SHELLOPTS", "BASHOPTS", "GLOBIGNORE", "BASH_COMPAT", "POSIXLY_CORRECT"]
-            .iter()
-            .any(|name| vars.contains_key(name.as_bytes()));
-        Self { vars, functions, sets_options }
+        let listed = |name: &str| {
+            vars.get(name.as_bytes()).and_then(|list| std::str::from_utf8(list).ok()).map(names).unwrap_or_default()
+        };
+        let options = Options { set: listed("SHELLOPTS"), shopt: listed("BASHOPTS") };
+        Self { vars, functions, options }
     }
 }
 

@@ -49,8 +49,8 @@ impl Shells {
 
     /// The same with variables of its own.
     pub fn run_given(&mut self, text: &str, given: &[(String, Option<String>)]) -> Output {
-        let state = self.state.clone().unwrap_or_default();
-        let restore = state.restore_early(&self.block());
+        let restore = self.state.as_ref().map(|state| state.restore_early(&self.block())).unwrap_or_default();
+        let late = self.state.as_ref().map(State::restore_late).unwrap_or_default();
         std::fs::write(self.path("restore"), restore).expect("the state is written");
         let (file, out) = (self.path("save"), self.path("out"));
         let tail = mentions_trap(text) || self.state.as_ref().is_some_and(State::mentions_trap);
@@ -67,7 +67,6 @@ impl Shells {
         } else {
             prologue.push_str(&format!("trap '{}' EXIT\n", call_save(&file, &out, false)));
         }
-        let late = state.restore_late();
         let mut prologue = prologue.into_bytes();
         if !late.is_empty() {
             prologue.extend([b"{ ", late.as_slice(), b"} >/dev/null 2>&1\n"].concat());

@@ -80,7 +80,7 @@ impl Shim {
     }
 
     /// Whether a shell of this kind is there, or on its way.
-    fn has(&self, kind: &Kind) -> bool {
+    pub fn has(&self, kind: &Kind) -> bool {
         self.shell.as_ref().is_some_and(|shell| *shell.kind == *kind)
     }
 
@@ -100,14 +100,14 @@ impl Shim {
         }
     }
 
-    /// Whether a shell waits.
-    pub fn is_ready(&self) -> bool {
-        self.shell.as_ref().is_some_and(|shell| shell.ready.is_some())
+    /// Whether a shell of this kind waits.
+    pub fn is_ready(&self, kind: &Kind) -> bool {
+        self.shell.as_ref().is_some_and(|shell| shell.ready.is_some() && *shell.kind == *kind)
     }
 
-    /// The shell that waits, if one does.
-    pub fn take_ready(&mut self) -> Option<(Ready, String)> {
-        let shell = self.shell.take()?;
+    /// The shell that waits, if one of this kind does. Any other one is forgotten.
+    pub fn take_ready(&mut self, kind: &Kind) -> Option<(Ready, String)> {
+        let shell = self.shell.take().filter(|shell| *shell.kind == *kind)?;
         Some((shell.ready?, shell.mark))
     }
 }
@@ -161,7 +161,7 @@ impl Idle {
     fn take_waiting(&mut self, kind: &Kind) -> Option<Shim> {
         let at = self.shims.iter_mut().rposition(|shim| {
             shim.hear();
-            shim.has(kind) && shim.is_ready()
+            shim.is_ready(kind)
         })?;
         Some(self.shims.remove(at))
     }

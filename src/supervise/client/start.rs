@@ -96,7 +96,8 @@ impl Begun {
 
     /// Has the shell that waits below this shim run it, if one does.
     fn given(helpers: &'static Helpers, mut shim: Shim, order: &Order) -> Given {
-        let (Some(warm), Some((ready, mark))) = (&order.warm, shim.take_ready()) else { return Given::Not(shim) };
+        let Some(warm) = &order.warm else { return Given::Not(shim) };
+        let Some((ready, mark)) = shim.take_ready(&warm.kind) else { return Given::Not(shim) };
         let shell = ready.shell();
         match ready.give(&shim.socket, &order.plan, warm) {
             Ok(pipes) => {
@@ -190,10 +191,10 @@ enum Given {
 
 /// Has a shell of this kind wait below this shim, unless one does; it may not come about.
 async fn made(helpers: &'static Helpers, mut shim: Shim, kind: &Arc<Kind>) -> io::Result<Shim> {
-    if shim.is_ready() || !helpers.shells_can_wait() {
+    if shim.is_ready(kind) || !helpers.shells_can_wait() {
         return Ok(shim);
     }
-    if shim.shell.is_none() {
+    if !shim.has(kind) {
         shim.prepare(Arc::clone(kind));
     }
     let Some(shell) = shim.shell.take() else { return Ok(shim) };
@@ -221,7 +222,7 @@ pub async fn warm_up(helpers: &'static Helpers, kind: Arc<Kind>) -> Result<bool,
         None => helpers.shim().await?,
     };
     let shim = made(helpers, shim, &kind).await.map_err(|error| HelperError::of(&error))?;
-    let waits = shim.is_ready();
+    let waits = shim.is_ready(&kind);
     helpers.give_back(shim);
     Ok(waits)
 }

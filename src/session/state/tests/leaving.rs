@@ -121,3 +121,59 @@ fn a_snapshot_adds_only() {
     let seen = shells.tell("f\nhi; echo $PATH ${x-none} $GIVEN $-; pwd | grep -c /tmp; umask; trap; shopt nullglob; set -o | grep pipefail");
     assert_eq!(seen, "f\nhi\n/usr/bin:/bin:/x none a b hBc\n1\n0022\nnullglob       \ton\npipefail       \ton\n");
 }
+
+#[test]
+fn the_code_and_the_state_are_told_whatever_the_command_did_to_its_shell() {
+    for text in [
+        "exec >/dev/null 2>&1 </dev/null",
+        "exec >&- 2>&- <&-",
+        "exec 3>&1 4>&2 5</dev/null",
+        "set -euCfko pipefail",
+        "set -o posix; set -eu; IFS=0123",
+        "IFS=; shopt -s failglob nocasematch xpg_echo lastpipe; set -f",
+        "shopt -s extdebug; set -ET",
+        "set +B; unset PATH HOME",
+        "BASH_XTRACEFD=1; set -x",
+        "PS4='$(exit 3)'; set -x",
+        "umask 777; cd /; set -P",
+        "alias builtin=false test=false printf=false trap_=: case=false declare=exit; shopt -s expand_aliases",
+        "for name in test printf declare set shopt pwd umask alias eval unset local return shift echo cd exit; do eval \"$name() { :; }\"; done",
+        "declare -r OUT=1 file=2; declare -A name=([a]=b); set -- tail back",
+        "printf() { builtin exit 9; }; set -- a; test() { return 1; }",
+        "readonly IFS PATH HOME OLDPWD PS4 2>/dev/null",
+        "PATH=; HOME=; LANG=; LC_ALL=none; BASH_ENV=x; ENV=y",
+        "unset DIRSTACK FUNCNAME BASH_ALIASES GROUPS RANDOM SECONDS LINENO HISTCMD",
+    ] {
+        for end in ["", "\n\\builtin exit 5", "\nf() { \\builtin local name=x x IFS=,; \\builtin exit 5; }; f"] {
+            if end.contains("local name") && text.contains("readonly IFS") {
+                continue;
+            }
+            let mut shells = Shells::new();
+            let output = shells.run(&format!("{text}\nmark=1{end}"));
+            let code = if end.is_empty() { "0" } else { "5" };
+            let wanted = Some(code.parse().expect("a number"));
+            assert_eq!(
+                (output.status.code(), shells.code().as_str(), shells.saved),
+                (wanted, code, true),
+                "{text}{end}"
+            );
+            let output = shells.run("mark=$mark$mark\n\\builtin exit 6");
+            assert_eq!((output.status.code(), shells.saved), (Some(6), true), "{text}{end}, then: {output:?}");
+            let before = shells.state.clone();
+            shells.run("\\builtin return 0 2>/dev/null");
+            assert!(shells.saved, "{text}{end}: a third time");
+            assert!(shells.state == before, "{text}{end}: {}", shells.difference(&before));
+        }
+    }
+}
+
+#[test]
+fn a_shell_that_must_not_write_much_ends_as_it_would() {
+    let mut shells = Shells::new();
+    shells.tell("x=1");
+    for (limit, saved) in [("-S -f 0", true), ("-f 0", false)] {
+        let output = shells.run(&format!("x=2; ulimit {limit}; exit 3"));
+        assert_eq!((output.status.code(), shells.saved), (Some(3), saved), "{limit}");
+        assert_eq!(shells.tell("echo $x; x=1; trap -p"), if saved { "2\n" } else { "1\n" });
+    }
+}

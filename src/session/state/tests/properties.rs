@@ -48,7 +48,6 @@ proptest! {
         let there = shells.run(show);
         prop_assert_eq!(&there.stdout, &here);
         prop_assert!(shells.saved);
-        // The loop variable is that of the first run, where the loop was the same.
         prop_assert_eq!(&shells.state, &before);
     }
 
