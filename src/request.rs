@@ -137,10 +137,8 @@ pub struct Request {
     pub environment: Arc<Environment>,
     /// The folder for temporary files.
     pub temp: PathBuf,
-    /// The shell that was asked for, and where names are looked up.
+    /// The shell that was asked for.
     pub shell: Option<String>,
-    #[expect(missing_docs, reason = "the PATH of the host")]
-    pub path: Option<String>,
     /// Names the command in files, and marks its processes.
     pub mark: String,
     #[expect(missing_docs, reason = "as in the plan")]
@@ -244,22 +242,17 @@ impl Request {
             raw.snapshot_ms.map_or(Ok(DEFAULT_SNAPSHOT), |ms| millis("snapshotIntervalMs", ms, 10.0, 60_000.0))?;
         let truncate = raw.truncate.as_ref().map_or(Ok(Truncate::default()), check_truncate)?;
         let spill = raw.spill.map(check_spill).transpose()?;
-        let host = |name: &str| {
-            raw.host_env.split('\0').find_map(|entry| entry.strip_prefix(name)?.strip_prefix('=').map(str::to_owned))
-        };
-        let (path, temp) = (host("PATH"), host("TMPDIR").filter(|dir| !dir.is_empty()));
-        let warm = !raw.cold && host("AGENT_BASH_WARM").is_none_or(|value| value != "0");
-        let mark = plan::next_mark();
         let environment = plan::environment(raw.host_env, raw.inherit, raw.env)?;
+        let temp = environment.host_temp.as_deref().unwrap_or("/tmp").into();
         Ok(Self {
             command: raw.command,
             args: raw.args,
             cwd: raw.cwd.into(),
+            warm: !raw.cold && !environment.cold,
             environment,
-            temp: temp.map_or_else(|| PathBuf::from("/tmp"), PathBuf::from),
+            temp,
             shell: raw.shell,
-            path,
-            mark,
+            mark: plan::next_mark(),
             umask: raw.umask & 0o777,
             stdin: raw.stdin,
             merge: raw.merge,
@@ -277,7 +270,6 @@ impl Request {
             background,
             guard: raw.guard,
             notes: Vec::new(),
-            warm,
             startup: raw.startup,
             report: None,
         })

@@ -293,13 +293,13 @@ fn is_gone(failure: &supervise::Failure) -> bool {
 }
 
 fn plan_of(request: &Request) -> Result<Plan, Error> {
-    let shell = plan::find(request.shell.as_deref(), request.path.as_deref(), &request.cwd)?;
+    let shell = plan::find(request.shell.as_deref(), request.environment.host_path.as_deref(), &request.cwd)?;
     let (argv, script_at) = request.argv();
-    Ok(Plan {
+    let mut plan = Plan {
         program: shell.as_os_str().as_bytes().to_vec(),
         argv,
         script_at,
-        env: request.environment.block(&request.mark, request.cwd.as_os_str().as_bytes()),
+        env: request.environment.block(request.cwd.as_os_str().as_bytes()),
         cwd: request.cwd.as_os_str().as_bytes().to_vec(),
         umask: request.umask,
         stdin: if request.stdin.is_some() { Stdin::Pipe } else { Stdin::Null },
@@ -307,5 +307,7 @@ fn plan_of(request: &Request) -> Result<Plan, Error> {
         limit: Some(request.shim_limit()),
         grace: request.grace,
         limits: request.limits,
-    })
+    };
+    plan.mark(&request.mark);
+    Ok(plan)
 }

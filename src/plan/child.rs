@@ -46,7 +46,23 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Gives it the mark of a command.
+    /// The plan without what only one command has, the one with this mark: the command itself, its mark, its time.
+    #[must_use]
+    pub fn kind(&self, mark: &str) -> Self {
+        let own = MARK.len() + mark.len() + 2;
+        Self {
+            program: self.program.clone(),
+            argv: self.argv.iter().take_while(|argument| *argument != b"-c").cloned().collect(),
+            script_at: None,
+            env: self.env[..self.env.len().saturating_sub(own)].to_vec(),
+            cwd: self.cwd.clone(),
+            limit: None,
+            grace: Duration::ZERO,
+            ..*self
+        }
+    }
+
+    /// Gives it the mark of a command, as the last of its variables.
     pub fn mark(&mut self, mark: &str) {
         for part in [MARK, "=", mark, "\0"] {
             self.env.extend_from_slice(part.as_bytes());

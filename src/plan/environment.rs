@@ -19,6 +19,9 @@ pub enum Inherit {
     Names(Vec<String>),
 }
 
+/// Variables with which bash starts in another way, or that it would show or use before its command.
+const UNFIT: [&str; 5] = ["BASH_ENV", "POSIXLY_CORRECT", "SHELLOPTS", "BASHOPTS", "BASH_XTRACEFD"];
+
 /// The environment of one command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Environment {
@@ -27,6 +30,14 @@ pub struct Environment {
     /// The names, sorted, that 'safe' left out because they may be secrets, without those that the caller's `env`
     /// mentions or a default sets. Empty in the other modes.
     pub withheld: Vec<String>,
+    /// What the host itself is told: where programs are looked for,
+    pub host_path: Option<String>,
+    /// where temporary files go,
+    pub host_temp: Option<String>,
+    /// and AGENT_BASH_WARM=0: no shell is to wait.
+    pub cold: bool,
+    /// It holds none of the variables with which bash starts in another way, or that it would use before its command.
+    pub plain_start: bool,
 }
 
 /// A name or a value in the caller's `env` that no environment can hold. Never shows a value.
@@ -45,7 +56,7 @@ pub struct EnvironmentError {
 ///   Entries without `=` or without a name are skipped.
 /// - `overlay`: the caller's `env`; None removes a name, one of the defaults too.
 ///
-/// AGENT_BASH_ID is not among them, whoever gives it: each command has its own, which [`Environment::block`] adds.
+/// AGENT_BASH_ID is not among them, whoever gives it: each command has its own.
 ///
 /// Of a name given twice the last one counts; case matters. PWD, OLDPWD, `_` and the descriptor of the host's IPC channel
 /// are inherited in no mode, for they would be untrue; PWD is not taken from the overlay either (`{...process.env}`).
@@ -105,7 +116,15 @@ pub fn resolve(
     // a name with another value now, the caller's or a default, is not missing
     withheld.retain(|name| overlaid(name).is_none() && vars.get(name).is_none());
     withheld.sort_unstable();
-    Ok(Environment { block: vars.to_block(), withheld: withheld.into_iter().map(str::to_owned).collect() })
+    let of_host = |name: &str| entries(host).find(|(given, _)| *given == name).map(|(_, value)| value);
+    Ok(Environment {
+        host_path: of_host("PATH").map(str::to_owned),
+        host_temp: of_host("TMPDIR").filter(|dir| !dir.is_empty()).map(str::to_owned),
+        cold: of_host("AGENT_BASH_WARM") == Some("0"),
+        plain_start: !UNFIT.iter().any(|name| vars.get(name).is_some()),
+        block: vars.to_block(),
+        withheld: withheld.into_iter().map(str::to_owned).collect(),
+    })
 }
 
 impl Environment {
@@ -127,17 +146,13 @@ impl Environment {
         self.vars().find(|(given, _)| *given == name).map(|(_, value)| value)
     }
 
-    /// `NAME=VALUE` and a NUL each, as execve wants them, with the mark of one command and the folder as its caller
-    /// named it: bash takes PWD over when it is the same folder, links and all.
+    /// `NAME=VALUE` and a NUL each, as execve wants them, with the folder as its caller named it: bash takes PWD over when
+    /// it is the same folder, links and all. The mark of one command is added by [`Plan::mark`](super::Plan::mark).
     #[must_use]
-    pub fn block(&self, id: &str, folder: &[u8]) -> Vec<u8> {
-        let mut block = Vec::with_capacity(self.block.len() + id.len() + folder.len() + 32);
-        block.extend_from_slice(self.block.as_bytes());
-        for (name, value) in [(MARK, id.as_bytes()), ("PWD", folder)] {
-            block.extend_from_slice(name.as_bytes());
-            block.push(b'=');
-            block.extend_from_slice(value);
-            block.push(0);
+    pub fn block(&self, folder: &[u8]) -> Vec<u8> {
+        let mut block = Vec::with_capacity(self.block.len() + folder.len() + 128);
+        for part in [self.block.as_bytes(), b"PWD=", folder, b"\0"] {
+            block.extend_from_slice(part);
         }
         block
     }

@@ -7,15 +7,12 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use super::{Boot, Environment, MARK, Plan};
+use super::{Boot, Environment, Plan};
 
 /// Room for a command among the arguments of a waiting shell, bytes.
 pub const ROOM: usize = 16 * 1024;
 /// What fits into a pipe that nobody reads yet, bytes.
 const MOST_TOLD: usize = 60 * 1024;
-
-/// Variables with which bash starts in another way, or that it would show or use before its command.
-const UNFIT: [&str; 5] = ["BASH_ENV", "POSIXLY_CORRECT", "SHELLOPTS", "BASHOPTS", "BASH_XTRACEFD"];
 
 /// A kind of shell that can wait: commands of one kind may take one another's.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,7 +41,7 @@ impl Kind {
 
 /// Whether a shell of this name, with this environment, waits when BASH_ENV tells it to.
 pub fn can_wait(name: &str, environment: &Environment) -> bool {
-    name == "bash" && !UNFIT.iter().any(|name| environment.get(name).is_some())
+    name == "bash" && environment.plain_start
 }
 
 /// Whether this command, with this prologue, fits into a waiting shell.
@@ -89,19 +86,6 @@ impl Plan {
     pub fn read_first(&mut self, file: &Path) {
         for part in [b"BASH_ENV=", file.as_os_str().as_bytes(), b"\0"] {
             self.env.extend_from_slice(part);
-        }
-    }
-
-    /// The plan without what only one command has.
-    pub fn kind(&self) -> Self {
-        let is_mark = |entry: &&[u8]| entry.strip_prefix(MARK.as_bytes()).is_some_and(|rest| rest.starts_with(b"="));
-        let env = self.env.split_inclusive(|byte| *byte == 0).filter(|entry| !is_mark(entry));
-        Self {
-            argv: self.argv.iter().take_while(|argument| *argument != b"-c").cloned().collect(),
-            env: env.flatten().copied().collect(),
-            limit: None,
-            grace: std::time::Duration::ZERO,
-            ..self.clone()
         }
     }
 }

@@ -22,7 +22,7 @@ pub(super) fn of(request: &Request, plan: &Plan, helpers: &Helpers) -> Option<Wa
         return None;
     }
     let boot = startup.map(|startup| startup.boot.clone()).unwrap_or_default();
-    let kind = Arc::new(Kind { plan: plan.kind(), boot });
+    let kind = Arc::new(Kind { plan: plan.kind(&request.mark), boot });
     Some(Warm { kind, command: text.into_owned().into_bytes(), prologue, made: startup.is_some() })
 }
 

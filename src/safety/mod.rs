@@ -5,7 +5,7 @@
 mod analysis;
 mod command;
 #[cfg(test)]
-mod corpus_tests;
+pub(crate) mod corpus_tests;
 pub mod decide;
 mod engine;
 mod follow;

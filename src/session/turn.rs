@@ -192,7 +192,7 @@ impl Ready {
         if let Some(startup) = &mut request.startup {
             let folder = request.cwd.as_os_str().as_bytes();
             if let Some(state) = &before {
-                startup.boot = boot(state, &request.environment.block("", folder));
+                startup.boot = boot(state, &request.environment.block(folder));
             }
         }
         request.report = early.then_some(report);
