@@ -139,11 +139,14 @@ impl Run {
             let (sent, _slot) = match begun.take() {
                 Some(begun) => begun,
                 None => {
-                    self.write_startup()?;
-                    tokio::select! {
+                    let aborted = tokio::select! {
                         biased;
-                        () = listener::aborted(&mut replies) => return Ok(Ran::only(Outcome::not_started(&self.request))),
-                        begun = self.begin_later() => begun?,
+                        () = listener::aborted(&mut replies) => None,
+                        begun = self.begin_later() => Some(begun?),
+                    };
+                    match aborted {
+                        Some(begun) => begun,
+                        None => return Ok(Ran::only(Outcome::not_started(&self.request))),
                     }
                 }
             };
@@ -236,25 +239,28 @@ impl Run {
     /// A shell that starts cold, and is more than a plain one, finds what it reads first in files.
     fn write_startup(&mut self) -> Result<(), Error> {
         let Some(startup) = &self.request.startup else { return Ok(()) };
-        if self.order.warm.is_some() || !self.files.is_empty() {
+        if !self.files.is_empty() {
             return Ok(());
         }
+        let plan = &mut self.order.plan;
+        let own = [plan.take("BASH_ENV"), plan.take("POSIXLY_CORRECT")];
         let files = || {
             let boot = sys::Shared::file(&startup.boot.early)?;
             let prologue = sys::Shared::file(&plan::prologue(&self.request.command, Some(startup)))?;
-            let both = sys::Shared::file(&plan::boot_script(&[boot.path(), prologue.path()], &startup.boot.late))?;
-            std::io::Result::Ok(vec![both, boot, prologue])
+            let script = plan::boot_script(&[boot.path(), prologue.path()], &startup.boot.late, own);
+            std::io::Result::Ok(vec![sys::Shared::file(&script)?, boot, prologue])
         };
         self.files = files().map_err(|error| {
             Error::spawn("the state of its shell could not be kept", error.raw_os_error(), &self.request.command)
         })?;
-        self.order.plan.read_first(self.files[0].path());
+        plan.read_first(self.files[0].path());
         Ok(())
     }
 
-    async fn begin_later(&self) -> Result<(Begun, Slot), Error> {
+    async fn begin_later(&mut self) -> Result<(Begun, Slot), Error> {
         let closed = || Error::spawn("no place among the running commands", None, &self.request.command);
         let slot = Admission::shared().enter().await.ok_or_else(closed)?;
+        self.write_startup()?;
         let begun = Begun::later(self.helpers, &self.order).await;
         let begun = begun.map_err(|error| Error::helper(&error, &self.request.command))?;
         Ok((begun, slot))

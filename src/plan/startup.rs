@@ -60,9 +60,18 @@ pub fn prologue(command: &str, startup: Option<&Startup>) -> Vec<u8> {
 }
 
 /// What BASH_ENV names where a shell reads these scripts first. Nobody sees what they print or trace, and what they define
-/// is not there yet when this is parsed.
-pub fn boot_script(scripts: &[&Path], late: &[u8]) -> Vec<u8> {
-    with_late(format!("{{ {}\\builtin : bash; }} >/dev/null 2>&1\n", sourced(scripts)), late)
+/// is not there yet when this is parsed. `own`: the values of BASH_ENV and POSIXLY_CORRECT that its environment has, which do
+/// at the end what they do when a plain shell starts.
+pub fn boot_script(scripts: &[&Path], late: &[u8], own: [Option<Vec<u8>>; 2]) -> Vec<u8> {
+    let mut script = with_late(format!("{{ {}\\builtin : bash; }} >/dev/null 2>&1\n", sourced(scripts)), late);
+    let (name, value, then) = match own {
+        [_, Some(value)] => ("POSIXLY_CORRECT", value, ""),
+        [Some(value), None] => ("BASH_ENV", value, "\\builtin eval \"\\\\builtin . \\\"$BASH_ENV\\\"\"\n"),
+        [None, None] => return script,
+    };
+    let set = format!("\\builtin export {name}={}\n{then}", quoted(&String::from_utf8_lossy(&value)));
+    script.extend_from_slice(set.as_bytes());
+    script
 }
 
 /// The same of a shell that then waits: it says so at `ready`, and reads on at `told`.

@@ -82,6 +82,16 @@ fn lists(command: &str, builtin: &str) -> bool {
 }
 
 impl Plan {
+    /// Takes a variable out of its environment.
+    pub fn take(&mut self, name: &str) -> Option<Vec<u8>> {
+        let prefix = format!("{name}=");
+        let entry = |entry: &[u8]| entry.strip_prefix(prefix.as_bytes()).map(|value| value[..value.len() - 1].to_vec());
+        let value = self.env.split_inclusive(|byte| *byte == 0).find_map(entry)?;
+        let rest = self.env.split_inclusive(|byte| *byte == 0).filter(|entry| !entry.starts_with(prefix.as_bytes()));
+        self.env = rest.flatten().copied().collect();
+        Some(value)
+    }
+
     /// Has bash read this file before its command.
     pub fn read_first(&mut self, file: &Path) {
         for part in [b"BASH_ENV=", file.as_os_str().as_bytes(), b"\0"] {

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
+use std::sync::{Mutex, PoisonError};
 
 use super::state::{State, call_save, save_script};
 use crate::sys::Shared;
@@ -16,8 +17,27 @@ pub(super) struct Exchange {
     _code: Shared,
 }
 
+/// Those that no shell knows any more which might still be there, for the next commands of any session.
+static KEPT: Mutex<Vec<Exchange>> = Mutex::new(Vec::new());
+const MOST_KEPT: usize = 2;
+
 impl Exchange {
-    pub(super) fn new() -> io::Result<Self> {
+    /// One in which nothing is written.
+    pub(super) fn take() -> io::Result<Self> {
+        let kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        kept.map_or_else(Self::new, Self::cleared)
+    }
+
+    /// The shell that knew it has ended: another one may have it, without what was written.
+    pub(super) fn give_back(self) {
+        let Ok(cleared) = self.cleared() else { return };
+        let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() < MOST_KEPT {
+            kept.push(cleared);
+        }
+    }
+
+    fn new() -> io::Result<Self> {
         let state = Shared::file(b"")?;
         let (code, report) = Shared::pipe()?;
         let path = |file: &Shared| file.path().to_string_lossy().into_owned();
@@ -26,7 +46,7 @@ impl Exchange {
     }
 
     /// Without what the last command has left.
-    pub(super) fn cleared(self) -> io::Result<Self> {
+    fn cleared(self) -> io::Result<Self> {
         self.state.clear()?;
         let mut buffer = [0_u8; 4096];
         while nix::unistd::read(&self.report, &mut buffer).is_ok_and(|count| count > 0) {}

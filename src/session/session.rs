@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
 
-use super::exchange::Exchange;
 use super::state::State;
 use crate::error::Error;
 
@@ -22,8 +21,6 @@ struct Inner {
     folder: PathBuf,
     /// After the last command that ended by itself; `None` before there was one.
     state: Option<Arc<State>>,
-    /// Where its shells write, as long as no shell that might still be there knows it.
-    exchange: Option<Exchange>,
     closed: bool,
     busy: bool,
     waiting: VecDeque<oneshot::Sender<()>>,
@@ -38,14 +35,7 @@ pub struct Turn {
 impl Session {
     /// One that has run nothing yet.
     pub fn new(first: PathBuf) -> Arc<Self> {
-        let inner = Inner {
-            folder: first.clone(),
-            state: None,
-            exchange: None,
-            closed: false,
-            busy: false,
-            waiting: VecDeque::new(),
-        };
+        let inner = Inner { folder: first.clone(), state: None, closed: false, busy: false, waiting: VecDeque::new() };
         Arc::new(Self { first, inner: Mutex::new(inner) })
     }
 
@@ -88,16 +78,6 @@ impl Session {
         let mut inner = self.inner();
         inner.folder = std::ffi::OsStr::from_bytes(state.cwd()).into();
         inner.state = Some(Arc::new(state));
-    }
-
-    pub(super) fn take_exchange(&self) -> std::io::Result<Exchange> {
-        let kept = self.inner().exchange.take();
-        kept.map_or_else(Exchange::new, Exchange::cleared)
-    }
-
-    /// For the next command: nobody writes there any more.
-    pub(super) fn give_back(&self, exchange: Exchange) {
-        self.inner().exchange = Some(exchange);
     }
 
     /// Back to the beginning.

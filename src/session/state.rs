@@ -75,6 +75,11 @@ impl State {
         &self.cwd
     }
 
+    /// The same in another folder.
+    pub fn in_folder(&self, folder: &[u8]) -> Self {
+        Self { cwd: folder.to_vec(), ..self.clone() }
+    }
+
     /// Whether a function or alias mentions the word trap, and may replace the EXIT trap of a shell that calls it.
     pub fn mentions_trap(&self) -> bool {
         let texts = self.functions.values().map(|function| &function.text).chain(self.aliases.values());

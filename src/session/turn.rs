@@ -17,7 +17,7 @@ use crate::outcome::{Outcome, Status};
 use crate::plan::{Boot, Kind, Startup};
 use crate::request::{RawOptions, Request};
 use crate::run::{Listener, Ran, Reply, Rest, Run, aborted};
-use crate::supervise::{Child, Helpers, News};
+use crate::supervise::{Admission, Child, Helpers, News, Slot};
 use crate::sys::End;
 
 /// For a shell to write its state down and end. One that takes longer has its traps or its output stand in the way.
@@ -46,6 +46,7 @@ struct Ready {
     exchange: Exchange,
     given: Vec<(String, Option<String>)>,
     before: Option<Arc<State>>,
+    slot: Slot,
 }
 
 impl SessionRun {
@@ -55,8 +56,10 @@ impl SessionRun {
     /// When nothing could be run.
     pub fn begin(session: &Arc<Session>, asked: Asked) -> Result<Self, Error> {
         let turn = session.enter()?;
-        if turn.is_here() {
-            let ready = Ready::of(session, asked)?;
+        if turn.is_here()
+            && let Some(slot) = Admission::shared().try_enter_session()
+        {
+            let ready = Ready::of(session, asked, slot)?;
             return Ok(Self { turn, asked: None, ready: Some(ready) });
         }
         Ok(Self { turn, asked: Some(asked), ready: None })
@@ -73,19 +76,30 @@ impl SessionRun {
     ) -> Result<(Outcome, PathBuf), Error> {
         let session = Arc::clone(self.turn.session());
         if let Some(mut asked) = self.asked.take() {
+            let mut slot = None;
             if !asked.raw.aborted {
+                let come = async {
+                    self.turn.come().await?;
+                    slot = Admission::shared().enter_session().await;
+                    Ok::<(), Error>(())
+                };
                 tokio::select! {
                     biased;
                     () = aborted(&mut replies) => asked.raw.aborted = true,
-                    come = self.turn.come() => come?,
+                    come = come => come?,
                 }
             }
-            self.ready = Some(Ready::of(&session, asked)?);
+            let Some(slot) = slot else {
+                return Ok((Outcome::not_started(&Request::check(asked.raw)?), session.folder()));
+            };
+            self.ready = Some(Ready::of(&session, asked, slot)?);
         }
-        let Some(Ready { run, exchange, given, before }) = self.ready.take() else { return Err(Error::SessionClosed) };
+        let Some(Ready { run, exchange, given, before, slot }) = self.ready.take() else {
+            return Err(Error::SessionClosed);
+        };
         let kind = run.kind();
         let Ran { outcome, rest: Rest { child, folder } } = run.finish(listener, replies).await?;
-        let kept = Kept { session: Arc::clone(&session), exchange, given, before, kind };
+        let kept = Kept { session: Arc::clone(&session), exchange, given, before, kind, _slot: slot };
         match child {
             // The command has ended, its shell still writes: the next command waits for that, nobody else does.
             Some(child) => {
@@ -102,7 +116,7 @@ impl SessionRun {
             None => {
                 match outcome.status {
                     Status::Exited => kept.keep(),
-                    Status::Signaled => session.give_back(kept.exchange),
+                    Status::Signaled => kept.exchange.give_back(),
                     _ => {}
                 }
                 Ok((outcome, session.folder()))
@@ -118,6 +132,7 @@ struct Kept {
     given: Vec<(String, Option<String>)>,
     before: Option<Arc<State>>,
     kind: Option<Arc<Kind>>,
+    _slot: Slot,
 }
 
 impl Kept {
@@ -149,7 +164,7 @@ impl Kept {
 
     /// Takes over what was written, if it is whole, and has a shell wait that begins with it.
     fn keep(self) {
-        let Self { session, exchange, given, before, kind } = self;
+        let Self { session, exchange, given, before, kind, .. } = self;
         if let Some(mut state) = exchange.state() {
             state.forget_given(before.as_deref(), &given);
             let next = kind.map(|kind| Arc::new(kind.with(state.cwd(), |env| boot(&state, env))));
@@ -158,7 +173,7 @@ impl Kept {
                 helpers.prepare(&next);
             }
         }
-        session.give_back(exchange);
+        exchange.give_back();
     }
 }
 
@@ -167,10 +182,11 @@ fn boot(state: &State, env: &[u8]) -> Boot {
 }
 
 impl Ready {
-    fn of(session: &Arc<Session>, asked: Asked) -> Result<Self, Error> {
+    fn of(session: &Arc<Session>, asked: Asked, slot: Slot) -> Result<Self, Error> {
         let Asked { mut raw, given } = asked;
         let mut note = None;
-        if raw.cwd.is_empty() {
+        let own_folder = !raw.cwd.is_empty();
+        if !own_folder {
             let (folder, moved) = session.place();
             raw.cwd = folder.to_string_lossy().into_owned();
             note = moved;
@@ -178,7 +194,7 @@ impl Ready {
         let failed = |error: std::io::Error| {
             Error::spawn("the files of the session could not be made", error.raw_os_error(), &raw.command)
         };
-        let exchange = session.take_exchange().map_err(failed)?;
+        let exchange = Exchange::take().map_err(failed)?;
         let report = exchange.report().map_err(failed)?;
         let before = session.state();
         let own_trap = mentions_trap(&raw.command) || before.as_ref().is_some_and(|state| state.mentions_trap());
@@ -192,10 +208,11 @@ impl Ready {
         if let Some(startup) = &mut request.startup {
             let folder = request.cwd.as_os_str().as_bytes();
             if let Some(state) = &before {
-                startup.boot = boot(state, &request.environment.block(folder));
+                let moved = own_folder.then(|| state.in_folder(folder));
+                startup.boot = boot(moved.as_ref().unwrap_or(state), &request.environment.block(folder));
             }
         }
         request.report = early.then_some(report);
-        Ok(Self { run: Run::begin(request)?, exchange, given, before })
+        Ok(Self { run: Run::begin(request)?, exchange, given, before, slot })
     }
 }
