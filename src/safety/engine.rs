@@ -330,16 +330,21 @@ fn alternatives(value: &Value) -> Vec<Value> {
                 continue;
             }
         };
+        let too_many = all.len() * texts.len() > MAX_CHOICES;
         all = all
             .iter()
             .flat_map(|value| texts.iter().map(move |text| (value, text)))
-            .take(MAX_CHOICES)
+            .take(if too_many { MAX_CHOICES - 1 } else { MAX_CHOICES })
             .map(|(value, text)| {
                 let mut value = value.clone();
                 value.push(Piece::Text(text.clone()));
                 value
             })
             .collect();
+        if too_many {
+            // And whatever else it may be.
+            all.push(Value::unknown());
+        }
     }
     all
 }
@@ -368,5 +373,21 @@ impl Utf16 {
             Some(units) => units.get(byte).or(units.last()).map_or(0, |unit| *unit as usize),
         };
         (at(span.start), at(span.end))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::safety::Verdict;
+    use crate::safety::corpus_tests::judge;
+
+    #[test]
+    fn a_word_with_more_texts_than_are_tried_is_not_known() {
+        let one_of = |name: &str| {
+            format!("if t; then {name}=a; elif u; then {name}=b; elif v; then {name}=c; else {name}=d; fi\n")
+        };
+        let words = format!("{}{}{}", one_of("x"), one_of("y"), one_of("z"));
+        assert_eq!(judge(&format!("{words}\"run-$x$y\"")).verdict, Verdict::Allow);
+        assert_eq!(judge(&format!("{words}\"run-$x$y$z\"")).verdict, Verdict::Ask);
     }
 }
