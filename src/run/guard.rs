@@ -1,16 +1,21 @@
 //! Whether a command is let through, before anything starts.
 
+use std::borrow::Cow;
+
 use crate::error::Error;
 use crate::request::Request;
-use crate::safety::{Environment, Finding, Setting, Verdict, findings};
+use crate::safety::{Environment, Finding, Prior, Setting, Verdict, findings};
 use crate::sys;
 
 /// A longer command is not judged on the caller's thread.
 const MAX_AT_ONCE: usize = 8 * 1024;
+/// The same of what its shell holds before it: nearly all of that is only read.
+const MAX_HELD_AT_ONCE: usize = 64 * 1024;
 
 /// Whether it takes so long to judge that the caller's thread must not wait for it.
 pub(super) fn takes_long(request: &Request) -> bool {
-    request.guard.is_some() && request.command.len() > MAX_AT_ONCE
+    let held = request.startup.as_ref().map_or(0, |startup| startup.boot.len());
+    request.guard.is_some() && (request.command.len() > MAX_AT_ONCE || held > MAX_HELD_AT_ONCE)
 }
 
 /// Judges a command. What it is warned of becomes a note of its outcome.
@@ -22,12 +27,15 @@ pub(super) fn judge(request: &mut Request) -> Result<(), Error> {
     let own = request.environment.get("HOME").filter(|home| home.starts_with('/')).map(str::to_owned);
     let home = own.or_else(sys::home).unwrap_or_default();
     let cwd = request.cwd.to_string_lossy();
+    let startup = request.startup.as_ref();
+    let code = startup.map_or(Cow::Borrowed(""), |startup| String::from_utf8_lossy(&startup.boot));
     let setting = Setting {
         cwd: &cwd,
         home: &home,
         environment: Environment(request.environment.text()),
         args: &request.args,
         stdin: request.stdin.as_deref().and_then(|bytes| std::str::from_utf8(bytes).ok()),
+        before: Prior { code: &code, given: startup.map_or(&[], |startup| &startup.given) },
     };
     let findings = findings(&request.command, setting, &guard.policy);
     let refused = if guard.denies_ask { Verdict::Ask } else { Verdict::Deny };

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use super::analysis::{Analysis, CommandUnit, Finding, ReadOnly, RedirectUnit, Word};
 use super::command::{Command, Input, Redirect, Scene, Source};
-use super::follow::{Environment, PARTING, Told, Walker, normal};
+use super::follow::{Environment, PARTING, Prior, Told, Walker, normal};
 use super::level::{Confidence, Verdict};
 use super::read_only::read_only;
 use super::rules::{Hit, RULES, Rule, fork_bomb, incomplete, opaque_command, opaque_script};
@@ -42,6 +42,8 @@ pub struct Setting<'a> {
     pub args: &'a [String],
     /// What it reads on its standard input, where that is known.
     pub stdin: Option<&'a str>,
+    /// What its shell holds before it.
+    pub before: Prior<'a>,
 }
 
 /// Says what rules find in a command, the strictest first: all that has to be known to let it through or not.
@@ -79,6 +81,7 @@ fn follow<'a>(command: &str, setting: Setting<'a>, policy: &'a Policy, scene: &'
     } else {
         let args = std::iter::once(Value::of("bash")).chain(setting.args.iter().map(Value::of)).collect();
         let input = setting.stdin.map_or(Input::Inherited, |text| Input::Text(Value::of(text), Source::Pipe));
+        walker.hold(setting.before);
         walker.command(command, args, input);
     }
     walker

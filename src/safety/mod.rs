@@ -14,6 +14,8 @@ mod level;
 #[cfg(test)]
 mod mutation_tests;
 mod options;
+#[cfg(test)]
+mod prior_tests;
 pub(crate) mod read;
 mod read_only;
 mod rules;
@@ -24,7 +26,7 @@ mod value;
 pub use analysis::{Analysis, CommandUnit, Finding, ReadOnly, RedirectUnit, Word};
 pub use command::{Command, Input, Redirect, Scene, Source};
 pub use engine::{Policy, Setting, analyze, findings};
-pub use follow::Environment;
+pub use follow::{Environment, Prior};
 pub use level::{Confidence, Verdict};
 pub use rules::{RULES, Rule};
 pub use unwrap::WrapperKind;

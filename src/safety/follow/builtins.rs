@@ -1,7 +1,5 @@
 //! Builtins that change the shell.
 
-use std::rc::Rc;
-
 use super::shell::{Shell, hole};
 use super::walk::Walker;
 use crate::safety::value::Value;
@@ -16,6 +14,11 @@ impl Walker<'_> {
         let args = &argv[1..];
         match name {
             "cd" | "pushd" => {
+                if name == "pushd" && args.iter().any(|arg| arg.known() == Some("-n")) {
+                    let folder = self.target(shell, args);
+                    shell.stack.push(folder);
+                    return None;
+                }
                 let before = Box::new(self.copy(shell));
                 if name == "pushd" {
                     shell.stack.push(shell.cwd().clone());
@@ -26,13 +29,20 @@ impl Walker<'_> {
             }
             "popd" => {
                 let folder = shell.stack.pop().unwrap_or_else(Value::unknown);
-                shell.enter(folder);
+                if args.first().and_then(Value::known) != Some("-n") {
+                    shell.enter(folder);
+                }
             }
             "alias" => {
                 for arg in args {
                     if let Some((name, text)) = arg.known().and_then(|text| text.split_once('=')) {
-                        Rc::make_mut(&mut shell.aliases).insert(name.to_owned(), text.to_owned());
+                        shell.alias(name, text);
                     }
+                }
+            }
+            "unalias" => {
+                for arg in args {
+                    shell.unalias(arg.known().filter(|name| *name != "-a"));
                 }
             }
             "shopt" if args.iter().any(|arg| arg.known() == Some("lastpipe")) => {
@@ -47,11 +57,12 @@ impl Walker<'_> {
                 for arg in args {
                     match arg.known() {
                         Some(name) if functions => {
-                            Rc::make_mut(&mut shell.functions).remove(name);
+                            shell.unset_function(name);
                         }
                         Some(name) if name.contains('[') => {
                             shell.blur(name.split('[').next().unwrap_or_default(), self.environment);
                         }
+                        Some("-v" | "-n") => {}
                         Some(name) => shell.unset(name),
                         None => shell.forgetful = true,
                     }
@@ -183,6 +194,9 @@ impl Walker<'_> {
                     _ => changes |= flags.contains(['n', 'i', 'u', 'l', 'c']),
                 }
                 refers |= name != "export" && flags.contains('n');
+                if name != "export" && flags.contains(['f', 'F']) {
+                    return;
+                }
                 if flags.contains('x') {
                     exported = Some(text.starts_with('-'));
                 }
@@ -216,8 +230,11 @@ impl Walker<'_> {
                     shell.blur(target.1, self.environment);
                 }
                 shell.forgetful |= refers;
-                shell.blur(&variable, self.environment);
-                shell.change(&variable);
+                // A value that it has had before stays as it is.
+                if refers || arg.has_hole() || text.contains('=') {
+                    shell.blur(&variable, self.environment);
+                }
+                shell.change(&variable, self.environment);
             }
         }
     }

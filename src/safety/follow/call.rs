@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use super::context::{Context, MAX_DEPTH};
 use super::output;
+use super::prior::hold_function;
 use super::shell::{Function, Shell};
 use super::text;
 use super::told::Told;
@@ -52,10 +53,12 @@ impl Walker<'_> {
         let succeeds = name.is_some_and(|name| SUCCEEDING.contains(&name));
         let mut after = After { name: name.map(str::to_owned), succeeds, ..After::default() };
         if call.prefix.is_empty()
-            && let Some(function) = call.argv.first().and_then(Value::known).and_then(|name| shell.functions.get(name))
+            && let Some(function) = call.argv.first().and_then(Value::known).and_then(|name| self.named(shell, name))
         {
-            let function = function.clone();
             self.function(shell, call, function, context);
+            return after;
+        }
+        if self.prepares && name == Some("eval") && hold_function(shell, &call.argv) {
             return after;
         }
         let redirects: Vec<Redirect> = call.redirects.iter().chain(&shell.redirects).cloned().collect();
@@ -144,6 +147,10 @@ impl Walker<'_> {
         if inside.origin.fixed.is_none() && context.origin.fixed.is_some() {
             inside.origin.fixed.clone_from(&context.origin.fixed);
         }
+        if inside.origin.earlier {
+            // It stands nowhere in the command but where it is called.
+            inside.origin.fixed.get_or_insert_with(|| call.span.clone());
+        }
         let mut args = vec![shell.args.first().cloned().unwrap_or_default()];
         args.extend_from_slice(&call.argv[1..]);
         let outer_args = std::mem::replace(&mut shell.args, args);
@@ -180,6 +187,9 @@ impl Walker<'_> {
 
     /// Writes a command down, once.
     fn tell(&mut self, told: Told) {
+        if self.prepares {
+            return;
+        }
         let mut hasher = DefaultHasher::new();
         (told.span.start, &told.argv, &told.prefix, &told.via, &told.folders, &told.assigned).hash(&mut hasher);
         (told.bomb, told.confidence).hash(&mut hasher);

@@ -17,6 +17,8 @@ pub struct Origin {
     pub heredocs: Rc<[Heredoc]>,
     /// Where it stands in the command, unless it is the command.
     pub fixed: Option<Span>,
+    /// A function that was there before the command: its aliases were expanded when it was defined.
+    pub earlier: bool,
 }
 
 /// Where in all of it a command stands.
@@ -38,9 +40,26 @@ pub struct Context {
     pub uncalled: bool,
     /// It is listed among the commands; a guess is not.
     pub listed: bool,
+    /// Aliases in whose text it stands.
+    pub aliases: Rc<Vec<String>>,
 }
 
 impl Context {
+    /// Of a text as it was given.
+    pub fn of(text: &str) -> Self {
+        Self {
+            origin: Origin { text: text.into(), heredocs: Rc::from([]), fixed: None, earlier: false },
+            via: Rc::default(),
+            confidence: Confidence::Exact,
+            depth: 0,
+            conditional: false,
+            forked: false,
+            uncalled: false,
+            listed: true,
+            aliases: Rc::default(),
+        }
+    }
+
     /// One level further in.
     pub fn inside(&self, via: &str) -> Self {
         let mut inside = self.clone();

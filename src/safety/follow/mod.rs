@@ -1,5 +1,6 @@
 //! What a script comes to: words to their values, `cd` and variables followed, every simple command told.
 
+mod alias;
 mod braces;
 mod builtins;
 mod call;
@@ -11,6 +12,7 @@ mod inner;
 mod output;
 mod parameter;
 mod printed;
+mod prior;
 mod shell;
 mod simple;
 #[cfg(test)]
@@ -20,6 +22,7 @@ mod told;
 mod walk;
 
 pub use builtins::normal;
+pub use prior::Prior;
 pub use shell::Environment;
 pub use text::PARTING;
 pub use told::Told;

@@ -55,7 +55,7 @@ fn is_silent(shell: &Shell, pipeline: &Pipeline) -> bool {
     let silent = match head {
         None => simple.words.is_empty(),
         Some(Some(name @ ("cd" | ":" | "true" | "set" | "unset" | "umask" | "shift"))) => {
-            !shell.functions.contains_key(name) && !words.any(|word| word == Some("-"))
+            !shell.has_function(name) && !words.any(|word| word == Some("-"))
         }
         Some(_) => false,
     };

@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use super::alias::Alias;
 use super::context::Origin;
 use crate::safety::command::{Input, Redirect};
 use crate::safety::read::Node;
 use crate::safety::value::{Piece, Value};
 
 /// The most values that a variable may have one of; beyond it is unknown.
-const MAX_CHOICES: usize = 4;
+pub(super) const MAX_CHOICES: usize = 4;
 /// The longest lists that are joined place by place.
 const MAX_JOINED: usize = 32;
 /// The most folders that a shell may be in one of.
@@ -69,6 +70,8 @@ pub struct Shell {
     pub forgetful: bool,
     /// By name.
     pub functions: Rc<HashMap<String, Function>>,
+    /// Functions that were there before the command, as they are written: read when they are called.
+    pub unread: Rc<HashMap<String, Rc<str>>>,
     /// `$0` and on.
     pub args: Vec<Value>,
     /// Where it may be; the first is where it is if nothing failed.
@@ -78,7 +81,7 @@ pub struct Shell {
     /// Folders that `pushd` left.
     pub stack: Vec<Value>,
     /// Aliases, and whether they are expanded.
-    pub aliases: Rc<HashMap<String, String>>,
+    pub aliases: Rc<HashMap<String, Alias>>,
     /// See `aliases`.
     pub expands: bool,
     /// `set -a`
@@ -104,6 +107,7 @@ impl Shell {
             variables: Rc::default(),
             forgetful: false,
             functions: Rc::default(),
+            unread: Rc::default(),
             args,
             folders: Rc::new(vec![cwd]),
             before: Value::unknown(),
@@ -131,6 +135,7 @@ impl Shell {
         };
         child.variables = Rc::new(self.variables.iter().filter_map(inherited).collect());
         child.functions.clone_from(&self.functions);
+        child.unread.clone_from(&self.unread);
         child
     }
 
@@ -197,10 +202,25 @@ impl Shell {
     }
 
     /// From here on what is assigned to a variable is changed on its way.
-    pub fn change(&mut self, name: &str) {
-        if let Some(variable) = self.variables_mut().get_mut(name) {
-            variable.changes = true;
-            variable.values = Some(vec![hole()]);
+    pub fn change(&mut self, name: &str, environment: Environment<'_>) {
+        let values = self.get(name, environment);
+        let exported =
+            self.variables.get(name).map_or_else(|| environment.get(name).is_some(), |variable| variable.exported);
+        self.variables_mut().insert(name.to_owned(), Variable { values, exported, changes: true });
+    }
+
+    /// Whether a name is one of its functions.
+    pub fn has_function(&self, name: &str) -> bool {
+        self.functions.contains_key(name) || self.unread.contains_key(name)
+    }
+
+    /// Takes a function away.
+    pub fn unset_function(&mut self, name: &str) {
+        if self.functions.contains_key(name) {
+            Rc::make_mut(&mut self.functions).remove(name);
+        }
+        if self.unread.contains_key(name) {
+            Rc::make_mut(&mut self.unread).remove(name);
         }
     }
 
@@ -233,6 +253,13 @@ impl Shell {
         self.folders = Rc::new(vec![folder]);
     }
 
+    /// Where `cd -` goes is what OLDPWD says.
+    pub fn settle_before(&mut self) {
+        if let Some(Variable { values: Some(values), .. }) = self.variables_mut().remove("OLDPWD") {
+            self.before = values.into_iter().next().unwrap_or_else(Value::unknown);
+        }
+    }
+
     /// It may also be where this one is.
     pub fn add_folders(&mut self, other: &Self) {
         for folder in other.folders.iter() {
@@ -261,6 +288,12 @@ impl Shell {
             let functions = Rc::make_mut(&mut self.functions);
             for (name, function) in other.functions.iter() {
                 functions.entry(name.clone()).or_insert_with(|| function.clone());
+            }
+        }
+        if !Rc::ptr_eq(&self.unread, &other.unread) {
+            let unread = Rc::make_mut(&mut self.unread);
+            for (name, text) in other.unread.iter() {
+                unread.entry(name.clone()).or_insert_with(|| Rc::clone(text));
             }
         }
         if self.args != other.args {

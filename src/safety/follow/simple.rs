@@ -13,17 +13,8 @@ use crate::safety::value::{Piece, Value};
 const MAX_WRAPPING: usize = 12;
 
 impl Walker<'_> {
-    /// A simple command as it is written.
-    pub(super) fn simple(&mut self, shell: &mut Shell, simple: &Simple, context: &Context) -> After {
-        if let Some(text) = aliased(shell, simple, context) {
-            let mut inside = context.inside("alias");
-            inside.origin.fixed.get_or_insert_with(|| simple.span.clone());
-            // As in bash, what it comes to is not looked up again.
-            let expands = std::mem::take(&mut shell.expands);
-            self.script(shell, &text, inside);
-            shell.expands = expands;
-            return After::default();
-        }
+    /// A simple command without aliases.
+    pub(super) fn unaliased(&mut self, shell: &mut Shell, simple: &Simple, context: &Context) -> After {
         let span = context.origin.fixed.clone().unwrap_or_else(|| simple.span.clone());
         let outer = std::mem::replace(&mut self.outer, span.clone());
         let dead = std::mem::take(&mut self.dead);
@@ -183,15 +174,6 @@ impl Walker<'_> {
             shell.set(name, values, self.environment);
         }
     }
-}
-
-/// The text that a command becomes when its head is an alias.
-fn aliased(shell: &Shell, simple: &Simple, context: &Context) -> Option<String> {
-    let head = simple.words.first().filter(|_| shell.expands)?;
-    let alias = shell.aliases.get(head.bare()?)?;
-    let before = context.origin.text.get(simple.span.start..head.span.start)?;
-    let after = context.origin.text.get(head.span.end..simple.span.end)?;
-    Some(format!("{before}{alias}{after}"))
 }
 
 /// The elements of `([0]=a [x]=b)`: by their places where all of them are numbers, else all that there are.

@@ -1,15 +1,14 @@
 //! The way through a script: lists, pipelines, conditions, loops, functions.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use super::context::{Context, MAX_DEPTH, Origin};
+use super::context::{Context, MAX_DEPTH};
 use super::printed::one_printed;
 use super::shell::{Environment, Function, Shell, hole};
 use super::told::Told;
 use crate::safety::command::{Input, Redirect, Scene, Source};
-use crate::safety::level::Confidence;
-use crate::safety::read::{AndOr, Fault, Join, Kind, List, Node, Pipeline, Redirection, Span, heads, read};
+use crate::safety::read::{AndOr, Fault, Join, Kind, List, Node, Pipeline, Read, Redirection, Span, heads, read};
 use crate::safety::unwrap::Custom;
 use crate::safety::value::{Piece, Value};
 
@@ -29,6 +28,14 @@ pub struct Walker<'a> {
     /// All of it was followed.
     pub complete: bool,
     steps: usize,
+    /// The most steps.
+    pub(super) most: usize,
+    /// It follows what a shell held before the command.
+    pub(super) prepares: bool,
+    /// What the shell held before the command.
+    pub(super) held: Option<Shell>,
+    /// Functions of then that were called, by their names; `None` where there is none in the text.
+    pub(super) recalled: HashMap<String, Option<Function>>,
     /// The word that stops bash: `${x:?}` of what is not set.
     pub(super) dead: bool,
     /// Where the simple command that is expanded stands.
@@ -74,6 +81,10 @@ impl<'a> Walker<'a> {
             seen: HashSet::new(),
             complete: true,
             steps: 0,
+            most: MAX_STEPS,
+            prepares: false,
+            held: None,
+            recalled: HashMap::new(),
             dead: false,
             outer: 0..0,
             active: Vec::new(),
@@ -89,19 +100,14 @@ impl<'a> Walker<'a> {
 
     /// Follows a whole command.
     pub fn command(&mut self, text: &str, args: Vec<Value>, input: Input) {
-        let context = Context {
-            origin: Origin { text: text.into(), heredocs: Rc::from([]), fixed: None },
-            via: Rc::default(),
-            confidence: Confidence::Exact,
-            depth: 0,
-            conditional: false,
-            forked: false,
-            uncalled: false,
-            listed: true,
-        };
-        let mut shell = Shell::new(Value::of(self.scene.cwd.as_str()), args);
+        let held = self.held.take();
+        let mut shell = held.unwrap_or_else(|| Shell::new(Value::of(self.scene.cwd.as_str()), Vec::new()));
+        shell.args = args;
         shell.input = input;
-        self.script(&mut shell, text, context);
+        for (_, context, _) in &mut self.traps {
+            context.origin.fixed = Some(0..text.len());
+        }
+        self.script(&mut shell, text, Context::of(text));
         self.run_traps(&shell);
         // What nobody called may be called later, by a name that is put together, or in the next command of a session.
         for (function, mut context, called) in std::mem::take(&mut self.functions) {
@@ -142,18 +148,26 @@ impl<'a> Walker<'a> {
             self.complete = false;
             return;
         }
+        let read = self.read(text);
+        context.origin.text = text.into();
+        context.origin.heredocs = read.heredocs.into();
+        context.origin.earlier = false;
+        self.list(shell, &read.script.body, &context);
+    }
+
+    /// Reads a text, and says where that is not all of it.
+    pub(super) fn read(&mut self, text: &str) -> Read {
         self.step(text.len() / 32);
         let read = read(text);
         if read.script.fault.is_some() {
             self.complete = false;
         }
-        let witnessed = text.len() <= MAX_WITNESSED && !matches!(read.script.fault, Some(Fault::Limit));
+        let witnessed =
+            !self.prepares && text.len() <= MAX_WITNESSED && !matches!(read.script.fault, Some(Fault::Limit));
         if witnessed && heads(text).is_some_and(|heads| !read.knows(&heads)) {
             self.complete = false;
         }
-        context.origin.text = text.into();
-        context.origin.heredocs = read.heredocs.into();
-        self.list(shell, &read.script.body, &context);
+        read
     }
 
     /// Counts work.
@@ -162,10 +176,10 @@ impl<'a> Walker<'a> {
     }
 
     pub(super) fn is_over(&mut self) -> bool {
-        if self.steps > MAX_STEPS {
+        if self.steps > self.most {
             self.complete = false;
         }
-        self.steps > MAX_STEPS
+        self.steps > self.most
     }
 
     /// A subshell.

@@ -10,6 +10,6 @@ mod tests;
 mod witness;
 mod words;
 
-pub use reader::read;
+pub use reader::{Read, read};
 pub use syntax::*;
 pub use witness::heads;
