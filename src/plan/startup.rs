@@ -1,5 +1,6 @@
 //! What the shell of a command reads before it, where it is not to be a plain one, and what it does at its end.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 use std::path::Path;
 use std::sync::Arc;
@@ -13,6 +14,16 @@ pub struct Boot {
     pub early: Arc<[u8]>,
     /// What every command after it would feel, such as traps: the very last before the command.
     pub late: Arc<[u8]>,
+}
+
+impl Boot {
+    /// All of it, as far as it is text.
+    pub fn text(&self) -> Cow<'_, str> {
+        if self.late.is_empty() {
+            return String::from_utf8_lossy(&self.early);
+        }
+        Cow::Owned([&self.early, &self.late].map(|part| String::from_utf8_lossy(part)).concat())
+    }
 }
 
 /// What makes a shell more than a plain one.

@@ -14,7 +14,7 @@ const MAX_HELD_AT_ONCE: usize = 64 * 1024;
 
 /// Whether it takes so long to judge that the caller's thread must not wait for it.
 pub(super) fn takes_long(request: &Request) -> bool {
-    let held = request.startup.as_ref().map_or(0, |startup| startup.boot.len());
+    let held = request.startup.as_ref().map_or(0, |startup| startup.boot.early.len() + startup.boot.late.len());
     request.guard.is_some() && (request.command.len() > MAX_AT_ONCE || held > MAX_HELD_AT_ONCE)
 }
 
@@ -28,7 +28,7 @@ pub(super) fn judge(request: &mut Request) -> Result<(), Error> {
     let home = own.or_else(sys::home).unwrap_or_default();
     let cwd = request.cwd.to_string_lossy();
     let startup = request.startup.as_ref();
-    let code = startup.map_or(Cow::Borrowed(""), |startup| String::from_utf8_lossy(&startup.boot));
+    let code = startup.map_or(Cow::Borrowed(""), |startup| startup.boot.text());
     let setting = Setting {
         cwd: &cwd,
         home: &home,
