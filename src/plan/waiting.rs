@@ -10,9 +10,9 @@ use std::path::Path;
 use super::{Boot, Environment, Plan};
 
 /// Room for a command among the arguments of a waiting shell, bytes.
-pub const ROOM: usize = 16 * 1024;
+pub const ROOM: usize = 8 * 1024;
 /// What fits into a pipe that nobody reads yet, bytes.
-const MOST_TOLD: usize = 60 * 1024;
+const MOST_TOLD: usize = 30 * 1024;
 
 /// A kind of shell that can wait: commands of one kind may take one another's.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,9 +1,10 @@
 # Sourced with a code, and `tail` where the shell goes on: then nothing may change. `back` only returns the code.
 # Every command is quoted against aliases, and the builtin itself, whatever functions there are.
 \builtin test "${2-}" = back && \builtin return "$1"
+# How the command has ended is waited for.
+\builtin test "${2-}" || \builtin printf '%s\0%s\0' "${1-}" "$PWD" >|@CODE@
 # The dump must not be what ends a shell with a limit on files.
 \builtin test "${2-}" || \builtin ulimit -S -f unlimited || \builtin trap '' XFSZ
-\builtin test "${2-}" || \builtin printf %s "${1-}" >|@CODE@
 \builtin printf '%s\n' "$SHELLOPTS" >|@OUT@
 # A trace could go into the dump (BASH_XTRACEFD).
 \builtin test "${2-}" || \builtin set +eux

@@ -18,7 +18,7 @@ use entries::{Value, Variable};
 use functions::Function;
 use options::Options;
 
-/// Bash code, sourced as `. FILE CODE [tail]` at the end of a command: reports the code to the path `code` (not with `tail`), dumps
+/// Bash code, sourced as `. FILE CODE [tail]` at the end of a command: reports the code and the folder, each ended by a NUL, to the path `code` (not with `tail`), dumps
 /// the shell's state to the path `out`, and returns CODE. Paths are written as they are: they hold no signs that need quotes.
 pub fn save_script(out: &str, code: &str) -> String {
     let lines = include_str!("save.sh").lines().filter(|line| !line.starts_with('#'));

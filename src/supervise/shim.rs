@@ -189,7 +189,7 @@ impl Shim {
     fn run(&mut self, frame: Frame) -> io::Result<()> {
         let started = Instant::now();
         let damaged = LaunchError { step: LaunchStep::Exec, errno: libc::EBADMSG };
-        let dismissed = self.waiting.take().map(Waiting::dismiss);
+        let dismissed = self.waiting.take().and_then(Waiting::dismiss);
         let launched = protocol::decode_run(&frame.body).ok_or(damaged).and_then(|(plan, order)| {
             let Prepared { launch, script, pipes, theirs, rest } = prepare(&plan, frame.fds)?;
             // A task that can have no files is not started, and one that kills its shim at once is known all the same.

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Instant;
 
 use nix::sys::signal::Signal;
 use nix::unistd::Pid;
@@ -9,7 +10,7 @@ use nix::unistd::Pid;
 use super::prepare::{Prepared, mark_of, prepare};
 use super::protocol::Place;
 use crate::plan::{self, Boot, Kind, Plan, ROOM, Stdin};
-use crate::sys::{self, FileId, LaunchError, LaunchStep};
+use crate::sys::{self, End, FileId, LaunchError, LaunchStep, Usage};
 
 /// A shell that waits, or is on its way to.
 pub struct Waiting {
@@ -19,6 +20,8 @@ pub struct Waiting {
     pub pipes: Vec<OwnedFd>,
     /// Until it has arrived.
     start: Option<Start>,
+    /// It has ended, after it had arrived: it may have run its command already.
+    pub ended: Option<(End, Usage, Instant)>,
 }
 
 /// What a shell needs until it waits.
@@ -42,6 +45,7 @@ impl Waiting {
         };
         let Kind { mut plan, boot } = kind;
         let (told, go) = sys::pipe().map_err(failed)?;
+        sys::set_nonblocking(&go).map_err(failed)?;
         let (ready, says) = sys::pipe().map_err(failed)?;
         let [told_at, says_at] = [&told, &says].map(sys::script_path);
         let Boot { early, late } = boot;
@@ -68,7 +72,7 @@ impl Waiting {
         let shell = sys::launch(&launch)?;
         drop(theirs);
         let files = [Some(told), Some(says), boot, Some(script)].into_iter().flatten().collect();
-        Ok(Self { shell, plan, pipes, start: Some(Start { ready, _files: files, go, stdin }) })
+        Ok(Self { shell, plan, pipes, start: Some(Start { ready, _files: files, go, stdin }), ended: None })
     }
 
     /// The mark that it was started with.
@@ -93,9 +97,12 @@ impl Waiting {
         (command + ROOM < end).then(|| (place, [Some(go), stdin].into_iter().flatten().chain(ends).collect()))
     }
 
-    /// Ends it. It has to be reaped.
-    pub fn dismiss(self) -> Pid {
+    /// Ends it. It has to be reaped, unless it had been.
+    pub fn dismiss(self) -> Option<Pid> {
+        if self.ended.is_some() {
+            return None;
+        }
         sys::signal(self.shell, Signal::SIGKILL);
-        self.shell
+        Some(self.shell)
     }
 }

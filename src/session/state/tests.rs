@@ -116,7 +116,8 @@ impl Shells {
     }
 
     pub fn code(&self) -> String {
-        std::fs::read_to_string(self.path("code")).unwrap_or_default()
+        let told = std::fs::read_to_string(self.path("code")).unwrap_or_default();
+        told.split('\0').next().unwrap_or_default().to_owned()
     }
 }
 

@@ -73,8 +73,10 @@ impl Ready {
             _ => Stale::Gone,
         })?;
         let given = Given { limit: plan.limit, grace: plan.grace, at: sys::monotonic_ns() };
-        frames::send(shim, protocol::GIVEN, &given.encode(), &[]).map_err(|_| Stale::Gone)?;
         write_all(&go, &warm.prologue).map_err(|_| Stale::Gone)?;
+        drop(go);
+        // Behind it, so that the shell is not held up. A shim that is gone is seen as the end of its socket.
+        let _ = frames::send(shim, protocol::GIVEN, &given.encode(), &[]);
         Ok(pipes)
     }
 }
@@ -89,7 +91,6 @@ fn pipes_of(plan: &Plan, ends: Vec<OwnedFd>) -> Option<Pipes> {
 
 /// Into a pipe that may be full. Nobody there is an error and no more: Node ignores SIGPIPE.
 fn write_all(pipe: &OwnedFd, mut bytes: &[u8]) -> io::Result<()> {
-    sys::set_nonblocking(pipe)?;
     let until = Instant::now() + PATIENCE;
     while !bytes.is_empty() {
         match nix::unistd::write(pipe, bytes).map_err(io::Error::from) {

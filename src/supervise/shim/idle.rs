@@ -14,10 +14,15 @@ use crate::sys::{self, Reaped};
 impl Shim {
     /// Takes what has ended: what commands left, or the shell that waits.
     pub(super) fn reap_idle(&mut self) {
-        while let Reaped::Ended(pid, ..) = sys::reap(false) {
-            if let Some(waiting) = self.waiting.take_if(|waiting| waiting.shell == pid) {
-                self.tell(waiting.mark(), None);
+        while let Reaped::Ended(pid, end, usage) = sys::reap(false) {
+            let Some(waiting) = self.waiting.as_mut().filter(|waiting| waiting.shell == pid) else { continue };
+            waiting.ended = Some((end, usage, Instant::now()));
+            // Its pid may have another owner soon, in whose memory nothing is to be written.
+            let (mark, arrived) = (waiting.mark(), waiting.ready().is_none());
+            if !arrived {
+                self.waiting = None;
             }
+            self.tell(mark, None);
         }
     }
 
@@ -51,24 +56,26 @@ impl Shim {
 
     /// The addon has given the shell that waits its command.
     pub(super) fn given(&mut self, frame: &Frame) -> io::Result<()> {
-        let (Some(given), Some(waiting)) = (Given::decode(&frame.body), self.waiting.take()) else {
-            // It has just died, which the addon has noticed, too: this shim is not used any more.
-            self.socket = None;
-            return Ok(());
-        };
-        let Waiting { shell, mut plan, pipes, .. } = waiting;
+        let (Some(given), Some(waiting)) = (Given::decode(&frame.body), self.waiting.take()) else { return Ok(()) };
+        let Waiting { shell, mut plan, pipes, ended, .. } = waiting;
         (plan.limit, plan.grace) = (given.limit, given.grace);
         let ago = Duration::from_nanos(sys::monotonic_ns().saturating_sub(given.at));
         let now = Instant::now();
-        let running = self.running(shell, &plan, pipes, now.checked_sub(ago).unwrap_or(now));
+        let started = now.checked_sub(ago).unwrap_or(now);
+        let mut running = self.running(shell, &plan, pipes, started);
+        if let Some((end, usage, at)) = ended {
+            // It was faster than the word of it.
+            running.usage = usage;
+            running.shell_end = Some((end, at.saturating_duration_since(started)));
+        }
         self.attend(running)
     }
 
     /// The shell that waits is not needed.
     pub(super) fn dismiss(&mut self) {
-        if let Some(waiting) = self.waiting.take() {
+        if let Some(shell) = self.waiting.take().and_then(Waiting::dismiss) {
             // Reaped at once: what it has used is not the next command's.
-            let _ = nix::sys::wait::waitpid(waiting.dismiss(), None);
+            let _ = nix::sys::wait::waitpid(shell, None);
         }
     }
 }
