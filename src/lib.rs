@@ -1,6 +1,6 @@
 //! agent-bash: runs commands for agents.
 //!
-//! Layers, each using only those below it: `napi` (JavaScript) → `session` → `run` (the spine) and `outcome` → `request`, `error` → `safety` →
+//! Layers, each using only those below it: `napi` (JavaScript) → `session` → `snapshot` → `run` (the spine) and `outcome` → `request`, `error` → `safety` →
 //! `background` (the addon's side of tasks) → `supervise` → `background` (what shims have of tasks) → `capture`, `plan` →
 //! `sys` (the only unsafe code). The supervisor is built from `supervise` and what is below it, without the feature `addon`.
 
@@ -23,5 +23,7 @@ pub mod run;
 pub mod safety;
 #[cfg(feature = "addon")]
 pub mod session;
+#[cfg(feature = "addon")]
+pub mod snapshot;
 pub mod supervise;
 mod sys;

@@ -84,6 +84,17 @@ pub struct RawOptions {
     pub cold: bool,
     /// Its shell is more than a plain one.
     pub startup: Option<Startup>,
+    /// The user's own shell is wanted.
+    pub snapshot: Option<RawSnapshot>,
+}
+
+/// Where a snapshot of the user's own shell is taken from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RawSnapshot {
+    /// The rc files of the user.
+    User,
+    /// This one, absolute.
+    File(String),
 }
 
 /// How commands are judged before they start.

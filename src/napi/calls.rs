@@ -15,8 +15,9 @@ use super::result::BackgroundTask;
 use super::safety;
 use crate::background::Registry;
 use crate::error::Error;
-use crate::request::{RawOptions, Request};
+use crate::request::RawOptions;
 use crate::run::{Reply, Run, warm_up};
+use crate::snapshot::{Start, request_of};
 
 /// The commands, calls and registries of one thread.
 pub struct Calls {
@@ -107,9 +108,10 @@ impl Calls {
         let begun = self.registry_of(&native).and_then(|registry| {
             let guard = safety::guard(native.options.safety.as_ref()).map_err(Error::InvalidArg)?;
             let raw = RawOptions { registry, background: as_task, guard, ..native.into() };
-            Request::check(raw).and_then(Run::begin)
+            let start = Start::begin(raw)?;
+            Ok((start.runtime()?, start))
         });
-        let run = match begun {
+        let (runtime, run) = match begun {
             Ok(run) => run,
             Err(error) => {
                 self.teller(id).tell(failed(error));
@@ -118,7 +120,6 @@ impl Calls {
         };
         let (reply, inbox) = unbounded_channel();
         let teller = self.teller(id);
-        let runtime = run.runtime();
         self.call(id, runtime, Some(reply), None, async move {
             match run.finish(teller, inbox).await.map(|ran| ran.outcome) {
                 Ok(outcome) if !as_task => NativeEvent { result: Some(outcome.into()), ..NativeEvent::default() },
@@ -137,16 +138,19 @@ impl Calls {
     /// Has a shell wait for commands like this one; the answer is whether one does.
     pub fn warm_up(self: &Arc<Self>, native: NativeRequest) -> u32 {
         let id = self.number();
-        let prepared = Request::check(native.into()).and_then(|request| Ok((request, Run::anywhere()?)));
-        let (request, runtime) = match prepared {
-            Ok(prepared) => prepared,
+        let runtime = match Run::anywhere() {
+            Ok(runtime) => runtime,
             Err(error) => {
                 self.teller(id).tell(failed(error));
                 return id;
             }
         };
         self.call(id, runtime, None, None, async move {
-            match warm_up(request).await {
+            let waits = match request_of(native.into()).await {
+                Ok(request) => warm_up(request).await,
+                Err(error) => Err(error),
+            };
+            match waits {
                 Ok(waits) => NativeEvent { waits: Some(waits), ..NativeEvent::default() },
                 Err(error) => failed(error),
             }

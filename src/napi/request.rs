@@ -5,7 +5,7 @@ use napi_derive::napi;
 
 use super::safety::NativeSafety;
 use crate::plan::{Inherit, RawLimits};
-use crate::request::{self, RawOptions, RawSpill, RawTruncate};
+use crate::request::{self, RawOptions, RawSnapshot, RawSpill, RawTruncate};
 
 /// One command, as it was given to `Bridge.start`: one by one, since every property of an object costs time to cross.
 pub struct NativeRequest {
@@ -77,6 +77,8 @@ pub struct NativeOptions {
     pub safety: Option<NativeSafety>,
     /// It starts a shell of its own.
     pub cold: Option<bool>,
+    /// The user's own shell is wanted: an absolute path of an rc file, empty for those of the user.
+    pub snapshot: Option<String>,
 }
 
 /// `BashLimits` of the contract.
@@ -170,6 +172,9 @@ impl From<NativeRequest> for RawOptions {
             guard: None,
             cold: is(given.cold),
             startup: None,
+            snapshot: given
+                .snapshot
+                .map(|file| if file.is_empty() { RawSnapshot::User } else { RawSnapshot::File(file) }),
         }
     }
 }

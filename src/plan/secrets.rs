@@ -236,7 +236,7 @@ const NEEDED: [&str; 3] = ["PATH", "HOME", "TMPDIR"];
 
 /// Whether a variable carries a secret, by its name or by its value. Public keys, settings about secrets and paths to
 /// them are none; neither is SSH_AUTH_SOCK, without which no `git push` would work.
-pub(super) fn is_secret(name: &str, value: &str) -> bool {
+pub fn is_secret(name: &str, value: &str) -> bool {
     !NEEDED.contains(&name) && (named_so(name, value) || shaped_so(value))
 }
 
@@ -270,7 +270,7 @@ fn is_switch_or_path(value: &str) -> bool {
 }
 
 /// Whether a secret stands anywhere in a value: at the start of a word, or as the password of a URL.
-pub(super) fn shaped_so(value: &str) -> bool {
+pub fn shaped_so(value: &str) -> bool {
     let bytes = value.as_bytes();
     let (leads, pairs) = &*LEADS;
     let within = |at: usize| at > 0 && bytes[at - 1].is_ascii_alphanumeric();

@@ -7,5 +7,6 @@ mod text;
 mod turn;
 
 pub use session::Session;
+pub use state::{State, call_save, save_script};
 pub use text::{is_complete, mentions_trap};
 pub use turn::{Asked, SessionRun};

@@ -17,6 +17,7 @@ use crate::outcome::{Outcome, Status};
 use crate::plan::{Boot, Kind, Startup};
 use crate::request::{RawOptions, Request};
 use crate::run::{Listener, Ran, Reply, Rest, Run, aborted};
+use crate::snapshot::{self, Snapshot, Wanted};
 use crate::supervise::{Admission, Child, Helpers, News, Slot};
 use crate::sys::End;
 
@@ -57,9 +58,10 @@ impl SessionRun {
     pub fn begin(session: &Arc<Session>, asked: Asked) -> Result<Self, Error> {
         let turn = session.enter()?;
         if turn.is_here()
+            && let Ok(snapshot) = snapshot_of(session, &asked)?
             && let Some(slot) = Admission::shared().try_enter_session()
         {
-            let ready = Ready::of(session, asked, slot)?;
+            let ready = Ready::of(session, asked, snapshot, slot)?;
             return Ok(Self { turn, asked: None, ready: Some(ready) });
         }
         Ok(Self { turn, asked: Some(asked), ready: None })
@@ -92,7 +94,11 @@ impl SessionRun {
             let Some(slot) = slot else {
                 return Ok((Outcome::not_started(&Request::check(asked.raw)?), session.folder()));
             };
-            self.ready = Some(Ready::of(&session, asked, slot)?);
+            let snapshot = match snapshot_of(&session, &asked)? {
+                Ok(snapshot) => snapshot,
+                Err(wanted) => snapshot::taken(&mut asked.raw, wanted, &mut replies).await,
+            };
+            self.ready = Some(Ready::of(&session, asked, snapshot, slot)?);
         }
         let Some(Ready { run, exchange, given, before, slot }) = self.ready.take() else {
             return Err(Error::SessionClosed);
@@ -181,8 +187,13 @@ fn boot(state: &State, env: &[u8]) -> Boot {
     Boot { early: state.restore_early(env).into(), late: state.restore_late().into() }
 }
 
+/// What a session begins with: afterwards its own state holds it. The other way what has to be taken first.
+fn snapshot_of(session: &Session, asked: &Asked) -> Result<Result<Option<Snapshot>, Wanted>, Error> {
+    if session.state().is_some() { Ok(Ok(None)) } else { snapshot::at_hand(&asked.raw) }
+}
+
 impl Ready {
-    fn of(session: &Arc<Session>, asked: Asked, slot: Slot) -> Result<Self, Error> {
+    fn of(session: &Arc<Session>, asked: Asked, snapshot: Option<Snapshot>, slot: Slot) -> Result<Self, Error> {
         let Asked { mut raw, given } = asked;
         let mut note = None;
         let own_folder = !raw.cwd.is_empty();
@@ -197,7 +208,9 @@ impl Ready {
         let exchange = Exchange::take().map_err(failed)?;
         let report = exchange.report().map_err(failed)?;
         let before = session.state();
-        let own_trap = mentions_trap(&raw.command) || before.as_ref().is_some_and(|state| state.mentions_trap());
+        let own_trap = mentions_trap(&raw.command)
+            || before.as_ref().is_some_and(|state| state.mentions_trap())
+            || snapshot.as_ref().is_some_and(Snapshot::mentions_trap);
         let tail = (own_trap && is_complete(&raw.command)).then(|| exchange.call(true));
         // A shell that a signal ends runs its EXIT trap, too: it is not believed before it has ended.
         let early = !own_trap && !raw.command.contains("kill");
@@ -205,7 +218,9 @@ impl Ready {
         raw.startup = Some(Startup { boot: Boot::default(), given: given.clone(), at_exit, tail });
         let mut request = Request::check(raw)?;
         request.notes.extend(note);
+        let begins_with = snapshot.map(|snapshot| snapshot.boot(&mut request));
         if let Some(startup) = &mut request.startup {
+            startup.boot = begins_with.unwrap_or_default();
             let folder = request.cwd.as_os_str().as_bytes();
             if let Some(state) = &before {
                 let moved = own_folder.then(|| state.in_folder(folder));

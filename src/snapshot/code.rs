@@ -1,0 +1,194 @@
+//! The code that brings a shell to the snapshot: statements as the state writes them, without those that must not be kept.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use super::secret::Secrets;
+use crate::plan;
+
+/// The most that every shell may have to read before its command, bytes. nvm takes 150 KB, all of bash-completion 100.
+const MOST: usize = 1024 * 1024;
+
+/// A shell of the user's, as bash code.
+#[derive(Debug)]
+pub struct Code {
+    whole: Arc<[u8]>,
+    /// Without the PATH, for a command whose PATH the caller has given.
+    body: Arc<[u8]>,
+    /// Whether something in it mentions the word trap.
+    pub mentions_trap: bool,
+}
+
+impl Code {
+    /// Of the statements that restore a state, and the PATH that goes with them.
+    ///
+    /// # Errors
+    /// Says why there can be none.
+    pub fn of(restore: &[u8], path: Option<&str>, secrets: &Secrets) -> Result<Self, String> {
+        let may_stay =
+            |statement: &&[u8]| !(sets_path(statement) || replaces_builtin(statement) || secrets.are_in(statement));
+        let body: Vec<u8> = statements(restore).filter(may_stay).flatten().copied().collect();
+        if body.len() > MOST {
+            return Err(format!("its functions and aliases take {} KB; at most 1 MB can be used", body.len() / 1000));
+        }
+        let path = path.map(|path| format!("builtin declare -x PATH={}\n", plan::quoted(path)));
+        Ok(Self::new(path.filter(|path| !secrets.are_in(path.as_bytes())).unwrap_or_default(), body))
+    }
+
+    /// The same with functions as they are written: bash reads them in two thirds of the time. One that it cannot read, though,
+    /// spoils all of it.
+    pub fn plain(&self) -> Self {
+        let written = |statement: &[u8]| {
+            let text = statement.strip_prefix(b"builtin eval '").and_then(|rest| rest.strip_suffix(b"'\n"));
+            text.map_or_else(|| statement.to_vec(), |text| [&unquoted(text)[..], b"\n"].concat())
+        };
+        let path = self.whole.strip_suffix(&self.body[..]).unwrap_or_default();
+        Self::new(String::from_utf8_lossy(path).into_owned(), statements(&self.body).flat_map(written).collect())
+    }
+
+    /// From what [`Code::bytes`] gave.
+    pub fn from_bytes(whole: &[u8]) -> Self {
+        let path = statements(whole).next().filter(|first| sets_path(first)).unwrap_or_default();
+        Self::new(String::from_utf8_lossy(path).into_owned(), whole[path.len()..].to_vec())
+    }
+
+    fn new(path: String, body: Vec<u8>) -> Self {
+        let whole = [path.as_bytes(), &body].concat();
+        Self {
+            mentions_trap: crate::session::mentions_trap(&String::from_utf8_lossy(&body)),
+            whole: whole.into(),
+            body: body.into(),
+        }
+    }
+
+    /// All of it, its PATH first.
+    pub fn bytes(&self) -> &[u8] {
+        &self.whole
+    }
+
+    /// For a command whose PATH is its caller's, or not.
+    pub fn boot(&self, own_path: bool) -> Arc<[u8]> {
+        Arc::clone(if own_path { &self.body } else { &self.whole })
+    }
+}
+
+/// What stands between single quotes.
+fn unquoted(text: &[u8]) -> Vec<u8> {
+    let mut found = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = memchr::memmem::find(rest, b"'\\''") {
+        found.extend_from_slice(&rest[..at + 1]);
+        rest = &rest[at + 4..];
+    }
+    found.extend_from_slice(rest);
+    found
+}
+
+/// The PATH that the rc files have made of the one that was there, with what they have dropped of it at the end: a file that sets
+/// PATH anew means to add, and a command must not miss what it would have found without them.
+pub fn joined(made: &str, before: &str) -> String {
+    let mut seen: HashSet<&str> = made.split(':').collect();
+    let dropped = before.split(':').filter(|folder| !folder.is_empty() && seen.insert(folder));
+    std::iter::once(made).filter(|made| !made.is_empty()).chain(dropped).collect::<Vec<_>>().join(":")
+}
+
+/// Statements end with a line, and only single quotes and backslashes hide what stands in them.
+fn statements(code: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = code;
+    std::iter::from_fn(move || {
+        let mut at = 0;
+        while let Some(found) = rest[at..].iter().position(|byte| matches!(byte, b'\n' | b'\'' | b'\\')) {
+            at += found;
+            at = match rest[at] {
+                b'\n' => {
+                    let (statement, after) = rest.split_at(at + 1);
+                    rest = after;
+                    return Some(statement);
+                }
+                b'\\' => rest.len().min(at + 2),
+                _ => memchr::memchr(b'\'', &rest[at + 1..]).map_or(rest.len(), |length| at + length + 2),
+            };
+        }
+        let last = std::mem::take(&mut rest);
+        (!last.is_empty()).then_some(last)
+    })
+}
+
+fn sets_path(statement: &[u8]) -> bool {
+    statement
+        .strip_prefix(b"builtin declare -")
+        .and_then(|rest| rest.splitn(2, |byte| *byte == b' ').nth(1))
+        .is_some_and(|rest| rest == b"PATH\n" || rest.starts_with(b"PATH="))
+        || statement == b"builtin unset -v PATH\n"
+}
+
+/// With a function of this name nothing that a shell does at its beginning could be relied on.
+fn replaces_builtin(statement: &[u8]) -> bool {
+    [&b"builtin eval 'builtin () "[..], b"builtin eval 'function builtin () ", b"builtin alias -- 'builtin="]
+        .iter()
+        .any(|beginning| statement.starts_with(beginning))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn code(restore: &str, path: Option<&str>) -> String {
+        let secrets = Secrets::of([("DB_PASSWORD", "hunter-2")].into_iter());
+        String::from_utf8(Code::of(restore.as_bytes(), path, &secrets).unwrap().bytes().to_vec()).unwrap()
+    }
+
+    #[test]
+    fn statements_end_where_bash_ends_them() {
+        let text = "a 'x\ny'\\''\nz'\nb \\\n c\n'd\n'\n";
+        let found: Vec<_> =
+            statements(text.as_bytes()).map(|part| String::from_utf8_lossy(part).into_owned()).collect();
+        assert_eq!(found, ["a 'x\ny'\\''\nz'\n", "b \\\n c\n", "'d\n'\n"]);
+        assert_eq!(statements(b"").count(), 0);
+    }
+
+    #[test]
+    fn what_holds_a_secret_is_left_out_alone() {
+        let kept = code(
+            "builtin alias -- 'a=ls\n'\nbuiltin alias -- 'b=mysql -phunter-2'\nbuiltin eval 'c () \n{ x; }'\n",
+            None,
+        );
+        assert_eq!(kept, "builtin alias -- 'a=ls\n'\nbuiltin eval 'c () \n{ x; }'\n");
+    }
+
+    #[test]
+    fn there_is_one_path_and_it_can_be_left_out() {
+        let secrets = Secrets::default();
+        let restore = b"builtin declare -x PATH='/a'\nbuiltin alias -- 'PATH=x'\nbuiltin declare -x PATH\n";
+        let code = Code::of(restore, Some("/b"), &secrets).unwrap();
+        for code in [Code::from_bytes(code.bytes()), code.plain(), code] {
+            assert_eq!(&*code.boot(false), b"builtin declare -x PATH='/b'\nbuiltin alias -- 'PATH=x'\n");
+            assert_eq!(&*code.boot(true), b"builtin alias -- 'PATH=x'\n");
+        }
+    }
+
+    #[test]
+    fn functions_are_written_out() {
+        let quoted = "builtin eval 'f () \n{ \n    echo '\\''a'\\''\n}'\nbuiltin alias -- 'a=b'\n";
+        let code = Code::from_bytes(quoted.as_bytes()).plain();
+        assert_eq!(code.bytes(), b"f () \n{ \n    echo 'a'\n}\nbuiltin alias -- 'a=b'\n");
+    }
+
+    #[test]
+    fn nothing_takes_the_place_of_builtin() {
+        assert_eq!(code("builtin eval 'builtin () \n{ :; }'\nbuiltin alias -- 'builtin=x'\n", None), "");
+    }
+
+    #[test]
+    fn it_does_not_grow_without_end() {
+        let alias = format!("builtin alias -- 'a={}'\n", "x".repeat(MOST));
+        assert!(Code::of(alias.as_bytes(), None, &Secrets::default()).unwrap_err().contains("1048 KB"));
+    }
+
+    #[test]
+    fn a_path_that_was_set_anew_loses_nothing() {
+        assert_eq!(joined("/n:/usr/bin:/n", "/usr/bin:/opt::/n:/opt"), "/n:/usr/bin:/n:/opt");
+        assert_eq!(joined("/n::/x", "/x"), "/n::/x");
+        assert_eq!(joined("", "/x"), "/x");
+    }
+}
