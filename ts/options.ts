@@ -60,16 +60,6 @@ const strings: Check = (value, name) => {
   }
 };
 
-const later: Check = (_, name) => {
-  throw new BashError('ERR_BASH_UNSUPPORTED', `${name} is not supported by this version of agent-bash`);
-};
-
-const unless =
-  (harmless: unknown, check: Check): Check =>
-  (value, name) => {
-    if (value !== harmless) check(value, name);
-  };
-
 const LIMITS: Record<keyof BashLimits, Check> = {
   cpuSeconds: type('number'),
   memoryBytes: type('number'),
@@ -157,8 +147,13 @@ const CHECKS: Record<keyof BashOptions, Check> = {
     onlyKnown(SAFETY, value as object, name);
   },
   shell: type('string'),
-  prefix: later,
-  snapshot: unless(false, later),
+  prefix: (value, name) => {
+    if (typeof value !== 'string' || value.includes('\0'))
+      throw invalid(name, value, 'a string without a NUL character');
+  },
+  snapshot: flagOr((value, name) => {
+    if (typeof value !== 'string' || value === '') throw invalid(name, value, 'true, false or the path of an rc file');
+  }),
   warm: type('boolean'),
   limits: (value, name) => {
     fields(LIMITS)(value, name);

@@ -7,7 +7,18 @@ import type { BashOptions } from './types';
 
 /** As `Bridge.start` and `NativeRegistry.start` take it. Each key that crosses costs time, so what has its default does not. */
 export function toNative(command: string, given: BashOptions): Parameters<Bridge['start']> {
-  return [command, folder(given.cwd), hostEnvironment(), process.umask(), toNativeOptions(given)];
+  return [
+    prefixed(command, given.prefix),
+    folder(given.cwd),
+    hostEnvironment(),
+    process.umask(),
+    toNativeOptions(given),
+  ];
+}
+
+/** What the shell runs: the prefix stands before the first line. */
+export function prefixed(command: string, prefix: string | undefined): string {
+  return prefix ? `${prefix} ${command}` : command;
 }
 
 /** What differs from the defaults; `null` when nothing does. */
@@ -50,6 +61,8 @@ function optionsOf(given: BashOptions): NativeOptions {
   if (given.snapshotIntervalMs !== undefined) options.snapshotMs = given.snapshotIntervalMs;
   if (given.signal?.aborted) options.aborted = true;
   if (given.warm === false) options.cold = true;
+  // An rc file is named by its path, the user's own by none.
+  if (given.snapshot) options.snapshot = given.snapshot === true ? '' : resolve(given.snapshot);
   const safety = toNativeSafety(given.safety);
   if (safety) options.safety = safety;
   const registry = handleOf(given.registry);

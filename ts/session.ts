@@ -4,7 +4,7 @@ import { settled, theBridge } from './bridge';
 import { BashError } from './errors';
 import { loadNative } from './native';
 import { checkOptions } from './options';
-import { folder, hostEnvironment, toNativeOptions } from './request';
+import { folder, hostEnvironment, prefixed, toNativeOptions } from './request';
 import { tell, withRegistry } from './run';
 import type { BashOptions } from './types';
 
@@ -67,11 +67,12 @@ export class BashSession {
     const others = Object.entries(env).filter(([name]) => !names.includes(name));
     if (others.length > 0) shared.env = { ...shared.env, ...Object.fromEntries(others) };
     const native = toNativeOptions(withRegistry(shared));
+    const text = prefixed(command, shared.prefix);
     const own = cwd === undefined ? '' : resolve(this.cwd, cwd);
     let id = 0;
     const run = settled<SessionResult>({
       ask: () => {
-        id = this.#native.run(command, own, this.#hostEnvironment, process.umask(), native, toGiven(env, names));
+        id = this.#native.run(text, own, this.#hostEnvironment, process.umask(), native, toGiven(env, names));
         return id;
       },
       answer: ({ result, cwd }) => result && { ...result, cwd: cwd ?? '' },

@@ -44,9 +44,9 @@ export interface BashOptions {
   safety?: 'default' | 'off' | SafetyOptions | undefined;
   /** The shell: a path, or a name on the PATH. Default: the bash found on the caller's PATH. A missing one is `ERR_BASH_SHELL_NOT_FOUND`. */
   shell?: string | undefined;
-  /** Not in this version: `ERR_BASH_UNSUPPORTED`. */
+  /** Words before the command: the shell runs `<prefix> <command>`, with one blank between, and that is what safety judges. It stands before the first line of a command alone. Default none. */
   prefix?: string | undefined;
-  /** Not in this version: anything but `false` is `ERR_BASH_UNSUPPORTED`. */
+  /** Whether the command has the user's own aliases, functions, options and PATH: `true` reads the rc files of the user, a path that file alone; relative ones are resolved against `process.cwd()`. Read once, for at most 10 s, and again when they change. Where that comes to nothing the command runs without, with a note. Default `false`. */
   snapshot?: boolean | string | undefined;
   /** Whether a shell that has started up already and waits may run the command, where no command could tell. Default true; `AGENT_BASH_WARM=0` in the host's environment turns it off. */
   warm?: boolean | undefined;

@@ -3,7 +3,7 @@ import { type AnalyzeOptions, analyze, BashError, decide } from 'agent-bash';
 import { askReason, denyReason, type Rules } from './approval-reason.ts';
 import { approvedByPerson } from './approved.ts';
 import { toolFolder } from './call-plan.ts';
-import { analyzeOptions } from './judge.ts';
+import { analyzeOptions, judgedText } from './judge.ts';
 import { taskQuestion } from './manage.ts';
 import { refuse } from './refused.ts';
 import { readInput } from './schema.ts';
@@ -42,9 +42,11 @@ export function createToolApproval(options: ApprovalOptions = {}): ToolApproval 
   const judge = async (input: BashToolInput, call: BashApprovalCall = {}): Promise<BashApprovalJudgement> => {
     if ('issues' in readInput(input) || taskQuestion(input)) return UNASKED;
     let judged: AnalyzeOptions;
+    let text: string;
     try {
       const context = contextOf(call);
       const held = await optionsFor({ ...toolOptions, cwd }, { context, toolCallId: call.toolCallId ?? '' });
+      text = judgedText(input.command as string, held);
       judged = judgedWith(options, { ...held, cwd: options.cwd === undefined ? held.cwd : cwd });
     } catch (error) {
       // Nobody knows where or how the command would run.
@@ -52,7 +54,7 @@ export function createToolApproval(options: ApprovalOptions = {}): ToolApproval 
       return { ...UNASKED, verdict: 'deny', reason };
     }
     const folder = resolve(toolFolder(judged.cwd), input.cwd ?? '.');
-    const analysis = analyze(input.command as string, { ...judged, cwd: folder });
+    const analysis = analyze(text, { ...judged, cwd: folder });
     const decision = decide(analysis, rules);
     const { verdict } = decision;
     const reason =

@@ -7,6 +7,11 @@ export function analyzeOptions({ cwd, env, inheritEnv, safety }: BashOptions): A
   return { cwd, env: seen(env, inheritEnv), rules, wrappers };
 }
 
+/** What the shell runs, and so what is judged. */
+export function judgedText(command: string, { prefix }: BashOptions): string {
+  return prefix ? `${prefix} ${command}` : command;
+}
+
 /** The variables that a command sees, but for the secrets that are withheld and the defaults that are added; `undefined` is `process.env`. */
 function seen(env: BashOptions['env'], inheritEnv: BashOptions['inheritEnv']): AnalyzeOptions['env'] {
   const names = Array.isArray(inheritEnv) ? inheritEnv : inheritEnv === 'none' ? [] : null;
@@ -36,7 +41,7 @@ export function judge(command: string, options: BashOptions): string[] {
       'safety: it is not one of default, off, or an object of rules, wrappers, onAsk',
     );
   if (safety === 'off') return [];
-  const { verdict, findings } = analyze(command, analyzeOptions(options));
+  const { verdict, findings } = analyze(judgedText(command, options), analyzeOptions(options));
   const refused = verdict === 'deny' || (verdict === 'ask' && typeof safety === 'object' && safety.onAsk === 'deny');
   if (refused) throw new BashError('ERR_BASH_BLOCKED', findings[0]?.message ?? verdict, undefined, findings);
   return findings.map(({ level, message, ruleId }) => `${level === 'ask' ? ASKS : 'warning'}: ${message} (${ruleId})`);
