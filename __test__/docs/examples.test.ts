@@ -2,7 +2,16 @@ import { describe, expect, test } from 'vitest';
 import { folder } from '../support/index.ts';
 import { examples, page, printed, promised } from './examples.ts';
 
-const pages = ['running.md', 'limits.md', 'output.md', 'environment.md', 'platforms.md', 'background.md', 'safety.md'];
+const pages = [
+  'running.md',
+  'limits.md',
+  'output.md',
+  'environment.md',
+  'platforms.md',
+  'background.md',
+  'safety.md',
+  'snapshot.md',
+];
 
 // Each example runs as it stands; what it prints is what the comments behind its console.log lines say.
 describe.each(pages)('docs/%s', async (name) => {
