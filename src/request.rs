@@ -305,7 +305,8 @@ impl Request {
     /// The command as its shell gets it.
     pub fn text(&self) -> Cow<'_, str> {
         match self.startup.as_ref().and_then(|startup| startup.tail.as_ref()) {
-            Some(tail) => Cow::Owned(format!("{}\n{tail}", self.command)),
+            // Behind an `eval` that broke off, bash knows no reserved word on the very next line.
+            Some(tail) => Cow::Owned(format!("{}\n\n{tail}", self.command)),
             None => Cow::Borrowed(&self.command),
         }
     }

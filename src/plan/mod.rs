@@ -20,6 +20,6 @@ pub use limits::{Limits, RawLimits, amount};
 pub use remembered::environment;
 pub use secrets::{is_secret, shaped_so};
 pub use shell::{ShellNotFound, find, forget};
-pub use startup::{Boot, Startup, boot_script, prologue, waiting_script};
+pub use startup::{Boot, Startup, boot_script, prologue, quoted, waiting_script};
 pub use waiting::{Kind, ROOM, can_wait, fits, shows_its_start};
 pub use wanted::{note, wanted};

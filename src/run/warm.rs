@@ -34,6 +34,11 @@ pub async fn warm_up(request: Request) -> Result<bool, Error> {
     let failed = |error: HelperError| Error::helper(&error, &request.command);
     let helpers = Helpers::shared().map_err(failed)?;
     let plan = super::plan_of(&request)?;
+    match std::fs::metadata(&request.cwd) {
+        Ok(folder) if folder.is_dir() => {}
+        Ok(_) => return Err(Error::CwdNotDirectory(request.cwd)),
+        Err(_) => return Err(Error::CwdNotFound(request.cwd)),
+    }
     match of(&request, &plan, helpers) {
         Some(warm) => supervise::warm_up(helpers, warm.kind).await.map_err(failed),
         None => Ok(false),

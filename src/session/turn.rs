@@ -220,7 +220,7 @@ impl Ready {
         request.notes.extend(note);
         let begins_with = snapshot.map(|snapshot| snapshot.boot(&mut request));
         if let Some(startup) = &mut request.startup {
-            startup.boot = begins_with.unwrap_or_default();
+            startup.boot.early = begins_with.unwrap_or_default();
             let folder = request.cwd.as_os_str().as_bytes();
             if let Some(state) = &before {
                 let moved = own_folder.then(|| state.in_folder(folder));

@@ -6,7 +6,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use super::asked::{Asked, Wanted};
 use super::known::Snapshot;
 use crate::error::Error;
-use crate::plan::Startup;
+use crate::plan::{Boot, Startup};
 use crate::request::{RawOptions, Request};
 use crate::run::{Listener, Ran, Reply, Run, aborted};
 
@@ -98,7 +98,8 @@ fn request(raw: RawOptions, snapshot: Option<Snapshot>) -> Result<Request, Error
     let mut request = Request::check(raw)?;
     if let Some(snapshot) = snapshot {
         let boot = snapshot.boot(&mut request);
-        request.startup = (!boot.is_empty()).then(|| Startup { boot, ..Startup::default() });
+        request.startup =
+            (!boot.is_empty()).then(|| Startup { boot: Boot { early: boot, ..Boot::default() }, ..Startup::default() });
     }
     Ok(request)
 }

@@ -12,16 +12,24 @@ use crate::supervise::waiting::Waiting;
 use crate::sys::{self, Reaped};
 
 impl Shim {
-    /// Takes what has ended: what commands left, or the shell that waits.
+    /// Takes what has ended: what commands left, or the shell that waits. One that somebody has stopped is of no use.
     pub(super) fn reap_idle(&mut self) {
-        while let Reaped::Ended(pid, end, usage) = sys::reap(false) {
+        loop {
+            let (pid, ended) = match sys::reap(true) {
+                Reaped::Ended(pid, end, usage) => (pid, Some((end, usage, Instant::now()))),
+                Reaped::Stopped(pid) => (pid, None),
+                Reaped::Nothing | Reaped::NoChildren => return,
+            };
             let Some(waiting) = self.waiting.as_mut().filter(|waiting| waiting.shell == pid) else { continue };
-            waiting.ended = Some((end, usage, Instant::now()));
-            // Its pid may have another owner soon, in whose memory nothing is to be written.
             let (mark, arrived) = (waiting.mark(), waiting.ready().is_none());
-            if !arrived {
-                self.waiting = None;
+            waiting.ended = ended;
+            match ended {
+                None => self.dismiss(),
+                Some(_) if !arrived => self.waiting = None,
+                // It may have been given its command, the word of which is on its way.
+                Some(_) => {}
             }
+            // Its pid may have another owner soon, in whose memory nothing is to be written.
             self.tell(mark, None);
         }
     }
