@@ -1,54 +1,73 @@
-import { mkdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { type BashOptions, bash } from 'agent-bash';
-import { describe, expect, test } from 'vitest';
-import { folder, variables } from '../support/index.ts';
-import { cases } from './cases.ts';
+import { warmShells } from 'agent-bash';
+import { afterAll, describe, expect, test } from 'vitest';
+import type { Way } from '../support/index.ts';
+import { type Case, cases } from './cases.ts';
+import { differencesOf, mayStartCold } from './known.ts';
+import { Place } from './place.ts';
 import { type Outcome, plain } from './plain.ts';
+import { compared, environment, outcomeOf, runIn } from './ways.ts';
 
-const options: BashOptions = {
-  inheritEnv: 'none',
-  env: { PATH: process.env.PATH, HOME: '/home/of/nobody', LC_ALL: 'C.UTF-8', TZ: 'UTC' },
-  sanitize: false,
-  truncate: { keep: 'tail' },
-  spill: false,
-  // Syntax errors and the like are worth a note of the safety engine; here only what bash does counts.
-  safety: 'off',
-};
+const all = cases();
+const places = new Map<Case, Place>();
+const plainly = new Map<Case, Promise<Outcome>>();
+let env: Promise<Record<string, string>> | undefined;
 
-/** The environment that our bash starts with, so that the plain one gets the same. */
-async function environment(): Promise<Record<string, string>> {
-  const { stdout } = await bash('exec env -0', options);
-  const all = variables(stdout);
-  // What bash itself sets.
-  for (const name of ['PWD', 'OLDPWD', 'SHLVL', '_']) delete all[name];
-  return all;
+afterAll(() => {
+  for (const place of places.values()) place.remove();
+});
+
+function placeOf(one: Case): Place {
+  const place = places.get(one) ?? new Place();
+  places.set(one, place);
+  return place;
 }
 
-describe('the same stdout, stderr and exit code as a plain `bash -c`', () => {
-  const all = cases();
-  let env: Promise<Record<string, string>> | undefined;
+/** What a plain bash makes of it: asked once for all ways. */
+function expected(one: Case): Promise<Outcome> {
+  env ??= environment();
+  const variables = env;
+  const place = placeOf(one);
+  const outcome =
+    plainly.get(one) ?? place.use(async (cwd) => plain(one.script, { cwd, env: await variables, folder: place.base }));
+  plainly.set(one, outcome);
+  return outcome;
+}
 
-  test('there are a few hundred cases, each with its own name', () => {
-    expect(all.length).toBeGreaterThanOrEqual(300);
-    expect(new Set(all.map(({ name }) => name)).size).toBe(all.length);
+/** Runs it in one way and holds it against the plain one. */
+async function check(way: Way, one: Case): Promise<void> {
+  const known = differencesOf(way, one.script);
+  const wanted = compared(way, await expected(one));
+  await placeOf(one).use(async (cwd) => {
+    const result = await runIn(way, one.script, { cwd });
+    const found = compared(way, outcomeOf(result));
+    // One that is gone is to be taken off the list.
+    if (known.length > 0) expect(found, known.map(({ what }) => what).join()).not.toEqual(wanted);
+    else expect(found).toEqual(wanted);
+    expect(result.notes).toEqual([]);
+  });
+}
+
+test('there are a few hundred cases, each with its own name', () => {
+  expect(all.length).toBeGreaterThanOrEqual(300);
+  expect(new Set(all.map(({ name }) => name)).size).toBe(all.length);
+});
+
+describe('the same as a plain `bash -c`', () => {
+  // At most as many at once as `maxConcurrency` of vitest says.
+  describe.concurrent('cold: stdout, stderr and exit code', () => {
+    test.for(all)('$name', (one) => check('cold', one));
   });
 
-  describe.concurrent('each', () => {
-    // At most as many at once as `maxConcurrency` of vitest says.
-    test.for(all)('$name', async ({ script }, { expect, onTestFinished }) => {
-      const base = folder(onTestFinished);
-      // One after the other in a folder of the same name, since scripts can tell where they are.
-      const cwd = join(base, 'here');
-      mkdirSync(cwd);
-      env ??= environment();
-      const expected = await plain(script, cwd, await env, base);
-      rmSync(cwd, { recursive: true });
-      mkdirSync(cwd);
-      const { stdout, stderr, exitCode, notes } = await bash(script, { ...options, cwd });
-      const outcome: Outcome = { stdout, stderr, exitCode: exitCode ?? -1 };
-      expect(outcome).toEqual(expected);
-      expect(notes).toEqual([]);
+  // One after the other: which command had the shell that waited is told by a count.
+  describe.sequential('warm: stdout, stderr and exit code', () => {
+    test.for(all)('$name', async (one) => {
+      const before = warmShells().used;
+      await check('warm', one);
+      if (!mayStartCold(one.script)) expect(warmShells().used).toBe(before + 1);
     });
+  });
+
+  describe.concurrent('the only one of a session: stdout and exit code', () => {
+    test.for(all)('$name', (one) => check('session', one));
   });
 });

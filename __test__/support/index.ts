@@ -14,3 +14,4 @@ export * from './processes.ts';
 export * from './rejection.ts';
 export * from './text.ts';
 export * from './until.ts';
+export * from './way.ts';

@@ -1,0 +1,39 @@
+import { type BashOptions, type BashResult, bash } from 'agent-bash';
+import { moduleOf, variables, type Way } from '../support/index.ts';
+import type { Outcome } from './plain.ts';
+
+export const ways: readonly Way[] = ['cold', 'warm', 'session'];
+
+export const options: BashOptions = {
+  inheritEnv: 'none',
+  env: { PATH: process.env.PATH, HOME: '/home/of/nobody', LC_ALL: 'C.UTF-8', TZ: 'UTC' },
+  sanitize: false,
+  truncate: { keep: 'tail' },
+  spill: false,
+  // Syntax errors and the like are worth a note of the safety engine; here only what bash does counts.
+  safety: 'off',
+};
+
+/** The environment that our bash starts with, so that the plain one gets the same. */
+export async function environment(): Promise<Record<string, string>> {
+  const { stdout } = await bash('exec env -0', options);
+  const all = variables(stdout);
+  // What bash itself sets.
+  for (const name of ['PWD', 'OLDPWD', 'SHLVL', '_']) delete all[name];
+  return all;
+}
+
+/** Runs a script in one of the ways. */
+export async function runIn(way: Way, script: string, more: BashOptions): Promise<BashResult> {
+  const { bash: run } = (await import(moduleOf(way))) as typeof import('agent-bash');
+  return run(script, { ...options, ...more });
+}
+
+export function outcomeOf({ stdout, stderr, exitCode }: BashResult): Outcome {
+  return { stdout, stderr, exitCode: exitCode ?? -1 };
+}
+
+/** What has to be the same. In a session stderr may have more where a script traces itself or closes its streams. */
+export function compared(way: Way, { stdout, stderr, exitCode }: Outcome): Partial<Outcome> {
+  return way === 'session' ? { stdout, exitCode } : { stdout, stderr, exitCode };
+}

@@ -1,0 +1,13 @@
+/** `agent-bash` with a shell waiting for every command before it is given. */
+import { bash as real, warmUp } from '../../../dist/index.cjs';
+
+export * from '../../../dist/index.cjs';
+
+export async function bash(command, options) {
+  try {
+    await warmUp(options);
+  } catch {
+    // What is wrong with the options is for the command to say.
+  }
+  return real(command, options);
+}
