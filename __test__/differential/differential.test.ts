@@ -27,8 +27,7 @@ function expected(one: Case): Promise<Outcome> {
   env ??= environment();
   const variables = env;
   const place = placeOf(one);
-  const outcome =
-    plainly.get(one) ?? place.use(async (cwd) => plain(one.script, { cwd, env: await variables, folder: place.base }));
+  const outcome = plainly.get(one) ?? place.use(async (cwd) => plain(one.script, { cwd, env: await variables }));
   plainly.set(one, outcome);
   return outcome;
 }

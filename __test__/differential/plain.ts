@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { constants } from 'node:os';
-import { join } from 'node:path';
+import { closed, pipe } from './pipes.ts';
 
 export interface Outcome {
   stdout: string;
@@ -13,27 +12,41 @@ export interface Outcome {
 export interface PlainOptions {
   cwd: string;
   env: NodeJS.ProcessEnv;
-  /** Where its streams go, since Node's own pipes are sockets, which some programs cannot open again. */
-  folder: string;
-  /** Kills one that takes longer, in ms: its exit code is then that of SIGKILL. */
-  limitMs?: number;
 }
+
+/** How long what a shell leaves running may go on writing, in ms: as with `bash()`. */
+const DRAIN = 250;
 
 /** What a plain `bash -c` of Node's child_process makes of a script: in a session of its own, with nothing on stdin. */
-export async function plain(script: string, { cwd, env, folder, limitMs = 0 }: PlainOptions): Promise<Outcome> {
-  const paths = ['stdout', 'stderr'].map((name) => join(folder, name));
-  for (const path of paths) rmSync(path, { force: true });
-  const [out = 0, err = 0] = paths.map((path) => openSync(path, 'a', 0o600));
-  const child = spawn('bash', ['-c', script], { cwd, env, stdio: ['ignore', out, err], detached: true });
-  closeSync(out);
-  closeSync(err);
-  const limit = limitMs === 0 ? undefined : setTimeout(() => endGroup(child.pid), limitMs);
-  const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
-  clearTimeout(limit);
-  const [stdout = '', stderr = ''] = paths.map((path) => readFileSync(path, 'utf8'));
-  return { stdout, stderr, exitCode: code ?? 128 + constants.signals[signal ?? 'SIGKILL'] };
+export async function plain(script: string, options: PlainOptions): Promise<Outcome> {
+  return (await plainWithin(undefined, script, options)) as Outcome;
 }
 
-function endGroup(pid: number | undefined): void {
-  if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+/** The same of one that may not end by itself; `undefined` when it was ended after so many ms. */
+export async function plainWithin(
+  limitMs: number | undefined,
+  script: string,
+  { cwd, env }: PlainOptions,
+): Promise<Outcome | undefined> {
+  const [out, err] = [pipe(), pipe()];
+  const child = spawn('bash', ['-c', script], {
+    cwd,
+    env: { ...env, PWD: cwd },
+    stdio: ['ignore', out.writeEnd, err.writeEnd],
+    detached: true,
+  });
+  closed(out);
+  closed(err);
+  let late = false;
+  const end = () => {
+    late = true;
+    process.kill(-(child.pid ?? 0), 'SIGKILL');
+  };
+  const limit = limitMs === undefined ? undefined : setTimeout(end, limitMs);
+  const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
+  clearTimeout(limit);
+  const enough = setTimeout(() => [out, err].map((one) => one.enough()), DRAIN);
+  const [stdout, stderr] = await Promise.all([out.text, err.text]);
+  clearTimeout(enough);
+  return late ? undefined : { stdout, stderr, exitCode: code ?? 128 + constants.signals[signal ?? 'SIGKILL'] };
 }

@@ -18,7 +18,7 @@ export const options: BashOptions = {
 export async function environment(): Promise<Record<string, string>> {
   const { stdout } = await bash('exec env -0', options);
   const all = variables(stdout);
-  // What bash itself sets.
+  // What bash itself sets, but for the folder, which it is told.
   for (const name of ['PWD', 'OLDPWD', 'SHLVL', '_']) delete all[name];
   return all;
 }
@@ -34,6 +34,31 @@ export function outcomeOf({ stdout, stderr, exitCode }: BashResult): Outcome {
 }
 
 /** What has to be the same. In a session stderr may have more where a script traces itself or closes its streams. */
-export function compared(way: Way, { stdout, stderr, exitCode }: Outcome): Partial<Outcome> {
+export function compared(way: Way, outcome: Outcome): Partial<Outcome> {
+  const [stdout, stderr] = [outcome.stdout, outcome.stderr].map(withoutNumbers) as [string, string];
+  const { exitCode } = outcome;
   return way === 'session' ? { stdout, exitCode } : { stdout, stderr, exitCode };
+}
+
+/**
+ * The mark of a command is another one each time, and the parent of a plain bash is this very process; nothing else with a
+ * number of its own stays the same from one plain run to the next.
+ */
+function withoutNumbers(text: string): string {
+  return text.replaceAll(/(PPID|AGENT_BASH_ID)="?[\w-]+/g, '$1');
+}
+
+/** Where two outcomes begin to differ, for a person to read. */
+export function firstDifference(expected: Partial<Outcome>, found: Partial<Outcome>): string {
+  const fields = ['exitCode', 'stdout', 'stderr'] as const;
+  return fields
+    .filter((field) => expected[field] !== found[field])
+    .map((field) => {
+      const [wanted, got] = [expected, found].map((one) => String(one[field]).split('\n')) as [string[], string[]];
+      const line = wanted.findIndex((text, index) => text !== got[index]);
+      const at = line < 0 ? wanted.length : line;
+      const part = (lines: string[]) => JSON.stringify(lines.slice(at, at + 3));
+      return `${field}, from line ${at + 1}: expected ${part(wanted)}, found ${part(got)}`;
+    })
+    .join('\n');
 }

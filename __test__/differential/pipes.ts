@@ -1,0 +1,49 @@
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, mkdtempSync, openSync, rmSync } from 'node:fs';
+import { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** One end for a program, the other read here. */
+export interface Pipe {
+  /** To be closed once the program has it. */
+  writeEnd: number;
+  /** Resolves with all that was written once nobody can write any more, or `enough` has been called. */
+  text: Promise<string>;
+  enough(): void;
+}
+
+const made: string[] = [];
+
+/**
+ * A real pipe, as `bash()` gives to its commands: Node's own are sockets, which some programs cannot open again, and a file
+ * opened again through /dev/stdout is emptied.
+ */
+export function pipe(): Pipe {
+  const path = made.pop() ?? stock();
+  const readEnd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const writeEnd = openSync(path, constants.O_WRONLY);
+  rmSync(path);
+  const socket = new Socket({ fd: readEnd, readable: true, writable: false });
+  const chunks: Buffer[] = [];
+  const text = new Promise<string>((resolve, reject) => {
+    socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+    socket.on('close', () => resolve(Buffer.concat(chunks).toString()));
+    socket.on('error', reject);
+  });
+  return { writeEnd, text, enough: () => void socket.destroy() };
+}
+
+export function closed({ writeEnd }: Pipe): void {
+  closeSync(writeEnd);
+}
+
+/** Makes many at once, since each takes a program, and gives one. */
+function stock(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'agent-bash-test-'));
+  const paths = Array.from({ length: 200 }, (_, index) => join(folder, String(index)));
+  execFileSync('mkfifo', ['-m', '600', ...paths]);
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  made.push(...paths);
+  return made.pop() as string;
+}
