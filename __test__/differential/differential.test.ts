@@ -2,7 +2,7 @@ import { warmShells } from 'agent-bash';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Way } from '../support/index.ts';
 import { type Case, cases } from './cases.ts';
-import { differencesOf, mayStartCold } from './known.ts';
+import { mayStartCold } from './known.ts';
 import { Place } from './place.ts';
 import { type Outcome, plain } from './plain.ts';
 import { compared, environment, outcomeOf, runIn } from './ways.ts';
@@ -34,14 +34,11 @@ function expected(one: Case): Promise<Outcome> {
 
 /** Runs it in one way and holds it against the plain one. */
 async function check(way: Way, one: Case): Promise<void> {
-  const known = differencesOf(way, one.script);
   const wanted = compared(way, await expected(one));
   await placeOf(one).use(async (cwd) => {
     const result = await runIn(way, one.script, { cwd });
     const found = compared(way, outcomeOf(result));
-    // One that is gone is to be taken off the list.
-    if (known.length > 0) expect(found, known.map(({ what }) => what).join()).not.toEqual(wanted);
-    else expect(found).toEqual(wanted);
+    expect(found).toEqual(wanted);
     expect(result.notes).toEqual([]);
   });
 }

@@ -8,7 +8,7 @@ import { type Outcome, plainWithin } from './plain.ts';
 import { compared, environment, firstDifference, options, outcomeOf, runIn } from './ways.ts';
 
 const seed = Number(process.env.AGENT_BASH_SEED ?? 1);
-const count = Number(process.env.AGENT_BASH_SCRIPTS ?? 2000);
+const count = Number(process.env.AGENT_BASH_SCRIPTS ?? 1500);
 const batch = 500;
 const limitMs = 5_000;
 
@@ -21,7 +21,20 @@ const env = { ...options.env, FUNCNEST: '40' };
 let variables: Promise<Record<string, string>> | undefined;
 const plainly = new Map<number, Promise<Outcome | undefined>>();
 
-const tally = { unstable: new Set<number>(), seldom: [] as string[], known: new Map<string, number>() };
+const tally = {
+  unstable: new Set<number>(),
+  seldom: [] as string[],
+  known: new Map<string, number>(),
+  run: { cold: 0, warm: 0, session: 0 },
+};
+
+/** The share of scripts that show a difference, explained or not. */
+function share(way: Way): number {
+  const differing = [...tally.known]
+    .filter(([what]) => what.startsWith(`${way}:`))
+    .reduce((sum, [, times]) => sum + times, 0);
+  return differing / Math.max(tally.run[way], 1);
+}
 
 afterAll(() => {
   for (const place of places) place.remove();
@@ -30,6 +43,9 @@ afterAll(() => {
     `AGENT_BASH_SEED=${seed} AGENT_BASH_SCRIPTS=${count}: ${tally.unstable.size} scripts left out, since a plain bash does not end them alike each time; ` +
       `${tally.seldom.length} differences that did not come again \n${tally.seldom.join('\n')}${known}`,
   );
+  expect(share('cold')).toBe(0);
+  expect(share('warm')).toBeLessThanOrEqual(0.002);
+  expect(share('session')).toBeLessThanOrEqual(0.02);
 });
 
 async function runPlain(index: number): Promise<Outcome | undefined> {
@@ -62,31 +78,39 @@ const parallel = /[|&]|[<>]\(|coproc/;
 
 const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 
+/** What is compared of a script; what several write on stderr side by side may come in any order. */
+function looked(way: Way, index: number, outcome: Outcome): Partial<Outcome> {
+  const found = compared(way, outcome);
+  if (found.stderr === undefined || !parallel.test(script(seed, index))) return found;
+  return { ...found, stderr: found.stderr.split('\n').sort().join('\n') };
+}
+
 /** Holds one script against a plain bash. A difference counts if it comes each time, while the plain one stays the same. */
 async function faultOf(way: Way, index: number): Promise<Fault | undefined> {
   const wanted = await expected(index);
+  tally.run[way]++;
   if (wanted === undefined || tally.unstable.has(index)) {
     tally.unstable.add(index);
     return undefined;
   }
-  const first = compared(way, await outcomeIn(way, index));
-  if (same(first, compared(way, wanted))) return undefined;
+  const first = looked(way, index, await outcomeIn(way, index));
+  if (same(first, looked(way, index, wanted))) return undefined;
   let found = first;
   for (let again = 0; again < 3; again++) {
     const other = await runPlain(index);
-    if (other === undefined || !same(compared(way, other), compared(way, wanted))) {
+    if (other === undefined || !same(looked(way, index, other), looked(way, index, wanted))) {
       tally.unstable.add(index);
       return undefined;
     }
-    found = compared(way, await outcomeIn(way, index));
+    found = looked(way, index, await outcomeIn(way, index));
     // What runs side by side may end in another order; where nothing does, once is too often.
-    if (parallel.test(script(seed, index)) && same(found, compared(way, wanted))) {
-      tally.seldom.push(`${way} ${index}, ${firstDifference(compared(way, wanted), first)}`);
+    if (parallel.test(script(seed, index)) && same(found, looked(way, index, wanted))) {
+      tally.seldom.push(`${way} ${index}, ${firstDifference(looked(way, index, wanted), first)}`);
       return undefined;
     }
   }
   const text = script(seed, index);
-  return { script: text, told: `script ${index}\n${text}\n${firstDifference(compared(way, wanted), first)}` };
+  return { script: text, told: `script ${index}\n${text}\n${firstDifference(looked(way, index, wanted), first)}` };
 }
 
 /** Does it for each, in as many lanes as there are folders: no folder is used by two at a time. */
@@ -144,7 +168,6 @@ describe(`scripts made at random, seed ${seed}: the same as a plain \`bash -c\``
     const indices = range(first, end);
     const { found, cold } = await warmFaults(indices);
     expect(unexplained('warm', found)).toEqual([]);
-    expect(found.length).toBeLessThanOrEqual(0.002 * indices.length);
     expect(cold).toEqual([]);
     expect(indices.filter((index) => mayStartCold(script(seed, index))).length).toBeLessThan(0.3 * indices.length);
     expect(indices.filter((index) => tally.unstable.has(index)).length).toBeLessThan(0.05 * indices.length);
@@ -154,6 +177,5 @@ describe(`scripts made at random, seed ${seed}: the same as a plain \`bash -c\``
     const indices = range(first, end);
     const found = await faults('session', indices);
     expect(unexplained('session', found)).toEqual([]);
-    expect(found.length).toBeLessThanOrEqual(0.02 * indices.length);
   });
 });

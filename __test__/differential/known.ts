@@ -9,6 +9,8 @@ export interface Difference {
   why: string;
   /** The scripts that may show it. */
   in: RegExp;
+  /** A short one that does; left out where it takes luck. */
+  example?: string;
 }
 
 /** What makes a command start cold although a shell waits for it. */
@@ -16,14 +18,24 @@ export interface ColdStart {
   what: string;
   /** The commands that may do so; one that does not match has to have the shell that waits. */
   in: RegExp;
+  examples: string[];
 }
 
 export const coldStarts: readonly ColdStart[] = [
-  { what: 'it mentions PIPESTATUS, BASH_ARGV, BASH_ARGC or BASH_COMMAND', in: /PIPESTATUS|BASH_ARG[VC]|BASH_COMMAND/ },
-  { what: 'it mentions cmdline or environ, as in /proc/self/environ', in: /cmdline|environ/ },
+  {
+    what: 'it mentions PIPESTATUS, BASH_ARGV, BASH_ARGC or BASH_COMMAND',
+    in: /PIPESTATUS|BASH_ARG[VC]|BASH_COMMAND/,
+    examples: ['echo "${PIPESTATUS[@]}"', 'echo $BASH_ARGC', 'trap \'echo "$BASH_COMMAND"\' EXIT'],
+  },
+  {
+    what: 'it mentions cmdline or environ, as in /proc/self/environ',
+    in: /cmdline|environ/,
+    examples: ['wc -c </proc/self/cmdline', 'wc -c </proc/$$/environ'],
+  },
   {
     what: 'it lists variables: set, declare, typeset, local, readonly or compgen without a name',
     in: /(?<![\w./$=-])(set|(declare|typeset|local|readonly|compgen)([ \t]+[-+][a-zA-Z][\w+-]*)*)(?=[ \t]*([^\w \t./$=+"'{@\\-]|$))/,
+    examples: ['set', 'declare -p | sort', 'x=$(typeset)', 'readonly -p', 'compgen -v', 'f() { local; }; f'],
   },
 ];
 
@@ -34,24 +46,35 @@ export const differences: readonly Difference[] = [
     what: 'BASH_ARGC and BASH_ARGV outside of functions',
     why: 'bash fills them once, when a file is read: before the command, and so without arguments. Lists of all variables show it.',
     in: /BASH_ARG|BASH_\*|(?<![\w./$=-])(set|declare|typeset|local|readonly|compgen)(?![\w./$=-])/,
+    example: 'declare -p | grep BASH_ARGC',
   },
   {
     ways: ['session'],
     what: 'PIPESTATUS before the first pipeline',
     why: 'It holds what the shell ran before the command, a single 0; in a shell of its own it is empty.',
     in: /PIPESTATUS/,
+    example: 'echo "${PIPESTATUS[@]}"',
   },
   {
     ways: ['session'],
     what: 'BASH_COMMAND in an EXIT trap',
     why: 'It is what was run before the command, since bash puts that back when the command has ended.',
     in: /BASH_COMMAND/,
+    example: 'trap \'echo "$BASH_COMMAND"\' EXIT; true',
   },
   {
     ways: ['session'],
     what: '/proc/self/cmdline and environ of the shell itself',
     why: 'The command is written over blanks that the shell was started with, and BASH_ENV tells it to wait.',
     in: /cmdline|environ/,
+    example: 'tr "\\0" "\\n" </proc/$$/environ | grep -c BASH_ENV',
+  },
+  {
+    ways: ['session'],
+    what: 'the shell is still there while its last command runs',
+    why: 'A plain bash lets its last command take its place. In a session it stays, to save its state: seen in `/proc/$$` and in the process id of that command.',
+    in: /\$\$|BASHPID|PPID|\/proc\//,
+    example: 'readlink /proc/$$/exe',
   },
   {
     ways: ['session'],

@@ -18,8 +18,8 @@ export const options: BashOptions = {
 export async function environment(): Promise<Record<string, string>> {
   const { stdout } = await bash('exec env -0', options);
   const all = variables(stdout);
-  // What bash itself sets, but for the folder, which it is told.
-  for (const name of ['PWD', 'OLDPWD', 'SHLVL', '_']) delete all[name];
+  // What bash itself sets, but for PWD, which it is told: the order of all counts.
+  for (const name of ['OLDPWD', 'SHLVL', '_']) delete all[name];
   return all;
 }
 

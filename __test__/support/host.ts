@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { settles, until } from './until.ts';
+import { moduleOf, way } from './way.ts';
 
 export const packageRoot = fileURLToPath(new URL('../../', import.meta.url));
 export const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
@@ -28,12 +29,13 @@ export interface HostOptions {
   detached?: boolean;
 }
 
-/** Another Node process that has `bash` imported and runs `source`, a module with top-level await. */
+/** Another Node process that has `bash` imported, in the way of this project, and runs `source`, a module with top-level await. */
 export function host(
   source: string,
   { env = {}, before = '', execArgv = [], detached = false }: HostOptions = {},
 ): Host {
-  const module = `import { bash, TRUNCATE } from 'agent-bash';\nvoid TRUNCATE;\n${source}`;
+  const text = `import { bash, TRUNCATE } from 'agent-bash';\nvoid TRUNCATE;\n${source}`;
+  const module = way ? text.replaceAll("from 'agent-bash'", `from '${moduleOf(way)}'`) : text;
   const argv = [process.execPath, ...execArgv, '--input-type=module', '--eval', module];
   const child = spawn('bash', ['-c', `${before}\nexec "$@"`, 'bash', ...argv], {
     cwd: packageRoot,

@@ -151,8 +151,9 @@ export class Commands {
     const r = this.#random;
     const hidden = "grep -vaE '(AGENT_BASH_|BASHPID|EPOCH|PPID|RANDOM|SRANDOM)'";
     return r.weighted([
-      [0.15, () => `declare -p | ${hidden}`],
-      [0.15, () => `set | ${hidden}`],
+      // Seldom: such a command starts cold, and is known to differ in a session.
+      [0.04, () => `declare -p | ${hidden}`],
+      [0.04, () => `set | ${hidden}`],
       [2, () => `env | ${hidden} | sort`],
       [
         2,
@@ -168,7 +169,7 @@ export class Commands {
             'declare -x | grep -v AGENT_BASH_',
             'export -p | grep -v AGENT_BASH_',
             `readonly -p | ${hidden}`,
-            'declare -a',
+            'declare -a | grep -v BASH_ARG',
             'declare -A',
             `declare -i | ${hidden}`,
             `declare -r | ${hidden}`,

@@ -24,8 +24,8 @@ export const files: Files = {
 export function script(seed: number, index: number): string {
   const random = new Random(seed, index);
   const breaks = random.chance(0.3);
-  const words = new Words(random, (depth) => commands.print(depth));
-  const commands = new Commands(random, words);
+  const words: Words = new Words(random, (depth) => commands.print(depth));
+  const commands: Commands = new Commands(random, words);
   const compounds = new Compounds(random, words, commands, breaks);
   const lines = [...beginning(random), ...random.many(1, 6, () => compounds.statement(2)), ...ending(random, commands)];
   const text = joined(lines, random);
