@@ -9,6 +9,8 @@ export interface Difference {
   why: string;
   /** The scripts that may show it. */
   in: RegExp;
+  /** What the lines look like that are not as expected: the one that differs first, expected or found, and its field. */
+  shown: RegExp;
   /** A short one that does; left out where it takes luck. */
   example?: string;
 }
@@ -43,16 +45,10 @@ export const coldStarts: readonly ColdStart[] = [
 export const differences: readonly Difference[] = [
   {
     ways: ['session'],
-    what: 'BASH_ARGC and BASH_ARGV outside of functions',
-    why: 'bash fills them once, when a file is read: before the command, and so without arguments. Lists of all variables show it.',
-    in: /BASH_ARG|BASH_\*|(?<![\w./$=-])(set|declare|typeset|local|readonly|compgen)(?![\w./$=-])/,
-    example: 'declare -p | grep BASH_ARGC',
-  },
-  {
-    ways: ['session'],
     what: 'PIPESTATUS before the first pipeline',
     why: 'It holds what the shell ran before the command, a single 0; in a shell of its own it is empty.',
     in: /PIPESTATUS/,
+    shown: /^(stdout|stderr)/,
     example: 'echo "${PIPESTATUS[@]}"',
   },
   {
@@ -60,6 +56,7 @@ export const differences: readonly Difference[] = [
     what: 'BASH_COMMAND in an EXIT trap',
     why: 'It is what was run before the command, since bash puts that back when the command has ended.',
     in: /BASH_COMMAND/,
+    shown: /builtin/,
     example: 'trap \'echo "$BASH_COMMAND"\' EXIT; true',
   },
   {
@@ -67,13 +64,15 @@ export const differences: readonly Difference[] = [
     what: '/proc/self/cmdline and environ of the shell itself',
     why: 'The command is written over blanks that the shell was started with, and BASH_ENV tells it to wait.',
     in: /cmdline|environ/,
+    shown: /BASH_ENV| {4}"|builtin|^exitCode/,
     example: 'tr "\\0" "\\n" </proc/$$/environ | grep -c BASH_ENV',
   },
   {
     ways: ['session'],
     what: 'the shell is still there while its last command runs',
     why: 'A plain bash lets its last command take its place. In a session it stays, to save its state: seen in `/proc/$$` and in the process id of that command.',
-    in: /\$\$|BASHPID|PPID|\/proc\//,
+    in: /\/proc\/|\$\$|\$BASHPID|\$PPID/,
+    shown: /bin\/bash/,
     example: 'readlink /proc/$$/exe',
   },
   {
@@ -81,12 +80,21 @@ export const differences: readonly Difference[] = [
     what: 'an unfinished `<(` or `>(` in eval',
     why: 'It damages the memory of bash 5.2, by a fault of bash. A shell that ends then does not notice, one that still saves its state may be ended by SIGABRT.',
     in: /[<>]\(/,
+    shown: /^exitCode.*"134"/,
+  },
+  {
+    ways: ['session'],
+    what: 'BASH_ARGC and BASH_ARGV outside of functions, and lists of all variables',
+    why: 'bash fills them once, when a file is read: before the command, and so without arguments. Lists show that, and that PIPESTATUS and SECONDS have been set.',
+    in: /BASH_ARG|BASH_\*|(?<![\w./$=-])(set|declare|typeset|local|readonly|compgen)(?![\w./$=-])/,
+    shown: /BASH_ARG|PIPESTATUS|SECONDS/,
+    example: 'declare -p | grep BASH_ARGC',
   },
 ];
 
-/** The differences that a script may show in this way of running. */
-export function differencesOf(way: Way, script: string): Difference[] {
-  return differences.filter((one) => one.ways.includes(way) && one.in.test(script));
+/** The difference that this one is, which a script showed in this way of running; `told` is of `firstDifference`. */
+export function differenceOf(way: Way, script: string, told: string): Difference | undefined {
+  return differences.find((one) => one.ways.includes(way) && one.in.test(script) && one.shown.test(told));
 }
 
 /** Whether the command may start cold although a shell waits. */

@@ -152,8 +152,8 @@ export class Commands {
     const hidden = "grep -vaE '(AGENT_BASH_|BASHPID|EPOCH|PPID|RANDOM|SRANDOM)'";
     return r.weighted([
       // Seldom: such a command starts cold, and is known to differ in a session.
-      [0.04, () => `declare -p | ${hidden}`],
-      [0.04, () => `set | ${hidden}`],
+      [0.02, () => `declare -p | ${hidden}`],
+      [0.02, () => `set | ${hidden}`],
       [2, () => `env | ${hidden} | sort`],
       [
         2,
@@ -226,7 +226,7 @@ export class Commands {
       ],
       [1, () => 'echo "$0|$-|$_|$#|$LINENO|$SHLVL|$BASH_SUBSHELL"'],
       [
-        1,
+        0.6,
         () =>
           r.pick([
             'echo "$BASH_EXECUTION_STRING"',

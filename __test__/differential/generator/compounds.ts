@@ -211,7 +211,6 @@ export class Compounds {
       "'false'",
       "'echo a; exit'",
       "'x=trapped'",
-      '\'echo "$BASH_COMMAND"\'',
       "'trap - EXIT'",
       "'('",
       "'return 3'",
@@ -219,6 +218,7 @@ export class Compounds {
     ]);
     return r.weighted([
       [4, () => `trap ${action} EXIT`],
+      [0.5, () => `trap 'echo "$BASH_COMMAND"' ${r.pick(['ERR', 'DEBUG', 'USR1', 'RETURN', 'EXIT'])}`],
       [
         2,
         () =>
