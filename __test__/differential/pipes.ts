@@ -13,17 +13,20 @@ export interface Pipe {
   enough(): void;
 }
 
-const made: string[] = [];
+interface Ends {
+  readEnd: number;
+  writeEnd: number;
+}
+
+const made: Ends[] = [];
 
 /**
  * A real pipe, as `bash()` gives to its commands: Node's own are sockets, which some programs cannot open again, and a file
  * opened again through /dev/stdout is emptied.
  */
 export function pipe(): Pipe {
-  const path = made.pop() ?? stock();
-  const readEnd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  const writeEnd = openSync(path, constants.O_WRONLY);
-  rmSync(path);
+  if (made.length === 0) stock();
+  const { readEnd, writeEnd } = made.pop() as Ends;
   const socket = new Socket({ fd: readEnd, readable: true, writable: false });
   const chunks: Buffer[] = [];
   const text = new Promise<string>((resolve, reject) => {
@@ -38,12 +41,17 @@ export function closed({ writeEnd }: Pipe): void {
   closeSync(writeEnd);
 }
 
-/** Makes many at once, since each takes a program, and gives one. */
-function stock(): string {
+/** Makes some at once, since it takes a program, and leaves no trace of them in the file system. */
+function stock(): void {
   const folder = mkdtempSync(join(tmpdir(), 'agent-bash-test-'));
-  const paths = Array.from({ length: 200 }, (_, index) => join(folder, String(index)));
-  execFileSync('mkfifo', ['-m', '600', ...paths]);
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-  made.push(...paths);
-  return made.pop() as string;
+  try {
+    const paths = Array.from({ length: 20 }, (_, index) => join(folder, String(index)));
+    execFileSync('mkfifo', ['-m', '600', ...paths]);
+    for (const path of paths) {
+      const readEnd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+      made.push({ readEnd, writeEnd: openSync(path, constants.O_WRONLY) });
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
