@@ -70,7 +70,8 @@ impl Options {
             push(code, "builtin set +o ", name);
         }
         push(code, "builtin shopt -s ", &others(&self.shopt, &SHOPT).join(" "));
-        push(code, "builtin shopt -u ", &missing(shopt, &self.shopt).join(" "));
+        // Those that only another bash has are no matter.
+        push(code, "builtin shopt -u 2>/dev/null ", &missing(shopt, &self.shopt).join(" "));
     }
 
     /// Adds those that every command after them feels.

@@ -72,7 +72,15 @@ impl Sent {
     pub fn follow(self) -> io::Result<Child> {
         let pid = self.shim.pid;
         let socket = sys::watch(self.shim.socket, Interest::READABLE | Interest::WRITABLE)?;
-        Ok(Child { pid, socket, reader: Reader::default(), rest: self.rest, fds: self.fds, started: false })
+        Ok(Child {
+            pid,
+            socket,
+            reader: Reader::default(),
+            rest: self.rest,
+            fds: self.fds,
+            started: false,
+            prepares: false,
+        })
     }
 }
 
@@ -84,9 +92,16 @@ pub struct Child {
     rest: Vec<u8>,
     fds: Vec<OwnedFd>,
     started: bool,
+    /// What is waited for is a shell that waits.
+    prepares: bool,
 }
 
 impl Child {
+    /// No command: a shell that is to wait for one.
+    pub fn prepares(&mut self) {
+        self.prepares = true;
+    }
+
     /// Its program runs already: a shell that waited for it.
     pub fn has_started(&mut self) {
         self.started = true;
@@ -144,7 +159,8 @@ impl Child {
             protocol::RELEASED => Some(News::Released(protocol::decode_survivors(&frame.body))),
             protocol::TASK => serde_json::from_slice(&frame.body).ok().map(|task| News::Task(Box::new(task))),
             protocol::REFUSED => Some(News::Refused(errno_of(frame))),
-            protocol::PREPARED => Ready::of(frame).map(|(mark, ready)| News::Prepared(mark, ready)),
+            // Of a shell that waited before this command, unless it is what is waited for.
+            protocol::PREPARED if self.prepares => Ready::of(frame).map(|(mark, ready)| News::Prepared(mark, ready)),
             _ => None,
         }
     }

@@ -160,8 +160,12 @@ impl Idle {
     /// One below which a shell of this kind waits.
     fn take_waiting(&mut self, kind: &Kind) -> Option<Shim> {
         let at = self.shims.iter_mut().rposition(|shim| {
-            shim.hear();
-            shim.is_ready(kind)
+            // Of other kinds nothing is heard: the ends of their pipes stay on their way, and no descriptors of ours.
+            let has = shim.has(kind);
+            if has {
+                shim.hear();
+            }
+            has && shim.is_ready(kind)
         })?;
         Some(self.shims.remove(at))
     }

@@ -139,12 +139,15 @@ impl Begun {
                     tries += 1;
                     tokio::time::sleep(PAUSE).await;
                 }
-                other => return other,
+                Ok(None) if tries < TRIES => tries += 1,
+                Ok(begun) => return begun.ok_or(HelperError::Lost),
+                Err(error) => return Err(error),
             }
         }
     }
 
-    async fn once(helpers: &'static Helpers, order: &Order) -> Result<Self, HelperError> {
+    /// `None`: the shim was gone, and another one can be tried.
+    async fn once(helpers: &'static Helpers, order: &Order) -> Result<Option<Self>, HelperError> {
         let failed = |error: io::Error| HelperError::Spawn(error.raw_os_error().unwrap_or(libc::EIO));
         let mut shim = match helpers.take(order.warm.as_ref().map(|warm| &*warm.kind)) {
             Some(shim) => shim,
@@ -154,9 +157,9 @@ impl Begun {
             shim = made(helpers, shim, &warm.kind).await.map_err(failed)?;
         }
         match Self::given(helpers, shim, order) {
-            Given::Begun(begun) => Ok(begun),
-            Given::Not(shim) => Self::cold(helpers, shim, order).map_err(failed),
-            Given::Lost => Err(HelperError::Lost),
+            Given::Begun(begun) => Ok(Some(begun)),
+            Given::Not(shim) => Self::cold(helpers, shim, order).map(Some).map_err(failed),
+            Given::Lost => Ok(None),
         }
     }
 
@@ -199,6 +202,7 @@ async fn made(helpers: &'static Helpers, mut shim: Shim, kind: &Arc<Kind>) -> io
     }
     let Some(shell) = shim.shell.take() else { return Ok(shim) };
     let mut child = Sent::nothing(shim).follow()?;
+    child.prepares();
     let arrived = async {
         loop {
             match child.news().await {
