@@ -563,11 +563,13 @@ declare class BashSession {
    * Throws a `BashError`, `ERR_BASH_INVALID_ARG` for options of a wrong type: it is the only call here that throws.
    */
   constructor(options?: BashOptions);
+  /** What it was made with: a copy. */
+  get options(): Readonly<BashOptions>;
   /** The folder that the next command starts in, absolute, as its shell calls it (links are not followed). */
   get cwd(): string;
   /**
    * Runs a command when those before it have ended; resolves and rejects as `bash()` does, and with `ERR_BASH_CLOSED` after
-   * `close()`. `options` lie over those of the session; of them `cwd` is where this command starts (relative ones begin at
+   * `close()`. `options` lie over those of the session, `undefined` counting as left out; of them `cwd` is where this command starts (relative ones begin at
    * the session's folder), and `env` holds for this command alone. What goes to the background takes its state from the
    * session and leaves none. Where the folder is gone the command runs in the session's first one, with a note.
    */

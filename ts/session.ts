@@ -40,10 +40,13 @@ export class BashSession {
    */
   constructor(options: BashOptions = {}) {
     checkOptions('', options);
-    const { cwd, signal, ...rest } = options;
-    this.#options = rest;
-    if (signal !== undefined) this.#options.signal = signal;
-    this.#native = new (loadNative().NativeSession)(theBridge(), folder(cwd));
+    this.#options = { ...options };
+    this.#native = new (loadNative().NativeSession)(theBridge(), folder(options.cwd));
+  }
+
+  /** What it was made with: a copy. */
+  get options(): Readonly<BashOptions> {
+    return { ...this.#options };
   }
 
   /** The folder that the next command starts in, absolute, as its shell calls it (links are not followed). */
@@ -53,7 +56,7 @@ export class BashSession {
 
   /**
    * Runs a command when those before it have ended; resolves and rejects as `bash()` does, and with `ERR_BASH_CLOSED` after
-   * `close()`. `options` lie over those of the session; of them `cwd` is where this command starts (relative ones begin at
+   * `close()`. `options` lie over those of the session, `undefined` counting as left out; of them `cwd` is where this command starts (relative ones begin at
    * the session's folder), and `env` holds for this command alone. What goes to the background takes its state from the
    * session and leaves none. Where the folder is gone the command runs in the session's first one, with a note.
    */
@@ -61,7 +64,8 @@ export class BashSession {
     checkOptions(command, options);
     if (this.#closed) throw closed();
     const { env = {}, cwd, ...over } = options;
-    const shared: BashOptions = { ...this.#options, ...over };
+    const given = Object.entries(over).filter(([, value]) => value !== undefined);
+    const shared: BashOptions = { ...this.#options, ...Object.fromEntries(given) };
     const names = Object.keys(env).filter((name) => IDENTIFIER.test(name) && name !== 'AGENT_BASH_ID');
     // bash can export no other name: those are given to the process itself.
     const others = Object.entries(env).filter(([name]) => !names.includes(name));

@@ -7,6 +7,7 @@ import { expect, it } from 'vitest';
 const EXPORTS = [
   'BASH_INSTRUCTIONS',
   'INTERCEPT_RULES',
+  'SESSION_INSTRUCTIONS',
   'backgroundNotices',
   'createBashTool',
   'createToolApproval',

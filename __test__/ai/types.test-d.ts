@@ -1,5 +1,5 @@
 // Not run: `tsc` over this file is the test.
-import { BackgroundRegistry } from 'agent-bash';
+import { BackgroundRegistry, BashSession } from 'agent-bash';
 import {
   type BashTool,
   type BashToolInput,
@@ -69,6 +69,13 @@ createBashTool({
   onAfterRun: ({ result }) =>
     'exitCode' in result && result.exitCode === 1 ? { error: 'no', code: 'ERR' } : undefined,
 });
+// One session for all, or one a user; a result in a session says where it is then.
+const sessions = new Map([['ann', new BashSession({ cwd: '/' })]]);
+createBashTool({ session: new BashSession() });
+createBashTool({ perCall: ({ context }) => ({ session: sessions.get(String(context)) }) });
+export const folderOf = (output: BashToolOutput): string | null => ('cwd' in output ? output.cwd : null);
+// @ts-expect-error a session is one
+createBashTool({ session: '/' });
 // @ts-expect-error the signal is the call's
 createBashTool({ signal: new AbortController().signal });
 ({ check_pid: 1 }) satisfies BashToolInput;

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { type BashOptions, TRUNCATE, type Truncate } from 'agent-bash';
+import { sessionOf } from './in-session.ts';
 import { type LineLimit, lineLimits, truncateFor } from './line-limits.ts';
 import { INPUT_FIELDS } from './schema.ts';
 import { trailingLimit } from './trailing-limit.ts';
@@ -39,7 +40,8 @@ export function planCall(command: string, input: BashToolInput, options: BashToo
     command: trailing?.command ?? command,
     options: {
       ...runOptions(options),
-      cwd: callFolder(toolFolder(options.cwd), input.cwd),
+      // A session's command starts where the one before it will have left it.
+      cwd: sessionOf(options) && !input.cwd ? undefined : callFolder(toolFolder(options.cwd), input.cwd),
       mode,
       timeoutMs: timeoutMs ?? options.timeoutMs,
       truncate: first === undefined ? options.truncate : truncateFor(first, ownTruncate(options)),
@@ -66,7 +68,7 @@ function callFolder(folder: string, cwd: string | null | undefined): string {
 /** What is left for `bash()` when the tool has taken its own. */
 function runOptions(options: BashToolOptions): BashOptions {
   const { perCall, errorOnFailure, run, updateIntervalMs, description, onBeforeRun, onAfterRun, ...others } = options;
-  const { availableTools, interceptor, ...rest } = others;
+  const { availableTools, interceptor, session, ...rest } = others;
   return rest;
 }
 

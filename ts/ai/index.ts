@@ -2,7 +2,7 @@
 export { createToolApproval } from './approval.ts';
 export { formatResult } from './format.ts';
 export { formatCheck } from './format-check.ts';
-export { BASH_INSTRUCTIONS } from './instructions.ts';
+export { BASH_INSTRUCTIONS, SESSION_INSTRUCTIONS } from './instructions.ts';
 export { INTERCEPT_RULES } from './intercept-rules.ts';
 export { backgroundNotices } from './notices.ts';
 export { createBashTool } from './tool.ts';

@@ -6,6 +6,20 @@ Start servers and whatever else does not end by itself with mode "background", l
 For files, prefer the structured tools you have (read, write, edit, glob, grep): they give better errors and structure than cat, echo, sed, find and grep.
 Read the exit code and stderr of every command before you go on.`;
 
+/** The same for a tool with a `session`. */
+export const SESSION_INSTRUCTIONS = `${BASH_INSTRUCTIONS}
+The shell remembers: the working folder, variables, functions, aliases and options that a command leaves are there for the next one. A command that a limit or a signal has ended leaves nothing, and jobs are not carried over.`;
+
+/** What is said of the state of the shell. */
+const STATE = new Map([
+  [false, 'The working folder, variables and aliases do not persist between calls.'],
+  [
+    true,
+    'The working folder, variables, functions, aliases and options persist between calls, jobs do not; calls run one after another.',
+  ],
+  [null, 'The working folder, variables and aliases persist between calls only where you were told so.'],
+]);
+
 /** The description of the tool, in few words: what runs where, what comes back, what happens at the limits. */
 export function describeTool(options: {
   cwd: string;
@@ -13,6 +27,8 @@ export function describeTool(options: {
   timeoutMs: number | undefined;
   /** Whether a command goes on in the background at its limit. */
   moves: boolean;
+  /** Whether what a command leaves in its shell is there for the next one; `null` when that differs from call to call. */
+  lasts: boolean | null;
   truncate: Truncate;
   spill: boolean;
 }): string {
@@ -25,7 +41,7 @@ export function describeTool(options: {
     : 'At the limit the command and all it started are ended, and its output up to there is returned.';
   const whole = options.spill ? ' When bytes were cut, the whole output is in the file that the notice names.' : '';
   return `Runs a command with bash -c and returns stdout, stderr and the exit code.
-The working folder, variables and aliases do not persist between calls. There is no terminal and stdin is empty, so nothing can be asked for.
+${STATE.get(options.lasts)} There is no terminal and stdin is empty, so nothing can be asked for.
 Long output is cut to ${kept(options.truncate)} of each stream.${whole} head and tail show fewer lines and keep the exit code of the command.
 The time limit is ${limit}. ${atLimit}
 Mode "background" is for servers and demos: it returns at once with the pid and the file of the output. check_pid, in place of a command, gives the state and the new output of such a process, kill_pid ends it and all it started.

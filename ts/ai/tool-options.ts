@@ -1,3 +1,4 @@
+import { withSession } from './in-session.ts';
 import type { BashApprovalCall, BashTool, BashToolCall, BashToolOptions } from './types.ts';
 
 /** The options of each tool, by the function that it has in whatever object it is spread into. */
@@ -13,10 +14,11 @@ export function optionsOf(tool: BashTool): BashToolOptions | undefined {
   return tools.get(tool?.execute);
 }
 
-/** The options that hold for one call: `perCall` replaces them one by one. */
+/** The options that hold for one call: `perCall` replaces them one by one, then its session has its say. */
 export async function optionsFor(options: BashToolOptions, call: BashToolCall): Promise<BashToolOptions> {
   const asked = await options.perCall?.(call);
-  return { ...options, ...Object.fromEntries(Object.entries(asked ?? {}).filter(([, value]) => value !== undefined)) };
+  const given = Object.entries(asked ?? {}).filter(([, value]) => value !== undefined);
+  return withSession({ ...options, ...Object.fromEntries(given) });
 }
 
 /** The context of a call, wherever the major at hand puts it. */

@@ -1,8 +1,9 @@
-import { type BashError, type BashResult, type BashSnapshot, bash } from 'agent-bash';
+import { type BashError, type BashResult, type BashSnapshot, bash, type OutputChunk } from 'agent-bash';
 import { approvedByPerson } from './approved.ts';
 import { type CallPlan, ownTruncate, planCall, toolFolder } from './call-plan.ts';
 import { formatOutput } from './format.ts';
 import { HeadStop } from './head-stop.ts';
+import { runnerOf, sessionOf, withSession } from './in-session.ts';
 import { describeTool } from './instructions.ts';
 import { intercept, interceptRules } from './intercept.ts';
 import { approvedNotes, approvedOptions, judge } from './judge.ts';
@@ -31,8 +32,8 @@ const DEFAULT_UPDATE_INTERVAL_MS = 250;
  * Each call runs one command by `bash()` with these options, or checks or kills a background process. It yields live
  * snapshots and, last, a `BashResult`, a `BackgroundCheck`, or `{ error, code }` when nothing ran; it never throws. The
  * tool's folder is `options.cwd`, resolved now; default `process.cwd()`. Without `registry`, `mode` "background", `check_pid`
- * and `kill_pid` use `defaultRegistry()`, and commands still end at their limit. Throws `ERR_BASH_INVALID_ARG` for an
- * interceptor with a pattern that is none.
+ * and `kill_pid` use `defaultRegistry()`, and commands still end at their limit. With `session` the commands run in that, in its folder.
+ * Throws `ERR_BASH_INVALID_ARG` for an interceptor with a pattern that is none, and for a session that is none.
  */
 export function createBashTool(options: BashToolOptions = {}): BashTool {
   const cwd = toolFolder(options.cwd);
@@ -40,7 +41,7 @@ export function createBashTool(options: BashToolOptions = {}): BashTool {
   // `perCall` may set these for one call, and toModelOutput sees no more of a call than its output.
   const reading = new WeakMap<BashToolOutput, Reading>();
   const tool: BashTool = {
-    description: description(options, cwd),
+    description: description(withSession({ ...options, cwd })),
     inputSchema,
     contextSchema,
     async *execute(input, call = { toolCallId: '' }) {
@@ -152,9 +153,14 @@ function judged(plan: CallPlan, { run }: BashToolOptions): CallPlan {
 
 async function* runPlan(
   plan: CallPlan,
-  { run = bash, updateIntervalMs = DEFAULT_UPDATE_INTERVAL_MS }: BashToolOptions,
-  abortSignal: AbortSignal | undefined,
+  options: BashToolOptions,
+  callSignal: AbortSignal | undefined,
 ): AsyncGenerator<BashToolSnapshot, BashResult, undefined> {
+  const { updateIntervalMs = DEFAULT_UPDATE_INTERVAL_MS } = options;
+  const run = runnerOf(options);
+  // What a session was made with has its say, too.
+  const { signal, onOutput, onSnapshot } = plan.options;
+  const abortSignal = signal && callSignal ? AbortSignal.any([signal, callSignal]) : (signal ?? callSignal);
   // A signal of our own: the command is also ended when its last wanted line is there or nobody listens any more.
   const ending = new AbortController();
   const abort = () => ending.abort(abortSignal?.reason);
@@ -171,13 +177,18 @@ async function* runPlan(
         return await run(plan.command, {
           ...plan.options,
           signal: ending.signal,
-          ...(headStop && { onOutput: headStop.onOutput }),
+          ...(headStop && {
+            onOutput: async (chunk: OutputChunk) => {
+              await onOutput?.(chunk);
+              await headStop.onOutput(chunk);
+            },
+          }),
           ...(updateIntervalMs > 0 && {
             onSnapshot: (snapshot: BashSnapshot) => {
               // Each one is an event for every listener of the stream: only those that show something new.
-              if (shown?.stdout === snapshot.stdout && shown.stderr === snapshot.stderr) return;
+              if (shown?.stdout !== snapshot.stdout || shown.stderr !== snapshot.stderr) push(toSnapshot(snapshot));
               shown = snapshot;
-              push(toSnapshot(snapshot));
+              return onSnapshot?.(snapshot);
             },
             snapshotIntervalMs: Math.min(Math.max(Math.round(updateIntervalMs), 10), 60_000),
           }),
@@ -207,12 +218,14 @@ function timeoutNote(result: BashResult, signal: AbortSignal | undefined): strin
   return byLimit ? ['the time limit of the tool call was reached'] : [];
 }
 
-function description(options: BashToolOptions, cwd: string): string {
+function description(options: BashToolOptions): string {
+  const cwd = toolFolder(options.cwd);
   if (typeof options.description === 'function') return options.description({ cwd });
   if (options.description !== undefined) return options.description;
-  const { mode, timeoutMs, spill, registry, onTimeout } = options;
+  const { mode, timeoutMs, spill, registry, onTimeout, perCall } = options;
   const moves = onTimeout === 'background' || (registry !== undefined && onTimeout !== 'kill');
-  return describeTool({ cwd, mode, timeoutMs, moves, truncate: ownTruncate(options), spill: spill !== false });
+  const lasts = sessionOf(options) !== undefined || (perCall === undefined ? false : null);
+  return describeTool({ cwd, mode, timeoutMs, moves, lasts, truncate: ownTruncate(options), spill: spill !== false });
 }
 
 /** An error as the model reads it. Codes of others (`ENOENT`) say nothing about the run. */

@@ -4,9 +4,11 @@ import type {
   BackgroundCheck,
   BashOptions,
   BashResult,
+  BashSession,
   bash,
   Decision,
   Finding,
+  SessionResult,
 } from 'agent-bash';
 
 /**
@@ -20,7 +22,7 @@ export interface BashToolInput {
   mode?: 'default' | 'slow' | 'background' | null | undefined;
   /** The time limit in ms, clamped to 1,000 … 3,600,000 (in the background … 86,400,000) with a note; it goes before the tool's `timeoutMs` and before any mode. */
   timeout_ms?: number | null | undefined;
-  /** The folder to start in, resolved against the tool's folder; `null` is the tool's folder. */
+  /** The folder to start in, resolved against the tool's folder, or the one that the session is in; `null` is that folder. */
   cwd?: string | null | undefined;
   /** Only the first lines of each stream, a whole number of at least 1; the command is ended 2 s after that line of stdout. */
   head?: number | null | undefined;
@@ -75,10 +77,10 @@ export interface BashToolSnapshot {
 }
 
 /**
- * What a call yields: snapshots while the command runs, then one result, or one error when nothing ran; for `check_pid` and
- * `kill_pid` one check. Plain data throughout. `'error' in`, `'task' in` and `status` tell them apart.
+ * What a call yields: snapshots while the command runs, then one result (in a session with its `cwd`), or one error when nothing
+ * ran; for `check_pid` and `kill_pid` one check. Plain data throughout. `'error' in`, `'task' in` and `status` tell them apart.
  */
-export type BashToolOutput = BashResult | BackgroundCheck | BashToolError | BashToolSnapshot;
+export type BashToolOutput = BashResult | SessionResult | BackgroundCheck | BashToolError | BashToolSnapshot;
 
 /** What a hook gives back: something in place of what it was given, or nothing, now or later. */
 export type Hooked<T> = T | Nothing | Promise<T | Nothing>;
@@ -95,19 +97,25 @@ export interface BashToolCall {
 /** Options of `bash()` that hold for every call, and those of the tool. `undefined` counts as left out. */
 export interface BashToolOptions
   extends Omit<BashOptions, 'signal' | 'onOutput' | 'onSnapshot' | 'snapshotIntervalMs'> {
-  /** Asked on each call; what it returns replaces these options one by one. A throw is `{ error }` and runs nothing. `description` and `perCall` have no effect here. */
+  /** Asked on each call; what it returns replaces these options one by one. A throw is `{ error }` and runs nothing. `description` and `perCall` have no effect here, and the description that is written here knows no session that only this gives. */
   perCall?: ((call: BashToolCall) => Partial<BashToolOptions> | undefined) | undefined;
+  /**
+   * The commands run in this session, one after another, each with what earlier ones have left; `perCall` can give each user one. What the
+   * session was made with holds where the tool says nothing, and its folder in place of `cwd`; `env` of the tool is set for each command
+   * anew. A `run` goes before it.
+   */
+  session?: BashSession | undefined;
   /** The model gets a non-zero exit code as an error text. Default `false`: as an ordinary text that says so. */
   errorOnFailure?: boolean | undefined;
   /** The names of the other tools that the model has; the interceptor suggests no others. Default: none is known, and nothing is intercepted. */
   availableTools?: readonly string[] | undefined;
   /** Commands that another tool at hand does better are not run, and the model is told which one. `true` takes `INTERCEPT_RULES`. Default `false`. A pattern that is none is `ERR_BASH_INVALID_ARG`, thrown by `createBashTool`. */
   interceptor?: boolean | readonly InterceptRule[] | undefined;
-  /** Takes the place of `bash`, for tests. What the safety engine refuses does not come here. */
+  /** Takes the place of `bash`, for tests, and of a `session`. What the safety engine refuses does not come here. */
   run?: typeof bash | undefined;
   /** The least time between two live snapshots in ms, 10 to 60,000 (others are clamped). Default 250; 0 turns them off. */
   updateIntervalMs?: number | undefined;
-  /** In place of the description written here; a function is asked once, with the tool's folder. */
+  /** In place of the description written here; a function is asked once, with the tool's folder, or the one that its session is in then. */
   description?: string | ((context: { cwd: string }) => string) | undefined;
   /** Before anything starts, with the model's command, and not for `check_pid` and `kill_pid`; may put another in its place. A throw is `{ error }` and runs nothing. */
   onBeforeRun?: ((input: { command: string }) => Hooked<{ command: string }>) | undefined;

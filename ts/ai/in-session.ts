@@ -1,0 +1,33 @@
+import { BashError, type BashOptions, type BashSession, bash } from 'agent-bash';
+import type { BashToolOptions } from './types.ts';
+
+/** The session that commands run in; what takes the place of `bash` takes its place, too. */
+export function sessionOf({ run, session }: BashToolOptions): BashSession | undefined {
+  if (session === undefined || run !== undefined) return undefined;
+  // Not by its class: another copy of this package may have made it.
+  const { run: runs, options, cwd } = Object(session) as Partial<BashSession>;
+  if (typeof runs === 'function' && typeof options === 'object' && typeof cwd === 'string') return session;
+  throw new BashError('ERR_BASH_INVALID_ARG', 'session: it is not a BashSession');
+}
+
+/** With a session, what that was made with holds where the tool says nothing, and its folder in place of the tool's. */
+export function withSession(options: BashToolOptions): BashToolOptions {
+  const session = sessionOf(options);
+  if (session === undefined) return options;
+  const own = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+  const env = { ...session.options.env, ...options.env };
+  return { ...session.options, ...own, cwd: session.cwd, env };
+}
+
+/** What runs the commands of a call. */
+export function runnerOf(options: BashToolOptions): typeof bash {
+  const session = sessionOf(options);
+  if (session === undefined) return options.run ?? bash;
+  return (command, given = {}) => session.run(command, { ...given, env: ownEnv(given, session.options) });
+}
+
+/** Without what the session has from its beginning: a command may have changed that since. */
+function ownEnv({ env = {} }: BashOptions, { env: first = {} }: BashOptions): NonNullable<BashOptions['env']> {
+  const differs = ([name, value]: [string, unknown]) => !Object.hasOwn(first, name) || first[name] !== value;
+  return Object.fromEntries(Object.entries(env).filter(differs));
+}
