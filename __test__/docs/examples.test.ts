@@ -4,6 +4,7 @@ import { examples, page, printed, promised } from './examples.ts';
 
 const pages = [
   'running.md',
+  'shells.md',
   'limits.md',
   'output.md',
   'environment.md',
