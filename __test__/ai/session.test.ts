@@ -227,6 +227,11 @@ describe('what the session was made with', () => {
     ).toEqual(['first tool\n', 'changed tool\n', '', 'none\n']);
   });
 
+  it('does not hide what the tool was given wrong', async () => {
+    const options = { session: begin(), env: 'A=1' } as unknown as BashToolOptions;
+    expect((await callTool(options, 'true')).output).toMatchObject({ code: 'ERR_BASH_INVALID_ARG' });
+  });
+
   it('its signal and its listeners have their say', async () => {
     const stop = new AbortController();
     const heard: string[] = [];

@@ -1,6 +1,8 @@
 import { BashError, type BashOptions, type BashSession, bash } from 'agent-bash';
 import type { BashToolOptions } from './types.ts';
 
+type Env = NonNullable<BashOptions['env']>;
+
 /** The session that commands run in; what takes the place of `bash` takes its place, too. */
 export function sessionOf({ run, session }: BashToolOptions): BashSession | undefined {
   if (session === undefined || run !== undefined) return undefined;
@@ -15,19 +17,29 @@ export function withSession(options: BashToolOptions): BashToolOptions {
   const session = sessionOf(options);
   if (session === undefined) return options;
   const own = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
-  const env = { ...session.options.env, ...options.env };
-  return { ...session.options, ...own, cwd: session.cwd, env };
+  const merged = { ...session.options, ...own, cwd: session.cwd };
+  // What is no record is left for the run to name.
+  if (isRecord(options.env)) merged.env = { ...session.options.env, ...options.env };
+  return merged;
 }
 
 /** What runs the commands of a call. */
 export function runnerOf(options: BashToolOptions): typeof bash {
   const session = sessionOf(options);
   if (session === undefined) return options.run ?? bash;
-  return (command, given = {}) => session.run(command, { ...given, env: ownEnv(given, session.options) });
+  const { env: first = {} } = session.options;
+  return (command, given = {}) => {
+    const { env } = given;
+    return session.run(command, isRecord(env) ? { ...given, env: ownEnv(env, first) } : given);
+  };
 }
 
 /** Without what the session has from its beginning: a command may have changed that since. */
-function ownEnv({ env = {} }: BashOptions, { env: first = {} }: BashOptions): NonNullable<BashOptions['env']> {
+function ownEnv(env: Env, first: Env): Env {
   const differs = ([name, value]: [string, unknown]) => !Object.hasOwn(first, name) || first[name] !== value;
   return Object.fromEntries(Object.entries(env).filter(differs));
+}
+
+function isRecord(env: unknown): env is Env {
+  return typeof env === 'object' && env !== null;
 }
