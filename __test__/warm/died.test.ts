@@ -1,0 +1,121 @@
+import { bash, warmShells, warmUp } from 'agent-bash';
+import { describe, expect, test } from 'vitest';
+import {
+  AT_ONCE,
+  alive,
+  isLinux,
+  kill,
+  linuxTest,
+  processOf,
+  settles,
+  shimsOf,
+  supervisorOf,
+  timed,
+  until,
+} from '../support/index.ts';
+import { gone, runs, runsWarm, waitingShells, warmed } from './support.ts';
+
+/** What a command shows of itself that is to be the same whatever became of a shell before it. */
+const told = { status: 'exited', exitCode: 3, stdout: 'out\n', stderr: 'err\n', signal: null, notes: [] };
+/** Until it is dead, reaped or not: a signal that was sent takes its time on a machine under load. */
+const dead = (pid: number) => until(() => !alive(pid), `the end of ${pid}`);
+
+const command = 'echo out; echo err >&2; exit 3';
+
+describe('a shell that died while it waited costs a cold start, no error', () => {
+  linuxTest.each(['SIGKILL', 'SIGTERM', 'SIGSEGV', 'SIGHUP', 'SIGPIPE'] as const)('Linux: %s', async (signal) => {
+    const shell = await warmed();
+    kill(shell.pid, signal);
+    await dead(shell.pid);
+    expect(await bash(command)).toMatchObject(told);
+    expect(await bash(command)).toMatchObject(told);
+    await gone([shell.pid]);
+  });
+
+  linuxTest('Linux: SIGKILL, and its end was noticed before the command', async () => {
+    const shell = await warmed();
+    kill(shell.pid, 'SIGKILL');
+    await until(() => processOf(shell.pid) === undefined, 'the shell is reaped');
+    const { warm, ...result } = await runs(command);
+    expect(result).toMatchObject(told);
+    expect(warm).toBe(false);
+    expect(await runsWarm(command)).toMatchObject(told);
+  });
+
+  linuxTest('Linux: 100 times in a row', async () => {
+    for (let n = 0; n < 100; n++) {
+      const shell = await warmed();
+      kill(shell.pid, 'SIGKILL');
+      await dead(shell.pid);
+      expect(await bash(`echo ${n}`)).toMatchObject({ exitCode: 0, stdout: `${n}\n`, notes: [] });
+    }
+    expect(await runsWarm(command)).toMatchObject(told);
+  });
+
+  linuxTest('Linux: killed in the very turn of the call', async () => {
+    for (let n = 0; n < 50; n++) {
+      const shell = await warmed();
+      const running = bash(`echo ${n}`);
+      kill(shell.pid, 'SIGKILL');
+      // Either the command was there already and was killed with it, or it had another shell.
+      const { status, exitCode, signal, stdout } = await settles(running);
+      if (status === 'exited') expect([exitCode, stdout]).toEqual([0, `${n}\n`]);
+      else expect([status, exitCode, signal]).toEqual(['signaled', 137, 'SIGKILL']);
+    }
+  });
+});
+
+describe('a stopped one', () => {
+  test.runIf(isLinux).fails('Linux: SIGSTOP: the command runs at once all the same', async () => {
+    const shell = await warmed();
+    kill(shell.pid, 'SIGSTOP');
+    await until(() => processOf(shell.pid)?.state === 'T', 'the shell is stopped');
+    const [result, time] = await timed(() => settles(bash(command, { timeoutMs: 5_000 })));
+    expect(result).toMatchObject(told);
+    expect(time).toBeLessThan(AT_ONCE);
+    expect(await bash(command)).toMatchObject(told);
+  });
+
+  linuxTest('Linux: its shim stopped: the command runs all the same', async () => {
+    const shell = await warmed();
+    kill(shell.ppid, 'SIGSTOP');
+    const [result, time] = await timed(() => settles(bash(command, { timeoutMs: 5_000 })));
+    expect(result).toMatchObject(told);
+    expect(time).toBeLessThan(AT_ONCE);
+  });
+});
+
+describe('helpers killed while a shell waits', () => {
+  linuxTest('Linux: the shim: no error, and its shell is gone', async () => {
+    const shell = await warmed();
+    kill(shell.ppid, 'SIGKILL');
+    expect(await bash(command)).toMatchObject(told);
+    await gone([shell.pid], 4_000);
+    expect(await runsWarm(command)).toMatchObject(told);
+  });
+
+  linuxTest('Linux: the supervisor: no error, and its shells are gone', async () => {
+    await warmed();
+    const [supervisor, shells] = [supervisorOf()?.pid ?? 0, waitingShells().map(({ pid }) => pid)];
+    kill(supervisor, 'SIGKILL');
+    expect(await bash(command)).toMatchObject(told);
+    await gone(shells, 4_000);
+    expect(alive(supervisor)).toBe(false);
+    await until(async () => await warmUp(), 'shells wait again');
+    expect(await runsWarm(command)).toMatchObject(told);
+  });
+
+  linuxTest('Linux: all of them at once, 20 times', async () => {
+    for (let n = 0; n < 20; n++) {
+      await warmUp();
+      const supervisor = supervisorOf()?.pid ?? 0;
+      const shells = [...shimsOf(supervisor), ...waitingShells()];
+      for (const { pid } of shells) kill(pid, 'SIGKILL');
+      kill(supervisor, 'SIGKILL');
+      for (const { pid } of shells) await dead(pid);
+      expect(await settles(bash(`echo ${n}`))).toMatchObject({ exitCode: 0, stdout: `${n}\n`, notes: [] });
+      await gone(shells.map(({ pid }) => pid));
+    }
+    expect(warmShells().waiting).toBeLessThanOrEqual(2);
+  });
+});

@@ -1,0 +1,46 @@
+import { type BashOptions, type BashResult, bash, warmShells, warmUp } from 'agent-bash';
+import { expect } from 'vitest';
+import { childrenOf, type Process, processOf, shimsOf, supervisorOf, until } from '../support/index.ts';
+
+/** Room for a command among the arguments of a shell that waits. */
+const BLANKS = / {1000}/;
+
+/** Shells below a host that wait for a command. */
+export function waitingShells(host = process.pid): Process[] {
+  const supervisor = supervisorOf(host);
+  if (supervisor === undefined) return [];
+  return shimsOf(supervisor.pid)
+    .flatMap(({ pid }) => childrenOf(pid))
+    .filter(({ argv, state }) => state !== 'Z' && argv.some((argument) => BLANKS.test(argument)));
+}
+
+/** Has a shell wait for commands with these options, and gives the process it is. */
+export async function warmed(options: BashOptions = {}): Promise<Process> {
+  const before = new Set(waitingShells().map(({ pid }) => pid));
+  expect(await warmUp(options)).toBe(true);
+  const shells = waitingShells();
+  const found = shells.find(({ pid }) => !before.has(pid)) ?? shells[0];
+  if (found === undefined) throw new Error('no shell waits');
+  return found;
+}
+
+/** Runs a command, and says whether a shell that waited had it. */
+export async function runs(command: string, options?: BashOptions): Promise<BashResult & { warm: boolean }> {
+  const before = warmShells().used;
+  const result = await bash(command, options);
+  return { ...result, warm: warmShells().used === before + 1 };
+}
+
+/** Runs a command in a shell that has waited; fails when it ran in another one. */
+export async function runsWarm(command: string, options: BashOptions = {}): Promise<BashResult> {
+  await warmed(options);
+  const { warm, ...result } = await runs(command, options);
+  expect(warm, `a shell that waited runs ${command}`).toBe(true);
+  return result;
+}
+
+/** Until no process of these is there. */
+export async function gone(pids: readonly number[], bound?: number): Promise<void> {
+  const left = () => pids.filter((pid) => (processOf(pid)?.state ?? 'Z') !== 'Z');
+  await until(() => left().length === 0, `the end of ${left()}`, bound);
+}
