@@ -321,9 +321,12 @@ impl Request {
         // Messages of bash begin with its name; another shell goes by its own, a busybox even by nothing else.
         let name = self.shell.as_deref().and_then(|shell| shell.rsplit('/').next()).unwrap_or("bash");
         let mut argv: Vec<Vec<u8>> = vec![name.as_bytes().to_vec()];
+        if name == "bash" && self.environment.over_ssh {
+            argv.push(b"--norc".to_vec());
+        }
         let script_at = if self.is_script() {
             argv.push(Vec::new());
-            Some(1)
+            u32::try_from(argv.len() - 1).ok()
         } else {
             argv.push(b"-c".to_vec());
             if self.command.starts_with(['-', '+']) {

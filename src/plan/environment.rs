@@ -36,6 +36,8 @@ pub struct Environment {
     pub host_temp: Option<String>,
     /// and AGENT_BASH_WARM=0: no shell is to wait.
     pub cold: bool,
+    /// It says that somebody came over ssh: some bashes then read ~/.bashrc, unless they are told not to.
+    pub over_ssh: bool,
     /// It holds none of the variables with which bash starts in another way, or that it would use before its command.
     pub plain_start: bool,
 }
@@ -121,6 +123,7 @@ pub fn resolve(
         host_path: of_host("PATH").map(str::to_owned),
         host_temp: of_host("TMPDIR").filter(|dir| !dir.is_empty()).map(str::to_owned),
         cold: of_host("AGENT_BASH_WARM") == Some("0"),
+        over_ssh: ["SSH_CLIENT", "SSH2_CLIENT"].iter().any(|name| vars.get(name).is_some()),
         plain_start: !UNFIT.iter().any(|name| vars.get(name).is_some()),
         block: vars.to_block(),
         withheld: withheld.into_iter().map(str::to_owned).collect(),

@@ -5,6 +5,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use nix::unistd::Pid;
 use tokio::io::Interest;
@@ -17,6 +18,9 @@ use super::stream::Step;
 use crate::capture::Stream;
 use crate::supervise::{Cause, Child, Ended};
 use crate::sys::{self, End, Usage};
+
+/// So close to its limit a command may have been ended already.
+const MARGIN: Duration = Duration::from_millis(20);
 
 /// Where a shell says how its command has ended.
 pub(super) struct Report {
@@ -63,7 +67,9 @@ impl<L: Listener> Drive<'_, L> {
         self.folder = Some(folder);
         let Some(shell) = self.pid.map(Pid::from_raw) else { return };
         let busy = self.aborted || self.moving.is_some() || self.holds_any();
-        if busy || !self.child.runs_only(shell) {
+        // A shell that is being ended runs its EXIT trap, too, and says what the command before that has left.
+        let ends = self.request.limits.over_tree() || Instant::now() + MARGIN >= self.began + self.request.shim_limit();
+        if busy || ends || !self.child.runs_only(shell) {
             return;
         }
         for stream in [Stream::Stdout, Stream::Stderr] {

@@ -9,6 +9,8 @@ use tokio::sync::oneshot;
 
 use super::state::State;
 use crate::error::Error;
+use crate::plan::Kind;
+use crate::supervise::Helpers;
 
 /// Shells that follow one another: each starts with the state that the one before it has left.
 pub struct Session {
@@ -21,6 +23,8 @@ struct Inner {
     folder: PathBuf,
     /// After the last command that ended by itself; `None` before there was one.
     state: Option<Arc<State>>,
+    /// The shells that can go on from there.
+    next: Option<Arc<Kind>>,
     closed: bool,
     busy: bool,
     waiting: VecDeque<oneshot::Sender<()>>,
@@ -35,7 +39,14 @@ pub struct Turn {
 impl Session {
     /// One that has run nothing yet.
     pub fn new(first: PathBuf) -> Arc<Self> {
-        let inner = Inner { folder: first.clone(), state: None, closed: false, busy: false, waiting: VecDeque::new() };
+        let inner = Inner {
+            folder: first.clone(),
+            state: None,
+            next: None,
+            closed: false,
+            busy: false,
+            waiting: VecDeque::new(),
+        };
         Arc::new(Self { first, inner: Mutex::new(inner) })
     }
 
@@ -73,11 +84,28 @@ impl Session {
         folder.clone_into(&mut self.inner().folder);
     }
 
-    /// Takes over what a command has left.
-    pub(super) fn left(&self, state: State) {
+    /// Takes over what a command has left, and which shells can go on from there. Not once it is closed.
+    pub(super) fn left(&self, state: State, next: Option<Arc<Kind>>) -> bool {
         let mut inner = self.inner();
+        if inner.closed {
+            return false;
+        }
         inner.folder = std::ffi::OsStr::from_bytes(state.cwd()).into();
         inner.state = Some(Arc::new(state));
+        inner.next = next;
+        true
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.inner().closed
+    }
+
+    /// No shell waits any more that holds its state.
+    fn forget(&self) {
+        let next = self.inner().next.take();
+        if let (Some(next), Ok(helpers)) = (next, Helpers::shared()) {
+            helpers.dismiss(&next);
+        }
     }
 
     /// Back to the beginning.
@@ -85,6 +113,8 @@ impl Session {
         let mut inner = self.inner();
         inner.state = None;
         inner.folder.clone_from(&self.first);
+        drop(inner);
+        self.forget();
     }
 
     /// Nothing runs in it from here on; what runs goes on.
@@ -92,6 +122,8 @@ impl Session {
         let mut inner = self.inner();
         inner.closed = true;
         inner.state = None;
+        drop(inner);
+        self.forget();
     }
 
     /// Gets in line. Those who come later wait for this one.
@@ -154,5 +186,11 @@ impl Drop for Turn {
             }
         }
         inner.busy = false;
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.forget();
     }
 }

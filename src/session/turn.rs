@@ -92,6 +92,9 @@ impl SessionRun {
                 }
             }
             let Some(slot) = slot else {
+                if session.is_closed() {
+                    return Err(Error::SessionClosed);
+                }
                 return Ok((Outcome::not_started(&Request::check(asked.raw)?), session.folder()));
             };
             let snapshot = match snapshot_of(&session, &asked)? {
@@ -174,13 +177,17 @@ impl Kept {
         if let Some(mut state) = exchange.state() {
             state.forget_given(before.as_deref(), &given);
             let next = kind.map(|kind| Arc::new(kind.with(state.cwd(), |env| boot(&state, env))));
-            session.left(state);
-            if let (Some(next), Ok(helpers)) = (next, Helpers::shared()) {
+            let stays = session.left(state, next.clone());
+            if let (true, Some(next), Ok(helpers)) = (stays, next, Helpers::shared()) {
                 helpers.prepare(&next);
             }
         }
         exchange.give_back();
     }
+}
+
+fn is_bash(shell: Option<&str>) -> bool {
+    shell.is_none_or(|shell| shell.rsplit('/').next() == Some("bash"))
 }
 
 fn boot(state: &State, env: &[u8]) -> Boot {
@@ -215,6 +222,9 @@ impl Ready {
         // A shell that a signal ends runs its EXIT trap, too: it is not believed before it has ended.
         let early = !own_trap && !raw.command.contains("kill");
         let at_exit = (!own_trap).then(|| exchange.call(false));
+        if !is_bash(raw.shell.as_deref()) {
+            note = Some("the session keeps no state of a shell that is not bash".to_owned());
+        }
         raw.startup = Some(Startup { boot: Boot::default(), given: given.clone(), at_exit, tail });
         let mut request = Request::check(raw)?;
         request.notes.extend(note);

@@ -22,7 +22,12 @@ pub(super) fn parse(dump: &[u8]) -> Option<State> {
     let mut traps = traps(next()?)?;
     let names = next()?;
     let functions = functions(names, next()?)?;
-    let mut variables = variables(next()?)?;
+    let declared = next()?;
+    // Every shell has variables: one that lists none could not list them, and what else it says is not all either.
+    if declared.trim_ascii().is_empty() {
+        return None;
+    }
+    let mut variables = variables(declared)?;
     let within = next()?;
     let count: usize = std::str::from_utf8(next()?).ok()?.parse().ok()?;
     let mut stack = Vec::new();

@@ -16,7 +16,7 @@ use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout};
 
-use super::idle::{Idle, KEEP, LONGEST, PAUSE, Shells, Shim};
+use super::idle::{Idle, KEEP, PAUSE, SWEEP, Shell, Shells, Shim};
 use super::ready::Stale;
 use crate::plan::Kind;
 use crate::supervise::frames::{self, Fields, Read, Reader, Writer};
@@ -75,6 +75,8 @@ struct State {
     asked: usize,
     /// To be taken away when this process has ended.
     folders: Vec<PathBuf>,
+    /// Shells that have waited for too long are looked for.
+    sweeps: bool,
 }
 
 struct Supervisor {
@@ -145,8 +147,32 @@ impl Helpers {
     }
 
     /// Has a shell of this kind wait, unless one does or no shim is free for it.
-    pub fn prepare(&self, kind: &Arc<Kind>) {
+    pub fn prepare(&'static self, kind: &Arc<Kind>) {
         self.state().idle.prepare_any(kind);
+        self.sweep();
+    }
+
+    /// No shell of this kind is needed any more.
+    pub fn dismiss(&self, kind: &Kind) {
+        self.state().idle.dismiss(|shell| *shell.kind == *kind);
+    }
+
+    /// Sees to it that no shell waits for too long: once for all that wait now.
+    fn sweep(&'static self) {
+        let mut state = self.state();
+        if state.sweeps || state.idle.shells().waiting == 0 {
+            return;
+        }
+        state.sweeps = true;
+        drop(state);
+        self.runtime.spawn(async move {
+            sleep(SWEEP).await;
+            let mut state = self.state();
+            state.idle.dismiss(Shell::is_old);
+            state.sweeps = false;
+            drop(state);
+            self.sweep();
+        });
     }
 
     /// Takes a shim back, and has a shell wait below it for another command of this kind, if the pause lasts.
@@ -160,8 +186,7 @@ impl Helpers {
             self.runtime.spawn(async move {
                 sleep(PAUSE).await;
                 self.state().idle.prepare(pid, kind);
-                sleep(LONGEST).await;
-                self.state().idle.dismiss_old();
+                self.sweep();
             });
         }
     }
@@ -186,6 +211,7 @@ impl Helpers {
     /// Takes a shim back that is ready for the next command.
     pub fn give_back(&'static self, shim: Shim) {
         self.state().hand_out(shim);
+        self.sweep();
     }
 
     /// Has a new shim made for one that will not come back.

@@ -15,8 +15,8 @@ use crate::sys;
 pub const KEEP: usize = 2;
 /// After the end of a command, until a shell is started for the next one. One that follows at once is not held up by it.
 pub const PAUSE: Duration = Duration::from_millis(1);
-/// How long a shell waits at most.
-pub const LONGEST: Duration = Duration::from_secs(5 * 60);
+/// How often shells are looked for that have waited this long: none waits longer than twice that, five minutes.
+pub const SWEEP: Duration = Duration::from_secs(150);
 /// How many kinds of commands are remembered: a kind is worth a shell from its second command on.
 const SEEN: usize = 8;
 
@@ -85,7 +85,7 @@ impl Shim {
     }
 
     /// Hears what became of the shell, without waiting. One that has died is forgotten.
-    fn hear(&mut self) {
+    pub fn hear(&mut self) {
         let Some(shell) = &mut self.shell else { return };
         while let Ok(Read::Frame(mut frame)) = self.reader.read(&self.socket) {
             // What was there before this shell may still be told of.
@@ -113,6 +113,11 @@ impl Shim {
 }
 
 impl Shell {
+    /// Whether it has waited for too long.
+    pub fn is_old(&self) -> bool {
+        self.since.elapsed() >= SWEEP
+    }
+
     /// It waits now.
     #[must_use]
     pub fn arrived(self, ready: Ready) -> Self {
@@ -220,10 +225,10 @@ impl Idle {
         }
     }
 
-    /// Ends the shells that have waited for too long.
-    pub fn dismiss_old(&mut self) {
+    /// Ends those of the shells that wait.
+    pub fn dismiss(&mut self, which: impl Fn(&Shell) -> bool) {
         for shim in &mut self.shims {
-            if shim.shell.take_if(|shell| shell.since.elapsed() >= LONGEST).is_some() {
+            if shim.shell.take_if(|shell| which(shell)).is_some() {
                 let _ = frames::send(&shim.socket, protocol::DISMISS, &[], &[]);
             }
         }

@@ -133,13 +133,15 @@ impl Begun {
     /// Sends the plan when a shim and descriptors are to be had.
     pub async fn later(helpers: &'static Helpers, order: &Order) -> Result<Self, HelperError> {
         let mut tries = 0;
+        let mut cold = false;
         loop {
-            match Self::once(helpers, order).await {
+            match Self::once(helpers, order, cold).await {
                 Err(HelperError::Spawn(libc::EMFILE | libc::ENFILE | libc::EAGAIN)) if tries < SHORT_OF_DESCRIPTORS => {
                     tries += 1;
                     tokio::time::sleep(PAUSE).await;
                 }
-                Ok(None) if tries < TRIES => tries += 1,
+                // Somebody ends shells that wait: this one is not to.
+                Ok(None) if !cold => cold = true,
                 Ok(begun) => return begun.ok_or(HelperError::Lost),
                 Err(error) => return Err(error),
             }
@@ -147,12 +149,15 @@ impl Begun {
     }
 
     /// `None`: the shim was gone, and another one can be tried.
-    async fn once(helpers: &'static Helpers, order: &Order) -> Result<Option<Self>, HelperError> {
+    async fn once(helpers: &'static Helpers, order: &Order, cold: bool) -> Result<Option<Self>, HelperError> {
         let failed = |error: io::Error| HelperError::Spawn(error.raw_os_error().unwrap_or(libc::EIO));
         let mut shim = match helpers.take(order.warm.as_ref().map(|warm| &*warm.kind)) {
             Some(shim) => shim,
             None => helpers.shim().await?,
         };
+        if cold {
+            return Self::cold(helpers, shim, order).map(Some).map_err(failed);
+        }
         if let Some(warm) = order.warm.as_ref().filter(|warm| warm.made) {
             shim = made(helpers, shim, &warm.kind).await.map_err(failed)?;
         }
@@ -194,6 +199,7 @@ enum Given {
 
 /// Has a shell of this kind wait below this shim, unless one does; it may not come about.
 async fn made(helpers: &'static Helpers, mut shim: Shim, kind: &Arc<Kind>) -> io::Result<Shim> {
+    shim.hear();
     if shim.is_ready(kind) || !helpers.shells_can_wait() {
         return Ok(shim);
     }
