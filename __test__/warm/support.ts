@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { childrenOf, type Process, processOf, shimsOf, supervisorOf, until } from '../support/index.ts';
 
 /** Room for a command among the arguments of a shell that waits. */
-const BLANKS = / {1000}/;
+const BLANKS = /^ {1000,}$/;
 
 /** Shells below a host that wait for a command. */
 export function waitingShells(host = process.pid): Process[] {
