@@ -127,6 +127,7 @@ describe.each(WAYS)('tasks of a session, %s', (_, way) => {
     const result = await one.run(`x=after; echo "in $PWD"; f; sleep ${seconds} || :; echo done $x`, { timeoutMs: 300 });
     expect(result).toMatchObject({ status: 'backgrounded', exitCode: null, stdout: 'in /usr\nf\n' });
     expect((await settles(one.run('echo $x; pwd'), 5_000)).stdout).toBe('before\n/usr\n');
+    await until(() => sleepers(seconds).length === 1);
     for (const pid of sleepers(seconds)) kill(pid, 'SIGTERM');
     const { output, task } = await tasks.wait(result.background?.id ?? '', { timeoutMs: 10_000 });
     expect(output).toContain('done after');

@@ -12,7 +12,7 @@ const SHOWS = [
   'cat /proc/$$/limits /proc/$$/oom_score_adj; cut -d" " -f5-8 /proc/$$/stat | tr -d "0-9"',
   'umask; pwd; ulimit -a; trap -p; alias; jobs; hash; dirs -v; shopt; set -o; echo "$-|$#|$*|$0|$_|$!|$?|$SHLVL|$BASH_SUBSHELL|$LINENO"',
   'complete -p; enable -n; bind -v 2>&1; history; echo "${BASH_SOURCE[*]}|${FUNCNAME[*]}|$BASH_EXECUTION_STRING"',
-  'compgen -A function; compgen -A alias; compgen -A export | grep -v ^AGENT_BASH_ID; getopts a o; echo "$o$OPTIND$OPTARG"; echo ${!B*} ${!_*}; read -t 0; echo $?; echo $((RANDOM < 32768))$SECONDS',
+  'compgen -A function; compgen -A alias; compgen -A export | grep -v ^AGENT_BASH_ID; getopts a o; echo "$o$OPTIND$OPTARG"; echo ${!B*} ${!_*}; read -t 0; echo $?; echo $((RANDOM < 32768))$((SECONDS < 2))',
 ].join('\n');
 
 const hide = (text: string) =>

@@ -156,6 +156,7 @@ describe('with a registry', () => {
     const id = result.background?.id ?? '';
     const { output } = await tasks.wait(id, { pattern: 'two', timeoutMs: 10_000 });
     expect(output).toContain('two');
+    await until(() => sleepers(seconds).length === 1);
     for (const pid of sleepers(seconds)) kill(pid, 'SIGTERM');
     const check = await tasks.wait(id, { timeoutMs: 10_000 });
     expect(check.task).toMatchObject({ state: 'exited', exitCode: 0 });
