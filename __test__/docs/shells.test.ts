@@ -96,7 +96,7 @@ describe('what a command leaves', () => {
 test.each([
   ['src/plan/waiting.rs', 'ROOM: usize = 8 * 1024', 'longer than 8 KiB'],
   ['src/supervise/client/idle.rs', 'KEEP: usize = 2', 'At most two shells wait in a process'],
-  ['src/supervise/client/idle.rs', 'LONGEST: Duration = Duration::from_secs(5 * 60)', 'each for five minutes at most'],
+  ['src/supervise/client/idle.rs', 'SWEEP: Duration = Duration::from_secs(150)', 'each for five minutes at most'],
   [
     'src/supervise/client/idle.rs',
     'PAUSE: Duration = Duration::from_millis(1)',

@@ -4,8 +4,10 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::{Mutex, PoisonError};
 
+use nix::unistd::Pid;
+
 use super::state::{State, call_save, save_script};
-use crate::sys::Shared;
+use crate::sys::{self, Identity, Shared};
 
 /// Files that a shell opens by their paths.
 pub(super) struct Exchange {
@@ -20,12 +22,23 @@ pub(super) struct Exchange {
 /// Those that no shell knows any more which might still be there, for the next commands of any session.
 static KEPT: Mutex<Vec<Exchange>> = Mutex::new(Vec::new());
 const MOST_KEPT: usize = 2;
+/// Those that a shell knows which goes on without its session: what it opens by their paths must not be another one's.
+static HELD: Mutex<Vec<(Pid, Identity, Exchange)>> = Mutex::new(Vec::new());
 
 impl Exchange {
     /// One in which nothing is written.
     pub(super) fn take() -> io::Result<Self> {
+        HELD.lock().unwrap_or_else(PoisonError::into_inner).retain(|(shell, known, _)| is_there(*shell, *known));
         let kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner).pop();
         kept.map_or_else(Self::new, Self::cleared)
+    }
+
+    /// The shell that knows it goes on, perhaps: it is not used again before that has ended.
+    pub(super) fn hold(self, shell: i32) {
+        let shell = Pid::from_raw(shell);
+        if let Some(known) = sys::identity(shell) {
+            HELD.lock().unwrap_or_else(PoisonError::into_inner).push((shell, known, self));
+        }
     }
 
     /// The shell that knew it has ended: another one may have it, without what was written.
@@ -67,4 +80,8 @@ impl Exchange {
     pub(super) fn state(&self) -> Option<State> {
         State::parse(&self.state.read().ok()?)
     }
+}
+
+fn is_there(shell: Pid, known: Identity) -> bool {
+    sys::identity(shell).is_some_and(|now| now.started == known.started && !now.zombie)
 }

@@ -126,7 +126,7 @@ impl SessionRun {
                 match outcome.status {
                     Status::Exited => kept.keep(),
                     Status::Signaled => kept.exchange.give_back(),
-                    _ => {}
+                    _ => kept.exchange.hold(outcome.pid),
                 }
                 Ok((outcome, session.folder()))
             }
@@ -218,10 +218,12 @@ impl Ready {
         let own_trap = mentions_trap(&raw.command)
             || before.as_ref().is_some_and(|state| state.mentions_trap())
             || snapshot.as_ref().is_some_and(Snapshot::mentions_trap);
-        let tail = (own_trap && is_complete(&raw.command)).then(|| exchange.call(true));
+        // What goes to the background from the start leaves nothing to the session.
+        let saves = raw.mode.as_deref() != Some("background");
+        let tail = (saves && own_trap && is_complete(&raw.command)).then(|| exchange.call(true));
         // A shell that a signal ends runs its EXIT trap, too: it is not believed before it has ended.
-        let early = !own_trap && !raw.command.contains("kill");
-        let at_exit = (!own_trap).then(|| exchange.call(false));
+        let early = saves && !own_trap && !raw.command.contains("kill");
+        let at_exit = (saves && !own_trap).then(|| exchange.call(false));
         if !is_bash(raw.shell.as_deref()) {
             note = Some("the session keeps no state of a shell that is not bash".to_owned());
         }

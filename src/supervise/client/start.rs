@@ -5,6 +5,8 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
+use nix::unistd::Pid;
+
 use super::child::{Child, News, Sent};
 use super::helpers::{HelperError, Helpers};
 use super::idle::Shim;
@@ -99,6 +101,12 @@ impl Begun {
         let Some(warm) = &order.warm else { return Given::Not(shim) };
         let Some((ready, mark)) = shim.take_ready(&warm.kind) else { return Given::Not(shim) };
         let shell = ready.shell();
+        // Its shell would run without it: a shim that was killed a moment ago may still be there.
+        if sys::is_dying(Pid::from_raw(shim.pid)) {
+            helpers.stale(Stale::Gone);
+            helpers.replace();
+            return Given::Lost;
+        }
         match ready.give(&shim.socket, &order.plan, warm) {
             Ok(pipes) => {
                 helpers.used();
