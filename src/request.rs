@@ -98,7 +98,7 @@ pub enum RawSnapshot {
 }
 
 /// How commands are judged before they start.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Guard {
     /// Rules and wrappers.
     pub policy: Policy,

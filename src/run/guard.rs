@@ -1,5 +1,7 @@
 //! Whether a command is let through, before anything starts.
 
+mod harmless;
+
 use std::borrow::Cow;
 
 use crate::error::Error;
@@ -24,6 +26,9 @@ pub(super) fn takes_long(request: &Request) -> bool {
 /// [`Error::Blocked`] for what is denied, and for what a person would be asked about if the caller wants that refused.
 pub(super) fn judge(request: &mut Request) -> Result<(), Error> {
     let Some(guard) = request.guard.take() else { return Ok(()) };
+    if harmless::knows(request, &guard) {
+        return Ok(());
+    }
     let own = request.environment.get("HOME").filter(|home| home.starts_with('/')).map(str::to_owned);
     let home = own.or_else(sys::home).unwrap_or_default();
     let cwd = request.cwd.to_string_lossy();
@@ -41,6 +46,9 @@ pub(super) fn judge(request: &mut Request) -> Result<(), Error> {
     let refused = if guard.denies_ask { Verdict::Ask } else { Verdict::Deny };
     if let Some(strictest) = findings.first().filter(|finding| finding.level >= refused) {
         return Err(Error::Blocked { message: strictest.message.clone(), findings });
+    }
+    if findings.is_empty() {
+        harmless::remember(request, guard);
     }
     request.notes.extend(findings.iter().map(note));
     request.notes.dedup();

@@ -21,7 +21,7 @@ const MAX_CHOICES: usize = 16;
 const MAX_FINDINGS: usize = 100;
 
 /// How a host wants commands judged.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Policy {
     /// Rules at other levels; `Allow` is off.
     pub levels: HashMap<String, Verdict>,
