@@ -21,6 +21,13 @@ describe('shell', () => {
     expect((await bash('echo run')).stdout).toMatch(/^fake: .*\nrun\n$/);
   });
 
+  test('over ssh it reads no ~/.bashrc either', async () => {
+    const home = folder();
+    writeFileSync(join(home, '.bashrc'), 'echo read\n');
+    const env = { HOME: home, SSH_CLIENT: '192.0.2.1 1 2', SHLVL: null };
+    for (const warm of [false, true]) expect((await bash('echo hi', { env, warm })).stdout).toBe('hi\n');
+  });
+
   test('that PATH is taken at the call', async () => {
     const before = process.env.PATH;
     hostEnv({ PATH: folder() });

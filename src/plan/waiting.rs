@@ -61,7 +61,7 @@ pub fn shows_its_start(command: &str) -> bool {
 fn lists(command: &str, builtin: &str) -> bool {
     let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'/' | b'$' | b'=');
     command.match_indices(builtin).any(|(at, _)| {
-        let before = command[..at].as_bytes().last();
+        let before = command.as_bytes()[..at].last();
         let mut rest = &command.as_bytes()[at + builtin.len()..];
         if before.is_some_and(is_word) || rest.first().is_some_and(is_word) {
             return false;

@@ -1,6 +1,7 @@
 //! A session: the state of a shell, carried from one command to the next.
 
 mod exchange;
+#[expect(clippy::module_inception, reason = "the noun of this folder")]
 mod session;
 mod state;
 mod text;

@@ -89,7 +89,7 @@ impl Waiting {
     /// `None` when it has already, or where that is not to be known.
     pub fn arrive(&mut self) -> Option<(Place, Vec<OwnedFd>)> {
         let Start { go, stdin, .. } = self.start.take()?;
-        let (start, end) = sys::arguments(self.shell)?;
+        let (start, end) = sys::argument_addresses(self.shell)?;
         let command = start + self.plan.argv.iter().rev().skip(1).map(|argument| argument.len() + 1).sum::<usize>();
         let (folder, program) = FileId::of_process(self.shell).ok()?;
         let ends = self.pipes.iter().map(OwnedFd::try_clone).collect::<io::Result<Vec<_>>>().ok()?;

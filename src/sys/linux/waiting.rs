@@ -34,7 +34,7 @@ impl FileId {
 }
 
 /// Where the arguments of a process are in its memory: from, to. `None` for those who may not know.
-pub fn arguments(pid: Pid) -> Option<(usize, usize)> {
+pub fn argument_addresses(pid: Pid) -> Option<(usize, usize)> {
     let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
     let fields = after_name(&stat)?;
     let field = |at: usize| fields.get(at)?.parse::<usize>().ok().filter(|address| *address > 0);

@@ -34,7 +34,7 @@ impl FileId {
 }
 
 /// Not known here.
-pub fn arguments(_: Pid) -> Option<(usize, usize)> {
+pub fn argument_addresses(_: Pid) -> Option<(usize, usize)> {
     None
 }
 
