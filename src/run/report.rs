@@ -17,7 +17,7 @@ use super::listener::Listener;
 use super::stream::Step;
 use crate::capture::Stream;
 use crate::supervise::{Cause, Child, Ended};
-use crate::sys::{self, End, Usage};
+use crate::sys::{self, End};
 
 /// So close to its limit a command may have been ended already.
 const MARGIN: Duration = Duration::from_millis(20);
@@ -72,6 +72,8 @@ impl<L: Listener> Drive<'_, L> {
         if busy || ends || !self.child.runs_only(shell) {
             return;
         }
+        // What children have used is known with the shell's own end.
+        let Some(sample) = sys::sample(shell).filter(|sample| !sample.waited) else { return };
         for stream in [Stream::Stdout, Stream::Stderr] {
             while flow(&mut self.stdout, &mut self.stderr, stream)
                 .is_some_and(|flow| flow.is_open() && flow.read_at_last() == Step::Output)
@@ -79,12 +81,11 @@ impl<L: Listener> Drive<'_, L> {
                 self.heard(stream);
             }
         }
-        let usage = sys::sample(shell).map_or_else(Usage::default, |sample| sample.usage);
         let duration = Instant::now().duration_since(self.began);
         self.early = true;
         self.ended(Ok(Ended {
             end: End::Code(code),
-            usage,
+            usage: sample.usage,
             duration,
             cause: Cause::Itself,
             alive: false,

@@ -274,6 +274,8 @@ pub fn sample(pid: Pid) -> Option<Sample> {
             system_us: (number(12)? + number(14)?) * tick_us,
             max_rss: resident,
         },
+        // Page faults of children that it has waited for: no process is without any.
+        waited: number(8)? > 0,
         resident,
     })
 }

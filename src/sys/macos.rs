@@ -231,6 +231,7 @@ pub fn sample(pid: Pid) -> Option<Sample> {
             system_us: micros(usage.ri_system_time + usage.ri_child_system_time),
             max_rss: usage.ri_resident_size,
         },
+        waited: usage.ri_child_user_time + usage.ri_child_system_time > 0,
         resident: usage.ri_phys_footprint,
     })
 }

@@ -11,6 +11,8 @@ pub struct Sample {
     pub parent: Pid,
     /// Of itself and of all that it has waited for; the largest size is its own of this moment.
     pub usage: Usage,
+    /// Whether it has waited for children, of which only the system's last word tells how much memory they have used.
+    pub waited: bool,
     /// Memory that it has in use, bytes: what several processes share counts for each of them (on macOS for none).
     pub resident: u64,
 }

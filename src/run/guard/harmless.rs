@@ -53,8 +53,5 @@ pub(super) fn remember(request: &Request, guard: Guard) {
 
 /// Whether it depends on nothing else.
 fn fits(request: &Request) -> bool {
-    request.startup.is_none()
-        && request.args.is_empty()
-        && request.stdin.is_none()
-        && request.command.len() <= LONGEST
+    request.startup.is_none() && request.args.is_empty() && request.stdin.is_none() && request.command.len() <= LONGEST
 }
