@@ -24,6 +24,8 @@ use crate::background::{Log, Order, Store, Task, now_ms};
 use crate::plan::Plan;
 use crate::sys::{self, ChildEvents, End, LaunchError, LaunchStep, Usage};
 
+/// For the addon to notice that the supervisor is gone.
+const LATE: Duration = Duration::from_millis(50);
 /// What is read at once of output that nobody wants any more.
 const DROPPED: usize = 64 * 1024;
 
@@ -170,6 +172,19 @@ impl Shim {
             self.reap_idle();
             if ready.shell {
                 self.arrived();
+            }
+        }
+        // The supervisor is gone, and the addon may not know it yet: a shell that waits can just have been given its command.
+        let until = Instant::now() + LATE;
+        while self.waiting.as_ref().is_some_and(|waiting| waiting.ready().is_none())
+            && self.socket.is_some()
+            && Instant::now() < until
+        {
+            if self.wait(Some(until))?.socket
+                && let Read::Frame(frame) = self.read()
+                && frame.kind == protocol::GIVEN
+            {
+                return Ok(Some(frame));
             }
         }
         Ok(None)
