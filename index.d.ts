@@ -47,6 +47,15 @@ interface BackgroundTask {
   /** Unix time in ms; `null` while it runs. */
   endedAt: number | null;
 }
+/** A command waits for input that only somebody outside of it can give. */
+interface BashPrompt {
+  /** The process that waits: the deepest one, not the shell above it. That shell where only its last line tells. */
+  pid: number;
+  /** Its command line, at most about 100 characters, without control characters. */
+  command: string;
+  /** The line that the command has written and not ended, at most its last 200 characters, without control characters: «Password: ». `''` when there is none. */
+  text: string;
+}
 /** How a command ended and what it wrote: plain own-property data, whole after `structuredClone` and a JSON round trip. */
 interface BashResult {
   /** What is kept of standard output as sanitized text, with its notice; with `merge` of both streams. */
@@ -122,6 +131,38 @@ interface Survivor {
   command: string;
   /** The task that it belongs to from now on, or `null`: it let go of the command's pipes, or there is no registry. */
   taskId: string | null;
+}
+/** A place on the screen, from 0. */
+interface TerminalCursor {
+  /** From the top. */
+  row: number;
+  /** From the left, in cells. */
+  col: number;
+}
+/** What a program has asked of those who type for it. */
+interface TerminalModes {
+  /** Arrows are to be sent in their other form: `ESC O A` in place of `ESC [ A` (DECCKM). */
+  applicationCursor: boolean;
+  /** What is pasted is to stand between `ESC [ 200 ~` and `ESC [ 201 ~`. */
+  bracketedPaste: boolean;
+}
+/** What a person would see of a terminal. */
+interface TerminalScreen {
+  /** One text a row, without blanks at its end: as many as the terminal has rows. A character of two cells stands once. */
+  lines: Array<string>;
+  /** Where the next character would go. */
+  cursor: TerminalCursor;
+  /** As the program has set it, `''` while it has not; at most 4 KiB. */
+  title: string;
+  /** The program draws the whole screen, as an editor or a pager does: what was there before comes back at its end. */
+  alternate: boolean;
+}
+/** What a wait has come to. */
+interface TerminalWaited {
+  /** What came first. */
+  reason: 'exit' | 'idle' | 'pattern' | 'timeout';
+  /** As in `BashResult`; `null` while the program runs. */
+  exitCode: number | null;
 }
 /** How a stream was cut. Figures are of the sanitized stream and leave the notice out. */
 interface Truncation {
@@ -296,8 +337,8 @@ declare class BackgroundRegistry {
   constructor(options?: BackgroundRegistryOptions);
   /**
    * Starts a command and resolves once its shell runs. Its limit is 24 h, unless `timeoutMs` is given. `signal` aborts
-   * the start only, which then rejects with `ABORT_ERR`. `mode`, `onTimeout`, `registry`, `onOutput` and `onSnapshot`
-   * have no effect here: `on('output')` hears a task. Rejects as `bash()` does, and with `ERR_BASH_TOO_MANY_TASKS` when
+   * the start only, which then rejects with `ABORT_ERR`. `mode`, `onTimeout`, `registry`, `onOutput`, `onSnapshot`
+   * and `onPrompt` have no effect here: `on('output')` hears a task. Rejects as `bash()` does, and with `ERR_BASH_TOO_MANY_TASKS` when
    * `maxTasks` run already.
    */
   start(command: string, options?: BashOptions): Promise<BackgroundTask>;
@@ -390,6 +431,14 @@ interface BashOptions {
   onSnapshot?: ((snapshot: BashSnapshot) => void | Promise<void>) | undefined;
   /** How often `onSnapshot` may be called, in ms, a whole number from 10 to 60,000. Default 250. */
   snapshotIntervalMs?: number | undefined;
+  /**
+   * A command waits for somebody: called within 1 s, once for each prompt, with the process that waits for input (of its terminal, or of a pipe or FIFO
+   * that nobody else writes to), its command line, and the line that it has not ended («Password: »), `''` if there is none. Who waits is
+   * seen on Linux alone, and a command that is just slow is none; a line that plainly asks (for a password, for yes or no) is told in any case, with the shell
+   * if nobody else is seen to wait. A throw or rejection takes the listener away and is a note. Not called for what runs
+   * in the background. Default: nobody looks.
+   */
+  onPrompt?: ((prompt: BashPrompt) => void | Promise<void>) | undefined;
   /** Where tasks live: what is started in or moved to the background, and processes that a command leaves running with its output still open. Default: none, and `defaultRegistry()` for what is to go to the background. */
   registry?: BackgroundRegistry | undefined;
   /** How the command is judged before anything starts: `'default'`, by the rules as they are; `'off'`, not at all, for hosts that judge elsewhere; or what differs from the default. A denied command is `ERR_BASH_BLOCKED`. */
@@ -507,6 +556,176 @@ declare class BashError extends Error {
   constructor(code: BashErrorCode | (string & {}), message: string, errno?: string, findings?: Finding[]);
 }
 //#endregion
+//#region ts/observe/channels.d.ts
+/** What a run is: a command of `bash()`, one of a session, one in a terminal, or a task in the background. */
+type ObservedKind = 'command' | 'session' | 'terminal' | 'task';
+/** What the events of one run share. */
+interface Observed {
+  /** Names the run in this process; of a task its id. */
+  id: string;
+  /** What it is. */
+  kind: ObservedKind;
+  /** Of its shell. */
+  pid: number;
+}
+/** `agent-bash:start`: it runs. */
+interface ObservedStart extends Observed {
+  /** As it was given, without the prefix. */
+  command: string;
+  /** Its positional parameters, as `args` has given them; of a task none are told. */
+  args: string[];
+  /** The folder it runs in, absolute. */
+  cwd: string;
+}
+/** `agent-bash:output`: it has written. */
+interface ObservedOutput extends Observed {
+  /** Of a terminal, and of a task, all is standard output. */
+  stream: 'stdout' | 'stderr';
+  /** Cleaned as its options say, at most 64 KiB. */
+  text: string;
+}
+/** `agent-bash:kill`: its end was asked for. */
+interface ObservedKill extends Observed {
+  /** `'abort'`: its signal was aborted; `'timeout'`: it has reached its limit, told when it has ended; `'kill'`: `kill()` of a terminal or a registry; `'close'`: its session or registry was closed. */
+  reason: 'abort' | 'timeout' | 'kill' | 'close';
+  /** The one signal that `kill(signal)` of a terminal sends; `null` where the whole tree is ended. */
+  signal: string | null;
+}
+/** `agent-bash:exit`: it has ended, or goes on as a task. */
+interface ObservedExit extends Observed {
+  /** As of a `BashResult`; of a task its state. */
+  status: 'exited' | 'signaled' | 'timed-out' | 'aborted' | 'backgrounded' | 'killed' | 'lost';
+  /** As in a `BashResult`; `null` with `'backgrounded'` and `'lost'`. */
+  exitCode: number | null;
+  /** What really ended its shell (`'SIGKILL'`), or `null`; of a task that was killed the strongest that was sent. */
+  signal: string | null;
+  /** From its start to its end, in ms. */
+  durationMs: number;
+  /** The limit that held, in ms; `null` of a task. */
+  timeoutMs: number | null;
+  /** The task that it is from now on, with `'backgrounded'`; else `null`. */
+  taskId: string | null;
+  /** What its processes used; `null` of a task. */
+  usage: BashUsage | null;
+  /** What it has left running; of a task nothing is known. */
+  survivors: Survivor[];
+  /** One fact a line; of a task none. */
+  notes: string[];
+}
+/** `agent-bash:block`: the safety engine has refused it, and nothing was started. */
+interface ObservedBlock {
+  /** Names the call in this process. */
+  id: string;
+  /** What it would have been. */
+  kind: ObservedKind;
+  /** As it was given. */
+  command: string;
+  /** The folder it would have run in, absolute. */
+  cwd: string;
+  /** Why, as the error says it. */
+  message: string;
+  /** Where and what, as of the error. */
+  findings: Finding[];
+}
+//#endregion
+//#region ts/pty-listeners.d.ts
+/** How the program of a terminal has ended: as in `BashResult`. */
+interface PtyEnd {
+  /** 0 … 255; 128 + n after signal n, 124 at the time limit, 130 after `kill()`. */
+  exitCode: number | null;
+  /** What really ended it (`'SIGKILL'`), or `null`. */
+  signal: string | null;
+}
+type DataListener = (text: string) => unknown;
+type EndListener = (end: PtyEnd) => unknown;
+//#endregion
+//#region ts/pty-options.d.ts
+/** What a `PtySession` is made with. */
+interface PtyOptions extends BashOptions {
+  /** Characters a row: a whole number from 1 to 65,535, default 80. */
+  cols?: number | undefined;
+  /** Rows: a whole number from 1 to 65,535, default 24. */
+  rows?: number | undefined;
+}
+/** What `PtySession.wait` waits for, beside the end of the program. */
+interface PtyWaitOptions {
+  /** How long at most, in ms, a whole number of at least 0. Default: no limit. */
+  timeoutMs?: number | undefined;
+  /** For this long, in ms, nothing was written: a whole number of at least 1, counted from the later of this call and the last output. */
+  idleMs?: number | undefined;
+  /** Text that the program writes, or has written since the start or the last match. A string is the source of a regular expression; of a `RegExp`, `g` and `y` have no meaning. */
+  pattern?: string | RegExp | undefined;
+}
+//#endregion
+//#region ts/pty.d.ts
+/**
+ * A command in a pseudo-terminal of its own: what an editor, a REPL or a menu wants. It sees what a person's terminal would be,
+ * a controlling terminal with TERM=xterm-256color and without the defaults for unattended commands; all else is as with `bash()`:
+ * safety, environment, limits, and that nothing is left behind. One terminal runs one command.
+ *
+ * It has no time limit unless `timeoutMs` is given. A command does not move to the background: at its limit it is ended, and
+ * `registry`, `onTimeout`, `merge` and `warm` make no difference.
+ */
+declare class PtySession {
+  #private;
+  /**
+   * `cols` and `rows` are whole numbers from 1 to 65,535, default 80 × 24; the screen is kept for at most 1,000 of each. The other
+   * options are those of `bash()`; `stdin` (what a program reads is typed, see `write`), mode and onTimeout `'background'` are refused.
+   *
+   * Throws a `BashError`, `ERR_BASH_INVALID_ARG` for options that cannot be. Starts nothing.
+   */
+  constructor(options?: PtyOptions);
+  /**
+   * Starts the command, and resolves with the pid of its shell once that runs (0 where `signal` was aborted before: nothing is
+   * started then). Events begin after that. Rejects as `bash()` does, and with `ERR_BASH_UNSUPPORTED` where the system has no
+   * pseudo-terminal to give or `AGENT_BASH_NO_PTY=1` is set; it may be called again then. A second command is `ERR_BASH_INVALID_ARG`.
+   */
+  start(command: string): Promise<{
+    pid: number;
+  }>;
+  /**
+   * Types this, after what was typed before; `'\r'` is Enter, `'\x03'` Ctrl-C. Resolves when the terminal has taken all of it, however long: a program
+   * that reads whole lines gets one over 4,000 bytes (1,000 on macOS) in parts, where the system would cut it. Rejects with
+   * `ERR_BASH_INVALID_ARG` before the start and for what is neither text nor bytes, with `ERR_BASH_CLOSED` when the program has ended.
+   */
+  write(data: string | Uint8Array): Promise<void>;
+  /** Gives the terminal another size, as in the constructor; the program is told (SIGWINCH). Throws `ERR_BASH_INVALID_ARG`. */
+  resize(cols: number, rows: number): void;
+  /** What a person would see now. After the end what was seen last, and before the start nothing. */
+  screen(): TerminalScreen;
+  /** What the program has asked of those who type for it: some keys have two forms. */
+  modes(): TerminalModes;
+  /**
+   * `'data'`: all that the program writes, with its escape sequences, in whole characters and at most 64 KiB a call; the program is held back while a listener
+   * works, until a promise that it returns has settled. Who listens may draw the terminal, and answer the questions of the program (DSR, DA); what is not answered within 250 ms is answered
+   * here, as it is at once where nobody listens. `'exit'`: once, after all data. A listener that throws is told of by a process warning.
+   */
+  on(event: 'data', listener: DataListener): void;
+  on(event: 'exit', listener: EndListener): void;
+  /** Takes a listener away. */
+  off(event: 'data' | 'exit', listener: (...args: never[]) => void): void;
+  /**
+   * Waits for the program to end, or for what comes first: `pattern` in the text since the start or the last match (without escape sequences, lines ended by `\n`, the last
+   * 1 MiB of it), no output for `idleMs` (from this call on), `timeoutMs`. The exit code is as in `BashResult`, `null` while the program runs.
+   * Rejects with `ERR_BASH_INVALID_ARG` before the start, and for a pattern that the engine cannot do.
+   */
+  wait(options?: PtyWaitOptions): Promise<TerminalWaited>;
+  /**
+   * Without `signal`: ends the program and all that it has started (SIGHUP, SIGTERM, `graceMs`, SIGKILL) and resolves when they have ended; the result
+   * is that of an abort. With it (`'SIGINT'`): sends just that, to the processes that keys go to and to the shell's group. Does nothing before the
+   * start and after the end. A name that is none is `ERR_BASH_INVALID_ARG`.
+   */
+  kill(signal?: string): Promise<void>;
+  /** What came of it, at its end: as of `bash()`, with all that was written in `stdout`, lines ended by `\n`. Rejects with `ERR_BASH_INVALID_ARG` before the start. */
+  result(): Promise<BashResult>;
+  /** Lets Node exit while the program runs, which ends it (SIGHUP); a pending `wait` or `write` still holds it. Without a program it does nothing. */
+  unref(): void;
+  /** Undoes `unref()`: Node stays alive for the program, as it does by default. */
+  ref(): void;
+  /** The same as `kill()`. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+//#endregion
 //#region ts/safety.d.ts
 /**
  * Says what a command would do, without running anything: every simple command in it, at whatever depth, with its words after
@@ -616,4 +835,4 @@ declare const TRUNCATE: {
   head: Truncate;
 };
 //#endregion
-export { type Analysis, type AnalyzeOptions, type BackgroundCheck, BackgroundRegistry, type BackgroundRegistryOptions, type BackgroundTask, type BackgroundWaitOptions, BashError, type BashErrorCode, type BashLimits, type BashOptions, type BashResult, BashSession, type BashSnapshot, type BashTruncation, type BashUsage, type CommandRedirect, type CommandUnit, type Decision, type Finding, type OutputChunk, type SafetyOptions, type SafetyRule, type SanitizeOptions, type SessionResult, type SpillOptions, type Survivor, TRUNCATE, type Truncate, type Truncation, type Verdict, type WarmShells, type Word, type WrapperKind, analyze, bash, decide, defaultRegistry, safetyRules, warmShells, warmUp };
+export { type Analysis, type AnalyzeOptions, type BackgroundCheck, BackgroundRegistry, type BackgroundRegistryOptions, type BackgroundTask, type BackgroundWaitOptions, BashError, type BashErrorCode, type BashLimits, type BashOptions, type BashPrompt, type BashResult, BashSession, type BashSnapshot, type BashTruncation, type BashUsage, type CommandRedirect, type CommandUnit, type Decision, type Finding, type Observed, type ObservedBlock, type ObservedExit, type ObservedKill, type ObservedKind, type ObservedOutput, type ObservedStart, type OutputChunk, type PtyEnd, type PtyOptions, PtySession, type PtyWaitOptions, type SafetyOptions, type SafetyRule, type SanitizeOptions, type SessionResult, type SpillOptions, type Survivor, TRUNCATE, type TerminalCursor, type TerminalModes, type TerminalScreen, type TerminalWaited, type Truncate, type Truncation, type Verdict, type WarmShells, type Word, type WrapperKind, analyze, bash, decide, defaultRegistry, safetyRules, warmShells, warmUp };

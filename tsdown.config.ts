@@ -21,11 +21,26 @@ export default defineConfig([
   {
     ...shared,
     name: 'entries',
-    entry: { ai: 'ts/ai/index.ts', sandbox: 'ts/sandbox/index.ts' },
+    entry: {
+      ai: 'ts/ai/index.ts',
+      sandbox: 'ts/sandbox/index.ts',
+      anthropic: 'ts/anthropic/index.ts',
+      openai: 'ts/openai/index.ts',
+      render: 'ts/render/index.ts',
+    },
     format: ['esm', 'cjs'],
     deps: { neverBundle: ['agent-bash', 'ai'] },
   },
-  // The program, `npx agent-bash`. Its argument parser comes along in the package.
+  // Built by itself, so that it shares no file with those above: it takes the tool from the package, as users do.
+  {
+    ...shared,
+    name: 'entries',
+    entry: { mcp: 'ts/mcp/index.ts' },
+    format: ['esm', 'cjs'],
+    deps: { neverBundle: [/^agent-bash(\/|$)/] },
+  },
+  // The program, `npx agent-bash`. Its argument parser comes along in the package; the MCP SDK, of which it needs a part, in a file
+  // of its own, which only `agent-bash mcp` loads.
   {
     ...shared,
     // Built together with the entries, by this name.
@@ -33,6 +48,7 @@ export default defineConfig([
     entry: { cli: 'ts/cli/main.ts' },
     format: 'esm',
     dts: false,
-    deps: { neverBundle: ['agent-bash', 'commander'] },
+    deps: { neverBundle: [/^agent-bash(\/|$)/, 'commander'], onlyBundle: false },
+    outputOptions: { codeSplitting: { groups: [{ name: 'mcp-sdk', test: /node_modules/ }] } },
   },
 ]);

@@ -1,10 +1,11 @@
-// npm run bench [-- --short] [--only ROW] [--json] [--peers] [--folder DIR]: docs/benchmarks.md says what it prints.
+// npm run bench [-- --short] [--only ROW] [--json] [--chart] [--peers] [--folder DIR]: docs/benchmarks.md says what it prints.
 
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, release, tmpdir, type } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Baseline } from './baseline/index.mjs';
+import { ROWS as CHARTED, chart, README_ROWS, readmeRows } from './chart.mjs';
 import { OURS } from './contestants/index.mjs';
 import { withHost } from './host/index.mjs';
 import * as crowd from './rows/crowd.mjs';
@@ -16,21 +17,27 @@ import * as shells from './rows/shells.mjs';
 import * as soak from './rows/soak.mjs';
 import * as start from './rows/start.mjs';
 import * as tasks from './rows/tasks.mjs';
+import * as terminal from './rows/terminal.mjs';
 import { met, render } from './table.mjs';
 
-const ROWS = { start, shells, heap, output, crowd, load, tasks, safety, soak };
+const ROWS = { start, shells, heap, output, crowd, load, tasks, terminal, safety, soak };
 
 const { values: options } = parseArgs({
   options: {
     short: { type: 'boolean', default: false },
     only: { type: 'string', multiple: true },
     json: { type: 'boolean', default: false },
+    chart: { type: 'boolean', default: false },
     peers: { type: 'boolean', default: false },
     folder: { type: 'string', default: tmpdir() },
   },
 });
 
-const names = options.only ?? Object.keys(ROWS);
+// What is shown to everybody is measured whole, and on its own.
+if (options.chart && (options.only || options.short || options.peers)) {
+  throw new Error('--chart measures rows of its own choice, in full: leave --only, --short and --peers out');
+}
+const names = options.chart ? CHARTED : (options.only ?? Object.keys(ROWS));
 for (const name of names) {
   if (!(name in ROWS)) throw new Error(`no row «${name}»; there are: ${Object.keys(ROWS).join(', ')}`);
 }
@@ -94,5 +101,17 @@ try {
 
 const judged = report.flatMap(({ lines }) => lines).filter((line) => line.reach !== null);
 const missed = judged.filter((line) => !line.met);
+if (options.chart && !process.exitCode) {
+  const here = (path) => join(import.meta.dirname, path);
+  const results = { machine, report };
+  writeFileSync(here('results.json'), `${JSON.stringify(results, null, 2)}\n`);
+  writeFileSync(here('../docs/benchmarks.svg'), chart(results));
+  const readme = readFileSync(here('../README.md'), 'utf8');
+  writeFileSync(
+    here('../README.md'),
+    readme.replace(README_ROWS, (_, head) => `${head}${readmeRows(results)}\n`),
+  );
+  say('written: bench/results.json, docs/benchmarks.svg, the first rows of the table in README.md\n');
+}
 if (options.json) process.stdout.write(`${JSON.stringify({ machine, report }, null, 2)}\n`);
 else if (judged.length > 0) say(`${judged.length - missed.length} of ${judged.length} reaches met`);

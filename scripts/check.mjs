@@ -2,6 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { audited, denied } from './audit.mjs';
+import { licencesAreUpToDate } from './licences.mjs';
 import { Failed, isMain, main, root, run, since, tool } from './process.mjs';
 import { setUp } from './setup.mjs';
 
@@ -18,10 +20,16 @@ async function typesAreCheckedIn(options) {
   throw new Failed('index.d.ts is stale in git: commit it with the change that made it another');
 }
 
+/** Packs, and has the tarball of the main package looked at as registries and compilers will see it. */
 async function packs(options) {
   const folder = mkdtempSync(join(tmpdir(), 'agent-bash-check-'));
   try {
-    await run(process.execPath, [join(root, 'scripts', 'pack.mjs'), folder], options);
+    const packing = [join(root, 'scripts', 'pack.mjs'), folder];
+    const { stdout } = await run(process.execPath, packing, { ...options, output: 'keep' });
+    const tarball = stdout.trim().split('\n').at(-1);
+    await run(tool('publint'), ['run', tarball, '--strict'], options);
+    const plain = ['--no-definitely-typed', '--no-emoji', '--format', 'ascii'];
+    await run(tool('attw'), [tarball, ...plain], { ...options, output: 'keep' });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -33,7 +41,10 @@ export const checks = [
   ['biome', (options) => run(tool('biome'), ['ci', '--error-on-warnings', ...colours, '.'], options)],
   ['types', (options) => run(tool('tsc'), ['--project', '.'], options)],
   ['index.d.ts', typesAreCheckedIn],
-  ['pack', packs],
+  ['pack, publint, attw', packs],
+  ['licences', licencesAreUpToDate],
+  ['npm audit', audited],
+  ['cargo deny', denied],
   ['clippy', (options) => run('cargo', clippy(), options)],
   ['clippy, supervisor only', (options) => run('cargo', clippy('--no-default-features'), options)],
 ];

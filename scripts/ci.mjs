@@ -1,14 +1,15 @@
 /**
  * What `.ci/run` does: everything a change has to pass, each step named and timed, from nothing but Node, npm, git, bash and Rust.
  *
- * The last line is `N passed, N failed` over the tests of all runs, with each other step counted as one.
+ * The last line is `N passed, N failed` over the tests of all runs, with each other step counted as one. What failed is said once
+ * more right before it, since of a long log often only the end is kept.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { checks } from './check.mjs';
 import { Failed, main, npm, root, run, since } from './process.mjs';
-import { closing, sum, vitest } from './test.mjs';
+import { again, closing, failuresIn, NONE, sum, vitest } from './test.mjs';
 
 const minutes = 60_000;
 
@@ -21,8 +22,6 @@ process.env.CARGO_PROFILE_DEV_DEBUG = 'line-tables-only';
 const status = async () => (await run('git', ['status', '--porcelain'], { output: 'keep' })).stdout;
 
 const setUp = [join(root, 'scripts', 'setup.mjs')];
-
-const none = { passed: 0, failed: 0, skipped: 0 };
 
 /** What was made is not made again. */
 async function setUpAgain() {
@@ -37,7 +36,7 @@ async function suites() {
   const line = /^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$/.exec(stdout.trimEnd().split('\n').at(-1));
   if (!line) throw new Failed(`npm test ended with ${code} and without its closing line`);
   const [passed, failed, skipped] = line.slice(1).map((digits) => Number(digits ?? 0));
-  return { passed, failed: code !== 0 ? Math.max(failed, 1) : failed, skipped };
+  return { passed, failed: code !== 0 ? Math.max(failed, 1) : failed, skipped, failures: [failuresIn(stdout)] };
 }
 
 /** The vitest suite on another Node, which comes as an npm package; the ways of running are no matter of Node's. */
@@ -78,25 +77,30 @@ const steps = [
 await main(async () => {
   const begin = performance.now();
   const table = [];
-  let total = none;
+  let total = NONE;
   for (const [name, act] of steps) {
     console.log(`\n=== ${name}`);
     const start = performance.now();
-    let counts = { ...none, passed: 1 };
+    let counts = { ...NONE, passed: 1 };
     try {
       const result = await act();
       if (typeof result?.passed === 'number') counts = result;
     } catch (error) {
       console.log(error instanceof Failed ? `${error.output}\n${error.message}` : error);
-      counts = { ...none, failed: 1 };
+      counts = { ...NONE, failed: 1, failures: [`${error.message}`] };
     }
-    total = sum([total, counts]);
+    // Each with its step: a test runs in several.
+    const failures = counts.failures.filter(Boolean).map((text) => `${name}: ${text}`);
+    total = sum([total, { ...counts, failures }]);
     table.push(`${name.padEnd(24)} ${since(start).padStart(9)}  ${closing(counts)}`);
     console.log(`=== ${name}: ${counts.failed ? 'FAILED' : 'passed'} in ${since(start)}`);
     // Nothing after it could say anything.
     if (name === 'set-up' && counts.failed) break;
   }
   console.log(`\n${table.join('\n')}\n${'in all'.padEnd(24)} ${since(begin).padStart(9)}\n`);
-  if (total.failed > 0) process.exitCode = 1;
+  if (total.failed > 0) {
+    process.exitCode = 1;
+    console.log(again(total.failures));
+  }
   console.log(closing(total));
 });

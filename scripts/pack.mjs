@@ -16,6 +16,12 @@ const json = (value) => `${JSON.stringify(value, null, 2)}\n`;
 /** The name of a platform's package. */
 const packageOf = (platform) => `${manifest().name}-${platform}`;
 
+/** Where the sources are, which provenance compares: known to the release workflow, and to no clone. */
+const repository = () => {
+  const name = process.env.GITHUB_REPOSITORY;
+  return name ? { repository: { type: 'git', url: `git+https://github.com/${name}.git` } } : {};
+};
+
 /** The main package's files: what `files` names, and a package.json that asks for the platform packages and has no development parts. */
 function layMain(folder) {
   const { scripts, devDependencies, napi, ...published } = manifest();
@@ -31,10 +37,19 @@ function layMain(folder) {
   published.optionalDependencies = Object.fromEntries(
     platforms().map((platform) => [packageOf(platform), published.version]),
   );
-  writeFileSync(join(folder, 'package.json'), json(published));
+  published.typesVersions = typesVersions(published.exports);
+  writeFileSync(join(folder, 'package.json'), json({ ...published, ...repository() }));
 }
 
-/** A platform package's files: npm/<platform>/ and the two binaries. */
+/** Where TypeScript finds the entries' types when it knows no `exports`: its `node10`, which is its default for CommonJS before version 6. */
+function typesVersions(exports) {
+  const entries = Object.entries(exports).filter(([path, target]) => path !== '.' && typeof target !== 'string');
+  return {
+    '*': Object.fromEntries(entries.map(([path, target]) => [path.slice(2), [(target.require ?? target).types]])),
+  };
+}
+
+/** A platform package's files: npm/<platform>/, the two binaries, and the licences of what is in them. */
 function layPlatform(folder, platform, from) {
   const source = join(root, 'npm', platform);
   const declared = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8'));
@@ -44,7 +59,8 @@ function layPlatform(folder, platform, from) {
     );
   }
   cpSync(source, folder, { recursive: true });
-  cpSync(join(root, 'LICENSE'), join(folder, 'LICENSE'));
+  writeFileSync(join(folder, 'package.json'), json({ ...declared, ...repository() }));
+  for (const licence of ['LICENSE', 'LICENSE.third-party.txt']) cpSync(join(root, licence), join(folder, licence));
   for (const file of [addon(platform), supervisor]) {
     if (!existsSync(join(from, file))) throw new Failed(`${join(from, file)} is not there: build it first`);
     cpSync(join(from, file), join(folder, file));

@@ -6,9 +6,31 @@
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { isMain, main, root, run } from './process.mjs';
 import { setUp } from './setup.mjs';
+
+/** A test that failed, as it is said once more where all is over: of a long log often only the end is kept. */
+const failure = (name, message = '') => {
+  // The frames of others say nothing.
+  const lines = message.split('\n').filter((line) => line.trim() !== '' && !/^\s+at .*(node_modules|node:)/.test(line));
+  return [name, ...lines.slice(0, 10)].join('\n    ').trimEnd();
+};
+
+/** Stands before the failures that are said once more. */
+const AGAIN = '--- failed:';
+
+/** What `npm test` printed of its failures at the end, again. */
+export const failuresIn = (stdout) => {
+  const from = stdout.lastIndexOf(`\n${AGAIN}\n`);
+  const text = from < 0 ? '' : stdout.slice(from + AGAIN.length + 2);
+  return text.split('\n').slice(0, -2).join('\n').trim();
+};
+
+/** The failures as `npm test` and `.ci/run` end with them, '' when there are none. */
+export const again = (failures) => (failures.length ? `\n${AGAIN}\n${failures.join('\n')}\n` : '');
+
+export const NONE = { passed: 0, failed: 0, skipped: 0, failures: [] };
 
 /** Runs vitest and counts. `node`: another than this one; `limitMs`: kills one that hangs. */
 export async function vitest(args = [], { node = process.execPath, limitMs = 0 } = {}) {
@@ -28,16 +50,25 @@ export async function vitest(args = [], { node = process.execPath, limitMs = 0 }
       passed: found.numPassedTests,
       failed: found.numFailedTests + broken.length,
       skipped: found.numPendingTests + (found.numTodoTests ?? 0),
+      failures: [
+        ...broken.map(({ name, message }) => failure(relative(root, name), message)),
+        ...found.testResults.flatMap(({ name, assertionResults }) =>
+          assertionResults
+            .filter(({ status }) => status === 'failed')
+            .map(({ fullName, failureMessages }) =>
+              failure(`${relative(root, name)}: ${fullName}`, failureMessages.join('\n')),
+            ),
+        ),
+      ],
     };
     // An error outside of any test.
     if (code !== 0 && counts.failed === 0) {
-      console.error(`vitest ended with ${code}, and no test failed: counted as one that did`);
+      counts.failures = [`vitest ended with ${code}, and no test failed: counted as one that did`];
       counts.failed = 1;
     }
     return counts;
   } catch (error) {
-    console.error(`vitest could not run: ${error.message}`);
-    return { passed: 0, failed: 1, skipped: 0 };
+    return { ...NONE, failed: 1, failures: [`vitest could not run: ${error.message}`] };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -45,7 +76,7 @@ export async function vitest(args = [], { node = process.execPath, limitMs = 0 }
 
 /** Runs the Rust tests and counts. */
 export async function cargo(words = [], { limitMs = 0 } = {}) {
-  const counts = { passed: 0, failed: 0, skipped: 0 };
+  const counts = { ...NONE, failures: [] };
   try {
     const colour = process.stdout.isTTY ? 'always' : 'never';
     // libtest takes any number of words; a test runs when it has one of them.
@@ -60,12 +91,14 @@ export async function cargo(words = [], { limitMs = 0 } = {}) {
       counts.failed += Number(failed);
       counts.skipped += Number(ignored);
     }
+    // Its own lists of failed tests, each once.
+    for (const [, name] of plain.matchAll(/^test (\S+)(?: - .*)? \.\.\. FAILED$/gm)) counts.failures.push(name);
     if (code !== 0 && counts.failed === 0) {
-      console.error(`cargo test ended with ${code}, and no test failed: counted as one that did`);
+      counts.failures.push(`cargo test ended with ${code}, and no test failed: counted as one that did`);
       counts.failed = 1;
     }
   } catch (error) {
-    console.error(`cargo test could not run: ${error.message}`);
+    counts.failures.push(`cargo test could not run: ${error.message}`);
     counts.failed += 1;
   }
   return counts;
@@ -77,8 +110,9 @@ export const sum = (parts) =>
       passed: all.passed + part.passed,
       failed: all.failed + part.failed,
       skipped: all.skipped + part.skipped,
+      failures: [...all.failures, ...part.failures],
     }),
-    { passed: 0, failed: 0, skipped: 0 },
+    NONE,
   );
 
 /** The line that ends a run. */
@@ -95,6 +129,7 @@ if (isMain(import.meta)) {
       process.exitCode = 1;
     }
     if (all.failed > 0) process.exitCode = 1;
+    if (all.failures.length > 0) console.log(again(all.failures));
     console.log(closing(all));
   });
 }

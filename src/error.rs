@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::background::StoreError;
 use crate::plan::{EnvironmentError, ShellNotFound};
+use crate::pty::TerminalError;
 use crate::safety::Finding;
 use crate::supervise::HelperError;
 
@@ -55,6 +56,9 @@ pub enum Error {
     /// The session was closed.
     #[error("the session was closed")]
     SessionClosed,
+    /// A terminal is not, or no longer, what was thought.
+    #[error(transparent)]
+    Terminal(#[from] TerminalError),
     /// The folder of a registry cannot be used, or a file in it.
     #[error("dir: {0}")]
     Store(#[from] StoreError),
@@ -81,7 +85,9 @@ impl Error {
             Self::CwdNotFound(_) => "ERR_BASH_CWD_NOT_FOUND",
             Self::CwdNotDirectory(_) => "ERR_BASH_CWD_NOT_DIRECTORY",
             Self::ShellNotFound(_) => "ERR_BASH_SHELL_NOT_FOUND",
-            Self::Unsupported(_) => "ERR_BASH_UNSUPPORTED",
+            Self::Unsupported(_) | Self::Terminal(TerminalError::None(_)) => "ERR_BASH_UNSUPPORTED",
+            Self::Terminal(TerminalError::Used | TerminalError::NotStarted) => "ERR_BASH_INVALID_ARG",
+            Self::Terminal(TerminalError::Ended) => "ERR_BASH_CLOSED",
             Self::Spawn { .. } => "ERR_BASH_SPAWN",
             Self::UnknownTask { .. } => "ERR_BASH_UNKNOWN_TASK",
             Self::TooManyTasks(_) => "ERR_BASH_TOO_MANY_TASKS",

@@ -1,6 +1,6 @@
 //! agent-bash: runs commands for agents.
 //!
-//! Layers, each using only those below it: `napi` (JavaScript) → `session` → `snapshot` → `run` (the spine) and `outcome` → `request`, `error` → `safety` →
+//! Layers, each using only those below it: `napi` (JavaScript) → `session` → `snapshot` → `run` (the spine) and `outcome` → `request`, `error` → `safety` → `pty` →
 //! `background` (the addon's side of tasks) → `supervise` → `background` (what shims have of tasks) → `capture`, `plan` →
 //! `sys` (the only unsafe code). The supervisor is built from `supervise` and what is below it, without the feature `addon`.
 
@@ -15,6 +15,8 @@ pub mod napi;
 #[cfg(feature = "addon")]
 pub mod outcome;
 pub mod plan;
+#[cfg(feature = "addon")]
+pub mod pty;
 #[cfg(feature = "addon")]
 pub mod request;
 #[cfg(feature = "addon")]

@@ -13,6 +13,12 @@ use crate::sys::{self, End, Usage};
 /// More replaced bytes than these are worth a note.
 const FEW_REPLACED: u64 = 3;
 
+/// The note of output that was not text, where it is worth one.
+pub fn replaced(places: u64) -> Option<String> {
+    (places > FEW_REPLACED)
+        .then(|| format!("{places} places of the output were not text (invalid UTF-8 or NUL) and were replaced"))
+}
+
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
@@ -46,7 +52,7 @@ pub struct Outcome {
     /// To the end of the shell.
     pub duration: Duration,
     /// The limit that held.
-    pub limit: Duration,
+    pub limit: Option<Duration>,
     /// How stdout and stderr were cut.
     pub truncation: [Option<Truncation>; 2],
     /// The task that it has become, and the folder of its files.
@@ -132,12 +138,7 @@ impl Outcome {
             let pids: Vec<String> = survivors.iter().map(|survivor| survivor.pid.to_string()).collect();
             notes.push(format!("could not be ended, perhaps because they run as another user: {}", pids.join(", ")));
         }
-        let replaced = stdout.replaced + stderr.as_ref().map_or(0, |captured| captured.replaced);
-        if replaced > FEW_REPLACED {
-            notes.push(format!(
-                "{replaced} places of the output were not text (invalid UTF-8 or NUL) and were replaced"
-            ));
-        }
+        notes.extend(replaced(stdout.replaced + stderr.as_ref().map_or(0, |captured| captured.replaced)));
         let (stdout_text, stdout_cut) = (stdout.text, stdout.truncation);
         let (stderr_text, stderr_cut) = stderr.map(|captured| (captured.text, captured.truncation)).unwrap_or_default();
         notes.extend(request.limits.refused(exit_code, [&stdout_text, &stderr_text]));

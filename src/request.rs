@@ -1,5 +1,7 @@
 //! From raw options to a request that can be run as it stands.
 
+mod raw;
+
 use std::borrow::Cow;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
@@ -9,9 +11,11 @@ use std::time::Duration;
 use crate::background::{DAY, Order, Registry};
 use crate::capture::{Limits, Progress, Sanitize, Truncate};
 use crate::error::Error;
-use crate::plan::{Environment, Inherit, RawLimits, Startup};
-use crate::safety::Policy;
+use crate::plan::{Environment, RawLimits, Startup};
+use crate::pty::Terminal;
 use crate::{plan, sys};
+
+pub use raw::{Guard, RawOptions, RawSnapshot, RawSpill, RawTruncate, Streams};
 
 /// The longest argument that a program can be given, bytes.
 const MAX_ARGUMENT: usize = 131_071;
@@ -26,115 +30,6 @@ const DEFAULT_SPILL: u64 = 1 << 30;
 const DEFAULT_RETENTION: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 /// The largest whole number that JavaScript counts exactly.
 const MAX_SAFE: f64 = 9_007_199_254_740_991.0;
-
-/// What a caller gave; types are right, values are not checked. `None` is the default of each.
-#[derive(Default)]
-pub struct RawOptions {
-    /// The command, as it goes to the shell.
-    pub command: String,
-    /// Positional parameters of the command.
-    pub args: Vec<String>,
-    /// The folder, absolute.
-    pub cwd: String,
-    /// The host's environment, `NAME=VALUE` each ended by a NUL.
-    pub host_env: String,
-    /// The caller's variables, `None` removes one.
-    pub env: Vec<(String, Option<String>)>,
-    /// What is inherited.
-    pub inherit: Inherit,
-    /// `default`, `slow` or `background`.
-    pub mode: Option<String>,
-    /// Time limit, ms.
-    pub timeout_ms: Option<f64>,
-    /// From SIGTERM to SIGKILL, ms.
-    pub grace_ms: Option<f64>,
-    /// The host's file mode creation mask.
-    pub umask: u32,
-    /// Bytes for standard input.
-    pub stdin: Option<Vec<u8>>,
-    /// One pipe for both streams.
-    pub merge: bool,
-    /// What is kept.
-    pub truncate: Option<RawTruncate>,
-    /// `None` when nothing is to be changed but decoded.
-    pub sanitize: Option<Sanitize>,
-    /// Whole output to a file; `None` when not.
-    pub spill: Option<RawSpill>,
-    /// Live output is wanted.
-    pub live: bool,
-    /// Live snapshots are wanted.
-    pub snapshots: bool,
-    /// How often, ms.
-    pub snapshot_ms: Option<f64>,
-    /// What it may use; `None` as much as it likes.
-    pub limits: Option<RawLimits>,
-    /// The shell, a path or a name.
-    pub shell: Option<String>,
-    /// The caller gave the command up before it began.
-    pub aborted: bool,
-    /// Where its tasks go.
-    pub registry: Option<Arc<Registry>>,
-    /// At its limit it moves to the background.
-    pub to_background: bool,
-    /// It is started in the background, whatever the mode.
-    pub background: bool,
-    /// How it is judged before it starts; `None` not at all.
-    pub guard: Option<Guard>,
-    /// It starts a shell of its own, whoever waits.
-    pub cold: bool,
-    /// Its shell is more than a plain one.
-    pub startup: Option<Startup>,
-    /// The user's own shell is wanted.
-    pub snapshot: Option<RawSnapshot>,
-}
-
-/// Where a snapshot of the user's own shell is taken from.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RawSnapshot {
-    /// The rc files of the user.
-    User,
-    /// This one, absolute.
-    File(String),
-}
-
-/// How commands are judged before they start.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Guard {
-    /// Rules and wrappers.
-    pub policy: Policy,
-    /// What a person would be asked about is refused.
-    pub denies_ask: bool,
-}
-
-/// Limits as given.
-#[derive(Debug)]
-pub struct RawTruncate {
-    /// `tail`, `head` or `ends`.
-    pub keep: String,
-    /// The limits by name.
-    pub max_lines: Option<f64>,
-    #[expect(missing_docs, reason = "as the contract names it")]
-    pub max_bytes: Option<f64>,
-    #[expect(missing_docs, reason = "as the contract names it")]
-    pub max_chars: Option<f64>,
-    #[expect(missing_docs, reason = "as the contract names it")]
-    pub head_bytes: Option<f64>,
-    #[expect(missing_docs, reason = "as the contract names it")]
-    pub tail_bytes: Option<f64>,
-}
-
-/// Where whole output goes, as given.
-#[derive(Debug, Default)]
-pub struct RawSpill {
-    /// A folder of the caller's.
-    pub dir: Option<String>,
-    /// The most a file may hold, bytes.
-    pub max_bytes: Option<f64>,
-    /// How old a file may become, ms.
-    pub retention_ms: Option<f64>,
-    /// The caller's artifact store says where.
-    pub allocate: bool,
-}
 
 /// A checked request.
 pub struct Request {
@@ -159,7 +54,7 @@ pub struct Request {
     #[expect(missing_docs, reason = "as in the plan")]
     pub merge: bool,
     #[expect(missing_docs, reason = "as in the plan")]
-    pub limit: Duration,
+    pub limit: Option<Duration>,
     #[expect(missing_docs, reason = "as in the plan")]
     pub grace: Duration,
     #[expect(missing_docs, reason = "as in the plan")]
@@ -172,8 +67,14 @@ pub struct Request {
     pub spill: Option<Spill>,
     /// Live output is wanted.
     pub live: bool,
+    /// The caller has its streams as such, and hears of its start and its end.
+    pub streams: Option<Streams>,
     /// Live snapshots are wanted this often.
     pub snapshots: Option<Duration>,
+    /// The caller hears when it waits for somebody.
+    pub prompts: bool,
+    /// The caller hears when it runs, and as which process.
+    pub starts: bool,
     /// Given up before it began.
     pub aborted: bool,
     /// Where its tasks go.
@@ -186,6 +87,8 @@ pub struct Request {
     pub guard: Option<Guard>,
     /// What was found out before it started: one fact a line of its outcome.
     pub notes: Vec<String>,
+    /// It runs in this terminal.
+    pub terminal: Option<Arc<Terminal>>,
     /// A shell that waits already may run it.
     pub warm: bool,
     /// What its shell reads before it and does at its end, where it is not a plain one.
@@ -236,13 +139,20 @@ impl Request {
             return Err(Error::InvalidArg(format!("cwd: {:?} holds a NUL character", raw.cwd)));
         }
         let background = raw.background || raw.mode.as_deref() == Some("background");
-        let to_background = raw.to_background && raw.registry.is_some() && !background;
+        let in_terminal = raw.terminal.is_some();
+        if in_terminal && (background || raw.stdin.is_some()) {
+            let what =
+                if background { "a task has none" } else { "what it reads is typed: use write instead of stdin" };
+            return Err(Error::InvalidArg(format!("a command in a terminal: {what}")));
+        }
+        let to_background = raw.to_background && raw.registry.is_some() && !background && !in_terminal;
         let limit = match (raw.timeout_ms, raw.mode.as_deref()) {
-            (Some(ms), _) => millis("timeoutMs", ms, 1.0, MAX_LIMIT)?,
-            (None, _) if background => DAY,
-            (None, None | Some("default")) if to_background => Duration::from_secs(120),
-            (None, None | Some("default")) => Duration::from_secs(30),
-            (None, Some("slow")) => Duration::from_secs(15 * 60),
+            (Some(ms), _) => Some(millis("timeoutMs", ms, 1.0, MAX_LIMIT)?),
+            (None, None | Some("default" | "slow")) if in_terminal => None,
+            (None, _) if background => Some(DAY),
+            (None, None | Some("default")) if to_background => Some(Duration::from_secs(120)),
+            (None, None | Some("default")) => Some(Duration::from_secs(30)),
+            (None, Some("slow")) => Some(Duration::from_secs(15 * 60)),
             (None, Some(other)) => {
                 return Err(Error::InvalidArg(format!("mode: {other:?} is not one of default, slow, background")));
             }
@@ -253,19 +163,20 @@ impl Request {
             raw.snapshot_ms.map_or(Ok(DEFAULT_SNAPSHOT), |ms| millis("snapshotIntervalMs", ms, 10.0, 60_000.0))?;
         let truncate = raw.truncate.as_ref().map_or(Ok(Truncate::default()), check_truncate)?;
         let spill = raw.spill.map(check_spill).transpose()?;
-        let environment = plan::environment(raw.host_env, raw.inherit, raw.env)?;
+        let environment = plan::environment(raw.host_env, raw.inherit, raw.env, in_terminal)?;
         let temp = environment.host_temp.as_deref().unwrap_or("/tmp").into();
         Ok(Self {
             command: raw.command,
             args: raw.args,
             cwd: raw.cwd.into(),
-            warm: !raw.cold && !environment.cold,
+            terminal: raw.terminal,
+            warm: !raw.cold && !environment.cold && !in_terminal,
             environment,
             temp,
             shell: raw.shell,
             mark: plan::next_mark(),
             umask: raw.umask & 0o777,
-            stdin: raw.stdin,
+            stdin: if raw.streams.is_some_and(|streams| streams.fed) { Some(Vec::new()) } else { raw.stdin },
             merge: raw.merge,
             limit,
             grace,
@@ -274,7 +185,10 @@ impl Request {
             sanitize: raw.sanitize,
             spill,
             live: raw.live,
+            streams: raw.streams,
             snapshots: raw.snapshots.then_some(interval),
+            prompts: raw.prompts,
+            starts: raw.starts || in_terminal || raw.streams.is_some(),
             aborted: raw.aborted,
             registry: raw.registry,
             to_background,
@@ -291,9 +205,14 @@ impl Request {
         self.to_background
     }
 
+    /// Whether its standard input is written while it runs.
+    pub fn is_fed(&self) -> bool {
+        self.streams.is_some_and(|streams| streams.fed)
+    }
+
     /// The limit that its shim keeps. At the caller's own the addon acts first where it has something else to do.
-    pub fn shim_limit(&self) -> Duration {
-        if self.may_move() { DAY } else { self.limit }
+    pub fn shim_limit(&self) -> Option<Duration> {
+        if self.may_move() { Some(DAY) } else { self.limit }
     }
 
     /// What a shim is told of it, should it be a task. `limit` `None`: a day.
@@ -359,7 +278,11 @@ fn millis(name: &str, value: f64, least: f64, most: f64) -> Result<Duration, Err
     whole(name, value, least, most).map(|ms| Duration::from_secs_f64(ms / 1000.0))
 }
 
-fn check_truncate(raw: &RawTruncate) -> Result<Truncate, Error> {
+/// What is kept of a stream.
+///
+/// # Errors
+/// [`Error::InvalidArg`] that names the limit, its value and what it may be.
+pub fn check_truncate(raw: &RawTruncate) -> Result<Truncate, Error> {
     let at_least_one = |name: &str, value: Option<f64>| value.map(|value| count(name, value, 1.0)).transpose();
     let limits = Limits {
         max_lines: at_least_one("truncate.maxLines", raw.max_lines)?,

@@ -8,18 +8,21 @@ mod guard;
 mod journal;
 mod listener;
 mod moving;
+mod replies;
 mod report;
 mod snapshots;
 mod stream;
+mod waits;
 mod warm;
 
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
 use tokio::sync::mpsc::UnboundedReceiver;
 
 pub use ending::{Driven, Unsettled};
-pub use listener::{Listener, Reply, Snapshot, aborted};
+pub use listener::{Listener, Prompt, Reply, Snapshot, aborted};
 pub use report::Rest;
 pub use warm::warm_up;
 
@@ -27,11 +30,14 @@ use crate::background::Place;
 use crate::error::Error;
 use crate::outcome::Outcome;
 use crate::plan::{self, Kind, Plan, Startup, Stdin};
+use crate::pty::{Terminal, TerminalError};
 use crate::request::Request;
 use crate::supervise::{Admission, Begun, Child, Helpers, News, Order, Slot, Started};
 use crate::{supervise, sys};
 use drive::Drive;
 
+/// For another terminal to end, when as many are open as there is room for.
+const TERMINAL_PLACE: std::time::Duration = std::time::Duration::from_secs(10);
 /// Within this time any shell has started up.
 const STARTED_UP: std::time::Duration = std::time::Duration::from_secs(10);
 
@@ -57,6 +63,8 @@ pub struct Run {
     begun: Option<(Begun, Slot)>,
     /// What its shell reads first where it starts cold, for as long as it may.
     files: Vec<sys::Shared>,
+    /// Its place among the terminals, if it has one.
+    terminal_slot: Option<Slot>,
     /// Held until a task is there that counts itself.
     _place: Option<Place>,
 }
@@ -73,7 +81,7 @@ impl Run {
         }
         let failed = |error: supervise::HelperError| Error::helper(&error, &request.command);
         let helpers = Helpers::shared().map_err(failed)?;
-        let task = if request.background && !request.aborted { request.order(Some(request.limit)) } else { None };
+        let task = if request.background && !request.aborted { request.order(request.limit) } else { None };
         let place = request.registry.as_ref().zip(task.as_ref());
         let place = place.map(|(registry, task)| registry.reserve(&task.id)).transpose()?;
         let input = match (&task, &request.stdin) {
@@ -84,9 +92,13 @@ impl Run {
         };
         let plan = plan_of(&request)?;
         let warm = warm::of(&request, &plan, helpers);
-        let order = Order { plan, script: None, task, input, warm };
-        let ready = order.warm.is_some() || request.startup.is_none();
-        let mut run = Self { request, order, helpers, begun: None, files: Vec::new(), _place: place };
+        let terminal = request.terminal.as_ref().filter(|_| !request.aborted);
+        let terminal = terminal.map(|terminal| opened(terminal)).transpose()?;
+        let order = Order { plan, script: None, task, input, warm, terminal };
+        // A terminal is made where that may take its time, and waits for a place of its own.
+        let ready = (order.warm.is_some() || request.startup.is_none()) && request.terminal.is_none();
+        let mut run =
+            Self { request, order, helpers, begun: None, files: Vec::new(), terminal_slot: None, _place: place };
         // A script is megabytes long, and not written down on the caller's thread.
         if !run.request.aborted
             && !takes_long
@@ -259,6 +271,11 @@ impl Run {
 
     async fn begin_later(&mut self) -> Result<(Begun, Slot), Error> {
         let closed = || Error::spawn("no place among the running commands", None, &self.request.command);
+        if self.request.terminal.is_some() && self.terminal_slot.is_none() {
+            let full = "as many terminals are open as this process has descriptors for; end one first";
+            let slot = Admission::shared().enter_terminal(TERMINAL_PLACE).await;
+            self.terminal_slot = Some(slot.ok_or_else(|| Error::spawn(full, None, &self.request.command))?);
+        }
         let slot = Admission::shared().enter().await.ok_or_else(closed)?;
         self.write_startup()?;
         let begun = Begun::later(self.helpers, &self.order).await;
@@ -298,6 +315,13 @@ fn is_gone(failure: &supervise::Failure) -> bool {
     failure.step == sys::LaunchStep::Exec && matches!(failure.errno, libc::ENOENT | libc::ENOTDIR)
 }
 
+/// The open end of a terminal that the command is to run in.
+fn opened(terminal: &Terminal) -> Result<Arc<OwnedFd>, Error> {
+    terminal.open()?;
+    let master = terminal.master().inspect_err(|_| terminal.take_back());
+    master.map(Arc::new).map_err(|error| TerminalError::None(error).into())
+}
+
 fn plan_of(request: &Request) -> Result<Plan, Error> {
     let shell = plan::find(request.shell.as_deref(), request.environment.host_path.as_deref(), &request.cwd)?;
     let (argv, script_at) = request.argv();
@@ -310,7 +334,8 @@ fn plan_of(request: &Request) -> Result<Plan, Error> {
         umask: request.umask,
         stdin: if request.stdin.is_some() { Stdin::Pipe } else { Stdin::Null },
         merge: request.merge,
-        limit: Some(request.shim_limit()),
+        terminal: request.terminal.as_ref().map(|terminal| terminal.size()),
+        limit: request.shim_limit(),
         grace: request.grace,
         limits: request.limits,
     };

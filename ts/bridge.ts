@@ -19,8 +19,10 @@ export interface Question<T> {
 
 type Listener = (event: NativeEvent) => void;
 
-/** What has not been answered yet. The process stays alive for it. */
+/** What has not been answered yet. */
 const pending = new Map<number, Listener>();
+/** What of it the process stays alive for. */
+const held = new Set<number>();
 /** Who hears of registries; nothing stays alive for them. */
 const watchers = new Map<number, Listener>();
 let bridge: Bridge | undefined;
@@ -31,24 +33,26 @@ export function theBridge(): Bridge {
   return bridge;
 }
 
+/** Whether the process stays alive for something that was asked and is not answered yet; it does unless told otherwise. */
+export function hold(id: number, on: boolean): void {
+  if (!pending.has(id) || held.has(id) === on) return;
+  const before = held.size;
+  if (on) held.add(id);
+  else held.delete(id);
+  if (before === 0 || held.size === 0) theBridge().hold(on);
+}
+
 /** Asks the core and resolves with its answer; an error of the core rejects as a `BashError`. */
 export function settled<T>(question: Question<T>): Promise<T> {
   const way = theBridge();
   return new Promise((resolve, reject) => {
-    if (pending.size === 0) way.hold(true);
-    let id: number;
-    try {
-      id = question.ask(way);
-    } catch (error) {
-      if (pending.size === 0) way.hold(false);
-      throw error;
-    }
+    const id = question.ask(way);
     const { signal } = question;
     const forget = signal && onAbort(signal, () => question.abort?.(way, id));
     const settle = () => {
       forget?.();
+      hold(id, false);
       pending.delete(id);
-      if (pending.size === 0) way.hold(false);
     };
     pending.set(id, (event) => {
       if (event.error) {
@@ -67,6 +71,7 @@ export function settled<T>(question: Question<T>): Promise<T> {
       settle();
       resolve(answer);
     });
+    hold(id, true);
   });
 }
 

@@ -1,17 +1,24 @@
 import type { BashResult } from '../native.cjs';
-import { refuseWindows } from './native';
+import { INNER, type Inner } from './inner';
+import { loadNative, refuseWindows } from './native';
+import { checkElsewhere } from './options';
 import { run } from './run';
 import type { BashOptions, Truncate } from './types';
 
 export type {
   BackgroundCheck,
   BackgroundTask,
+  BashPrompt,
   BashResult,
   BashSnapshot,
   BashTruncation,
   BashUsage,
   OutputChunk,
   Survivor,
+  TerminalCursor,
+  TerminalModes,
+  TerminalScreen,
+  TerminalWaited,
   Truncation,
   WarmShells,
 } from '../native.cjs';
@@ -27,6 +34,18 @@ export type {
   WrapperKind,
 } from './analysis';
 export { BashError, type BashErrorCode } from './errors';
+export type {
+  Observed,
+  ObservedBlock,
+  ObservedExit,
+  ObservedKill,
+  ObservedKind,
+  ObservedOutput,
+  ObservedStart,
+} from './observe/channels';
+export { PtySession } from './pty';
+export type { PtyEnd } from './pty-listeners';
+export type { PtyOptions, PtyWaitOptions } from './pty-options';
 export { BackgroundRegistry, defaultRegistry } from './registry';
 export { analyze, decide, safetyRules } from './safety';
 export { BashSession, type SessionResult } from './session';
@@ -60,6 +79,14 @@ refuseWindows();
 export function bash(command: string, options?: BashOptions): Promise<BashResult> {
   return run(command, options);
 }
+
+const inner: Inner = {
+  get NativeText() {
+    return loadNative().NativeText;
+  },
+  check: checkElsewhere,
+};
+Object.defineProperty(bash, INNER, { value: inner });
 
 /** The three policies for output that is too long. `tail` is the default. */
 export const TRUNCATE: { tail: Truncate; ends: Truncate; head: Truncate } = {

@@ -1,5 +1,15 @@
-import { createRequire } from 'node:module';
-import type { analyze, Bridge, decide, NativeRegistry, NativeSession, safetyRules, warmShells } from '../native.cjs';
+import type {
+  analyze,
+  Bridge,
+  decide,
+  NativeRegistry,
+  NativeSession,
+  NativeTerminal,
+  NativeText,
+  safetyRules,
+  warmShells,
+} from '../native.cjs';
+import { createRequire } from './builtins';
 import { BashError } from './errors';
 
 /** What the addon exports. */
@@ -7,6 +17,8 @@ interface Native {
   Bridge: typeof Bridge;
   NativeRegistry: typeof NativeRegistry;
   NativeSession: typeof NativeSession;
+  NativeTerminal: typeof NativeTerminal;
+  NativeText: typeof NativeText;
   analyze: typeof analyze;
   decide: typeof decide;
   safetyRules: typeof safetyRules;
@@ -30,12 +42,23 @@ export function loadNative(): Native {
   } catch (error) {
     const missing = new BashError(
       'ERR_BASH_SPAWN',
-      `agent-bash found no addon for ${process.platform} ${process.arch}; it runs on Linux (x64 and arm64, glibc and musl) and ` +
-        `macOS (x64 and arm64). Looked for: ${placesOf(error).join('; ')}. Install it again, with optional dependencies.`,
+      isBundled(error)
+        ? 'agent-bash was bundled or copied without its addon: name it as external (esbuild: --external:agent-bash; Next.js: ' +
+            'serverExternalPackages) and have all of it where the bundle runs, as docs/bundling.md of the package shows.'
+        : `agent-bash found no addon for ${process.platform} ${process.arch}; it runs on Linux (x64 and arm64, glibc and musl) and ` +
+            `macOS (x64 and arm64). Looked for: ${placesOf(error).join('; ')}. Install it again, with optional dependencies.`,
     );
     missing.cause = error;
     throw missing;
   }
+}
+
+// An ES module that a bundler has made has no file name of ours; in all others our loader is not where it was.
+function isBundled(error: unknown): boolean {
+  return (
+    typeof __filename !== 'string' ||
+    (error instanceof Error && /^Cannot find module '\.\.\/native/.test(error.message))
+  );
 }
 
 // The generated loader chains what failed at each place as the cause of the next. Its own words, and the places of builds

@@ -135,6 +135,7 @@ const CHECKS: Record<keyof BashOptions, Check> = {
   ),
   onOutput: type('function'),
   onSnapshot: type('function'),
+  onPrompt: type('function'),
   snapshotIntervalMs: type('number'),
   registry: (value, name) => {
     const handle = handleOf(value);
@@ -172,6 +173,19 @@ export function checkOptions(command: unknown, options: unknown): asserts option
   }
   const { truncate } = given as BashOptions;
   if (truncate && truncate.keep === undefined) throw invalid('truncate.keep', undefined, 'one of tail, head, ends');
+}
+
+/** Checks a command and its options for something else than the core that runs it: the ranges, too, in the core's own words. */
+export function checkElsewhere(command: unknown, options: unknown): void {
+  checkOptions(command, options);
+  if ((command as string).includes('\0')) {
+    throw new BashError('ERR_BASH_INVALID_ARG', 'the command holds a NUL character, which no shell can be given');
+  }
+  const { timeoutMs, graceMs, spill } = options;
+  if (timeoutMs !== undefined) wholeNumber(1, 86_400_000)(timeoutMs, 'timeoutMs');
+  if (graceMs !== undefined) wholeNumber(0, 15_000)(graceMs, 'graceMs');
+  const most = typeof spill === 'object' ? spill.maxBytes : undefined;
+  if (most !== undefined) wholeNumber(1, Number.MAX_SAFE_INTEGER)(most, 'spill.maxBytes');
 }
 
 const ANALYZE: Record<keyof AnalyzeOptions, Check> = {

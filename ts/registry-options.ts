@@ -1,5 +1,5 @@
 import type { NativeWait } from '../native.cjs';
-import { checkFields, invalid, isSignal, wholeNumber } from './options';
+import { type Check, checkFields, invalid, isSignal, wholeNumber } from './options';
 import type { BackgroundRegistryOptions, BackgroundWaitOptions } from './types';
 
 const MAX = Number.MAX_SAFE_INTEGER;
@@ -17,13 +17,15 @@ export function checkRegistryOptions(options: unknown): asserts options is Backg
   });
 }
 
+export const isPattern: Check = (value, name) => {
+  if (typeof value !== 'string' && !(value instanceof RegExp)) throw invalid(name, value, 'a string or a RegExp');
+};
+
 /** Checks what a wait is for; whether the engine can do the pattern is found out by the core. */
 export function checkWaitOptions(options: unknown): asserts options is BackgroundWaitOptions {
   checkFields('options', options, {
     timeoutMs: wholeNumber(0, MAX),
-    pattern: (value, name) => {
-      if (typeof value !== 'string' && !(value instanceof RegExp)) throw invalid(name, value, 'a string or a RegExp');
-    },
+    pattern: isPattern,
     port: wholeNumber(1, 65_535),
     signal: isSignal,
   });
@@ -46,12 +48,17 @@ export function toNativeWait({ timeoutMs, pattern, port, signal }: BackgroundWai
   if (timeoutMs !== undefined) wanted.timeoutMs = timeoutMs;
   if (port !== undefined) wanted.port = port;
   if (signal?.aborted) wanted.aborted = true;
-  if (typeof pattern === 'string') wanted.pattern = pattern;
-  else if (pattern !== undefined) {
-    wanted.pattern = pattern.source;
-    // What only says where to look next (g, y) or what to tell of a match (d) has no meaning here.
-    const flags = pattern.flags.replace(/[dgy]/g, '');
-    if (flags !== '') wanted.flags = flags;
-  }
+  const { source, flags } = patternOf(pattern);
+  if (source !== undefined) wanted.pattern = source;
+  if (flags !== undefined) wanted.flags = flags;
   return wanted;
+}
+
+/** A pattern as the core takes it. */
+export function patternOf(pattern: string | RegExp | undefined): { source?: string; flags?: string } {
+  if (pattern === undefined) return {};
+  if (typeof pattern === 'string') return { source: pattern };
+  // What only says where to look next (g, y) or what to tell of a match (d) has no meaning here.
+  const flags = pattern.flags.replace(/[dgy]/g, '');
+  return { source: pattern.source, ...(flags !== '' && { flags }) };
 }

@@ -1,14 +1,15 @@
-import { homedir } from 'node:os';
-import { isAbsolute, join, resolve } from 'node:path';
 import type { BackgroundCheck, BackgroundTask, NativeRegistryOptions } from '../native.cjs';
 import { settled, theBridge } from './bridge';
+import { homedir, isAbsolute, join, resolve } from './builtins';
 import { BashError } from './errors';
-import { type Handle, handleOf, keepHandle } from './handle';
+import { type Handle, handleOf, keepHandle, tasksOf } from './handle';
 import { loadNative } from './native';
+import { channels } from './observe/channels';
+import { Observer } from './observe/observer';
 import { checkOptions } from './options';
 import { type ExitListener, type OutputListener, RegistryListeners } from './registry-listeners';
 import { checkCursor, checkRegistryOptions, checkWaitOptions, nameOf, toNativeWait } from './registry-options';
-import { toNative } from './request';
+import { folder, toNative } from './request';
 import type { BackgroundRegistryOptions, BackgroundWaitOptions, BashOptions } from './types';
 
 /**
@@ -22,6 +23,7 @@ import type { BackgroundRegistryOptions, BackgroundWaitOptions, BashOptions } fr
 export class BackgroundRegistry {
   readonly #handle: Handle;
   readonly #listeners: RegistryListeners;
+  readonly #temporary: boolean;
   #closing: Promise<void> | undefined;
 
   /**
@@ -35,28 +37,38 @@ export class BackgroundRegistry {
     const native = new (loadNative().NativeRegistry)(theBridge(), toNativeOptions(options));
     const failure = native.failure();
     if (failure) throw new BashError(failure.code, failure.message, failure.errno);
-    this.#handle = { native, closed: false };
+    this.#temporary = options.dir === undefined;
     this.#listeners = new RegistryListeners(native);
+    this.#handle = { native, listeners: this.#listeners, closed: false };
     keepHandle(this, this.#handle);
   }
 
   /**
    * Starts a command and resolves once its shell runs. Its limit is 24 h, unless `timeoutMs` is given. `signal` aborts
-   * the start only, which then rejects with `ABORT_ERR`. `mode`, `onTimeout`, `registry`, `onOutput` and `onSnapshot`
-   * have no effect here: `on('output')` hears a task. Rejects as `bash()` does, and with `ERR_BASH_TOO_MANY_TASKS` when
+   * the start only, which then rejects with `ABORT_ERR`. `mode`, `onTimeout`, `registry`, `onOutput`, `onSnapshot`
+   * and `onPrompt` have no effect here: `on('output')` hears a task. Rejects as `bash()` does, and with `ERR_BASH_TOO_MANY_TASKS` when
    * `maxTasks` run already.
    */
   async start(command: string, options: BashOptions = {}): Promise<BackgroundTask> {
     const { native } = this.#open();
     checkOptions(command, options);
-    const { mode, onTimeout, registry, onOutput, onSnapshot, snapshotIntervalMs, ...rest } = options;
+    const { mode, onTimeout, registry, onOutput, onSnapshot, onPrompt, snapshotIntervalMs, ...rest } = options;
+    const observer = Observer.of('task', command, options, () => folder(options.cwd));
+    const tasks = tasksOf(this);
     const request = toNative(command, rest);
-    return settled<BackgroundTask>({
-      ask: () => native.start(...request),
-      answer: (event) => event.task,
-      signal: options.signal,
-      abort: (_, id) => native.abort(id),
-    });
+    try {
+      const task = await settled<BackgroundTask>({
+        ask: () => native.start(...request),
+        answer: (event) => event.task,
+        signal: options.signal,
+        abort: (_, id) => native.abort(id),
+      });
+      if (observer) tasks?.started(task);
+      return task;
+    } catch (error) {
+      if (error instanceof BashError) observer?.refused(error);
+      throw error;
+    }
   }
 
   /**
@@ -103,6 +115,7 @@ export class BackgroundRegistry {
   async kill(task: number | string): Promise<BackgroundCheck> {
     const { native } = this.#open();
     const name = nameOf(task);
+    this.#tellKill('kill', ({ id, pid }) => id === name || String(pid) === name);
     return settled<BackgroundCheck>({ ask: () => native.kill(name), answer: ({ check }) => check });
   }
 
@@ -154,12 +167,20 @@ export class BackgroundRegistry {
 
   async #close(): Promise<void> {
     const { native } = this.#handle;
+    if (this.#temporary) this.#tellKill('close', () => true);
     this.#handle.closed = true;
     try {
       await settled<boolean>({ ask: () => native.close(), answer: ({ closed }) => closed });
     } finally {
       // Those who listen hear how their tasks ended.
       this.#listeners.clear();
+    }
+  }
+
+  #tellKill(reason: 'kill' | 'close', which: (task: BackgroundTask) => boolean): void {
+    if (!channels.kill.hasSubscribers) return;
+    for (const task of this.#handle.native.list() ?? []) {
+      if (task.state === 'running' && which(task)) this.#listeners.observer.kill(task, reason);
     }
   }
 

@@ -1,18 +1,24 @@
-import { resolve } from 'node:path';
 import type { Bridge, NativeOptions } from '../native.cjs';
+import { resolve } from './builtins';
 import { BashError } from './errors';
 import { handleOf } from './handle';
+import type { Observer } from './observe/observer';
 import { toNativeSafety } from './safety-options';
+import { STREAMS, type Streams } from './streams';
 import type { BashOptions } from './types';
 
 /** As `Bridge.start` and `NativeRegistry.start` take it. Each key that crosses costs time, so what has its default does not. */
-export function toNative(command: string, given: BashOptions): Parameters<Bridge['start']> {
+export function toNative(
+  command: string,
+  given: BashOptions,
+  observer?: Observer | undefined,
+): Parameters<Bridge['start']> {
   return [
     prefixed(command, given.prefix),
     folder(given.cwd),
     hostEnvironment(),
     process.umask(),
-    toNativeOptions(given),
+    toNativeOptions(given, observer),
   ];
 }
 
@@ -22,8 +28,12 @@ export function prefixed(command: string, prefix: string | undefined): string {
 }
 
 /** What differs from the defaults; `null` when nothing does. */
-export function toNativeOptions(given: BashOptions): NativeOptions | null {
+export function toNativeOptions(given: BashOptions, observer?: Observer | undefined): NativeOptions | null {
   const options = optionsOf(given);
+  if (observer && given.mode !== 'background') {
+    options.starts = true;
+    if (observer.hearsOutput) options.live = true;
+  }
   return Object.keys(options).length === 0 ? null : options;
 }
 
@@ -58,9 +68,16 @@ function optionsOf(given: BashOptions): NativeOptions {
   const background = mode === 'background';
   if (given.onOutput && !background) options.live = true;
   if (given.onSnapshot && !background) options.snapshots = true;
+  if (given.onPrompt && !background) options.prompts = true;
   if (given.snapshotIntervalMs !== undefined) options.snapshotMs = given.snapshotIntervalMs;
   if (given.signal?.aborted) options.aborted = true;
   if (given.warm === false) options.cold = true;
+  const streams = (given as { [STREAMS]?: Streams })[STREAMS];
+  if (streams) {
+    options.streams = true;
+    options.bytes = streams.bytes;
+    options.fed = streams.fed;
+  }
   // An rc file is named by its path, the user's own by none.
   if (given.snapshot) options.snapshot = given.snapshot === true ? '' : resolve(given.snapshot);
   const safety = toNativeSafety(given.safety);

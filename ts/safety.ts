@@ -1,6 +1,5 @@
-import { homedir } from 'node:os';
-import { isAbsolute, resolve } from 'node:path';
 import type { Analysis, Decision, SafetyRule } from './analysis';
+import { homedir, isAbsolute, resolve } from './builtins';
 import { BashError } from './errors';
 import { loadNative } from './native';
 import { checkAnalyze, checkDecide } from './options';

@@ -1,8 +1,10 @@
-import { resolve } from 'node:path';
 import type { BashResult, NativeGiven, NativeSession } from '../native.cjs';
 import { settled, theBridge } from './bridge';
+import { resolve } from './builtins';
 import { BashError } from './errors';
+import { tasksOf } from './handle';
 import { loadNative } from './native';
+import { Observer } from './observe/observer';
 import { checkOptions } from './options';
 import { folder, hostEnvironment, prefixed, toNativeOptions } from './request';
 import { tell, withRegistry } from './run';
@@ -30,7 +32,7 @@ export class BashSession {
   readonly #native: NativeSession;
   readonly #options: BashOptions;
   readonly #hostEnvironment = hostEnvironment();
-  readonly #running = new Map<number, Promise<unknown>>();
+  readonly #running = new Map<number, { run: Promise<unknown>; observer: Observer | undefined }>();
   #closed = false;
 
   /**
@@ -70,21 +72,29 @@ export class BashSession {
     // bash can export no other name: those are given to the process itself.
     const others = Object.entries(env).filter(([name]) => !names.includes(name));
     if (others.length > 0) shared.env = { ...shared.env, ...Object.fromEntries(others) };
-    const native = toNativeOptions(withRegistry(shared));
-    const text = prefixed(command, shared.prefix);
+    const all = withRegistry(shared);
     const own = cwd === undefined ? '' : resolve(this.cwd, cwd);
+    const kind = all.mode === 'background' ? 'task' : 'session';
+    const observer = Observer.of(kind, command, options, () => own || this.cwd);
+    const tasks = observer && tasksOf(all.registry);
+    const native = toNativeOptions(all, observer);
+    const text = prefixed(command, shared.prefix);
     let id = 0;
-    const run = settled<SessionResult>({
+    const ran = settled<SessionResult>({
       ask: () => {
         id = this.#native.run(text, own, this.#hostEnvironment, process.umask(), native, toGiven(env, names));
         return id;
       },
       answer: ({ result, cwd }) => result && { ...result, cwd: cwd ?? '' },
-      meanwhile: (way, event) => tell(way, event, shared),
+      meanwhile: (way, event) => tell(way, event, shared, observer),
       signal: shared.signal,
-      abort: (way, number) => way.abort(number),
+      abort: (way, number) => {
+        way.abort(number);
+        observer?.kill('abort');
+      },
     });
-    this.#running.set(id, run);
+    const run = observer ? observer.follow(ran, tasks) : ran;
+    this.#running.set(id, { run, observer });
     try {
       return await run;
     } finally {
@@ -102,8 +112,12 @@ export class BashSession {
   async close(): Promise<void> {
     this.#closed = true;
     this.#native.close();
-    for (const id of this.#running.keys()) theBridge().abort(id);
-    await Promise.allSettled(this.#running.values());
+    const running = [...this.#running];
+    for (const [id, { observer }] of running) {
+      theBridge().abort(id);
+      observer?.kill('close');
+    }
+    await Promise.allSettled(running.map(([, { run }]) => run));
   }
 
   /** The same as `close()`. */

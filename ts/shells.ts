@@ -15,7 +15,7 @@ import type { BashOptions } from './types';
  */
 export async function warmUp(options: BashOptions = {}): Promise<boolean> {
   checkOptions('', options);
-  const { mode, registry, onTimeout, onOutput, onSnapshot, signal, ...rest } = options;
+  const { mode, registry, onTimeout, onOutput, onSnapshot, onPrompt, signal, ...rest } = options;
   const request = toNative(':', rest);
   return settled<boolean>({
     ask: (way) => way.warmUp(...request),

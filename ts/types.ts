@@ -1,4 +1,4 @@
-import type { BashSnapshot, OutputChunk } from '../native.cjs';
+import type { BashPrompt, BashSnapshot, OutputChunk } from '../native.cjs';
 import type { WrapperKind } from './analysis';
 import type { BackgroundRegistry } from './registry';
 
@@ -38,6 +38,14 @@ export interface BashOptions {
   onSnapshot?: ((snapshot: BashSnapshot) => void | Promise<void>) | undefined;
   /** How often `onSnapshot` may be called, in ms, a whole number from 10 to 60,000. Default 250. */
   snapshotIntervalMs?: number | undefined;
+  /**
+   * A command waits for somebody: called within 1 s, once for each prompt, with the process that waits for input (of its terminal, or of a pipe or FIFO
+   * that nobody else writes to), its command line, and the line that it has not ended («Password: »), `''` if there is none. Who waits is
+   * seen on Linux alone, and a command that is just slow is none; a line that plainly asks (for a password, for yes or no) is told in any case, with the shell
+   * if nobody else is seen to wait. A throw or rejection takes the listener away and is a note. Not called for what runs
+   * in the background. Default: nobody looks.
+   */
+  onPrompt?: ((prompt: BashPrompt) => void | Promise<void>) | undefined;
   /** Where tasks live: what is started in or moved to the background, and processes that a command leaves running with its output still open. Default: none, and `defaultRegistry()` for what is to go to the background. */
   registry?: BackgroundRegistry | undefined;
   /** How the command is judged before anything starts: `'default'`, by the rules as they are; `'off'`, not at all, for hosts that judge elsewhere; or what differs from the default. A denied command is `ERR_BASH_BLOCKED`. */

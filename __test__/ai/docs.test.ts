@@ -27,10 +27,21 @@ const RUNS: { steps: Step[]; printed: unknown[][] }[] = [
     printed: [['exit 3: exited'], ['It is up.']],
   },
   {
+    steps: [
+      { tool: 'terminal', call: { action: 'start', command: 'python3 -q' } },
+      { tool: 'terminal', call: { action: 'send', text: 'print(6 * 7)\n' } },
+      { tool: 'terminal', call: { action: 'wait', text: '42' } },
+      { say: 'It is 42.' },
+    ],
+    printed: [['It is 42.']],
+  },
+  { steps: [call('stty size')], printed: [['stty size'], [['30 100\r\n']]] },
+  {
     steps: [call('rm -rf /no-such-folder/cache'), call('npm publish'), { say: 'The cache is empty.' }],
     printed: [['rm -rf /no-such-folder/cache'], ['The cache is empty.']],
   },
   { steps: [call('test "$APP_USER" = ann')], printed: [['test "$APP_USER" = ann → 0']] },
+  { steps: [call('pwd')], printed: [['/usr']] },
 ];
 
 /** What the comments of a block say of ai 6. */

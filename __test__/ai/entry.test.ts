@@ -1,15 +1,16 @@
-import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
 import * as entry from 'agent-bash/ai';
 import { expect, it } from 'vitest';
+import { loadedBy } from '../support/loaded.ts';
 
 const EXPORTS = [
   'BASH_INSTRUCTIONS',
   'INTERCEPT_RULES',
   'SESSION_INSTRUCTIONS',
+  'TERMINAL_INSTRUCTIONS',
   'backgroundNotices',
   'createBashTool',
+  'createTerminalTool',
   'createToolApproval',
   'formatCheck',
   'formatResult',
@@ -21,7 +22,5 @@ it('is the same for import and require', () => {
 });
 
 it.each(['ai.mjs', 'ai.cjs'])('%s loads nothing but the main entry and Node', async (file) => {
-  const built = await readFile(join(import.meta.dirname, '../../dist', file), 'utf8');
-  const loaded = [...built.matchAll(/(?:from|require\(|import\()\s*["']([^"']+)["']/g)].map((match) => match[1]);
-  expect([...new Set(loaded)].sort()).toEqual(['agent-bash', 'node:fs', 'node:path']);
+  expect(await loadedBy(file)).toEqual(['agent-bash', 'node:crypto', 'node:fs', 'node:path', 'node:vm']);
 });

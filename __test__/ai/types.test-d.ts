@@ -11,6 +11,7 @@ import {
   type InterceptRule,
   type ToolApproval,
 } from 'agent-bash/ai';
+import { createLocalSandbox, createLocalSandboxSession } from 'agent-bash/sandbox';
 import * as ai6 from 'ai6';
 import * as ai7 from 'ai7';
 
@@ -126,3 +127,41 @@ createBashTool({ safety: { rules: { 'git-blind-add': 'ask' }, wrappers: { retry:
 createBashTool({ safety: { wrappers: { retry: 'twice' } } });
 // @ts-expect-error a level that there is not
 createToolApproval({ rules: { 'git-blind-add': 'never' } });
+
+// A sandbox of either major, or anything with `runCommand`.
+declare const published: ai7.Experimental_SandboxSession;
+declare const remote: {
+  runCommand(command: string, args?: string[], options?: { signal?: AbortSignal }): Promise<RemoteFinished>;
+  runCommand(params: RemoteParams & { detached: true }): Promise<{ cmdId: string }>;
+  runCommand(params: RemoteParams): Promise<RemoteFinished>;
+  writeFiles(
+    files: { path: string; content: string | Uint8Array }[],
+    options?: { signal?: AbortSignal },
+  ): Promise<void>;
+};
+interface RemoteParams {
+  cmd: string;
+  args?: string[];
+  cwd?: string;
+  env?: Record<string, string>;
+  sudo?: boolean;
+  detached?: boolean;
+  signal?: AbortSignal;
+}
+interface RemoteFinished {
+  exitCode: number;
+  stdout(options?: { signal?: AbortSignal }): Promise<string>;
+  stderr(options?: { signal?: AbortSignal }): Promise<string>;
+}
+createBashTool({ sandbox: published });
+createBashTool({ sandbox: remote });
+createBashTool({ sandbox: createLocalSandbox() });
+createBashTool({ perCall: ({ context }) => ({ sandbox: (context as { sandbox: typeof remote }).sandbox }) });
+export function sandboxed(model: ai7.LanguageModel) {
+  const experimental_sandbox: ai7.Experimental_SandboxSession = createLocalSandboxSession({ cwd: '/' });
+  ai7.streamText({ model, prompt, tools: { bash }, experimental_sandbox });
+  new ai7.ToolLoopAgent({ model, tools: { bash: createBashTool() } }).generate({ prompt, experimental_sandbox });
+  createBashTool({ sandbox: experimental_sandbox });
+}
+// @ts-expect-error nothing runs there
+createBashTool({ sandbox: {} });

@@ -13,6 +13,7 @@ import {
   linuxTest,
   mark,
   packageRoot,
+  processOf,
   settles,
   shimsOf,
   sleepers,
@@ -137,7 +138,10 @@ async function accountedFor(seed: number): Promise<void> {
   };
   await look();
   expect(announced.filter(({ id }) => !known.has(id))).toEqual([]);
-  await until(() => sleepers(seconds).length === 0, 'no sleeper is left');
+  await until(() => sleepers(seconds).length === 0, 'no sleeper is left').catch((error: Error) => {
+    const parents = sleepers(seconds).map((pid) => processOf(processOf(pid)?.ppid ?? 0));
+    throw new Error(`${error.message}: ${JSON.stringify(parents)}`);
+  });
   await until(() => carrying(token).length === 0, 'no process with the mark is left');
   await until(() => !helpers.some(alive), 'no helper is left');
   // A start that the end of the host has overtaken may have come true since: then it is a task as any other.

@@ -34,8 +34,9 @@ export class Program {
     this.#env = { ...process.env, XDG_STATE_HOME: this.state, NODE_OPTIONS: '', ...env };
     for (const name of ['NO_COLOR', 'FORCE_COLOR']) if (!(name in env)) delete this.#env[name];
     onTestFinished(async () => {
-      const { stdout } = await this.run('ps', '--running', '--json');
-      const ids = (JSON.parse(stdout || '[]') as { id: string }[]).map(({ id }) => id);
+      const { code, stdout } = await this.run('ps', '--running', '--json');
+      // A test may have taken from it what it needs.
+      const ids = code === 0 ? (JSON.parse(stdout) as { id: string }[]).map(({ id }) => id) : [];
       if (ids.length > 0) await this.run('kill', ...ids);
     });
   }

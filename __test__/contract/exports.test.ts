@@ -1,10 +1,24 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import ts from 'typescript';
 import { expect, test } from 'vitest';
 import { root } from './packed.ts';
 
 const require = createRequire(import.meta.url);
+
+interface Pair {
+  types: string;
+  default: string;
+}
+type Target = string | Pair | Record<string, Pair>;
+
+/** The conditions of an entry with what they lead to; a plain file is no module of ours. */
+function targets(target: Target): [string, Pair][] {
+  if (typeof target === 'string') return [];
+  if (typeof target.default === 'string') return [['both', target as Pair]];
+  return Object.entries(target as Record<string, Pair>);
+}
 
 /** The names a declaration file exports that exist at run time. */
 function declaredValues(file: string): string[] {
@@ -23,13 +37,30 @@ function declaredValues(file: string): string[] {
     .sort();
 }
 
-test.each([
-  ['agent-bash', 'index.d.ts'],
-  ['agent-bash', 'dist/index.d.cts'],
-  ['agent-bash/ai', 'dist/ai.d.mts'],
-  ['agent-bash/ai', 'dist/ai.d.cts'],
-  ['agent-bash/sandbox', 'dist/sandbox.d.mts'],
-  ['agent-bash/sandbox', 'dist/sandbox.d.cts'],
-])('%s exports what %s declares, and nothing else', (entry, file) => {
-  expect(Object.keys(require(entry)).sort()).toEqual(declaredValues(join(root, file)));
+const { exports } = require('agent-bash/package.json');
+
+/** What each entry is at run time, and the types that belong to it, under every condition. */
+const pairs = Object.entries<Target>(exports).flatMap(([path, target]) =>
+  targets(target).map(([condition, { types, default: file }]) => ({
+    entry: path.replace('.', 'agent-bash'),
+    condition,
+    types,
+    file,
+  })),
+);
+
+test.each(pairs)('$entry ($condition) exports what $types declares, and nothing else', async ({ types, file }) => {
+  const loaded = file.endsWith('.cjs') ? require(join(root, file)) : await import(pathToFileURL(join(root, file)).href);
+  expect(Object.keys(loaded).sort()).toEqual(declaredValues(join(root, types)));
+});
+
+// An ES module beside types of CommonJS, or the other way round, compiles and fails when it runs.
+test.each(pairs)('$entry ($condition) and $types are of one module system', ({ types, file }) => {
+  expect([types, file].map((name) => /\.(?:d\.)?(\w)[jt]s$/.exec(name)?.[1])).toEqual(
+    file.endsWith('.cjs') ? ['c', 'c'] : ['m', 'm'],
+  );
+});
+
+test('index.d.ts, for compilers that know no exports, says what the main entry is', () => {
+  expect(declaredValues(join(root, 'index.d.ts'))).toEqual(Object.keys(require('agent-bash')).sort());
 });

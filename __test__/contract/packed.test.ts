@@ -1,9 +1,21 @@
-import { access, constants, cp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { access, constants, cp, readdir, readFile, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Ended, type PackedProject, packedProject, root, run } from './packed.ts';
 
 let project: PackedProject;
+
+const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+
+/** The names under which users import the entries. */
+const entries = Object.entries<string | object>(manifest.exports)
+  .filter(([, target]) => typeof target === 'object')
+  .map(([path]) => path.replace('.', 'agent-bash'));
+
+/** All files that package.json leads to, as paths in the package. */
+const built = [...new Set(JSON.stringify([manifest.exports, manifest.bin]).match(/dist\/[^"]+/g))];
 
 beforeAll(async () => {
   project = await packedProject();
@@ -68,20 +80,42 @@ describe('the packages', () => {
 
   test('hold these files and no others', async () => {
     const main = await filesOf(join(project.folder, 'node_modules', 'agent-bash'));
-    const allowed =
-      /^(dist\/(cli\.mjs|index\.(cjs|d\.cts)|(ai|sandbox)\.(mjs|cjs|d\.mts|d\.cts)|[\w-]+-[\w-]{8}\.([cm]js|d\.[cm]ts))|docs\/[\w-]+\.md|node_modules\/commander\/.+|index\.d\.ts|native\.cjs|package\.json|README\.md|CHANGELOG\.md|LICENSE)$/;
-    expect(main.filter((file) => !allowed.test(file))).toEqual([]);
-    expect(main).toEqual(
-      expect.arrayContaining(['README.md', 'LICENSE', 'index.d.ts', 'native.cjs', 'dist/index.cjs']),
+    // Parts that entries share have a hash in their names; commander's files are its own matter.
+    const ours = main.filter(
+      (file) => !/^dist\/[\w-]+-[\w-]{8}\.([cm]js|d\.[cm]ts)$|^node_modules\/commander\//.test(file),
     );
+    const docs = await readdir(join(root, 'docs'));
+    expect(ours).toEqual(
+      [
+        ...built,
+        ...docs.map((name) => `docs/${name}`),
+        'CHANGELOG.md',
+        'LICENSE',
+        'LICENSE.third-party.txt',
+        'README.md',
+        'SECURITY.md',
+        'index.d.ts',
+        'native.cjs',
+        'package.json',
+      ].sort(),
+    );
+    expect(main.filter((file) => /\.map$|(^|\/)(tsconfig|\.)/.test(file))).toEqual([]);
     const platform = await filesOf(project.platform);
-    expect(platform.filter((file) => !file.endsWith('.node'))).toEqual([
-      'LICENSE',
-      'README.md',
-      'agent-bash-supervisor',
-      'package.json',
-    ]);
-    expect(platform.filter((file) => file.endsWith('.node'))).toHaveLength(1);
+    expect(platform).toEqual(
+      [
+        'LICENSE',
+        'LICENSE.third-party.txt',
+        'README.md',
+        'agent-bash-supervisor',
+        `agent-bash.${basename(project.platform).replace('agent-bash-', '')}.node`,
+        'package.json',
+      ].sort(),
+    );
+  });
+
+  test('are 5 MB to fetch at most, both together', async () => {
+    const sizes = await Promise.all([...project.tarballs.values()].map(async (file) => (await stat(file)).size));
+    expect(sizes.reduce((all, size) => all + size)).toBeLessThanOrEqual(5e6);
   });
 
   test('ask for the platform packages in their own version', async () => {
@@ -131,7 +165,7 @@ describe('in an empty project', () => {
       `import { createRequire } from 'node:module';
        const require = createRequire(import.meta.url);
        const found = {};
-       for (const entry of ['agent-bash', 'agent-bash/ai', 'agent-bash/sandbox']) {
+       for (const entry of ${JSON.stringify(entries)}) {
          const esm = await import(entry);
          const cjs = require(entry);
          const names = (module) => Object.keys(module).filter((name) => !['default', 'module.exports', '__esModule'].includes(name)).sort();
@@ -150,13 +184,44 @@ describe('in an empty project', () => {
       expect.arrayContaining(['BackgroundRegistry', 'TRUNCATE', 'bash', 'defaultRegistry']),
     );
     expect(found['agent-bash/ai'].esm).toEqual(expect.arrayContaining(['createBashTool']));
+    expect(found['agent-bash/anthropic'].esm).toEqual(['anthropicBash']);
+    expect(found['agent-bash/openai'].esm).toEqual(['agentsShell', 'openaiLocalShell', 'openaiShell']);
     expect(found['agent-bash/sandbox'].esm).toEqual(expect.arrayContaining(['createLocalSandbox']));
+    expect(found['agent-bash/render'].esm).toEqual(['renderHtml', 'renderStyles', 'renderText']);
   });
 
   test('the program runs', async () => {
     const command = ['run', 'echo hi; exit 3'];
     const ended = await run(join(project.folder, 'node_modules/.bin/agent-bash'), command, project.folder, project.env);
     expect(ended).toEqual({ code: 3, stdout: 'hi\n', stderr: '' });
+  });
+
+  test('the program knows where its parts are', async () => {
+    const file = join(project.folder, 'node_modules/.bin/agent-bash');
+    const { code, stdout } = await run(file, ['doctor', '--json'], project.folder, project.env);
+    expect(code).toBe(0);
+    const { checks } = JSON.parse(stdout) as { checks: { name: string; found: string }[] };
+    for (const name of ['addon', 'supervisor']) {
+      expect(checks.find((check) => check.name === name)?.found).toContain(basename(project.platform));
+    }
+  });
+
+  test('the program serves MCP, with no SDK installed', async () => {
+    const env = Object.fromEntries(Object.entries(project.env).filter(([, value]) => value !== undefined));
+    const transport = new StdioClientTransport({
+      command: join(project.folder, 'node_modules/.bin/agent-bash'),
+      args: ['mcp'],
+      cwd: project.folder,
+      env: env as Record<string, string>,
+    });
+    const client = new Client({ name: 'client', version: '1' });
+    await client.connect(transport);
+    try {
+      const { structuredContent } = await client.callTool({ name: 'bash', arguments: { command: 'pwd; exit 3' } });
+      expect(structuredContent).toMatchObject({ stdout: `${await realpath(project.folder)}\n`, exitCode: 3 });
+    } finally {
+      await client.close();
+    }
   });
 
   test.each([
@@ -175,6 +240,28 @@ describe('in an empty project', () => {
        main();`,
     );
     expect(ended).toEqual({ code: 0, stdout: 'hi\n', stderr: '' });
+  });
+
+  test.each([
+    ['mjs', `import { anthropicBash } from 'agent-bash/anthropic'; import { agentsShell } from 'agent-bash/openai';`],
+    [
+      'cjs',
+      `const { anthropicBash } = require('agent-bash/anthropic'); const { agentsShell } = require('agent-bash/openai');`,
+    ],
+  ])('the tools of the providers run without their packages (.%s)', async (kind, load) => {
+    const ended = await script(
+      `providers.${kind}`,
+      `${load}
+       async function main() {
+         for await (const { stdout, status } of anthropicBash().execute({ command: 'echo hi' }, { toolCallId: '1' })) {
+           if (status === 'exited') process.stdout.write(stdout);
+         }
+         const { output } = await agentsShell().run({ commands: ['echo ho'] });
+         process.stdout.write(output[0].stdout);
+       }
+       main();`,
+    );
+    expect(ended).toEqual({ code: 0, stdout: 'hi\nho\n', stderr: '' });
   });
 
   test.each([
@@ -205,13 +292,20 @@ describe('the types', () => {
   const consumer = `
     import { bash, TRUNCATE, type BashOptions, type BashResult } from 'agent-bash';
     import { createBashTool } from 'agent-bash/ai';
+    import { anthropicBash, type ProviderTool } from 'agent-bash/anthropic';
+    import { agentsShell, openaiLocalShell, openaiShell } from 'agent-bash/openai';
+    import { renderText } from 'agent-bash/render';
     import { createLocalSandbox } from 'agent-bash/sandbox';
     const options: BashOptions = { timeoutMs: 1000, truncate: TRUNCATE.tail };
     export const result: Promise<BashResult> = bash('true', options);
     export const tools = { bash: createBashTool() };
+    export const provided: ProviderTool[] = [anthropicBash(), openaiShell(), openaiLocalShell()];
+    export const ran = agentsShell().run({ commands: [] });
     export const sandbox = createLocalSandbox();
+    export const text: Promise<string> = result.then((ended) => renderText({ command: 'true', result: ended }));
     // @ts-expect-error a command is a string
     bash(1);
+    ${entries.map((entry, index) => `import * as entry${index} from '${entry}'; export { entry${index} };`).join('\n')}
     // @ts-expect-error an exit code may be null
     export const code: Promise<number> = bash('true').then((ended) => ended.exitCode);
   `;
@@ -220,6 +314,7 @@ describe('the types', () => {
     ['node16', 'node16', ['esm.mts', 'cjs.cts']],
     ['nodenext', 'nodenext', ['esm.mts', 'cjs.cts']],
     ['preserve', 'bundler', ['esm.mts', 'either.ts']],
+    ['commonjs', 'node10', ['either.ts']],
   ])('resolve with module %s, resolution %s, libraries checked too', async (module, moduleResolution, files) => {
     const { folder } = await copy(`types-${module}`);
     for (const file of files) await writeFile(join(folder, file), consumer);
@@ -272,6 +367,7 @@ describe('what is missing is named', () => {
     expect(await firstUse('agent-bash', folder)).toContain(basename(platform));
   });
 
+  // Other entries load none of the addon, or are for one client alone.
   test.each(['agent-bash', 'agent-bash/ai', 'agent-bash/sandbox'])(
     'Windows: %s says in one sentence to use WSL',
     async (entry) => {

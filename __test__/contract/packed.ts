@@ -15,10 +15,16 @@ export interface Ended {
   stderr: string;
 }
 
-/** Runs a program to its end, with nothing to read and for 50 s at most; a failure is a result. */
-export function run(file: string, args: string[], cwd: string, env: NodeJS.ProcessEnv = process.env): Promise<Ended> {
+/** Runs a program to its end, with nothing to read and for 50 s at most (`timeout`); a failure is a result. */
+export function run(
+  file: string,
+  args: string[],
+  cwd: string,
+  env: NodeJS.ProcessEnv = process.env,
+  timeout = 50_000,
+): Promise<Ended> {
   return new Promise((resolve) => {
-    const child = execFile(file, args, { cwd, env, timeout: 50_000 }, (error, stdout, stderr) => {
+    const child = execFile(file, args, { cwd, env, timeout }, (error, stdout, stderr) => {
       resolve({ code: error ? Number(error.code ?? 1) || 1 : 0, stdout, stderr });
     });
     child.stdin?.end();
@@ -40,12 +46,17 @@ export interface PackedProject {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
+/** The JavaScript file that is npm. */
+export async function npmProgram(): Promise<string> {
+  return process.env.npm_execpath ?? (await run('bash', ['-c', 'realpath "$(command -v npm)"'], root)).stdout.trim();
+}
+
 /** A PATH with bash and Node, and no cargo, cc or make on it. */
 async function bareEnvironment(folder: string): Promise<NodeJS.ProcessEnv> {
   const bin = join(folder, 'bin');
   await mkdir(bin);
   const path = (process.env.PATH ?? '').split(':');
-  for (const name of ['bash', 'sh', 'env', 'cat']) {
+  for (const name of ['bash', 'sh', 'env', 'cat', 'sleep']) {
     const at = path.map((part) => join(part, name)).find((file) => existsSync(file));
     if (at) await symlink(at, join(bin, name));
   }
@@ -68,10 +79,8 @@ export async function packedProject(): Promise<PackedProject> {
   await writeFile(join(folder, 'package.json'), JSON.stringify({ name: 'empty', private: true }));
   const bare = await bareEnvironment(base);
   // npm itself is found by its path; only what it starts sees the bare PATH.
-  const cli =
-    process.env.npm_execpath ?? (await run('bash', ['-c', 'realpath "$(command -v npm)"'], root)).stdout.trim();
   const args = ['install', '--offline', '--no-audit', '--no-fund', ...files];
-  const installed = await run(process.execPath, [cli, ...args], folder, bare);
+  const installed = await run(process.execPath, [await npmProgram(), ...args], folder, bare);
   return {
     folder,
     tarballs,

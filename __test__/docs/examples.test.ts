@@ -5,6 +5,7 @@ import { examples, page, printed, promised } from './examples.ts';
 const pages = [
   'running.md',
   'shells.md',
+  'waiting.md',
   'limits.md',
   'output.md',
   'environment.md',
@@ -12,6 +13,9 @@ const pages = [
   'background.md',
   'safety.md',
   'snapshot.md',
+  'terminals.md',
+  'rendering.md',
+  'observability.md',
 ];
 
 // Each example runs as it stands; what it prints is what the comments behind its console.log lines say.

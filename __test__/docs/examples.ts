@@ -16,6 +16,14 @@ export function source(path: string): Promise<string> {
   return readFile(join(root, path), 'utf8');
 }
 
+/** All fenced blocks of a page, with what stands behind the fence. */
+export function blocks(text: string): { kind: string; text: string }[] {
+  return [...text.matchAll(/^ *```([^\n]*)\n(.*?)^ *```$/gms)].map(([, kind = '', block = '']) => ({
+    kind,
+    text: block,
+  }));
+}
+
 /** The TypeScript examples of a page. */
 export function examples(text: string): string[] {
   return [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map((match) => match[1] ?? '');
@@ -26,12 +34,16 @@ export function promised(example: string): string[] {
   return [...example.matchAll(/console\.log\(.*\); \/\/ (.*)$/gm)].map((match) => match[1] ?? '');
 }
 
+/** An example as the ES module that Node runs. */
+export function compiled(example: string): string {
+  const compilerOptions = { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 };
+  return ts.transpileModule(example, { compilerOptions }).outputText;
+}
+
 /** Runs an example in a process of its own, where the package is found by its name; gives the lines that it prints. */
 export async function printed(example: string, temporary: string): Promise<string[]> {
-  const { outputText } = ts.transpileModule(example, {
-    compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 },
-  });
-  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', outputText], {
+  const source = compiled(example);
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', source], {
     cwd: root,
     // Colours in what Node prints would not be what the page says.
     env: { ...process.env, TMPDIR: temporary, FORCE_COLOR: undefined, NO_COLOR: '1', NODE_OPTIONS: '' },

@@ -8,6 +8,7 @@ export interface Tables {
   host: string;
   untrue: string;
   defaults: string;
+  other: string;
 }
 
 export interface NameRow {
@@ -21,6 +22,8 @@ export interface Default {
   /** null: an inherited one is taken away. */
   value: string | null;
   unless: string[];
+  /** In a terminal, too. */
+  always: boolean;
   why: string;
 }
 
@@ -59,11 +62,12 @@ export async function harmless(): Promise<{ pattern: string; example: string }[]
 
 export async function defaults(): Promise<Default[]> {
   const text = block(await source('src/plan/unattended.rs'), 'pub(super) const DEFAULTS:');
-  const each = `(?:set\\(${STRING}, ${STRING}, ${STRING}\\)|gone\\(${STRING}, ${STRING}\\)|Default \\{ name: ${STRING}, value: Some\\(${STRING}\\), unless: &\\[([^\\]]*)\\], why: ${STRING} \\})`;
-  return rows(text, each).map(([set, value, why, gone, whyGone, name, named, unless, whyNamed]) => {
-    if (set) return { name: set, value: value ?? '', unless: [], why: why ?? '' };
-    if (gone) return { name: gone, value: null, unless: [], why: whyGone ?? '' };
-    return { name: name ?? '', value: named ?? '', unless: words(unless ?? ''), why: whyNamed ?? '' };
+  const each = `(?:(set|always)\\(${STRING}, ${STRING}, ${STRING}\\)|gone\\(${STRING}, ${STRING}\\)|Default \\{\\s*name: ${STRING},\\s*value: Some\\(${STRING}\\),\\s*unless: &\\[([^\\]]*)\\],\\s*always: false,\\s*why: ${STRING},?\\s*\\})`;
+  return rows(text, each).map(([kind, set, value, why, gone, whyGone, name, named, unless, whyNamed]) => {
+    const always = kind === 'always';
+    if (set) return { name: set, value: value ?? '', unless: [], always, why: why ?? '' };
+    if (gone) return { name: gone, value: null, unless: [], always, why: whyGone ?? '' };
+    return { name: name ?? '', value: named ?? '', unless: words(unless ?? ''), always, why: whyNamed ?? '' };
   });
 }
 
@@ -99,8 +103,8 @@ async function shapes(): Promise<string> {
   );
 }
 
-async function untrue(): Promise<string> {
-  const text = /const UNTRUE: .*?=\s*\[(.*?)\];/s.exec(await source('src/plan/host.rs'))?.[1] ?? '';
+async function list(name: string): Promise<string> {
+  const text = new RegExp(`const ${name}: .*?=\\s*\\[(.*?)\\];`, 's').exec(await source('src/plan/host.rs'))?.[1] ?? '';
   return words(text).map(code).join(', ');
 }
 
@@ -118,12 +122,14 @@ export async function tables(): Promise<Tables> {
     harmless: (await harmless()).map(({ pattern }) => code(pattern)).join(', '),
     shapes: await shapes(),
     host: await host(),
-    untrue: await untrue(),
+    untrue: await list('UNTRUE'),
+    other: await list('OTHER_TERMINAL'),
     defaults: lines(
-      ['variable', 'value', 'why'],
-      (await defaults()).map(({ name, value, unless, why }) => [
+      ['variable', 'value', 'in a terminal', 'why'],
+      (await defaults()).map(({ name, value, unless, always, why }) => [
         code(name),
         value === null ? 'taken away' : value === '' ? 'empty' : code(value),
+        always ? 'too' : '',
         unless.length === 0 ? why : `${why}; not where \`env\` sets ${unless.map(code).join(' or ')}`,
       ]),
     ),

@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test, vi } from 'vitest';
-import { processesIn, start, temporaryFolder } from './support.ts';
+import { nothingIn, start, temporaryFolder } from './support.ts';
 
 const execute = promisify(execFile);
 const ESCAPE = '\u001b';
@@ -54,7 +54,7 @@ describe('the repair', () => {
     }
     expect(code).toBe(0);
     expect(stdout).not.toContain(ESCAPE);
-    expect(await processesIn(run.temporary)).toEqual([]);
+    await nothingIn(run.temporary);
     expect((await readdir(run.temporary)).filter((name) => name.startsWith('coding-agent-'))).toEqual([]);
   });
 
@@ -96,7 +96,7 @@ describe('an interruption', () => {
     expect(end.stdout).toMatch(/^✗ interrupted$/m);
     expect(end.stdout).not.toMatch(/orders come out too low/);
     expect(end.stderr).toBe('');
-    expect(await processesIn(run.temporary)).toEqual([]);
+    await nothingIn(run.temporary);
     expect((await readdir(run.temporary)).filter((name) => name.startsWith('coding-agent-'))).toEqual([]);
   });
 
@@ -105,7 +105,7 @@ describe('an interruption', () => {
     await run.until(/in the background · pid \d+/);
     run.child.kill('SIGTERM');
     expect((await run.ended).code).toBe(143);
-    expect(await processesIn(run.temporary)).toEqual([]);
+    await nothingIn(run.temporary);
   });
 
   test('by a reader that goes away ends it too', async () => {
@@ -113,7 +113,7 @@ describe('an interruption', () => {
     await run.until(/⋯ .*month \d+ of 12/);
     run.child.stdout?.destroy();
     expect((await run.ended).code).toBe(1);
-    expect(await processesIn(run.temporary)).toEqual([]);
+    await nothingIn(run.temporary);
   });
 });
 

@@ -4,6 +4,7 @@ import { mkdtemp, readdir, readlink, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { until } from '../support/until.ts';
 
 /** The folder of the example. */
 export const EXAMPLE = join(import.meta.dirname, '../../examples/coding-agent');
@@ -72,7 +73,7 @@ export async function start(args: string[], env: Record<string, string> = {}, cw
 }
 
 /** Pids of processes that work in a folder or below it (Linux; elsewhere none is ever found). */
-export async function processesIn(folder: string): Promise<number[]> {
+async function processesIn(folder: string): Promise<number[]> {
   const found: number[] = [];
   for (const name of await readdir('/proc').catch(() => [])) {
     if (!/^\d+$/.test(name)) continue;
@@ -80,4 +81,9 @@ export async function processesIn(folder: string): Promise<number[]> {
     if (cwd.startsWith(folder)) found.push(Number(name));
   }
   return found;
+}
+
+/** Resolves when none does. The helpers of a host that has ended take a moment to see it and to clean up behind it. */
+export async function nothingIn(folder: string): Promise<void> {
+  await until(async () => (await processesIn(folder)).length === 0, `no process works in ${folder} any more`);
 }

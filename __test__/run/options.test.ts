@@ -1,6 +1,5 @@
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
-import * as entry from 'agent-bash';
 import { type BashOptions, bash, TRUNCATE } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
 import { folder, hostResult, rejection, settles, testBut } from '../support/index.ts';
@@ -15,11 +14,6 @@ describe('exports', () => {
       ends: { keep: 'ends', maxBytes: 131_072, headBytes: 4_096, tailBytes: 4_096 },
       head: { keep: 'head', maxChars: 30_000 },
     });
-  });
-
-  test('of later versions are absent', () => {
-    const later = ['PtySession'];
-    for (const name of later) expect(entry).not.toHaveProperty(name);
   });
 
   testBut(['cold', 'warm', 'session'], 'what is imported is the way itself')(
@@ -98,6 +92,7 @@ describe('wrong types and values: a rejection with ERR_BASH_INVALID_ARG, never a
     ],
     ['onOutput', [7, 'print', null, {}, true]],
     ['onSnapshot', [7, 'print', null, {}, true]],
+    ['onPrompt', [7, 'print', null, {}, true]],
     ['snapshotIntervalMs', [9, 60_001, 10.5, '250', null, Number.NaN]],
     ['shell', [7, null, true, {}, []]],
     ['args', [7, 'one', null, {}, [7], ['a\0b'], [null]]],

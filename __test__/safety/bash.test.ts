@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BashError, type BashOptions, bash } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
@@ -49,6 +49,21 @@ describe('bash() refuses what is denied, before anything starts', () => {
     expect((await refusal(`rm -rf '${cwd}'`, { cwd })).code).toBe('ERR_BASH_BLOCKED');
     expect((await bash('rm -rf "$D"', { cwd, env: { D: 'nothing-there' } })).exitCode).toBe(0);
     expect(existsSync(cwd)).toBe(true);
+  });
+
+  test('what was harmless once is judged again where anything else has changed', async () => {
+    const cwd = folder();
+    const known = 'git push $WHERE';
+    const harmless = { cwd, env: { WHERE: 'nowhere' } };
+    for (let time = 0; time < 3; time++) expect((await bash(known, harmless)).status).toBe('exited');
+    expect((await refusal(known, { cwd, env: { WHERE: '--force' } })).code).toBe('ERR_BASH_BLOCKED');
+    const off = { rules: { 'git-force-push': 'off' } } as const;
+    for (let time = 0; time < 3; time++) await bash('git push --force', { cwd, safety: off });
+    expect((await refusal('git push --force', { cwd })).code).toBe('ERR_BASH_BLOCKED');
+    const elsewhere = folder();
+    for (let time = 0; time < 3; time++) await bash(`rm -rf ${cwd}/`, { cwd: elsewhere });
+    mkdirSync(cwd, { recursive: true });
+    expect((await refusal(`rm -rf ${cwd}/`, { cwd })).code).toBe('ERR_BASH_BLOCKED');
   });
 
   test('what it reads on its standard input counts where a shell runs that', async () => {

@@ -40,7 +40,7 @@ test('a local sandbox has the contract’s shape', () => {
 });
 
 test('the entry exports what this version has, and no more', () => {
-  expect(Object.keys(entry)).toEqual(['createLocalSandbox']);
+  expect(Object.keys(entry)).toEqual(['createLocalSandbox', 'createLocalSandboxSession']);
 });
 
 test('a detached command is typed by the literal that asks for it', async () => {

@@ -10,7 +10,7 @@ const page = await readFile(join(root, 'docs/sandbox.md'), 'utf8');
 const examples = [...page.matchAll(/^```js\n(.*?)^```$/gms)].map((match) => match[1] ?? '');
 
 test('the page has examples', () => {
-  expect(examples.length).toBe(3);
+  expect(examples.length).toBe(5);
 });
 
 // Each example runs as it stands; what it prints is what the comments behind its console.log lines say.

@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { bash } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
 import { folder, timed } from '../support/index.ts';
 import { session, WAYS } from './support.ts';
@@ -90,4 +91,13 @@ describe.each(WAYS)('large state in a session, %s', (_, way) => {
     );
     expect((await one.run('deep; set -- $line; echo $#')).stdout).toBe('deep\n50000\n');
   });
+});
+
+test('hundreds of commands that each change the state, and then a large one, hold nothing up', async () => {
+  const one = session();
+  for (let n = 0; n < 320; n++) await one.run(`v=${n}`);
+  for (let n = 0; n < 3; n++) await one.run(`big=$(printf '%0400000d' ${n})`);
+  expect((await one.run('echo $v ${#big}')).stdout).toBe('319 400000\n');
+  // What is asked of the helpers from now on is answered, too.
+  expect((await bash('echo on')).stdout).toBe('on\n');
 });

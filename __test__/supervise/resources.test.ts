@@ -9,7 +9,10 @@ interface Counts {
   helperDescriptors: number;
 }
 
-/** Counts of a host before and after some source, once everything of it is warm and has come to rest. */
+/**
+ * Counts of a host before and after some source, once everything of it is warm and has come to rest. A waiting shell that was heard of has descriptors
+ * here until it is used: an abort can leave two such, so two commands at a time go on until those are used up.
+ */
 function counts(source: string): Promise<[Counts, Counts]> {
   return hostResult(`
     import { readdirSync, readFileSync } from 'node:fs';
@@ -27,7 +30,7 @@ function counts(source: string): Promise<[Counts, Counts]> {
         children: mine.length, helperDescriptors: mine.reduce((sum, { pid }) => sum + size('/proc/' + pid + '/fd'), 0),
       };
     };
-    const settled = async (good) => { let now = count(); for (let n = 0; n < 300 && !good(now); n++) { await sleep(20); now = count(); } return now; };
+    const settled = async (good) => { let now = count(); for (let n = 0; n < 300 && !good(now); n++) { await Promise.all([bash('true'), bash('true')]); await sleep(20); now = count(); } return now; };
     const run = async (n, make) => { for (let done = 0; done < n; done += 20) await Promise.all(Array.from({ length: 20 }, (_, i) => make(done + i))); };
     await run(200, () => bash('true'));
     await sleep(1_000);

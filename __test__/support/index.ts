@@ -11,6 +11,7 @@ export * from './environment.ts';
 export * from './folder.ts';
 export * from './host.ts';
 export * from './processes.ts';
+export * from './program.ts';
 export * from './rejection.ts';
 export * from './text.ts';
 export * from './until.ts';

@@ -7,6 +7,7 @@
 //! - `paced N MS COMMAND` (tab-separated): the same with a pause of MS milliseconds before each run of `bash -c COMMAND`.
 //! - `drain FILE SIZE COMMAND` (tab-separated): `bash -c COMMAND` through a 1 MiB pipe into FILE, at most SIZE bytes
 //!   a read; answers nanoseconds and bytes.
+//! - `terminal COMMAND` (tab-separated): `bash -c COMMAND` in a pseudo-terminal, read and forgotten; answers nanoseconds and bytes.
 //!
 //! `argv[1]` is the bash to start; its environment is the one this program was started with.
 #![no_main]
@@ -55,12 +56,17 @@ unsafe extern "C" {
     fn write(descriptor: c_int, buffer: *const c_void, length: usize) -> isize;
     fn close(descriptor: c_int) -> c_int;
     fn waitpid(pid: c_int, status: *mut c_int, options: c_int) -> c_int;
+    fn posix_openpt(flags: c_int) -> c_int;
+    fn grantpt(descriptor: c_int) -> c_int;
+    fn unlockpt(descriptor: c_int) -> c_int;
+    fn ptsname(descriptor: c_int) -> *const c_char;
     fn clock_gettime(clock: c_int, time: *mut Timespec) -> c_int;
 }
 
 const F_SETFD: c_int = 2;
 const FD_CLOEXEC: c_int = 1;
 const O_WRONLY: c_int = 1;
+const O_RDWR: c_int = 2;
 const MIB: usize = 1 << 20;
 
 #[cfg(target_os = "linux")]
@@ -69,6 +75,7 @@ mod os {
     pub const CLOCK_MONOTONIC: i32 = 1;
     pub const CREATE_TRUNCATE: i32 = 0o100 | 0o1000;
     pub const F_SETPIPE_SZ: Option<i32> = Some(1031);
+    pub const O_NOCTTY: i32 = 0o400;
 }
 #[cfg(target_os = "macos")]
 mod os {
@@ -76,6 +83,7 @@ mod os {
     pub const CLOCK_MONOTONIC: i32 = 6;
     pub const CREATE_TRUNCATE: i32 = 0x200 | 0x400;
     pub const F_SETPIPE_SZ: Option<i32> = None;
+    pub const O_NOCTTY: i32 = 0x20000;
 }
 
 fn check(what: &str, code: c_int) {
@@ -118,12 +126,25 @@ struct Baseline {
 
 impl Baseline {
     fn start(&self, command: &CString, stdout: c_int, stderr: c_int) -> c_int {
+        self.start_on(c"/dev/null".as_ptr(), 0, command, stdout, stderr)
+    }
+
+    /// Opens `stdin` before the other two are looked at: they may be 0, the same. What is opened to be read and written, and is a
+    /// terminal, controls the session.
+    fn start_on(
+        &self,
+        stdin: *const c_char,
+        flags: c_int,
+        command: &CString,
+        stdout: c_int,
+        stderr: c_int,
+    ) -> c_int {
         let mut actions: Opaque = [0; 64];
         let mut pid = 0;
         let argv = [c"bash".as_ptr(), c"-c".as_ptr(), command.as_ptr(), std::ptr::null()];
         unsafe {
             posix_spawn_file_actions_init(&mut actions);
-            posix_spawn_file_actions_addopen(&mut actions, 0, c"/dev/null".as_ptr(), 0, 0);
+            posix_spawn_file_actions_addopen(&mut actions, 0, stdin, flags, 0);
             posix_spawn_file_actions_adddup2(&mut actions, stdout, 1);
             posix_spawn_file_actions_adddup2(&mut actions, stderr, 2);
             let code = posix_spawn(&mut pid, self.bash.as_ptr(), &actions, &self.attributes, argv.as_ptr(), environ);
@@ -193,6 +214,28 @@ impl Baseline {
         Self::reap(pid);
         (now() - started, total)
     }
+
+    /// A terminal gives a page at a time, however large the read is.
+    fn terminal(&mut self, command: &CString) -> (i64, usize) {
+        let started = now();
+        let (master, name) = unsafe {
+            let master = posix_openpt(O_RDWR | os::O_NOCTTY);
+            check("posix_openpt", c_int::from(master < 0));
+            fcntl(master, F_SETFD, FD_CLOEXEC);
+            check("grantpt", grantpt(master));
+            check("unlockpt", unlockpt(master));
+            (master, ptsname(master))
+        };
+        let pid = self.start_on(name, O_RDWR, command, 0, 0);
+        let mut total = 0;
+        // The end is an error on Linux, and nothing on macOS.
+        while let Ok(length @ 1..) = usize::try_from(unsafe { read(master, self.buffer.as_mut_ptr().cast(), MIB) }) {
+            total += length;
+        }
+        unsafe { close(master) };
+        Self::reap(pid);
+        (now() - started, total)
+    }
 }
 
 fn text(value: &str) -> CString {
@@ -231,6 +274,10 @@ extern "C" fn main(_count: c_int, arguments: *const *const c_char) -> c_int {
             (Some("drain"), Some(path), Some(size), Some(command)) => {
                 let size = size.parse().expect("a size");
                 let (time, bytes) = baseline.drain(&text(path), size, &text(command));
+                format!("{time} {bytes}")
+            }
+            (Some("terminal"), Some(command), None, None) => {
+                let (time, bytes) = baseline.terminal(&text(command));
                 format!("{time} {bytes}")
             }
             _ => panic!("unknown request: {line}"),

@@ -55,6 +55,12 @@ export class Baseline {
     return ns / 1e6;
   }
 
+  /** Milliseconds for the whole output of `bash -c command` in a pseudo-terminal, and how many bytes that was. */
+  async terminal(command) {
+    const [ns, bytes] = await this.#ask('terminal', command);
+    return { total: ns / 1e6, bytes };
+  }
+
   async stop() {
     if (this.#child.exitCode !== null) return;
     this.#child.stdin.end();

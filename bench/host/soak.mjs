@@ -1,8 +1,9 @@
 // 5,000 commands of all kinds in one process, and what is left of them.
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { atRest, withTemporary } from './held.mjs';
 
 /** How many run at a time. */
 const WIDTH = 24;
@@ -88,58 +89,6 @@ async function run(count) {
   return wrong;
 }
 
-function stat(pid) {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const [state, ppid] = text.slice(text.lastIndexOf(')') + 2).split(' ');
-    return [{ pid: Number(pid), state, ppid: Number(ppid) }];
-  } catch {
-    return [];
-  }
-}
-
-const entries = (path) => {
-  try {
-    return readdirSync(path).length;
-  } catch {
-    return 0;
-  }
-};
-
-/** What this process holds now, with its helpers. */
-function held() {
-  const all = readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap(stat);
-  const below = new Set([process.pid]);
-  for (let size = 0; size !== below.size; ) {
-    size = below.size;
-    for (const { pid, ppid } of all) if (below.has(ppid)) below.add(pid);
-  }
-  const mine = all.filter(({ pid }) => below.has(pid) && pid !== process.pid);
-  return {
-    descriptors: entries('/proc/self/fd'),
-    helperDescriptors: mine.reduce((sum, { pid }) => sum + entries(`/proc/${pid}/fd`), 0),
-    threads: entries('/proc/self/task'),
-    processes: mine.length,
-    zombies: mine.filter(({ state }) => state === 'Z').length,
-    files: readdirSync(tmpdir(), { recursive: true, withFileTypes: true }).filter((entry) => !entry.isDirectory())
-      .length,
-  };
-}
-
-/** Once everything has come to rest, or does not. */
-async function atRest(good) {
-  let now = held();
-  for (let n = 0; n < 500 && !good(now); n++) {
-    await sleep(20);
-    now = held();
-  }
-  for (let n = 0; n < 4; n++) globalThis.gc?.();
-  const { rss, heapTotal } = process.memoryUsage();
-  return { ...now, resident: rss, heap: heapTotal };
-}
-
 /**
  * Brings V8's young generation to its full size, some 30 MB, which it keeps: it would do so by itself at some moment of any long run,
  * and that is not what is looked for.
@@ -149,11 +98,8 @@ function stretchHeap() {
 }
 
 /** `warmUp` commands that count for nothing, then `count`; what was held before and after, and what went wrong. */
-export async function soak(warmUp, count) {
-  const temporary = mkdtempSync(join(tmpdir(), 'agent-bash-soak-'));
-  const saved = process.env.TMPDIR;
-  process.env.TMPDIR = temporary;
-  try {
+export function soak(warmUp, count) {
+  return withTemporary(async () => {
     const early = await run(warmUp);
     stretchHeap();
     await sleep(1_000);
@@ -164,9 +110,5 @@ export async function soak(warmUp, count) {
     const keys = Object.keys(before).filter((key) => key !== 'resident' && key !== 'heap');
     const after = await atRest((now) => keys.every((key) => key === 'files' || now[key] <= before[key]));
     return { before, after, total, wrong };
-  } finally {
-    if (saved === undefined) delete process.env.TMPDIR;
-    else process.env.TMPDIR = saved;
-    rmSync(temporary, { recursive: true, force: true, maxRetries: 5 });
-  }
+  });
 }

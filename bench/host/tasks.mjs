@@ -6,6 +6,7 @@ import { background } from './background.mjs';
 import { Meter } from './meter.mjs';
 import { paced } from './paced.mjs';
 import { soak } from './soak.mjs';
+import { terminals } from './terminals.mjs';
 
 const loaded = new Map();
 const ballast = [];
@@ -118,4 +119,4 @@ function openDescriptors() {
   return readdirSync('/dev/fd').length;
 }
 
-export const tasks = { environment, latency, block, grow, output, crowd, ...background, paced, soak };
+export const tasks = { environment, latency, block, grow, output, crowd, ...background, paced, soak, ...terminals };

@@ -27,6 +27,12 @@ impl Pattern {
         };
         Regex::with_flags(source, flags.as_str()).map(Self).map_err(invalid)
     }
+
+    /// Where it is in a text first, bytes.
+    #[must_use]
+    pub fn find(&self, text: &str) -> Option<std::ops::Range<usize>> {
+        self.0.find(text).map(|found| found.range())
+    }
 }
 
 /// Looks for a pattern in what was not looked at yet.

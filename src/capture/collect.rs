@@ -90,6 +90,11 @@ impl Capture {
         Self { cleaner: Cleaner::new(sanitize), store, ended: false }
     }
 
+    /// From here on text stands for the bytes themselves, each a character from U+0000 to U+00FF; with `sanitize` `None`.
+    pub fn keep_bytes(&mut self) {
+        self.cleaner.keep_bytes();
+    }
+
     /// Takes the next bytes of the stream.
     pub fn push(&mut self, bytes: &[u8]) {
         let store = &mut self.store;
@@ -171,6 +176,11 @@ impl Capture {
         let room = max_bytes - (pending.len() - skip);
         let from = delivered.ceil_char_boundary(delivered.len().saturating_sub(if skip > 0 { 0 } else { room }));
         format!("{}{}", &delivered[from..], &pending[skip..])
+    }
+
+    /// How many lines were finished.
+    pub fn lines(&self) -> u64 {
+        self.store.newlines
     }
 
     /// The unfinished line as it would be shown now, '' when the last one is finished; at most its last 128 KiB.

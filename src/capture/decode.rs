@@ -10,6 +10,8 @@ pub(super) struct Decoder {
     held: [u8; 4],
     len: usize,
     replaced: u64,
+    /// Each byte is a character of its own, U+0000 to U+00FF, and nothing is ever invalid.
+    bytes: bool,
     /// Text with replacements, kept for its capacity.
     mended: String,
 }
@@ -20,12 +22,20 @@ impl Decoder {
         self.replaced
     }
 
+    /// From here on text stands for the bytes themselves: see `bytes`.
+    pub(super) fn keep_bytes(&mut self) {
+        self.bytes = true;
+    }
+
     /// The bytes of an unfinished character, at most three.
     pub(super) fn held(&self) -> &[u8] {
         &self.held[..self.len]
     }
 
     pub(super) fn push(&mut self, mut bytes: &[u8], emit: &mut dyn FnMut(&str)) {
+        if self.bytes {
+            return self.spell(bytes, emit);
+        }
         while self.len > 0 {
             let Some((&byte, rest)) = bytes.split_first() else { return };
             self.held[self.len] = byte;
@@ -68,6 +78,13 @@ impl Decoder {
             self.replaced += 1;
             emit("\u{FFFD}");
         }
+    }
+
+    fn spell(&mut self, bytes: &[u8], emit: &mut dyn FnMut(&str)) {
+        self.mended.clear();
+        self.mended.extend(bytes.iter().copied().map(char::from));
+        emit(&self.mended);
+        self.mended.clear();
     }
 
     fn mend(&mut self, bytes: &[u8], emit: &mut dyn FnMut(&str)) {
@@ -131,6 +148,19 @@ mod tests {
         assert_eq!(decode([&b"a\xe2\x80"[..]]), ("a\u{FFFD}".into(), 1));
         assert_eq!(decode([&b"\xf0\x9f"[..], b"z"]), ("\u{FFFD}z".into(), 1));
         assert_eq!(decode([&b"\xe2"[..], b"\xe2\x80\x94"]), ("\u{FFFD}—".into(), 1));
+    }
+
+    #[test]
+    fn kept_bytes_are_a_character_each() {
+        let all: Vec<u8> = (0..=255).collect();
+        let (mut decoder, mut out) = (Decoder::default(), String::new());
+        decoder.keep_bytes();
+        for piece in all.chunks(7) {
+            decoder.push(piece, &mut |text| out.push_str(text));
+        }
+        decoder.end(&mut |text| out.push_str(text));
+        assert_eq!(out.chars().map(|char| char as u32).collect::<Vec<_>>(), (0..=255).collect::<Vec<_>>());
+        assert_eq!(decoder.replaced(), 0);
     }
 
     fn hostile() -> impl Strategy<Value = Vec<u8>> {

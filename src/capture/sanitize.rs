@@ -70,6 +70,11 @@ impl Cleaner {
         Self { decoder: Decoder::default(), body }
     }
 
+    /// From here on text stands for the bytes themselves, each a character from U+0000 to U+00FF. For rules `None` alone.
+    pub fn keep_bytes(&mut self) {
+        self.decoder.keep_bytes();
+    }
+
     /// Takes the next bytes and hands on the text that is ready: all but the unfinished line with
     /// [`Progress::Collapse`], everything else at once.
     pub fn push(&mut self, bytes: &[u8], sink: Sink<'_>) {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use napi::bindgen_prelude::Function;
+use napi::bindgen_prelude::{Function, Uint8Array};
 use napi::{Env, Result};
 use napi_derive::napi;
 
@@ -78,10 +78,22 @@ impl Bridge {
         self.calls.reply(id, Reply::Heard(failure));
     }
 
+    /// The next bytes of the standard input of a command with `NativeOptions.fed`, answered by `fed`; none is their end.
+    #[napi]
+    pub fn feed(&self, id: u32, bytes: Option<Uint8Array>) {
+        self.calls.reply(id, Reply::Feed(bytes.map(|bytes| bytes.to_vec())));
+    }
+
     /// The listener has taken the last snapshot, or has failed with this error.
     #[napi]
     pub fn seen(&self, id: u32, failure: Option<String>) {
         self.calls.reply(id, Reply::Seen(failure));
+    }
+
+    /// The listener has heard that the command waits, or has failed with this error.
+    #[napi]
+    pub fn prompted(&self, id: u32, failure: Option<String>) {
+        self.calls.reply(id, Reply::Prompted(failure));
     }
 
     /// A stream goes to `path`, known as `artifact`, or nowhere because of `failure`.

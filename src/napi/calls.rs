@@ -96,6 +96,11 @@ impl Calls {
         }
     }
 
+    /// What has begun; why it could not is the last word on it.
+    pub fn begun<T>(self: &Arc<Self>, id: u32, begun: Result<T, Error>) -> Option<T> {
+        begun.map_err(|error| self.teller(id).tell(failed(error))).ok()
+    }
+
     /// The registry that a command is to use; an error when it was closed.
     pub fn registry_of(&self, native: &NativeRequest) -> Result<Option<Arc<Registry>>, Error> {
         let Some(number) = native.options.registry else { return Ok(None) };
@@ -111,13 +116,7 @@ impl Calls {
             let start = Start::begin(raw)?;
             Ok((start.runtime()?, start))
         });
-        let (runtime, run) = match begun {
-            Ok(run) => run,
-            Err(error) => {
-                self.teller(id).tell(failed(error));
-                return id;
-            }
-        };
+        let Some((runtime, run)) = self.begun(id, begun) else { return id };
         let (reply, inbox) = unbounded_channel();
         let teller = self.teller(id);
         self.call(id, runtime, Some(reply), None, async move {
@@ -138,13 +137,7 @@ impl Calls {
     /// Has a shell wait for commands like this one; the answer is whether one does.
     pub fn warm_up(self: &Arc<Self>, native: NativeRequest) -> u32 {
         let id = self.number();
-        let runtime = match Run::anywhere() {
-            Ok(runtime) => runtime,
-            Err(error) => {
-                self.teller(id).tell(failed(error));
-                return id;
-            }
-        };
+        let Some(runtime) = self.begun(id, Run::anywhere()) else { return id };
         self.call(id, runtime, None, None, async move {
             let waits = match request_of(native.into()).await {
                 Ok(request) => warm_up(request).await,

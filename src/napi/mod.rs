@@ -3,15 +3,21 @@
 mod bridge;
 mod calls;
 mod events;
+mod offers;
+mod prompt;
 mod registry;
 mod request;
 mod result;
 mod safety;
 mod session;
 mod shells;
+mod terminal;
+mod text;
 
 pub use bridge::Bridge;
 pub use events::{NativeEvent, NativeGrowth};
+pub use offers::{NativeOffers, offers};
+pub use prompt::BashPrompt;
 pub use registry::{NativeRegistry, NativeRegistryOptions, NativeWait};
 pub use request::{NativeOptions, NativeRequest, NativeSpill, NativeTruncate};
 pub use result::{
@@ -21,3 +27,5 @@ pub use result::{
 pub use safety::{NativeSafety, analyze, decide, safety_rules};
 pub use session::{NativeGiven, NativeSession};
 pub use shells::{WarmShells, warm_shells};
+pub use terminal::{NativeTerminal, TerminalCursor, TerminalModes, TerminalScreen, TerminalWaited};
+pub use text::{NativeText, NativeTextEnd};

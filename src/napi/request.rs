@@ -5,7 +5,7 @@ use napi_derive::napi;
 
 use super::safety::NativeSafety;
 use crate::plan::{Inherit, RawLimits};
-use crate::request::{self, RawOptions, RawSnapshot, RawSpill, RawTruncate};
+use crate::request::{self, RawOptions, RawSnapshot, RawSpill, RawTruncate, Streams};
 
 /// One command, as it was given to `Bridge.start`: one by one, since every property of an object costs time to cross.
 pub struct NativeRequest {
@@ -59,10 +59,20 @@ pub struct NativeOptions {
     pub no_spill: Option<bool>,
     /// Live output is wanted.
     pub live: Option<bool>,
+    /// The caller has the streams of the command as such: `started` and `over` are told.
+    pub streams: Option<bool>,
+    /// With `streams` and `raw`: live output is bytes, each a character from U+0000 to U+00FF.
+    pub bytes: Option<bool>,
+    /// With `streams`: its standard input is written by `Bridge.feed`.
+    pub fed: Option<bool>,
     /// Live snapshots are wanted.
     pub snapshots: Option<bool>,
     /// How often, ms.
     pub snapshot_ms: Option<f64>,
+    /// The caller hears when it waits for somebody.
+    pub prompts: Option<bool>,
+    /// The caller hears when it runs, and as which process.
+    pub starts: Option<bool>,
     /// What it may use.
     pub limits: Option<NativeLimits>,
     /// The shell.
@@ -160,8 +170,11 @@ impl From<NativeRequest> for RawOptions {
             sanitize: request::sanitize(!is(given.raw), !is(given.keep_ansi), is(given.keep_progress)),
             spill,
             live: is(given.live),
+            streams: is(given.streams).then(|| Streams { bytes: is(given.bytes), fed: is(given.fed) }),
             snapshots: is(given.snapshots),
             snapshot_ms: given.snapshot_ms,
+            prompts: is(given.prompts),
+            starts: is(given.starts),
             limits: given.limits.map(RawLimits::from),
             shell: given.shell,
             aborted: is(given.aborted),
@@ -172,6 +185,7 @@ impl From<NativeRequest> for RawOptions {
             guard: None,
             cold: is(given.cold),
             startup: None,
+            terminal: None,
             snapshot: given
                 .snapshot
                 .map(|file| if file.is_empty() { RawSnapshot::User } else { RawSnapshot::File(file) }),

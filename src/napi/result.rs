@@ -217,7 +217,7 @@ impl From<Outcome> for BashResult {
             signal: outcome.signal,
             pid: outcome.pid,
             duration_ms: millis(outcome.duration),
-            timeout_ms: Some(millis(outcome.limit)),
+            timeout_ms: outcome.limit.map(millis),
             truncation: BashTruncation { stdout, stderr },
             background: outcome.background.map(|(task, store)| BackgroundTask::of(task, &store)),
             survivors: outcome.survivors.into_iter().map(Survivor::from).collect(),

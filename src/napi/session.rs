@@ -66,13 +66,8 @@ impl NativeSession {
     #[napi]
     pub fn reset(&self) -> u32 {
         let id = self.calls.number();
-        let (turn, runtime) = match self.session.enter().and_then(|turn| Ok((turn, Run::anywhere()?))) {
-            Ok(entered) => entered,
-            Err(error) => {
-                self.calls.teller(id).tell(failed(error));
-                return id;
-            }
-        };
+        let entered = self.session.enter().and_then(|turn| Ok((turn, Run::anywhere()?)));
+        let Some((turn, runtime)) = self.calls.begun(id, entered) else { return id };
         self.calls.call(id, runtime, None, None, async move {
             let mut turn = turn;
             match turn.come().await {
@@ -119,13 +114,7 @@ impl Calls {
             let raw = RawOptions { registry, guard, ..native.into() };
             Ok((SessionRun::begin(session, Asked { raw, given })?, Run::anywhere()?))
         });
-        let (run, runtime) = match begun {
-            Ok(begun) => begun,
-            Err(error) => {
-                self.teller(id).tell(failed(error));
-                return id;
-            }
-        };
+        let Some((run, runtime)) = self.begun(id, begun) else { return id };
         let (reply, inbox) = unbounded_channel();
         let teller = self.teller(id);
         self.call(id, runtime, Some(reply), None, async move {

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use super::Limits;
-use crate::sys;
+use crate::sys::{self, TerminalSize};
 
 /// The variable that tells programs, and the search for them, which command they belong to.
 pub const MARK: &str = "AGENT_BASH_ID";
@@ -37,6 +37,8 @@ pub struct Plan {
     pub stdin: Stdin,
     /// Both output streams go to one pipe.
     pub merge: bool,
+    /// All its streams are a terminal of this size, which travels with the plan and controls it.
+    pub terminal: Option<TerminalSize>,
     /// The time limit, from the start of the process.
     pub limit: Option<Duration>,
     /// From SIGTERM to SIGKILL when its tree is ended.
@@ -59,6 +61,15 @@ impl Plan {
             limit: None,
             grace: Duration::ZERO,
             ..*self
+        }
+    }
+
+    /// The streams that have an output pipe of their own.
+    pub fn outputs(&self) -> std::ops::Range<usize> {
+        match (self.terminal, self.merge) {
+            (Some(_), _) => 1..1,
+            (None, true) => 1..2,
+            (None, false) => 1..3,
         }
     }
 

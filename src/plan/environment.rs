@@ -57,6 +57,8 @@ pub struct EnvironmentError {
 /// - `host`: `process.env` of the calling thread, as `NAME=VALUE` each ended by a NUL (the last NUL may be missing).
 ///   Entries without `=` or without a name are skipped.
 /// - `overlay`: the caller's `env`; None removes a name, one of the defaults too.
+/// - `attended`: it has a terminal, where somebody reads and answers. Only those defaults hold that have nothing to do with
+///   that; what the host has the same from elsewhere (PAGER=cat), CI, NO_COLOR, and what tells of another terminal is left out.
 ///
 /// AGENT_BASH_ID is not among them, whoever gives it: each command has its own.
 ///
@@ -71,6 +73,7 @@ pub fn resolve(
     host: &str,
     inherit: &Inherit,
     overlay: &[(String, Option<String>)],
+    attended: bool,
 ) -> Result<Environment, EnvironmentError> {
     check(overlay)?;
     let mut vars = Vars::with_capacity(256);
@@ -89,8 +92,18 @@ pub fn resolve(
     host::UNTRUE.iter().for_each(|name| vars.remove(name));
 
     let overlaid = |name: &str| overlay.iter().rev().find(|(given, _)| given == name).map(|(_, value)| value.is_some());
+    if attended {
+        host::OTHER_TERMINAL.iter().for_each(|name| vars.remove(name));
+        vars.set("TERM", unattended::TERM);
+    }
     for default in DEFAULTS {
         match default.value {
+            // What the host has from one who thought that nobody was there.
+            value if attended && !default.always => {
+                if value.is_some_and(|value| default.is_verdict() || vars.get(default.name) == Some(value)) {
+                    vars.remove(default.name);
+                }
+            }
             Some(value) if !default.unless.iter().any(|name| overlaid(name) == Some(true)) => {
                 vars.set(default.name, value);
             }

@@ -13,7 +13,7 @@ fn over(vars: &[(&str, Option<&str>)]) -> Vec<(String, Option<String>)> {
 }
 
 fn env(host: &[(&str, &str)], inherit: &Inherit, overlay: &[(&str, Option<&str>)]) -> Environment {
-    resolve(&block(host), inherit, &over(overlay)).expect("valid")
+    resolve(&block(host), inherit, &over(overlay), false).expect("valid")
 }
 
 const HOST: &[(&str, &str)] = &[
@@ -170,7 +170,7 @@ fn what_no_environment_holds_is_an_error_without_the_value() {
         ("A\0B", "hidden", "a NUL in its name"),
         ("A", "hid\0den", "a NUL in its value"),
     ] {
-        let error = resolve("", &Inherit::Safe, &over(&[(name, Some(value))])).expect_err(name);
+        let error = resolve("", &Inherit::Safe, &over(&[(name, Some(value))]), false).expect_err(name);
         assert!(error.why.contains(why), "{error}");
         assert!(!error.to_string().contains("hid"), "{error}");
     }
@@ -178,12 +178,12 @@ fn what_no_environment_holds_is_an_error_without_the_value() {
 
 #[test]
 fn odd_entries_of_the_host() {
-    let env = resolve("A=1\0\0=x\0nothing\0B=x=y\0C=\0A=2", &Inherit::Safe, &[]).expect("valid");
+    let env = resolve("A=1\0\0=x\0nothing\0B=x=y\0C=\0A=2", &Inherit::Safe, &[], false).expect("valid");
     for (name, value) in [("A", "2"), ("B", "x=y"), ("C", "")] {
         assert_eq!(env.get(name), Some(value));
     }
     // a name that was a secret is none when a later entry says otherwise
-    let env = resolve("A=sk-aaaaaaaaaaaaaaaaaaaa1\0A=plain\0", &Inherit::Safe, &[]).expect("valid");
+    let env = resolve("A=sk-aaaaaaaaaaaaaaaaaaaa1\0A=plain\0", &Inherit::Safe, &[], false).expect("valid");
     assert_eq!(env.get("A"), Some("plain"));
 }
 
@@ -208,7 +208,7 @@ proptest! {
     fn no_withheld_value_gets_through(names in prop::collection::vec(name(), 0..40), lead in "(ghp_|sk-|x://u:|)") {
         let host: String = names.iter().enumerate()
             .map(|(at, name)| format!("{name}={lead}{at:09}0aZ9bY8cX7dW6eV5fU4gT3hS2iR1jQ0k@h\0")).collect();
-        let env = resolve(&host, &Inherit::Safe, &[]).expect("valid");
+        let env = resolve(&host, &Inherit::Safe, &[], false).expect("valid");
         let out = String::from_utf8(env.block(b"/")).expect("text");
         let last: HashMap<_, _> = entries(&host).collect();
         for name in &env.withheld {
@@ -229,7 +229,7 @@ proptest! {
     ) {
         let host: String = host.iter().map(|(name, value)| format!("{name}={value}\0")).collect();
         for inherit in [Inherit::Safe, Inherit::All, Inherit::None, Inherit::Names(vec!["A".into(), "PAGER".into()])] {
-            let env = resolve(&host, &inherit, &overlay).expect("valid");
+            let env = resolve(&host, &inherit, &overlay, false).expect("valid");
             let last: HashMap<_, _> = overlay.iter().map(|(name, value)| (name.as_str(), value.as_deref())).collect();
             for (name, value) in last {
                 prop_assert_eq!(env.get(name), value, "{}", name);

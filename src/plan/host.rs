@@ -26,6 +26,26 @@ const fn holding(glob: &'static str, holding: &'static [&'static str], why: &'st
 pub(super) const UNTRUE: [&str; 6] =
     ["PWD", "OLDPWD", "_", "NODE_CHANNEL_FD", "NODE_CHANNEL_SERIALIZATION_MODE", "AGENT_BASH_ID"];
 
+/// Not inherited by what has a terminal of its own: they tell of the host's, which programs then write for.
+pub(super) const OTHER_TERMINAL: [&str; 16] = [
+    "COLUMNS",
+    "LINES",
+    "TERMCAP",
+    "TERM_PROGRAM",
+    "TERM_PROGRAM_VERSION",
+    "TERM_SESSION_ID",
+    "VTE_VERSION",
+    "KITTY_WINDOW_ID",
+    "KITTY_PID",
+    "ITERM_SESSION_ID",
+    "KONSOLE_VERSION",
+    "WT_SESSION",
+    "WINDOWID",
+    "TMUX",
+    "TMUX_PANE",
+    "STY",
+];
+
 /// Left out of 'safe'. Kept on purpose, since commands need them: LD_LIBRARY_PATH, DYLD_LIBRARY_PATH, PYTHONPATH, RUBYOPT
 /// and PERL5OPT (toolchains rest on them), SSH_AUTH_SOCK and GPG_AGENT_INFO (`git push`, signing), GIT_SSH_COMMAND,
 /// GIT_AUTHOR_*, GIT_CEILING_DIRECTORIES, the proxies, XAUTHORITY, NODE_ENV, SHLVL (bash counts on from it).

@@ -9,6 +9,7 @@ struct Remembered {
     host: String,
     inherit: Inherit,
     overlay: Vec<(String, Option<String>)>,
+    attended: bool,
     environment: Arc<Environment>,
 }
 
@@ -25,17 +26,19 @@ pub fn environment(
     host: String,
     inherit: Inherit,
     overlay: Vec<(String, Option<String>)>,
+    attended: bool,
 ) -> Result<Arc<Environment>, EnvironmentError> {
     LAST.with_borrow_mut(|last| {
         if let Some(known) = last
             && known.host == host
             && known.inherit == inherit
             && known.overlay == overlay
+            && known.attended == attended
         {
             return Ok(Arc::clone(&known.environment));
         }
-        let environment = Arc::new(resolve(&host, &inherit, &overlay)?);
-        *last = Some(Remembered { host, inherit, overlay, environment: Arc::clone(&environment) });
+        let environment = Arc::new(resolve(&host, &inherit, &overlay, attended)?);
+        *last = Some(Remembered { host, inherit, overlay, attended, environment: Arc::clone(&environment) });
         Ok(environment)
     })
 }
@@ -48,7 +51,7 @@ mod tests {
     fn a_change_of_any_part_is_seen() {
         let get = |host: &str, inherit, overlay: &[(&str, Option<&str>)]| {
             let overlay = overlay.iter().map(|(name, value)| ((*name).to_owned(), value.map(str::to_owned))).collect();
-            environment(host.to_owned(), inherit, overlay).unwrap()
+            environment(host.to_owned(), inherit, overlay, false).unwrap()
         };
         let first = get("A=1\0", Inherit::Safe, &[]);
         assert!(Arc::ptr_eq(&first, &get("A=1\0", Inherit::Safe, &[])));

@@ -7,22 +7,38 @@ pub(super) struct Default {
     pub(super) value: Option<&'static str>,
     /// The default steps back where the caller's `env` sets one of these, which say the opposite.
     pub(super) unless: &'static [&'static str],
+    /// It holds where somebody attends, too.
+    pub(super) always: bool,
     #[cfg_attr(not(test), expect(dead_code, reason = "read by people, and by the tests"))]
     pub(super) why: &'static str,
 }
 
+impl Default {
+    /// Whether any value of it says that nobody attends, or that there are no colours.
+    pub(super) fn is_verdict(&self) -> bool {
+        matches!(self.name, "CI" | "NO_COLOR")
+    }
+}
+
 const fn set(name: &'static str, value: &'static str, why: &'static str) -> Default {
-    Default { name, value: Some(value), unless: &[], why }
+    Default { name, value: Some(value), unless: &[], always: false, why }
+}
+
+const fn always(name: &'static str, value: &'static str, why: &'static str) -> Default {
+    Default { name, value: Some(value), unless: &[], always: true, why }
 }
 
 const fn gone(name: &'static str, why: &'static str) -> Default {
-    Default { name, value: None, unless: &[], why }
+    Default { name, value: None, unless: &[], always: false, why }
 }
+
+/// What a terminal of ours understands.
+pub(super) const TERM: &str = "xterm-256color";
 
 /// Laid over what is inherited, in every mode, and under the caller's `env`.
 pub(super) const DEFAULTS: &[Default] = &[
     // who runs this
-    set("AGENT_BASH", "1", "programs can tell"),
+    always("AGENT_BASH", "1", "programs can tell"),
     set("CI", "1", "most tools ask nothing, watch nothing and draw nothing then"),
     // pagers
     set("PAGER", "cat", "the general one"),
@@ -51,7 +67,7 @@ pub(super) const DEFAULTS: &[Default] = &[
     gone("CVSEDITOR", "EDITOR holds then"),
     gone("P4EDITOR", "EDITOR holds then"),
     gone("FCEDIT", "EDITOR holds then"),
-    set("BROWSER", "none", "dev servers and logins open no window on the user's screen"),
+    always("BROWSER", "none", "dev servers and logins open no window on the user's screen"),
     // passwords and answers
     set("GIT_TERMINAL_PROMPT", "0", "git says that prompts are disabled"),
     set("GIT_ASKPASS", "", "no window of an editor; empty, unlike `false`, adds no error of its own"),
@@ -67,32 +83,38 @@ pub(super) const DEFAULTS: &[Default] = &[
     set("DEBIAN_FRONTEND", "noninteractive", "debconf asks nothing"),
     set("APT_LISTCHANGES_FRONTEND", "none", "no pager in the middle of an upgrade"),
     set("npm_config_yes", "true", "npx and npm init ask nothing"),
-    set("npm_config_fund", "false", "no advertisement"),
-    set("npm_config_update_notifier", "false", "no advertisement"),
-    set("NO_UPDATE_NOTIFIER", "1", "the same in many node tools"),
+    always("npm_config_fund", "false", "no advertisement"),
+    always("npm_config_update_notifier", "false", "no advertisement"),
+    always("NO_UPDATE_NOTIFIER", "1", "the same in many node tools"),
     set("COREPACK_ENABLE_DOWNLOAD_PROMPT", "0", "yarn and pnpm are fetched without a question"),
     set("YARN_ENABLE_IMMUTABLE_INSTALLS", "0", "CI would forbid `yarn install` to write the lock file"),
     set("pnpm_config_frozen_lockfile", "false", "CI would forbid `pnpm install` the same"),
     set("PIP_NO_INPUT", "1", "pip asks nothing"),
-    set("PIP_DISABLE_PIP_VERSION_CHECK", "1", "no advertisement"),
+    always("PIP_DISABLE_PIP_VERSION_CHECK", "1", "no advertisement"),
     set("POETRY_NO_INTERACTION", "1", "poetry asks nothing"),
     set("COMPOSER_NO_INTERACTION", "1", "composer asks nothing"),
-    set("HOMEBREW_NO_AUTO_UPDATE", "1", "brew install takes seconds, not minutes"),
-    set("HOMEBREW_NO_ENV_HINTS", "1", "no advice"),
+    always("HOMEBREW_NO_AUTO_UPDATE", "1", "brew install takes seconds, not minutes"),
+    always("HOMEBREW_NO_ENV_HINTS", "1", "no advice"),
     set("NONINTERACTIVE", "1", "Homebrew's installer asks nothing"),
     // first runs that ask or advertise
-    set("NEXT_TELEMETRY_DISABLED", "1", "no notice"),
-    set("ASTRO_TELEMETRY_DISABLED", "1", "no notice"),
-    set("NUXT_TELEMETRY_DISABLED", "1", "asks for consent"),
-    set("NG_CLI_ANALYTICS", "false", "asks for consent"),
-    set("WRANGLER_SEND_METRICS", "false", "asks for consent"),
-    set("DOTNET_CLI_TELEMETRY_OPTOUT", "1", "a page of notice"),
-    set("DOTNET_NOLOGO", "1", "a page of welcome"),
-    set("GH_NO_UPDATE_NOTIFIER", "1", "no advertisement"),
-    set("DOCKER_CLI_HINTS", "false", "no advertisement"),
+    always("NEXT_TELEMETRY_DISABLED", "1", "no notice"),
+    always("ASTRO_TELEMETRY_DISABLED", "1", "no notice"),
+    always("NUXT_TELEMETRY_DISABLED", "1", "asks for consent"),
+    always("NG_CLI_ANALYTICS", "false", "asks for consent"),
+    always("WRANGLER_SEND_METRICS", "false", "asks for consent"),
+    always("DOTNET_CLI_TELEMETRY_OPTOUT", "1", "a page of notice"),
+    always("DOTNET_NOLOGO", "1", "a page of welcome"),
+    always("GH_NO_UPDATE_NOTIFIER", "1", "no advertisement"),
+    always("DOCKER_CLI_HINTS", "false", "no advertisement"),
     // what the output is like
     set("TERM", "dumb", "no cursor movement"),
-    Default { name: "NO_COLOR", value: Some("1"), unless: &["FORCE_COLOR", "CLICOLOR_FORCE"], why: "no colours" },
+    Default {
+        name: "NO_COLOR",
+        value: Some("1"),
+        unless: &["FORCE_COLOR", "CLICOLOR_FORCE"],
+        always: false,
+        why: "no colours",
+    },
     gone("FORCE_COLOR", "says the opposite of NO_COLOR; node warns about both"),
     gone("CLICOLOR_FORCE", "says the opposite"),
     gone("COLORTERM", "says the opposite of TERM"),

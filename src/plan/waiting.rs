@@ -1,8 +1,9 @@
 //! A shell that is started before its command is known, and what it is told then.
 //!
-//! bash reads the file that BASH_ENV names before it looks at its command. Here that is a pipe, so that it waits there,
-//! started up completely. Its command is written over the blanks among its arguments that it was started with, and what is
-//! in the pipe takes away what a script could see of all this: from there on it is a plain `bash -c`.
+//! bash reads the file that BASH_ENV names before it looks at its command. Here that is a script which says that it is read,
+//! and then reads on from a pipe, so that bash waits there, started up completely. Its command is written over the blanks among
+//! its arguments that it was started with, and what comes through the pipe takes away what a script could see of all this:
+//! from there on it is a plain `bash -c`.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;

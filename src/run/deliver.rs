@@ -24,6 +24,37 @@ impl<L: Listener> Drive<'_, L> {
         }
     }
 
+    /// Gives those who listen to a terminal the next text, if they wait for one.
+    pub(super) fn deliver_data(&mut self) {
+        if let (Some(terminal), Some(_)) = (&self.request.terminal, self.pid)
+            && let Some(text) = terminal.next_data()
+        {
+            self.listener.data(text);
+        }
+    }
+
+    /// Whether its terminal has more than could be drawn at once.
+    pub(super) fn is_behind(&self) -> bool {
+        self.request.terminal.as_ref().is_some_and(|terminal| terminal.is_behind())
+    }
+
+    /// Draws on. Of a command that was ended not much longer: nobody waits for the rest.
+    pub(super) fn draw_on(&mut self) {
+        if let Some(terminal) = &self.request.terminal {
+            terminal.draw_on();
+        }
+        if self.was_ended() {
+            self.deliver_data();
+        } else {
+            self.heard(Stream::Stdout);
+        }
+    }
+
+    pub(super) fn data_waits(&self) -> bool {
+        // Nobody listens to what is not known to have started.
+        self.pid.is_some() && self.request.terminal.as_ref().is_some_and(|terminal| terminal.is_heard_of())
+    }
+
     /// The listener hears everything before the result is there; only an abort, and the bound after a kill, do not wait
     /// for it.
     pub(super) async fn deliver_the_rest(&mut self) {
@@ -33,7 +64,11 @@ impl<L: Listener> Drive<'_, L> {
                 self.note_output(stream);
             }
         }
-        while (self.live && (self.in_flight || !self.queue.is_empty())) || self.waits_for_place() {
+        if let Some(terminal) = &self.request.terminal {
+            terminal.finish_data();
+            self.deliver_data();
+        }
+        while self.data_waits() || (self.live && (self.in_flight || !self.queue.is_empty())) || self.waits_for_place() {
             let reply = if self.was_ended() {
                 match timeout_at(self.hard, self.replies.recv()).await {
                     Ok(reply) => reply,
@@ -59,6 +94,12 @@ impl<L: Listener> Drive<'_, L> {
         if std::mem::take(&mut self.live) {
             self.queue.clear();
             self.notes.push("the onOutput listener did not take all output in time".into());
+        }
+        if self.data_waits()
+            && let Some(terminal) = &self.request.terminal
+        {
+            terminal.give_listeners_up();
+            self.notes.push("the listeners of the terminal did not take all output in time".into());
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,9 +17,11 @@ use super::listener::{Listener, Reply, Snapshot};
 use super::report::{Report, Rest};
 use super::snapshots::Snapshots;
 use super::stream::{Flow, Step};
+use super::waits::Waits;
 use crate::background::{Place, Task, end_marked};
 use crate::capture::Stream;
 use crate::plan::Kind;
+use crate::pty::Typing;
 use crate::request::Request;
 use crate::supervise::{Cause, Child, Drain, Ended, Helpers, News, Pipes, Started};
 
@@ -28,6 +31,8 @@ pub(super) const BATCH: usize = 64 * 1024;
 const SNAPSHOT: usize = 8 * 1024;
 /// After the grace, until the command is settled whatever happens.
 pub(super) const HARD_BOUND: Duration = Duration::from_secs(1);
+/// A terminal may stay open this long: years.
+const FOR_EVER: Duration = Duration::from_secs(10 * 365 * 24 * 60 * 60);
 /// For a shim to take a command over as a task.
 pub(super) const TAKEN_OVER: Duration = Duration::from_secs(10);
 
@@ -50,6 +55,7 @@ pub struct Drive<'a, L> {
     pub(super) in_flight: bool,
     pub(super) queue: VecDeque<Stream>,
     pub(super) snapshots: Option<Snapshots>,
+    pub(super) waits: Waits,
     pub(super) notes: Vec<String>,
     /// It moves to the background then.
     pub(super) moves_at: Option<Instant>,
@@ -63,6 +69,10 @@ pub struct Drive<'a, L> {
     pub(super) folder: Option<PathBuf>,
     /// The command has ended, and its shell not yet.
     pub(super) early: bool,
+    /// Into its terminal, if it has one.
+    typing: Option<Typing>,
+    /// Of its terminal, held until the shell has ended: what comes until then is not its end.
+    other_end: Option<OwnedFd>,
 }
 
 impl<'a, L: Listener> Drive<'a, L> {
@@ -73,13 +83,13 @@ impl<'a, L: Listener> Drive<'a, L> {
         replies: &'a mut UnboundedReceiver<Reply>,
     ) -> io::Result<Self> {
         let began = Instant::now();
-        let Started { child, pipes: Pipes { stdin, stdout, stderr }, shell } = started;
+        let Started { child, pipes: Pipes { stdin, stdout, stderr, other_end }, shell } = started;
         Ok(Self {
             request,
             child,
             stdout: Flow::new(Stream::Stdout, stdout, request)?,
             stderr: stderr.map(|pipe| Flow::new(Stream::Stderr, pipe, request)).transpose()?,
-            feed: Feed::new(stdin, request.stdin.as_deref().unwrap_or_default())?,
+            feed: Feed::new(stdin, request.stdin.as_deref().unwrap_or_default(), request.is_fed())?,
             listener,
             replies,
             replies_open: true,
@@ -87,30 +97,36 @@ impl<'a, L: Listener> Drive<'a, L> {
             pid: shell.map(|(pid, _)| pid),
             end: None,
             drain: None,
-            hard: began + request.shim_limit() + request.grace + HARD_BOUND,
+            hard: began + request.shim_limit().unwrap_or(FOR_EVER) + request.grace + HARD_BOUND,
             aborted: false,
             live: request.live,
             in_flight: false,
             queue: VecDeque::new(),
             snapshots: Snapshots::of(request, began),
+            waits: Waits::of(request, began),
             notes: Vec::new(),
-            moves_at: request.may_move().then(|| began + request.limit),
+            moves_at: request.limit.filter(|_| request.may_move()).map(|limit| began + limit),
             journal: Journal::of(request),
             moving: None,
             moved: None,
             report: request.report.as_ref().map(|pipe| Report::new(pipe.try_clone()?)).transpose()?,
             folder: None,
             early: false,
+            typing: request.terminal.as_ref().map(Typing::of).transpose()?,
+            other_end,
         })
     }
 
     /// Sees the command through. An error is the news that nothing was started.
     pub async fn run(mut self, helpers: &'static Helpers, kind: Option<&Arc<Kind>>) -> Result<Driven, News> {
+        // A shell that waited is known already.
+        self.tell_start();
         while !self.is_over() {
             let wake = self.wake_at();
             let (hold_stdout, hold_stderr) =
                 (self.holds(&self.stdout), self.stderr.as_ref().is_none_or(|flow| self.holds(flow)));
             let news_expected = self.end.is_none();
+            let behind = self.is_behind();
             tokio::select! {
                 reply = self.replies.recv(), if self.replies_open => self.hear(reply),
                 news = self.child.news(), if news_expected => {
@@ -119,9 +135,11 @@ impl<'a, L: Listener> Drive<'a, L> {
                     }
                 }
                 () = reported(self.report.as_ref()), if news_expected => self.reported(),
-                () = self.stdout.readable(), if !hold_stdout => self.read(Stream::Stdout),
+                () = self.stdout.readable(), if !hold_stdout && !behind => self.read(Stream::Stdout),
                 () = readable(self.stderr.as_ref()), if !hold_stderr => self.read(Stream::Stderr),
-                () = self.feed.writable(), if self.moving.is_none() => self.feed.write(),
+                () = tokio::task::yield_now(), if behind => self.draw_on(),
+                () = typed(self.typing.as_ref()), if news_expected => {}
+                () = self.feed.writable(), if self.moving.is_none() => self.write_input(),
                 () = sleep_until(wake) => {
                     // The end may have been reported while this thread was kept from the processor.
                     if news_expected
@@ -142,6 +160,7 @@ impl<'a, L: Listener> Drive<'a, L> {
             self.stderr.iter_mut().for_each(|flow| flow.capture.break_off());
         }
         self.deliver_the_rest().await;
+        self.note_waits();
         let Self { child, stdout, stderr, pid, end, mut notes, request, aborted, hard, moved, early, folder, .. } =
             self;
         let mut end = end.unwrap_or(Err(Unsettled::Limit));
@@ -192,7 +211,7 @@ impl<'a, L: Listener> Drive<'a, L> {
         match (&self.end, &self.drain) {
             _ if self.moved.is_some() || self.early => true,
             (Some(Err(Unsettled::Limit | Unsettled::Abort)), _) => true,
-            (Some(_), _) if !open => true,
+            (Some(_), _) if !open && !self.is_behind() => true,
             (Some(_), Some(drain)) => drain.is_over(Instant::now().into_std()) && !self.holds_any(),
             _ => false,
         }
@@ -210,7 +229,8 @@ impl<'a, L: Listener> Drive<'a, L> {
 
     /// Whether a stream is not read now, since its listener or its place is waited for.
     fn holds(&self, flow: &Flow) -> bool {
-        self.moving.is_some() || flow.waits_for_place() || (self.live && flow.capture.live_bytes() >= BATCH)
+        let full = self.request.terminal.as_ref().is_some_and(|terminal| terminal.is_full());
+        self.moving.is_some() || full || flow.waits_for_place() || (self.live && flow.capture.live_bytes() >= BATCH)
     }
 
     pub(super) fn holds_any(&self) -> bool {
@@ -221,75 +241,26 @@ impl<'a, L: Listener> Drive<'a, L> {
         let drain = self.drain.filter(|_| !self.holds_any()).map(|drain| Instant::from_std(drain.until()));
         let snapshot = self.snapshots.as_ref().and_then(Snapshots::wake_at);
         // After the end only the listener of a command that was ended can still be waited for too long.
-        let hard = (self.end.is_none() || (self.live && self.was_ended())).then_some(self.hard);
+        let heard = self.live || self.data_waits();
+        let hard = (self.end.is_none() || (heard && self.was_ended())).then_some(self.hard);
         let moves = self.moves_at.filter(|_| self.end.is_none());
-        [drain, snapshot, hard, moves]
+        [drain, snapshot, hard, moves, self.looks_at()]
             .into_iter()
             .flatten()
             .min()
             .unwrap_or_else(|| Instant::now() + Duration::from_secs(3600))
     }
 
-    pub(super) fn hear(&mut self, reply: Option<Reply>) {
-        match reply {
-            Some(Reply::Abort) => self.abort(),
-            Some(Reply::Heard(failure)) => {
-                self.in_flight = false;
-                if let Some(failure) = failure {
-                    self.live = false;
-                    self.notes.push(format!("the onOutput listener failed and was taken away: {failure}"));
-                }
-                self.deliver();
-            }
-            Some(Reply::Seen(failure)) => {
-                if let Some(snapshots) = &mut self.snapshots {
-                    snapshots.seen();
-                }
-                if let Some(failure) = failure {
-                    self.snapshots = None;
-                    self.notes.push(format!("the onSnapshot listener failed and was taken away: {failure}"));
-                }
-            }
-            Some(Reply::Allocated(stream, answer)) => {
-                let spill = self.request.spill.as_ref();
-                if let Some(flow) = flow(&mut self.stdout, &mut self.stderr, stream) {
-                    flow.allocated(answer, spill);
-                }
-                self.note_output(stream);
-            }
-            // The caller's thread has ended, and with it everybody who could want the result.
-            None => {
-                self.replies_open = false;
-                self.live = false;
-                self.snapshots = None;
-                self.abort();
-            }
-        }
-    }
-
-    fn abort(&mut self) {
-        // A task is not touched by it any more, nor one that is just becoming one.
-        if !self.aborted && self.moving.is_none() {
-            self.aborted = true;
-            self.hard = Instant::now() + self.request.grace + HARD_BOUND;
-            // After the end of the shell too, what it left and still is drained belongs to the command.
-            if let Some(Ok(ended)) = &mut self.end
-                && ended.alive
-            {
-                ended.cause = Cause::Abort;
-                self.child.end();
-            } else if self.end.is_none() {
-                self.child.end();
-            }
-        }
-    }
-
     /// Takes a shim's news in. Some of them say that nothing was started.
     fn learn(&mut self, news: News) -> Option<News> {
         match news {
-            News::Started(pid) => self.pid = Some(pid),
+            News::Started(pid) => {
+                self.pid = Some(pid);
+                self.tell_start();
+            }
             News::Ended(ended) => self.ended(Ok(ended)),
             News::Released(_) | News::Broken(_) | News::Prepared(..) => {}
+            News::Waits(at_limit, wait) => self.waits(at_limit, wait),
             News::Task(task) => self.take_over(*task),
             News::Refused(errno) => {
                 let reason = std::io::Error::from_raw_os_error(errno).to_string();
@@ -303,16 +274,39 @@ impl<'a, L: Listener> Drive<'a, L> {
         None
     }
 
+    fn tell_start(&self) {
+        if let (true, Some(pid)) = (self.request.starts, self.pid) {
+            self.listener.started(pid, &self.request.cwd);
+        }
+    }
+
     pub(super) fn ended(&mut self, end: Result<Ended, Unsettled>) {
         if let Ok(Ended { cause: Cause::Broken(_), .. }) = end {
             // As after any kill: the listener is not waited for any longer.
             self.hard = self.hard.min(Instant::now() + HARD_BOUND);
         }
         self.end = Some(end);
+        self.other_end = None;
         // It has ended before it could be moved.
         (self.moving, self.journal) = (None, None);
         self.drain = Some(Drain::begin(Instant::now().into_std()));
         self.feed.close();
+        if self.request.streams.is_some() {
+            self.tell_fed();
+            self.listener.ended();
+        }
+    }
+
+    /// Writes what its standard input takes now.
+    pub(super) fn write_input(&mut self) {
+        self.feed.write();
+        self.tell_fed();
+    }
+
+    fn tell_fed(&mut self) {
+        if let Some(open) = self.feed.told() {
+            self.listener.fed(open);
+        }
     }
 
     fn read(&mut self, stream: Stream) {
@@ -338,6 +332,7 @@ impl<'a, L: Listener> Drive<'a, L> {
         if flow.capture.wants_spill() && flow.spill(self.request) {
             self.listener.allocate(stream);
         }
+        self.waits.touch();
         if let Some(snapshots) = &mut self.snapshots {
             snapshots.touch();
         }
@@ -345,6 +340,7 @@ impl<'a, L: Listener> Drive<'a, L> {
             self.queue.push_back(stream);
         }
         self.deliver();
+        self.deliver_data();
     }
 
     fn tick(&mut self) {
@@ -364,6 +360,7 @@ impl<'a, L: Listener> Drive<'a, L> {
         } else if now >= self.hard && self.was_ended() {
             self.give_listener_up();
         }
+        self.look_for_waits(now);
         let (Some(pid), Some(snapshots)) = (self.pid, &mut self.snapshots) else { return };
         let (stdout, stderr) = (&self.stdout, self.stderr.as_ref());
         if let Some([stdout, stderr]) = snapshots.next(now, || [Some(stdout), stderr].map(tail)) {
@@ -386,6 +383,13 @@ fn tail(flow: Option<&Flow>) -> String {
 async fn reported(report: Option<&Report>) {
     match report {
         Some(report) => report.readable().await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn typed(typing: Option<&Typing>) {
+    match typing {
+        Some(typing) => typing.go_on().await,
         None => std::future::pending().await,
     }
 }

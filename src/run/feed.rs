@@ -16,20 +16,50 @@ pub struct Feed {
     pipe: Option<AsyncFd<OwnedFd>>,
     bytes: Vec<u8>,
     written: usize,
+    /// Somebody may still bring more.
+    open: bool,
+    /// Somebody waits for all of it to be written.
+    waited: bool,
 }
 
 impl Feed {
-    pub fn new(pipe: Option<OwnedFd>, bytes: &[u8]) -> io::Result<Self> {
+    /// `open`: more may come, by [`Feed::push`].
+    pub fn new(pipe: Option<OwnedFd>, bytes: &[u8], open: bool) -> io::Result<Self> {
         let pipe = pipe.map(|pipe| sys::watch(pipe, Interest::WRITABLE)).transpose()?;
-        Ok(Self { pipe, bytes: bytes.to_vec(), written: 0 })
+        Ok(Self { pipe, bytes: bytes.to_vec(), written: 0, open, waited: false })
     }
 
     /// Until the command takes more; for ever when there is nothing more to write.
     pub async fn writable(&self) {
         match &self.pipe {
-            Some(pipe) => drop(pipe.writable().await),
-            None => std::future::pending().await,
+            Some(pipe) if !self.open || self.written < self.bytes.len() => drop(pipe.writable().await),
+            _ => std::future::pending().await,
         }
+    }
+
+    /// More to write, after all that came before; `None` is the end of it.
+    pub fn push(&mut self, more: Option<Vec<u8>>) {
+        match more {
+            Some(more) => {
+                self.waited = true;
+                if self.pipe.is_some() {
+                    self.bytes.drain(..self.written);
+                    self.written = 0;
+                    self.bytes.extend(more);
+                }
+            }
+            None => self.open = false,
+        }
+    }
+
+    /// What is to be told to somebody who waits, once: everything is written (`true`), or nobody reads it any more.
+    pub fn told(&mut self) -> Option<bool> {
+        let done = self.waited && (self.pipe.is_none() || self.written == self.bytes.len());
+        if !done {
+            return None;
+        }
+        self.waited = false;
+        Some(self.pipe.is_some())
     }
 
     /// Writes what fits. The pipe is closed at the end, and when nobody reads it any more.
@@ -38,7 +68,10 @@ impl Feed {
         let rest = &self.bytes[self.written..];
         let next = &rest[..rest.len().min(CHUNK)];
         if next.is_empty() {
-            return self.close();
+            if !self.open {
+                self.close();
+            }
+            return;
         }
         match pipe.try_io(Interest::WRITABLE, |fd| Ok(nix::unistd::write(fd, next)?)) {
             Ok(count) => self.written += count,

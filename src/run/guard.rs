@@ -39,7 +39,8 @@ pub(super) fn judge(request: &mut Request) -> Result<(), Error> {
         home: &home,
         environment: Environment(request.environment.text()),
         args: &request.args,
-        stdin: request.stdin.as_deref().and_then(|bytes| std::str::from_utf8(bytes).ok()),
+        // What will be written is not known.
+        stdin: request.stdin.as_deref().filter(|_| !request.is_fed()).and_then(|bytes| std::str::from_utf8(bytes).ok()),
         before: Prior { code: &code, given: startup.map_or(&[], |startup| &startup.given) },
     };
     let findings = findings(&request.command, setting, &guard.policy);

@@ -68,7 +68,8 @@ impl<L: Listener> Drive<'_, L> {
         let Some(shell) = self.pid.map(Pid::from_raw) else { return };
         let busy = self.aborted || self.moving.is_some() || self.holds_any();
         // A shell that is being ended runs its EXIT trap, too, and says what the command before that has left.
-        let ends = self.request.limits.over_tree() || Instant::now() + MARGIN >= self.began + self.request.shim_limit();
+        let limit_at = self.request.shim_limit().map(|limit| self.began + limit);
+        let ends = self.request.limits.over_tree() || limit_at.is_some_and(|at| Instant::now() + MARGIN >= at);
         if busy || ends || !self.child.runs_only(shell) {
             return;
         }

@@ -4,11 +4,13 @@ use std::cell::RefCell;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
+use std::sync::Arc;
 
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
 use crate::capture::{Capture, SpillDir, SpillFile, Stream, sweep};
+use crate::pty::{LineEnds, Terminal};
 use crate::request::{Request, Spill, SpillPlace};
 use crate::sys;
 
@@ -25,10 +27,29 @@ thread_local! {
     static BUFFER: RefCell<Vec<u8>> = RefCell::new(vec![0; CHUNK]);
 }
 
+/// A terminal gives no more than a page at a time: reads until it has nothing more, or this is enough for one turn.
+fn read_much(terminal: &OwnedFd, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut count = 0;
+    while count < FULL_PIPE {
+        match nix::unistd::read(terminal, &mut buffer[count..FULL_PIPE]) {
+            Ok(0) => break,
+            Ok(more) => count += more,
+            Err(nix::errno::Errno::EINTR) => {}
+            Err(_) if count > 0 => break,
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(count)
+}
+
 /// One output stream of a running command.
 pub struct Flow {
     pub stream: Stream,
     pub capture: Capture,
+    /// What it is drawn in, if its command has a terminal.
+    terminal: Option<Arc<Terminal>>,
+    /// Of a terminal, where nothing else makes its lines end as those of pipes do.
+    line_ends: Option<LineEnds>,
     pipe: Option<AsyncFd<OwnedFd>>,
     large: bool,
     asked: bool,
@@ -48,10 +69,16 @@ pub enum Step {
 impl Flow {
     pub fn new(stream: Stream, pipe: OwnedFd, request: &Request) -> io::Result<Self> {
         let mut capture = Capture::new(stream.name(), request.truncate, request.sanitize, request.live);
+        if request.sanitize.is_none() && request.streams.is_some_and(|streams| streams.bytes) {
+            capture.keep_bytes();
+        }
         if request.may_move() {
             capture.keep_journal();
         }
-        Ok(Self { stream, capture, pipe: Some(sys::watch(pipe, Interest::READABLE)?), large: false, asked: false })
+        let terminal = request.terminal.clone();
+        let pipe = Some(sys::watch(pipe, Interest::READABLE)?);
+        let line_ends = (terminal.is_some() && request.sanitize.is_none()).then(LineEnds::default);
+        Ok(Self { stream, capture, terminal, line_ends, pipe, large: false, asked: false })
     }
 
     /// Whether somebody may still write.
@@ -84,7 +111,10 @@ impl Flow {
             let mut step = Step::Nothing;
             for _ in 0..READS_PER_TURN {
                 let Some(pipe) = &self.pipe else { return Step::End };
-                match pipe.try_io(Interest::READABLE, |fd| Ok(nix::unistd::read(fd, buffer)?)) {
+                let read = |fd: &OwnedFd| {
+                    if self.terminal.is_some() { read_much(fd, buffer) } else { Ok(nix::unistd::read(fd, buffer)?) }
+                };
+                match pipe.try_io(Interest::READABLE, read) {
                     Ok(0) => {
                         self.close();
                         return Step::End;
@@ -94,7 +124,7 @@ impl Flow {
                             sys::grow_pipe(pipe.get_ref().as_fd(), LARGE_PIPE);
                             self.large = true;
                         }
-                        self.capture.push(&buffer[..count]);
+                        self.take(&buffer[..count]);
                         step = Step::Output;
                         if count < FULL_PIPE || self.capture.wants_spill() || self.capture.live_bytes() > 0 {
                             return step;
@@ -122,7 +152,7 @@ impl Flow {
                     Step::End
                 }
                 Ok(count) => {
-                    self.capture.push(&buffer[..count]);
+                    self.take(&buffer[..count]);
                     Step::Output
                 }
                 Err(_) => Step::Nothing,
@@ -130,7 +160,20 @@ impl Flow {
         })
     }
 
+    fn take(&mut self, bytes: &[u8]) {
+        if let Some(terminal) = &self.terminal {
+            terminal.wrote(bytes);
+        }
+        match &mut self.line_ends {
+            Some(lines) => self.capture.push(&lines.normalize(bytes)),
+            None => self.capture.push(bytes),
+        }
+    }
+
     fn close(&mut self) {
+        if let Some(lines) = &mut self.line_ends {
+            self.capture.push(lines.end());
+        }
         self.pipe = None;
     }
 

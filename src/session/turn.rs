@@ -148,11 +148,16 @@ impl Kept {
     /// Waits for the shell to write its state down and to end.
     async fn follow(self, mut child: Child) {
         let Ok(helpers) = Helpers::shared() else { return };
-        if let Some(kind) = &self.kind {
+        if let Some(kind) = self.kind.as_ref().filter(|_| !self.session.is_closed()) {
             // Most commands change nothing: a shell for the next one starts up meanwhile.
             helpers.prepare(kind);
         }
-        match timeout(SAVED, child.news()).await {
+        let mut news = timeout(SAVED, child.news()).await;
+        while let Ok(News::Waits(..)) = news {
+            // The answer to a question about the command.
+            news = timeout(SAVED, child.news()).await;
+        }
+        match news {
             Ok(News::Ended(ended)) => {
                 if ended.alive {
                     child.release(None);
@@ -202,12 +207,12 @@ fn snapshot_of(session: &Session, asked: &Asked) -> Result<Result<Option<Snapsho
 impl Ready {
     fn of(session: &Arc<Session>, asked: Asked, snapshot: Option<Snapshot>, slot: Slot) -> Result<Self, Error> {
         let Asked { mut raw, given } = asked;
-        let mut note = None;
+        let mut notes = Vec::new();
         let own_folder = !raw.cwd.is_empty();
         if !own_folder {
             let (folder, moved) = session.place();
             raw.cwd = folder.to_string_lossy().into_owned();
-            note = moved;
+            notes.extend(moved);
         }
         let failed = |error: std::io::Error| {
             Error::spawn("the files of the session could not be made", error.raw_os_error(), &raw.command)
@@ -225,11 +230,11 @@ impl Ready {
         let early = saves && !own_trap && !raw.command.contains("kill");
         let at_exit = (saves && !own_trap).then(|| exchange.call(false));
         if !is_bash(raw.shell.as_deref()) {
-            note = Some("the session keeps no state of a shell that is not bash".to_owned());
+            notes.push("the session keeps no state of a shell that is not bash".to_owned());
         }
         raw.startup = Some(Startup { boot: Boot::default(), given: given.clone(), at_exit, tail });
         let mut request = Request::check(raw)?;
-        request.notes.extend(note);
+        request.notes.extend(notes);
         let begins_with = snapshot.map(|snapshot| snapshot.boot(&mut request));
         if let Some(startup) = &mut request.startup {
             startup.boot.early = begins_with.unwrap_or_default();

@@ -74,7 +74,7 @@ pub fn given(raw: &RawOptions) -> Result<Given, Error> {
 
 fn resolve(host: &str, inherit: &Inherit, home: &[(String, Option<String>)]) -> Result<Given, Error> {
     let inherit = if *inherit == Inherit::All { &Inherit::Safe } else { inherit };
-    let environment = plan::resolve(host, inherit, home)?;
+    let environment = plan::resolve(host, inherit, home, false)?;
     let lasts = |name: &str| !(PASSING.contains(&name) || UNFIT.contains(&name) || name.starts_with("npm_"));
     let mut vars: Vec<_> =
         environment.vars().filter(|(name, value)| lasts(name) && !plan::is_secret(name, value)).collect();

@@ -16,7 +16,7 @@ use crate::capture::Stream;
 use crate::outcome::{Outcome, Status};
 use crate::plan::{Inherit, RawLimits};
 use crate::request::{RawOptions, Request};
-use crate::run::{Listener, Reply, Run, Snapshot};
+use crate::run::{Listener, Prompt, Reply, Run, Snapshot};
 use crate::session::State;
 use crate::sys::Shared;
 
@@ -33,6 +33,7 @@ pub struct Quiet;
 impl Listener for Quiet {
     fn output(&self, _: Stream, _: String) {}
     fn snapshot(&self, _: Snapshot) {}
+    fn prompt(&self, _: Prompt) {}
     fn allocate(&self, _: Stream) {}
 }
 

@@ -16,6 +16,7 @@ mod shim;
 mod supervisor;
 mod tree;
 mod waiting;
+mod waits;
 
 #[cfg(feature = "addon")]
 pub use client::{
@@ -27,3 +28,5 @@ pub use limits::Broken;
 pub use protocol::{Cause, Ended, Failure, Survivor, Transfer};
 pub use supervisor::main;
 pub use tree::{kill, marked};
+#[cfg(feature = "addon")]
+pub use waits::{Wait, is_prompt, looks_like_prompt, note_of_prompt, plain};

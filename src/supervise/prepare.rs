@@ -29,18 +29,23 @@ pub fn prepare(plan: &Plan, fds: Vec<OwnedFd>) -> Result<Prepared, LaunchError> 
     let mut theirs = Vec::with_capacity(3);
     let mut pipes = Vec::with_capacity(2);
     let mut stdio = [0, 1, 2];
-    if plan.stdin == Stdin::Pipe {
+    if plan.terminal.is_some() {
+        let terminal = fds.next().ok_or(damaged)?;
+        stdio = [terminal.as_raw_fd(); 3];
+        // Nobody but the addon has its other end: it hangs up when the host is gone.
+        theirs.push(terminal);
+    } else if plan.stdin == Stdin::Pipe {
         let fd = fds.next().ok_or(damaged)?;
         stdio[0] = fd.as_raw_fd();
         theirs.push(fd);
     }
-    for number in if plan.merge { 1..2 } else { 1..3 } {
+    for number in plan.outputs() {
         let write = fds.next().ok_or(damaged)?;
         stdio[number] = write.as_raw_fd();
         theirs.push(write);
         pipes.push(fds.next().ok_or(damaged)?);
     }
-    if plan.merge {
+    if plan.merge && plan.terminal.is_none() {
         stdio[2] = stdio[1];
     }
     let script = if plan.script_at.is_some() { Some(fds.next().ok_or(damaged)?) } else { None };
@@ -58,6 +63,7 @@ pub fn prepare(plan: &Plan, fds: Vec<OwnedFd>) -> Result<Prepared, LaunchError> 
         cwd,
         umask: plan.umask,
         stdio,
+        terminal: plan.terminal.is_some(),
         open_files: plan.limits.open_files,
         file_bytes: plan.limits.file_bytes,
     };

@@ -7,9 +7,10 @@
 //! | supervisor → addon | `SHIM` | its pid, 0 and an errno when none could be made | its socket |
 //! | addon → supervisor | `REMOVE_AT_END` | a folder that goes with the host | |
 //! | addon → supervisor | `REMOVE_NO_MORE` | the same: it has gone already | |
-//! | addon → shim | `RUN` | a plan; for a task its order | standard input; for output and error both ends; script: those that the plan has; for a task with input the other end and a file |
+//! | addon → shim | `RUN` | a plan; for a task its order | standard input; for output and error both ends; script: those that the plan has, or its terminal; for a task with input the other end and a file |
 //! | shim → addon | `STARTED` | pid | |
 //! | shim → addon | `FAILED` | step, errno | |
+//! | addon → shim | `SIGNAL` | a signal, the group of processes that the terminal's keys go to | |
 //! | addon → shim | `END` | 1 when its time is up | |
 //! | shim → addon | `ENDED` | how the shell ended | |
 //! | shim → addon | `BROKEN` | a limit that was broken after `ENDED`, before the `RELEASED` | |
@@ -20,6 +21,9 @@
 //! | addon → shim | `PREPARE` | a kind of shell that is to wait | |
 //! | shim → addon | `PREPARED` | the mark of the shell, where its command goes; nothing: it does not wait, or has died | what lets it go on; to its standard input, if it has one; the reading ends of its output |
 //! | addon → shim | `GIVEN` | the shell that waits has its command: limit, grace, since when | |
+//! | addon → shim | `LOOK` | who waits for what nobody gives? Answered by `WAITS` | |
+//! | shim → addon | `WAITS` | that, also unasked at a limit, before anything is done about it | |
+//! | addon → shim | `HEEDED` | an answer to the unasked one: what waits may be signalled | |
 //! | addon → shim | `DISMISS` | the shell that waits is not needed any more | |
 //!
 //! A shim that says `ENDED` with nothing alive, or `RELEASED` with nothing left, is ready for the next `RUN`. One that
@@ -34,13 +38,22 @@
 //! | anybody → shim | `SETTLE` | write unfinished lines down |
 //! | anybody → shim | `END` | |
 
+mod plan;
+mod shells;
+mod terminals;
+mod waits;
+
 use std::time::Duration;
+
+pub use plan::*;
+pub use shells::*;
+pub use terminals::*;
+pub use waits::*;
 
 use super::frames::{Fields, Writer};
 use super::limits::{Broken, Limited};
 use crate::background::Order;
-use crate::plan::{Boot, Kind, Limits, Plan, Stdin};
-use crate::sys::{End, FileId, LaunchError, LaunchStep, Usage};
+use crate::sys::{End, LaunchError, LaunchStep, Usage};
 
 pub const WANT_SHIM: u8 = 1;
 pub const END_SHIM: u8 = 2;
@@ -61,6 +74,7 @@ pub const PREPARE: u8 = 26;
 pub const PREPARED: u8 = 27;
 pub const GIVEN: u8 = 28;
 pub const DISMISS: u8 = 29;
+pub const SIGNAL: u8 = 30;
 pub const TASK: u8 = 32;
 pub const TASK_ENDED: u8 = 33;
 pub const WATCH: u8 = 34;
@@ -118,51 +132,6 @@ pub struct Survivor {
 /// Nothing was started, and why.
 pub type Failure = LaunchError;
 
-impl Plan {
-    /// As the body of `RUN`.
-    pub fn encode(&self) -> Vec<u8> {
-        let mut writer = Writer::default()
-            .bytes(&self.program)
-            .bytes(&self.cwd)
-            .bytes(&self.env)
-            .number(u64::from(self.umask))
-            .number(u64::from(self.stdin == Stdin::Pipe))
-            .number(u64::from(self.merge))
-            .number(self.script_at.map_or(0, |at| u64::from(at) + 1))
-            .number(millis(self.limit))
-            .number(millis(Some(self.grace)));
-        for limit in self.limits.all() {
-            // None of them can be 0.
-            writer = writer.number(limit.unwrap_or(0));
-        }
-        writer = writer.number(self.argv.len() as u64);
-        for argument in &self.argv {
-            writer = writer.bytes(argument);
-        }
-        writer.finish()
-    }
-
-    /// From the body of `RUN`; `None` when it is damaged.
-    pub fn decode(body: &[u8]) -> Option<Self> {
-        let mut fields = Fields(body);
-        let program = fields.bytes()?.to_vec();
-        let cwd = fields.bytes()?.to_vec();
-        let env = fields.bytes()?.to_vec();
-        let umask = u32::try_from(fields.number()?).ok()?;
-        let stdin = if fields.number()? == 1 { Stdin::Pipe } else { Stdin::Null };
-        let merge = fields.number()? == 1;
-        let script_at = fields.number()?.checked_sub(1).and_then(|at| u32::try_from(at).ok());
-        let limit = Some(fields.number()?).filter(|ms| *ms > 0).map(Duration::from_millis);
-        let grace = Duration::from_millis(fields.number()?);
-        let mut limits = Limits::default();
-        for limit in limits.all_mut() {
-            *limit = Some(fields.number()?).filter(|most| *most > 0);
-        }
-        let argv = (0..fields.number()?).map(|_| fields.bytes().map(<[u8]>::to_vec)).collect::<Option<_>>()?;
-        Some(Self { program, argv, script_at, env, cwd, umask, stdin, merge, limit, grace, limits })
-    }
-}
-
 /// A task to be, and where the readers of its pipes stand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transfer {
@@ -185,102 +154,6 @@ impl Transfer {
         let order = serde_json::from_slice(fields.bytes()?).ok()?;
         let resume = std::iter::from_fn(|| fields.bytes().map(<[u8]>::to_vec)).collect();
         Some(Self { order, resume })
-    }
-}
-
-/// The body of `RUN`.
-pub fn encode_run(plan: &Plan, order: Option<&Order>) -> Vec<u8> {
-    let order = order.and_then(|order| serde_json::to_vec(order).ok()).unwrap_or_default();
-    Writer::default().bytes(&plan.encode()).bytes(&order).finish()
-}
-
-/// From the body of `RUN`; `None` when it is damaged.
-pub fn decode_run(body: &[u8]) -> Option<(Plan, Option<Order>)> {
-    let mut fields = Fields(body);
-    let plan = Plan::decode(fields.bytes()?)?;
-    let order = fields.bytes()?;
-    let order = if order.is_empty() { None } else { Some(serde_json::from_slice(order).ok()?) };
-    Some((plan, order))
-}
-
-/// The body of `PREPARE`.
-pub fn encode_prepare(kind: &Kind) -> Vec<u8> {
-    Writer::default().bytes(&kind.plan.encode()).bytes(&kind.boot.early).bytes(&kind.boot.late).finish()
-}
-
-/// From the body of `PREPARE`; `None` when it is damaged.
-pub fn decode_prepare(body: &[u8]) -> Option<Kind> {
-    let mut fields = Fields(body);
-    let plan = Plan::decode(fields.bytes()?)?;
-    Some(Kind { plan, boot: Boot { early: fields.bytes()?.into(), late: fields.bytes()?.into() } })
-}
-
-/// The body of `PREPARED`: the mark of the shell that was to wait, and where it does.
-pub fn encode_prepared(mark: &str, place: Option<Place>) -> Vec<u8> {
-    Writer::default().bytes(mark.as_bytes()).bytes(&place.map(Place::encode).unwrap_or_default()).finish()
-}
-
-/// From the body of `PREPARED`; `None` when it is damaged.
-pub fn decode_prepared(body: &[u8]) -> Option<(String, Option<Place>)> {
-    let mut fields = Fields(body);
-    let mark = String::from_utf8(fields.bytes()?.to_vec()).ok()?;
-    Some((mark, Place::decode(fields.bytes()?)))
-}
-
-/// A shell that waits, and where its command goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
-    /// Its pid.
-    pub shell: i32,
-    /// Where in its memory.
-    pub command: u64,
-    /// The folder that it is in.
-    pub folder: FileId,
-    /// The program that it runs.
-    pub program: FileId,
-}
-
-impl Place {
-    fn encode(self) -> Vec<u8> {
-        let ids = [self.folder, self.program];
-        let writer = Writer::default().number(u64::from(self.shell.unsigned_abs())).number(self.command);
-        ids.iter().fold(writer, |writer, id| writer.number(id.device).number(id.inode)).finish()
-    }
-
-    /// `None` when no shell waits.
-    fn decode(body: &[u8]) -> Option<Self> {
-        let mut fields = Fields(body);
-        let (shell, command) = (i32::try_from(fields.number()?).ok()?, fields.number()?);
-        let mut id = || Some(FileId { device: fields.number()?, inode: fields.number()? });
-        Some(Self { shell, command, folder: id()?, program: id()? })
-    }
-}
-
-/// A command that a shell that waited was given.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Given {
-    /// As in the plan.
-    pub limit: Option<Duration>,
-    /// As in the plan.
-    pub grace: Duration,
-    /// When, by the clock of the machine, ns.
-    pub at: u64,
-}
-
-impl Given {
-    /// As the body of `GIVEN`.
-    pub fn encode(self) -> Vec<u8> {
-        Writer::default().number(millis(self.limit)).number(millis(Some(self.grace))).number(self.at).finish()
-    }
-
-    /// From the body of `GIVEN`; `None` when it is damaged.
-    pub fn decode(body: &[u8]) -> Option<Self> {
-        let mut fields = Fields(body);
-        Some(Self {
-            limit: Some(fields.number()?).filter(|ms| *ms > 0).map(Duration::from_millis),
-            grace: Duration::from_millis(fields.number()?),
-            at: fields.number()?,
-        })
     }
 }
 
@@ -421,25 +294,6 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        #[test]
-        fn a_plan_arrives_as_it_was_sent(
-            program: Vec<u8>, argv: Vec<Vec<u8>>, env: Vec<u8>, cwd: Vec<u8>, umask in 0_u32..0o777,
-            script_at in proptest::option::of(0_u32..9), merge: bool, pipe: bool,
-            limit in proptest::option::of(1_u64..86_400_000), grace in 0_u64..15_000,
-            most in proptest::array::uniform5(proptest::option::of(1_u64..)),
-        ) {
-            let [cpu, memory, processes, open_files, file_bytes] = most;
-            let plan = Plan {
-                program, argv, script_at, env, cwd, umask, merge,
-                stdin: if pipe { Stdin::Pipe } else { Stdin::Null },
-                limit: limit.map(Duration::from_millis), grace: Duration::from_millis(grace),
-                limits: Limits { cpu, memory, processes, open_files, file_bytes },
-            };
-            prop_assert_eq!(decode_run(&encode_run(&plan, None)), Some((plan.clone(), None)));
-            let kind = Kind { plan, boot: Boot { early: [1, 2].into(), late: [3].into() } };
-            prop_assert_eq!(decode_prepare(&encode_prepare(&kind)), Some(kind));
-        }
-
         #[test]
         fn damaged_bodies_are_refused_not_believed(bytes: Vec<u8>) {
             let _ = decode_run(&bytes);

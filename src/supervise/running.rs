@@ -3,6 +3,7 @@
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
+use nix::sys::signal::Signal;
 use nix::unistd::Pid;
 
 use super::limits::{Broken, Watch};
@@ -28,7 +29,11 @@ pub struct Running {
     pub mark: Option<String>,
     pub started: Instant,
     pub limit: Option<Instant>,
+    /// Its time was up while somebody waited, and the addon was told: it is ended as soon as that one answers, or at the limit.
+    pub told: bool,
     pub grace: Duration,
+    /// It has a terminal, which hangs up before anything else.
+    pub terminal: bool,
     pub usage: Usage,
     pub shell_end: Option<(End, Duration)>,
     pub ending: Option<Ending>,
@@ -52,7 +57,7 @@ pub struct Ending {
 
 impl Running {
     /// What is there of its tree.
-    fn members(&self) -> Vec<tree::Member> {
+    pub fn members(&self) -> Vec<tree::Member> {
         tree::members(self.mark.as_deref(), &self.spared)
     }
 
@@ -102,9 +107,23 @@ impl Running {
             None => {
                 self.ending = Some(Ending { cause, kill_at, killed: None });
                 if !grace.is_zero() {
-                    tree::ask_to_end(&self.members());
+                    let signals: &[Signal] = match cause {
+                        _ if !self.terminal => &[Signal::SIGTERM],
+                        Cause::Host | Cause::Supervisor => &[Signal::SIGHUP],
+                        _ => &[Signal::SIGHUP, Signal::SIGTERM],
+                    };
+                    tree::ask_to_end(&self.members(), signals);
                 }
             }
+        }
+    }
+
+    /// Signals the shell's group, and the one that the terminal's keys go to, if it is the command's.
+    pub fn signal(&self, signal: Signal, foreground: Option<Pid>) {
+        sys::signal_group(self.shell, signal);
+        let other = foreground.filter(|group| *group != self.shell);
+        if let Some(group) = other.filter(|group| self.members().iter().any(|member| member.group() == Some(*group))) {
+            sys::signal_group(group, signal);
         }
     }
 

@@ -3,6 +3,7 @@
 mod idle;
 mod leftovers;
 mod task;
+mod waits;
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd, RawFd};
@@ -244,7 +245,9 @@ impl Shim {
             mark: mark_of(&plan.env),
             started,
             limit: plan.limit.map(|limit| started + limit),
+            told: false,
             grace: plan.grace,
+            terminal: plan.terminal.is_some(),
             usage: Usage::default(),
             shell_end: None,
             ending: None,
@@ -318,9 +321,21 @@ impl Shim {
 
     fn obey(&mut self, frame: Frame, running: &mut Running) {
         match frame.kind {
-            protocol::END if Fields(&frame.body).number() == Some(1) => running.end(Cause::Limit),
+            protocol::END if Fields(&frame.body).number() == Some(1) => self.end_at_limit(running),
             protocol::END => running.end(Cause::Abort),
-            protocol::HAND_OVER => self.take_over(frame, running),
+            protocol::SIGNAL => {
+                if let Some((signal, foreground)) = protocol::decode_signal(&frame.body) {
+                    running.signal(signal, foreground);
+                }
+            }
+            protocol::LOOK => {
+                self.tell_waits(running, false);
+            }
+            protocol::HEEDED => Self::heeded(running),
+            protocol::HAND_OVER => {
+                self.tell_waits(running, true);
+                self.take_over(frame, running);
+            }
             _ => {}
         }
     }
@@ -338,7 +353,7 @@ impl Shim {
         let now = Instant::now();
         match &running.ending {
             Some(ending) if now >= ending.kill_at => running.kill(now),
-            None if running.limit.is_some_and(|limit| now >= limit) => running.end(Cause::Limit),
+            None if running.limit.is_some_and(|limit| now >= limit) => self.end_at_limit(running),
             _ => {}
         }
     }

@@ -29,6 +29,11 @@ impl Member {
         (!identity.zombie).then_some(Self { pid, identity })
     }
 
+    /// Its group of processes; `None` when it is gone.
+    pub fn group(&self) -> Option<Pid> {
+        getpgid(Some(self.pid)).ok()
+    }
+
     /// Tells the older of two.
     pub fn started(&self) -> u64 {
         self.identity.started
@@ -80,9 +85,9 @@ pub fn marked_pids(mark: &str) -> Vec<Pid> {
 }
 
 /// Asks for an end. A stopped process is continued, or it would never hear of it.
-pub fn ask_to_end(members: &[Member]) {
+pub fn ask_to_end(members: &[Member], signals: &[Signal]) {
     for member in members {
-        member.signal(Signal::SIGTERM);
+        signals.iter().for_each(|signal| member.signal(*signal));
         if member.identity.stopped {
             member.signal(Signal::SIGCONT);
         }

@@ -63,7 +63,7 @@ impl Waiting {
             fds.push(read);
             stdin = Some(write);
         }
-        for _ in if plan.merge { 1..2 } else { 1..3 } {
+        for _ in plan.outputs() {
             let (read, write) = sys::pipe().map_err(failed)?;
             sys::set_nonblocking(&read).map_err(failed)?;
             fds.extend([write, read]);

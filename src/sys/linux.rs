@@ -1,5 +1,10 @@
 //! Linux: subreapers, `/proc`, pidfds, anonymous files.
 
+mod calls;
+mod doing;
+mod hurry;
+#[cfg(feature = "addon")]
+mod offers;
 #[cfg(feature = "addon")]
 mod shared;
 mod waiting;
@@ -15,6 +20,10 @@ use nix::unistd::Pid;
 
 use super::processes::{ExecVectors, become_program};
 use super::{Launch, LaunchError, LaunchStep, Sample, Usage};
+pub use doing::*;
+pub use hurry::*;
+#[cfg(feature = "addon")]
+pub use offers::*;
 #[cfg(feature = "addon")]
 pub use shared::*;
 pub use waiting::*;
@@ -33,6 +42,9 @@ pub const BARE_CHARSET_IS_LOCALE: bool = false;
 /// A locale with UTF-8 that is always there.
 pub const UTF8_LOCALE: &str = "C.UTF-8";
 
+/// The longest line that a terminal holds for a program which reads whole ones, less what may go wrong, bytes.
+pub const LONGEST_LINE: usize = 4000;
+
 /// Sets a signal to its default; those that cannot be set are left alone.
 pub(super) fn default_disposition(number: i32) {
     // The system call itself: libc refuses the two signals that it keeps for its threads, which a host may have been
@@ -46,6 +58,19 @@ pub(super) fn default_disposition(number: i32) {
 /// A pipe whose ends are closed on exec.
 pub(super) fn pipe_cloexec() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok(nix::unistd::pipe2(nix::fcntl::OFlag::O_CLOEXEC)?)
+}
+
+/// The end of a pseudo-terminal that programs have. Asked of the open end itself: no name is looked up, which may mean
+/// another one in a container.
+pub(super) fn open_slave(master: &OwnedFd) -> io::Result<OwnedFd> {
+    let flags = libc::O_RDWR | libc::O_NOCTTY | libc::O_CLOEXEC;
+    // SAFETY: a plain system call.
+    let fd = unsafe { libc::ioctl(master.as_raw_fd(), libc::TIOCGPTPEER as _, flags) };
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the kernel has just made it for us.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
 /// Has orphaned descendants come to this process instead of init.
@@ -171,35 +196,6 @@ pub fn kill_children(parent: Pid) -> Vec<Pid> {
         }
     }
     children
-}
-
-/// While it lives this process goes before all others, if it may: a tree that fills every core could keep it from
-/// ending it. Its children do not inherit that.
-pub struct Hurry(bool);
-
-impl Hurry {
-    /// From now on. Only a wish: it takes a privilege.
-    pub fn begin() -> Self {
-        // SAFETY: a plain system call. Not libc's function, which musl has only to say that there is none.
-        let usual = unsafe { libc::syscall(libc::SYS_sched_getscheduler, 0) } == libc::c_long::from(libc::SCHED_OTHER);
-        Self(usual && set_scheduler(libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, 1))
-    }
-}
-
-impl Drop for Hurry {
-    fn drop(&mut self) {
-        if self.0 {
-            // The flag goes only where that is allowed; without it or with it, this process is as others again.
-            let _ =
-                set_scheduler(libc::SCHED_OTHER, 0) || set_scheduler(libc::SCHED_OTHER | libc::SCHED_RESET_ON_FORK, 0);
-        }
-    }
-}
-
-fn set_scheduler(policy: libc::c_int, priority: libc::c_int) -> bool {
-    let priority: [libc::c_int; 1] = [priority];
-    // SAFETY: the kernel reads one number.
-    unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, priority.as_ptr()) == 0 }
 }
 
 /// What tells a process from a later one with the same pid.

@@ -1,18 +1,24 @@
 //! macOS: no subreaper and no `/proc`; groups, the parent chain and the mark in the environment stand in.
 
+mod doing;
+#[cfg(feature = "addon")]
+mod offers;
 #[cfg(feature = "addon")]
 mod shared;
 mod waiting;
 
 use std::ffi::CStr;
 use std::io::{self, Seek, Write};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use nix::unistd::Pid;
 
 use super::processes::{ExecVectors, become_program};
 use super::{Launch, LaunchError, LaunchStep, Sample, Usage};
+pub use doing::*;
+#[cfg(feature = "addon")]
+pub use offers::*;
 #[cfg(feature = "addon")]
 pub use shared::*;
 pub use waiting::*;
@@ -31,6 +37,9 @@ pub const BARE_CHARSET_IS_LOCALE: bool = true;
 /// A locale with UTF-8 that is always there.
 pub const UTF8_LOCALE: &str = "en_US.UTF-8";
 
+/// The longest line that a terminal holds for a program which reads whole ones, less what may go wrong, bytes.
+pub const LONGEST_LINE: usize = 1000;
+
 /// Sets a signal to its default; those that cannot be set are left alone.
 pub(super) fn default_disposition(number: i32) {
     // SAFETY: setting the default disposition runs no code of ours.
@@ -43,6 +52,24 @@ pub(super) fn pipe_cloexec() -> io::Result<(OwnedFd, OwnedFd)> {
     super::set_cloexec(&read)?;
     super::set_cloexec(&write)?;
     Ok((read, write))
+}
+
+/// The end of a pseudo-terminal that programs have.
+pub(super) fn open_slave(master: &OwnedFd) -> io::Result<OwnedFd> {
+    let mut name = [0_u8; 128];
+    // SAFETY: the kernel writes at most 128 bytes, a C string.
+    if unsafe { libc::ioctl(master.as_raw_fd(), libc::TIOCPTYGNAME as _, name.as_mut_ptr()) } < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let name = CStr::from_bytes_until_nul(&name).map_err(io::Error::other)?;
+    let flags = libc::O_RDWR | libc::O_NOCTTY | libc::O_CLOEXEC;
+    // SAFETY: the path is a valid C string.
+    let fd = unsafe { libc::open(name.as_ptr(), flags) };
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the kernel has just made it for us.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
 /// There is no such thing here: a daemon that leaves its session and clears its environment is not found.

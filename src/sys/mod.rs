@@ -5,9 +5,13 @@
 #![expect(unsafe_code, reason = "this module is the border to the operating system")]
 
 mod descriptors;
+mod doing;
+#[cfg(feature = "addon")]
+mod offers;
 mod processes;
 mod sample;
 mod signals;
+mod terminal;
 #[cfg(feature = "addon")]
 mod watch;
 
@@ -22,8 +26,12 @@ mod macos;
 pub use macos::*;
 
 pub use descriptors::*;
+pub use doing::*;
+#[cfg(feature = "addon")]
+pub use offers::*;
 pub use processes::*;
 pub use sample::*;
 pub use signals::*;
+pub use terminal::*;
 #[cfg(feature = "addon")]
 pub use watch::*;

@@ -45,6 +45,8 @@ pub struct Launch {
     pub umask: u32,
     /// Its standard input, output and error; each at least 3, or the child's own number.
     pub stdio: [RawFd; 3],
+    /// They are a terminal, which is to control it.
+    pub terminal: bool,
     /// The most files that it may have open, if less than it may have anyway.
     pub open_files: Option<u64>,
     /// The most bytes that a file may have that it writes, likewise.
@@ -117,6 +119,9 @@ pub(super) unsafe fn become_program(launch: &Launch, vectors: &ExecVectors, oom_
         if unsafe { libc::dup2(fd, number) } < 0 {
             return LaunchError { step: LaunchStep::Stdio, errno: errno() };
         }
+    }
+    if launch.terminal && !super::take_control() {
+        return LaunchError { step: LaunchStep::Stdio, errno: errno() };
     }
     super::close_from_three();
     super::raise_oom_score(oom_score);

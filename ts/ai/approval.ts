@@ -1,14 +1,15 @@
-import { resolve } from 'node:path';
 import { type AnalyzeOptions, analyze, BashError, decide } from 'agent-bash';
+import { refusalKey } from '../provider/refusal-key.ts';
 import { askReason, denyReason, type Rules } from './approval-reason.ts';
 import { approvedByPerson } from './approved.ts';
-import { toolFolder } from './call-plan.ts';
+import { callFolder, toolFolder } from './call-plan.ts';
+import { folderThere, judgedThere, sandboxOf } from './in-sandbox/sandbox.ts';
 import { analyzeOptions, judgedText } from './judge.ts';
-import { taskQuestion } from './manage.ts';
+import { judgedCommands, strictest } from './judged-commands.ts';
 import { refuse } from './refused.ts';
-import { readInput } from './schema.ts';
-import { contextOf, optionsFor, optionsOf } from './tool-options.ts';
+import { contextOf, type Made, madeOf, optionsFor } from './tool-options.ts';
 import type {
+  ApprovalInput,
   ApprovalOptions,
   BashApprovalCall,
   BashApprovalJudgement,
@@ -30,48 +31,68 @@ const UNASKED: BashApprovalJudgement = { verdict: 'allow', reason: '', analysis:
  */
 export function createToolApproval(options: ApprovalOptions = {}): ToolApproval {
   const { tool, allow, ask = [], deny = [] } = options;
-  const toolOptions = tool === undefined ? {} : optionsOf(tool);
-  if (toolOptions === undefined) {
-    throw new BashError('ERR_BASH_INVALID_ARG', 'tool: it was not made by createBashTool of this package');
+  const made: Made | undefined = tool === undefined ? { options: {}, folder: toolFolder(undefined) } : madeOf(tool);
+  if (made === undefined) {
+    throw new BashError(
+      'ERR_BASH_INVALID_ARG',
+      'tool: it was not made by createBashTool, createTerminalTool or a provider tool of this package',
+    );
   }
+  // OpenAI reads of its shells nothing but their own output, and a status would become another one.
+  const answersItself = tool !== undefined && 'id' in tool && tool.id.startsWith('openai.');
   const rules: Rules = { allow, ask, deny };
-  const cwd = options.cwd === undefined ? toolFolder(toolOptions.cwd) : toolFolder(options.cwd);
+  const folder = options.cwd === undefined ? made.folder : toolFolder(options.cwd);
   // What cannot be is said here, and not at the first call.
-  decide(analyze(':', judgedWith(options, { ...toolOptions, cwd })), rules);
+  decide(analyze(':', judgedWith(options, { ...made.options, cwd: folder })), rules);
 
-  const judge = async (input: BashToolInput, call: BashApprovalCall = {}): Promise<BashApprovalJudgement> => {
-    if ('issues' in readInput(input) || taskQuestion(input)) return UNASKED;
-    let judged: AnalyzeOptions;
-    let text: string;
-    try {
-      const context = contextOf(call);
-      const held = await optionsFor({ ...toolOptions, cwd }, { context, toolCallId: call.toolCallId ?? '' });
-      text = judgedText(input.command as string, held);
-      judged = judgedWith(options, { ...held, cwd: options.cwd === undefined ? held.cwd : cwd });
-    } catch (error) {
-      // Nobody knows where or how the command would run.
-      const reason = error instanceof Error ? error.message : String(error);
-      return { ...UNASKED, verdict: 'deny', reason };
-    }
-    const folder = resolve(toolFolder(judged.cwd), input.cwd ?? '.');
-    const analysis = analyze(text, { ...judged, cwd: folder });
+  const judgeOne = (input: BashToolInput, held: BashToolOptions): BashApprovalJudgement => {
+    const text = judgedText(input.command as string, held);
+    const place = options.cwd === undefined ? held : { ...held, cwd: folder };
+    const analysis = analyze(text, judgedWith(options, place, input.cwd));
     const decision = decide(analysis, rules);
     const { verdict } = decision;
     const reason =
       verdict === 'allow' ? '' : verdict === 'ask' ? askReason(analysis, decision, rules) : denyReason(analysis, rules);
     return { verdict, reason, analysis, decision };
   };
-
-  const approval = async (input: BashToolInput, call?: BashApprovalCall): Promise<BashApprovalStatus> => {
-    const { verdict, reason } = await judge(input, call);
-    if (verdict === 'allow') return 'not-applicable';
-    return { type: verdict === 'ask' ? 'user-approval' : 'denied', reason };
+  const judge = async (input: ApprovalInput, call: BashApprovalCall = {}): Promise<BashApprovalJudgement> => {
+    const commands = judgedCommands(input);
+    if (commands.length === 0) return UNASKED;
+    try {
+      const context = contextOf(call);
+      const held = await optionsFor({ ...made, folder }, { context, toolCallId: call.toolCallId ?? '' });
+      return strictest(commands.map((command) => judgeOne(command, held)));
+    } catch (error) {
+      // Nobody knows where or how the command would run.
+      const reason = error instanceof Error ? error.message : String(error);
+      return { ...UNASKED, verdict: 'deny', reason };
+    }
   };
-  const needsApproval = async (input: BashToolInput, call: BashApprovalCall = {}): Promise<boolean> => {
-    const { verdict, reason, analysis } = await judge(input, call);
+  /** Leaves what is refused for the tool to answer with; what is not refused any more is taken back. */
+  const leave = (
+    input: ApprovalInput,
+    call: BashApprovalCall,
+    { verdict, reason, analysis }: BashApprovalJudgement,
+  ) => {
     const findings = analysis?.findings.length ? { findings: analysis.findings } : {};
     const answer = verdict === 'deny' ? { error: reason, code: 'ERR_BASH_BLOCKED', ...findings } : null;
-    refuse(call.toolCallId ?? '', input.command ?? '', answer);
+    refuse(call.toolCallId ?? '', refusalKey(judgedCommands(input)), answer);
+  };
+
+  const approval = async (input: ApprovalInput, call: BashApprovalCall = {}): Promise<BashApprovalStatus> => {
+    const judgement = await judge(input, call);
+    const { verdict, reason } = judgement;
+    if (verdict === 'allow') return 'not-applicable';
+    if (verdict === 'deny' && answersItself && call.toolCallId) {
+      leave(input, call, judgement);
+      return 'not-applicable';
+    }
+    return { type: verdict === 'ask' ? 'user-approval' : 'denied', reason };
+  };
+  const needsApproval = async (input: ApprovalInput, call: BashApprovalCall = {}): Promise<boolean> => {
+    const judgement = await judge(input, call);
+    const { verdict } = judgement;
+    leave(input, call, judgement);
     // An approved call is asked about again before it runs, and ai 6 refuses one that needs no approval any more.
     return verdict === 'ask' || (verdict === 'allow' && approvedByPerson(call));
   };
@@ -79,8 +100,13 @@ export function createToolApproval(options: ApprovalOptions = {}): ToolApproval 
 }
 
 /** What the engine is told: the options of the tool, and over them those of the approval. */
-function judgedWith(options: ApprovalOptions, tool: BashToolOptions): AnalyzeOptions {
-  const own = analyzeOptions(tool);
+function judgedWith(options: ApprovalOptions, tool: BashToolOptions, asked?: string | null): AnalyzeOptions {
+  const there = sandboxOf(tool) !== undefined;
+  const own = analyzeOptions(
+    there
+      ? judgedThere({ ...tool, cwd: folderThere(tool.cwd, asked) })
+      : { ...tool, cwd: callFolder(toolFolder(tool.cwd), asked) },
+  );
   return {
     cwd: own.cwd,
     env: options.env ?? own.env,

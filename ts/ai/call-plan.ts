@@ -1,6 +1,8 @@
 import { resolve } from 'node:path';
 import { type BashOptions, TRUNCATE, type Truncate } from 'agent-bash';
+import { folderThere, leftOut, sandboxOf } from './in-sandbox/sandbox.ts';
 import { sessionOf } from './in-session.ts';
+import { terminalOf } from './in-terminal.ts';
 import { type LineLimit, lineLimits, truncateFor } from './line-limits.ts';
 import { INPUT_FIELDS } from './schema.ts';
 import { trailingLimit } from './trailing-limit.ts';
@@ -27,21 +29,23 @@ export interface CallPlan {
 export function planCall(command: string, input: BashToolInput, options: BashToolOptions): CallPlan {
   const mode = input.mode ?? options.mode;
   const background = mode === 'background';
-  // In a merged stream the lines that went through the pipe cannot be told from those that did not. In the background
-  // the pipe is what the log is to go through.
-  const trailing = options.merge || background ? null : trailingLimit(command);
+  // In one stream, merged or a terminal's, the lines that went through the pipe cannot be told from those that did not. In the
+  // background the pipe is what the log is to go through.
+  const oneStream = options.merge || terminalOf(options) !== undefined;
+  const trailing = oneStream || background ? null : trailingLimit(command);
   const limits = background ? [] : lineLimits(trailing, input);
   const { timeoutMs, notes } = timeLimit(input.timeout_ms, background ? LONGEST_BACKGROUND_MS : LONGEST_LIMIT_MS);
   const taken = (field: string) => INPUT_FIELDS.includes(field) && !(background && LINE_FIELDS.includes(field));
   const ignored = Object.entries(input).filter(([field, value]) => !taken(field) && value != null);
   if (ignored.length > 0) notes.push(`ignored input: ${ignored.map(([field]) => field).join(', ')}`);
+  const there = sandboxOf(options) !== undefined;
+  if (there) notes.push(...leftOut(options));
   const first = limits[0];
   return {
     command: trailing?.command ?? command,
     options: {
       ...runOptions(options),
-      // A session's command starts where the one before it will have left it.
-      cwd: sessionOf(options) && !input.cwd ? undefined : callFolder(toolFolder(options.cwd), input.cwd),
+      cwd: there ? folderThere(options.cwd, input.cwd) : folderHere(options, input.cwd),
       mode,
       timeoutMs: timeoutMs ?? options.timeoutMs,
       truncate: first === undefined ? options.truncate : truncateFor(first, ownTruncate(options)),
@@ -49,6 +53,11 @@ export function planCall(command: string, input: BashToolInput, options: BashToo
     limits,
     notes,
   };
+}
+
+function folderHere(options: BashToolOptions, asked: string | null | undefined): string | undefined {
+  // A session's command starts where the one before it will have left it.
+  return sessionOf(options) && !asked ? undefined : callFolder(toolFolder(options.cwd), asked);
 }
 
 /** The folder of the tool, absolute. A value that is no string stays, and the run names it as wrong. */
@@ -61,14 +70,15 @@ export function ownTruncate(options: BashToolOptions): Truncate {
   return options.truncate ?? TRUNCATE.tail;
 }
 
-function callFolder(folder: string, cwd: string | null | undefined): string {
+/** The folder of a call, resolved against the tool's. */
+export function callFolder(folder: string, cwd: string | null | undefined): string {
   return cwd == null || typeof folder !== 'string' ? folder : resolve(folder, cwd);
 }
 
 /** What is left for `bash()` when the tool has taken its own. */
-function runOptions(options: BashToolOptions): BashOptions {
+export function runOptions(options: BashToolOptions): BashOptions {
   const { perCall, errorOnFailure, run, updateIntervalMs, description, onBeforeRun, onAfterRun, ...others } = options;
-  const { availableTools, interceptor, session, ...rest } = others;
+  const { availableTools, interceptor, session, terminal, sandbox, ...rest } = others;
   return rest;
 }
 

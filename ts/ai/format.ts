@@ -1,4 +1,5 @@
 import type { BackgroundTask, BashResult } from 'agent-bash';
+import { type Advice, BY_INPUT } from './advice.ts';
 import { formatCheck } from './format-check.ts';
 import { joinParts, withoutLastNewline, withSuggestion } from './parts.ts';
 import type { BashToolError, BashToolModelOutput, BashToolOutput } from './types.ts';
@@ -10,19 +11,32 @@ import type { BashToolError, BashToolModelOutput, BashToolOutput } from './types
  * its pid, its log, and how to check and stop it.
  */
 export function formatResult(result: BashResult): string {
-  const { background, notes } = result;
-  const parts = background ? inBackground(result, background) : ended(result);
-  return joinParts([...parts, notes.map((note) => `[${note}]`).join('\n')]);
+  return resultText(result, BY_INPUT);
+}
+
+function resultText(result: BashResult, advice: Advice): string {
+  const { background } = result;
+  const parts = background ? inBackground(result, background, advice) : ended(result, advice);
+  return joinParts([...parts, noteLines(result, advice)]);
+}
+
+/** The notes, one a line in brackets. */
+export function noteLines({ notes }: BashResult, { note }: Advice): string {
+  return notes.map((each) => `[${note(each)}]`).join('\n');
 }
 
 /** What the model reads of any output of the tool. With `errorOnFailure` a non-zero exit code is an error text. */
-export function formatOutput(output: BashToolOutput, errorOnFailure: boolean): BashToolModelOutput {
+export function formatOutput(
+  output: BashToolOutput,
+  errorOnFailure: boolean,
+  advice: Advice = BY_INPUT,
+): BashToolModelOutput {
   if ('error' in output) return { type: 'error-text', value: refusal(output) };
   if ('task' in output) return { type: 'text', value: formatCheck(output) };
   // An interface that lost the call keeps the last snapshot and sends it as the result: nobody saw the end.
   if (output.status === 'running') return { type: 'text', value: joinParts([INTERRUPTED, ...streams(output)]) };
   const failed = errorOnFailure && output.status !== 'backgrounded' && output.exitCode !== 0;
-  return { type: failed ? 'error-text' : 'text', value: formatResult(output) };
+  return { type: failed ? 'error-text' : 'text', value: resultText(output, advice) };
 }
 
 /** What was wrong, and what to run instead where the safety engine knows that. */
@@ -32,19 +46,18 @@ function refusal({ error, findings = [] }: BashToolError): string {
 }
 
 const INTERRUPTED = '[command interrupted]';
-const AFTER_TIMEOUT =
-  'To give the command more time, use mode "slow" (15 min), a larger timeout_ms (up to 3600000), or mode "background".';
 
-function ended(result: BashResult): string[] {
+function ended(result: BashResult, advice: Advice): string[] {
   return [
     headline(result),
     ...streams(result),
     result.exitCode === null ? '' : `exit code: ${result.exitCode}`,
-    result.status === 'timed-out' ? AFTER_TIMEOUT : '',
+    result.status === 'timed-out' ? advice.atLimit : '',
   ];
 }
 
-function inBackground(result: BashResult, { pid, pgid, logPath }: BackgroundTask): string[] {
+function inBackground(result: BashResult, task: BackgroundTask, advice: Advice): string[] {
+  const { pid, pgid, logPath } = task;
   // One that was started there has no output yet, and so none that could have been cut.
   const moved = result.truncation.stdout !== null || result.truncation.stderr !== null;
   if (!moved) {
@@ -59,11 +72,12 @@ function inBackground(result: BashResult, { pid, pgid, logPath }: BackgroundTask
     `[Command backgrounded${limit} (pid ${pid}). Partial output:`,
     ...streams(result),
     `Full output: ${logPath}`,
-    'Use check_pid or kill_pid to manage.]',
+    `${advice.manage(task)}]`,
   ];
 }
 
-function headline({ status, exitCode, signal, timeoutMs }: BashResult): string {
+/** How it ended, where that is no plain success; `''` in the background too. */
+export function headline({ status, exitCode, signal, timeoutMs }: BashResult): string {
   switch (status) {
     case 'exited':
       return exitCode === 0 ? '' : `[command failed: exit code ${exitCode}]`;
@@ -78,7 +92,8 @@ function headline({ status, exitCode, signal, timeoutMs }: BashResult): string {
   }
 }
 
-function streams({ stdout, stderr }: { stdout: string; stderr: string }): string[] {
+/** Both streams, each under its name. */
+export function streams({ stdout, stderr }: { stdout: string; stderr: string }): string[] {
   if (stdout === '' && stderr === '') return ['(no output)'];
   return [stream('stdout', stdout), stream('stderr', stderr)];
 }

@@ -1,11 +1,11 @@
-import { BashError, type BashOptions, type BashSession, bash } from 'agent-bash';
+import { BashError, type BashOptions, type BashSession, type bash } from 'agent-bash';
 import type { BashToolOptions } from './types.ts';
 
 type Env = NonNullable<BashOptions['env']>;
 
-/** The session that commands run in; what takes the place of `bash` takes its place, too. */
-export function sessionOf({ run, session }: BashToolOptions): BashSession | undefined {
-  if (session === undefined || run !== undefined) return undefined;
+/** The session that commands run in; a sandbox, and what takes the place of `bash`, take its place, too. */
+export function sessionOf({ run, session, sandbox }: BashToolOptions): BashSession | undefined {
+  if (session === undefined || run !== undefined || sandbox !== undefined) return undefined;
   // Not by its class: another copy of this package may have made it.
   const { run: runs, options, cwd } = Object(session) as Partial<BashSession>;
   if (typeof runs === 'function' && typeof options === 'object' && typeof cwd === 'string') return session;
@@ -23,10 +23,8 @@ export function withSession(options: BashToolOptions): BashToolOptions {
   return merged;
 }
 
-/** What runs the commands of a call. */
-export function runnerOf(options: BashToolOptions): typeof bash {
-  const session = sessionOf(options);
-  if (session === undefined) return options.run ?? bash;
+/** Runs commands as `bash` does, each in the session. */
+export function sessionRunner(session: BashSession): typeof bash {
   const { env: first = {} } = session.options;
   return (command, given = {}) => {
     const { env } = given;

@@ -2,11 +2,33 @@
 export { createToolApproval } from './approval.ts';
 export { formatResult } from './format.ts';
 export { formatCheck } from './format-check.ts';
+export type {
+  RunnerFinished,
+  SandboxCommand,
+  SandboxCommandProcess,
+  ToolCommandRunner,
+  ToolSandbox,
+  ToolSandboxSession,
+} from './in-sandbox/types.ts';
 export { BASH_INSTRUCTIONS, SESSION_INSTRUCTIONS } from './instructions.ts';
 export { INTERCEPT_RULES } from './intercept-rules.ts';
 export { backgroundNotices } from './notices.ts';
+export { TERMINAL_INSTRUCTIONS } from './terminal/instructions.ts';
+export { createTerminalTool } from './terminal/tool.ts';
+export type {
+  TerminalEnd,
+  TerminalInputSchema,
+  TerminalList,
+  TerminalReason,
+  TerminalState,
+  TerminalTool,
+  TerminalToolInput,
+  TerminalToolOutput,
+  TerminalView,
+} from './terminal/types.ts';
 export { createBashTool } from './tool.ts';
 export type {
+  ApprovalInput,
   ApprovalOptions,
   BashApprovalCall,
   BashApprovalJudgement,

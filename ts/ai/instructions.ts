@@ -1,4 +1,6 @@
 import type { Truncate } from 'agent-bash';
+import { isSession } from './in-sandbox/sandbox.ts';
+import type { ToolSandbox } from './in-sandbox/types.ts';
 
 /** For system prompts: what to use the bash tool for, and what not. */
 export const BASH_INSTRUCTIONS = `Use the bash tool to run tests, install dependencies, build, work with git, and for whatever else needs a shell.
@@ -20,6 +22,9 @@ const STATE = new Map([
   [null, 'The working folder, variables and aliases persist between calls only where you were told so.'],
 ]);
 
+const IN_TERMINAL =
+  'The command runs in a terminal that a person sees and may type into; you cannot type. Both streams come as one, in stdout.';
+
 /** The description of the tool, in few words: what runs where, what comes back, what happens at the limits. */
 export function describeTool(options: {
   cwd: string;
@@ -29,6 +34,8 @@ export function describeTool(options: {
   moves: boolean;
   /** Whether what a command leaves in its shell is there for the next one; `null` when that differs from call to call. */
   lasts: boolean | null;
+  /** Whether commands run in a terminal. */
+  terminal: boolean;
   truncate: Truncate;
   spill: boolean;
 }): string {
@@ -41,12 +48,44 @@ export function describeTool(options: {
     : 'At the limit the command and all it started are ended, and its output up to there is returned.';
   const whole = options.spill ? ' When bytes were cut, the whole output is in the file that the notice names.' : '';
   return `Runs a command with bash -c and returns stdout, stderr and the exit code.
-${STATE.get(options.lasts)} There is no terminal and stdin is empty, so nothing can be asked for.
+${STATE.get(options.lasts)} ${options.terminal ? IN_TERMINAL : 'There is no terminal and stdin is empty, so nothing can be asked for.'}
 Long output is cut to ${kept(options.truncate)} of each stream.${whole} head and tail show fewer lines and keep the exit code of the command.
 The time limit is ${limit}. ${atLimit}
 Mode "background" is for servers and demos: it returns at once with the pid and the file of the output. check_pid, in place of a command, gives the state and the new output of such a process, kill_pid ends it and all it started.
 Keep commands concise, under 60k tokens; write long scripts to a file first.
 <pwd>${options.cwd}</pwd>`;
+}
+
+/** The same of a tool whose commands run in a sandbox. */
+export function describeThere(options: {
+  sandbox: ToolSandbox;
+  cwd: string | undefined;
+  mode: string | undefined;
+  timeoutMs: number | undefined;
+  truncate: Truncate;
+  spill: boolean;
+}): string {
+  const { sandbox, cwd, timeoutMs } = options;
+  const limit = timeoutMs === undefined ? modeLimit({ ...options, moves: false }) : `${timeoutMs / 1000} s`;
+  const whole = options.spill
+    ? ' When bytes were cut, the notice names a file of the sandbox that has the whole output, if there is one.'
+    : '';
+  const said = saidOf(sandbox);
+  return `Runs a command with bash -c in a sandbox and returns stdout, stderr and the exit code.
+${STATE.get(false)} There is no terminal and stdin is empty, so nothing can be asked for.
+Long output is cut to ${kept(options.truncate)} of each stream.${whole} head and tail show fewer lines and keep the exit code of the command.
+The time limit is ${limit}; mode "slow" or timeout_ms gives it more: use it for builds, downloads, installs and tests. At the limit the command is ended, and its output up to there is returned.
+Mode "background", check_pid and kill_pid do not work in the sandbox: start servers with «&», their output sent to a file, and end them with kill.
+Keep commands concise, under 60k tokens; write long scripts to a file first.${typeof said === 'string' && said !== '' ? `\n<sandbox>${said}</sandbox>` : ''}${cwd === undefined ? '' : `\n<pwd>${cwd}</pwd>`}`;
+}
+
+/** What a session says of itself; nothing where it fails to. */
+function saidOf(sandbox: ToolSandbox): unknown {
+  try {
+    return isSession(sandbox) ? sandbox.description : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function modeLimit({ mode, moves }: { mode: string | undefined; moves: boolean }): string {

@@ -91,13 +91,14 @@ function cutLines(
   };
 }
 
-function withoutNotice(text: string, truncation: Truncation | null): string {
+/** The text that was kept, without what says how it was cut. */
+export function withoutNotice(text: string, truncation: Truncation | null): string {
   if (truncation === null || truncation.notice === '') return text;
   const at = text.lastIndexOf(truncation.notice);
   return at < 0 ? text : text.slice(0, at);
 }
 
 /** What the notice before said about the whole output, which still holds. */
-function fullOutput(before: Truncation | null): string {
+export function fullOutput(before: Truncation | null): string {
   return /(?: lines| characters| of \d+)(\. .*)\]\s*$/s.exec(before?.notice ?? '')?.[1] ?? '';
 }

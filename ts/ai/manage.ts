@@ -1,4 +1,5 @@
 import { type BackgroundCheck, type BackgroundRegistry, type BashResult, defaultRegistry } from 'agent-bash';
+import { MANAGE_BY_INPUT } from './advice.ts';
 import { toldOf } from './told.ts';
 import type { BashToolError, BashToolInput, BashToolOptions } from './types.ts';
 
@@ -26,7 +27,7 @@ export function adoptedNotes({ survivors }: BashResult, { registry }: { registry
   const tasks = registry.list().filter(({ id }) => ids.has(id));
   return tasks.map(
     ({ pid, logPath }) =>
-      `left running in the background: process ${pid}; check_pid or kill_pid to manage it; its further output: ${logPath}`,
+      `left running in the background: process ${pid}; ${MANAGE_BY_INPUT} to manage it; its further output: ${logPath}`,
   );
 }
 

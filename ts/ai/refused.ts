@@ -1,10 +1,13 @@
+import { createHash } from 'node:crypto';
 import type { BashToolError } from './types.ts';
 
-/** Calls that were refused and not run yet: at most this many, the oldest go first. */
-const MOST = 1_000;
+/** Calls that were refused and not run yet: at most this many, the oldest go first. More than a model can ask for in one step, so that none runs because of others. */
+const MOST = 20_000;
 const refused = new Map<string, BashToolError>();
 
-const key = (toolCallId: string, command: string) => `${toolCallId}\0${command}`;
+/** Short for commands of any length. */
+const key = (toolCallId: string, command: string) =>
+  createHash('sha256').update(`${toolCallId}\0${command}`).digest('base64');
 
 /**
  * `needsApproval` can say yes or no, and a no runs the call: what an approval refuses is left here, for the tool to give as its

@@ -1,19 +1,25 @@
-import { type BashError, type BashResult, type BashSnapshot, bash, type OutputChunk } from 'agent-bash';
+import { type BashResult, type BashSnapshot, bash, type OutputChunk } from 'agent-bash';
+import { onAbort } from '../abort.ts';
+import { messageOf } from '../listener.ts';
+import { BY_INPUT } from './advice.ts';
 import { approvedByPerson } from './approved.ts';
 import { type CallPlan, ownTruncate, planCall, toolFolder } from './call-plan.ts';
-import { formatOutput } from './format.ts';
 import { HeadStop } from './head-stop.ts';
-import { runnerOf, sessionOf, withSession } from './in-session.ts';
-import { describeTool } from './instructions.ts';
+import { judgedThere, NO_TASKS, sandboxOf } from './in-sandbox/sandbox.ts';
+import { sessionOf } from './in-session.ts';
+import { terminalOf } from './in-terminal.ts';
+import { describeThere, describeTool } from './instructions.ts';
 import { intercept, interceptRules } from './intercept.ts';
 import { approvedNotes, approvedOptions, judge } from './judge.ts';
 import { applyLineLimits } from './line-limits.ts';
 import { live } from './live.ts';
-import { adoptedNotes, answerTask, registryOf, taskQuestion } from './manage.ts';
+import { adoptedNotes, answerTask, taskQuestion } from './manage.ts';
+import { nothingRan } from './nothing-ran.ts';
+import { Readings } from './readings.ts';
 import { takeRefusal } from './refused.ts';
+import { runnerOf } from './runner.ts';
 import { contextSchema, inputSchema, readInput } from './schema.ts';
-import { isNotified } from './told.ts';
-import { contextOf, keepOptions, optionsFor } from './tool-options.ts';
+import { contextOf, keepOptions, type Made, optionsFor, withPlace } from './tool-options.ts';
 import type {
   BashTool,
   BashToolError,
@@ -32,55 +38,36 @@ const DEFAULT_UPDATE_INTERVAL_MS = 250;
  * Each call runs one command by `bash()` with these options, or checks or kills a background process. It yields live
  * snapshots and, last, a `BashResult`, a `BackgroundCheck`, or `{ error, code }` when nothing ran; it never throws. The
  * tool's folder is `options.cwd`, resolved now; default `process.cwd()`. Without `registry`, `mode` "background", `check_pid`
- * and `kill_pid` use `defaultRegistry()`, and commands still end at their limit. With `session` the commands run in that, in its folder.
- * Throws `ERR_BASH_INVALID_ARG` for an interceptor with a pattern that is none, and for a session that is none.
+ * and `kill_pid` use `defaultRegistry()`, and commands still end at their limit. With `session` the commands run in that, in its folder; with
+ * `sandbox`, or the `experimental_sandbox` of a call, there.
+ * Throws `ERR_BASH_INVALID_ARG` for an interceptor with a pattern that is none, and for a session, a terminal or a sandbox that is none.
  */
 export function createBashTool(options: BashToolOptions = {}): BashTool {
-  const cwd = toolFolder(options.cwd);
+  const made: Made = { options, folder: toolFolder(options.cwd) };
   interceptRules(options);
-  // `perCall` may set these for one call, and toModelOutput sees no more of a call than its output.
-  const reading = new WeakMap<BashToolOutput, Reading>();
+  const readings = new Readings(options, BY_INPUT);
   const tool: BashTool = {
-    description: description(withSession({ ...options, cwd })),
+    description: description(withPlace(options, made.folder)),
     inputSchema,
     contextSchema,
     async *execute(input, call = { toolCallId: '' }) {
-      const read = await readCall({ ...options, cwd }, input, call);
+      const read = await readCall(made, input, call);
       if ('error' in read) {
         yield read;
         return;
       }
       const output = yield* answer(read, input, call);
-      reading.set(output, { errorOnFailure: read.errorOnFailure ?? false, poll: !endIsTold(output, read) });
+      readings.keep(output, read);
       yield output;
     },
-    toModelOutput: ({ output }) => {
-      const { errorOnFailure = options.errorOnFailure ?? false, poll = true } = reading.get(output) ?? {};
-      const read = formatOutput(output, errorOnFailure);
-      return poll ? read : { ...read, value: `${read.value}\n\n[${NO_NEED_TO_POLL}]` };
-    },
+    toModelOutput: ({ output }) => readings.read(output),
   };
-  return keepOptions(tool, { ...options, cwd });
-}
-
-/** How the output of a call is read. */
-interface Reading {
-  errorOnFailure: boolean;
-  /** Whether the model has to look for the end of a task itself. */
-  poll: boolean;
-}
-
-const NO_NEED_TO_POLL = 'you are told when it ends: there is no need to poll';
-
-/** Whether the output is about a task whose end the model is told of by itself. */
-function endIsTold(output: BashToolOutput, options: BashToolOptions): boolean {
-  const task = 'task' in output ? output.task : 'background' in output ? output.background : null;
-  return task?.state === 'running' && isNotified(() => registryOf(options));
+  return keepOptions(tool, made);
 }
 
 /** The options that hold for a call, once its input was found right. */
 async function readCall(
-  options: BashToolOptions,
+  made: Made,
   input: BashToolInput,
   call: BashToolExecutionOptions,
 ): Promise<BashToolOptions | BashToolError> {
@@ -89,21 +76,32 @@ async function readCall(
   if ('issues' in read) {
     return { error: read.issues.map((issue) => issue.message).join('; '), code: 'ERR_BASH_INVALID_ARG' };
   }
+  return await holdOptions(made, call);
+}
+
+/** The options that hold for a call of any tool that runs commands as this one does. */
+export async function holdOptions(
+  made: Made,
+  call: BashToolExecutionOptions,
+): Promise<BashToolOptions | BashToolError> {
   try {
-    const held = await optionsFor(options, { context: contextOf(call), toolCallId: call.toolCallId });
+    const { toolCallId, experimental_sandbox } = call;
+    const held = await optionsFor(made, { context: contextOf(call), toolCallId }, experimental_sandbox);
     return approvedByPerson(call) ? approvedOptions(held) : held;
   } catch (error) {
     return nothingRan(error, 'ERR_BASH_INVALID_ARG');
   }
 }
 
-async function* answer(
+/** Does what a valid input asks for, with the options that hold for its call: snapshots, and what came of it. Never throws. */
+export async function* answer(
   options: BashToolOptions,
   input: BashToolInput,
   call: BashToolExecutionOptions,
 ): AsyncGenerator<BashToolSnapshot, BashToolOutput, undefined> {
   const question = taskQuestion(input);
   if (question) {
+    if (sandboxOf(options)) return { error: NO_TASKS, code: 'ERR_BASH_UNSUPPORTED' };
     return await answerTask(question, options, call.abortSignal).catch((error) => nothingRan(error, 'ERR_BASH_SPAWN'));
   }
   const asked = input.command as string;
@@ -146,9 +144,11 @@ async function* runCall(
 }
 
 /** `bash` judges by itself; what takes its place does not. */
-function judged(plan: CallPlan, { run }: BashToolOptions): CallPlan {
-  if (run === undefined || run === bash) return plan;
-  return { ...plan, notes: [...plan.notes, ...judge(plan.command, plan.options)] };
+function judged(plan: CallPlan, options: BashToolOptions): CallPlan {
+  const there = sandboxOf(options) !== undefined;
+  if (!there && (options.run === undefined || options.run === bash)) return plan;
+  const notes = judge(plan.command, there ? judgedThere(plan.options) : plan.options);
+  return { ...plan, notes: [...plan.notes, ...notes] };
 }
 
 async function* runPlan(
@@ -167,7 +167,7 @@ async function* runPlan(
   const first = plan.limits[0];
   const headStop = first?.keep === 'head' ? new HeadStop(first.lines, () => ending.abort()) : null;
   ending.signal.addEventListener('abort', () => headStop?.close(), { once: true });
-  abortSignal?.addEventListener('abort', abort, { once: true });
+  const forget = abortSignal && onAbort(abortSignal, abort);
   if (abortSignal?.aborted) abort();
   let settled = false;
   let shown: BashSnapshot | null = null;
@@ -202,7 +202,7 @@ async function* runPlan(
     const notes = [...result.notes, ...plan.notes, ...timeoutNote(result, abortSignal), ...adopted];
     return applyLineLimits({ ...result, notes: [...new Set(notes)] }, plan.limits);
   } finally {
-    abortSignal?.removeEventListener('abort', abort);
+    forget?.();
     headStop?.close();
     if (!settled) ending.abort();
   }
@@ -219,25 +219,26 @@ function timeoutNote(result: BashResult, signal: AbortSignal | undefined): strin
 }
 
 function description(options: BashToolOptions): string {
-  const cwd = toolFolder(options.cwd);
+  const sandbox = sandboxOf(options);
+  const cwd = sandbox ? (options.cwd ?? '') : toolFolder(options.cwd);
   if (typeof options.description === 'function') return options.description({ cwd });
   if (options.description !== undefined) return options.description;
   const { mode, timeoutMs, spill, registry, onTimeout, perCall } = options;
-  const moves = onTimeout === 'background' || (registry !== undefined && onTimeout !== 'kill');
+  if (sandbox) {
+    const truncate = ownTruncate(options);
+    return describeThere({ sandbox, cwd: options.cwd, mode, timeoutMs, truncate, spill: spill !== false });
+  }
+  const terminal = terminalOf(options) !== undefined;
+  const moves = !terminal && (onTimeout === 'background' || (registry !== undefined && onTimeout !== 'kill'));
   const lasts = sessionOf(options) !== undefined || (perCall === undefined ? false : null);
-  return describeTool({ cwd, mode, timeoutMs, moves, lasts, truncate: ownTruncate(options), spill: spill !== false });
-}
-
-/** An error as the model reads it. Codes of others (`ENOENT`) say nothing about the run. */
-function nothingRan(error: unknown, code: string): BashToolError {
-  const { code: own, findings } = Object(error) as Partial<BashError>;
-  return {
-    error: messageOf(error),
-    code: typeof own === 'string' && own.startsWith('ERR_BASH_') ? own : code,
-    ...(Array.isArray(findings) && { findings }),
-  };
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return describeTool({
+    cwd,
+    mode,
+    timeoutMs,
+    moves,
+    lasts,
+    terminal,
+    truncate: ownTruncate(options),
+    spill: spill !== false,
+  });
 }

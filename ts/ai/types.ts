@@ -8,8 +8,13 @@ import type {
   bash,
   Decision,
   Finding,
+  PtySession,
   SessionResult,
 } from 'agent-bash';
+import type { AnthropicBashInput, AnthropicBashTool } from '../anthropic/types.ts';
+import type { LocalShellInput, OpenaiLocalShellTool, OpenaiShellTool, ShellInput } from '../openai/types.ts';
+import type { ToolSandbox, ToolSandboxSession } from './in-sandbox/types.ts';
+import type { TerminalTool, TerminalToolInput } from './terminal/types.ts';
 
 /**
  * What the model sends: exactly one of `command`, `check_pid` and `kill_pid`, the other fields with a command. All may be
@@ -105,8 +110,30 @@ export interface BashToolOptions
    * anew. A `run` goes before it.
    */
   session?: BashSession | undefined;
+  /**
+   * The commands run there instead of on this machine: in a `SandboxSession` of ai 7, or by anything with `runCommand`. Each is judged here first, and limits,
+   * cleaning, cutting, notes and formatting are the same; with `spawn` there are snapshots, too. `experimental_sandbox` of a call goes before it, `perCall` can give each user one,
+   * and a `run` takes its place. `cwd` is a folder there and has no default; only `env` reaches the command, nothing of this machine's environment. Whole
+   * output that was cut goes to a file there, below `spill.dir` or `/tmp`, at most 64 MiB, where the sandbox takes files, and else nowhere. Mode `'background'`, `check_pid`, `kill_pid`,
+   * `args`, `stdin`, `merge`, `shell` and `limits` are `{ error }`, `ERR_BASH_UNSUPPORTED`; a `session` or `terminal` is left out, with a note. `pid` is 0 where
+   * the sandbox tells none, `usage` is zero, and an exit code that it does not tell is 255, with a note.
+   */
+  sandbox?: ToolSandbox | undefined;
   /** The model gets a non-zero exit code as an error text. Default `false`: as an ordinary text that says so. */
   errorOnFailure?: boolean | undefined;
+  /**
+   * Each command runs in a pseudo-terminal that the host draws, resizes and types into. `cols` and `rows` are 80 and 24 unless given. `onStart` is
+   * called once for each command, right after its start, and hears of all output if it listens then; a throw in it is a note. The result is that of
+   * a command, with all output in `stdout`. Such a command ends at its limit, with a registry too. Commands run without one in mode `'background'`, with
+   * a `session`, with `stdin` or with a `run` of your own, where `AGENT_BASH_NO_PTY=1` is in the host's environment, and, with a note, where none can be had.
+   */
+  terminal?:
+    | {
+        cols?: number | undefined;
+        rows?: number | undefined;
+        onStart?: ((pty: PtySession, input: { command: string }) => void) | undefined;
+      }
+    | undefined;
   /** The names of the other tools that the model has; the interceptor suggests no others. Default: none is known, and nothing is intercepted. */
   availableTools?: readonly string[] | undefined;
   /** Commands that another tool at hand does better are not run, and the model is told which one. `true` takes `INTERCEPT_RULES`. Default `false`. A pattern that is none is `ERR_BASH_INVALID_ARG`, thrown by `createBashTool`. */
@@ -133,6 +160,8 @@ export interface BashToolExecutionOptions {
   experimental_context?: unknown;
   /** The context of ai 7. */
   context?: BashToolContext | undefined;
+  /** The sandbox of ai 7's call: the command runs there. */
+  experimental_sandbox?: ToolSandboxSession | undefined;
 }
 
 /** What the model reads of an output. */
@@ -192,8 +221,8 @@ export interface BashTool {
 
 /** What `createToolApproval` decides by. Types, levels and rules that cannot be are `ERR_BASH_INVALID_ARG`. */
 export interface ApprovalOptions extends AnalyzeOptions {
-  /** The tool whose calls these are: its folder, environment and safety options hold here too, `perCall` included, and what is given beside it goes first. */
-  tool?: BashTool | undefined;
+  /** The tool whose calls these are, one of `createBashTool`, of `createTerminalTool` or of a provider: its folder, environment and safety options hold here too, `perCall` included, and what is given beside it goes first. */
+  tool?: BashTool | TerminalTool | AnthropicBashTool | OpenaiShellTool | OpenaiLocalShellTool | undefined;
   /** Rules of what runs unasked; see `decide`. With them, whatever none of them matches is asked about. */
   allow?: string[] | undefined;
   /** Rules of what is asked about. */
@@ -203,6 +232,9 @@ export interface ApprovalOptions extends AnalyzeOptions {
   /** Has no effect here: an approval is where a person is asked. */
   onAsk?: 'allow' | 'deny' | undefined;
 }
+
+/** What an approval judges: the input of any tool that runs commands. Of several commands the strictest judgement holds for all. */
+export type ApprovalInput = BashToolInput | TerminalToolInput | AnthropicBashInput | ShellInput | LocalShellInput;
 
 /** The second argument of an approval, as far as it is read, of both majors. */
 export interface BashApprovalCall {
@@ -238,9 +270,9 @@ export interface BashApprovalJudgement {
  * its `needsApproval` is that of the tool.
  */
 export interface ToolApproval {
-  (input: BashToolInput, call?: BashApprovalCall): Promise<BashApprovalStatus>;
+  (input: ApprovalInput, call?: BashApprovalCall): Promise<BashApprovalStatus>;
   /** Whether a person is asked. What is refused is not asked about; the tool then gives the reason in place of a result. */
-  needsApproval: (input: BashToolInput, call?: BashApprovalCall) => Promise<boolean>;
+  needsApproval: (input: ApprovalInput, call?: BashApprovalCall) => Promise<boolean>;
   /** The same with everything a person may want to see; for ai 6, whose requests carry no reason. */
-  judge: (input: BashToolInput, call?: BashApprovalCall) => Promise<BashApprovalJudgement>;
+  judge: (input: ApprovalInput, call?: BashApprovalCall) => Promise<BashApprovalJudgement>;
 }

@@ -19,11 +19,13 @@ const CODES: Record<Verdict, number> = { allow: EXIT.done, warn: EXIT.done, ask:
 export async function check(command: string | undefined, options: CheckOptions): Promise<void> {
   try {
     if (options.rules) return await listRules(options);
-    if (command === undefined) throw new Failure('there is no command to check; `-` reads it from standard input');
+    if (command === undefined) {
+      throw new Failure('ERR_BASH_INVALID_ARG', 'there is no command to check; `-` reads it from standard input');
+    }
     await judge(command === '-' ? (await text(process.stdin)).replace(/\n$/, '') : command, options);
   } catch (error) {
     // Every other code says what a command is.
-    throw new Failure(Failure.of(error).message, EXIT.notRun);
+    throw Failure.of(error, EXIT.notRun);
   }
 }
 

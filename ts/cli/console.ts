@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { stripVTControlCharacters } from 'node:util';
+import type { BashError, Finding } from 'agent-bash';
 
 /** Exit codes of the program; `run` passes on that of its command, `check` says by it what the command is. */
 export const EXIT = {
@@ -16,19 +17,27 @@ export const EXIT = {
   brokenPipe: 141,
 } as const;
 
-/** What goes wrong in a way that people are told in a sentence. */
+/** What goes wrong in a way that people are told in a sentence, and programs by a code. */
 export class Failure extends Error {
+  /** That of a `BashError`, or of the system (`'EACCES'`). */
+  readonly code: string;
   readonly exitCode: number;
+  /** Why a command was refused. */
+  readonly findings: Finding[] | undefined;
 
-  constructor(message: string, exitCode: number = EXIT.failed) {
+  constructor(code: string, message: string, exitCode: number = EXIT.failed, findings?: Finding[]) {
     super(message);
+    this.code = code;
     this.exitCode = exitCode;
+    this.findings = findings;
   }
 
-  /** Any error as a failure. */
-  static of(error: unknown): Failure {
-    if (error instanceof Failure) return error;
-    return new Failure(error instanceof Error ? error.message : String(error));
+  /** Any error as a failure, with this exit code if one is given. */
+  static of(error: unknown, exitCode?: number): Failure {
+    const { code, findings } = Object(error) as Partial<BashError>;
+    const own = error instanceof Failure ? error.exitCode : undefined;
+    const message = error instanceof Error ? error.message : String(error);
+    return new Failure(typeof code === 'string' ? code : 'ERR_UNKNOWN', message, exitCode ?? own, findings);
   }
 }
 
@@ -59,6 +68,18 @@ export function printJson(value: unknown): Promise<void> {
 /** A remark that is no part of the output. */
 export function remark(text: string): Promise<void> {
   return write(process.stderr, `agent-bash: ${printable(text)}\n`);
+}
+
+/** Whether a program reads the output. Looked for by hand: arguments that are wrong are to be told as JSON, too. */
+export function wantsJson(): boolean {
+  const [, , ...words] = process.argv;
+  const end = words.indexOf('--');
+  return (end < 0 ? words : words.slice(0, end)).includes('--json');
+}
+
+/** Tells people what went wrong, on standard error; or a program, as a line of its output. */
+export function complain({ code, message, findings }: Failure): Promise<void> {
+  return wantsJson() ? printJson({ error: message, code, findings }) : remark(message);
 }
 
 const COLOURS = { red: 31, green: 32, yellow: 33, dim: 2 } as const;

@@ -1,4 +1,4 @@
-import { EXIT, Failure, print, printJson, remark } from './console.ts';
+import { complain, EXIT, Failure, print, printJson } from './console.ts';
 import { type CommonOptions, findTask, paintedState, withRegistry } from './tasks.ts';
 
 /** `agent-bash kill ID...`: ends tasks side by side. One that is not there, or cannot be ended, keeps none of the others. */
@@ -14,7 +14,7 @@ export async function kill(names: string[], options: CommonOptions): Promise<voi
     for (const one of killed) {
       if (one.status === 'rejected') {
         process.exitCode = EXIT.failed;
-        await remark(Failure.of(one.reason).message);
+        await complain(Failure.of(one.reason));
       } else if (options.json) {
         await printJson(one.value.check);
       } else {

@@ -22,7 +22,8 @@ export async function logs(name: string, options: LogsOptions): Promise<void> {
   await withRegistry(options, async (registry) => {
     const task = findTask(registry, name);
     const file = await open(task.logPath).catch((error) => {
-      throw new Failure(`the log of ${task.pid} cannot be read: ${(error as Error).message}`);
+      const { code, message } = Failure.of(error);
+      throw new Failure(code, `the log of ${task.pid} cannot be read: ${message}`);
     });
     try {
       const from = options.lines === undefined ? 0 : await lastLines(file, options.lines);
@@ -87,7 +88,10 @@ async function readOn(file: FileHandle, place: number, show: (piece: Uint8Array)
 async function whole(file: FileHandle, from: number): Promise<string> {
   const { size } = await file.stat();
   if (size - from > JSON_BYTES) {
-    throw new Failure('the log is too long for one JSON text: take its last lines with -n, or --follow');
+    throw new Failure(
+      'ERR_BASH_INVALID_ARG',
+      'the log is too long for one JSON text: take its last lines with -n, or --follow',
+    );
   }
   const pieces: Uint8Array[] = [];
   await readOn(file, from, async (piece) => void pieces.push(piece));

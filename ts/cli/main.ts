@@ -2,27 +2,32 @@
 import { createRequire } from 'node:module';
 import { Command, CommanderError } from 'commander';
 import { check } from './check.ts';
-import { EXIT, Failure, readerGone, remark, watchReaders } from './console.ts';
+import { complain, EXIT, Failure, readerGone, wantsJson, watchReaders } from './console.ts';
+import { doctor } from './doctor.ts';
+import { teach } from './help.ts';
 import { kill } from './kill.ts';
 import { logs } from './logs.ts';
+import type { McpOptions } from './mcp.ts';
 import { ps } from './ps.ts';
 import { run } from './run.ts';
-import { gather, parseDuration, parseLines, parseRule } from './values.ts';
+import { gather, parseDuration, parseLines, parseOnAsk, parseRule } from './values.ts';
 
 const AFTER_HELP = `
 Tasks are those in $XDG_STATE_HOME/agent-bash, else in ~/.local/state/agent-bash, or in the folder of --dir.
 ID is the pid or the id that \`agent-bash ps\` shows.`;
 
-/** The `agent-bash` program: background tasks for people. See docs/cli.md. */
+/** The `agent-bash` program. See docs/cli.md. */
 function program(): Command {
   const { version } = createRequire(import.meta.url)('agent-bash/package.json') as { version: string };
   const made = new Command('agent-bash')
     .description(
-      'Shows, follows and stops the background tasks of agents, runs commands as agents do, and says what they would do.',
+      'Shows, follows and stops the background tasks of agents, runs commands as agents do, says what they would do, and serves them to MCP clients.',
     )
     .version(version)
     .exitOverride()
     .showHelpAfterError('(agent-bash --help tells how it is used)')
+    // A program is told by one line of JSON instead, below.
+    .configureOutput(wantsJson() ? { writeErr: () => {} } : {})
     .addHelpText('after', AFTER_HELP);
   const command = (name: string, description: string) =>
     made
@@ -65,7 +70,38 @@ function program(): Command {
       throw new CommanderError(exitCode === 0 ? EXIT.done : EXIT.notRun, code, message);
     })
     .action(check);
+  made
+    .command('mcp')
+    .description('serve the bash tool to an MCP client on standard input and output')
+    .option('--cwd <dir>', 'where commands start when the client names no root (default: the current folder)')
+    .option(
+      '--timeout <time>',
+      'the limit of a command that asks for no other: 90 (seconds), 500ms, 5m, 2h',
+      parseDuration,
+    )
+    .option('--dir <dir>', 'the folder of the registry of background tasks')
+    .option('--session', 'one shell for all: each command begins where the last one has left it')
+    .option('--rule <id=level>', 'a rule of the safety engine turned off or to another level', parseRule)
+    .option('--on-ask <what>', 'what becomes of a command that a person would be asked about: allow, deny', parseOnAsk)
+    .action(async (options: McpOptions) => {
+      // The SDK is large, and no other command needs it.
+      const { mcp } = await import('./mcp.ts');
+      await mcp(options, version);
+    });
+  made
+    .command('doctor')
+    .description('say what this machine offers, and what is lost by what is missing')
+    .option('--json', 'print JSON, for programs')
+    .addHelpText('after', '\nExit code: 0 when commands run, 1 when none does.')
+    .action((options: { json?: boolean }) => doctor(options, version));
+  teach(made);
   return made;
+}
+
+/** What Commander says of wrong arguments, in our own terms. */
+function ofArguments({ code, message }: CommanderError): Failure {
+  const text = code === 'commander.help' ? 'no command was given' : message.replace(/^error: /, '');
+  return new Failure('ERR_BASH_INVALID_ARG', text, EXIT.usage);
 }
 
 watchReaders();
@@ -80,9 +116,10 @@ try {
   // Commander has said what is wrong, or has printed the help.
   if (error instanceof CommanderError) {
     process.exitCode = [EXIT.done, EXIT.notRun].find((code) => code === error.exitCode) ?? EXIT.usage;
+    if (error.exitCode !== EXIT.done && wantsJson()) await complain(ofArguments(error));
   } else {
-    const { message, exitCode } = Failure.of(error);
-    await remark(message);
-    process.exitCode = exitCode;
+    const failure = Failure.of(error);
+    await complain(failure);
+    process.exitCode = failure.exitCode;
   }
 }

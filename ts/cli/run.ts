@@ -17,7 +17,7 @@ export async function run(command: string, options: RunOptions): Promise<void> {
   try {
     await (options.background ? start(command, options) : foreground(command, options));
   } catch (error) {
-    throw new Failure(Failure.of(error).message, EXIT.notRun);
+    throw Failure.of(error, EXIT.notRun);
   }
 }
 

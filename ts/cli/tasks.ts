@@ -16,7 +16,7 @@ export async function withRegistry<T>(
 ): Promise<T> {
   // A mistyped folder must not be made, only to be found empty.
   if (dir !== undefined && !make && !(await stat(dir).catch(() => null))?.isDirectory()) {
-    throw new Failure(`there is no folder ${dir}`);
+    throw new Failure('ERR_BASH_CWD_NOT_FOUND', `there is no folder ${dir}`);
   }
   const registry = dir === undefined ? defaultRegistry() : new BackgroundRegistry({ dir });
   try {
@@ -35,7 +35,10 @@ export function findTask(registry: BackgroundRegistry, name: string): Background
     .filter(({ id, pid }) => id === name || String(pid) === name)
     .sort(runningFirst)[0];
   if (found) return found;
-  throw new Failure(`there is no task ${JSON.stringify(name)}: \`agent-bash ps\` shows those that there are`);
+  throw new Failure(
+    'ERR_BASH_UNKNOWN_TASK',
+    `there is no task ${JSON.stringify(name)}: \`agent-bash ps\` shows those that there are`,
+  );
 }
 
 /** Those that run first, and then the newest. */

@@ -25,6 +25,12 @@ export function parseRule(text: string, before: Record<string, string> = {}): Re
   return { ...before, [id]: level };
 }
 
+/** What becomes of a command that a person would be asked about. */
+export function parseOnAsk(text: string): 'allow' | 'deny' {
+  if (text === 'allow' || text === 'deny') return text;
+  throw new InvalidArgumentError('It must be allow or deny.');
+}
+
 /** A number of lines, from 0. */
 export function parseLines(text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);

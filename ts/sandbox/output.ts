@@ -1,4 +1,6 @@
+import { constants } from 'node:buffer';
 import type { OutputChunk } from 'agent-bash';
+import { failure } from './errors.ts';
 import type { CommandFinished } from './types.ts';
 
 /** The whole output of one command, chunk by chunk in the order of arrival; `bash` itself keeps only its end. */
@@ -13,7 +15,19 @@ export class Output {
   /** The text so far: of one stream, or of both in the order of arrival. */
   text(which: 'stdout' | 'stderr' | 'both'): string {
     const wanted = which === 'both' ? this.#chunks : this.#chunks.filter((chunk) => chunk.stream === which);
+    const length = wanted.reduce((sum, { text }) => sum + text.length, 0);
+    if (length > constants.MAX_STRING_LENGTH) {
+      throw failure(
+        'ERR_STRING_TOO_LONG',
+        `its output of ${length} characters is more than a string can hold: read it from a spawned command, or send it to a file`,
+      );
+    }
     return wanted.map((chunk) => chunk.text).join('');
+  }
+
+  /** Both streams, whole. */
+  streams(): { stdout: string; stderr: string } {
+    return { stdout: this.text('stdout'), stderr: this.text('stderr') };
   }
 
   /** The ended command as its caller sees it. */
@@ -25,24 +39,6 @@ export class Output {
       output: async (which = 'both') => this.text(which),
     };
   }
-}
-
-/**
- * Takes the first line off a command's standard output and hands it to `take`; everything else goes to `pass`.
- * That is how a detached program tells its pid before it takes the shell's place.
- */
-export function withoutFirstLine(take: (line: string) => void, pass: Listener): Listener {
-  let line: string | null = '';
-  return (chunk) => {
-    if (line === null || chunk.stream !== 'stdout') return pass(chunk);
-    line += chunk.text;
-    const end = line.indexOf('\n');
-    if (end === -1) return;
-    const rest = line.slice(end + 1);
-    take(line.slice(0, end));
-    line = null;
-    if (rest !== '') return pass({ stream: 'stdout', text: rest });
-  };
 }
 
 /** What `bash` calls with output; a promise it returns holds the command back. */

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::parts::{Parts, Quoting, is_plain};
 use super::reader::{Reader, Result, is_meta};
 use super::syntax::{Fault, Nested, Part, Word};
 
@@ -271,64 +272,6 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// `$'…'`
-    fn ansi_c(&mut self) -> Result<String> {
-        let mut bytes = Vec::new();
-        loop {
-            match self.take_char() {
-                None => return self.fault(),
-                Some('\'') => return Ok(String::from_utf8_lossy(&bytes).into_owned()),
-                Some('\\') => self.ansi_c_escape(&mut bytes)?,
-                Some(next) => bytes.extend_from_slice(next.encode_utf8(&mut [0; 4]).as_bytes()),
-            }
-        }
-    }
-
-    fn ansi_c_escape(&mut self, bytes: &mut Vec<u8>) -> Result<()> {
-        let Some(next) = self.take_char() else { return self.fault() };
-        let simple = match next {
-            'a' => 7,
-            'b' => 8,
-            'e' | 'E' => 27,
-            'f' => 12,
-            'n' => 10,
-            'r' => 13,
-            't' => 9,
-            'v' => 11,
-            '\\' | '\'' | '"' | '?' => next as u8,
-            'c' => self.take_char().map_or(0, |control| (control as u32 & 0x1f) as u8),
-            '0'..='7' => {
-                self.at -= 1;
-                let value = self.digits(8, 3);
-                (value & 0xff) as u8
-            }
-            'x' => (self.digits(16, 2) & 0xff) as u8,
-            'u' | 'U' => {
-                let value = self.digits(16, if next == 'u' { 4 } else { 8 });
-                let decoded = char::from_u32(value).unwrap_or(char::REPLACEMENT_CHARACTER);
-                bytes.extend_from_slice(decoded.encode_utf8(&mut [0; 4]).as_bytes());
-                return Ok(());
-            }
-            other => {
-                bytes.push(b'\\');
-                bytes.extend_from_slice(other.encode_utf8(&mut [0; 4]).as_bytes());
-                return Ok(());
-            }
-        };
-        bytes.push(simple);
-        Ok(())
-    }
-
-    fn digits(&mut self, radix: u32, most: usize) -> u32 {
-        let mut value = 0u32;
-        for _ in 0..most {
-            let Some(digit) = self.peek().and_then(|byte| char::from(byte).to_digit(radix)) else { break };
-            value = value.wrapping_mul(radix).wrapping_add(digit);
-            self.at += 1;
-        }
-        value
-    }
-
     /// What stands between `((` and `))`, with both of the latter. `None`, and nothing is taken, where the parentheses say
     /// that it is a subshell in a substitution or in another subshell.
     pub(super) fn arithmetic(&mut self) -> Result<Option<Vec<Part>>> {
@@ -396,84 +339,5 @@ impl Reader<'_> {
         }
         self.looked_ahead(at.min(self.end) - open)?;
         Ok(found)
-    }
-}
-
-/// Where a part stands.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Quoting {
-    /// In a word.
-    None,
-    /// In `${…}`.
-    Braces,
-    /// In `${…}` that stands between double quotes.
-    QuotedBraces,
-    /// In `$((…))`, `[…]` and patterns.
-    Arithmetic,
-    /// Between double quotes.
-    Double,
-    /// In the body of a heredoc.
-    Heredoc,
-}
-
-impl Quoting {
-    /// Whether single quotes quote here, and what stands without them is open to braces, globs and splitting.
-    fn has_single(self) -> bool {
-        matches!(self, Self::None | Self::Braces)
-    }
-
-    /// Whether double quotes begin something here.
-    fn has_double(self) -> bool {
-        matches!(self, Self::None | Self::Braces | Self::QuotedBraces | Self::Arithmetic)
-    }
-
-    /// Whether what is nested here is quoted by it.
-    fn is_quoted(self) -> bool {
-        matches!(self, Self::Double | Self::QuotedBraces | Self::Heredoc)
-    }
-}
-
-fn is_plain(byte: u8, quoting: Quoting) -> bool {
-    match quoting {
-        Quoting::None => !is_meta(byte) && !b"\\'\"`$?*+@!=".contains(&byte),
-        Quoting::Braces => !b"\\'\"`$}".contains(&byte),
-        Quoting::QuotedBraces => !b"\\\"`$}".contains(&byte),
-        Quoting::Arithmetic => !b"\\\"`$()".contains(&byte),
-        Quoting::Double => !b"\\\"`$".contains(&byte),
-        Quoting::Heredoc => !b"\\`$".contains(&byte),
-    }
-}
-
-/// Parts as they come; texts of one kind are joined.
-#[derive(Default)]
-struct Parts(Vec<Part>);
-
-impl Parts {
-    fn push(&mut self, part: Part) {
-        self.0.push(part);
-    }
-
-    fn plain(&mut self, text: &str) {
-        match self.0.last_mut() {
-            Some(Part::Text(last)) => last.push_str(text),
-            _ => self.0.push(Part::Text(text.to_owned())),
-        }
-    }
-
-    fn text(&mut self, next: Option<char>) {
-        if let Some(next) = next {
-            self.plain(next.encode_utf8(&mut [0; 4]));
-        }
-    }
-
-    fn quoted(&mut self, text: &str) {
-        match self.0.last_mut() {
-            Some(Part::Quoted(last)) => last.push_str(text),
-            _ => self.0.push(Part::Quoted(text.to_owned())),
-        }
-    }
-
-    fn done(self) -> Vec<Part> {
-        self.0
     }
 }

@@ -17,6 +17,7 @@ use super::terminals;
 use super::unknown::unknown;
 use super::xargs::xargs;
 use crate::safety::command::{Command, Input};
+use crate::safety::level::Confidence;
 use crate::safety::tables::{heads, wrappers};
 
 /// What a command runs in its turn, one level deep.
@@ -37,6 +38,8 @@ pub fn unwrap(command: &Command, input: &Input, custom: &Custom) -> Vec<Inner> {
         return found;
     }
     let mut found = hooks(command, name);
+    // Its environment is that of every shell below it.
+    found.extend(relatives::by_variables(command.assignments, Confidence::Partial));
     found.extend(escapes::debugger(command, name));
     let mut known = false;
     for wrapper in wrappers::of(name) {
@@ -76,7 +79,7 @@ fn builtin(command: &Command, name: &str, input: &Input) -> Option<Vec<Inner>> {
         "rimraf" | "rimraf.cmd" | "del-cli" => special::rimraf(command),
         "ansible" => relatives::ansible(command),
         "nodemon" => relatives::nodemon(command),
-        "export" | "declare" | "typeset" => relatives::prompt(command),
+        "export" | "declare" | "typeset" => relatives::exported(command),
         "tclsh" | "tclsh8.6" | "wish" | "jimsh" => relatives::tcl(command, input),
         "expect" => escapes::expect(command, input),
         "emacs" | "emacsclient" => escapes::emacs(command),

@@ -1,4 +1,4 @@
-//! Programs, and a variable, that hold a command in a way of their own: ansible, nodemon, Tcl, `PROMPT_COMMAND`.
+//! Programs and variables that hold a command in a way of their own: ansible, nodemon, Tcl, `PROMPT_COMMAND`, `BASH_ENV`.
 
 use super::escapes::tcl_lines;
 use super::inner::Inner;
@@ -100,15 +100,15 @@ pub(super) fn tcl(command: &Command, input: &Input) -> Vec<Inner> {
 }
 
 /// `export PROMPT_COMMAND='script'`: the next shell that has a prompt runs it.
-pub(super) fn prompt(command: &Command) -> Vec<Inner> {
+pub(super) fn exported(command: &Command) -> Vec<Inner> {
     let assignments: Vec<_> = command.args().iter().filter_map(variable).collect();
-    prompts(&assignments, Confidence::Partial)
+    by_variables(&assignments, Confidence::Partial)
 }
 
-/// What a shell runs before its prompt.
-pub(super) fn prompts(assignments: &[(String, Value)], sure: Confidence) -> Vec<Inner> {
-    let scripts = assignments.iter().filter(|(name, _)| name == "PROMPT_COMMAND");
-    let mut found: Vec<Inner> = scripts.filter_map(|(_, text)| Inner::script(text.clone(), "PROMPT_COMMAND")).collect();
+/// What a shell runs because of its environment.
+pub(super) fn by_variables(assignments: &[(String, Value)], sure: Confidence) -> Vec<Inner> {
+    let mut found: Vec<Inner> =
+        assignments.iter().filter_map(|(name, text)| Inner::script(script_in(name, text)?, name.as_str())).collect();
     for inner in &mut found {
         if let Inner::Script { confidence, stdin, .. } = inner {
             *confidence = sure;
@@ -116,4 +116,19 @@ pub(super) fn prompts(assignments: &[(String, Value)], sure: Confidence) -> Vec<
         }
     }
     found
+}
+
+/// The script that a variable of this name is.
+fn script_in(name: &str, text: &Value) -> Option<Value> {
+    if name == "PROMPT_COMMAND" {
+        return Some(text.clone());
+    }
+    let known = text.known()?;
+    // The names of files, a prompt: what is substituted in them runs.
+    if matches!(name, "BASH_ENV" | "ENV" | "PS0" | "PS1" | "PS2" | "PS4") && known.contains(['$', '`']) {
+        return Some(Value::of(format!(": \"{known}\"")));
+    }
+    // A function that every bash below has. What it is called is what that is to run.
+    let body = known.strip_prefix("()").filter(|_| name.starts_with("BASH_FUNC_"))?;
+    Some(Value::of(format!("imported () {body}\nimported")))
 }

@@ -46,8 +46,8 @@ pub(super) fn shell(command: &Command, name: &str, input: &Input) -> Option<Vec<
     if options.stop {
         return Some(found);
     }
-    // `PROMPT_COMMAND='…' bash -i`
-    found.extend(relatives::prompts(command.assignments, Confidence::Exact));
+    // `PROMPT_COMMAND='…' bash -i`, `BASH_ENV='$(…)' bash -c true`
+    found.extend(relatives::by_variables(command.assignments, Confidence::Exact));
     // `bash --rcfile <(curl …)`
     if options.substitution {
         found.push(Inner::Opaque { via: name.to_owned() });

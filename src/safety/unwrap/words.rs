@@ -32,7 +32,8 @@ pub(super) fn joined(words: &[Value]) -> Value {
 /// The name and value of a word like `NAME=value`.
 pub(super) fn variable(word: &Value) -> Option<(String, Value)> {
     let (name, _) = word.prefix().split_once('=')?;
-    let mut letters = name.chars();
+    // An exported function: `BASH_FUNC_name%%=() { …; }`
+    let mut letters = name.strip_suffix("%%").filter(|name| name.starts_with("BASH_FUNC_")).unwrap_or(name).chars();
     let first = letters.next()?;
     let plain = |letter: char| letter == '_' || letter.is_ascii_alphanumeric();
     if !(first == '_' || first.is_ascii_alphabetic()) || !letters.all(plain) {

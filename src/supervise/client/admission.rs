@@ -1,6 +1,7 @@
 //! How many commands run at once: as many as there are descriptors for. The others wait their turn.
 
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use nix::sys::resource::{Resource, getrlimit};
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -12,6 +13,8 @@ use crate::sys;
 const PER_COMMAND: u64 = 11;
 /// A session that runs a command needs this many more: every so many-th command may be one's.
 const PER_SESSION: usize = 5;
+/// A terminal may stay open for hours: every so many-th command may have one.
+const PER_TERMINAL: usize = 2;
 /// Left for the host itself.
 const RESERVE: u64 = 48;
 /// Above this more commands at once only take turns on the processors.
@@ -24,6 +27,7 @@ pub type Slot = SemaphorePermit<'static>;
 pub struct Admission {
     commands: Semaphore,
     sessions: Semaphore,
+    terminals: Semaphore,
 }
 
 impl Admission {
@@ -33,7 +37,11 @@ impl Admission {
         ADMISSION.get_or_init(|| {
             let limit = getrlimit(Resource::RLIMIT_NOFILE).map_or(256, |(soft, _)| soft);
             let places = usize::try_from(places(limit, sys::open_descriptors() as u64)).unwrap_or(1);
-            Self { commands: Semaphore::new(places), sessions: Semaphore::new((places / PER_SESSION).max(1)) }
+            Self {
+                commands: Semaphore::new(places),
+                sessions: Semaphore::new((places / PER_SESSION).max(1)),
+                terminals: Semaphore::new((places / PER_TERMINAL).max(1)),
+            }
         })
     }
 
@@ -51,6 +59,12 @@ impl Admission {
     /// The same, in the order of asking.
     pub async fn enter_session(&'static self) -> Option<Slot> {
         self.sessions.acquire().await.ok()
+    }
+
+    /// A place among the terminals, in the order of asking; `None` when none has become free in this time. It is asked for
+    /// before the command's own.
+    pub async fn enter_terminal(&'static self, patience: Duration) -> Option<Slot> {
+        tokio::time::timeout(patience, self.terminals.acquire()).await.ok()?.ok()
     }
 
     /// A place, in the order of asking.

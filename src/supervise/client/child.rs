@@ -4,6 +4,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
+use nix::sys::signal::Signal;
 use nix::unistd::Pid;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
@@ -17,6 +18,7 @@ use crate::plan::{Kind, Plan};
 use crate::supervise::frames::{self, Fields, Read, Reader, Writer};
 use crate::supervise::limits::Broken;
 use crate::supervise::protocol::{self, Ended, Failure, Survivor, Transfer};
+use crate::supervise::waits::Wait;
 use crate::sys;
 
 /// What a shim has to say of its command.
@@ -30,6 +32,8 @@ pub enum News {
     Ended(Ended),
     /// What it left has broken a limit and was ended.
     Broken(Broken),
+    /// Who waits for what nobody gives; `true`: at its limit.
+    Waits(bool, Option<Wait>),
     /// What is left is on its own now.
     Released(Vec<Survivor>),
     /// It is a task now: the shim is its own, see [`Child::into_link`].
@@ -156,6 +160,10 @@ impl Child {
             protocol::FAILED => protocol::decode_failure(&frame.body).map(News::Failed),
             protocol::ENDED => Ended::decode(&frame.body).map(News::Ended),
             protocol::BROKEN => Broken::decode(&frame.body).map(News::Broken),
+            protocol::WAITS => {
+                let (at_limit, wait) = protocol::decode_waits(&frame.body);
+                Some(News::Waits(at_limit, wait))
+            }
             protocol::RELEASED => Some(News::Released(protocol::decode_survivors(&frame.body))),
             protocol::TASK => serde_json::from_slice(&frame.body).ok().map(|task| News::Task(Box::new(task))),
             protocol::REFUSED => Some(News::Refused(errno_of(frame))),
@@ -185,6 +193,22 @@ impl Child {
     /// Whether nothing runs below its shim but this shell, which runs nothing itself.
     pub fn runs_only(&self, shell: Pid) -> bool {
         sys::first_children(shell).is_empty() && sys::first_children(Pid::from_raw(self.pid)) == [shell]
+    }
+
+    /// Signals its shell's group, and the one that its terminal's keys go to.
+    pub fn signal(&self, signal: Signal, foreground: Option<i32>) {
+        let body = protocol::encode_signal(signal, foreground);
+        let _ = frames::send(self.socket.get_ref(), protocol::SIGNAL, &body, &[]);
+    }
+
+    /// Has its shim look who waits for what nobody gives. Answered by [`News::Waits`], unless it has just ended.
+    pub fn look(&self) {
+        let _ = frames::send(self.socket.get_ref(), protocol::LOOK, &[], &[]);
+    }
+
+    /// Answers that who waits at the limit was heeded: what waits may be signalled now.
+    pub fn heeded(&self) {
+        let _ = frames::send(self.socket.get_ref(), protocol::HEEDED, &[], &[]);
     }
 
     /// Has the tree ended: SIGTERM, grace, SIGKILL.

@@ -71,12 +71,20 @@ impl Shim {
 
     /// Has a shell wait below it, which says so when it does.
     pub fn prepare(&mut self, kind: Arc<Kind>) {
+        self.forget();
         let mark = crate::plan::next_mark();
         let mut with_mark = (*kind).clone();
         with_mark.plan.mark(&mark);
         if frames::send(&self.socket, protocol::PREPARE, &protocol::encode_prepare(&with_mark), &[]).is_ok() {
             self.shell = Some(Shell { kind, mark, since: Instant::now(), ready: None });
         }
+    }
+
+    /// Takes what was said of shells that nobody has used. Left unread it would fill the socket, after some hundred of them,
+    /// and the shim could neither say more nor hear what it is told.
+    fn forget(&mut self) {
+        self.shell = None;
+        while let Ok(Read::Frame(_)) = self.reader.read(&self.socket) {}
     }
 
     /// Whether a shell of this kind is there, or on its way.

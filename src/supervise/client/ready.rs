@@ -73,7 +73,11 @@ impl Ready {
             _ => Stale::Gone,
         })?;
         let given = Given { limit: plan.limit, grace: plan.grace, at: sys::monotonic_ns() };
-        write_all(&go, &warm.prologue).map_err(|_| Stale::Gone)?;
+        if write_all(&go, &warm.prologue).is_err() {
+            // It will be started elsewhere: should this shell still go on, it finds nothing to run.
+            let _ = sys::write_memory(Pid::from_raw(place.shell), at, &[0; ROOM]);
+            return Err(Stale::Gone);
+        }
         drop(go);
         // Behind it, so that the shell is not held up. A shim that is gone is seen as the end of its socket.
         let _ = frames::send(shim, protocol::GIVEN, &given.encode(), &[]);
@@ -86,7 +90,7 @@ fn pipes_of(plan: &Plan, ends: Vec<OwnedFd>) -> Option<Pipes> {
     let stdin = if plan.stdin == Stdin::Pipe { Some(ends.next()?) } else { None };
     let stdout = ends.next()?;
     let stderr = if plan.merge { None } else { Some(ends.next()?) };
-    Some(Pipes { stdin, stdout, stderr })
+    Some(Pipes { stdin, stdout, stderr, other_end: None })
 }
 
 /// Into a pipe that may be full. Nobody there is an error and no more: Node ignores SIGPIPE.

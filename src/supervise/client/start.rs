@@ -34,6 +34,8 @@ pub struct Pipes {
     pub stdout: OwnedFd,
     /// Its standard error; `None` when merged.
     pub stderr: Option<OwnedFd>,
+    /// Of a terminal the end that its programs have: open, so that it does not end while its shell runs.
+    pub other_end: Option<OwnedFd>,
 }
 
 /// What a start needs; kept for another try.
@@ -46,6 +48,8 @@ pub struct Order {
     pub task: Option<background::Order>,
     /// What a task reads on its standard input, if its plan has one: its shim writes it.
     pub input: Option<Arc<OwnedFd>>,
+    /// The open end of the terminal that it runs in.
+    pub terminal: Option<Arc<OwnedFd>>,
     /// A shell that waits can run it.
     pub warm: Option<Warm>,
 }
@@ -247,6 +251,15 @@ pub async fn warm_up(helpers: &'static Helpers, kind: Arc<Kind>) -> Result<bool,
 
 fn open_pipes(order: &Order) -> io::Result<(Pipes, Vec<OwnedFd>)> {
     let mut theirs = Vec::with_capacity(sys::MAX_FDS);
+    if let Some(terminal) = &order.terminal {
+        let other_end = sys::open_other_end(terminal)?;
+        theirs.push(other_end.try_clone()?);
+        if let Some(script) = &order.script {
+            theirs.push(script.try_clone()?);
+        }
+        let stdout = terminal.try_clone()?;
+        return Ok((Pipes { stdin: None, stdout, stderr: None, other_end: Some(other_end) }, theirs));
+    }
     let stdin = match order.plan.stdin {
         Stdin::Null => None,
         Stdin::Pipe => {
@@ -276,5 +289,5 @@ fn open_pipes(order: &Order) -> io::Result<(Pipes, Vec<OwnedFd>)> {
         }
         (stdin, _) => stdin,
     };
-    Ok((Pipes { stdin, stdout, stderr }, theirs))
+    Ok((Pipes { stdin, stdout, stderr, other_end: None }, theirs))
 }

@@ -293,6 +293,7 @@ fn adopt(
         shell: eldest,
         mark: running.mark.clone(),
         limit: Some(limit),
+        told: false,
         shell_end: None,
         ending: None,
         pipes: Vec::new(),

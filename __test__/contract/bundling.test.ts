@@ -1,0 +1,123 @@
+import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { build, type Format } from 'esbuild';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type PackedProject, packedProject, root, run } from './packed.ts';
+
+const page = await readFile(join(root, 'docs', 'bundling.md'), 'utf8');
+
+/** What the page says that goes wrong, on one line. */
+const sentence = [...page.matchAll(/^> (.*)$/gm)].map(([, line]) => line).join(' ');
+
+let project: PackedProject;
+
+beforeAll(async () => {
+  project = await packedProject();
+  await writeFile(
+    join(project.folder, 'app.mjs'),
+    `import { analyze, bash } from 'agent-bash';
+     import { createBashTool } from 'agent-bash/ai';
+     import { createLocalSandbox } from 'agent-bash/sandbox';
+     const said = (error) => console.log(error.code + ': ' + error.message);
+     try {
+       console.log(typeof createBashTool, typeof createLocalSandbox, analyze('true').verdict);
+       bash('echo hi').then(({ stdout }) => process.stdout.write(stdout), said);
+     } catch (error) {
+       said(error);
+     }`,
+  );
+});
+
+afterAll(() => project?.[Symbol.asyncDispose]());
+
+/** Bundles the app, with the warnings as errors, and runs it in the project. */
+async function bundled(format: Format, options: object) {
+  const name = `out/app.${format === 'esm' ? 'mjs' : 'cjs'}`;
+  const { warnings } = await build({
+    absWorkingDir: project.folder,
+    entryPoints: ['app.mjs'],
+    bundle: true,
+    platform: 'node',
+    format,
+    outfile: name,
+    logLevel: 'silent',
+    ...options,
+  });
+  expect(warnings).toEqual([]);
+  return run(process.execPath, [name], project.folder, project.env);
+}
+
+describe.each(['esm', 'cjs'] as const)('a bundle of esbuild as %s', (format) => {
+  test.each([
+    ['with agent-bash as external', { external: ['agent-bash'] }],
+    ['minified', { external: ['agent-bash'], minify: true }],
+    ['with all packages left out', { packages: 'external' }],
+    // The platform's package is not what counts: the main entry looks for it from where it lies.
+    ['with the main entry alone as external', { plugins: [mainAlone()] }],
+  ])('runs %s', async (_, options) => {
+    const expected = { code: 0, stdout: 'function function allow\nhi\n', stderr: '' };
+    expect(await bundled(format, options)).toEqual(expected);
+  });
+
+  test.each([
+    ['as it is', {}],
+    ['minified', { minify: true }],
+  ])('that took it along says what to do, in the sentence of the page, %s', async (_, options) => {
+    expect(sentence).toContain('external');
+    expect(await bundled(format, options)).toEqual({ code: 0, stdout: `ERR_BASH_SPAWN: ${sentence}\n`, stderr: '' });
+  });
+});
+
+/** As bundlers do that know of modules and not of packages. */
+function mainAlone() {
+  return {
+    name: 'main-alone',
+    setup: (builder: { onResolve(filter: { filter: RegExp }, act: () => object): void }) =>
+      builder.onResolve({ filter: /^agent-bash$/ }, () => ({ path: 'agent-bash', external: true })),
+  };
+}
+
+test('a copy without the addon says the same', async () => {
+  const loader = join(project.folder, 'node_modules', 'agent-bash', 'native.cjs');
+  await rename(loader, `${loader}.away`);
+  try {
+    const script = `require('agent-bash').bash('true').catch((error) => console.log(error.message))`;
+    expect(await run(process.execPath, ['-e', script], project.folder, project.env)).toMatchObject({
+      stdout: `${sentence}\n`,
+    });
+  } finally {
+    await rename(`${loader}.away`, loader);
+  }
+});
+
+describe('docs/bundling.md', () => {
+  const blocks = [...page.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, kind, text = '']) => ({ kind, text }));
+  const [app, esbuild, next] = blocks;
+
+  test('has three blocks, and each is tried here', () => {
+    expect(blocks.map(({ kind }) => kind)).toEqual(['ts', 'js', 'js']);
+  });
+
+  test('the app, built as the page says, prints what the page says', async () => {
+    const folder = join(project.folder, 'page');
+    await mkdir(join(folder, 'node_modules'), { recursive: true });
+    await symlink(join(root, 'node_modules', 'esbuild'), join(folder, 'node_modules', 'esbuild'));
+    await writeFile(join(folder, 'app.ts'), app?.text ?? '');
+    await writeFile(join(folder, 'build.mjs'), esbuild?.text ?? '');
+    expect(await run(process.execPath, ['build.mjs'], folder, project.env)).toMatchObject({ code: 0, stderr: '' });
+    const ended = await run(process.execPath, ['out/app.mjs'], folder, project.env);
+    expect(ended).toEqual({ code: 0, stdout: 'from a bundle object\n', stderr: '' });
+    await rm(folder, { recursive: true });
+  });
+
+  test('the files that Next.js is told of are where npm lays them', async () => {
+    const url = `data:text/javascript,${encodeURIComponent(next?.text ?? '')}`;
+    const { default: config } = await import(/* @vite-ignore */ url);
+    expect(config.serverExternalPackages).toEqual(['agent-bash']);
+    const [main, platform] = (config.outputFileTracingIncludes['/**'] as string[]).map(
+      (glob) => new RegExp(`^${glob.replace('./', '').replace('/**/*', '').replace('*', '.*')}$`),
+    );
+    expect('node_modules/agent-bash').toMatch(main as RegExp);
+    expect(project.platform.slice(project.folder.length + 1)).toMatch(platform as RegExp);
+  });
+});

@@ -1,0 +1,113 @@
+import { access, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { root, run } from './packed.ts';
+
+interface Step {
+  uses?: string;
+  run?: string;
+  env?: Record<string, unknown>;
+  with?: Record<string, unknown>;
+}
+
+interface Job {
+  needs?: string;
+  'runs-on': string;
+  'timeout-minutes': number;
+  permissions?: Record<string, string>;
+  strategy?: { matrix: { include: Record<string, unknown>[] } };
+  steps: Step[];
+}
+
+interface Workflow {
+  on: object;
+  permissions: Record<string, string>;
+  jobs: Record<string, Job>;
+}
+
+const folder = join(root, '.github', 'workflows');
+const names = (await readdir(folder)).sort();
+const read = async (name: string) => parse(await readFile(join(folder, name), 'utf8'), { strict: true }) as Workflow;
+const [ci, release] = (await Promise.all(names.map(read))) as [Workflow, Workflow];
+
+const steps = (workflow: Workflow) => Object.values(workflow.jobs).flatMap((job) => job.steps);
+
+test('there are two: one for each change, one for a release', () => {
+  expect(names).toEqual(['ci.yml', 'release.yml']);
+});
+
+test.each([
+  ['ci', ci],
+  ['release', release],
+])('%s: jobs are bounded, actions pinned, rights named, and each step does one thing', (_, workflow) => {
+  expect(workflow.permissions).toEqual({ contents: 'read' });
+  for (const job of Object.values(workflow.jobs)) {
+    expect(job['timeout-minutes']).toBeLessThanOrEqual(45);
+    if (job.needs) expect(Object.keys(workflow.jobs)).toContain(job.needs);
+  }
+  for (const { uses, run: script } of steps(workflow)) {
+    expect([uses, script].filter(Boolean)).toHaveLength(1);
+    if (uses) expect(uses).toMatch(/^[\w-]+\/[\w-]+@v\d+/);
+  }
+});
+
+test('a change has to pass .ci/run, advisories included', () => {
+  const step = ci.jobs.linux?.steps.find((one) => one.run === 'bash .ci/run');
+  expect(step?.env).toEqual({ AGENT_BASH_ONLINE: 1 });
+});
+
+test('a release is built for each target, the ones for musl on Alpine', async () => {
+  const { napi } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+  const matrix = release.jobs.build?.strategy?.matrix.include ?? [];
+  expect(matrix.map(({ platform }) => platform).sort()).toEqual((await readdir(join(root, 'npm'))).sort());
+  expect(matrix).toHaveLength(napi.targets.length);
+  for (const { platform, alpine = false } of matrix) expect(alpine).toBe(String(platform).endsWith('-musl'));
+});
+
+test('every file of ours that a workflow names is there', async () => {
+  const named = JSON.stringify([ci, release]).match(/\bscripts\/\w+\.mjs|\.ci\/run|__test__\/\w+/g) ?? [];
+  expect(named.length).toBeGreaterThan(4);
+  for (const file of named) await access(join(root, file));
+});
+
+test('the packages say where their sources are, which provenance compares', async () => {
+  const place = await mkdtemp(join(tmpdir(), 'agent-bash-repository-'));
+  try {
+    const env = { ...process.env, GITHUB_REPOSITORY: 'someone/agent-bash' };
+    const packed = await run(process.execPath, [join(root, 'scripts', 'pack.mjs'), place], root, env);
+    const tarballs = packed.stdout.trim().split('\n');
+    expect(tarballs).toHaveLength(2);
+    for (const tarball of tarballs) {
+      const { stdout } = await run('tar', ['-xOf', tarball, 'package/package.json'], place);
+      const repository = { type: 'git', url: 'git+https://github.com/someone/agent-bash.git' };
+      expect(JSON.parse(stdout)).toMatchObject({ repository });
+    }
+  } finally {
+    await rm(place, { recursive: true });
+  }
+});
+
+test('it is published with provenance and without a token, the main package last, and not if another failed', async () => {
+  const job = release.jobs.publish as Job;
+  expect(job.permissions).toEqual({ contents: 'read', 'id-token': 'write' });
+  expect(release.on).toEqual({ push: { tags: ['v*'] } });
+  expect(JSON.stringify(release)).not.toMatch(/secrets\.|NODE_AUTH_TOKEN/);
+  const publish = job.steps.at(-1)?.run ?? '';
+  expect(publish).toContain('--provenance');
+  expect(job.steps.some((step) => step.run?.includes('scripts/pack.mjs tarballs artifacts > packed.txt'))).toBe(true);
+
+  // An npm of ours that fails at the second tarball.
+  const place = await mkdtemp(join(tmpdir(), 'agent-bash-publish-'));
+  try {
+    const script = `printf '%s\\n' one two main > packed.txt
+      npm() { echo "$@"; case "$*" in *two) return 1 ;; esac; }; export -f npm
+      ${publish.replace("sh -c '", "bash -c '")}`;
+    const ended = await run('bash', ['-c', script], place);
+    expect(ended.code).not.toBe(0);
+    expect(ended.stdout).toBe('publish --provenance --access public one\npublish --provenance --access public two\n');
+  } finally {
+    await rm(place, { recursive: true });
+  }
+});

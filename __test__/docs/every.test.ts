@@ -1,0 +1,77 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { packageRoot } from '../support/index.ts';
+import { blocks, source } from './examples.ts';
+
+// No page has code that no test runs: for each page and kind of block the test that does. A test that runs some of the blocks of a page
+// alone has to count them.
+
+const EXAMPLES = '__test__/docs/examples.test.ts';
+const COMMANDS = '__test__/docs/commands.test.ts';
+const MCP = '__test__/docs/mcp.test.ts';
+
+const RUN_BY: Record<string, Record<string, string>> = {
+  'README.md': { ts: '__test__/docs/readme.test.ts', sh: '__test__/contract/packed.test.ts' },
+  'docs/ai-sdk.md': { ts: '__test__/ai/docs.test.ts' },
+  'docs/background.md': { ts: EXAMPLES },
+  'docs/benchmarks.md': { sh: COMMANDS },
+  'docs/bundling.md': { ts: '__test__/contract/bundling.test.ts', js: '__test__/contract/bundling.test.ts' },
+  'docs/cli.md': { sh: COMMANDS },
+  'docs/coding-agent.md': { sh: COMMANDS },
+  'docs/embedding.md': { js: '__test__/docs/embedding.test.ts' },
+  'docs/environment.md': { ts: EXAMPLES },
+  'docs/limits.md': { ts: EXAMPLES },
+  'docs/mcp.md': { js: MCP, json: MCP, sh: MCP, toml: MCP },
+  'docs/observability.md': { ts: EXAMPLES },
+  'docs/output.md': { ts: EXAMPLES },
+  'docs/platforms.md': { ts: EXAMPLES },
+  'docs/providers.md': { ts: '__test__/docs/providers.test.ts' },
+  'docs/rendering.md': { ts: EXAMPLES },
+  'docs/running.md': { ts: EXAMPLES },
+  'docs/safety.md': { ts: EXAMPLES, sh: COMMANDS },
+  'docs/sandbox.md': { js: '__test__/sandbox/docs.test.ts' },
+  'docs/shells.md': { ts: EXAMPLES },
+  'docs/snapshot.md': { ts: EXAMPLES },
+  'docs/terminals.md': { ts: EXAMPLES },
+  'docs/waiting.md': { ts: EXAMPLES },
+};
+
+/** What is no code but a picture, by how it begins. */
+const PICTURES: Record<string, string[]> = {
+  'docs/running.md': ['node agent.mjs '],
+  'docs/terminals.md': ['[terminal t1 is running: python3]'],
+};
+
+const pages = ['README.md', ...(await readdir(join(packageRoot, 'docs'))).sort().map((name) => `docs/${name}`)].filter(
+  (name) => name.endsWith('.md'),
+);
+
+test.each(pages)('%s: all its code is run by a test', async (name) => {
+  const found = blocks(await source(name));
+  const pictures = found.filter(({ kind }) => kind === '').map(({ text }) => text);
+  const known = PICTURES[name] ?? [];
+  expect(pictures.map((text, index) => text.startsWith(known[index] ?? '\0'))).toEqual(known.map(() => true));
+
+  const kinds = [...new Set(found.map(({ kind }) => kind).filter(Boolean))].sort();
+  const runBy = RUN_BY[name] ?? {};
+  // Of another kind than ts, js or sh? Name the test that runs it here.
+  expect(Object.keys(runBy).sort()).toEqual(kinds);
+  for (const file of Object.values(runBy)) {
+    const test = await source(file);
+    // Those of all pages find theirs by themselves.
+    const byItself = file === COMMANDS || test.includes(`'${name.replace('docs/', '')}'`) || test.includes(name);
+    expect(byItself || name === 'README.md', `${file} does not speak of ${name}`).toBe(true);
+  }
+});
+
+test('no page is named that is not there', () => {
+  expect(Object.keys({ ...RUN_BY, ...PICTURES }).filter((name) => !pages.includes(name))).toEqual([]);
+});
+
+test('a fence that is not closed hides nothing', async () => {
+  for (const name of pages) {
+    const fences = (await source(name)).match(/^ *(```|~~~)/gm) ?? [];
+    expect(fences.length, name).toBe(2 * blocks(await source(name)).length);
+  }
+});

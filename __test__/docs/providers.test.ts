@@ -1,0 +1,72 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import ts from 'typescript';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type Api, anthropicApi, openaiApi, shellCall, use } from '../providers/fixtures/wire.ts';
+import { examples, page } from './examples.ts';
+
+// Below the package and of this run, so that its entries are found as a reader of the page finds them; ignored by git.
+const folder = join(import.meta.dirname, `../../.stamp/docs-providers-${process.pid}`);
+const blocks = examples(await page('providers.md'));
+
+/** For each block in turn: what the API does, and what the block prints. */
+const RUNS: { answers: () => Api; printed: unknown[][] }[] = [
+  {
+    answers: () => anthropicApi([use({ command: 'cd lib' })], [use({ command: 'pwd' }, 'toolu_2')], 'In lib.'),
+    printed: [['In lib.'], ['/usr/lib']],
+  },
+  {
+    answers: () => openaiApi([shellCall(['cd lib', 'exit 3'])], 'There.'),
+    printed: [['cd lib → 0'], ['exit 3 → 3'], ['There.']],
+  },
+  { answers: () => openaiApi(), printed: [[`CI=1 printf '%s ' 'it'\\''s' '$HOME'`], ["it's $HOME "]] },
+  { answers: () => openaiApi([shellCall(['ls lib'])], 'There.'), printed: [['There.', 0]] },
+  {
+    answers: () => openaiApi(),
+    printed: [['deny'], ['permission denied: the rule «npm publish:*» does not allow it']],
+  },
+];
+
+// A client that a package keeps for all its runs keeps the fetch that it found first, too.
+let api: Api;
+
+beforeAll(async () => {
+  await mkdir(folder, { recursive: true });
+  vi.stubGlobal('fetch', (...request: Parameters<typeof fetch>) => api.fetch(...request));
+  for (const name of ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY']) vi.stubEnv(name, 'none');
+  vi.stubEnv('OPENAI_AGENTS_DISABLE_TRACING', '1');
+});
+afterEach(() => vi.restoreAllMocks());
+afterAll(async () => {
+  vi.unstubAllGlobals();
+  vi.unstubAllEnvs();
+  await rm(folder, { recursive: true });
+});
+
+it('every block of the page is run', () => {
+  expect(blocks.length).toBe(RUNS.length);
+});
+
+describe.each([
+  ['ai 6', 3],
+  ['ai 7', 4],
+])('%s', (name, provider) => {
+  it.each(RUNS.map((run, index) => ({ ...run, index })))('block $index', async ({ answers, printed, index }) => {
+    api = answers();
+    const log = vi.spyOn(console, 'log').mockImplementation(() => {});
+    const major = name.replace(' ', '');
+    const source = (blocks[index] as string)
+      .replaceAll("from 'ai';", `from '${major}';`)
+      .replace(/from '(@ai-sdk\/\w+)';/, `from '$1${provider}';`);
+    const { outputText } = ts.transpileModule(source, {
+      compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 },
+    });
+    const file = join(folder, `${major}-${index}.mjs`);
+    await writeFile(file, outputText);
+    await import(/* @vite-ignore */ pathToFileURL(file).href);
+    expect(log.mock.calls).toEqual(printed);
+    // All that the API was to say has been said.
+    await expect(api.fetch('', { body: '{}' })).rejects.toThrow('the script is at its end');
+  });
+});

@@ -1,0 +1,30 @@
+import { type BashResult, type PtyOptions, PtySession } from 'agent-bash';
+import { onTestFinished } from 'vitest';
+
+/** A terminal that is ended with the test. */
+export function terminal(options?: PtyOptions): PtySession {
+  const session = new PtySession(options);
+  onTestFinished(() => session.kill());
+  return session;
+}
+
+/** A terminal in which this runs. */
+export async function running(command: string, options?: PtyOptions): Promise<PtySession> {
+  const session = terminal(options);
+  await session.start(command);
+  return session;
+}
+
+/** What comes of a command in a terminal. */
+export async function ran(command: string, options?: PtyOptions): Promise<BashResult> {
+  return (await running(command, options)).result();
+}
+
+/** All text that a terminal tells of from now on. */
+export function heard(session: PtySession): () => string {
+  let text = '';
+  session.on('data', (more) => {
+    text += more;
+  });
+  return () => text;
+}

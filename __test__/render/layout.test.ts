@@ -1,0 +1,219 @@
+import { rm } from 'node:fs/promises';
+import { BackgroundRegistry, bash } from 'agent-bash';
+import { renderText } from 'agent-bash/render';
+import { expect, onTestFinished, test } from 'vitest';
+import { folder } from '../support/index.ts';
+import { ended, rows, shown } from './support.ts';
+
+const last = (text: string[]) => text.at(-1)?.replace(/\d+(?:\.\d)? m?s/g, 'T');
+
+test('a finished command: the command, its folder, both streams, how it ended', async () => {
+  const command = 'echo out; echo err >&2; exit 3';
+  const cwd = folder();
+  const result = await bash(command, { cwd });
+  expect(rows({ command, cwd, result })).toEqual([
+    `$ ${command}`,
+    `in ${cwd}`,
+    'out',
+    'stderr:',
+    'err',
+    expect.stringMatching(/^exit code 3 · \d+ ms · limit 30 s$/),
+  ]);
+});
+
+test('each way to end has words of its own', async () => {
+  const registry = new BackgroundRegistry();
+  onTestFinished(() => registry.close());
+  const status = async (...[command, options]: Parameters<typeof bash>) =>
+    last(rows({ command, result: await bash(command, options) }));
+  const stop = new AbortController();
+  expect(
+    await Promise.all([
+      status('true'),
+      status('false'),
+      status('kill -SEGV $$'),
+      status('sleep 300', { timeoutMs: 100 }),
+      status('echo go; sleep 300', { signal: stop.signal, onOutput: () => stop.abort() }),
+      status('true', { signal: AbortSignal.abort() }),
+      status('echo go; sleep 300', { registry, timeoutMs: 100 }),
+      status('sleep 300', { registry, mode: 'background' }),
+    ]),
+  ).toEqual([
+    'exit code 0 · T · limit T',
+    'exit code 1 · T · limit T',
+    'killed by SIGSEGV · exit code 139 · T · limit T',
+    'timed out after T, ended by SIGTERM · exit code 124 · T',
+    'aborted, ended by SIGTERM · exit code 130 · T · limit T',
+    'aborted before it was started',
+    expect.stringMatching(/^in the background: pid \d+, moved there after T$/),
+    expect.stringMatching(/^in the background: pid \d+$/),
+  ]);
+});
+
+test('a live one says how long it runs, and its limit', () => {
+  expect(rows({ elapsedMs: 62_000, timeoutMs: 900_000 })).toEqual([
+    '$ x',
+    '(no output yet)',
+    'running · 1 min 2 s · limit 15 min',
+  ]);
+  expect(rows({ output: 'half a li' })).toEqual(['$ x', 'half a li', 'running']);
+  expect(last(rows({ elapsedMs: 3_720_000 }))).toBe('running · 1 h 2 min');
+  expect(rows({ elapsedMs: 1_290 }).at(-1)).toBe('running · 1.2 s');
+});
+
+test('what could not be run is told apart from what failed', async () => {
+  const command = 'git push --force';
+  const error = await bash(command).catch((error) => error);
+  const text = rows({ command, result: null, error }, { columns: Number.POSITIVE_INFINITY });
+  expect(text).toHaveLength(2);
+  expect(text[1]).toMatch(/^not run: .*\(ERR_BASH_BLOCKED\)$/);
+  expect(rows({ error: new Error('first\nsecond') })).toEqual(['$ x', 'not run: first', 'second']);
+});
+
+test('what goes on, and what should be known', async () => {
+  const result = await bash('sleep 300 & echo "$!"');
+  const pid = Number(result.stdout);
+  onTestFinished(() => void process.kill(pid));
+  const text = rows({ result: { ...result, notes: ['a fact', 'another\none'] } });
+  expect(text.slice(2, -1)).toEqual([`still running: ${pid} sleep 300`, 'note: a fact', 'note: another one']);
+  const adopted = ended({ survivors: [{ pid: 9, command: 'serve', taskId: 'abc' }] });
+  expect(rows({ result: adopted })[2]).toBe('still running: 9 serve (task abc)');
+});
+
+test('the log of what is in the background', async () => {
+  const registry = new BackgroundRegistry({ dir: folder() });
+  onTestFinished(async () => {
+    await registry.killAll();
+    await registry.close();
+  });
+  const options = { columns: Number.POSITIVE_INFINITY };
+  const started = await bash('sleep 300', { registry, mode: 'background' });
+  expect(rows({ result: started }, options).slice(0, 2)).toEqual(['$ x', `log: ${started.background?.logPath}`]);
+  const moved = await bash('echo hi; sleep 300', { registry, timeoutMs: 200 });
+  expect(rows({ result: moved }, options).slice(1, 3)).toEqual(['hi', `log: ${moved.background?.logPath}`]);
+  expect(rows({ result: moved, output: 'live' }, options).slice(1, 3)).toEqual([
+    'live',
+    `log: ${moved.background?.logPath}`,
+  ]);
+});
+
+test('a preview has the last 20 logical lines of both streams in all, and says how many are left out', async () => {
+  const result = await bash('seq 30; seq 101 112 >&2');
+  const text = rows({ result });
+  expect(text.slice(1, -1)).toEqual([
+    '… 22 earlier lines',
+    ...Array.from({ length: 8 }, (_, index) => String(23 + index)),
+    'stderr:',
+    ...Array.from({ length: 12 }, (_, index) => String(101 + index)),
+  ]);
+  expect(rows({ result }, { previewLines: 1 }).slice(1, -1)).toEqual(['… 41 earlier lines', 'stderr:', '112']);
+  expect(rows({ result }, { previewLines: 0 }).slice(1, -1)).toEqual(['… 42 earlier lines']);
+  expect(rows({ result }, { expanded: true })).toHaveLength(45);
+});
+
+test('empty lines are lines, and the newline at the end begins none', () => {
+  expect(shown('\n\na\n', { previewLines: 2 })).toEqual(['… 1 earlier line', '', 'a']);
+  expect(shown('\n')).toEqual(['']);
+  expect(shown('a\n\n')).toEqual(['a', '']);
+  expect(shown('')).toEqual(['(no output)']);
+});
+
+test('a logical line that takes many rows is one line', () => {
+  const text = rows({ result: ended({ stdout: `${'a'.repeat(25)}\nb\n` }) }, { columns: 10, previewLines: 2 });
+  expect(text.slice(1, 5)).toEqual(['aaaaaaaaaa', 'aaaaaaaaaa', 'aaaaa', 'b']);
+});
+
+test('a line is clamped at 4,000 characters, not in the middle of one, unless expanded', () => {
+  const long = 'x'.repeat(16_345);
+  expect(shown(long)).toEqual([`${'x'.repeat(4_000)} … 12,345 more characters`]);
+  expect(shown(`${'x'.repeat(3_999)}😀y`)).toEqual([`${'x'.repeat(3_999)} … 3 more characters`]);
+  expect(shown(long, { expanded: true })).toEqual([long]);
+  expect(shown('x'.repeat(4_000))).toEqual(['x'.repeat(4_000)]);
+  expect(rows({ command: long })[0]).toBe(`$ ${'x'.repeat(78)}`);
+});
+
+test('a long command has its first lines in a preview', () => {
+  const command = `${Array.from({ length: 12 }, (_, index) => `line ${index}`).join('\n')}\n`;
+  expect(rows({ command }).slice(9, 11)).toEqual(['  line 9', '  … 2 more lines']);
+  expect(rows({ command: '\n' }).slice(0, -2)).toEqual(['$ ']);
+  expect(rows({ command: '' }).slice(0, -2)).toEqual(['$ ']);
+  expect(rows({ command: 'a\r\nb\n\n' }).slice(0, -2)).toEqual(['$ a', '  b', '  ']);
+  expect(rows({ command }, { expanded: true }).slice(9, 12)).toEqual(['  line 9', '  line 10', '  line 11']);
+});
+
+test('what was cut, and where the whole is, stands behind the output', async () => {
+  const options = { columns: Number.POSITIVE_INFINITY, previewLines: 2 };
+  const tail = await bash('seq 20000');
+  onTestFinished(() => rm(tail.truncation.stdout?.path ?? '', { force: true }));
+  expect(rows({ result: tail }, options).slice(1, -1)).toEqual([
+    '… 1,998 earlier lines',
+    '19999',
+    '20000',
+    `[stdout: Showing last 2000 of 20000 lines. Full output: ${tail.truncation.stdout?.path}]`,
+  ]);
+  const head = await bash('seq 100', { truncate: { keep: 'head', maxChars: 4 }, spill: false });
+  expect(rows({ result: head }, options).slice(1, -1)).toEqual([
+    '1',
+    '2',
+    '[truncated]',
+    '[stdout: Showing first 4 of 292 characters]',
+  ]);
+  const truncate = { keep: 'ends', maxBytes: 4096, headBytes: 4, tailBytes: 6 } as const;
+  const ends = await bash('seq 10000', { truncate });
+  onTestFinished(() => rm(ends.truncation.stdout?.path ?? '', { force: true }));
+  expect(rows({ result: ends }, { ...options, expanded: true }).slice(1, -1)).toEqual([
+    '1',
+    '2',
+    '',
+    '[snip]',
+    '',
+    '10000',
+    '[output truncated in middle: got 48kB, max is 4kB]',
+    `[stdout: Full output: ${ends.truncation.stdout?.path}]`,
+  ]);
+  const bare = await bash('seq 10000', { truncate, spill: false });
+  expect(rows({ result: bare }, options).slice(-3, -1)).toEqual([
+    '10000',
+    '[output truncated in middle: got 48kB, max is 4kB]',
+  ]);
+});
+
+test('live text takes the place of the streams, and the whole of them is still named', async () => {
+  const result = await bash('seq 20000');
+  onTestFinished(() => rm(result.truncation.stdout?.path ?? '', { force: true }));
+  const text = rows({ result, output: 'as it came\n' }, { columns: Number.POSITIVE_INFINITY });
+  expect(text.slice(1, -1)).toEqual(['as it came', `[stdout: Full output: ${result.truncation.stdout?.path}]`]);
+  expect(rows({ result: ended({ stdout: 'x' }), output: '' })[1]).toBe('(no output)');
+});
+
+test('a result is the same after a JSON round trip', async () => {
+  const result = await bash('seq 30; exit 4');
+  const run = { command: 'x', result };
+  expect(renderText(structuredClone(run))).toBe(renderText(run));
+  expect(renderText(JSON.parse(JSON.stringify(run)))).toBe(renderText(run));
+});
+
+test.each([
+  [null, 'run: object is not an object'],
+  [{ command: 1, result: null }, 'command: 1 is not a string'],
+  [{ command: 'x' }, 'result: undefined is not a BashResult'],
+  [{ command: 'x', result: 'text' }, 'result: "text" is not a BashResult'],
+  [{ command: 'x', result: { stdout: '' } }, 'result.stderr: undefined is not a string'],
+  [{ command: 'x', result: ended({ status: 'running' as never }) }, 'result.status: "running" is not one of exited'],
+  [{ command: 'x', result: null, elapsedMs: -1 }, 'elapsedMs: -1 is not a number of milliseconds'],
+  [{ command: 'x', result: null, error: {} }, 'error: object is not an error with a message'],
+])('%j is refused by name', (run, message) => {
+  const call = () => renderText(run as never);
+  expect(call).toThrow(message);
+  expect(call).toThrow(expect.objectContaining({ code: 'ERR_BASH_INVALID_ARG' }));
+});
+
+test.each([
+  [{ columns: 0 }, 'columns: 0 is not a whole number of at least 1'],
+  [{ columns: '80' }, 'columns: "80"'],
+  [{ previewLines: 1.5 }, 'previewLines: 1.5'],
+  [{ colour: 'always' }, 'colour: "always" is not a boolean'],
+  [{ expanded: 1 }, 'expanded: 1'],
+])('the option %j is refused by name', (options, message) => {
+  expect(() => renderText({ command: 'x', result: null }, options as never)).toThrow(message);
+});

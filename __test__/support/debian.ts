@@ -1,0 +1,59 @@
+import { type ExecFileSyncOptionsWithStringEncoding, execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { hasProgram } from './capability.ts';
+import { packageRoot } from './host.ts';
+
+const cache = join(packageRoot, 'node_modules', '.cache', 'programs');
+
+/**
+ * The folder into which a Debian package is unpacked, with all that it needs and this machine lacks: not installed, which takes
+ * no privilege, and kept beside the dependencies. `undefined` where it cannot be had.
+ */
+export function unpacked(debianPackage: string): string | undefined {
+  const place = join(cache, debianPackage);
+  if (!existsSync(place) && hasProgram('apt-get') && hasProgram('dpkg')) unpack(debianPackage, place);
+  return existsSync(place) ? place : undefined;
+}
+
+/** The folders of its libraries, for LD_LIBRARY_PATH. */
+export function librariesOf(place: string): string {
+  const folders = ['lib', 'usr/lib'].flatMap((lib) => {
+    const parent = join(place, lib);
+    return existsSync(parent) ? readdirSync(parent).map((name) => join(parent, name)) : [];
+  });
+  return folders.filter((folder) => basename(folder).includes('-linux-')).join(':');
+}
+
+function unpack(debianPackage: string, place: string): void {
+  mkdirSync(cache, { recursive: true });
+  const folder = mkdtempSync(join(cache, 'new-'));
+  const options: ExecFileSyncOptionsWithStringEncoding = {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'ignore'],
+    timeout: 120_000,
+    encoding: 'utf8',
+  };
+  const download = () => {
+    const missing = ['install', '--print-uris', '-qq', '-y', '--no-install-recommends', '--reinstall', debianPackage];
+    const uris = execFileSync('apt-get', missing, options);
+    const names = [...uris.matchAll(/^'\S+' ([^_\s]+)_/gm)].map(([, name]) => name as string);
+    execFileSync('apt-get', ['download', ...names], options);
+  };
+  try {
+    try {
+      download();
+    } catch {
+      // The lists of packages may be missing.
+      execFileSync('apt-get', ['update'], options);
+      download();
+    }
+    for (const file of readdirSync(folder)) execFileSync('dpkg', ['-x', file, 'unpacked'], options);
+    // Another test file may have been faster.
+    renameSync(join(folder, 'unpacked'), place);
+  } catch {
+    // Then it is not to be had, which the test says.
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,15 @@
+/** What `npm run bench -- --json` prints, as far as it is drawn. */
+export interface Results {
+  machine: Record<string, unknown>;
+  report: { row: string; lines: { what: string; value: number }[] }[];
+}
+
+export const ROWS: string[];
+export const README_ROWS: RegExp;
+export function figures(results: Results): {
+  start: Record<string, number>;
+  warm: number;
+  heap: Record<string, number>;
+};
+export function readmeRows(results: Results): string;
+export function chart(results: Results): string;

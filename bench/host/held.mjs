@@ -1,0 +1,71 @@
+// What a host process holds, with its helpers: to see whether anything is left behind.
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+function stat(pid) {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const [state, ppid] = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    return [{ pid: Number(pid), state, ppid: Number(ppid) }];
+  } catch {
+    return [];
+  }
+}
+
+const entries = (path) => {
+  try {
+    return readdirSync(path).length;
+  } catch {
+    return 0;
+  }
+};
+
+/** What this process holds now, with its helpers. */
+function held() {
+  const all = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap(stat);
+  const below = new Set([process.pid]);
+  for (let size = 0; size !== below.size; ) {
+    size = below.size;
+    for (const { pid, ppid } of all) if (below.has(ppid)) below.add(pid);
+  }
+  const mine = all.filter(({ pid }) => below.has(pid) && pid !== process.pid);
+  return {
+    descriptors: entries('/proc/self/fd'),
+    helperDescriptors: mine.reduce((sum, { pid }) => sum + entries(`/proc/${pid}/fd`), 0),
+    threads: entries('/proc/self/task'),
+    processes: mine.length,
+    zombies: mine.filter(({ state }) => state === 'Z').length,
+    files: readdirSync(tmpdir(), { recursive: true, withFileTypes: true }).filter((entry) => !entry.isDirectory())
+      .length,
+  };
+}
+
+/** Once everything has come to rest, or does not. */
+export async function atRest(good) {
+  let now = held();
+  for (let n = 0; n < 500 && !good(now); n++) {
+    await sleep(20);
+    now = held();
+  }
+  for (let n = 0; n < 4; n++) globalThis.gc?.();
+  const { rss, heapTotal } = process.memoryUsage();
+  return { ...now, resident: rss, heap: heapTotal };
+}
+
+/** Gives this process a temporary folder of its own while `use` runs: only what is ours is counted in it. */
+export async function withTemporary(use) {
+  const temporary = mkdtempSync(join(tmpdir(), 'agent-bash-soak-'));
+  const saved = process.env.TMPDIR;
+  process.env.TMPDIR = temporary;
+  try {
+    return await use();
+  } finally {
+    if (saved === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = saved;
+    rmSync(temporary, { recursive: true, force: true, maxRetries: 5 });
+  }
+}

@@ -1,0 +1,51 @@
+//! What the emulator says by itself: answers to queries, and the title.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use alacritty_terminal::event::{Event, EventListener};
+
+/// A program that asks without reading is not remembered for ever.
+const REPLIES_LIMIT: usize = 64 * 1024;
+
+/// Shared, since the emulator keeps its listener to itself.
+#[derive(Clone, Default)]
+pub(super) struct Answers(Arc<Mutex<Said>>);
+
+#[derive(Default)]
+struct Said {
+    replies: Vec<u8>,
+    title: String,
+}
+
+impl Answers {
+    pub(super) fn reply(&self, text: &str) {
+        let mut said = self.said();
+        if said.replies.len() + text.len() <= REPLIES_LIMIT {
+            said.replies.extend_from_slice(text.as_bytes());
+        }
+    }
+
+    pub(super) fn take(&self) -> Vec<u8> {
+        std::mem::take(&mut self.said().replies)
+    }
+
+    pub(super) fn title(&self) -> String {
+        self.said().title.clone()
+    }
+
+    fn said(&self) -> MutexGuard<'_, Said> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl EventListener for Answers {
+    /// Whatever asks for the host's colours, clipboard or pixels has no answer.
+    fn send_event(&self, event: Event) {
+        match event {
+            Event::PtyWrite(text) => self.reply(&text),
+            Event::Title(title) => self.said().title = title,
+            Event::ResetTitle => self.said().title.clear(),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Text that waits to be drawn, and what goes past it.
+
+use super::Shown;
+use super::terminal::Terminal;
+
+/// The most of a title that is kept, in bytes.
+const TITLE_LIMIT: usize = 1024;
+
+pub(super) struct Painter {
+    /// Text that is not drawn yet.
+    waiting: Vec<u8>,
+    pub(super) terminal: Terminal,
+}
+
+impl Painter {
+    pub(super) fn new(cols: u16, rows: u16) -> Self {
+        Self { waiting: Vec::new(), terminal: Terminal::new(cols, rows) }
+    }
+
+    /// How much text waits, in bytes.
+    pub(super) fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// How many cells there are.
+    pub(super) fn cells(&self) -> usize {
+        self.terminal.cells()
+    }
+
+    pub(super) fn text(&mut self, text: &[u8], cut: bool) {
+        self.waiting.extend_from_slice(text);
+        if cut {
+            let unfinished = unfinished(&self.waiting);
+            if unfinished > 0 {
+                self.waiting.truncate(self.waiting.len() - unfinished);
+                self.waiting.extend_from_slice("\u{fffd}".as_bytes());
+            }
+        }
+    }
+
+    pub(super) fn sequence(&mut self, sequence: &[u8]) {
+        if !is_attribute(sequence) {
+            self.draw();
+            self.terminal.sequence(sequence);
+        }
+    }
+
+    /// Of operating system commands only the title is taken.
+    pub(super) fn command(&mut self, command: &[u8]) {
+        if let Some(title) = command.strip_prefix(b"0;").or_else(|| command.strip_prefix(b"2;")) {
+            self.terminal.set_title(clean_title(title));
+        }
+    }
+
+    /// Draws what waits, but for the beginning of a character.
+    pub(super) fn draw(&mut self) {
+        let whole = self.waiting.len() - unfinished(&self.waiting);
+        if whole > 0 {
+            self.terminal.text(&self.waiting[..whole]);
+            self.waiting.drain(..whole);
+        }
+    }
+
+    pub(super) fn resize(&mut self, cols: u16, rows: u16) {
+        self.draw();
+        self.terminal.resize(cols, rows);
+    }
+
+    pub(super) fn shown(&mut self) -> Shown {
+        self.draw();
+        self.terminal.shown()
+    }
+
+    pub(super) fn take_replies(&mut self) -> Vec<u8> {
+        self.terminal.take_replies()
+    }
+}
+
+/// How many bytes at the end are the beginning of a character that is not whole.
+fn unfinished(text: &[u8]) -> usize {
+    let tail = &text[text.len().saturating_sub(3)..];
+    let Some(lead) = tail.iter().rposition(|byte| *byte >= 0xc0) else { return 0 };
+    match std::str::from_utf8(&tail[lead..]) {
+        Err(error) if error.error_len().is_none() => tail.len() - lead,
+        _ => 0,
+    }
+}
+
+/// Colours and the like (`CSI … m`, without a prefix), which nothing of what is shown tells.
+fn is_attribute(sequence: &[u8]) -> bool {
+    matches!(sequence, [0x1b, b'[', parameters @ .., b'm'] if parameters.iter().all(|byte| matches!(byte, b'0'..=b';')))
+}
+
+fn clean_title(title: &[u8]) -> String {
+    let mut text: String = title
+        .utf8_chunks()
+        .flat_map(|chunk| chunk.valid().chars())
+        .filter(|character| !character.is_control())
+        .collect();
+    text.truncate(text.floor_char_boundary(TITLE_LIMIT));
+    text.trim().to_owned()
+}

@@ -1,0 +1,67 @@
+//! Text that has scrolled off by the end of what is drawn at once, and so need not be drawn. Both functions suppose that the whole screen scrolls.
+
+use memchr::{memchr_iter, memchr2, memrchr_iter};
+
+/// Less is not worth a thought.
+const LEAST: usize = 512;
+
+/// Draw `first`, bring the cursor to the last row, and go on at `from`.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Skip<'a> {
+    pub(super) first: &'a [u8],
+    /// Whether the cursor goes to the first column, too.
+    pub(super) home: bool,
+    pub(super) from: usize,
+}
+
+/// Where a line begins behind which all rows of the screen come anew.
+///
+/// Before it nothing may be that lasts but by its cells: SO and SI choose a character set. The cursor is in the last row there, since each line
+/// end moves it on and nothing moves it up; then as many line ends as there are rows make everything scroll off that was there.
+pub(super) fn lines(text: &[u8], rows: usize, row: usize) -> Option<Skip<'_>> {
+    if text.len() < LEAST {
+        return None;
+    }
+    let from = memrchr_iter(b'\n', text)
+        .skip(rows)
+        .find(|end| end.checked_sub(1).is_some_and(|before| text[before] == b'\r'))?
+        + 1;
+    let (unseen, seen) = text.split_at(from);
+    let needed = rows - 1 - row;
+    if unseen.len() < LEAST
+        || memchr2(0x0e, 0x0f, unseen).is_some()
+        || memchr_iter(b'\n', unseen).take(needed).count() < needed
+    {
+        return None;
+    }
+    // `CSI b` repeats the last character, even that of a line that is gone.
+    let first = if seen.iter().any(|byte| is_character(*byte)) { &[][..] } else { last_character(unseen)? };
+    Some(Skip { first, home: true, from })
+}
+
+/// The same in a line so long that it fills the screen by wrapping, of ASCII only. Supposes that lines wrap and that characters are not inserted.
+///
+/// A character in the first column comes without a wrap only at the beginning, hence the first one is drawn; then each row of characters leads
+/// to the same column.
+pub(super) fn wrapped(text: &[u8], rows: usize, cols: usize) -> Option<Skip<'_>> {
+    let kept = 1 + (rows + 1) * cols;
+    if text.len() < LEAST + kept {
+        return None;
+    }
+    let length = text.iter().position(|byte| !matches!(byte, b' '..=b'~')).unwrap_or(text.len());
+    let unseen = length.checked_sub(kept)? / cols;
+    (unseen >= rows).then(|| Skip { first: &text[..1], home: false, from: 1 + unseen * cols })
+}
+
+/// Whether a byte is surely one of a character. Behind 0xC2 control characters can follow.
+fn is_character(byte: u8) -> bool {
+    matches!(byte, b' '..=0x7f | 0xc3..)
+}
+
+/// The last character if it is ASCII, nothing if there is none.
+fn last_character(text: &[u8]) -> Option<&[u8]> {
+    match text.iter().rposition(|byte| *byte >= b' ') {
+        None => Some(&[]),
+        Some(last) => text[last].is_ascii().then(|| &text[last..=last]),
+    }
+}

@@ -1,0 +1,135 @@
+//! Bytes to text and whole escape sequences, in the states of the parser behind it (vte): it gets no sequence in parts.
+
+use memchr::memchr;
+
+const BEL: u8 = 0x07;
+const CAN: u8 = 0x18;
+const SUB: u8 = 0x1a;
+const ESC: u8 = 0x1b;
+
+/// Past it a control sequence is no longer one that anybody means, and is dropped whole.
+const SEQUENCE_LIMIT: usize = 256;
+/// What is kept of an operating system command.
+const COMMAND_LIMIT: usize = 2 + 1024;
+
+/// A part of what a program has written.
+pub(super) enum Piece<'a> {
+    /// Text with its control characters. `cut`: an escape sequence follows, so that a character which is not whole yet will never be.
+    Text { text: &'a [u8], cut: bool },
+    /// An escape or control sequence, from ESC to its final byte.
+    Sequence(&'a [u8]),
+    /// What stands in an operating system command, at most its first 1,026 bytes.
+    Command(Vec<u8>),
+}
+
+#[derive(Default, Clone, Copy, PartialEq, Eq)]
+enum State {
+    #[default]
+    Text,
+    Escape,
+    Intermediate,
+    Control,
+    Command,
+    /// Strings for devices, and those that nobody defined: their content is dropped.
+    Ignored,
+}
+
+#[derive(Default)]
+pub(super) struct Splitter {
+    state: State,
+    sequence: Vec<u8>,
+    /// The sequence had no room, and is dropped at its end.
+    overlong: bool,
+}
+
+impl Splitter {
+    /// The next piece, taken off the front of `bytes`. `None` once all is taken; the rest of a sequence is then kept for the next call.
+    pub(super) fn next<'a, 'b: 'a>(&'a mut self, bytes: &mut &'b [u8]) -> Option<Piece<'a>> {
+        if self.state == State::Text {
+            return self.text(bytes);
+        }
+        loop {
+            let (taken, rest) = bytes.split_at_checked(1)?;
+            *bytes = rest;
+            let byte = taken[0];
+            match (self.state, byte) {
+                (State::Command, ESC) => {
+                    let command = std::mem::take(&mut self.sequence);
+                    self.begin();
+                    return Some(Piece::Command(command));
+                }
+                (State::Command, BEL) => {
+                    self.state = State::Text;
+                    return Some(Piece::Command(std::mem::take(&mut self.sequence)));
+                }
+                (_, ESC) => self.begin(),
+                (_, CAN | SUB) => {
+                    self.state = State::Text;
+                    return self.text(bytes);
+                }
+                (State::Command, _) => {
+                    if self.sequence.len() < COMMAND_LIMIT {
+                        self.sequence.push(byte);
+                    }
+                }
+                (State::Ignored, _) | (_, 0x7f..) => {}
+                // Within a sequence a control character is carried out at once.
+                (_, ..=0x1f) => return Some(Piece::Text { text: taken, cut: false }),
+                _ => {
+                    self.push(byte);
+                    if self.ends(byte) {
+                        self.state = State::Text;
+                        if self.overlong {
+                            return self.text(bytes);
+                        }
+                        return Some(Piece::Sequence(&self.sequence));
+                    }
+                }
+            }
+        }
+    }
+
+    fn text<'b>(&mut self, bytes: &mut &'b [u8]) -> Option<Piece<'b>> {
+        if bytes.is_empty() {
+            return None;
+        }
+        let found = memchr(ESC, bytes);
+        let (text, rest) = bytes.split_at(found.unwrap_or(bytes.len()));
+        *bytes = rest.get(1..).unwrap_or_default();
+        if found.is_some() {
+            self.begin();
+        }
+        Some(Piece::Text { text, cut: found.is_some() })
+    }
+
+    fn begin(&mut self) {
+        self.state = State::Escape;
+        self.overlong = false;
+        self.sequence.clear();
+        self.sequence.push(ESC);
+    }
+
+    fn push(&mut self, byte: u8) {
+        if self.sequence.len() < SEQUENCE_LIMIT {
+            self.sequence.push(byte);
+        } else {
+            self.overlong = true;
+        }
+    }
+
+    /// Follows the states with a byte of a sequence.
+    fn ends(&mut self, byte: u8) -> bool {
+        match (self.state, byte) {
+            (State::Escape, b'[') => self.state = State::Control,
+            (State::Escape, b']') => {
+                self.state = State::Command;
+                self.sequence.clear();
+            }
+            (State::Escape, b'P' | b'X' | b'^' | b'_') => self.state = State::Ignored,
+            (State::Escape, 0x20..=0x2f) => self.state = State::Intermediate,
+            (State::Escape | State::Intermediate, 0x30..=0x7e) | (State::Control, 0x40..=0x7e) => return true,
+            _ => {}
+        }
+        false
+    }
+}

@@ -1,0 +1,312 @@
+//! The emulator, and what has to be seen to around it.
+
+use std::time::Duration;
+
+use alacritty_terminal::grid::Dimensions;
+use alacritty_terminal::index::{Column, Line};
+use alacritty_terminal::term::cell::{Cell, Flags};
+use alacritty_terminal::term::{Config, Osc52, Term, TermMode};
+use alacritty_terminal::vte::ansi::{Handler, NamedPrivateMode, Processor, Timeout};
+
+use super::Shown;
+use super::answers::Answers;
+use super::skip::{self, Skip};
+
+const LARGEST: usize = 1_000;
+/// Combining marks of one cell; more are neither shown nor kept.
+const MARKS: usize = 16;
+/// After so many bytes of text with more than ASCII cells are looked over for marks.
+const MARKS_EVERY: usize = 64 * 1024;
+
+pub(super) struct Terminal {
+    term: Term<Answers>,
+    parser: Processor<Undelayed>,
+    answers: Answers,
+    /// Bytes of text that could have brought marks since they were last looked for.
+    unlooked: usize,
+    /// Skips nothing, to compare with.
+    #[cfg(test)]
+    pub(super) draws_all: bool,
+    /// Bytes that were not drawn.
+    #[cfg(test)]
+    pub(super) skipped: usize,
+}
+
+#[derive(Clone, Copy)]
+struct Size {
+    cols: usize,
+    rows: usize,
+}
+
+impl Size {
+    fn new(cols: u16, rows: u16) -> Self {
+        Self { cols: usize::from(cols).clamp(2, LARGEST), rows: usize::from(rows).clamp(1, LARGEST) }
+    }
+}
+
+impl Dimensions for Size {
+    fn total_lines(&self) -> usize {
+        self.rows
+    }
+
+    fn screen_lines(&self) -> usize {
+        self.rows
+    }
+
+    fn columns(&self) -> usize {
+        self.cols
+    }
+}
+
+/// Never pending: synchronized updates are drawn as they come.
+#[derive(Default)]
+struct Undelayed;
+
+impl Timeout for Undelayed {
+    fn set_timeout(&mut self, _: Duration) {}
+
+    fn clear_timeout(&mut self) {}
+
+    fn pending_timeout(&self) -> bool {
+        false
+    }
+}
+
+impl Terminal {
+    pub(super) fn new(cols: u16, rows: u16) -> Self {
+        let answers = Answers::default();
+        let config =
+            Config { scrolling_history: 0, osc52: Osc52::Disabled, kitty_keyboard: false, ..Config::default() };
+        Self {
+            term: Term::new(config, &Size::new(cols, rows), answers.clone()),
+            parser: Processor::new(),
+            answers,
+            unlooked: 0,
+            #[cfg(test)]
+            draws_all: false,
+            #[cfg(test)]
+            skipped: 0,
+        }
+    }
+
+    /// Draws text, of which all characters are whole.
+    pub(super) fn text(&mut self, text: &[u8]) {
+        let text = self.skip(text);
+        if text.is_ascii() {
+            self.parser.advance(&mut self.term, text);
+            return;
+        }
+        for chunk in text.utf8_chunks() {
+            self.parser.advance(&mut self.term, chunk.valid().as_bytes());
+            if !chunk.invalid().is_empty() {
+                self.parser.advance(&mut self.term, "\u{fffd}".as_bytes());
+            }
+        }
+        self.drew(text.len());
+    }
+
+    /// Carries out a whole escape sequence.
+    pub(super) fn sequence(&mut self, sequence: &[u8]) {
+        match sequence {
+            b"\x1b[!p" => self.reset_softly(),
+            b"\x1b[?2026$p" => self.answers.reply("\x1b[?2026;0$y"),
+            [0x1b, b'[', number @ .., last] if number.iter().all(u8::is_ascii_digit) => {
+                self.numbered(number, *last, sequence)
+            }
+            _ => {
+                // The other screen cannot be looked over.
+                if self.unlooked > 0 && matches!(sequence, [0x1b, b'[', b'?', .., b'h' | b'l']) {
+                    self.drop_marks();
+                }
+                self.parser.advance(&mut self.term, sequence);
+            }
+        }
+    }
+
+    /// DECSTR, which the library does not know. The cursor stays where it is.
+    fn reset_softly(&mut self) {
+        let point = self.term.grid().cursor.point;
+        self.parser.advance(&mut self.term, b"\x1b[?1l\x1b[?6l\x1b[?7h\x1b[?25h\x1b[4l\x1b>\x1b(B\x0f\x1b[m\x1b[r");
+        self.term.grid_mut().cursor.point = point;
+    }
+
+    pub(super) fn set_title(&mut self, title: String) {
+        self.term.set_title(Some(title));
+    }
+
+    pub(super) fn resize(&mut self, cols: u16, rows: u16) {
+        let size = Size::new(cols, rows);
+        let alternate = self.term.mode().contains(TermMode::ALT_SCREEN);
+        if !alternate {
+            // What wrapping anew moves up comes back as far as rows below are free, hence a history for as long as this takes.
+            self.term.grid_mut().update_history(LARGEST);
+        }
+        // Step by step: all rows that there could be are made, each with room for as many cells as before, and only then those dropped that are too many.
+        while self.term.columns() / 2 > size.cols {
+            self.term.resize(Size { cols: self.term.columns() / 2, rows: self.term.screen_lines() });
+        }
+        self.term.resize(size);
+        if alternate {
+            return;
+        }
+        let used = self.used();
+        if self.term.history_size() > 0 && used < size.rows {
+            self.term.resize(Size { rows: used, ..size });
+            self.term.resize(size);
+        }
+        self.term.grid_mut().update_history(0);
+    }
+
+    pub(super) fn cells(&self) -> usize {
+        self.term.columns() * self.term.screen_lines()
+    }
+
+    pub(super) fn take_replies(&mut self) -> Vec<u8> {
+        self.answers.take()
+    }
+
+    pub(super) fn shown(&self) -> Shown {
+        let grid = self.term.grid();
+        let lines = (0..grid.screen_lines()).map(|row| line(&grid[Line(row as i32)][..])).collect();
+        let cursor = grid.cursor.point;
+        Shown {
+            lines,
+            row: cursor.line.0 as u16,
+            col: cursor.column.0 as u16,
+            title: self.answers.title(),
+            alternate: self.term.mode().contains(TermMode::ALT_SCREEN),
+            application_cursor: self.term.mode().contains(TermMode::APP_CURSOR),
+            bracketed_paste: self.term.mode().contains(TermMode::BRACKETED_PASTE),
+        }
+    }
+
+    /// The rows up to the last one with anything in it, or with the cursor.
+    fn used(&self) -> usize {
+        let grid = self.term.grid();
+        let filled =
+            (0..grid.screen_lines()).rev().find(|row| !grid[Line(*row as i32)].is_clear()).map_or(0, |row| row + 1);
+        filled.max(grid.cursor.point.line.0 as usize + 1)
+    }
+
+    /// Sequences with one number, some of which the library gets wrong.
+    fn numbered(&mut self, number: &[u8], last: u8, sequence: &[u8]) {
+        let count =
+            number.iter().fold(0_usize, |sum, digit| sum.saturating_mul(10).saturating_add(usize::from(digit - b'0')));
+        let cursor = self.term.grid().cursor.point;
+        match last {
+            // Takes as long as the number says.
+            b'b' | b'Z' => {
+                let count = if last == b'b' { count.min(self.cells()) } else { count.min(self.term.columns()) };
+                self.parser.advance(&mut self.term, format!("\x1b[{count}{}", char::from(last)).as_bytes());
+                // It may be a mark that is repeated.
+                self.drew(count * 2);
+            }
+            // Deletes to the left of the cursor what is not there to its right.
+            b'P' if count > self.term.columns() - cursor.column.0 => {
+                let count = self.term.columns() - cursor.column.0;
+                self.parser.advance(&mut self.term, format!("\x1b[{count}X").as_bytes());
+            }
+            _ => {
+                self.parser.advance(&mut self.term, sequence);
+                // Leaves the first row when the cursor is in the second one.
+                if last == b'J' && count == 1 && cursor.line == 1 {
+                    self.term.grid_mut().reset_region(..cursor.line);
+                }
+            }
+        }
+    }
+
+    /// Leaves out what will have scrolled off, and says what is to be drawn.
+    fn skip<'a>(&mut self, text: &'a [u8]) -> &'a [u8] {
+        let (rows, cols) = (self.term.screen_lines(), self.term.columns());
+        let row = self.term.grid().cursor.point.line.0 as usize;
+        let mode = *self.term.mode();
+        let Some(Skip { first, home, from }) = skip::lines(text, rows, row).or_else(|| {
+            let wraps = mode.contains(TermMode::LINE_WRAP) && !mode.contains(TermMode::INSERT);
+            if wraps { skip::wrapped(text, rows, cols) } else { None }
+        }) else {
+            return text;
+        };
+        if !self.scrolls_whole() {
+            return text;
+        }
+        #[cfg(test)]
+        {
+            if self.draws_all {
+                return text;
+            }
+            self.skipped += from;
+        }
+        self.parser.advance(&mut self.term, first);
+        let cursor = &mut self.term.grid_mut().cursor;
+        cursor.point.line = Line(rows as i32 - 1);
+        if home {
+            cursor.point.column = Column(0);
+            cursor.input_needs_wrap = false;
+        }
+        &text[from..]
+    }
+
+    /// Whether the scroll region is the whole screen. The library does not tell, but in origin mode the cursor cannot leave the region. Of a single row
+    /// it is never said: there a region below the screen looks the same.
+    fn scrolls_whole(&mut self) -> bool {
+        let cursor = self.term.grid().cursor.clone();
+        let origin = self.term.mode().contains(TermMode::ORIGIN);
+        let last = self.term.screen_lines() as i32 - 1;
+        self.term.set_private_mode(NamedPrivateMode::Origin.into());
+        let top = self.term.grid().cursor.point.line;
+        self.term.goto(last, 0);
+        let bottom = self.term.grid().cursor.point.line;
+        if !origin {
+            self.term.unset_private_mode(NamedPrivateMode::Origin.into());
+        }
+        self.term.grid_mut().cursor = cursor;
+        last > 0 && top == 0 && bottom == last
+    }
+
+    /// Remembers that marks could have come, and looks for them now and then: the library keeps any number in a cell.
+    fn drew(&mut self, bytes: usize) {
+        self.unlooked += bytes;
+        if self.unlooked >= MARKS_EVERY {
+            self.drop_marks();
+        }
+    }
+
+    fn drop_marks(&mut self) {
+        self.unlooked = 0;
+        for row in 0..self.term.screen_lines() {
+            for cell in &mut self.term.grid_mut()[Line(row as i32)] {
+                if let Some(marks) = cell.zerowidth().filter(|marks| marks.len() > MARKS) {
+                    let kept = marks[..MARKS].to_vec();
+                    cell.extra = None;
+                    kept.into_iter().for_each(|mark| cell.push_zerowidth(mark));
+                }
+            }
+        }
+    }
+}
+
+/// The text of a row, without the spaces at its end.
+pub(super) fn line(cells: &[Cell]) -> String {
+    let mut text = String::with_capacity(cells.len());
+    let mut wide = false;
+    for cell in cells {
+        // Half a wide character that was torn apart is a blank.
+        if !(wide && cell.flags.contains(Flags::WIDE_CHAR_SPACER)) {
+            text.push(if cell.c == '\t' { ' ' } else { cell.c });
+            text.extend(cell.zerowidth().unwrap_or_default().iter().take(MARKS));
+        }
+        wide = cell.flags.contains(Flags::WIDE_CHAR);
+    }
+    text.truncate(text.trim_end_matches(' ').len());
+    text
+}
+
+#[cfg(test)]
+impl Terminal {
+    /// The most combining marks that a cell keeps.
+    pub(super) fn most_marks(&self) -> usize {
+        let cells = self.term.grid().display_iter();
+        cells.filter_map(|cell| cell.zerowidth().map(<[char]>::len)).max().unwrap_or(0)
+    }
+}

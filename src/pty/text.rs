@@ -1,0 +1,95 @@
+//! What a terminal's program has written, as text that patterns are looked for in: from its start, or the last match, on.
+
+use std::ops::Range;
+
+use crate::capture::{Cleaner, Progress, Sanitize};
+
+/// As much is kept, bytes.
+const KEPT: usize = 1024 * 1024;
+/// Colours and movements are left out, and every line is kept that was drawn.
+const RULES: Option<Sanitize> = Some(Sanitize { ansi: true, progress: Progress::Keep });
+
+/// The text since the start or the last match.
+pub(super) struct Text {
+    /// As it came; made text when somebody wants to read it, which is seldom.
+    fresh: Vec<u8>,
+    cleaner: Cleaner,
+    text: String,
+    /// Where `text` begins, counted from the start of everything.
+    at: u64,
+}
+
+impl Default for Text {
+    fn default() -> Self {
+        Self { fresh: Vec::new(), cleaner: Cleaner::new(RULES), text: String::new(), at: 0 }
+    }
+}
+
+impl Text {
+    pub fn push(&mut self, bytes: &[u8]) {
+        if self.fresh.len() + bytes.len() > 2 * KEPT {
+            let cut = self.fresh.len().saturating_sub(KEPT);
+            self.fresh.drain(..cut);
+        }
+        self.fresh.extend_from_slice(&bytes[bytes.len().saturating_sub(KEPT)..]);
+    }
+
+    /// The text from `from` on, or from where it begins, and that place.
+    pub fn since(&mut self, from: u64) -> (u64, &str) {
+        let Self { fresh, cleaner, text, at } = self;
+        if !fresh.is_empty() {
+            cleaner.push(fresh, &mut |clean| text.push_str(clean));
+            fresh.clear();
+            fresh.shrink_to(64 * 1024);
+            let cut = text.ceil_char_boundary(text.len().saturating_sub(KEPT));
+            text.drain(..cut);
+            *at += cut as u64;
+        }
+        let from = usize::try_from(from.saturating_sub(*at)).unwrap_or(usize::MAX).min(text.len());
+        let from = text.floor_char_boundary(from);
+        (*at + from as u64, &text[from..])
+    }
+
+    /// It was found there: the next search begins behind it. `false` when somebody else has taken it meanwhile.
+    pub fn take(&mut self, found: &Range<u64>) -> bool {
+        if found.start < self.at {
+            return false;
+        }
+        let end = usize::try_from(found.end - self.at).unwrap_or(usize::MAX).min(self.text.len());
+        let end = self.text.ceil_char_boundary(end);
+        self.text.drain(..end);
+        self.at += end as u64;
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_match_is_found_once() {
+        let mut text = Text::default();
+        text.push(b"\x1b[1mone\x1b[0m\r");
+        assert_eq!(text.since(0), (0, "one"));
+        text.push(b"\ntwo");
+        assert_eq!(text.since(0), (0, "one\ntwo"));
+        assert!(text.take(&(0..3)));
+        assert!(!text.take(&(0..3)), "taken already");
+        assert_eq!(text.since(0), (3, "\ntwo"));
+        text.push(b" three");
+        assert_eq!(text.since(7), (7, " three"));
+    }
+
+    #[test]
+    fn a_flood_is_not_kept() {
+        let mut text = Text::default();
+        for _ in 0..100 {
+            text.push(&[b'x'; 64 * 1024]);
+        }
+        assert!(text.fresh.len() <= 2 * KEPT);
+        text.push(b"end");
+        let (at, kept) = text.since(0);
+        assert!(kept.ends_with("xend") && kept.len() <= KEPT && at > 0);
+    }
+}

@@ -1,0 +1,93 @@
+import { joinParts, withSuggestion } from '../parts.ts';
+import type { BashToolModelOutput } from '../types.ts';
+import { visible } from '../visible.ts';
+import type { TerminalEnd, TerminalState, TerminalToolOutput, TerminalView } from './types.ts';
+
+/** The most of a screen that a model is shown, in characters: 200 rows of 80. */
+const MOST_CHARACTERS = 16_000;
+/** The most of a command or a title, in characters. */
+const MOST_OF_A_NAME = 100;
+
+/** What the model reads of any output of the tool. */
+export function formatTerminal(output: TerminalToolOutput): BashToolModelOutput {
+  if ('error' in output) {
+    const suggestion = output.findings?.find(({ message }) => message === output.error)?.suggestion;
+    return { type: 'error-text', value: withSuggestion(output.error, suggestion) };
+  }
+  return { type: 'text', value: 'terminals' in output ? list(output.terminals) : view(output) };
+}
+
+/** How it ended, in few words. */
+export function ending({ status, exitCode, signal }: TerminalEnd): string {
+  switch (status) {
+    case 'exited':
+      return `exit code ${exitCode}`;
+    case 'signaled':
+      return `killed: ${signal ?? `exit code ${exitCode}`}`;
+    case 'timed-out':
+      return 'it reached its time limit';
+    case 'aborted':
+      return 'it was stopped';
+  }
+}
+
+function list(terminals: TerminalState[]): string {
+  if (terminals.length === 0) return '[no terminals]';
+  return terminals.map((state) => `[${subject(state)}]`).join('\n');
+}
+
+function subject({ id, command, end }: TerminalState): string {
+  return `terminal ${id} ${end ? `has ended, ${ending(end)}` : 'is running'}: ${named(command)}`;
+}
+
+function view(seen: TerminalView): string {
+  return joinParts([
+    `[${subject(seen)}]`,
+    seen.changed ? changes(seen.changed) : whole(seen.lines),
+    seen.end ? '' : `[${place(seen)}]`,
+    seen.notes.map((note) => `[${note}]`).join('\n'),
+  ]);
+}
+
+function whole(lines: string[]): string {
+  const text = lines.map(clean);
+  return text.length === 0 ? '(the screen is empty)' : fitting(text);
+}
+
+function changes(changed: { row: number; text: string }[]): string {
+  if (changed.length === 0) return '(nothing has changed)';
+  const width = `${changed.at(-1)?.row ?? 0}`.length + 1;
+  return fitting(changed.map(({ row, text }) => `${`${row + 1}`.padStart(width)}| ${clean(text)}`.trimEnd()));
+}
+
+/** The last of the rows, when they are too many characters: that is where programs ask. */
+function fitting(rows: string[]): string {
+  let left = MOST_CHARACTERS;
+  const first = rows.findLastIndex((row) => {
+    left -= row.length + 1;
+    return left < 0;
+  });
+  if (first < 0) return rows.join('\n');
+  const kept = rows.slice(first + 1);
+  // One row may be too long by itself: a cell can hold any number of marks.
+  if (kept.length === 0) kept.push((rows.at(-1) ?? '').slice(0, MOST_CHARACTERS));
+  return [`(${rows.length - kept.length} rows above are left out)`, ...kept].join('\n');
+}
+
+/** Where the cursor stands and what the program says of itself, in one line. Rows and columns count from 1; a cursor behind a full row stands on its last one. */
+function place({ cursor, cols, rows, title, alternate }: TerminalView): string {
+  const parts = [`cursor: row ${cursor.row + 1}, column ${Math.min(cursor.col + 1, cols)} of ${rows} × ${cols}`];
+  if (title !== '') parts.push(`title: ${named(title)}`);
+  if (alternate) parts.push('the program uses the whole screen');
+  return parts.join('; ');
+}
+
+/** A program says what it likes, and a line stays a line. */
+function named(text: string): string {
+  const line = visible(text).replace(/\s+/g, ' ').trim();
+  return line.length > MOST_OF_A_NAME ? `${line.slice(0, MOST_OF_A_NAME)}…` : line;
+}
+
+function clean(row: string): string {
+  return row.replace(/\p{Cc}/gu, ' ');
+}

@@ -1,0 +1,41 @@
+import { sessionOf } from '../ai/in-session.ts';
+import { nothingRan } from '../ai/nothing-ran.ts';
+import type { BashToolError, BashToolOptions } from '../ai/types.ts';
+import type { AnthropicRestart } from './types.ts';
+
+const NOTHING_TO_RESTART: AnthropicRestart = {
+  restarted: false,
+  message: 'There was nothing to restart: each command has a fresh shell, and nothing is left of the ones before.',
+};
+
+/** Has the session of a call forget everything, as soon as those of its commands that came before have ended. Never throws. */
+export async function restart(
+  options: BashToolOptions,
+  signal: AbortSignal | undefined,
+): Promise<AnthropicRestart | BashToolError> {
+  try {
+    const session = sessionOf(options);
+    if (session === undefined) return NOTHING_TO_RESTART;
+    if (signal?.aborted) return { error: 'the call was interrupted: nothing was restarted', code: 'ABORT_ERR' };
+    if (await interrupted(session.reset(), signal)) {
+      return { error: 'the call was interrupted; the shell is restarted when its command ends', code: 'ABORT_ERR' };
+    }
+    return { restarted: true, message: `The shell was restarted: it remembers nothing, and is in ${session.cwd}.` };
+  } catch (error) {
+    return nothingRan(error, 'ERR_BASH_SPAWN');
+  }
+}
+
+/** Waits for the work, and no longer than the call goes on. */
+async function interrupted(working: Promise<void>, signal: AbortSignal | undefined): Promise<boolean> {
+  let stop = () => {};
+  const aborted = new Promise<boolean>((resolve) => {
+    stop = () => resolve(true);
+  });
+  signal?.addEventListener('abort', stop, { once: true });
+  try {
+    return await Promise.race([working.then(() => false), aborted]);
+  } finally {
+    signal?.removeEventListener('abort', stop);
+  }
+}

@@ -1,0 +1,68 @@
+import { byCommand } from '../ai/advice.ts';
+import { Readings } from '../ai/readings.ts';
+import { answer, holdOptions } from '../ai/tool.ts';
+import type { Made } from '../ai/tool-options.ts';
+import type { BashToolExecutionOptions, BashToolOptions, BashToolOutput } from '../ai/types.ts';
+import { providerTool } from '../provider/provider-tool.ts';
+import { sentence } from '../provider/schema.ts';
+import { restart } from './restart.ts';
+import { inputSchema, readInput } from './schema.ts';
+import type { AnthropicBashInput, AnthropicBashOutput, AnthropicBashTool } from './types.ts';
+
+const ADVICE = byCommand(
+  'To give the command more time, start it in the background with its output in a file, and read that file: COMMAND > FILE 2>&1 &',
+);
+
+/**
+ * The bash tool that Claude knows (`anthropic.bash_20250124`), complete, for ai 6 and ai 7: `tools: { bash: anthropicBash() }`.
+ *
+ * A command runs as one of `createBashTool(options)` does, live snapshots included, and the model reads the same text; what that says about inputs which
+ * this tool has not is said by commands. `{ restart: true }` resets the session of the call, and says so; without a session it says that there is nothing to restart.
+ * It never throws. `description` has no effect: Claude has its own. Throws `ERR_BASH_INVALID_ARG` as `createBashTool` does.
+ */
+export function anthropicBash(options: BashToolOptions = {}): AnthropicBashTool {
+  const readings = new Readings(options, ADVICE);
+  const tool = providerTool<AnthropicBashInput, AnthropicBashOutput>(options, {
+    id: 'anthropic.bash_20250124',
+    inputSchema,
+    run: (made, input, call) => runCall(made, input, call, readings),
+  });
+  return {
+    ...tool,
+    toModelOutput: ({ output }) =>
+      'restarted' in output ? { type: 'text', value: output.message } : readings.read(output),
+  };
+}
+
+async function* runCall(
+  made: Made,
+  input: unknown,
+  call: BashToolExecutionOptions,
+  readings: Readings,
+): AsyncGenerator<AnthropicBashOutput, void, undefined> {
+  const read = readInput(input);
+  if ('issues' in read) {
+    yield { error: sentence(read.issues), code: 'ERR_BASH_INVALID_ARG' };
+    return;
+  }
+  const { command, restart: restarts } = read.value;
+  const held = await holdOptions(made, call);
+  if ('error' in held) {
+    yield held;
+    return;
+  }
+  const restarted = restarts ? await restart(held, call.abortSignal) : null;
+  if (command == null || (restarted !== null && 'error' in restarted)) {
+    yield restarted as AnthropicBashOutput;
+    return;
+  }
+  const ended = yield* answer(held, { command }, call);
+  const output = restarted === null ? ended : withNote(ended, restarted.message);
+  readings.keep(output, held);
+  yield output;
+}
+
+function withNote(output: BashToolOutput, note: string): BashToolOutput {
+  if ('error' in output) return { ...output, error: `${note}\n${output.error}` };
+  return 'notes' in output ? { ...output, notes: [...output.notes, note] } : output;
+}

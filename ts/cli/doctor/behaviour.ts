@@ -1,0 +1,91 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { bash, PtySession, warmShells, warmUp } from 'agent-bash';
+import { type Check, either, fine, missing } from './check.ts';
+import { line } from './files.ts';
+
+/** Limits of one command after another, ms: a busy machine needs more than others are to wait. */
+const TRIES = [300, 1_000, 3_000];
+/** Tells it from the `sleep` of anybody else. */
+const SLEEP = 'sleep 20.17';
+
+/** Whether a daemon that left the tree of its command, and its environment, is ended with it. */
+export async function tree(): Promise<Check> {
+  const daemon = `(env -i "$BASH" -c 'echo $$; exec ${SLEEP}' &); ${SLEEP}`;
+  const started = new AbortController();
+  const { stdout } = await bash(daemon, { signal: started.signal, onOutput: () => started.abort() });
+  const pid = Number(stdout);
+  if (!(pid > 0)) throw new Error('the daemon did not say who it is');
+  const left = await outlived(pid);
+  return either(
+    !left,
+    'tree',
+    left ? 'a daemon that cleared its environment outlived its command' : 'daemons end with their command',
+    'such daemons stay behind at a limit, an abort and the end of the host',
+  );
+}
+
+/** Whether a process is still there that should have ended with its command, which it is given a moment for; it is ended then. */
+async function outlived(pid: number): Promise<boolean> {
+  const there = (signal: NodeJS.Signals | 0) => {
+    try {
+      return process.kill(pid, signal);
+    } catch {
+      return false;
+    }
+  };
+  for (let tries = 0; tries < 50 && there(0); tries++) await sleep(20);
+  return there('SIGKILL');
+}
+
+/** Whether a bash that waits can be given a command. */
+export async function warmStarts(): Promise<Check> {
+  const cost = 'every command waits for bash to start up, some milliseconds';
+  if (process.env.AGENT_BASH_WARM === '0') return missing('warm-starts', 'turned off by AGENT_BASH_WARM=0', cost);
+  const before = warmShells().used;
+  const taken = () => warmShells().used > before;
+  // On a busy machine a shell may not be ready when it is asked.
+  for (let tries = 0; tries < TRIES.length && !taken(); tries++) {
+    await warmUp();
+    await bash('true');
+  }
+  const scope = await line('/proc/sys/kernel/yama/ptrace_scope');
+  const found = scope === null ? '' : `, ptrace_scope ${scope}`;
+  const used = taken();
+  return either(
+    used,
+    'warm-starts',
+    `${used ? 'a shell that waited took a command' : 'no shell can wait'}${found}`,
+    cost,
+  );
+}
+
+/** Whether it is seen who waits for what at the limit. */
+export async function waiting(): Promise<Check> {
+  let named = false;
+  for (const timeoutMs of TRIES) {
+    const { notes } = await bash('read -r line <> <(:)', { timeoutMs });
+    named = notes.some((note) => note.startsWith('waiting for input'));
+    if (named) break;
+  }
+  return either(
+    named,
+    'waiting',
+    named ? 'a command that waits is told from a slow one' : 'what a process waits for cannot be seen',
+    'at its limit a command that waits for input is only named when its last line plainly asks',
+  );
+}
+
+/** Whether there are pseudo-terminals. */
+export async function terminals(): Promise<Check> {
+  const cost = 'PtySession and createTerminalTool fail, and the bash tool runs commands without a terminal';
+  const terminal = new PtySession({ timeoutMs: 10_000 });
+  try {
+    await terminal.start('tty');
+    const { stdout } = await terminal.result();
+    return stdout.startsWith('/dev/')
+      ? fine('terminals', stdout.trim())
+      : missing('terminals', 'a program sees none', cost);
+  } catch (error) {
+    return missing('terminals', (error as Error).message, cost);
+  }
+}

@@ -1,0 +1,77 @@
+import { accessSync, constants } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { bash, safetyRules } from 'agent-bash';
+import type { offers } from '../../../native.cjs';
+import { type Check, failed, fine, missing } from './check.ts';
+
+const require = createRequire(import.meta.url);
+const NOTHING_RUNS = 'no command runs';
+/** What tells a command that ran from whatever else could end with a code. */
+const CODE = 7;
+
+/** The version of Node. */
+export function node(): Check {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  const found = `${process.version}, ${process.execPath}`;
+  if (major > 20 || (major === 20 && minor >= 17)) return fine('node', found);
+  return missing('node', found, 'nothing is promised below Node 20.17');
+}
+
+/** The addon, and which of its builds it is. */
+export function addon(): Check {
+  try {
+    safetyRules();
+  } catch (error) {
+    return failed('addon', (error as Error).message, NOTHING_RUNS);
+  }
+  return fine('addon', [addonFile() ?? 'loaded', libc()].filter((part) => part !== '').join(', '));
+}
+
+/** What the kernel offers; `null` where the addon cannot be asked. */
+export function askKernel(): ReturnType<typeof offers> | null {
+  try {
+    return (require('../native.cjs') as { offers: typeof offers }).offers();
+  } catch {
+    return null;
+  }
+}
+
+/** The program between the host and its commands; it lies beside the addon. */
+export function supervisor(): Check {
+  const file = join(dirname(addonFile() ?? ''), 'agent-bash-supervisor');
+  try {
+    accessSync(file, constants.X_OK);
+    return fine('supervisor', file);
+  } catch (error) {
+    return failed('supervisor', (error as Error).message, `${NOTHING_RUNS}: install the package again`);
+  }
+}
+
+/** A command, and the bash that runs it. */
+export async function shell(): Promise<Check> {
+  try {
+    const { stdout, exitCode, status } = await bash(`printf '%s\\n' "$BASH_VERSION" "$BASH"; exit ${CODE}`);
+    const [version = '', path = ''] = stdout.split('\n');
+    if (exitCode !== CODE)
+      return failed('bash', `a command ended with ${exitCode} (${status}), not ${CODE}`, NOTHING_RUNS);
+    if (Number.parseInt(version, 10) >= 4) return fine('bash', `${version}, ${path}`);
+    return missing(
+      'bash',
+      `${version}, ${path}`,
+      'commands that need bash 4 fail: associative arrays, mapfile, ${name,,}',
+    );
+  } catch (error) {
+    return failed('bash', (error as Error).message, NOTHING_RUNS);
+  }
+}
+
+function addonFile(): string | undefined {
+  return Object.keys(require.cache).find((file) => file.endsWith('.node'));
+}
+
+function libc(): string {
+  if (process.platform !== 'linux') return '';
+  const { header } = process.report.getReport() as { header?: { glibcVersionRuntime?: string } };
+  return header?.glibcVersionRuntime ? `glibc ${header.glibcVersionRuntime}` : 'musl';
+}

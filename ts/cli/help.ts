@@ -1,0 +1,50 @@
+import type { Command } from 'commander';
+
+/** What `--help` of each command shows below its options: commands to copy, and what they do. */
+const EXAMPLES: Record<string, [example: string, meaning: string][]> = {
+  ps: [
+    ['agent-bash ps', 'all tasks, those that run first'],
+    ['agent-bash ps -r --json', 'those that run, for programs'],
+    ['agent-bash ps --dir ~/.my-agent/tasks', 'the tasks of a registry with a folder of its own'],
+  ],
+  logs: [
+    ['agent-bash logs 12345', 'all that a task has written'],
+    ['agent-bash logs 12345 -n 20 -f', 'its last lines, and then what comes until it ends'],
+    ['agent-bash logs 12345 | grep error | head', 'as any program in a pipe'],
+  ],
+  kill: [
+    ['agent-bash kill 12345', 'the task and all that it started'],
+    ["agent-bash ps -r --json | jq -r '.[].id' | xargs agent-bash kill", 'all that run'],
+  ],
+  run: [
+    ["agent-bash run 'npm test'", 'as an agent would run it; its exit code is the exit code'],
+    ["agent-bash run 'make -j2 | tee log' --timeout 10m --cwd src", 'for ten minutes at most, in another folder'],
+    ["agent-bash run -b 'npm run dev'", 'as a task, which `ps` lists, `logs` reads and `kill` ends'],
+    ["agent-bash run --json 'exit 3'", 'with the whole result, for programs'],
+  ],
+  check: [
+    ["agent-bash check 'git push --force'", 'what it would do, and why it is refused'],
+    ["agent-bash check 'npm test > out.txt' --allow 'npm test:*' --allow 'write:out.txt'", 'by rules of your own'],
+    ['agent-bash check - < script.sh', 'a whole script'],
+    ["agent-bash check 'git clean -fd' --rule git-clean=off", 'without one of the rules'],
+    ['agent-bash check --rules', 'what the engine looks for'],
+  ],
+  mcp: [
+    ['agent-bash mcp', 'what a client is to start: { "command": "npx", "args": ["-y", "agent-bash", "mcp"] }'],
+    ['agent-bash mcp --timeout 2m --session', 'with more time, and a shell that remembers'],
+    ['agent-bash mcp --rule git-clean=deny --on-ask deny', 'for agents that nobody watches'],
+  ],
+  doctor: [
+    ['agent-bash doctor', 'what there is, and what is lost by what there is not'],
+    ['agent-bash doctor --json', 'the same, for programs and for reports of faults'],
+  ],
+};
+
+/** Puts its examples below the help of each command. */
+export function teach(program: Command): void {
+  for (const command of program.commands) {
+    const examples = EXAMPLES[command.name()] ?? [];
+    const lines = examples.map(([example, meaning]) => `  ${example}\n      ${meaning}`);
+    if (lines.length > 0) command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
+  }
+}

@@ -1,0 +1,76 @@
+import { stat } from 'node:fs/promises';
+import { constants } from 'node:os';
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { analyze, BackgroundRegistry, BashSession, type SafetyOptions } from 'agent-bash';
+import type { BashToolOptions } from 'agent-bash/ai';
+import { registerBashTools } from 'agent-bash/mcp';
+import { EXIT, Failure, readerGone, remark } from './console.ts';
+
+export interface McpOptions {
+  cwd?: string;
+  timeout?: number;
+  dir?: string;
+  session?: boolean;
+  rule?: Record<string, string>;
+  onAsk?: 'allow' | 'deny';
+}
+
+/** `agent-bash mcp`: the bash tool on standard input and output, until the client goes. Standard output is the protocol's alone. */
+export async function mcp(options: McpOptions, version: string): Promise<void> {
+  await checkOptions(options);
+  const server = new McpServer({ name: 'agent-bash', version });
+  registerBashTools(server, toolOptions(options));
+  const end = ended(server);
+  await server.connect(new StdioServerTransport());
+  if (process.stdin.isTTY) await remark('this is a server: an MCP client is to write to its standard input');
+  process.exitCode = await end;
+}
+
+/** What would be wrong with every command is told at once, where a person sees it. */
+async function checkOptions({ cwd, rule }: McpOptions): Promise<void> {
+  if (cwd !== undefined && !(await stat(cwd).catch(() => null))?.isDirectory()) {
+    throw new Failure('ERR_BASH_CWD_NOT_FOUND', `there is no folder ${cwd}`);
+  }
+  analyze(':', { rules: rule as SafetyOptions['rules'] });
+}
+
+function toolOptions({ cwd, timeout: timeoutMs, dir, session, rule, onAsk }: McpOptions): BashToolOptions {
+  const safety = { rules: rule as SafetyOptions['rules'], onAsk };
+  return {
+    cwd,
+    timeoutMs,
+    safety,
+    ...(session && { session: new BashSession({ cwd }) }),
+    // A registry holds what is started in the background; a command still ends at its limit.
+    ...(dir !== undefined && { registry: new BackgroundRegistry({ dir }), onTimeout: 'kill' as const }),
+  };
+}
+
+/** Resolves with the exit code when the client is gone; whatever still runs for it is being ended then, and keeps the process. */
+async function ended(server: McpServer): Promise<number> {
+  const code = await new Promise<number>((resolve, reject) => {
+    process.stdin.on('end', () => resolve(EXIT.done)).on('error', () => resolve(EXIT.done));
+    readerGone.signal.addEventListener('abort', () => resolve(EXIT.done));
+    let remarked = false;
+    server.server.onerror = () => {
+      // Of a flood, one remark is enough: perhaps nobody reads them.
+      if (!remarked) void remark('what came on standard input was no message of the protocol, and was left out');
+      remarked = true;
+    };
+    server.server.onclose = () =>
+      reject(new Failure('ERR_BASH_CLOSED', 'the connection was closed: a message was too long'));
+    let asked: number | undefined;
+    for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+      process.on(name, () => {
+        // The second one does not wait.
+        if (asked !== undefined) process.exit(asked);
+        asked = 128 + constants.signals[name];
+        resolve(asked);
+      });
+    }
+  });
+  server.server.onclose = () => {};
+  await server.close();
+  return code;
+}

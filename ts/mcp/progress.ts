@@ -1,0 +1,68 @@
+import type { BashToolSnapshot } from 'agent-bash/ai';
+import { onAbort } from '../abort.ts';
+import type { ToolCall } from './server.ts';
+
+/** What a message shows of the output, in UTF-16 units: every one goes to the client anew. */
+const MESSAGE_LENGTH = 4_096;
+/** A command that says nothing is told of as often, so that a client that waits for progress does not give it up. */
+const QUIET_MS = 5_000;
+
+/**
+ * Tells the client how a command goes on: the time since the call in ms, which only grows, and the end of the output. Nothing
+ * is sent before the last message was taken, so that a slow client gets fewer and not old ones.
+ */
+export class Progress {
+  readonly #call: ToolCall;
+  readonly #start = performance.now();
+  readonly #quiet: NodeJS.Timeout;
+  #told = 0;
+  #message: string | undefined;
+  #sending: Promise<void> | null = null;
+
+  constructor(call: ToolCall) {
+    this.#call = call;
+    this.#quiet = setInterval(() => void (this.#sending ?? this.#send()), QUIET_MS);
+  }
+
+  /** Resolves when the client has taken it, or the call is over: nobody may read any more, and never say so. */
+  async tell({ stdout, stderr }: BashToolSnapshot): Promise<void> {
+    const parts = [stdout, stderr].map((text) => text.trimEnd()).filter((text) => text !== '');
+    if (parts.length === 0) return;
+    this.#message = tail(parts.join('\n'));
+    await this.#sending;
+    await this.#send();
+  }
+
+  /** Nothing may follow the answer. */
+  end(): void {
+    clearInterval(this.#quiet);
+  }
+
+  #send(): Promise<void> {
+    this.#quiet.refresh();
+    this.#told = Math.max(this.#told + 1, Math.round(performance.now() - this.#start));
+    const message = this.#message === undefined ? {} : { message: this.#message };
+    const params = { progressToken: this.#call.progressToken, progress: this.#told, ...message };
+    // A connection that is gone ends the call by itself.
+    const sent = this.#call.notify({ method: 'notifications/progress', params }).catch(() => {});
+    this.#sending = unlessAborted(sent, this.#call.signal).finally(() => {
+      this.#sending = null;
+    });
+    return this.#sending;
+  }
+}
+
+async function unlessAborted(sent: Promise<void>, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  let forget = () => {};
+  const aborted = new Promise<void>((resolve) => {
+    forget = onAbort(signal, resolve);
+  });
+  await Promise.race([sent, aborted]).finally(forget);
+}
+
+function tail(text: string): string {
+  const end = text.slice(-MESSAGE_LENGTH);
+  // Not from within a character.
+  return /^[\udc00-\udfff]/.test(end) ? end.slice(1) : end;
+}

@@ -1,0 +1,94 @@
+import type { RenderInput, RenderOptions } from './types.ts';
+
+/** Options with their defaults. */
+export interface Settings {
+  expanded: boolean;
+  columns: number;
+  colour: boolean;
+  previewLines: number;
+}
+
+type Test = (value: unknown) => boolean;
+
+const isText: Test = (value) => typeof value === 'string';
+const isFlag: Test = (value) => typeof value === 'boolean';
+const isObject: Test = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isTime: Test = (value) => typeof value === 'number' && value >= 0;
+const isWhole =
+  (least: number): Test =>
+  (value) =>
+    value === Number.POSITIVE_INFINITY || (Number.isInteger(value) && (value as number) >= least);
+
+const TIME = 'a number of milliseconds';
+const INPUT: Record<keyof RenderInput, [Test, string]> = {
+  command: [isText, 'a string'],
+  cwd: [isText, 'a string'],
+  result: [(value) => value === null || isObject(value), 'a BashResult, or null while the command runs'],
+  output: [isText, 'a string'],
+  elapsedMs: [isTime, TIME],
+  timeoutMs: [isTime, TIME],
+  error: [
+    (value) => value === null || (isObject(value) && isText((value as { message?: unknown }).message)),
+    'an error with a message, or null',
+  ],
+};
+
+const OPTIONS: Record<keyof RenderOptions, [Test, string]> = {
+  expanded: [isFlag, 'a boolean'],
+  columns: [isWhole(1), 'a whole number of at least 1, or Infinity'],
+  colour: [isFlag, 'a boolean'],
+  previewLines: [isWhole(0), 'a whole number of at least 0'],
+};
+
+const STATUSES = ['exited', 'signaled', 'timed-out', 'aborted', 'backgrounded'];
+const RESULT: Record<string, [Test, string]> = {
+  stdout: [isText, 'a string'],
+  stderr: [isText, 'a string'],
+  status: [(value) => STATUSES.includes(value as string), `one of ${STATUSES.join(', ')}`],
+  truncation: [isObject, 'an object'],
+  survivors: [Array.isArray, 'an array'],
+  notes: [Array.isArray, 'an array'],
+};
+
+/** Throws `ERR_BASH_INVALID_ARG` where the types are not those of the contract; gives the options with their defaults. */
+export function settle(input: unknown, options: unknown): asserts input is RenderInput {
+  if (!isObject(input)) throw invalid('run', input, 'an object with a command and its result');
+  const run = input as RenderInput;
+  for (const name of ['command', 'result'] as const) {
+    if (run[name] === undefined) throw invalid(name, undefined, INPUT[name][1]);
+  }
+  check(run, INPUT, '');
+  if (run.result) {
+    for (const name in RESULT) {
+      if (!Object.hasOwn(run.result, name)) throw invalid(`result.${name}`, undefined, RESULT[name]?.[1] ?? '');
+    }
+    check(run.result, RESULT, 'result.');
+  }
+  if (!isObject(options)) throw invalid('options', options, 'an object');
+  check(options as object, OPTIONS, '');
+}
+
+/** Checked options with their defaults. */
+export function settings({ expanded, columns, colour, previewLines }: RenderOptions): Settings {
+  return {
+    expanded: expanded ?? false,
+    columns: columns ?? 80,
+    colour: colour ?? true,
+    previewLines: previewLines ?? 20,
+  };
+}
+
+function check(given: object, tests: Record<string, [Test, string]>, before: string): void {
+  for (const name in tests) {
+    const value = (given as Record<string, unknown>)[name];
+    const [test, wanted] = tests[name] as [Test, string];
+    if (value !== undefined && !test(value)) throw invalid(`${before}${name}`, value, wanted);
+  }
+}
+
+function invalid(name: string, value: unknown, wanted: string): Error {
+  const shown = typeof value === 'string' ? JSON.stringify(value.slice(0, 80)) : typeof value;
+  return Object.assign(new Error(`${name}: ${typeof value === 'number' ? value : shown} is not ${wanted}`), {
+    code: 'ERR_BASH_INVALID_ARG',
+  });
+}

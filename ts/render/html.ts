@@ -1,0 +1,58 @@
+import { settings, settle } from './check.ts';
+import { nearest } from './palette.ts';
+import { type Colour, RGB, type Run } from './style.ts';
+import type { RenderInput, RenderOptions } from './types.ts';
+import { viewOf } from './view.ts';
+
+/**
+ * A run as HTML: one `<pre class="agent-bash …">`, in it a `<span>` for each line and within that one for each look, nothing else. Its only
+ * attributes are classes of ours, so that a page with a strict content security policy can show it; `renderStyles()` has the
+ * style sheet. The text in it is that of `renderText` with `columns: Infinity` and `colour: false`.
+ *
+ * Pure. Throws `ERR_BASH_INVALID_ARG` for what is of a wrong type.
+ */
+export function renderHtml(run: RenderInput, options: RenderOptions = {}): string {
+  settle(run, options);
+  const given = settings(options);
+  const { lines, status } = viewOf(run, given);
+  const size = given.expanded ? 'expanded' : 'collapsed';
+  const body = lines.map(
+    ({ kind, runs }) => `<span class="${CLASS}-${kind}">${runs.map(markup(given.colour)).join('')}</span>`,
+  );
+  const root = [CLASS, `${CLASS}-${status.state}`, `${CLASS}-${status.mood}`, `${CLASS}-${size}`].join(' ');
+  return `<pre class="${root}">${body.join('\n')}</pre>`;
+}
+
+/** All classes begin with it. */
+export const CLASS = 'agent-bash';
+
+const markup =
+  (colour: boolean) =>
+  (run: Run): string => {
+    const names = run.ours ? ['more'] : colour ? classesOf(run) : [];
+    const text = escaped(run.text);
+    if (names.length === 0) return text;
+    return `<span class="${names.map((name) => `${CLASS}-${name}`).join(' ')}">${text}</span>`;
+  };
+
+function classesOf({ style }: Run): string[] {
+  const names: string[] = [];
+  for (const name of ['bold', 'dim', 'italic', 'underline', 'strike'] as const) if (style[name]) names.push(name);
+  const { foreground, background, inverse } = style;
+  // The colours that a page has by default can be swapped by name alone.
+  if (inverse) names.push(`fg-${background === null ? 'page' : index(background)}`);
+  else if (foreground !== null) names.push(`fg-${index(foreground)}`);
+  if (inverse) names.push(`bg-${foreground === null ? 'text' : index(foreground)}`);
+  else if (background !== null) names.push(`bg-${index(background)}`);
+  return names;
+}
+
+function index(colour: Colour): number {
+  return colour & RGB ? nearest(colour) : colour;
+}
+
+const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] as string);
+}

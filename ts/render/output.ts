@@ -1,0 +1,89 @@
+import { DrawnLine } from './drawn-line.ts';
+import { clipped, PlainLine } from './plain-line.ts';
+import { type Sink, scan } from './scan.ts';
+import { PLAIN, type Run, type Style } from './style.ts';
+import { grouped } from './words.ts';
+
+const NEWLINE = 0x0a;
+/** How far before a preview is looked for the colours that hold at its beginning. */
+const LOOK_BACK = 64 * 1024;
+/** A longer line is drawn from the first carriage return in this much of its end. */
+const DRAWN = 64 * 1024;
+
+/** What a preview looks at of one line: whatever stands behind is counted as it is, with its escape sequences. */
+const LOOKED_AT = 256 * 1024;
+
+const NOBODY: Sink = { text() {}, tab() {}, carriageReturn() {}, backspace() {}, erase() {} };
+
+/** Logical lines; the newline that ends the last one begins none. */
+export function countLines(text: string): number {
+  let lines = 0;
+  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) === NEWLINE) lines++;
+  return text === '' || text.charCodeAt(text.length - 1) === NEWLINE ? lines : lines + 1;
+}
+
+/** The last logical lines of a text, each as runs of one look and cut to so many characters. */
+export function lastLines(text: string, count: number, room: number): Run[][] {
+  if (count === 0 || text === '') return [];
+  const end = text.charCodeAt(text.length - 1) === NEWLINE ? text.length - 1 : text.length;
+  const start = startOfLast(text, end, count);
+  let style = styleAt(text, start);
+  return text
+    .slice(start, end)
+    .split('\n')
+    .map((line) => {
+      const shown = oneLine(line, style, room);
+      style = shown.style;
+      return shown.runs;
+    });
+}
+
+/** One line of our own, or of the command's, of which `left` characters are not in the text: nothing is drawn over, nothing has a look of its own. */
+export function cleanLine(text: string, room: number, left = 0): Run[] {
+  const { line, behind } = lookedAt(text, room);
+  const plain = new PlainLine(room);
+  scan(line, PLAIN, { ...NOBODY, text: (text) => plain.text(text, PLAIN), tab: () => plain.tab(PLAIN) });
+  return clamped(plain.runs, plain.more + behind + left);
+}
+
+function oneLine(given: string, begin: Style, room: number): { runs: Run[]; style: Style } {
+  const whole = given.endsWith('\r') ? given.slice(0, -1) : given;
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: a backspace is what is looked for
+  const drawn = /[\r\u0008]/.test(whole);
+  const from = drawn && whole.length > DRAWN ? whole.indexOf('\r', whole.length - DRAWN) + 1 : 0;
+  const { line, behind } = lookedAt(from > 0 ? whole.slice(from) : whole, room);
+  const shown = drawn && line.length <= DRAWN ? new DrawnLine(room) : new PlainLine(room);
+  const style = scan(line, begin, shown);
+  return { runs: clamped(shown.runs, shown.more + behind), style };
+}
+
+function lookedAt(text: string, room: number): { line: string; behind: number } {
+  const line = room === Number.POSITIVE_INFINITY ? text : clipped(text, LOOKED_AT);
+  return { line, behind: text.length - line.length };
+}
+
+function clamped(runs: Run[], more: number): Run[] {
+  if (more === 0) return runs;
+  return [...runs, { text: ` … ${grouped(more)} more characters`, style: PLAIN, ours: true }];
+}
+
+function startOfLast(text: string, end: number, count: number): number {
+  let start = end;
+  for (let lines = 0; lines < count; lines++) {
+    if (start === 0) return 0;
+    start = text.lastIndexOf('\n', start - 1);
+    if (start < 0) return 0;
+  }
+  return start + 1;
+}
+
+/** The look that holds at the beginning of a line, as far as what stands shortly before says. */
+function styleAt(text: string, start: number): Style {
+  if (start === 0) return PLAIN;
+  const near = text.slice(Math.max(0, start - LOOK_BACK), start);
+  // No sequence goes on in the next line, so that one can begin anywhere after a newline.
+  const from = start > LOOK_BACK ? near.indexOf('\n') + 1 : 0;
+  let style = PLAIN;
+  for (const line of near.slice(from).split('\n')) style = scan(line, style, NOBODY);
+  return style;
+}

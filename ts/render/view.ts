@@ -1,0 +1,138 @@
+import { visible } from '../ai/visible.ts';
+import type { Settings } from './check.ts';
+import { wholes, withoutNotice } from './cuts.ts';
+import { cleanLine, countLines, lastLines } from './output.ts';
+import { clipped } from './plain-line.ts';
+import type { Status } from './status.ts';
+import { statusOf } from './status.ts';
+import type { Run } from './style.ts';
+import type { RenderInput } from './types.ts';
+import { grouped } from './words.ts';
+
+/** What a line is: a class of the HTML. */
+export type Kind =
+  | 'command'
+  | 'cwd'
+  | 'more'
+  | 'label'
+  | 'output'
+  | 'stdout'
+  | 'stderr'
+  | 'cut'
+  | 'log'
+  | 'survivor'
+  | 'note'
+  | 'status';
+
+/** One logical line. */
+export interface Line {
+  kind: Kind;
+  runs: Run[];
+}
+
+/** All that is shown of a run, before it becomes rows or markup. */
+export interface View {
+  status: Status;
+  lines: Line[];
+}
+
+/** Characters of a line in a preview. */
+const LINE_ROOM = 4_000;
+/** Lines of a command in a preview. */
+const COMMAND_LINES = 10;
+
+/** From a run to what is shown of it, top to bottom: command, folder, output, what is missing of it, what goes on, notes, how it stands. */
+export function viewOf(run: RenderInput, settings: Settings): View {
+  const room = settings.expanded ? Number.POSITIVE_INFINITY : LINE_ROOM;
+  const line = (kind: Kind, text: string): Line => ({ kind, runs: cleanLine(text.replaceAll('\n', ' '), room) });
+  const status = statusOf(run);
+  const { result } = run;
+  const { parts, notices } = streams(run);
+  // Of millions of lines, which are too many for the arguments of a call.
+  const lines = header(run, room, line).concat(preview(parts, settings, room, line));
+  if (parts.length === 0 && status.state !== 'not-run') {
+    if (result === null) lines.push(line('more', '(no output yet)'));
+    // Whatever it writes is in its log.
+    else if (result.status !== 'backgrounded') lines.push(line('more', '(no output)'));
+  }
+  lines.push(...notices.map((notice) => line('cut', notice)));
+  if (result?.background) lines.push(line('log', `log: ${result.background.logPath}`));
+  for (const { pid, command, taskId } of result?.survivors ?? []) {
+    lines.push(line('survivor', `still running: ${pid} ${command}${taskId === null ? '' : ` (task ${taskId})`}`));
+  }
+  for (const note of result?.notes ?? []) lines.push(line('note', `note: ${note}`));
+  // An error may have more to say than a line.
+  lines.push(...status.text.split('\n').map((text) => line('status', text)));
+  return { status, lines };
+}
+
+type MakeLine = (kind: Kind, text: string) => Line;
+
+function header({ command, cwd }: RenderInput, room: number, line: MakeLine): Line[] {
+  const total = Math.max(1, countLines(command));
+  const shown = firstLines(command, room === Number.POSITIVE_INFINITY ? total : COMMAND_LINES);
+  const lines = shown.map((text, index): Line => {
+    // What is written out becomes longer: no more than can be shown is.
+    const head = clipped(text, room);
+    const runs = cleanLine(`${index === 0 ? '$ ' : '  '}${visible(head)}`, room, text.length - head.length);
+    return { kind: 'command', runs };
+  });
+  const more = total - shown.length;
+  if (more > 0) lines.push(line('more', `  … ${grouped(more)} more ${linesWord(more)}`));
+  if (cwd !== undefined) lines.push(line('cwd', `in ${visible(cwd)}`));
+  return lines;
+}
+
+function firstLines(text: string, count: number): string[] {
+  const lines: string[] = [];
+  let start = 0;
+  while (lines.length < count && (start < text.length || start === 0)) {
+    const end = text.indexOf('\n', start);
+    const line = text.slice(start, end < 0 ? text.length : end);
+    lines.push(line.endsWith('\r') && end >= 0 ? line.slice(0, -1) : line);
+    start = end < 0 ? Math.max(1, text.length) : end + 1;
+  }
+  return lines;
+}
+
+interface Part {
+  kind: 'output' | 'stdout' | 'stderr';
+  text: string;
+}
+
+function streams({ result, output }: RenderInput): { parts: Part[]; notices: string[] } {
+  if (output !== undefined || result === null) {
+    const parts: Part[] = output ? [{ kind: 'output', text: output }] : [];
+    return { parts, notices: result ? wholes(result.truncation, result.status === 'backgrounded') : [] };
+  }
+  const stdout = withoutNotice(result.stdout, result.truncation.stdout);
+  const stderr = withoutNotice(result.stderr, result.truncation.stderr);
+  const parts: Part[] = [
+    { kind: 'stdout', text: stdout.text },
+    { kind: 'stderr', text: stderr.text },
+  ];
+  return { parts: parts.filter(({ text }) => text !== ''), notices: [...stdout.notices, ...stderr.notices] };
+}
+
+/** The last lines of all parts together, and how many stand before them. */
+function preview(parts: Part[], { expanded, previewLines }: Settings, room: number, line: MakeLine): Line[] {
+  const counts = parts.map(({ text }) => countLines(text));
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  let left = expanded ? total : Math.min(total, previewLines);
+  const hidden = total - left;
+  let shown: Line[] = [];
+  for (let index = parts.length - 1; index >= 0; index--) {
+    const { kind, text } = parts[index] as Part;
+    const take = Math.min(left, counts[index] ?? 0);
+    left -= take;
+    const lines = lastLines(text, take, room).map((runs): Line => ({ kind, runs }));
+    if (kind === 'stderr' && lines.length > 0) lines.unshift(line('label', 'stderr:'));
+    shown = lines.concat(shown);
+  }
+  if (hidden > 0) shown.unshift(line('more', `… ${grouped(hidden)} earlier ${linesWord(hidden)}`));
+  return shown;
+}
+
+function linesWord(count: number): string {
+  return count === 1 ? 'line' : 'lines';
+}
