@@ -1,4 +1,4 @@
-import { BackgroundRegistry, type BashResult, BashSession } from 'agent-bash';
+import { BackgroundRegistry, type BackgroundTask, type BashResult, BashSession } from 'agent-bash';
 import { createBashTool, formatResult } from 'agent-bash/ai';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { alive, folder, mark, settles, sleepers, until } from '../support/index.ts';
@@ -109,10 +109,13 @@ describe.each(MAJORS)('with the SDK $major', ({ connect }) => {
     for (let n = 0; n < 53; n++) await tasks.start(`: ${n} ${'x'.repeat(1_000)}`);
     await until(() => tasks.list().every(({ state }) => state === 'exited'));
     const answer = await call('bash_tasks');
-    expect((answer.structuredContent as { tasks: unknown[] }).tasks).toHaveLength(53);
+    const listed = (answer.structuredContent as { tasks: BackgroundTask[] }).tasks;
+    expect(listed).toHaveLength(53);
+    expect(listed).toEqual(listed.toSorted((a, b) => b.startedAt - a.startedAt));
     const lines = textOf(answer).split('\n');
     expect(lines).toHaveLength(51);
-    expect(lines[0]).toMatch(/^\d+ exited with code 0: : 52 x+… /);
+    // Several may have started within one millisecond.
+    expect(lines[0]).toMatch(new RegExp(`^${listed[0]?.pid} exited with code 0: : \\d+ x+… `));
     expect(lines[50]).toBe('… and 3 more');
   });
 

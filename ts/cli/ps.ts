@@ -1,6 +1,7 @@
 import type { BackgroundTask } from 'agent-bash';
+import { runningFirst } from '../running-first.ts';
 import { paint, print, printable, printJson, remark } from './console.ts';
-import { type CommonOptions, runningFirst, stateOf, withRegistry } from './tasks.ts';
+import { type CommonOptions, stateOf, withRegistry } from './tasks.ts';
 import { age } from './values.ts';
 
 const HEAD = ['PID', 'STATE', 'STARTED', 'ID', 'COMMAND'];

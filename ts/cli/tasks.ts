@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { BackgroundRegistry, type BackgroundTask, defaultRegistry } from 'agent-bash';
+import { runningFirst } from '../running-first.ts';
 import { type Colour, Failure, paint, remark } from './console.ts';
 
 /** What all commands take. */
@@ -39,12 +40,6 @@ export function findTask(registry: BackgroundRegistry, name: string): Background
     'ERR_BASH_UNKNOWN_TASK',
     `there is no task ${JSON.stringify(name)}: \`agent-bash ps\` shows those that there are`,
   );
-}
-
-/** Those that run first, and then the newest. */
-export function runningFirst(a: BackgroundTask, b: BackgroundTask): number {
-  const running = Number(b.state === 'running') - Number(a.state === 'running');
-  return running || b.startedAt - a.startedAt;
 }
 
 /** How a task is or ended, in a word or two, and its colour. */

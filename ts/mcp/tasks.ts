@@ -1,5 +1,6 @@
 import { type BackgroundRegistry, type BackgroundTask, defaultRegistry } from 'agent-bash';
 import type { BashToolOptions } from 'agent-bash/ai';
+import { runningFirst } from '../running-first.ts';
 import { failed } from './failed.ts';
 import { toolSchema } from './schema.ts';
 import type { Tool, ToolCall } from './server.ts';
@@ -35,10 +36,6 @@ async function registryOf(options: BashToolOptions, { id, context }: ToolCall): 
   const asked = await options.perCall?.({ context, toolCallId: `mcp-${id}` });
   const { registry = options.registry, session = options.session } = asked ?? {};
   return registry ?? session?.options.registry ?? defaultRegistry();
-}
-
-function runningFirst(a: BackgroundTask, b: BackgroundTask): number {
-  return Number(b.state === 'running') - Number(a.state === 'running') || b.startedAt - a.startedAt;
 }
 
 function told(tasks: BackgroundTask[]): string {
