@@ -3,12 +3,17 @@ import { describe, expect } from 'vitest';
 import {
   AT_ONCE,
   alive,
+  hasProgram,
+  host,
   kill,
   linuxTest,
+  mark,
   processOf,
   settles,
   shimsOf,
+  sleepers,
   supervisorOf,
+  testNeeding,
   timed,
   until,
 } from '../support/index.ts';
@@ -89,6 +94,55 @@ describe('a stopped one', () => {
     const [result, time] = await timed(() => settles(bash(command, { timeoutMs: 5_000 })));
     expect(result).toMatchObject(told);
     expect(time).toBeLessThan(AT_ONCE);
+  });
+});
+
+describe('a command that acts before its shim has heard that it began', () => {
+  const idleTest = testNeeding('taskset and chrt', hasProgram('taskset') && hasProgram('chrt'), 'linux');
+  /** A host that tells its shim late: all are on one processor, and it runs only when none of them does. */
+  const held = (source: string) =>
+    host(
+      `import { execFileSync } from 'node:child_process';
+       import { warmShells, warmUp } from 'agent-bash';
+       const going = setInterval(() => {}, 1_000);
+       await bash('true');
+       await warmUp();
+       execFileSync('chrt', ['--all-tasks', '--idle', '--pid', '0', String(process.pid)]);
+       const told = new Promise((resolve) => process.once('SIGUSR2', resolve));
+       console.log(warmShells().waiting);
+       await told;
+       ${source}
+       clearInterval(going);`,
+      { before: 'taskset --cpu-list --pid "$(taskset --cpu-list --pid $$ | grep -oE "[0-9]+$")" $$ >/dev/null' },
+    );
+
+  idleTest('Linux: it kills the host: nothing is left of it', async () => {
+    for (let n = 0; n < 5; n++) {
+      const seconds = mark();
+      const tree = `(env -i setsid sleep ${seconds} &); sleep ${seconds} & sleep ${seconds}`;
+      const one = held(`await bash('kill -9 ' + process.pid + ${JSON.stringify(`; ${tree}`)});`);
+      await one.says(/1/);
+      const supervisor = supervisorOf(one.pid)?.pid ?? 0;
+      const helpers = [supervisor, ...shimsOf(supervisor).map(({ pid }) => pid)];
+      one.process.kill('SIGUSR2');
+      expect((await one.ended()).signal).toBe('SIGKILL');
+      await until(() => !helpers.some(alive), 'no helper is left');
+      expect(sleepers(seconds)).toEqual([]);
+    }
+  });
+
+  idleTest('Linux: it stops its shell: it runs into its limit like any other', async () => {
+    const one = held(`
+      for (let n = 0; n < 10; n++) {
+        await warmUp();
+        const { status, exitCode } = await bash('kill -STOP $$', { timeoutMs: 200, graceMs: 100 });
+        console.log(status, exitCode);
+      }
+      console.log('used', warmShells().used);`);
+    await one.says(/1/);
+    one.process.kill('SIGUSR2');
+    await one.says(/used 10/);
+    expect(one.stdout().match(/timed-out 124\n/g)).toHaveLength(10);
   });
 });
 

@@ -57,7 +57,7 @@ pub fn serve(socket: OwnedFd, lifeline: OwnedFd) -> io::Result<()> {
             _ => {}
         }
     }
-    shim.dismiss();
+    shim.abandon()?;
     // A command may have stopped the supervisor, which could then not end with its host.
     if getppid() == shim.supervisor {
         sys::signal(shim.supervisor, Signal::SIGCONT);

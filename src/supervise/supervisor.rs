@@ -1,4 +1,4 @@
-//! One a host process: forks shims, hands them over, and cleans up after those that were killed.
+//! One a host process: forks shims, hands them over, and cleans up after those that have ended.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -15,7 +15,7 @@ use nix::unistd::{Pid, getpid};
 
 use super::frames::{self, Fields, Frame, Read, Reader, Writer};
 use super::{protocol, shim, tree};
-use crate::sys::{self, ChildEvents, End, Fork, Reaped};
+use crate::sys::{self, ChildEvents, Fork, Reaped};
 
 /// How often orphans that do not go at once are looked for again, ms.
 const ORPHAN_INTERVAL: u16 = 5;
@@ -91,9 +91,9 @@ impl Supervisor {
             let asked = fds.get(1).is_some_and(|fd| fd.any().unwrap_or(false));
             drop(fds);
             self.events.clear();
-            let (left, shim_killed) = self.reap();
-            tries = if shim_killed { 0 } else { tries + 1 };
-            if shim_killed || orphans {
+            let (left, shim_ended) = self.reap();
+            tries = if shim_ended { 0 } else { tries + 1 };
+            if shim_ended || orphans {
                 orphans = self.end_orphans() && tries < ORPHAN_TRIES;
             }
             if asked || received {
@@ -111,22 +111,23 @@ impl Supervisor {
         }
     }
 
-    /// Takes what ended, continues what was stopped. Returns whether a child is left and whether a shim was killed.
+    /// Takes what ended, continues what was stopped. Returns whether a child is left and whether a shim has ended.
     fn reap(&mut self) -> (bool, bool) {
-        let mut killed = false;
+        let mut ended = false;
         loop {
             match sys::reap(true) {
-                Reaped::Ended(pid, end, _) => killed |= self.shims.remove(&pid) && end != End::Code(0),
+                Reaped::Ended(pid, ..) => ended |= self.shims.remove(&pid),
                 // A command has stopped its parent: it would wait for ever, and its host with it.
                 Reaped::Stopped(pid) if self.shims.contains(&pid) => sys::signal(pid, Signal::SIGCONT),
                 Reaped::Stopped(_) => {}
-                Reaped::Nothing => return (true, killed),
-                Reaped::NoChildren => return (false, killed),
+                Reaped::Nothing => return (true, ended),
+                Reaped::NoChildren => return (false, ended),
             }
         }
     }
 
-    /// A child that is no shim belonged to a shim that was killed. Returns whether one is left.
+    /// A child that is no shim belonged to one that has ended: killed, or without being able to end it. Returns whether one is
+    /// left.
     fn end_orphans(&self) -> bool {
         let orphans = tree::below(getpid(), |child| !self.shims.contains(&child));
         tree::kill(&orphans);

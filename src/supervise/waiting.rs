@@ -97,6 +97,11 @@ impl Waiting {
         (command + ROOM < end).then(|| (place, [Some(go), stdin].into_iter().flatten().chain(ends).collect()))
     }
 
+    /// Whether its command still is the blanks that it was started with: it has been given none.
+    pub fn is_blank(&self) -> bool {
+        sys::command_line(self.shell).is_some_and(|line| line.ends_with(&" ".repeat(ROOM)))
+    }
+
     /// Ends it. It has to be reaped, unless it had been.
     pub fn dismiss(self) -> Option<Pid> {
         if self.ended.is_some() {

@@ -4,10 +4,13 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
+use nix::sys::signal::Signal;
+
 use super::Shim;
 use crate::supervise::frames::{self, Frame};
 use crate::supervise::prepare::mark_of;
 use crate::supervise::protocol::{self, Given, Place};
+use crate::supervise::running::Running;
 use crate::supervise::waiting::Waiting;
 use crate::sys::{self, Reaped};
 
@@ -24,10 +27,15 @@ impl Shim {
             let (mark, arrived) = (waiting.mark(), waiting.ready().is_none());
             waiting.ended = ended;
             match ended {
+                // It may have been given its command, the word of which is on its way: that is to find it here.
+                Some(_) if arrived => {}
+                None if arrived => {
+                    if waiting.is_blank() {
+                        sys::signal(pid, Signal::SIGKILL);
+                    }
+                }
+                Some(_) => self.waiting = None,
                 None => self.dismiss(),
-                Some(_) if !arrived => self.waiting = None,
-                // It may have been given its command, the word of which is on its way.
-                Some(_) => {}
             }
             // Its pid may have another owner soon, in whose memory nothing is to be written.
             self.tell(mark, None);
@@ -64,19 +72,36 @@ impl Shim {
 
     /// The addon has given the shell that waits its command.
     pub(super) fn given(&mut self, frame: &Frame) -> io::Result<()> {
-        let (Some(given), Some(waiting)) = (Given::decode(&frame.body), self.waiting.take()) else { return Ok(()) };
-        let Waiting { shell, mut plan, pipes, ended, .. } = waiting;
-        (plan.limit, plan.grace) = (given.limit, given.grace);
+        let (Some(given), Some(mut waiting)) = (Given::decode(&frame.body), self.waiting.take()) else {
+            return Ok(());
+        };
+        (waiting.plan.limit, waiting.plan.grace) = (given.limit, given.grace);
         let ago = Duration::from_nanos(sys::monotonic_ns().saturating_sub(given.at));
         let now = Instant::now();
-        let started = now.checked_sub(ago).unwrap_or(now);
+        let running = self.begun(waiting, now.checked_sub(ago).unwrap_or(now));
+        self.attend(running)
+    }
+
+    /// The addon or the supervisor is gone. The shell that waits may have been given a command, the word of which was
+    /// lost with them: it ends, and so does all that it has started.
+    pub(super) fn abandon(&mut self) -> io::Result<()> {
+        self.socket = None;
+        let Some(waiting) = self.waiting.take() else { return Ok(()) };
+        let mut running = self.begun(waiting, Instant::now());
+        running.end_at_once();
+        self.attend(running)
+    }
+
+    /// The command of a shell that waited.
+    fn begun(&mut self, waiting: Waiting, started: Instant) -> Running {
+        let Waiting { shell, plan, pipes, ended, .. } = waiting;
         let mut running = self.running(shell, &plan, pipes, started);
         if let Some((end, usage, at)) = ended {
             // It was faster than the word of it.
             running.usage = usage;
             running.shell_end = Some((end, at.saturating_duration_since(started)));
         }
-        self.attend(running)
+        running
     }
 
     /// The shell that waits is not needed.
