@@ -1,15 +1,13 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import ts from 'typescript';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { compiled, examples, page } from '../docs/examples.ts';
 import { MAJORS, type Step } from './fixtures/majors.ts';
 
 // Below the package and of this run, so that `agent-bash/ai` is found as a reader of the docs finds it; ignored by git.
 const folder = join(import.meta.dirname, `../../.stamp/docs-ai-sdk-${process.pid}`);
-const blocks = [
-  ...(await readFile(join(import.meta.dirname, '../../docs/ai-sdk.md'), 'utf8')).matchAll(/^```ts\n(.*?)^```$/gms),
-].map((match) => match[1] as string);
+const blocks = examples(await page('ai-sdk.md'));
 
 const call = (command: string): Step => ({ call: { command } });
 
@@ -75,11 +73,8 @@ describe.each(MAJORS)('%s', (name, { script }) => {
     const major = name.replace(' ', '');
     const block = blocks[index] as string;
     const source = (name === 'ai 6' ? forSix(block) : block).replaceAll("from 'ai';", `from '${major}';`);
-    const { outputText } = ts.transpileModule(source, {
-      compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 },
-    });
     const file = join(folder, `${major}-${index}.mjs`);
-    await writeFile(file, outputText);
+    await writeFile(file, compiled(source));
     await import(/* @vite-ignore */ pathToFileURL(file).href);
     expect(log.mock.calls).toEqual(printed);
   });

@@ -1,19 +1,12 @@
 import { createBashTool } from 'agent-bash/ai';
 import { describe, expect, it } from 'vitest';
+import type { JsonSchema } from './fixtures/json-schema.ts';
 import { MAJORS } from './fixtures/majors.ts';
 
 const { inputSchema } = createBashTool();
 const standard = inputSchema['~standard'];
 const FIELDS = ['command', 'mode', 'timeout_ms', 'cwd', 'head', 'tail', 'check_pid', 'kill_pid'];
 const ONE = 'exactly one of command, check_pid and kill_pid must be given';
-
-interface JsonSchema {
-  type: string | string[];
-  properties: Record<string, JsonSchema>;
-  required: string[];
-  additionalProperties: boolean;
-  enum?: unknown[];
-}
 
 describe('the input schema', () => {
   it('keeps the rules of strict modes', () => {

@@ -1,6 +1,7 @@
 import { createTerminalTool, type TerminalToolInput } from 'agent-bash/ai';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { JsonSchema } from './fixtures/json-schema.ts';
 import { MAJORS } from './fixtures/majors.ts';
 import { terminals } from './fixtures/terminal.ts';
 
@@ -21,14 +22,6 @@ const FIELDS = [
   'timeout_ms',
   'changed',
 ];
-
-interface JsonSchema {
-  type: string | string[];
-  properties: Record<string, JsonSchema>;
-  required: string[];
-  additionalProperties: boolean;
-  enum?: unknown[];
-}
 
 describe('the input schema of the terminal tool', () => {
   it('keeps the rules of strict modes', () => {

@@ -1,10 +1,9 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import ts from 'typescript';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Api, anthropicApi, openaiApi, shellCall, use } from '../providers/fixtures/wire.ts';
-import { examples, page } from './examples.ts';
+import { compiled, examples, page } from './examples.ts';
 
 // Below the package and of this run, so that its entries are found as a reader of the page finds them; ignored by git.
 const folder = join(import.meta.dirname, `../../.stamp/docs-providers-${process.pid}`);
@@ -59,11 +58,8 @@ describe.each([
     const source = (blocks[index] as string)
       .replaceAll("from 'ai';", `from '${major}';`)
       .replace(/from '(@ai-sdk\/\w+)';/, `from '$1${provider}';`);
-    const { outputText } = ts.transpileModule(source, {
-      compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 },
-    });
     const file = join(folder, `${major}-${index}.mjs`);
-    await writeFile(file, outputText);
+    await writeFile(file, compiled(source));
     await import(/* @vite-ignore */ pathToFileURL(file).href);
     expect(log.mock.calls).toEqual(printed);
     // All that the API was to say has been said.
