@@ -6,7 +6,7 @@ import { runsWarm, waitingShells, warmed } from './support.ts';
 
 /** A command that shows much of what a shell has. */
 const SHOWS = [
-  'ls -l /proc/self/fd | sed "s/.* \\([0-9]*\\) -> /\\1 /; s/[0-9]\\{4,\\}/N/g"',
+  'ls -l /proc/self/fd | sed "s/.* \\([0-9]*\\) -> /\\1 /; s#/proc/[0-9]*/#/proc/N/#; s/:\\[[0-9]*\\]/:[N]/"',
   'for fd in /proc/$$/fd/*; do echo "${fd##*/}"; done',
   'grep -E "^(Sig|Shd|Umask|Cap|NoNewPrivs|Seccomp|Threads)" /proc/self/status',
   'cat /proc/$$/limits /proc/$$/oom_score_adj; cut -d" " -f5-8 /proc/$$/stat | tr -d "0-9"',
