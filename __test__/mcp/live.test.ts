@@ -1,7 +1,9 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { registerBashTools } from 'agent-bash/mcp';
 import { describe, expect, test } from 'vitest';
-import { mark, settles, sleepers, until } from '../support/index.ts';
+import { folder, mark, settles, sleepers, until } from '../support/index.ts';
 import { MAJORS, type Progress, textOf } from './majors.ts';
 
 /** A call that was asked to tell its progress. */
@@ -113,17 +115,19 @@ describe.each(MAJORS)('with the SDK $major', ({ connect }) => {
   });
 
   test('only the call that is cancelled ends', async () => {
-    const { call } = await connect();
+    const cwd = folder();
+    const { call } = await connect({ cwd });
     const [mine, other] = [mark(), mark()];
     const ending = new AbortController();
     const cancelled = call('bash', { command: `sleep ${mine}` }, { signal: ending.signal }).catch(() => {});
     const goesOn = call('bash', {
-      command: `sleep ${other} & until [ -e /proc/$!/exe ]; do :; done; sleep 1; kill $!`,
+      command: `sleep ${other} & until [ -e go ]; do sleep .02; done; kill $!`,
     });
     await until(() => sleepers(mine).length === 1 && sleepers(other).length === 1);
     ending.abort();
     await cancelled;
     await until(() => sleepers(mine).length === 0);
+    writeFileSync(join(cwd, 'go'), '');
     expect((await goesOn).structuredContent).toMatchObject({ status: 'exited', exitCode: 0 });
   });
 
