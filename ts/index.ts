@@ -85,6 +85,8 @@ const inner: Inner = {
     return loadNative().NativeText;
   },
   check: checkElsewhere,
+  removeAtEnd: (folder) => loadNative().removeAtEnd(folder),
+  removeNoMore: (folder) => loadNative().removeNoMore(folder),
 };
 Object.defineProperty(bash, INNER, { value: inner });
 

@@ -12,4 +12,8 @@ export interface Inner {
   readonly NativeText: typeof NativeText;
   /** Throws `ERR_BASH_INVALID_ARG` for a command and options that `bash` would refuse, whoever runs it. */
   check(command: unknown, options: unknown): void;
+  /** Has a folder taken away when this process has ended, however that comes about. */
+  removeAtEnd(folder: string): void;
+  /** It is gone already. */
+  removeNoMore(folder: string): void;
 }

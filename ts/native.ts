@@ -6,6 +6,8 @@ import type {
   NativeSession,
   NativeTerminal,
   NativeText,
+  removeAtEnd,
+  removeNoMore,
   safetyRules,
   warmShells,
 } from '../native.cjs';
@@ -21,6 +23,8 @@ interface Native {
   NativeText: typeof NativeText;
   analyze: typeof analyze;
   decide: typeof decide;
+  removeAtEnd: typeof removeAtEnd;
+  removeNoMore: typeof removeNoMore;
   safetyRules: typeof safetyRules;
   warmShells: typeof warmShells;
 }

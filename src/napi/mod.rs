@@ -3,6 +3,7 @@
 mod bridge;
 mod calls;
 mod events;
+mod folders;
 mod offers;
 mod prompt;
 mod registry;
@@ -16,6 +17,7 @@ mod text;
 
 pub use bridge::Bridge;
 pub use events::{NativeEvent, NativeGrowth};
+pub use folders::{remove_at_end, remove_no_more};
 pub use offers::{NativeOffers, offers};
 pub use prompt::BashPrompt;
 pub use registry::{NativeRegistry, NativeRegistryOptions, NativeWait};

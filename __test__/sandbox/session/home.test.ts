@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -103,22 +103,39 @@ test('the home goes with the process, and with the last one who could use it', a
   expect(homesIn(tmpdir)).toEqual([]);
 });
 
-test('a home that a killed host left is removed by the next one, an hour later', async () => {
+test.each(['SIGKILL', 'SIGTERM', 'SIGABRT'])('the home goes with a host that %s ends', async (signal) => {
   const tmpdir = await temporaryFolder();
-  await runHost(
-    tmpdir,
-    `await createLocalSandboxSession().run({ command: 'true' }); process.kill(process.pid, 'SIGKILL');`,
-  ).catch(() => {});
-  const [left] = homesIn(tmpdir);
-  const path = join(tmpdir, left as string);
-  writeFileSync(join(path, 'file'), '');
-  const another = `${left?.replace(/\d+-[^-]*$/, '')}${process.pid}-alive0`;
-  mkdirSync(join(tmpdir, another));
-  const use = `await createLocalSandboxSession().run({ command: 'true' });`;
+  const end = `process.kill(process.pid, '${signal}'); setInterval(() => {}, 1_000);`;
+  const code = `
+    const session = createLocalSandboxSession();
+    await session.run({ command: 'mkdir -p ~/.cache/deep; echo kept >~/.cache/deep/file' });
+    const other = createLocalSandboxSession();
+    await other.run({ command: 'true' });
+    await other[Symbol.asyncDispose]();
+    console.log((await session.run({ command: 'echo ~' })).stdout);
+    void session.run({ command: 'sleep 1000' });
+    ${end}`;
+  const { stdout, signal: ended } = await runHost(tmpdir, code).then(
+    (stdout) => ({ stdout, signal: null }),
+    (error: { stdout: string; signal: string }) => error,
+  );
+  expect([stdout.trim(), ended]).toEqual([expect.stringContaining('agent-bash-home-'), signal]);
+  await until(() => homesIn(tmpdir).length === 0, 'the home is gone');
+});
+
+test('a home that a host left, killed with its helpers, is removed by the next one, an hour later', async () => {
+  const tmpdir = await temporaryFolder();
+  const use = `console.log((await createLocalSandboxSession().run({ command: 'echo "\${HOME##*/}"' })).stdout);`;
+  const left = (await runHost(tmpdir, use)).trim();
+  const another = `${left.replace(/\d+-[^-]*$/, '')}${process.pid}-alive0`;
+  for (const name of [left, another]) {
+    mkdirSync(join(tmpdir, name));
+    writeFileSync(join(tmpdir, name, 'file'), '');
+  }
   await runHost(tmpdir, use);
-  expect(existsSync(path)).toBe(true);
+  expect(homesIn(tmpdir).sort()).toEqual([left, another].sort());
   const old = new Date(Date.now() - 2 * 60 * 60 * 1000);
-  for (const name of [left as string, another]) utimesSync(join(tmpdir, name), old, old);
+  for (const name of [left, another]) utimesSync(join(tmpdir, name), old, old);
   await runHost(tmpdir, use);
   expect(homesIn(tmpdir)).toEqual([another]);
 });

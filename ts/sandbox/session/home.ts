@@ -3,9 +3,11 @@ import { existsSync, lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs
 import { rm } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { bash } from 'agent-bash';
+import { INNER, type Inner } from '../../inner.ts';
 import { failure } from '../errors.ts';
 
-/** How old the folder of a host that was killed has to be before another host removes it, in ms. */
+/** How old the folder of a host that was killed, with all of its helpers, has to be before another host removes it, in ms. */
 const FORGOTTEN_MS = 60 * 60 * 1000;
 
 /** The folders of this thread that are there now. */
@@ -61,7 +63,12 @@ function make(): string {
   }
   if (homes.size === 0) process.once('exit', removeAll);
   homes.add(path);
+  inner().removeAtEnd(path);
   return path;
+}
+
+function inner(): Inner {
+  return (bash as unknown as { [INNER]: Inner })[INNER];
 }
 
 /** The same for every host on this machine: containers can share a temporary folder, and each has pids of its own. */
@@ -76,6 +83,7 @@ async function remove(held: { path: string | null }): Promise<void> {
   // What cannot be removed now is tried once more at the end of the process.
   await rm(path, { recursive: true, force: true });
   homes.delete(path);
+  inner().removeNoMore(path);
   if (homes.size === 0) process.removeListener('exit', removeAll);
 }
 
@@ -90,7 +98,7 @@ function removeAll(): void {
   homes.clear();
 }
 
-/** A host that is killed leaves its folders; nobody else does. */
+/** A host that is killed with all of its helpers leaves its folders; nobody else does. */
 function sweep(): void {
   const own = prefix();
   const folder = tmpdir();
