@@ -42,6 +42,8 @@ export class StreamsEnd {
     if (event.fed !== undefined) this.#written(event.fed);
     else if (event.over) {
       this.#over = true;
+      // What was given after the core had said this is not answered any more.
+      this.#written(false);
       this.#streams.over();
     } else if (event.started !== undefined) {
       this.#streams.started(event.started, {

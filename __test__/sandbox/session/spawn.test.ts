@@ -138,6 +138,19 @@ test('a write to a command that has ended fails', async () => {
   await expect(settles(writer.write(Buffer.from('x')))).rejects.toMatchObject({ code: 'EPIPE' });
 });
 
+test('a write to a command whose end is not known here yet settles', async () => {
+  const { session } = await sessionInFolder();
+  for (let n = 0; n < 5; n++) {
+    const command = await session.spawn({ command: 'true', stdin: true });
+    const writer = command.stdin.getWriter();
+    writer.closed.catch(() => {});
+    // Nothing is heard meanwhile.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+    await expect(settles(writer.write(Buffer.from('late')))).rejects.toMatchObject({ code: 'EPIPE' });
+    expect(await command.wait()).toEqual({ exitCode: 0 });
+  }
+});
+
 test('a command that ends while its input is written settles the write', async () => {
   const { session } = await sessionInFolder();
   const command = await session.spawn({ command: 'head -c 5 >/dev/null; exit 2', stdin: true });
