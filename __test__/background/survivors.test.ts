@@ -208,6 +208,21 @@ describe("the host's end", () => {
     expect(logOf(last)).toBe('late\n[background process failed: exit code 3]\n');
   });
 
+  linuxTest('Linux: it comes just as they are adopted: they go, too', async () => {
+    const seconds = mark();
+    // The pipes are quiet for 250 ms, and then the shim looks for 50 ms whether what is left is on its way out.
+    const hosts = Array.from({ length: 12 }, (_, n) =>
+      tasksHost(
+        {},
+        `const end = () => setTimeout(() => process.kill(process.pid, 'SIGKILL'), ${240 + n * 8});
+         await bash('sleep ${seconds} & echo hi', { registry, onOutput: end });
+         setInterval(() => {}, 1000);`,
+      ),
+    );
+    for (const one of hosts) expect((await one.ended()).signal).toBe('SIGKILL');
+    await until(() => sleepers(seconds).length === 0, 'nothing is left');
+  });
+
   test('without a registry they go on, and their writes go nowhere', async () => {
     const cwd = folder();
     const command = `(${gate()}; seq 100000; echo $? > wrote) & echo hi`;

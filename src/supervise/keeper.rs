@@ -184,9 +184,10 @@ impl Keeper {
         self.answer();
     }
 
-    /// Whether a client has said more already than was taken.
-    pub fn has_frames(&self) -> bool {
-        self.clients.iter().any(Client::has_frame)
+    /// Whether there is something to do already that nothing will wake the shim for: a client has said more than was taken,
+    /// or the host was gone before it could be listened to.
+    pub fn has_news(&self) -> bool {
+        self.wishes != Wishes::default() || self.clients.iter().any(Client::has_frame)
     }
 
     /// Reads what is there, as far as one turn goes. Returns whether there was anything.

@@ -94,7 +94,7 @@ struct Ready {
 impl Shim {
     /// Waits for news, and drops what came on pipes that nobody reads.
     fn wait(&mut self, until: Option<Instant>) -> io::Result<Ready> {
-        let received = self.reader.has_frame() || self.keeper.as_ref().is_some_and(Keeper::has_frames);
+        let received = self.reader.has_frame() || self.keeper.as_ref().is_some_and(Keeper::has_news);
         let until = [until, self.keeper.as_ref().and_then(Keeper::wake_at)].into_iter().flatten().min();
         let until = if received { Some(Instant::now()) } else { until };
         let timeout = match until.map(|until| until.saturating_duration_since(Instant::now())) {
