@@ -176,6 +176,23 @@ describe('Linux: a helper that is killed under a command', () => {
     expect(await settles(promise)).toMatchObject({ status: 'exited', exitCode: 0, stdout: 'end\n' });
   });
 
+  const stopAll = 'read -r _ _ _ up _ </proc/$PPID/stat; kill -STOP $up $(</proc/$up/task/$up/children)';
+
+  linuxTest('all of them, SIGSTOP: as if nothing had been', async () => {
+    expect(await settles(bash(`${stopAll}; exit 3`, { timeoutMs: 60_000 }))).toMatchObject({ exitCode: 3, notes: [] });
+    await worksAgain();
+  });
+
+  linuxTest("all of them, SIGSTOP, and the host's end in that moment: nothing is left", async () => {
+    for (let n = 0; n < 3; n++) {
+      const seconds = mark();
+      const command = `${stopAll}; (env -i setsid sleep ${seconds} &); sleep ${seconds} & kill -9 HOST`;
+      const one = host(`await bash(${JSON.stringify(command)}.replace('HOST', process.pid));`);
+      expect((await one.ended()).signal).toBe('SIGKILL');
+      await until(() => sleepers(seconds).length === 0, 'nothing is left');
+    }
+  });
+
   linuxTest(
     'the supervisor, SIGTERM, SIGINT, SIGHUP: commands go on or end with a note, and the next call works',
     async () => {

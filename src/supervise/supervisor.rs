@@ -37,6 +37,8 @@ pub fn main() -> io::Result<()> {
     // Looked up once here, not in each shim on a command's way.
     let _ = sys::oom_score();
     sys::become_subreaper()?;
+    // Should it be stopped when the host ends: then nobody else is left to continue it, and through it its shims.
+    sys::go_on_without_parent()?;
     let (lifeline, held) = sys::pipe()?;
     let events = ChildEvents::listen()?;
     Supervisor {

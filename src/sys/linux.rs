@@ -78,6 +78,11 @@ pub fn become_subreaper() -> io::Result<()> {
     Ok(nix::sys::prctl::set_child_subreaper(true)?)
 }
 
+/// Has this process continued, should it be stopped, when its parent ends.
+pub fn go_on_without_parent() -> io::Result<()> {
+    Ok(nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGCONT)?)
+}
+
 /// Gives a pipe room for this many bytes. Only a wish: the kernel may refuse it.
 pub fn grow_pipe(pipe: BorrowedFd<'_>, bytes: i32) {
     let _ = nix::fcntl::fcntl(pipe, nix::fcntl::FcntlArg::F_SETPIPE_SZ(bytes));

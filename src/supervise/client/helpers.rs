@@ -313,7 +313,8 @@ impl Helpers {
                     Ok(Read::Pending) => match timeout(PATIENCE, socket.readable()).await {
                         Ok(Ok(mut guard)) => guard.clear_ready(),
                         Ok(Err(_)) => break,
-                        Err(_) if self.state().asked == 0 => {}
+                        // It may have been stopped all the same, and a shim with it, which nobody else continues.
+                        Err(_) if self.state().asked == 0 => sys::signal(supervisor.pid, Signal::SIGCONT),
                         Err(_) => {
                             silent += 1;
                             let signal = if silent <= CONTINUED { Signal::SIGCONT } else { Signal::SIGKILL };
