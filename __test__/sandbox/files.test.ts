@@ -1,7 +1,8 @@
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createLocalSandbox } from 'agent-bash/sandbox';
+import { createLocalSandbox, createLocalSandboxSession } from 'agent-bash/sandbox';
 import { describe, expect, test } from 'vitest';
+import { linuxTest } from '../support/index.ts';
 import { temporaryFolder, textOf } from './support.ts';
 
 async function sandboxInFolder() {
@@ -122,5 +123,23 @@ describe('mkDir', () => {
     const { sandbox } = await sandboxInFolder();
     await sandbox.writeFiles([{ path: 'file', content: '' }]);
     await expect(sandbox.mkDir('file')).rejects.toMatchObject({ code: 'EEXIST' });
+  });
+
+  linuxTest('Linux: rejects below /proc, where the recursive mkdir of Node never ends', async () => {
+    const sandbox = createLocalSandbox();
+    await expect(sandbox.mkDir('/proc/missing/folder')).rejects.toMatchObject({ code: 'ENOENT' });
+    const file = { path: '/proc/missing/file', content: '' };
+    await expect(sandbox.writeFiles([file])).rejects.toMatchObject({ code: 'ENOENT' });
+    await expect(createLocalSandboxSession().writeTextFile(file)).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  test('rejects below a file, below a link that leads nowhere, and in a circle of links', async () => {
+    const { folder, sandbox } = await sandboxInFolder();
+    await sandbox.writeFiles([{ path: 'file', content: '' }]);
+    await symlink('nowhere', join(folder, 'dangling'));
+    await symlink('circle', join(folder, 'circle'));
+    await expect(sandbox.mkDir('file/below/it')).rejects.toMatchObject({ code: 'ENOTDIR' });
+    await expect(sandbox.mkDir('dangling/below')).rejects.toMatchObject({ code: 'EEXIST' });
+    await expect(sandbox.mkDir('circle/below')).rejects.toMatchObject({ code: 'ELOOP' });
   });
 });

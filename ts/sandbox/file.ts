@@ -70,7 +70,7 @@ export async function write(
   signal?: AbortSignal,
 ): Promise<void> {
   await isFile(path);
-  await mkdir(dirname(path), { recursive: true });
+  await makeFolder(dirname(path));
   signal?.throwIfAborted();
   const data = typeof content === 'string' || content instanceof Uint8Array ? content : chunksOf(content, signal);
   try {
@@ -78,6 +78,22 @@ export async function write(
   } catch (error) {
     signal?.throwIfAborted();
     throw error;
+  }
+}
+
+/** Makes a folder and those above it; one that is there is left as it is. `recursive` of Node never ends below /proc, where what cannot be made is told as missing. */
+export async function makeFolder(path: string): Promise<void> {
+  const unlessThere = async (error: NodeJS.ErrnoException) => {
+    if (!(await stat(path).catch(orMissing))?.isDirectory()) throw error;
+  };
+  try {
+    await mkdir(path);
+  } catch (error) {
+    const failed = error as NodeJS.ErrnoException;
+    const above = dirname(path);
+    if (failed.code !== 'ENOENT' || above === path) return unlessThere(failed);
+    await makeFolder(above);
+    await mkdir(path).catch(unlessThere);
   }
 }
 

@@ -1,6 +1,5 @@
-import { mkdir } from 'node:fs/promises';
 import { invalid } from './errors.ts';
-import { locate, readable, write } from './file.ts';
+import { locate, makeFolder, readable, write } from './file.ts';
 import type { LocalSandbox } from './types.ts';
 
 /** The file side of a sandbox whose folder is `folder`. */
@@ -21,7 +20,7 @@ export function sandboxFiles(folder: string): Pick<LocalSandbox, 'readFile' | 'w
     },
 
     async mkDir(path) {
-      await mkdir(locate(folder, path), { recursive: true });
+      await makeFolder(locate(folder, path));
     },
   };
 }
