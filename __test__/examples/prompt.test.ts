@@ -9,10 +9,10 @@ import { mark, settles, sleepers, until } from '../support/index.ts';
 const MAIN = join(import.meta.dirname, '../../examples/prompt/main.mjs');
 
 /** The example in a terminal that stands for a person's. */
-async function atTerminal() {
+async function atTerminal(before = '') {
   const person = new PtySession({ cols: 60, rows: 30 });
   onTestFinished(() => person.kill());
-  await person.start(`${process.execPath} '${MAIN}'`);
+  await person.start(`${before}${process.execPath} '${MAIN}'`);
   const rows = () => person.screen().lines.filter((line) => line !== '');
   const shows = (text: string) => until(() => rows().join('\n').includes(text), `the screen shows ${text}`);
   await shows('>');
@@ -93,6 +93,14 @@ test('what a command writes does nothing to the terminal but show its colours', 
   await person.write('\u0004');
   const { stdout, exitCode } = await settles(person.result());
   expect([stdout.includes('greenhere'), exitCode]).toEqual([true, 0]);
+});
+
+test('a terminal whose size nobody has set is as good as one of 80 columns', async () => {
+  const { person, shows } = await atTerminal('stty rows 0 cols 0; ');
+  await person.write('!echo "one"; sleep 0.5; echo "two"\r');
+  await shows('exit code 0');
+  await person.write('\u0004');
+  expect((await settles(person.result())).exitCode).toBe(0);
 });
 
 test('a person who hangs up ends what runs', async () => {

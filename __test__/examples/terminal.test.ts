@@ -8,10 +8,10 @@ import { alive, settles, until } from '../support/index.ts';
 const MAIN = join(import.meta.dirname, '../../examples/terminal/main.mjs');
 
 /** The example with this command, in a terminal that stands for a person's. The command is in the title of the frame, too. */
-async function start(command: string) {
-  const person = new PtySession({ cols: 60, rows: 12 });
+async function start(command: string, { cols = 60, rows = 12, before = '' } = {}) {
+  const person = new PtySession({ cols, rows });
   onTestFinished(() => person.kill());
-  await person.start(`${process.execPath} '${MAIN}' '${command}'`);
+  await person.start(`${before}${process.execPath} '${MAIN}' '${command}'`);
   const screen = () => person.screen().lines.join('\n');
   return { person, screen, shows: (text: string) => until(() => screen().includes(text), `the screen shows ${text}`) };
 }
@@ -32,6 +32,13 @@ test('draws a command in a frame, types into it, and Escape ends it with all it 
   expect(exitCode).toBe(0);
   expect(stdout).toMatch(/\[command interrupted\]\n\nstdout:\nchild \d+\nname\? ann\nhello ann\n\nexit code: 130\n$/);
   await until(() => !alive(child));
+});
+
+test('a terminal whose size nobody has set is drawn as one of 80 × 24', async () => {
+  const { person, shows } = await start('stty size; cat', { cols: 80, rows: 24, before: 'stty rows 0 cols 0; ' });
+  await shows('│22 78');
+  await person.write('\x1b');
+  expect((await settles(person.result())).exitCode).toBe(0);
 });
 
 test('an arrow is no Escape, and Ctrl-C goes to the program', async () => {

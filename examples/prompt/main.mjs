@@ -14,7 +14,7 @@ async function run(command) {
   let rows = 0;
   /** @param {Partial<import('agent-bash/render').RenderInput>} now */
   const draw = (now) => {
-    const look = { columns: stdout.columns ?? 80, colour: stdout.isTTY === true && !env.NO_COLOR };
+    const look = { columns: stdout.columns || 80, colour: stdout.isTTY === true && !env.NO_COLOR };
     const text = renderText({ command, result: null, elapsedMs: performance.now() - began, ...now }, look);
     stdout.write(`${rows > 0 ? `\x1b[${rows}A\x1b[J` : ''}${text}\n`);
     rows = text.split('\n').length;

@@ -32,8 +32,9 @@ export class Panel {
 
   /** What the terminal may have of the host's own. */
   get size() {
-    const { columns = 80, rows = 24 } = this.#output;
-    return { cols: Math.max(1, columns - FRAME.cols), rows: Math.max(1, rows - FRAME.rows) };
+    // A terminal whose size nobody has set says 0.
+    const { columns, rows } = this.#output;
+    return { cols: Math.max(1, (columns || 80) - FRAME.cols), rows: Math.max(1, (rows || 24) - FRAME.rows) };
   }
 
   /** Takes the screen over. */
