@@ -24,3 +24,13 @@ it('is the same for import and require', () => {
 it.each(['ai.mjs', 'ai.cjs'])('%s loads nothing but the main entry and Node', async (file) => {
   expect(await loadedBy(file)).toEqual(['agent-bash', 'node:crypto', 'node:fs', 'node:path', 'node:vm']);
 });
+
+it.each([
+  ['createBashTool', entry.createBashTool],
+  ['createTerminalTool', entry.createTerminalTool],
+  ['createToolApproval', entry.createToolApproval],
+])('%s takes an object and nothing else: a list of rules would allow all', (_, make) => {
+  for (const options of [null, '/work', 5, ['npm publish:*']]) {
+    expect(() => make(options as never)).toThrow(expect.objectContaining({ code: 'ERR_BASH_INVALID_ARG' }));
+  }
+});

@@ -49,6 +49,9 @@ describe.each([
     [{ session: '/' }],
     [{ session: { run: 1 } as never as BashSession }],
     [{ terminal: 5 }],
+    [null],
+    ['/work'],
+    [[]],
   ])('%j is thrown at once', (options) => {
     expect(() => make(options as never)).toThrow(expect.objectContaining({ code: 'ERR_BASH_INVALID_ARG' }));
   });

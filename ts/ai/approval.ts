@@ -6,6 +6,7 @@ import { callFolder, toolFolder } from './call-plan.ts';
 import { folderThere, judgedThere, sandboxOf } from './in-sandbox/sandbox.ts';
 import { analyzeOptions, judgedText } from './judge.ts';
 import { judgedCommands, strictest } from './judged-commands.ts';
+import { checkIsObject } from './options-object.ts';
 import { refuse } from './refused.ts';
 import { contextOf, type Made, madeOf, optionsFor } from './tool-options.ts';
 import type {
@@ -30,6 +31,7 @@ const UNASKED: BashApprovalJudgement = { verdict: 'allow', reason: '', analysis:
  * Throws a `BashError`, `ERR_BASH_INVALID_ARG`, for options that cannot be.
  */
 export function createToolApproval(options: ApprovalOptions = {}): ToolApproval {
+  checkIsObject(options);
   const { tool, allow, ask = [], deny = [] } = options;
   const made: Made | undefined = tool === undefined ? { options: {}, folder: toolFolder(undefined) } : madeOf(tool);
   if (made === undefined) {

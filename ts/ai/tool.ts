@@ -15,6 +15,7 @@ import { applyLineLimits } from './line-limits.ts';
 import { live } from './live.ts';
 import { adoptedNotes, answerTask, taskQuestion } from './manage.ts';
 import { nothingRan } from './nothing-ran.ts';
+import { checkIsObject } from './options-object.ts';
 import { Readings } from './readings.ts';
 import { takeRefusal } from './refused.ts';
 import { runnerOf } from './runner.ts';
@@ -43,6 +44,7 @@ const DEFAULT_UPDATE_INTERVAL_MS = 250;
  * Throws `ERR_BASH_INVALID_ARG` for an interceptor with a pattern that is none, and for a session, a terminal or a sandbox that is none.
  */
 export function createBashTool(options: BashToolOptions = {}): BashTool {
+  checkIsObject(options);
   const made: Made = { options, folder: toolFolder(options.cwd) };
   interceptRules(options);
   const readings = new Readings(options, BY_INPUT);

@@ -21,12 +21,12 @@ const ADVICE = byCommand(
  * It never throws. `description` has no effect: Claude has its own. Throws `ERR_BASH_INVALID_ARG` as `createBashTool` does.
  */
 export function anthropicBash(options: BashToolOptions = {}): AnthropicBashTool {
-  const readings = new Readings(options, ADVICE);
   const tool = providerTool<AnthropicBashInput, AnthropicBashOutput>(options, {
     id: 'anthropic.bash_20250124',
     inputSchema,
     run: (made, input, call) => runCall(made, input, call, readings),
   });
+  const readings = new Readings(options, ADVICE);
   return {
     ...tool,
     toModelOutput: ({ output }) =>

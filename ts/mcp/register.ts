@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { BashToolOptions } from 'agent-bash/ai';
+import { checkIsObject } from '../ai/options-object.ts';
 import { analyzeTool } from './analyze.ts';
 import { bashTool } from './bash.ts';
 import { addTool, type McpServer } from './server.ts';
@@ -20,6 +21,7 @@ import { tasksTool } from './tasks.ts';
  * Throws `ERR_BASH_INVALID_ARG` for options that `createBashTool` refuses, and what the server throws where it has a tool of such a name.
  */
 export function registerBashTools(server: McpServer, options: BashToolOptions = {}): void {
+  checkIsObject(options);
   const { cwd } = options;
   const folder = cwd === undefined || typeof cwd === 'string' ? resolve(cwd ?? '.') : cwd;
   for (const tool of [bashTool(options, folder), tasksTool(options), analyzeTool(options, folder)]) {

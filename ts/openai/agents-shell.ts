@@ -11,7 +11,8 @@ import type { AgentsShell, ShellOutput } from './types.ts';
  */
 export function agentsShell(options: BashToolOptions = {}): AgentsShell {
   // Nobody looks at what is there before the end.
-  const made = checkedOptions({ ...options, updateIntervalMs: 0 });
+  const { options: checked, folder } = checkedOptions(options);
+  const made = { options: { ...checked, updateIntervalMs: 0 }, folder };
   return {
     async run(action) {
       let last: ShellOutput = { output: [] };

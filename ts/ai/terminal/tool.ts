@@ -5,6 +5,7 @@ import { withSession } from '../in-session.ts';
 import { intercept, interceptRules } from '../intercept.ts';
 import { approvedNotes, approvedOptions, judge } from '../judge.ts';
 import { nothingRan } from '../nothing-ran.ts';
+import { checkIsObject } from '../options-object.ts';
 import { takeRefusal } from '../refused.ts';
 import { contextSchema } from '../schema.ts';
 import { contextOf, keepOptions, type Made, optionsFor } from '../tool-options.ts';
@@ -48,6 +49,7 @@ const LONGEST_WAIT_MS = 300_000;
  * Throws `ERR_BASH_INVALID_ARG` for an interceptor with a pattern that is none, and for a session that is none.
  */
 export function createTerminalTool(options: BashToolOptions = {}): TerminalTool {
+  checkIsObject(options);
   const made: Made = { options, folder: toolFolder(options.cwd) };
   interceptRules(options);
   const terminals = new Terminals();
