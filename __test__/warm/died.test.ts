@@ -97,25 +97,25 @@ describe('a stopped one', () => {
   });
 });
 
-describe('a command that acts before its shim has heard that it began', () => {
-  const idleTest = testNeeding('taskset and chrt', hasProgram('taskset') && hasProgram('chrt'), 'linux');
-  /** A host that tells its shim late: all are on one processor, and it runs only when none of them does. */
-  const held = (source: string) =>
-    host(
-      `import { execFileSync } from 'node:child_process';
-       import { warmShells, warmUp } from 'agent-bash';
-       const going = setInterval(() => {}, 1_000);
-       await bash('true');
-       await warmUp();
-       execFileSync('chrt', ['--all-tasks', '--idle', '--pid', '0', String(process.pid)]);
-       const told = new Promise((resolve) => process.once('SIGUSR2', resolve));
-       console.log(warmShells().waiting);
-       await told;
-       ${source}
-       clearInterval(going);`,
-      { before: 'taskset --cpu-list --pid "$(taskset --cpu-list --pid $$ | grep -oE "[0-9]+$")" $$ >/dev/null' },
-    );
+const idleTest = testNeeding('taskset and chrt', hasProgram('taskset') && hasProgram('chrt'), 'linux');
+/** A host that tells its shim late: all are on one processor, and it runs only when none of them does. */
+const held = (source: string) =>
+  host(
+    `import { execFileSync } from 'node:child_process';
+     import { warmShells, warmUp } from 'agent-bash';
+     const going = setInterval(() => {}, 1_000);
+     await bash('true');
+     await warmUp();
+     execFileSync('chrt', ['--all-tasks', '--idle', '--pid', '0', String(process.pid)]);
+     const told = new Promise((resolve) => process.once('SIGUSR2', resolve));
+     console.log(warmShells().waiting);
+     await told;
+     ${source}
+     clearInterval(going);`,
+    { before: 'taskset --cpu-list --pid "$(taskset --cpu-list --pid $$ | grep -oE "[0-9]+$")" $$ >/dev/null' },
+  );
 
+describe('a command that acts before its shim has heard that it began', () => {
   idleTest('Linux: it kills the host: nothing is left of it', async () => {
     for (let n = 0; n < 5; n++) {
       const seconds = mark();
@@ -143,6 +143,25 @@ describe('a command that acts before its shim has heard that it began', () => {
     one.process.kill('SIGUSR2');
     await one.says(/used 10/);
     expect(one.stdout().match(/timed-out 124\n/g)).toHaveLength(10);
+  });
+});
+
+describe('a supervisor that was killed, and nobody has noticed', () => {
+  idleTest('Linux: a command for which no shell waits runs all the same', async () => {
+    const one = held(`
+      for (let n = 0; n < 10; n++) {
+        const { stdout } = await bash('read -r _ _ _ up _ </proc/$PPID/stat; [[ $(</proc/$up/comm) = agent-bash* ]] && echo $up');
+        await warmUp();
+        // That of before may still be the last one.
+        if (stdout) process.kill(Number(stdout), 'SIGKILL');
+        const { status, exitCode, notes } = await bash('exit 2', { env: { OTHER: String(n) } });
+        console.log(status, exitCode, notes.length);
+      }
+      console.log('done');`);
+    await one.says(/1/);
+    one.process.kill('SIGUSR2');
+    await one.says(/done/);
+    expect(one.stdout().match(/exited 2 0\n/g)).toHaveLength(10);
   });
 });
 

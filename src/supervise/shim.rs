@@ -25,8 +25,8 @@ use crate::background::{Log, Order, Store, Task, now_ms};
 use crate::plan::Plan;
 use crate::sys::{self, ChildEvents, End, LaunchError, LaunchStep, Usage};
 
-/// For the addon to notice that the supervisor is gone.
-const LATE: Duration = Duration::from_millis(50);
+/// For the addon to notice that the supervisor is gone; it lets go of this shim then.
+const LATE: Duration = Duration::from_secs(1);
 /// What is read at once of output that nobody wants any more.
 const DROPPED: usize = 64 * 1024;
 
@@ -175,7 +175,8 @@ impl Shim {
                 self.arrived();
             }
         }
-        // The supervisor is gone, and the addon may not know it yet: a shell that waits can just have been given its command.
+        // The supervisor is gone, and the addon may not know it yet: a shell that waits can just have been given its command. Who
+        // listens for the word of that has to run a plan, too: what was read here is not sent again.
         let until = Instant::now() + LATE;
         while self.waiting.as_ref().is_some_and(|waiting| waiting.ready().is_none())
             && self.socket.is_some()
@@ -183,7 +184,7 @@ impl Shim {
         {
             if self.wait(Some(until))?.socket
                 && let Read::Frame(frame) = self.read()
-                && frame.kind == protocol::GIVEN
+                && matches!(frame.kind, protocol::GIVEN | protocol::RUN)
             {
                 return Ok(Some(frame));
             }

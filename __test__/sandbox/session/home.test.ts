@@ -126,8 +126,9 @@ test.each(['SIGKILL', 'SIGTERM', 'SIGABRT'])('the home goes with a host that %s 
 test('a home that a host left, killed with its helpers, is removed by the next one, an hour later', async () => {
   const tmpdir = await temporaryFolder();
   const use = `console.log((await createLocalSandboxSession().run({ command: 'echo "\${HOME##*/}"' })).stdout);`;
-  const left = (await runHost(tmpdir, use)).trim();
-  const another = `${left.replace(/\d+-[^-]*$/, '')}${process.pid}-alive0`;
+  const home = (await runHost(tmpdir, use)).trim();
+  const left = home.replace(/[^-]*$/, 'left00');
+  const another = home.replace(/\d+-[^-]*$/, `${process.pid}-alive0`);
   for (const name of [left, another]) {
     mkdirSync(join(tmpdir, name));
     writeFileSync(join(tmpdir, name, 'file'), '');
