@@ -30,7 +30,7 @@ it.each([
   ['createTerminalTool', entry.createTerminalTool],
   ['createToolApproval', entry.createToolApproval],
 ])('%s takes an object and nothing else: a list of rules would allow all', (_, make) => {
-  for (const options of [null, '/work', 5, ['npm publish:*']]) {
+  for (const options of [null, '/work', 5, 5n, Symbol('x'), ['npm publish:*']]) {
     expect(() => make(options as never)).toThrow(expect.objectContaining({ code: 'ERR_BASH_INVALID_ARG' }));
   }
 });
