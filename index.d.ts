@@ -1,19 +1,19 @@
 // Written by `npm run build:ts` from ts/index.ts: do not edit.
 
 //#region native.d.cts
-/** A look at a task. */
+/** One check of a task. */
 interface BackgroundCheck {
-  /** As it was at that time. */
+  /** The task at that time. */
   task: BackgroundTask;
-  /** What is new in its log since the last look, cut like a result; without the closing line. */
+  /** The output that is new in its log since the last check, cut like a result, without the closing line. */
   output: string;
-  /** Lines of that before the cut, an unfinished last one included. */
+  /** Lines of that output before the cut, an unfinished last one included. */
   newLines: number;
-  /** Up to where the log was read: an offset in bytes, for the `cursor` of a later check. */
+  /** The position up to which the log was read: an offset in bytes, for the `cursor` of a later check. */
   cursor: number;
   /** How it was cut, or `null`. */
   truncation: Truncation | null;
-  /** Whether the pattern or the port was there that was waited for. */
+  /** Whether the awaited pattern or port appeared. */
   matched: boolean;
 }
 /** A command that goes on in the background. */
@@ -21,75 +21,45 @@ interface BackgroundTask {
   /** Names the task in its registry. */
   id: string;
   /**
-   * Process id of its shell; of an adopted one that of its eldest process. 0 only of one that was lost before anybody
-   * knew it.
+   * Process id of its shell, or of its eldest process if it was adopted. 0 only if it was lost before its pid was
+   * known.
    */
   pid: number;
   /** The process group of that process. */
   pgid: number;
-  /** As it was given; of an adopted one the command line of its eldest process. */
+  /** The command as the caller gave it, or the command line of the eldest process of an adopted one. */
   command: string;
-  /** The folder it was started in, absolute. */
+  /** The directory it was started in, absolute. */
   cwd: string;
-  /** Its log, absolute: all it wrote as sanitized text, and at the end one line that says how it ended. */
+  /** Its log, absolute: all its output as sanitized text, and at the end one line that says how it ended. */
   logPath: string;
   /** Unix time in ms. */
   startedAt: number;
   /**
-   * `'exited'` by itself; `'killed'` by `kill`, a signal or a limit; `'lost'` when nobody saw its end: the machine was
-   * restarted, or its helper process was killed.
+   * `'exited'` by itself, `'killed'` by `kill`, a signal or a limit, `'lost'` if its end was not observed, because
+   * the machine was restarted or its helper process was killed.
    */
   state: 'running' | 'exited' | 'killed' | 'lost';
-  /** As in a `BashResult`; `null` while it runs and when it was lost. */
+  /** As in a `BashResult`. `null` while it runs and after it was lost. */
   exitCode: number | null;
-  /** What ended it, or the strongest that was sent to end it (`'SIGTERM'`); `null` when it ended by itself. */
+  /** The signal that ended it, or the strongest that was sent (`'SIGTERM'`). `null` if it exited by itself. */
   signal: string | null;
   /** Unix time in ms; `null` while it runs. */
   endedAt: number | null;
 }
-/** A command waits for input that only somebody outside of it can give. */
+/** A command is blocked on input that only a person or another program can give. */
 interface BashPrompt {
-  /** The process that waits: the deepest one, not the shell above it. That shell where only its last line tells. */
+  /** The blocked process: the deepest one, not the shell above it. The shell if only its last line shows the prompt. */
   pid: number;
   /** Its command line, at most about 100 characters, without control characters. */
   command: string;
-  /** The line that the command has written and not ended, at most its last 200 characters, without control characters: «Password: ». `''` when there is none. */
+  /**
+   * The unfinished line that the command has written, at most its last 200 characters, without control characters:
+   * `Password: `. `''` if there is none.
+   */
   text: string;
 }
-/** How a command ended and what it wrote: plain own-property data, whole after `structuredClone` and a JSON round trip. */
-interface BashResult {
-  /** What is kept of standard output as sanitized text, with its notice; with `merge` of both streams. */
-  stdout: string;
-  /** What is kept of standard error; empty with `merge`. */
-  stderr: string;
-  /** 0…255; 128+n after signal n; 124 after the time limit; 130 after an abort; `null` only when `'backgrounded'`. */
-  exitCode: number | null;
-  /** How it ended. */
-  status: 'exited' | 'signaled' | 'timed-out' | 'aborted' | 'backgrounded';
-  /** What really ended the shell (`'SIGKILL'`), or `null` when it ended with an exit code; after a time limit too. */
-  signal: string | null;
-  /** Process id of the shell, also its process group id; 0 if nothing was started. */
-  pid: number;
-  /** From the start of the shell to its end, in ms. */
-  durationMs: number;
-  /** The limit that held, in ms, counted from the start of the process. */
-  timeoutMs: number | null;
-  /** How each stream was cut. */
-  truncation: BashTruncation;
-  /** The task that it is, when `'backgrounded'`; else `null`. */
-  background: BackgroundTask | null;
-  /**
-   * Processes that the command left running after the shell ended. They are not ended. With a registry those that
-   * still hold the command's pipes become one task, whose log has the rest of their output; without one their later
-   * writes go nowhere and hurt nobody.
-   */
-  survivors: Array<Survivor>;
-  /** What the command's processes used; those that it left running, up to the end of the shell. */
-  usage: BashUsage;
-  /** One fact a line that the caller or the model should know. */
-  notes: Array<string>;
-}
-/** A running command as it looks now. */
+/** The current state of a running command. */
 interface BashSnapshot {
   /** Process id of the shell, also its process group id. */
   pid: number;
@@ -97,10 +67,10 @@ interface BashSnapshot {
   stdout: string;
   /** The same of standard error; empty with `merge`. */
   stderr: string;
-  /** Since the start of the process, in ms. */
+  /** Time since the start of the process, in ms. */
   durationMs: number;
 }
-/** How each stream was cut; `null` where the text is the whole stream. */
+/** How each stream was cut, or `null` if its text is the whole stream. */
 interface BashTruncation {
   /** Of standard output. */
   stdout: Truncation | null;
@@ -118,7 +88,7 @@ interface BashUsage {
 }
 /** A piece of live output. */
 interface OutputChunk {
-  /** Where it was written; with `merge` always `'stdout'`. */
+  /** The stream. With `merge` always `'stdout'`. */
   stream: 'stdout' | 'stderr';
   /** Sanitized text, at most 64 KiB of UTF-8, never cut inside a character. */
   text: string;
@@ -129,7 +99,10 @@ interface Survivor {
   pid: number;
   /** Its command line, at most 200 characters. */
   command: string;
-  /** The task that it belongs to from now on, or `null`: it let go of the command's pipes, or there is no registry. */
+  /**
+   * The task that it belongs to from now on, or `null` if it no longer holds the command's pipes or there is no
+   * registry.
+   */
   taskId: string | null;
 }
 /** A place on the screen, from 0. */
@@ -139,34 +112,37 @@ interface TerminalCursor {
   /** From the left, in cells. */
   col: number;
 }
-/** What a program has asked of those who type for it. */
+/** The keyboard modes that the program has set. */
 interface TerminalModes {
-  /** Arrows are to be sent in their other form: `ESC O A` in place of `ESC [ A` (DECCKM). */
+  /** Arrow keys use their other form: `ESC O A` in place of `ESC [ A` (DECCKM). */
   applicationCursor: boolean;
-  /** What is pasted is to stand between `ESC [ 200 ~` and `ESC [ 201 ~`. */
+  /** Pasted text is enclosed in `ESC [ 200 ~` and `ESC [ 201 ~`. */
   bracketedPaste: boolean;
 }
-/** What a person would see of a terminal. */
+/** The screen as a person sees it. */
 interface TerminalScreen {
-  /** One text a row, without blanks at its end: as many as the terminal has rows. A character of two cells stands once. */
+  /** One text per row of the terminal, without trailing blanks. A wide character occurs once. */
   lines: Array<string>;
-  /** Where the next character would go. */
+  /** The position of the next character. */
   cursor: TerminalCursor;
-  /** As the program has set it, `''` while it has not; at most 4 KiB. */
+  /** The title that the program has set, at most 4 KiB, or `''`. */
   title: string;
-  /** The program draws the whole screen, as an editor or a pager does: what was there before comes back at its end. */
+  /**
+   * Whether the program draws the whole screen, as an editor or a pager does. The previous content returns at its
+   * end.
+   */
   alternate: boolean;
 }
-/** What a wait has come to. */
+/** The result of a wait. */
 interface TerminalWaited {
-  /** What came first. */
+  /** The event that came first. */
   reason: 'exit' | 'idle' | 'pattern' | 'timeout';
   /** As in `BashResult`; `null` while the program runs. */
   exitCode: number | null;
 }
-/** How a stream was cut. Figures are of the sanitized stream and leave the notice out. */
+/** How a stream was cut. The figures are of the sanitized stream without the notice. */
 interface Truncation {
-  /** What was kept. */
+  /** The policy: which part was kept. */
   keep: 'tail' | 'head' | 'ends';
   /** The limit that was hit first. */
   by: 'lines' | 'bytes' | 'chars';
@@ -182,620 +158,1176 @@ interface Truncation {
   firstLine: number;
   /** Last line shown, 1-based. */
   lastLine: number;
-  /** The first (tail) or last (head) line shown is cut. */
+  /** Whether the first (tail) or last (head) shown line is cut. */
   partialLine: boolean;
-  /** The whole sanitized stream, when it was written out; `null` when it was not. */
+  /** The file with the whole sanitized stream, or `null` if it was not written. */
   path: string | null;
   /** The id that `spill.allocate` gave, or `null`. */
   artifactId: string | null;
-  /** Why the file is incomplete or missing, at most 80 bytes, or `null`. */
+  /** The reason why the file is incomplete or missing, at most 80 bytes, or `null`. */
   spillError: string | null;
-  /** The words that were added to the text. */
+  /** The notice that was added to the text. */
   notice: string;
 }
-/** Shells of this process that wait for a command, and what became of others. Counts are of all its threads. */
+/** The numbers of this process's warm shells, over all its threads. */
 interface WarmShells {
-  /** They wait now. */
+  /** Shells that are warm now. */
   waiting: number;
-  /** Commands that were given to a waiting shell, so far. */
+  /** Commands that ran in a warm shell so far. */
   used: number;
   /**
-   * Of the shells that waited, those that could not be used after all: ended meanwhile, or their folder was another one
-   * by then. The command started cold.
+   * Warm shells that could not be used, because they had exited or their directory had been replaced. Their command
+   * started cold.
    */
   stale: number;
 }
 //#endregion
-//#region ts/analysis.d.ts
-/** What is to become of a command, from the mildest to the strictest: it runs; it runs, with a note; a person is asked; it does not run. */
+//#region ts/result.d.ts
+/** The fields that every result has. */
+interface BashRun {
+  /** Standard output as sanitized text, cut to its limits with a notice; with `merge` both streams. */
+  stdout: string;
+  /** Standard error, likewise; `''` with `merge`. */
+  stderr: string;
+  /**
+   * The signal that really ended the shell (`'SIGKILL'`; `'SIG35'` for one without a name), after a time limit too.
+   * `null` if the shell ended with an exit code.
+   */
+  signal: string | null;
+  /** Process id of the shell, also its process group id; 0 if nothing was started. */
+  pid: number;
+  /** From the start of the shell to its end, in ms. */
+  durationMs: number;
+  /** The time limit that applied, in ms, counted from the start of the process; `null` if there was none. */
+  timeoutMs: number | null;
+  /** How each stream was cut. */
+  truncation: BashTruncation;
+  /**
+   * Processes that the command left running after its shell ended. They go on. With a registry, those that still hold
+   * the command's pipes become one task, whose log has the rest of their output. Without one their later writes go
+   * nowhere.
+   */
+  survivors: Survivor[];
+  /** The resources that its processes used. Those that it left running count up to the end of the shell. */
+  usage: BashUsage;
+  /** Facts for the caller or the model, one per line. */
+  notes: string[];
+}
+/** The result of a command that has ended. */
+interface BashEnded extends BashRun {
+  /**
+   * How the command ended: by itself, by a signal, at its time limit, or because its `signal` was aborted.
+   */
+  status: 'exited' | 'signaled' | 'timed-out' | 'aborted';
+  /** 0 … 255; 128 + n after signal n, 124 after the time limit, 130 after an abort. */
+  exitCode: number;
+  /** `null`: the command is not a task. */
+  background: null;
+}
+/** The result of a command that goes on as a task, with its output so far. */
+interface BashBackgrounded extends BashRun {
+  /** The command started in the background, or moved there at its limit. */
+  status: 'backgrounded';
+  /** `null`: the command has not ended. */
+  exitCode: null;
+  /** The task that the command is from now on. */
+  background: BackgroundTask;
+}
+/**
+ * The end and the output of a command, a union on `status`. Plain own-property data: `structuredClone` and a JSON
+ * round trip keep it whole.
+ */
+type BashResult = BashEnded | BashBackgrounded;
+//#endregion
+//#region ts/safety/analysis.d.ts
+/**
+ * The treatment of a command, from the mildest to the strictest: it runs, it runs with a note, a person is asked, it
+ * does not run.
+ */
 type Verdict = 'allow' | 'warn' | 'ask' | 'deny';
 /**
- * How a program runs another command: the words after its options are the command (`'exec-rest'`: sudo, env, nice), a word of it is a
- * script (`'shell-string'`: bash -c, eval), a script comes on its standard input (`'stdin-script'`: bash, ssh), or its words begin
- * a command that is run for each item (`'per-item'`: xargs, parallel).
+ * How a program runs another command. `'exec-rest'`: the words after its options are the command (sudo, env, nice).
+ * `'shell-string'`: one word is a script (bash -c, eval). `'stdin-script'`: a script comes on its standard input (bash,
+ * ssh). `'per-item'`: its words begin a command that runs once for each item (xargs, parallel).
  */
 type WrapperKind = 'exec-rest' | 'shell-string' | 'stdin-script' | 'per-item';
-/** What a command would do, as far as its text, its folder and its environment tell. Plain data. */
+/** The effect of a command, as far as its text, its directory and its environment tell. Plain data. */
 interface Analysis {
-  /** As it was given. */
+  /** The command as it was given. */
   command: string;
-  /** The folder that it starts in, absolute. */
+  /** The directory in which it starts, absolute. */
   cwd: string;
-  /** The strictest of its findings; `'allow'` without any. */
+  /** The level of the strictest finding; `'allow'` without one. */
   verdict: Verdict;
-  /** Whether all of it could be judged. What cannot be (a NUL, a syntax error, a limit of the engine) has a finding `incomplete`. */
+  /**
+   * Whether all of the command could be judged. A NUL, a syntax error or a limit of the engine has a finding
+   * `incomplete`.
+   */
   complete: boolean;
-  /** Whether all of it only reads. A program named by its path is not taken for the one it is called, and git may run code on a read: both are `'unknown'`. */
+  /**
+   * Whether the command only reads. It is `'unknown'` for a program named by its path, which may be another one, and
+   * for git, which may run code on a read.
+   */
   readOnly: 'yes' | 'no' | 'unknown';
-  /** What was found, the strictest first. */
+  /** The findings, the strictest first. */
   findings: Finding[];
-  /** Every simple command in it, at whatever depth, in the order of the text. */
+  /** Every simple command, at any depth, in the order of the text. */
   commands: CommandUnit[];
 }
-/** Why a command is not simply run. */
+/** A reason why a command does not simply run. */
 interface Finding {
   /** The rule, in kebab-case; see `safetyRules()`. */
   ruleId: string;
-  /** What it comes to. */
+  /** The level of the finding. */
   level: Verdict;
-  /** `'exact'`: the command does it if it runs at all. `'partial'`: if a guess is right. `'opaque'`: what would be run cannot be seen. Only an exact finding denies. */
+  /**
+   * `'exact'`: the command does it if it runs at all. `'partial'`: it does if a guess is right. `'opaque'`: the code
+   * that would run cannot be seen. Only an exact finding denies.
+   */
   confidence: 'exact' | 'partial' | 'opaque';
-  /** Where in the command: half-open, in UTF-16 units. Of code inside a word (`bash -c '…'`) it is that word. */
+  /** The place in the command: half-open, in UTF-16 units. For code inside a word (`bash -c '…'`) the whole word. */
   span: [number, number];
-  /** The words of the simple command that it is about, after expansion. */
+  /** The words of the simple command, after expansion. */
   argv: string[];
-  /** How that command is reached; see `CommandUnit.via`. */
+  /** The way to that command; see `CommandUnit.via`. */
   via: string[];
-  /** What is wrong and what to do instead, one sentence. */
+  /** One sentence that names the problem and a remedy. */
   message: string;
-  /** A command to use instead, which the engine lets through; empty where there is none. */
+  /** A command to use instead, which the engine lets through; `''` if there is none. */
   suggestion: string;
 }
 /** One simple command. */
 interface CommandUnit {
-  /** The name of the program without its folder; `null` when it is not known or there is none (only assignments or redirects). */
+  /**
+   * The name of the program without its directory; `null` if it is not known, or if there are only assignments or
+   * redirects.
+   */
   name: string | null;
-  /** The head as it is written, or `null` in the same cases. */
+  /** The program as it is written; `null` in the same cases. */
   path: string | null;
-  /** Its words, the head first, without the wrappers in front. */
+  /** Its words, the program first, without the wrappers before it. */
   argv: Word[];
-  /** The words of wrappers that stand in front of it in the same command: `sudo`, `-u`, `root`. */
+  /** The words of wrappers before it in the same command: `sudo`, `-u`, `root`. */
   prefix: string[];
-  /** `NAME=value` in front of it. */
+  /** `NAME=value` before it. */
   assignments: string[];
-  /** Its redirects, those of a group around it included. */
+  /** Its redirects, including those of a group around it. */
   redirects: CommandRedirect[];
-  /** The folder that it runs in, absolute, after each `cd` before it; `null` when it is not known. */
+  /** The directory in which it runs, absolute, after each `cd` before it; `null` if it is not known. */
   cwd: string | null;
-  /** The chain of nesting that it came through, the outermost first: `sudo`, `bash -c`, `heredoc`, `xargs` …. Empty for a command that stands in the text itself. */
+  /**
+   * The chain of nesting around it, the outermost first: `sudo`, `bash -c`, `heredoc`, `xargs` …. Empty for a command
+   * of the text itself.
+   */
   via: string[];
-  /** Where in the command, as in a `Finding`. */
+  /** The place in the command, as in a `Finding`. */
   span: [number, number];
-  /** As it is written. */
+  /** The command as it is written. */
   source: string;
-  /** It only runs other commands, all of which are listed: `bash -c '…'`, a function of the script. */
+  /** Whether it only runs other commands, all of which are listed: `bash -c '…'`, a function of the script. */
   wrapper: boolean;
 }
 /** One redirect. */
 interface CommandRedirect {
-  /** As it is written: `>`, `>>`, `<`, `<<`, `<<<`, `&>` …. */
+  /** The operator: `>`, `>>`, `<`, `<<`, `<<<`, `&>` …. */
   op: string;
-  /** The descriptor, where one is written, else `null`. */
+  /** The descriptor before the operator; `null` without one. */
   fd: number | null;
   /** The file, descriptor, here-string or delimiter. */
   target: Word;
-  /** The file, absolute; `null` when it is not known or none. */
+  /** The file, absolute; `null` if it is not known or there is none. */
   path: string | null;
 }
 /** A word after its expansion. */
 interface Word {
-  /** Its text; where it is not known, as it is written. */
+  /** The text; as it is written if it is not known. */
   text: string;
-  /** Whether `text` is what the program gets. */
+  /** Whether the program gets exactly `text`. */
   known: boolean;
 }
-/** What `decide` comes to. */
+/** The answer of `decide`. */
 interface Decision {
-  /** Whether the command may run, is to be asked about, or may not. */
+  /** Whether the command may run, a person is asked, or it may not run. */
   verdict: 'allow' | 'ask' | 'deny';
-  /** What no allow rule matches: the text of each command, and `write:PATH` for each file that is written. Empty without an `allow` list. */
+  /**
+   * The parts that no allow rule matches: the text of each command, and `write:PATH` for each file that is written.
+   * Empty without an `allow` list.
+   */
   unmatched: string[];
-  /** Allow rules for what is unmatched, which would allow this command and others like it. Never for wrappers, interpreters, or what stands in a heredoc; none where the analysis itself asks. */
+  /**
+   * Allow rules for the unmatched parts, which would allow this command and similar ones. Wrappers,
+   * interpreters and the text of a heredoc get no rule, and neither does a command about which the analysis itself
+   * asks.
+   */
   suggestRules: string[];
 }
 /** One rule of the engine. */
 interface SafetyRule {
-  /** In kebab-case, stable. */
+  /** The id in kebab-case, which stays the same. */
   id: string;
-  /** What a finding of it comes to, unless `SafetyOptions.rules` says otherwise. */
+  /** The level of its findings, unless `SafetyOptions.rules` sets another. */
   level: Verdict;
-  /** What it stops, and why: one or two sentences. */
+  /** One or two sentences on the commands that it stops, and why. */
   doc: string;
-  /** Commands that it finds something in. */
+  /** Commands with a finding of this rule. */
   matches: string[];
-  /** Commands that look alike, in which it finds nothing. */
+  /** Similar commands without one. */
   passes: string[];
 }
 //#endregion
-//#region ts/registry.d.ts
+//#region ts/observe/channels.d.ts
+/** The kind of a run: a command of `bash()`, of a session or in a terminal, or a task in the background. */
+type ObservedKind = 'command' | 'session' | 'terminal' | 'task';
+/** The fields that all events of one run share. */
+interface Observed {
+  /** Names the run in this process; of a task its id. */
+  id: string;
+  /** The kind of the run. */
+  kind: ObservedKind;
+  /** Process id of its shell. */
+  pid: number;
+}
+/** `agent-bash:start`: a run has started. */
+interface ObservedStart extends Observed {
+  /** The command as it was given, without the prefix. */
+  command: string;
+  /** Its positional parameters, as in `args`; of a task always empty. */
+  args: string[];
+  /** The directory in which it runs, absolute. */
+  cwd: string;
+}
+/** `agent-bash:output`: a run has written. */
+interface ObservedOutput extends Observed {
+  /** Always standard output for a terminal and a task. */
+  stream: 'stdout' | 'stderr';
+  /** Text that was cleaned by its options, at most 64 KiB. */
+  text: string;
+}
+/** `agent-bash:kill`: the end of a run was requested. */
+interface ObservedKill extends Observed {
+  /**
+   * `'abort'`: its signal was aborted. `'timeout'`: it reached its limit; published at its end. `'kill'`: `kill()` of a
+   * terminal or a registry. `'close'`: its session or registry was closed.
+   */
+  reason: 'abort' | 'timeout' | 'kill' | 'close';
+  /** The one signal that `kill(signal)` of a terminal sends; `null` if the whole tree is ended. */
+  signal: string | null;
+}
+/** `agent-bash:exit`: a run has ended, or goes on as a task. */
+interface ObservedExit extends Observed {
+  /** As in a `BashResult`; of a task its state. */
+  status: 'exited' | 'signaled' | 'timed-out' | 'aborted' | 'backgrounded' | 'killed' | 'lost';
+  /** As in a `BashResult`; `null` with `'backgrounded'` and `'lost'`. */
+  exitCode: number | null;
+  /** The signal that really ended its shell (`'SIGKILL'`), or `null`; of a killed task the strongest that was sent. */
+  signal: string | null;
+  /** From its start to its end, in ms. */
+  durationMs: number;
+  /** The limit that applied, in ms; `null` for a task. */
+  timeoutMs: number | null;
+  /** The task that it is from now on, with `'backgrounded'`; else `null`. */
+  taskId: string | null;
+  /** The resources that its processes used; `null` for a task. */
+  usage: BashUsage | null;
+  /** The processes that it left running; always empty for a task. */
+  survivors: Survivor[];
+  /** Notes as in a `BashResult`; always empty for a task. */
+  notes: string[];
+}
+/** `agent-bash:block`: the safety engine has refused a command, and nothing was started. */
+interface ObservedBlock {
+  /** Names the call in this process. */
+  id: string;
+  /** The kind that the run would have had. */
+  kind: ObservedKind;
+  /** The command as it was given. */
+  command: string;
+  /** The directory in which it would have run, absolute. */
+  cwd: string;
+  /** The message of the error. */
+  message: string;
+  /** The findings of the error. */
+  findings: Finding[];
+}
+//#endregion
+//#region ts/registry/listeners.d.ts
+type ExitListener = (task: BackgroundTask) => unknown;
+type OutputListener = (task: BackgroundTask, text: string) => unknown;
+//#endregion
+//#region ts/registry/types.d.ts
+/** How a `BackgroundRegistry` keeps its tasks. */
+interface BackgroundRegistryOptions {
+  /**
+   * The directory of tasks that outlive this process, made with mode 0700 if it is missing. A relative one is resolved
+   * against `process.cwd()`.
+   *
+   * @default a temporary one, which is removed with `close()` or this process, and the tasks with it
+   * @example new BackgroundRegistry({ dir: '/home/ann/.agent/tasks' });
+   */
+  dir?: string | undefined;
+  /**
+   * The most tasks that may run at once, a whole number of at least 1. At that number a start is refused with
+   * `ERR_BASH_TOO_MANY_TASKS`, and a command that would move to the background at its limit is killed, with a note.
+   *
+   * @default 64
+   * @example new BackgroundRegistry({ maxTasks: 4 });
+   */
+  maxTasks?: number | undefined;
+  /**
+   * The most that a log may hold, in bytes, a whole number of at least 1. Later output is dropped, with a note in the
+   * log, and the task goes on.
+   *
+   * @default 1_073_741_824 (1 GiB)
+   * @example new BackgroundRegistry({ maxLogBytes: 50 * 1024 ** 2 });
+   */
+  maxLogBytes?: number | undefined;
+  /**
+   * How long an ended task and its log are kept, in ms after its end, a whole number of at least 0.
+   *
+   * @default 604_800_000 (7 days)
+   * @example new BackgroundRegistry({ retentionMs: 3_600_000 });
+   */
+  retentionMs?: number | undefined;
+}
+/** Options of `BackgroundRegistry.check`. */
+interface BackgroundCheckOptions {
+  /**
+   * An offset in the log, in bytes, a whole number of at least 0. The registry's own place stays as it is.
+   *
+   * @default the registry's own place, which the check moves
+   * @example await registry.check(task.id, { cursor: 0 });
+   */
+  cursor?: number | undefined;
+}
+/** The events that end `BackgroundRegistry.wait`, beside the end of the task. */
+interface BackgroundWaitOptions {
+  /**
+   * How long to wait, in ms, a whole number of at least 0.
+   *
+   * @default no limit
+   * @example await registry.wait(task.id, { timeoutMs: 10_000 });
+   */
+  timeoutMs?: number | undefined;
+  /**
+   * Text in the unread output of the task, or in its output from now on. A string is the source of a regular
+   * expression; the flags `g` and `y` of a `RegExp` have no meaning. A pattern that the engine does not support is
+   * `ERR_BASH_INVALID_ARG`.
+   *
+   * @default none
+   * @example await registry.wait(task.id, { pattern: /listening on port \d+/ });
+   */
+  pattern?: string | RegExp | undefined;
+  /**
+   * A TCP port of this machine, 1 to 65,535, that accepts a connection.
+   *
+   * @default none
+   * @example await registry.wait(task.id, { port: 3000 });
+   */
+  port?: number | undefined;
+  /**
+   * Ends the wait, which then resolves with the output so far. The task goes on.
+   *
+   * @default none
+   * @example await registry.wait(task.id, { signal: controller.signal });
+   */
+  signal?: AbortSignal | undefined;
+}
+//#endregion
+//#region ts/registry/index.d.ts
 /**
- * Commands that run in the background: starts them, reads what they write, waits for them and ends them.
+ * Commands that run in the background: starts them, reads their output, waits for them and ends them.
  *
- * With `dir`, tasks and their logs outlive this process, and any process that opens the same folder sees and ends them.
- * Without it they end with `close()` or with this process, however that comes about. A running task never keeps Node
- * alive; a call that has not settled does. A task is named by its id or its pid: `ERR_BASH_UNKNOWN_TASK` for one that
- * the registry does not have. After `close()` every call is answered with `ERR_BASH_CLOSED`.
+ * With `dir`, tasks and their logs outlive this process, and any process that opens the same directory lists and ends
+ * them. Without it they end with `close()`, or with this process for any reason. A running task never keeps Node alive,
+ * but a pending call does. A task is named by its id or its pid: a name that the registry does not have is
+ * `ERR_BASH_UNKNOWN_TASK`. After `close()` every call fails with `ERR_BASH_CLOSED`.
  */
 declare class BackgroundRegistry {
   #private;
   /**
-   * Opens the folder, or makes it, and removes what is older than `retentionMs` in it.
+   * Opens the directory, or makes it, and removes tasks that ended more than `retentionMs` ago.
    *
-   * Throws a `BashError`: `ERR_BASH_INVALID_ARG` for options of a wrong type or out of range, or the reason why the
-   * folder cannot be used. It is the only one of the asynchronous calls here that throws.
+   * Throws a `BashError`: `ERR_BASH_INVALID_ARG` for an option that does not exist, has the wrong type or is out of
+   * range, or the reason why the directory cannot be used.
+   *
+   * @example const registry = new BackgroundRegistry({ dir: '/srv/project/.tasks' });
    */
   constructor(options?: BackgroundRegistryOptions);
   /**
-   * Starts a command and resolves once its shell runs. Its limit is 24 h, unless `timeoutMs` is given. `signal` aborts
-   * the start only, which then rejects with `ABORT_ERR`. `mode`, `onTimeout`, `registry`, `onOutput`, `onSnapshot`
-   * and `onPrompt` have no effect here: `on('output')` hears a task. Rejects as `bash()` does, and with `ERR_BASH_TOO_MANY_TASKS` when
-   * `maxTasks` run already.
+   * Starts a command and resolves once its shell runs. The time limit is 24 h, unless `timeoutMs` is given. `signal`
+   * aborts the start only, which then rejects with `ABORT_ERR`. `mode`, `onTimeout`, `registry`, `onOutput`,
+   * `onSnapshot` and `onPrompt` have no effect here: `on('output')` receives the output of a task. Rejects as `bash()`
+   * does, and with `ERR_BASH_TOO_MANY_TASKS` if `maxTasks` run already.
    */
   start(command: string, options?: BashOptions): Promise<BackgroundTask>;
   /**
-   * All tasks as they are now, those of other processes on the same folder too; ended ones until they are older than
+   * Returns all tasks as they are now, those of other processes in the same directory too. Ended tasks stay for
    * `retentionMs`. Throws `ERR_BASH_CLOSED` after `close()`.
    */
   list(): BackgroundTask[];
   /**
-   * What a task has written since the last check or wait of this registry, or from byte `cursor` of its log on, which
-   * leaves the registry's own place as it is.
+   * Resolves with the output of a task since the last check or wait of this registry, or from byte `cursor` of its log
+   * on. A `cursor` leaves the registry's own place as it is.
    */
-  check(task: number | string, options?: {
-    cursor?: number | undefined;
-  }): Promise<BackgroundCheck>;
+  check(task: number | string, options?: BackgroundCheckOptions): Promise<BackgroundCheck>;
   /**
-   * Resolves with what is new when the task has ended, when its unread output matches `pattern`, when `port` accepts a
-   * connection on this machine, after `timeoutMs`, or when `signal` is aborted: whichever is first. `matched` tells
-   * whether it was the pattern or the port. It reads from the registry's own place and moves it.
+   * Resolves with the new output at the first of these events: the task has ended, its unread output matches `pattern`,
+   * `port` accepts a connection on this machine, `timeoutMs` have passed, `signal` is aborted. `matched` is true for
+   * the pattern and the port. The output is read from the registry's own place, which moves on.
    */
   wait(task: number | string, options?: BackgroundWaitOptions): Promise<BackgroundCheck>;
   /**
-   * Ends a task with all it started: SIGTERM, up to its grace, then SIGKILL. Resolves with the rest of its output once
-   * nothing of it is left. One that has ended already is left alone and answered the same way.
+   * Ends a task with all that it started: SIGTERM, its grace, then SIGKILL. Resolves with the rest of its output once
+   * no process of it is left. A task that has ended is left alone, and its state and output are returned. Rejects with
+   * `ERR_BASH_UNSUPPORTED` for a task that runs on another machine or in another container.
    */
   kill(task: number | string): Promise<BackgroundCheck>;
-  /** Ends all tasks that run, at once; rejects, after all were tried, when one could not be ended. */
+  /**
+   * Ends all running tasks at once, except those on other machines and in other containers. Rejects, after all were
+   * tried, if one could not be ended.
+   */
   killAll(): Promise<BackgroundCheck[]>;
   /**
-   * `'exit'`: a task has ended, or is lost. `'output'`: a task has written this text, in order; the next text of a task
-   * comes after what the listeners returned has settled. A listener that throws or rejects disturbs neither the others
-   * nor the process: its first failure is a warning of the process (`process.on('warning')`, code
-   * `AGENT_BASH_LISTENER`), and it goes on being called. The same function counts once. Listeners do not keep Node alive.
+   * `'exit'`: a task has ended, or is lost. `'output'`: a task has written this text, in order. The next text of a task
+   * follows once the promises of its listeners have settled.
+   *
+   * A listener that throws or rejects does not disturb the others or the process. Its first failure is a warning of the
+   * process (`process.on('warning')`, code `AGENT_BASH_LISTENER`), and it is still called. A function counts once.
+   * Listeners do not keep Node alive. Throws `ERR_BASH_INVALID_ARG` for another event or a listener that is not a
+   * function, and `ERR_BASH_CLOSED` after `close()`.
+   *
+   * @example registry.on('exit', ({ pid, state }) => console.log(pid, state));
    */
-  on(event: 'exit', listener: (task: BackgroundTask) => void): void;
-  on(event: 'output', listener: (task: BackgroundTask, text: string) => void): void;
-  /** Takes a listener away; one that is not there is none the worse. */
-  off(event: 'exit' | 'output', listener: (...args: never[]) => void): void;
-  /** What went wrong with files of the folder, a line each: a damaged state file costs only its own task. */
+  on(event: 'exit', listener: ExitListener): this;
+  on(event: 'output', listener: OutputListener): this;
+  /** Removes a listener. Does nothing for one that was never added. */
+  off(event: 'exit', listener: ExitListener): this;
+  off(event: 'output', listener: OutputListener): this;
+  /** Problems with files of the directory, one per line. A damaged state file loses only its own task. */
   get notes(): string[];
   /**
-   * Ends the tasks of a registry without `dir` and removes their files; lets go of those of one with `dir`, which go on.
-   * May be called again, and resolves when that is done.
+   * Ends the tasks of a registry without `dir` and removes their files. Tasks of a registry with `dir` go on. May be
+   * called again, and resolves when all is done.
    */
   close(): Promise<void>;
+  /** The same as `close()`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 /**
- * The registry of the user's own folder, `$XDG_STATE_HOME/agent-bash`, else `~/.local/state/agent-bash`, as `process.env`
- * has it at the call: one for each thread and folder, made at the first call and made again after it was closed. Its
- * tasks outlive this process; `npx agent-bash` shows them. Throws as the constructor does, and `ERR_BASH_UNSUPPORTED`
- * for a user without a home folder.
+ * Returns the registry of the user's own directory, `$XDG_STATE_HOME/agent-bash`, else `~/.local/state/agent-bash`, by
+ * `process.env` at the call. There is one for each thread and directory, made at the first call and again after it was
+ * closed. Its tasks outlive this process, and `npx agent-bash` shows them. Throws as the constructor does, and
+ * `ERR_BASH_UNSUPPORTED` for a user without a home directory.
  */
 declare function defaultRegistry(): BackgroundRegistry;
 //#endregion
-//#region ts/types.d.ts
-/** What a command is run with. Every field may be left out; `undefined` counts as left out. */
-interface BashOptions {
-  /** Positional parameters of the command, `$1` and on. Default none. */
-  args?: string[] | undefined;
-  /** The folder the command starts in; relative ones are resolved against `process.cwd()`, which is the default. It must exist and be a directory. */
-  cwd?: string | undefined;
-  /** Variables laid over what is inherited and over the unattended defaults; `null` (or `undefined`) removes a name. Values never appear in an argument list, a log or an error. */
-  env?: Record<string, string | null | undefined> | undefined;
-  /** What of the caller's `process.env` the command sees. `'safe'` (default): all but secrets; `'all'`, `'none'`, or exactly these names. */
-  inheritEnv?: 'safe' | 'all' | 'none' | string[] | undefined;
-  /** The time limit by kind of work: `'default'` 30 s (120 s when the command then moves to the background), `'slow'` 15 min. `'background'` starts it as a task and resolves at once, status `'backgrounded'`; its limit is 24 h. */
-  mode?: 'default' | 'slow' | 'background' | undefined;
-  /** The time limit in ms, a whole number from 1 to 86,400,000, counted from the start of the process. It overrides the one of `mode`. */
-  timeoutMs?: number | undefined;
-  /** What happens at the limit: `'kill'` ends the whole tree; `'background'` lets it go on as a task, and the promise resolves with the output so far. Default: `'background'` when `registry` is given, else `'kill'`. */
-  onTimeout?: 'kill' | 'background' | undefined;
-  /** From SIGTERM to SIGKILL in ms, when the tree is ended: a whole number from 0 to 15,000, default 2,000. */
-  graceMs?: number | undefined;
-  /** Ends the whole tree when it is aborted; the promise then resolves with status `'aborted'`. One that was aborted before starts nothing, and what goes on in the background is no longer touched by it. */
-  signal?: AbortSignal | undefined;
-  /** What the command reads on its standard input, which is closed at its end; `/dev/null` when left out. */
-  stdin?: string | Uint8Array | undefined;
-  /** One pipe for both streams, in the order of writing, all of it in `stdout`. Default `false`. */
-  merge?: boolean | undefined;
-  /** What is kept of each stream. Default `TRUNCATE.tail`. */
-  truncate?: Truncate | undefined;
-  /** Whether escape sequences and control characters are removed and progress lines collapsed. Default `true`, which is `{ ansi: true, progress: 'collapse' }`. */
-  sanitize?: boolean | SanitizeOptions | undefined;
-  /** Whether a stream that passes its byte or character limit is written out whole to a private file. Default `true`. */
-  spill?: boolean | SpillOptions | undefined;
-  /** Every byte of both streams as sanitized text, in order, in batches of at most 64 KiB; one call at a time, a returned promise is waited for. A throw or rejection takes the listener away and is a note. Not called with mode `'background'`, nor after a move to it: see `BackgroundRegistry.on`. */
-  onOutput?: ((chunk: OutputChunk) => void | Promise<void>) | undefined;
-  /** A live view of the command: called after each `snapshotIntervalMs` in which it was still running and something changed, with the last 8 KiB of each stream, the unfinished line included. One call at a time; a throw or rejection takes the listener away and is a note. */
-  onSnapshot?: ((snapshot: BashSnapshot) => void | Promise<void>) | undefined;
-  /** How often `onSnapshot` may be called, in ms, a whole number from 10 to 60,000. Default 250. */
-  snapshotIntervalMs?: number | undefined;
-  /**
-   * A command waits for somebody: called within 1 s, once for each prompt, with the process that waits for input (of its terminal, or of a pipe or FIFO
-   * that nobody else writes to), its command line, and the line that it has not ended («Password: »), `''` if there is none. Who waits is
-   * seen on Linux alone, and a command that is just slow is none; a line that plainly asks (for a password, for yes or no) is told in any case, with the shell
-   * if nobody else is seen to wait. A throw or rejection takes the listener away and is a note. Not called for what runs
-   * in the background. Default: nobody looks.
-   */
-  onPrompt?: ((prompt: BashPrompt) => void | Promise<void>) | undefined;
-  /** Where tasks live: what is started in or moved to the background, and processes that a command leaves running with its output still open. Default: none, and `defaultRegistry()` for what is to go to the background. */
-  registry?: BackgroundRegistry | undefined;
-  /** How the command is judged before anything starts: `'default'`, by the rules as they are; `'off'`, not at all, for hosts that judge elsewhere; or what differs from the default. A denied command is `ERR_BASH_BLOCKED`. */
-  safety?: 'default' | 'off' | SafetyOptions | undefined;
-  /** The shell: a path, or a name on the PATH. Default: the bash found on the caller's PATH. A missing one is `ERR_BASH_SHELL_NOT_FOUND`. */
-  shell?: string | undefined;
-  /** Words before the command: the shell runs `<prefix> <command>`, with one blank between, and that is what safety judges. It stands before the first line of a command alone. Default none. */
-  prefix?: string | undefined;
-  /** Whether the command has the user's own aliases, functions, options and PATH: `true` reads the rc files of the user, a path that file alone; relative ones are resolved against `process.cwd()`. Read once, for at most 10 s, and again when they change. Where that comes to nothing the command runs without, with a note. Default `false`. */
-  snapshot?: boolean | string | undefined;
-  /** Whether a shell that has started up already and waits may run the command, where no command could tell. Default true; `AGENT_BASH_WARM=0` in the host's environment turns it off. */
-  warm?: boolean | undefined;
-  /** What the command may use beside its time. Default: no limit. One that is broken is named in a note. */
-  limits?: BashLimits | undefined;
-}
-/** How commands are judged, where that differs from the default. Nothing else may be given: a mistyped name would leave things as they are. */
+//#region ts/safety/types.d.ts
+/** How commands are judged, as far as that differs from the default. */
 interface SafetyOptions {
-  /** Rules by their id: turned off, or to another level. An id that there is not is `ERR_BASH_INVALID_ARG`. At `'deny'` only an exact finding denies; a less sure one asks. */
+  /**
+   * Rules by their id: turned off, or set to another level. An id that does not exist is `ERR_BASH_INVALID_ARG`. At
+   * `'deny'` only an exact finding denies; a less certain one asks.
+   *
+   * @default {}
+   * @example await bash('git add -A', { safety: { rules: { 'git-blind-add': 'off' } } });
+   */
   rules?: Record<string, 'off' | 'warn' | 'ask' | 'deny'> | undefined;
-  /** Programs of your own that run other commands, by name: `{ 'with-retries': 'exec-rest' }`. What they run is then judged too. */
+  /**
+   * Programs of your own that run other commands, by name. The commands that they run are judged too.
+   *
+   * @default {}
+   * @example await bash('with-retries rm -rf build', { safety: { wrappers: { 'with-retries': 'exec-rest' } } });
+   */
   wrappers?: Record<string, WrapperKind> | undefined;
-  /** What `bash()` does with a command that a person would be asked about: runs it with a note (`'allow'`, the default), or refuses it like a denied one (`'deny'`), for hosts that nobody watches. */
+  /**
+   * The treatment of a command about which a person would be asked: `'allow'` runs it with a note, `'deny'`
+   * refuses it like a denied one, for hosts without a person.
+   *
+   * @default 'allow'
+   * @example await bash('git clean -fd', { safety: { onAsk: 'deny' } });
+   */
   onAsk?: 'allow' | 'deny' | undefined;
 }
-/** What `analyze` takes into account. */
+/** Options of `analyze`. */
 interface AnalyzeOptions extends SafetyOptions {
-  /** The folder that the command would start in; it need not exist. Relative ones are resolved against `process.cwd()`, which is the default. */
+  /**
+   * The directory in which the command would start. It need not exist. A relative one is resolved against
+   * `process.cwd()`.
+   *
+   * @default process.cwd()
+   * @example analyze('rm -rf build', { cwd: '/home/ann/project' });
+   */
   cwd?: string | undefined;
-  /** All variables that the command would see; `undefined` counts as not set. Default `process.env`. */
+  /**
+   * All variables that the command would see; `undefined` counts as not set.
+   *
+   * @default process.env
+   * @example analyze('rm -rf "$BUILD"', { env: { BUILD: '/tmp/build' } });
+   */
   env?: Record<string, string | undefined> | undefined;
-  /** The home folder of the user. Default: `HOME` of `env`, else the one of the system. */
+  /**
+   * The home directory of the user.
+   *
+   * @default `HOME` of `env`, else the one of the system
+   * @example analyze('rm -rf ~', { home: '/home/ann' });
+   */
   home?: string | undefined;
 }
-/** What a command may use. One left out is none; nothing else may be given. None of them raises what the system allows anyway. */
+/** The rules of `decide`. */
+interface DecideRules {
+  /**
+   * Commands and files that are allowed. With this list, everything that it does not match is asked about.
+   *
+   * @default none: the analysis alone allows
+   * @example decide(analysis, { allow: ['git log:*', 'npm test', 'write:src/**'] });
+   */
+  allow?: string[] | undefined;
+  /**
+   * Commands and files about which a person is asked.
+   *
+   * @default []
+   * @example decide(analysis, { ask: ['git push:*'] });
+   */
+  ask?: string[] | undefined;
+  /**
+   * Commands and files that are refused.
+   *
+   * @default []
+   * @example decide(analysis, { deny: ['terraform destroy:*'] });
+   */
+  deny?: string[] | undefined;
+}
+//#endregion
+//#region ts/types.d.ts
+/**
+ * Options of a command. Every option may be left out, and `undefined` counts as left out. An option that does not
+ * exist is `ERR_BASH_INVALID_ARG`.
+ */
+interface BashOptions {
+  /**
+   * Positional parameters of the command, `$1` and on.
+   *
+   * @default []
+   * @example await bash('printf "%s\n" "$1"', { args: ["it's data"] });
+   */
+  args?: string[] | undefined;
+  /**
+   * The directory in which the command starts. A relative one is resolved against `process.cwd()`. It must exist
+   * (`ERR_BASH_CWD_NOT_FOUND`) and be a directory (`ERR_BASH_CWD_NOT_DIRECTORY`).
+   *
+   * @default process.cwd()
+   * @example await bash('npm test', { cwd: '/home/ann/project' });
+   */
+  cwd?: string | undefined;
+  /**
+   * Variables laid over the inherited ones and over the unattended defaults. `null` or `undefined` removes a name.
+   * Values never appear in an argument list, a log or an error.
+   *
+   * @default {}
+   * @example await bash('make', { env: { CC: 'clang', MAKEFLAGS: null } });
+   */
+  env?: Record<string, string | null | undefined> | undefined;
+  /**
+   * Which variables of `process.env` the command inherits: `'safe'` all but secrets, `'all'`, `'none'`, or exactly
+   * these names.
+   *
+   * @default 'safe'
+   * @example await bash('env', { inheritEnv: ['PATH', 'HOME'] });
+   */
+  inheritEnv?: 'safe' | 'all' | 'none' | string[] | undefined;
+  /**
+   * The time limit by kind of work: `'default'` 30 s (120 s if the command then moves to the background), `'slow'` 15
+   * min. `'background'` starts the command as a task and resolves at once with status `'backgrounded'`; its limit is 24
+   * h.
+   *
+   * @default 'default'
+   * @example await bash('cargo build --release', { mode: 'slow' });
+   */
+  mode?: 'default' | 'slow' | 'background' | undefined;
+  /**
+   * The time limit in ms, a whole number from 1 to 86,400,000, counted from the start of the process. It replaces the
+   * limit of `mode`.
+   *
+   * @default the limit of `mode`
+   * @example await bash('npm ci', { timeoutMs: 300_000 });
+   */
+  timeoutMs?: number | undefined;
+  /**
+   * The longest time without output, in ms, a whole number from 1 to 86,400,000: a command that is silent for that long
+   * is at its time limit, and a note says so. It counts from the start and from each output on either stream. Any byte
+   * is output, also a carriage return or an escape sequence that `sanitize` removes. A task that was started in the
+   * background is ended; a command that has moved there may be silent. It never counts in a terminal.
+   *
+   * @default none
+   * @example await bash('npm ci', { mode: 'slow', idleTimeoutMs: 60_000 });
+   */
+  idleTimeoutMs?: number | undefined;
+  /**
+   * The reaction to the limit, of time or of silence: `'kill'` ends the whole process tree, `'background'` turns the
+   * command into a task, and the promise resolves with the output so far.
+   *
+   * @default 'background' with a `registry`, else 'kill'
+   * @example await bash('npm run dev', { onTimeout: 'background' });
+   */
+  onTimeout?: 'kill' | 'background' | undefined;
+  /**
+   * Time from SIGTERM to SIGKILL, in ms, when the tree is ended: a whole number from 0 to 15,000.
+   *
+   * @default 2_000
+   * @example await bash('./server', { timeoutMs: 5_000, graceMs: 10_000 });
+   */
+  graceMs?: number | undefined;
+  /**
+   * Ends the whole tree when it is aborted. The promise then resolves with status `'aborted'`. A signal that was
+   * aborted before the call starts nothing. A command that has moved to the background no longer listens to it.
+   *
+   * @default none
+   * @example await bash('npm test', { signal: AbortSignal.timeout(60_000) });
+   */
+  signal?: AbortSignal | undefined;
+  /**
+   * The standard input of the command, which is closed at its end. A string is sent as UTF-8.
+   *
+   * @default `/dev/null`
+   * @example await bash('jq .name', { stdin: JSON.stringify({ name: 'ann' }) });
+   */
+  stdin?: string | Uint8Array | undefined;
+  /**
+   * Whether both streams share one pipe, in the order of writing. All output is then in `stdout`.
+   *
+   * @default false
+   * @example await bash('make', { merge: true });
+   */
+  merge?: boolean | undefined;
+  /**
+   * The part of each stream that is kept.
+   *
+   * @default TRUNCATE.tail
+   * @example await bash('npm test', { truncate: { keep: 'tail', maxLines: 200 } });
+   */
+  truncate?: Truncate | undefined;
+  /**
+   * Whether escape sequences and control characters are removed and progress lines collapse. `true` is
+   * `{ ansi: true, progress: 'collapse' }`.
+   *
+   * @default true
+   * @example await bash('ls --color=always', { sanitize: { ansi: false } });
+   */
+  sanitize?: boolean | SanitizeOptions | undefined;
+  /**
+   * Whether a stream that passes its limit in bytes or characters is also written to a private file as a whole.
+   *
+   * @default true
+   * @example await bash('npm test', { spill: { dir: '/var/tmp/agent-output' } });
+   */
+  spill?: boolean | SpillOptions | undefined;
+  /**
+   * Receives every byte of both streams as sanitized text, in order, in batches of at most 64 KiB. One call is in
+   * flight at a time, and a returned promise is waited for. A listener that throws or rejects is removed, and a note
+   * says so. A command in the background does not call it: see `BackgroundRegistry.on`.
+   *
+   * @default none
+   * @example await bash('npm test', { onOutput: ({ text }) => void process.stdout.write(text) });
+   */
+  onOutput?: ((chunk: OutputChunk) => void | Promise<void>) | undefined;
+  /**
+   * Receives a live view of the command: the last 8 KiB of each stream, the unfinished line included, after each
+   * `snapshotIntervalMs` in which something changed. One call is in flight at a time. A listener that throws or rejects
+   * is removed, and a note says so.
+   *
+   * @default none
+   * @example await bash('npm test', { onSnapshot: ({ stdout }) => draw(stdout) });
+   */
+  onSnapshot?: ((snapshot: BashSnapshot) => void | Promise<void>) | undefined;
+  /**
+   * Time between two calls of `onSnapshot`, in ms: a whole number from 10 to 60,000.
+   *
+   * @default 250
+   * @example await bash('npm test', { onSnapshot: draw, snapshotIntervalMs: 1_000 });
+   */
+  snapshotIntervalMs?: number | undefined;
+  /**
+   * Called within 1 s, once for each prompt, when the command waits for input that only a person can give. `prompt.pid`
+   * is the process that waits, of its terminal or of a pipe or FIFO without another writer, and `prompt.text` is the
+   * line that the command has not ended (`Password: `), `''` if there is none.
+   *
+   * Blocked processes are seen on Linux alone, and a command that is only slow is not reported. A line that plainly
+   * asks (for a password, for yes or no) is reported on every system, with the shell as its process if no other is seen
+   * to wait. A listener that throws or rejects is removed, and a note says so. A command in the background does not
+   * call it.
+   *
+   * @default none: processes are not scanned
+   * @example await bash('sudo make install', { onPrompt: ({ text }) => notify(text) });
+   */
+  onPrompt?: ((prompt: BashPrompt) => void | Promise<void>) | undefined;
+  /**
+   * The place of tasks: commands that start in or move to the background, and processes that a command leaves running
+   * with its output still open.
+   *
+   * @default none; tasks without a registry go to `defaultRegistry()`
+   * @example await bash('npm run dev', { registry: new BackgroundRegistry() });
+   */
+  registry?: BackgroundRegistry | undefined;
+  /**
+   * How the command is judged before anything starts: `'default'` by the rules as they are, `'off'` not at all, for
+   * hosts that judge elsewhere, or what differs from the default. A denied command is `ERR_BASH_BLOCKED`.
+   *
+   * @default 'default'
+   * @example await bash('git clean -fd', { safety: { onAsk: 'deny' } });
+   */
+  safety?: 'default' | 'off' | SafetyOptions | undefined;
+  /**
+   * The shell: a path, or a name on the PATH of `process.env`. A missing one is `ERR_BASH_SHELL_NOT_FOUND`.
+   *
+   * @default 'bash'
+   * @example await bash('print -r -- $ZSH_VERSION', { shell: 'zsh' });
+   */
+  shell?: string | undefined;
+  /**
+   * Words before the command. The shell runs `<prefix> <command>`, with one blank between, and that text is judged. The
+   * prefix applies to the first line of a command alone.
+   *
+   * @default none
+   * @example await bash('npm test', { prefix: 'nice -n 10' });
+   */
+  prefix?: string | undefined;
+  /**
+   * Whether the command has the user's own aliases, functions, options and PATH: `true` reads the rc files of the user,
+   * a path that file alone. A relative path is resolved against `process.cwd()`. Files are read once, for at most 10 s,
+   * and again when they change. If that fails, the command runs without them, with a note.
+   *
+   * @default false
+   * @example await bash('ll', { snapshot: true });
+   */
+  snapshot?: boolean | string | undefined;
+  /**
+   * Whether a warm shell, one that has started already, may run the command if no command could tell the difference.
+   * `AGENT_BASH_WARM=0` in the host's environment turns this off.
+   *
+   * @default true
+   * @example await bash('true', { warm: false });
+   */
+  warm?: boolean | undefined;
+  /**
+   * Limits beside the time limit. A note names a limit that was exceeded.
+   *
+   * @default none
+   * @example await bash('npm test', { limits: { memoryBytes: 2 * 1024 ** 3, cpuSeconds: 600 } });
+   */
+  limits?: BashLimits | undefined;
+}
+/** Limits of a command beside its time limit. None of them raises one of the system. */
 interface BashLimits {
-  /** CPU time in seconds that all processes of the command may use together, a number above 0 (0.5 is half a second). Over it the tree is ended: SIGTERM, `graceMs`, SIGKILL. */
+  /**
+   * CPU time in seconds that all processes of the command may use together, a number above 0. Over it the tree is
+   * ended: SIGTERM, `graceMs`, SIGKILL.
+   *
+   * @default none
+   * @example await bash('npm test', { limits: { cpuSeconds: 0.5 } });
+   */
   cpuSeconds?: number | undefined;
-  /** Memory in bytes that all processes of the command may hold together, what they share counted once: a whole number of at least 1. Over it the tree is ended at once by SIGKILL. */
+  /**
+   * Memory in bytes that all processes of the command may hold together, shared memory counted once: a whole number of
+   * at least 1. Over it the tree is ended at once by SIGKILL.
+   *
+   * @default none
+   * @example await bash('npm test', { limits: { memoryBytes: 2 * 1024 ** 3 } });
+   */
   memoryBytes?: number | undefined;
-  /** How many processes the command may have at once, its shell included: a whole number of at least 1. Over it the tree is ended at once by SIGKILL. */
+  /**
+   * How many processes the command may have at once, its shell included: a whole number of at least 1. Over it the tree
+   * is ended at once by SIGKILL.
+   *
+   * @default none
+   * @example await bash('make -j', { limits: { processes: 64 } });
+   */
   processes?: number | undefined;
-  /** How many files each process may have open, standard streams included: a whole number of at least 1. The system refuses one more (EMFILE). */
+  /**
+   * How many files each process may have open, standard streams included: a whole number of at least 1. The system
+   * refuses more (EMFILE).
+   *
+   * @default none
+   * @example await bash('./server', { limits: { openFiles: 256 } });
+   */
   openFiles?: number | undefined;
-  /** How large in bytes a file may become by a write of the command: a whole number of at least 1. The system refuses more (SIGXFSZ, EFBIG). */
+  /**
+   * How large in bytes a file may become by a write of the command: a whole number of at least 1. The system refuses
+   * more (SIGXFSZ, EFBIG).
+   *
+   * @default none
+   * @example await bash('./export', { limits: { fileBytes: 100 * 1024 ** 2 } });
+   */
   fileBytes?: number | undefined;
 }
-/** How a `BackgroundRegistry` keeps its tasks. */
-interface BackgroundRegistryOptions {
-  /** The folder of tasks that outlive this process, made with 0700 if missing; relative ones are resolved against `process.cwd()`. Default: a temporary one, which goes with `close()` or this process, and the tasks with it. */
-  dir?: string | undefined;
-  /** The most tasks that may run at once, default 64. At that number a start is refused with `ERR_BASH_TOO_MANY_TASKS`, and what would move to the background at its limit is killed, with a note. */
-  maxTasks?: number | undefined;
-  /** The most that a log may hold, in bytes, default 1 GiB. What comes after is dropped, with a note in the log; the task goes on. */
-  maxLogBytes?: number | undefined;
-  /** How long an ended task and its log are kept, in ms after its end. Default 7 days. */
-  retentionMs?: number | undefined;
-}
-/** What `BackgroundRegistry.wait` waits for, beside the end of the task. */
-interface BackgroundWaitOptions {
-  /** How long, in ms, a whole number of at least 0. Default: no limit. */
-  timeoutMs?: number | undefined;
-  /** Text that the task writes, or has written and nobody has read yet. A string is the source of a regular expression; of a `RegExp`, `g` and `y` have no meaning. One that the engine cannot do is `ERR_BASH_INVALID_ARG`. */
-  pattern?: string | RegExp | undefined;
-  /** A TCP port of this machine, 1 to 65535, that accepts a connection. */
-  port?: number | undefined;
-  /** Ends the wait, which then resolves with what there is; the task goes on. */
-  signal?: AbortSignal | undefined;
-}
-/** What is kept of a stream: its end, its beginning, or both ends. Limits are whole numbers of at least 1; one left out is none, but at most 16 MiB are kept whatever is asked. `maxChars` counts UTF-16 units. */
+/**
+ * The part of a stream that is kept: its end, its beginning, or both ends. Limits are whole numbers of at least 1. A
+ * limit that is left out does not hold, but at most 16 MiB are kept in any case.
+ */
 type Truncate = {
+  /**
+   * Which part is kept, up to the limit that is reached first: whole lines of
+   * the end, or the beginning, which may end inside a line.
+   *
+   * @example await bash('npm test', { truncate: { keep: 'head', maxLines: 100 } });
+   */
   keep: 'tail' | 'head';
-  maxLines?: number;
-  maxBytes?: number;
-  maxChars?: number;
+  /**
+   * Lines.
+   *
+   * @default no limit
+   * @example await bash('npm test', { truncate: { keep: 'tail', maxLines: 200 } });
+   */
+  maxLines?: number | undefined;
+  /**
+   * Bytes of UTF-8.
+   *
+   * @default no limit but 16 MiB
+   * @example await bash('npm test', { truncate: { keep: 'tail', maxBytes: 20_000 } });
+   */
+  maxBytes?: number | undefined;
+  /**
+   * UTF-16 units, as JavaScript counts characters.
+   *
+   * @default no limit
+   * @example await bash('npm test', { truncate: { keep: 'head', maxChars: 30_000 } });
+   */
+  maxChars?: number | undefined;
 } | {
+  /**
+   * Both ends of a stream that is longer than `maxBytes`. `headBytes` and `tailBytes` together are at most
+   * `maxBytes`.
+   *
+   * @example await bash('npm test', { truncate: TRUNCATE.ends });
+   */
   keep: 'ends';
+  /**
+   * Bytes of UTF-8 up to which a stream stays whole.
+   *
+   * @example await bash('make', { truncate: { keep: 'ends', maxBytes: 65_536, headBytes: 2_048, tailBytes: 8_192 }
+   * });
+   */
   maxBytes: number;
+  /**
+   * Bytes that are kept of the beginning of a longer stream.
+   *
+   * @example await bash('make', { truncate: { keep: 'ends', maxBytes: 65_536, headBytes: 2_048, tailBytes: 8_192 }
+   * });
+   */
   headBytes: number;
+  /**
+   * Bytes that are kept of its end.
+   *
+   * @example await bash('make', { truncate: { keep: 'ends', maxBytes: 65_536, headBytes: 2_048, tailBytes: 8_192 }
+   * });
+   */
   tailBytes: number;
 };
 /** How output is cleaned. */
 interface SanitizeOptions {
-  /** Remove escape sequences. Default `true`. */
+  /**
+   * Whether escape sequences are removed.
+   *
+   * @default true
+   * @example await bash('ls --color=always', { sanitize: { ansi: false } });
+   */
   ansi?: boolean | undefined;
-  /** `'collapse'` (default) shows a progress line as a terminal would in the end; `'keep'` delivers it as it comes. */
+  /**
+   * `'collapse'` shows a progress line as a terminal would in the end, `'keep'` delivers it as it comes.
+   *
+   * @default 'collapse'
+   * @example await bash('curl -O https://example.com/file', { sanitize: { progress: 'keep' } });
+   */
   progress?: 'collapse' | 'keep' | undefined;
 }
 /** Where whole output goes. */
 interface SpillOptions {
-  /** The folder; made with 0700 if missing. Default: a private folder below `TMPDIR`. */
+  /**
+   * The directory of the files, made with mode 0700 if it is missing.
+   *
+   * @default a private directory below `TMPDIR`
+   * @example await bash('npm test', { spill: { dir: '/var/tmp/agent-output' } });
+   */
   dir?: string | undefined;
-  /** The most a file may hold, in bytes; it then keeps its beginning. Default 1 GiB. */
+  /**
+   * The most that a file may hold, in bytes, a whole number of at least 1. A longer one keeps its beginning.
+   *
+   * @default 1_073_741_824 (1 GiB)
+   * @example await bash('npm test', { spill: { maxBytes: 10 * 1024 ** 2 } });
+   */
   maxBytes?: number | undefined;
-  /** Files of ours older than this are removed when a new one is written, in ms. Default 7 days. */
+  /**
+   * Age in ms from which files of this package are removed when a new one is written, a whole number of at least 0.
+   *
+   * @default 604_800_000 (7 days)
+   * @example await bash('npm test', { spill: { retentionMs: 3_600_000 } });
+   */
   retentionMs?: number | undefined;
-  /** A caller's artifact store: called when a stream overflows. `null` or a throw sets `spillError`, and the run goes on. */
+  /**
+   * Gives the place in an artifact store of the host, when a stream overflows. `null` or a throw sets `spillError`, and
+   * the command goes on.
+   *
+   * @default none: a file in `dir`
+   * @example await bash('npm test', { spill: { allocate: (stream) => store.place(`${stream}.log`) } });
+   */
   allocate?: ((stream: 'stdout' | 'stderr') => {
     id: string;
     path: string;
   } | null) | undefined;
 }
 //#endregion
+//#region ts/core/signals.d.ts
+type WithoutPrefix<Name> = Name extends `SIG${infer Rest}` ? Rest : never;
+/** The name of a signal: `'SIGINT'`, or `'INT'` for short. */
+type SignalName = NodeJS.Signals | WithoutPrefix<NodeJS.Signals>;
+//#endregion
 //#region ts/errors.d.ts
 /** The codes of a `BashError`. */
-type BashErrorCode = 'ERR_BASH_INVALID_ARG' | 'ERR_BASH_CWD_NOT_FOUND' | 'ERR_BASH_CWD_NOT_DIRECTORY' | 'ERR_BASH_SHELL_NOT_FOUND' | 'ERR_BASH_SPAWN' | 'ERR_BASH_BLOCKED' | 'ERR_BASH_UNKNOWN_TASK' | 'ERR_BASH_TOO_MANY_TASKS' | 'ERR_BASH_CLOSED' | 'ERR_BASH_UNSUPPORTED' /** Of `BackgroundRegistry.start`, which has no other way to say that its signal was aborted. */ | 'ABORT_ERR';
-/** Nothing could be run, and nothing was started. A command that ran is never an error, whatever its exit code. */
+type BashErrorCode = /** An argument or an option has the wrong type or an impossible value, or does not exist. */'ERR_BASH_INVALID_ARG' /** `cwd` does not exist. */ | 'ERR_BASH_CWD_NOT_FOUND' /** `cwd` is not a directory. */ | 'ERR_BASH_CWD_NOT_DIRECTORY' /** The shell does not exist. */ | 'ERR_BASH_SHELL_NOT_FOUND' /** The system could not start a process; see `errno`. */ | 'ERR_BASH_SPAWN' /** The safety engine refused the command; see `findings`. */ | 'ERR_BASH_BLOCKED' /** The registry has no task of this id or pid. */ | 'ERR_BASH_UNKNOWN_TASK' /** `maxTasks` tasks run already. */ | 'ERR_BASH_TOO_MANY_TASKS' /** The session, the terminal or the registry was closed. */ | 'ERR_BASH_CLOSED' /** This system, or this place, cannot do it. */ | 'ERR_BASH_UNSUPPORTED' /** The signal of `BackgroundRegistry.start` was aborted before the start. */ | 'ABORT_ERR';
+/** Nothing was run. A command that ran is never an error, whatever its exit code. */
 declare class BashError extends Error {
   readonly name = "BashError";
-  /** What was wrong, one of `BashErrorCode`. */
-  readonly code: string;
-  /** The system's error (`'EAGAIN'`), with `ERR_BASH_SPAWN` where there is one. */
+  /** The kind of the error. */
+  readonly code: BashErrorCode;
+  /** The system's error (`'EAGAIN'`), with `ERR_BASH_SPAWN` if the system gave one. */
   readonly errno?: string;
-  /** Why the command was refused, with `ERR_BASH_BLOCKED`. */
+  /** The reasons of a refusal, with `ERR_BASH_BLOCKED`. */
   readonly findings?: Finding[];
-  constructor(code: BashErrorCode | (string & {}), message: string, errno?: string, findings?: Finding[]);
+  constructor(code: BashErrorCode, message: string, errno?: string, findings?: Finding[]);
 }
 //#endregion
-//#region ts/observe/channels.d.ts
-/** What a run is: a command of `bash()`, one of a session, one in a terminal, or a task in the background. */
-type ObservedKind = 'command' | 'session' | 'terminal' | 'task';
-/** What the events of one run share. */
-interface Observed {
-  /** Names the run in this process; of a task its id. */
-  id: string;
-  /** What it is. */
-  kind: ObservedKind;
-  /** Of its shell. */
-  pid: number;
-}
-/** `agent-bash:start`: it runs. */
-interface ObservedStart extends Observed {
-  /** As it was given, without the prefix. */
-  command: string;
-  /** Its positional parameters, as `args` has given them; of a task none are told. */
-  args: string[];
-  /** The folder it runs in, absolute. */
-  cwd: string;
-}
-/** `agent-bash:output`: it has written. */
-interface ObservedOutput extends Observed {
-  /** Of a terminal, and of a task, all is standard output. */
-  stream: 'stdout' | 'stderr';
-  /** Cleaned as its options say, at most 64 KiB. */
-  text: string;
-}
-/** `agent-bash:kill`: its end was asked for. */
-interface ObservedKill extends Observed {
-  /** `'abort'`: its signal was aborted; `'timeout'`: it has reached its limit, told when it has ended; `'kill'`: `kill()` of a terminal or a registry; `'close'`: its session or registry was closed. */
-  reason: 'abort' | 'timeout' | 'kill' | 'close';
-  /** The one signal that `kill(signal)` of a terminal sends; `null` where the whole tree is ended. */
-  signal: string | null;
-}
-/** `agent-bash:exit`: it has ended, or goes on as a task. */
-interface ObservedExit extends Observed {
-  /** As of a `BashResult`; of a task its state. */
-  status: 'exited' | 'signaled' | 'timed-out' | 'aborted' | 'backgrounded' | 'killed' | 'lost';
-  /** As in a `BashResult`; `null` with `'backgrounded'` and `'lost'`. */
-  exitCode: number | null;
-  /** What really ended its shell (`'SIGKILL'`), or `null`; of a task that was killed the strongest that was sent. */
-  signal: string | null;
-  /** From its start to its end, in ms. */
-  durationMs: number;
-  /** The limit that held, in ms; `null` of a task. */
-  timeoutMs: number | null;
-  /** The task that it is from now on, with `'backgrounded'`; else `null`. */
-  taskId: string | null;
-  /** What its processes used; `null` of a task. */
-  usage: BashUsage | null;
-  /** What it has left running; of a task nothing is known. */
-  survivors: Survivor[];
-  /** One fact a line; of a task none. */
-  notes: string[];
-}
-/** `agent-bash:block`: the safety engine has refused it, and nothing was started. */
-interface ObservedBlock {
-  /** Names the call in this process. */
-  id: string;
-  /** What it would have been. */
-  kind: ObservedKind;
-  /** As it was given. */
-  command: string;
-  /** The folder it would have run in, absolute. */
-  cwd: string;
-  /** Why, as the error says it. */
-  message: string;
-  /** Where and what, as of the error. */
-  findings: Finding[];
-}
-//#endregion
-//#region ts/pty-listeners.d.ts
-/** How the program of a terminal has ended: as in `BashResult`. */
+//#region ts/pty/listeners.d.ts
+/** How the program of a terminal has ended, as in `BashResult`. */
 interface PtyEnd {
   /** 0 … 255; 128 + n after signal n, 124 at the time limit, 130 after `kill()`. */
   exitCode: number | null;
-  /** What really ended it (`'SIGKILL'`), or `null`. */
+  /** The signal that really ended it (`'SIGKILL'`), or `null`. */
   signal: string | null;
 }
 type DataListener = (text: string) => unknown;
 type EndListener = (end: PtyEnd) => unknown;
 //#endregion
-//#region ts/pty-options.d.ts
-/** What a `PtySession` is made with. */
+//#region ts/pty/options.d.ts
+/** Options of a `PtySession`. */
 interface PtyOptions extends BashOptions {
-  /** Characters a row: a whole number from 1 to 65,535, default 80. */
+  /**
+   * Characters per row: a whole number from 1 to 65,535.
+   *
+   * @default 80
+   * @example new PtySession({ cols: 120 });
+   */
   cols?: number | undefined;
-  /** Rows: a whole number from 1 to 65,535, default 24. */
+  /**
+   * Rows: a whole number from 1 to 65,535.
+   *
+   * @default 24
+   * @example new PtySession({ rows: 40 });
+   */
   rows?: number | undefined;
 }
-/** What `PtySession.wait` waits for, beside the end of the program. */
+/** The events that end `PtySession.wait`, beside the end of the program. */
 interface PtyWaitOptions {
-  /** How long at most, in ms, a whole number of at least 0. Default: no limit. */
+  /**
+   * How long to wait, in ms, a whole number of at least 0.
+   *
+   * @default no limit
+   * @example await pty.wait({ timeoutMs: 10_000 });
+   */
   timeoutMs?: number | undefined;
-  /** For this long, in ms, nothing was written: a whole number of at least 1, counted from the later of this call and the last output. */
+  /**
+   * Time without output, in ms: a whole number of at least 1, counted from this call or the last output, whichever is
+   * later.
+   *
+   * @default none
+   * @example await pty.wait({ idleMs: 200 });
+   */
   idleMs?: number | undefined;
-  /** Text that the program writes, or has written since the start or the last match. A string is the source of a regular expression; of a `RegExp`, `g` and `y` have no meaning. */
+  /**
+   * Text that the program writes, or has written since the start or the last match. A string is the source of a regular
+   * expression; the flags `g` and `y` of a `RegExp` have no meaning. A pattern that the engine does not support is
+   * `ERR_BASH_INVALID_ARG`.
+   *
+   * @default none
+   * @example await pty.wait({ pattern: />>> $/ });
+   */
   pattern?: string | RegExp | undefined;
 }
 //#endregion
-//#region ts/pty.d.ts
+//#region ts/pty/index.d.ts
 /**
- * A command in a pseudo-terminal of its own: what an editor, a REPL or a menu wants. It sees what a person's terminal would be,
- * a controlling terminal with TERM=xterm-256color and without the defaults for unattended commands; all else is as with `bash()`:
- * safety, environment, limits, and that nothing is left behind. One terminal runs one command.
+ * A command in a pseudo-terminal of its own, for editors, REPLs and menus. The command sees a controlling terminal with
+ * TERM=xterm-256color and without the defaults for unattended commands. Safety, environment, limits and the end of all
+ * its processes are as with `bash()`. One terminal runs one command.
  *
- * It has no time limit unless `timeoutMs` is given. A command does not move to the background: at its limit it is ended, and
- * `registry`, `onTimeout`, `merge` and `warm` make no difference.
+ * There is no time limit unless `timeoutMs` is given. A command does not move to the background: at its limit it is
+ * ended, and `registry`, `onTimeout`, `idleTimeoutMs`, `merge` and `warm` have no effect.
  */
 declare class PtySession {
   #private;
   /**
-   * `cols` and `rows` are whole numbers from 1 to 65,535, default 80 × 24; the screen is kept for at most 1,000 of each. The other
-   * options are those of `bash()`; `stdin` (what a program reads is typed, see `write`), mode and onTimeout `'background'` are refused.
+   * Starts nothing. The screen keeps at most 1,000 rows and columns. The options beside `cols` and `rows` are those of
+   * `bash()`; `stdin` (input is typed, see `write`), and `'background'` as `mode` or `onTimeout`, are refused.
    *
-   * Throws a `BashError`, `ERR_BASH_INVALID_ARG` for options that cannot be. Starts nothing.
+   * Throws a `BashError`, `ERR_BASH_INVALID_ARG`, for invalid options.
+   *
+   * @example const terminal = new PtySession({ cols: 120, rows: 40 });
    */
   constructor(options?: PtyOptions);
   /**
-   * Starts the command, and resolves with the pid of its shell once that runs (0 where `signal` was aborted before: nothing is
-   * started then). Events begin after that. Rejects as `bash()` does, and with `ERR_BASH_UNSUPPORTED` where the system has no
-   * pseudo-terminal to give or `AGENT_BASH_NO_PTY=1` is set; it may be called again then. A second command is `ERR_BASH_INVALID_ARG`.
+   * Starts the command and resolves with the pid of its shell once that runs; 0 if `signal` was aborted before, which
+   * starts nothing. Events begin after that. Rejects as `bash()` does, and with `ERR_BASH_UNSUPPORTED` if the system
+   * provides no pseudo-terminal or `AGENT_BASH_NO_PTY=1` is set. After a rejection it may be called again. A second
+   * command is `ERR_BASH_INVALID_ARG`.
    */
   start(command: string): Promise<{
     pid: number;
   }>;
   /**
-   * Types this, after what was typed before; `'\r'` is Enter, `'\x03'` Ctrl-C. Resolves when the terminal has taken all of it, however long: a program
-   * that reads whole lines gets one over 4,000 bytes (1,000 on macOS) in parts, where the system would cut it. Rejects with
-   * `ERR_BASH_INVALID_ARG` before the start and for what is neither text nor bytes, with `ERR_BASH_CLOSED` when the program has ended.
+   * Types text or bytes, after all that was typed before: `'\r'` is Enter, `'\x03'` Ctrl-C. Resolves when the terminal
+   * has taken all of it, however long. A program that reads whole lines gets a line over 4,000 bytes (1,000 on macOS)
+   * in parts, where the system would cut it. Rejects with `ERR_BASH_INVALID_ARG` before the start and for a value that
+   * is neither text nor bytes, and with `ERR_BASH_CLOSED` after the end of the program.
    */
   write(data: string | Uint8Array): Promise<void>;
-  /** Gives the terminal another size, as in the constructor; the program is told (SIGWINCH). Throws `ERR_BASH_INVALID_ARG`. */
+  /**
+   * Changes the size of the terminal, as in the constructor; the program receives SIGWINCH. Throws
+   * `ERR_BASH_INVALID_ARG`.
+   */
   resize(cols: number, rows: number): void;
-  /** What a person would see now. After the end what was seen last, and before the start nothing. */
+  /** Returns the screen as a person would see it now: the last one after the end, an empty one before the start. */
   screen(): TerminalScreen;
-  /** What the program has asked of those who type for it: some keys have two forms. */
+  /** Returns the modes that the program has set for typing: some keys have two forms. */
   modes(): TerminalModes;
   /**
-   * `'data'`: all that the program writes, with its escape sequences, in whole characters and at most 64 KiB a call; the program is held back while a listener
-   * works, until a promise that it returns has settled. Who listens may draw the terminal, and answer the questions of the program (DSR, DA); what is not answered within 250 ms is answered
-   * here, as it is at once where nobody listens. `'exit'`: once, after all data. A listener that throws is told of by a process warning.
+   * `'data'`: all output of the program, with its escape sequences, in whole characters and at most 64 KiB per call.
+   * The program is held back until the listener's promise has settled. A listener may draw the terminal and answer the
+   * questions of the program (DSR, DA). An answer that is not there within 250 ms is given here, and at once without a
+   * listener. `'exit'`: once, after all data.
+   *
+   * A listener that throws or rejects causes a warning of the process, and is still called. Throws
+   * `ERR_BASH_INVALID_ARG` for another event or a listener that is not a function.
+   *
+   * @example terminal.on('data', (text) => process.stdout.write(text));
    */
-  on(event: 'data', listener: DataListener): void;
-  on(event: 'exit', listener: EndListener): void;
-  /** Takes a listener away. */
-  off(event: 'data' | 'exit', listener: (...args: never[]) => void): void;
+  on(event: 'data', listener: DataListener): this;
+  on(event: 'exit', listener: EndListener): this;
+  /** Removes a listener. Does nothing for one that was never added. */
+  off(event: 'data', listener: DataListener): this;
+  off(event: 'exit', listener: EndListener): this;
   /**
-   * Waits for the program to end, or for what comes first: `pattern` in the text since the start or the last match (without escape sequences, lines ended by `\n`, the last
-   * 1 MiB of it), no output for `idleMs` (from this call on), `timeoutMs`. The exit code is as in `BashResult`, `null` while the program runs.
-   * Rejects with `ERR_BASH_INVALID_ARG` before the start, and for a pattern that the engine cannot do.
+   * Waits for the end of the program, or for the first of `pattern`, `idleMs` and `timeoutMs`. The pattern is searched
+   * in the last 1 MiB of the text since the start or the last match, without escape sequences and with `\n` as line
+   * end. The exit code is as in `BashResult`, `null` while the program runs. Rejects with `ERR_BASH_INVALID_ARG` before
+   * the start, and for a pattern that the engine does not support.
    */
   wait(options?: PtyWaitOptions): Promise<TerminalWaited>;
   /**
-   * Without `signal`: ends the program and all that it has started (SIGHUP, SIGTERM, `graceMs`, SIGKILL) and resolves when they have ended; the result
-   * is that of an abort. With it (`'SIGINT'`): sends just that, to the processes that keys go to and to the shell's group. Does nothing before the
-   * start and after the end. A name that is none is `ERR_BASH_INVALID_ARG`.
+   * Without `signal`: ends the program and all that it has started (SIGHUP, SIGTERM, `graceMs`, SIGKILL), and resolves
+   * when they have ended. The result is that of an abort. With a `signal` (`'SIGINT'` or `'INT'`): sends only that, to
+   * the foreground processes and to the shell's group. Does nothing before the start and after the end. An unknown name
+   * is `ERR_BASH_INVALID_ARG`.
    */
-  kill(signal?: string): Promise<void>;
-  /** What came of it, at its end: as of `bash()`, with all that was written in `stdout`, lines ended by `\n`. Rejects with `ERR_BASH_INVALID_ARG` before the start. */
+  kill(signal?: SignalName): Promise<void>;
+  /**
+   * Resolves at the end with the result, as `bash()` does: all output is in `stdout`, with `\n` as line end. Rejects
+   * with `ERR_BASH_INVALID_ARG` before the start.
+   */
   result(): Promise<BashResult>;
-  /** Lets Node exit while the program runs, which ends it (SIGHUP); a pending `wait` or `write` still holds it. Without a program it does nothing. */
+  /**
+   * Lets Node exit while the program runs, which ends it (SIGHUP). A pending `wait` or `write` still keeps Node alive.
+   * Does nothing without a program.
+   */
   unref(): void;
-  /** Undoes `unref()`: Node stays alive for the program, as it does by default. */
+  /** Undoes `unref()`: the program keeps Node alive, as it does by default. */
   ref(): void;
   /** The same as `kill()`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 //#endregion
-//#region ts/safety.d.ts
+//#region ts/safety/index.d.ts
 /**
- * Says what a command would do, without running anything: every simple command in it, at whatever depth, with its words after
- * expansion, its redirects and its folder, and what the rules find in it. It reads no file and starts nothing, takes
- * microseconds, and comes to an end for every text: what it cannot judge has `complete: false` and a verdict of at least `'ask'`.
+ * Returns what a command would do, without running it: every simple command at any depth, with its words after
+ * expansion, its redirects and its directory, and the findings of the rules. It reads no file, starts nothing, takes
+ * microseconds, and returns for every text. A command that it cannot judge has `complete: false` and a verdict of at
+ * least `'ask'`.
  *
- * A guard against mistakes, not a boundary against malice: see docs/safety.md.
+ * It guards against mistakes and is no boundary against malice: see docs/safety.md.
  *
+ * @example const { verdict, findings } = analyze('git push --force', { cwd: '/srv/project' });
  * @param command any string; a syntax error or a NUL is a finding.
  * @param options see `AnalyzeOptions`; all may be left out. `onAsk` has no effect here.
- * @throws a `BashError`, `ERR_BASH_INVALID_ARG`, for wrong types and for a rule, level or kind of wrapper that there is not.
+ * @throws a `BashError`, `ERR_BASH_INVALID_ARG`, for wrong types, and for an unknown option, rule, level or kind of
+ * wrapper.
  */
 declare function analyze(command: string, options?: AnalyzeOptions): Analysis;
 /**
- * Decides on an analysis by rules of your own, the strictest first: `'deny'`, if the analysis denies or a deny rule matches any
- * command in it, wrapped or not; `'ask'`, if the analysis asks or an ask rule matches; else `'allow'`, if all of it could be
- * judged and each command and each file that is written matches an allow rule; else `'ask'`. Without `allow` the analysis alone
- * decides whether it is `'allow'`.
+ * Decides on an analysis by rules of the host, the strictest first:
  *
- * A rule is the words of a command (`'npm run build'`: exactly these), its first words (`'git log:*'`), or files that are
- * written (`'write:src/**'`, relative to the folder of the analysis). Deny and ask rules ignore the folder in a program's name and
- * the global options of git. An allow rule does not look through `sudo`, `su` or `ssh`.
+ * - `'deny'` if the analysis denies, or a deny rule matches any command in it, wrapped or not.
+ * - `'ask'` if the analysis asks, or an ask rule matches.
+ * - `'allow'` if all of it could be judged, and each command and each written file matches an allow rule. Without
+ *   `allow` the analysis alone allows.
+ * - `'ask'` otherwise.
  *
+ * A rule is the words of a command (`'npm run build'`: exactly these), its first words (`'git log:*'`), or written
+ * files (`'write:src/**'`, relative to the directory of the analysis). Deny and ask rules ignore the directory in a
+ * program's name and the global options of git. An allow rule does not reach through `sudo`, `su` or `ssh`.
+ *
+ * @example decide(analyze('git log -3'), { allow: ['git log:*'] }).verdict; // 'allow'
  * @param analysis from `analyze`; may have been through JSON.
- * @throws a `BashError`, `ERR_BASH_INVALID_ARG`, for wrong types and for a rule that can match nothing.
+ * @throws a `BashError`, `ERR_BASH_INVALID_ARG`, for wrong types, an unknown list, and a rule that can match nothing.
  */
-declare function decide(analysis: Analysis, rules?: {
-  allow?: string[] | undefined;
-  ask?: string[] | undefined;
-  deny?: string[] | undefined;
-}): Decision;
-/** All rules of the engine, as docs/safety.md lists them: a new array each time. */
+declare function decide(analysis: Analysis, rules?: DecideRules): Decision;
+/** Returns all rules of the engine, as docs/safety.md lists them: a new array each time. */
 declare function safetyRules(): SafetyRule[];
 //#endregion
 //#region ts/session.d.ts
-/** What a command of a session resolves to. */
+/** The result of a command of a session. */
 type SessionResult = BashResult & {
-  /** The folder that the session is in now. */cwd: string;
+  /** The directory in which the next command of the session starts. */cwd: string;
 };
 /**
- * A shell that remembers: the folder, variables, arrays, functions, aliases, options and traps that a command leaves are
- * there for the next one. Each command still has a fresh shell, so that none can break the session: `exit`, `exec`, a signal,
- * a syntax error, a limit or an abort end that command alone, and the state stays that of the last command that ended by
- * itself, whatever its exit code. Jobs, `$!` and EXIT traps do not carry over.
+ * A shell that remembers: the directory, variables, arrays, functions, aliases, options and traps that a command leaves
+ * are there for the next one. Each command still has a fresh shell, so `exit`, `exec`, a signal, a syntax error, a
+ * limit or an abort end that command alone. The state stays that of the last command that ended by itself, whatever its
+ * exit code. Jobs, `$!` and EXIT traps do not carry over.
  *
- * Commands run one after another in the order of the calls. The environment that a session begins with is that of its
- * construction. State is kept in this process, and nobody else's.
+ * Commands run one after another in the order of the calls. A session begins with the environment at its construction.
+ * Its state is kept in this process only.
  */
 declare class BashSession {
   #private;
   /**
-   * `options` are those of each command; `cwd` is the folder that the session begins in. Starts nothing.
+   * Starts nothing. The options apply to each command; `cwd` is the directory in which the session begins.
    *
-   * Throws a `BashError`, `ERR_BASH_INVALID_ARG` for options of a wrong type: it is the only call here that throws.
+   * Throws a `BashError`, `ERR_BASH_INVALID_ARG`, for an option that does not exist or has the wrong type.
+   *
+   * @example await using session = new BashSession({ cwd: '/srv/project' });
    */
   constructor(options?: BashOptions);
-  /** What it was made with: a copy. */
+  /** A copy of the options of the constructor. */
   get options(): Readonly<BashOptions>;
-  /** The folder that the next command starts in, absolute, as its shell calls it (links are not followed). */
+  /** The directory in which the next command starts, absolute, as its shell calls it (links are not followed). */
   get cwd(): string;
   /**
-   * Runs a command when those before it have ended; resolves and rejects as `bash()` does, and with `ERR_BASH_CLOSED` after
-   * `close()`. `options` lie over those of the session, `undefined` counting as left out; of them `cwd` is where this command starts (relative ones begin at
-   * the session's folder), and `env` holds for this command alone. What goes to the background takes its state from the
-   * session and leaves none. Where the folder is gone the command runs in the session's first one, with a note.
+   * Runs a command once those before it have ended. Resolves and rejects as `bash()` does, and with `ERR_BASH_CLOSED`
+   * after `close()`. `options` replace those of the session one by one, and `undefined` counts as left out. `cwd` is
+   * where this command starts, relative to the session's directory, and `env` applies to this command alone.
+   *
+   * A command that goes to the background takes its state from the session and leaves none. If the directory is gone,
+   * the command runs in the session's first one, with a note.
+   *
+   * @example const { stdout, cwd } = await session.run('cd src && ls');
    */
   run(command: string, options?: BashOptions): Promise<SessionResult>;
-  /** Forgets everything: the next command starts as the first one did, in the first folder. Waits for its turn as a command does. */
+  /**
+   * Forgets everything: the next command starts as the first one did, in the first directory. Waits for its turn as a
+   * command does. Rejects with `ERR_BASH_CLOSED` after `close()`.
+   */
   reset(): Promise<void>;
-  /** Ends what still runs in it, as an abort does, and forgets everything. Commands that wait for their turn reject with `ERR_BASH_CLOSED`. May be called again. */
+  /**
+   * Ends the running command, as an abort does, and forgets everything. Commands that wait for their turn reject with
+   * `ERR_BASH_CLOSED`. May be called again.
+   */
   close(): Promise<void>;
   /** The same as `close()`. */
   [Symbol.asyncDispose](): Promise<void>;
@@ -803,36 +1335,49 @@ declare class BashSession {
 //#endregion
 //#region ts/shells.d.ts
 /**
- * Has a shell wait for the first command with these options, so that it need not start one either; later ones have theirs
- * by themselves. Of the options count `cwd`, `env`, `inheritEnv`, `shell`, `merge`, `limits`, and whether there is a `stdin`.
+ * Starts a warm shell for the first command with these options. Later commands get theirs without a call. The options
+ * that count are `cwd`, `env`, `inheritEnv`, `shell`, `merge`, `limits`, and whether there is a `stdin`.
  *
- * Resolves with true once a shell waits, and with false where none can, so that commands with these options start cold:
- * `warm: false`, AGENT_BASH_WARM=0, another shell than bash, `args`, a BASH_ENV or POSIXLY_CORRECT in the environment,
- * macOS, a system that lets no process write to its child. Rejects as `bash()` does where nothing could be run.
+ * Resolves with true once the shell is warm, and with false if commands with these options always start cold: with
+ * `warm: false`, AGENT_BASH_WARM=0, a shell other than bash, `args`, a BASH_ENV or POSIXLY_CORRECT in the environment,
+ * on macOS, and on a system that lets no process write to its child. Rejects as `bash()` does if nothing could be run.
  */
 declare function warmUp(options?: BashOptions): Promise<boolean>;
-/** Tells how many shells wait for a command in this process, and how many commands had one. Starts nothing. */
+/** Counts the warm shells of this process and the commands that used one. Starts nothing. */
 declare function warmShells(): WarmShells;
 //#endregion
 //#region ts/index.d.ts
 /**
- * Runs a command in a fresh, non-login bash and resolves when it has ended, with all that it wrote.
+ * Runs a command in a fresh, non-login bash. Resolves when the command has ended, with its output.
  *
  * A command that ran is never an error, whatever its exit code, and neither is a time limit or an abort. The promise
- * rejects with a `BashError` only when nothing could be run: `ERR_BASH_INVALID_ARG`, `ERR_BASH_CWD_NOT_FOUND`,
+ * rejects with a `BashError` only if nothing could be run: `ERR_BASH_INVALID_ARG`, `ERR_BASH_CWD_NOT_FOUND`,
  * `ERR_BASH_CWD_NOT_DIRECTORY`, `ERR_BASH_SHELL_NOT_FOUND`, `ERR_BASH_SPAWN`, `ERR_BASH_UNSUPPORTED`, and
- * `ERR_BASH_BLOCKED`, with `findings`, when the safety engine denies it; with background tasks also `ERR_BASH_TOO_MANY_TASKS`
- * and `ERR_BASH_CLOSED`. It never throws synchronously and always settles.
+ * `ERR_BASH_BLOCKED`, with `findings`, if the safety engine denies the command; with background tasks also
+ * `ERR_BASH_TOO_MANY_TASKS` and `ERR_BASH_CLOSED`. It never throws synchronously and always settles.
  *
- * @param command goes to bash byte for byte, up to 64 MiB; one over 131,071 bytes reaches it as a script.
+ * @example const { stdout, exitCode } = await bash('git status --short', { cwd: '/srv/project' });
+ * @param command reaches bash byte for byte, up to 64 MiB. A command over 131,071 bytes reaches it as a script.
  * @param options see `BashOptions`; all may be left out.
  */
 declare function bash(command: string, options?: BashOptions): Promise<BashResult>;
-/** The three policies for output that is too long. `tail` is the default. */
+/** The three policies for output that is too long. `tail` is the default of `truncate`. */
 declare const TRUNCATE: {
-  tail: Truncate;
-  ends: Truncate;
-  head: Truncate;
+  /** The last 2000 lines or 50 KiB. */readonly tail: {
+    readonly keep: "tail";
+    readonly maxLines: 2000;
+    readonly maxBytes: 51200;
+  }; /** 4 KiB of each end, of a stream of more than 128 KiB. */
+  readonly ends: {
+    readonly keep: "ends";
+    readonly maxBytes: 131072;
+    readonly headBytes: 4096;
+    readonly tailBytes: 4096;
+  }; /** The first 30,000 characters. */
+  readonly head: {
+    readonly keep: "head";
+    readonly maxChars: 30000;
+  };
 };
 //#endregion
-export { type Analysis, type AnalyzeOptions, type BackgroundCheck, BackgroundRegistry, type BackgroundRegistryOptions, type BackgroundTask, type BackgroundWaitOptions, BashError, type BashErrorCode, type BashLimits, type BashOptions, type BashPrompt, type BashResult, BashSession, type BashSnapshot, type BashTruncation, type BashUsage, type CommandRedirect, type CommandUnit, type Decision, type Finding, type Observed, type ObservedBlock, type ObservedExit, type ObservedKill, type ObservedKind, type ObservedOutput, type ObservedStart, type OutputChunk, type PtyEnd, type PtyOptions, PtySession, type PtyWaitOptions, type SafetyOptions, type SafetyRule, type SanitizeOptions, type SessionResult, type SpillOptions, type Survivor, TRUNCATE, type TerminalCursor, type TerminalModes, type TerminalScreen, type TerminalWaited, type Truncate, type Truncation, type Verdict, type WarmShells, type Word, type WrapperKind, analyze, bash, decide, defaultRegistry, safetyRules, warmShells, warmUp };
+export { type Analysis, type AnalyzeOptions, type BackgroundCheck, type BackgroundCheckOptions, BackgroundRegistry, type BackgroundRegistryOptions, type BackgroundTask, type BackgroundWaitOptions, type BashBackgrounded, type BashEnded, BashError, type BashErrorCode, type BashLimits, type BashOptions, type BashPrompt, type BashResult, BashSession, type BashSnapshot, type BashTruncation, type BashUsage, type CommandRedirect, type CommandUnit, type DecideRules, type Decision, type Finding, type Observed, type ObservedBlock, type ObservedExit, type ObservedKill, type ObservedKind, type ObservedOutput, type ObservedStart, type OutputChunk, type PtyEnd, type PtyOptions, PtySession, type PtyWaitOptions, type SafetyOptions, type SafetyRule, type SanitizeOptions, type SessionResult, type SignalName, type SpillOptions, type Survivor, TRUNCATE, type TerminalCursor, type TerminalModes, type TerminalScreen, type TerminalWaited, type Truncate, type Truncation, type Verdict, type WarmShells, type Word, type WrapperKind, analyze, bash, decide, defaultRegistry, safetyRules, warmShells, warmUp };

@@ -17,7 +17,7 @@ export default defineConfig([
     entry: { index: 'ts/index.ts' },
     format: 'cjs',
   },
-  // The other entries come as twins; what they need of the main entry they take from the package itself.
+  // The other entries come as twins. They import the main entry from the package itself.
   {
     ...shared,
     name: 'entries',
@@ -39,8 +39,8 @@ export default defineConfig([
     format: ['esm', 'cjs'],
     deps: { neverBundle: [/^agent-bash(\/|$)/] },
   },
-  // The program, `npx agent-bash`. Its argument parser comes along in the package; the MCP SDK, of which it needs a part, in a file
-  // of its own, which only `agent-bash mcp` loads.
+  // The program, `npx agent-bash`. Its argument parser comes along in the package. The MCP SDK, of which it needs a
+  // part, is in a file of its own, which only `agent-bash mcp` loads.
   {
     ...shared,
     // Built together with the entries, by this name.

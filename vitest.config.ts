@@ -1,57 +1,47 @@
 import { fileURLToPath } from 'node:url';
 import { configDefaults, defineConfig, type TestProjectConfiguration } from 'vitest/config';
 import type { Way } from './__test__/support/way.ts';
+import { CORE, FIRST, globOf, SECOND, WAYS } from './scripts/tiers.mjs';
 
-const modules = (way: Way) => fileURLToPath(new URL(`__test__/support/ways/${way}.mjs`, import.meta.url));
-
-/** The core once more, with `agent-bash` replaced so that every command runs in one way. */
-function inOneWay(way: Way, without: string[] = []): TestProjectConfiguration {
-  const core = ['behaviour', 'run', 'capture', 'supervise', 'plan'];
+/** Test files with the package as users get it. */
+function project(name: string, include: string[], exclude: string[] = []): TestProjectConfiguration {
   return {
     extends: true,
-    resolve: { alias: [{ find: /^agent-bash$/, replacement: modules(way) }] },
-    test: {
-      name: way,
-      include: [...core.map((folder) => `__test__/${folder}/**/*.test.ts`), '__test__/support/ways/*.test.ts'],
-      exclude: [...configDefaults.exclude, ...without.map((file) => `__test__/${file}.test.ts`)],
-      provide: { way },
-    },
+    test: { name, include: include.map(globOf), exclude: [...configDefaults.exclude, ...exclude.map(globOf)] },
+  };
+}
+
+/** The core with `agent-bash` replaced by a module that starts every command in one way. */
+function inOneWay(way: Way): TestProjectConfiguration {
+  const module = fileURLToPath(new URL(`__test__/support/ways/${way}.mjs`, import.meta.url));
+  const { test } = project(way, [...CORE, 'support/ways/*'], [...SECOND, ...WAYS[way]]) as { test: object };
+  return {
+    extends: true,
+    resolve: { alias: [{ find: /^agent-bash$/, replacement: module }] },
+    test: { ...test, provide: { way } },
   };
 }
 
 export default defineConfig({
   test: {
     pool: 'forks',
-    // Tests wait more than they work; and what holds only on an idle machine does not hold.
+    // Tests wait more than they compute, and must hold on a busy machine.
     maxWorkers: 3,
-    // The package is tested as it is shipped: what is built is loaded by Node itself, never transformed.
+    // Tests use the package as it is shipped: Node itself loads the built files, and vitest does not transform them.
     server: { deps: { external: [/\/dist\/[^/]+\.[cm]js$/, /\/native\.cjs$/] } },
     testTimeout: 60_000,
     hookTimeout: 60_000,
     teardownTimeout: 10_000,
-    // A test that passes at the second try has found a bug.
+    // A test that passes only when it is repeated has found a bug.
     retry: 0,
     sequence: { shuffle: true },
     projects: [
-      // Everything, with the package as users get it.
-      {
-        extends: true,
-        test: {
-          name: 'all',
-          include: ['__test__/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, '__test__/support/ways/**'],
-        },
-      },
-      // Left out is what takes long and is not another way's own: a cold start is also what all else begins with.
-      inOneWay('cold', [
-        'capture/*',
-        'behaviour/bounded',
-        'supervise/resources',
-        'supervise/limits',
-        'supervise/helpers',
-      ]),
-      inOneWay('warm', ['capture/split']),
-      inOneWay('session', ['capture/split', 'capture/truncate']),
+      project('core', CORE, SECOND),
+      project('first', FIRST, SECOND),
+      project('second', SECOND),
+      inOneWay('cold'),
+      inOneWay('warm'),
+      inOneWay('session'),
     ],
   },
 });

@@ -1,4 +1,4 @@
-/** What `npm run bench -- --json` prints, as far as it is drawn. */
+/** Output of `npm run bench -- --json`, as far as the chart uses it. */
 export interface Results {
   machine: Record<string, unknown>;
   report: { row: string; lines: { what: string; value: number }[] }[];

@@ -1,8 +1,9 @@
-// The figures of the README and its chart, from bench/results.json: `npm run bench -- --chart` measures and writes all three.
+// The figures and the chart of the README, from bench/results.json. `npm run bench -- --chart` measures and writes all
+// three.
 import { OURS, PEERS } from './contestants/index.mjs';
 import { quantile } from './stats.mjs';
 
-/** The rows that it takes. */
+/** The rows that the chart needs. */
 export const ROWS = ['start', 'shells', 'heap'];
 
 const CHILD = ['spawn', 'execFile'];
@@ -12,17 +13,20 @@ const WARM = "warm: bash('true')";
 const digits = (value) => (value < 9.95 ? value.toFixed(1) : String(Math.round(value)));
 const times = (value) => `${digits(value)} ×`;
 
-/** The least and the most of some values, as one figure where they round to the same. */
+/** Returns the minimum and maximum of some values, as one figure if they round to the same. */
 function range(values) {
   const [low, high] = [quantile(values, 0), quantile(values, 1)].map(digits);
   return low === high ? `${low} ×` : `${low}–${high} ×`;
 }
 
-/** By contestant: a start against the baseline, one by a shell that waits, and how much longer it takes with 2 GB resident. */
+/**
+ * Ratios by contestant: a start against the baseline, the same with a warm shell, and with 2 GB resident against
+ * without.
+ */
 export function figures({ report }) {
   const find = (row, what) => {
     const line = report.find((one) => one.row === row)?.lines.find((one) => one.what === what);
-    if (!line) throw new Error(`bench/results.json has no «${what}» in «${row}»: npm run bench -- --chart`);
+    if (!line) throw new Error(`bench/results.json has no “${what}” in “${row}”: npm run bench -- --chart`);
     return line.value;
   };
   const all = (row, rest) => Object.fromEntries([OURS, ...PEERS].map((name) => [name, find(row, `${name}${rest}`)]));
@@ -39,16 +43,16 @@ export function readmeRows(results) {
   const of = (names, from) => range(names.map((name) => from[name]));
   const rows = [
     ['start of `true`, against a bare `posix_spawn` of bash', times(start[OURS]), of(CHILD, start), of(OTHERS, start)],
-    ['the same by a shell that waits, 10 ms after the last command', `${times(warm)} (Linux)`, 'no', 'no'],
+    ['the same with a warm shell, 10 ms after the last command', `${times(warm)} (Linux)`, 'no', 'no'],
     ['how much longer with 2 GB resident in Node', times(heap[OURS]), of(CHILD, heap), of(OTHERS, heap)],
   ];
   return rows.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
-/** Where these lines stand in the README. */
+/** Matches these lines in the README. */
 export const README_ROWS = /(\| \| agent-bash \| child_process \|.*\n\|[-|]+\n)((?:\| .*\d × .*\n)+)/;
 
-/** What the chart says below it, of the machine that it was measured on. */
+/** The footer of the chart: the machine of the measurement. */
 function footing({ machine }) {
   const { system, node, cores, processor, loadBefore } = machine;
   return `${system.split(' ')[0]}, Node ${node.slice(1)}, ${processor}, ${cores} cores, load ${loadBefore.toFixed(1)} before; npm run bench -- --chart`;
@@ -59,7 +63,7 @@ const LABEL = 170;
 const ROOM = 480;
 const STEP = 24;
 
-// A page of its own colour, so that it can be read wherever it is shown; each scheme has its own.
+// The chart has a background of its own for each colour scheme, so that it can be read on any page.
 const STYLE = `
   .page { fill: #ffffff; stroke: #d0d7de }
   text { font: 13px system-ui, sans-serif; fill: #1f2328 }

@@ -1,4 +1,4 @@
-// npm run bench [-- --short] [--only ROW] [--json] [--chart] [--peers] [--folder DIR]: docs/benchmarks.md says what it prints.
+// npm run bench [-- --short] [--only ROW] [--json] [--chart] [--peers] [--folder DIR]. See docs/benchmarks.md.
 
 import { accessSync, constants, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, release, tmpdir, type } from 'node:os';
@@ -33,22 +33,22 @@ const { values: options } = parseArgs({
   },
 });
 
-// What is shown to everybody is measured whole, and on its own.
+// Published figures come from a full run of their own.
 if (options.chart && (options.only || options.short || options.peers)) {
-  throw new Error('--chart measures rows of its own choice, in full: leave --only, --short and --peers out');
+  throw new Error('--chart selects its own rows and measures them in full: leave out --only, --short and --peers');
 }
 const names = options.chart ? CHARTED : (options.only ?? Object.keys(ROWS));
 for (const name of names) {
-  if (!(name in ROWS)) throw new Error(`no row «${name}»; there are: ${Object.keys(ROWS).join(', ')}`);
+  if (!(name in ROWS)) throw new Error(`no row “${name}”; the rows are: ${Object.keys(ROWS).join(', ')}`);
 }
 
 function findOnPath(program) {
-  for (const folder of process.env.PATH.split(delimiter)) {
+  for (const directory of process.env.PATH.split(delimiter)) {
     try {
-      accessSync(join(folder, program), constants.X_OK);
-      return join(folder, program);
+      accessSync(join(directory, program), constants.X_OK);
+      return join(directory, program);
     } catch {
-      // The next folder.
+      // Not in this directory.
     }
   }
   throw new Error(`no ${program} on PATH`);
@@ -65,7 +65,7 @@ const machine = {
 };
 say(`agent-bash benchmarks${options.short ? ' (short)' : ''}: ratios within one run, medians of interleaved rounds`);
 say(`Node ${machine.node}, ${machine.system}, ${machine.cores} cores, load ${machine.loadBefore.toFixed(2)} before\n`);
-if (machine.loadBefore > machine.cores / 4) say('Others are at work on this machine: run it again when it is quiet.\n');
+if (machine.loadBefore > machine.cores / 4) say('This machine is busy: run the benchmarks again when it is quiet.\n');
 
 const shell = findOnPath('bash');
 const env = options.peers ? { ...process.env } : await withHost({}, (host) => host.ask('environment'));
@@ -114,4 +114,4 @@ if (options.chart && !process.exitCode) {
   say('written: bench/results.json, docs/benchmarks.svg, the first rows of the table in README.md\n');
 }
 if (options.json) process.stdout.write(`${JSON.stringify({ machine, report }, null, 2)}\n`);
-else if (judged.length > 0) say(`${judged.length - missed.length} of ${judged.length} reaches met`);
+else if (judged.length > 0) say(`${judged.length - missed.length} of ${judged.length} targets met`);

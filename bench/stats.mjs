@@ -1,6 +1,6 @@
-// Order statistics; nothing here knows what is measured.
+// Order statistics.
 
-/** The `q`-quantile (0 … 1) of `values`, by linear interpolation; NaN when there are none. */
+/** Returns the `q`-quantile (0 … 1) of `values` by linear interpolation, or NaN for no values. */
 export function quantile(values, q) {
   if (values.length === 0) return Number.NaN;
   const sorted = Float64Array.from(values).sort();
@@ -12,15 +12,15 @@ export function quantile(values, q) {
 
 export const median = (values) => quantile(values, 0.5);
 
-/** `values` moved round by `shift`, so that in every round another contestant goes first. */
+/** Rotates `values` by `shift`, so that another contestant goes first in each round. */
 export function rotate(values, shift) {
   const start = values.length === 0 ? 0 : shift % values.length;
   return [...values.slice(start), ...values.slice(0, start)];
 }
 
 /**
- * Runs `measure(name)` for every name, `rounds` times, interleaved, the first moving on each round, so that a slow
- * spell of the machine meets all alike. Resolves to the measurements of each name, one a round.
+ * Runs `measure(name)` for every name in each of `rounds` rounds. Each round starts with another name, so that a slow
+ * spell of the machine affects all alike. Resolves with the measurements of each name, one per round.
  */
 export async function interleave(names, rounds, measure) {
   const measured = new Map(names.map((name) => [name, []]));
@@ -30,7 +30,9 @@ export async function interleave(names, rounds, measure) {
   return measured;
 }
 
-/** Median and interquartile range of the ratios of two series round by round: how far a ratio can be trusted. */
+/**
+ * Returns the median and interquartile range of the ratios of two series, round by round. The range shows the noise.
+ */
 export function spread(above, below) {
   const ratios = above.map((value, round) => value / below[round]);
   return { median: median(ratios), low: quantile(ratios, 0.25), high: quantile(ratios, 0.75) };

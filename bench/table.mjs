@@ -1,4 +1,4 @@
-// Lines of the table: a value with its unit, the reach it is held to, and whether that was met.
+// Lines of the table: a value with its unit, its target, and whether the target was met.
 
 const line =
   (unit) =>
@@ -20,7 +20,7 @@ const FORMATS = {
   count: String,
 };
 
-/** True or false, or null for a line without a reach. */
+/** Returns whether the target was met, or null for a line without one. */
 export function met({ value, reach }) {
   if (reach === null) return null;
   return value <= (reach.max ?? Number.POSITIVE_INFINITY) && value >= (reach.min ?? Number.NEGATIVE_INFINITY);
@@ -34,10 +34,10 @@ function reachText({ unit, reach }) {
 
 const MARKS = { true: 'met', false: 'MISSED', null: '' };
 
-/** The table of one row of the benchmark, as text. */
+/** Renders one row of the benchmark as a text table. */
 export function render(title, lines) {
   const cells = lines.map((one) => [one.what, FORMATS[one.unit](one.value), reachText(one), MARKS[met(one)], one.note]);
-  const header = ['', 'measured', 'reach', '', ''];
+  const header = ['', 'measured', 'target', '', ''];
   const widths = header.map((name, i) => Math.max(name.length, ...cells.map((row) => row[i].length)));
   const print = (row) =>
     row

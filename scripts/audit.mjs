@@ -1,8 +1,9 @@
 /**
- * What others know of the code that we take along: `cargo deny` by deny.toml, and `npm audit` of what a user installs.
+ * Asks for known problems of our dependencies: `cargo deny` by deny.toml, and `npm audit` of the packages that a user
+ * installs.
  *
- * Advisories come from the network. Where AGENT_BASH_ONLINE=1 says that there is one (.github/workflows/ci.yml), not getting them fails;
- * elsewhere a line says that nobody was asked, and only what was really found fails.
+ * Advisories come from the network. With AGENT_BASH_ONLINE=1 (.github/workflows/ci.yml) a missing answer fails.
+ * Otherwise a line reports it, and only a finding fails.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +11,9 @@ import { Failed, npm, root, run } from './process.mjs';
 
 const online = process.env.AGENT_BASH_ONLINE === '1';
 
-/** Built from crates.io where the PATH has none: two minutes, once a clone. */
+/**
+ * The version that is built from crates.io if the PATH has no cargo-deny. The build takes two minutes, once per clone.
+ */
 const DENY = '0.20.2';
 
 async function cargoDeny(options) {
@@ -19,7 +22,7 @@ async function cargoDeny(options) {
   const folder = join(root, 'target', 'tools', `cargo-deny-${DENY}`);
   const program = join(folder, 'bin', 'cargo-deny');
   if (!existsSync(program)) {
-    // Without optimizing: it runs for a second. Its default features are for advisories.
+    // An unoptimized cargo-deny still runs for only a second. Its default features are for advisories.
     const features = online ? [] : ['--no-default-features'];
     const args = ['install', 'cargo-deny', '--version', DENY, '--locked', '--debug', '--root', folder, ...features];
     const env = { CARGO_PROFILE_DEV_DEBUG: '0', CARGO_TARGET_DIR: join(folder, 'target') };
@@ -36,16 +39,17 @@ export async function denied(options) {
 }
 
 /**
- * What `npm audit --json` printed, as a sentence for the log; throws `Failed` for a finding, and for no answer where there has to be one.
+ * The output of `npm audit --json` as a sentence for the log. Throws `Failed` for a finding, and for a missing answer
+ * if one is required.
  *
- * An answer without the counts is none: registries without the endpoint print an error in its place, or a page of their own.
+ * An answer without counts is missing: a registry without the endpoint prints an error or a page of its own instead.
  */
 export function auditVerdict(printed, required = online) {
   let answer = {};
   try {
     answer = JSON.parse(printed);
   } catch {
-    // Said below.
+    // Reported below.
   }
   const total = answer?.metadata?.vulnerabilities?.total;
   if (typeof total !== 'number') {
@@ -58,7 +62,7 @@ export function auditVerdict(printed, required = online) {
   return 'npm audit: nothing is known against what a user installs';
 }
 
-/** What a user installs: development dependencies reach nobody. */
+/** Audits the packages that a user installs, without development dependencies. */
 export async function audited(options) {
   const args = ['audit', '--omit=dev', '--json'];
   const { stdout } = await run(npm, args, { ...options, output: 'keep', allowFailure: true });

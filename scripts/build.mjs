@@ -1,15 +1,35 @@
-/** Builds: `npm run build`, `build:native` (addon and supervisor), `build:ts` (the TypeScript layer and index.d.ts). */
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+/**
+ * Builds, also if nothing changed: `npm run build`, `build:native` (addon and supervisor), `build:ts` (TypeScript layer
+ * and index.d.ts).
+ *
+ * The addon and the supervisor have two builds. The full one is optimized as in a release and takes minutes. The quick
+ * one (`--quick`, and the set-up of `npm start` and `npm test`) is cargo's dev profile.
+ */
+import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { addon, here, supervisor } from './platform.mjs';
+import { addon, here, supervisor, triple } from './platform.mjs';
 import { Failed, isMain, main, root, run, tool } from './process.mjs';
 import { Stamp } from './stamp.mjs';
 
-const napi = (args, options) => run(tool('napi'), ['build', '--platform', '--release', ...args], options);
+/** The first build writes no files for incremental ones, which would take half as long again. */
+export const env = existsSync(join(root, 'target', triple ?? '', 'debug')) ? {} : { CARGO_INCREMENTAL: '0' };
+
+const napi = (args, options) => run(tool('napi'), ['build', '--platform', ...args], { env, ...options });
+
+/** Compiles the crates that ours uses, for a full build those of the addon. Needs nothing from npm. */
+export async function compileCrates(full, options) {
+  const { stdout } = await run('cargo', ['metadata', '--no-deps', '--format-version', '1'], { output: 'keep' });
+  const [{ dependencies }] = JSON.parse(stdout).packages;
+  const used = dependencies.filter(({ kind }) => kind === null).flatMap(({ name }) => ['-p', name]);
+  // napi names the target, too.
+  const build = ['build', '--target', triple, ...(full ? ['--release'] : [])];
+  await run('cargo', [...build, ...used], { env, ...options });
+}
 
 /** The addon with its loader and types, and the supervisor. */
 export const native = {
-  title: 'addon and supervisor (cargo, a minute or two)',
+  hasQuick: true,
+  title: (full) => `addon and supervisor (cargo, ${full ? 'several minutes' : 'a minute or two'})`,
   stamp: new Stamp(
     'native',
     [
@@ -24,18 +44,26 @@ export const native = {
     ],
     [addon(here), supervisor, 'native.cjs', 'native.d.cts'],
   ),
-  async build(options) {
-    await napi(['--js', 'native.cjs', '--dts', 'native.d.cts', '--no-const-enum', '--', '--lib'], options);
-    // Without napi and tokio it is half the size.
-    await run(
-      tool('napi'),
-      ['build', '--platform', '--profile', 'supervisor', '--bin', supervisor, '--no-default-features'],
-      options,
-    );
+  async build(full, options) {
+    const loader = ['--js', 'native.cjs', '--dts', 'native.d.cts', '--no-const-enum'];
+    if (full) {
+      await napi(['--release', ...loader, '--', '--lib'], options);
+      // Without napi and tokio the supervisor is small.
+      await napi(['--profile', 'supervisor', '--bin', supervisor, '--no-default-features'], options);
+    } else {
+      // One compilation for both.
+      await napi([...loader, '--', '--lib', '--bin', supervisor], options);
+      // The old one may be running, and cannot be written to then.
+      rmSync(join(root, supervisor), { force: true });
+      copyFileSync(join(root, 'target', triple, 'debug', supervisor), join(root, supervisor));
+    }
   },
 };
 
-/** The types of the main entry, as published: one file, checked in, so that a change of the contract shows in a diff. */
+/**
+ * Writes index.d.ts, the published types of the main entry. The file is checked in, so a diff shows each change of the
+ * contract.
+ */
 function writeTypes() {
   const types = readFileSync(join(root, 'dist', 'index.d.cts'), 'utf8').trimEnd();
   const outside = /(?:from|import\()\s*['"](\.[^'"]*)['"]/.exec(types);
@@ -48,13 +76,14 @@ function writeTypes() {
 
 /** The TypeScript layer. */
 export const typescript = {
-  title: 'TypeScript layer',
+  hasQuick: false,
+  title: () => 'TypeScript layer',
   stamp: new Stamp(
     'typescript',
     ['ts', 'tsdown.config.ts', 'tsconfig.json', 'native.d.cts', 'package.json', 'package-lock.json'],
     ['dist/index.cjs', 'dist/index.d.cts', 'index.d.ts'],
   ),
-  async build(options) {
+  async build(_full, options) {
     const start = Date.now();
     await run(tool('tsdown'), ['--filter', 'main'], options);
     // The other entries take their types from the main one.
@@ -69,8 +98,10 @@ export const typescript = {
 };
 
 if (isMain(import.meta)) {
-  const builds = { native: [native], ts: [typescript], all: [native, typescript] }[process.argv[2] ?? 'all'];
+  const [what = 'all', flag] = process.argv.slice(2);
+  const full = flag !== '--quick';
+  const builds = { native: [native], ts: [typescript], all: [native, typescript] }[what];
   await main(async () => {
-    for (const { build, stamp } of builds) await stamp.around(() => build());
+    for (const { build, stamp, hasQuick } of builds) await stamp.around(() => build(full), { full: full || !hasQuick });
   });
 }

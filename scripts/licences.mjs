@@ -1,8 +1,10 @@
 /**
- * LICENSE.third-party.txt: the notices of all code of others in what is published. `npm run licences` writes it anew, `npm run check`
- * compares: the versions in Cargo.lock and package-lock.json decide what stands in it, so it is the same on every machine.
+ * LICENSE.third-party.txt holds the notices of all third-party code in the published packages. `npm run licences`
+ * writes it,
+ * `npm run check` compares it. Its content depends on the versions in Cargo.lock and package-lock.json, so it is the
+ * same on every machine.
  */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { manifest } from './platform.mjs';
 import { Failed, isMain, main, root, run } from './process.mjs';
@@ -33,13 +35,16 @@ THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.`;
 /** Crates that say MIT and come without its text: by their authors, as their manifests name them. */
 const WITHOUT_TEXT = new Set(['napi', 'napi-sys']);
 
-/** What no lock file names. */
+/** Works that no lock file names. */
 const BESIDE = [
   { name: 'the Rust standard library', text: mit('Copyright (c) The Rust Project Contributors') },
   { name: 'musl (in the binaries for musl)', text: mit('Copyright © 2005-2020 Rich Felker, et al.') },
 ];
 
-/** The package ids that are linked into a binary for a target: what the crate needs itself, without what runs in the compiler. */
+/**
+ * The package ids that are linked into a binary for a target: what the crate needs itself, without what runs in the
+ * compiler.
+ */
 async function linkedFor(target) {
   const args = ['metadata', '--format-version', '1', '--locked', '--filter-platform', target];
   const { stdout } = await run('cargo', args, { output: 'keep' });
@@ -63,14 +68,11 @@ function textsOf(crate) {
   const files = readdirSync(folder).filter((name) => /^(licen[cs]e|copying)/i.test(name));
   const best =
     files.find((name) => /mit/i.test(name)) ?? files.find((name) => /^licen[cs]e(-apache|\.\w+)?$/i.test(name));
-  const read = (path) => readFileSync(join(folder, path), 'utf8');
   if (!best) {
     if (!WITHOUT_TEXT.has(crate.name)) throw new Failed(`${crate.name} ${crate.version} comes without a licence text`);
     return [mit(`Copyright (c) ${crate.authors.map((author) => author.replace(/ <.*/, '')).join(', ')}`)];
   }
-  // Tables of Unicode in the C code of tree-sitter.
-  const inside = join('src', 'unicode', 'LICENSE');
-  return [read(best), ...(existsSync(join(folder, inside)) ? [read(inside)] : [])];
+  return [readFileSync(join(folder, best), 'utf8')];
 }
 
 /** The npm packages that come along: in node_modules of the tarball, or copied into dist by the bundler. */

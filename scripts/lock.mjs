@@ -1,11 +1,11 @@
-/** One set-up at a time in a clone, also when two commands start at once and when one of them was killed. */
+/** Lets one set-up run at a time in a clone, also if two commands start at once or one of them was killed. */
 import { linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const FREE = 'free';
 
-/** Names a process for good: a pid alone may be given to another one later. */
+/** Identifies a process for good: the system may give its pid to another process later. */
 function identity(pid) {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -26,10 +26,11 @@ function lives(owner) {
 }
 
 /**
- * Runs `act` while no other process is in here for the same folder; `waiting` is called once with the pid of the one that is.
+ * Runs `act` while no other process runs one for the same directory. `waiting` is called once with the pid of the
+ * process that is waited for.
  *
- * Every turn is a file `turn-N` that names its owner. The highest one counts and is never removed, so a turn can be taken from a dead
- * owner without the race of two who both remove the old lock.
+ * Every turn is a file `turn-N` that names its owner. The highest turn counts and is never removed, so a process can
+ * take a turn from a dead owner without a race between two processes that both remove the old lock.
  */
 export async function exclusively(folder, act, waiting = () => {}) {
   mkdirSync(folder, { recursive: true });
@@ -48,12 +49,12 @@ export async function exclusively(folder, act, waiting = () => {}) {
     if (owner !== FREE && lives(owner)) return { owner };
     writeFileSync(draft, self);
     try {
-      linkSync(draft, file(last + 1)); // Whole or not at all, and only for one.
+      linkSync(draft, file(last + 1)); // Atomic: the file appears whole, and for one process only.
     } finally {
       rmSync(draft);
     }
     if (turns().at(-1) === last + 1) return { turn: last + 1 };
-    rmSync(file(last + 1)); // Others were here while we looked.
+    rmSync(file(last + 1)); // Another process has taken a later turn meanwhile.
     return {};
   };
 

@@ -1,39 +1,44 @@
 /**
- * `npm run pack`: the tarballs of the main package and of this machine's platform package, as they are published, in a new temporary
- * folder; the work tree stays as it is. The last lines printed are their paths, the main package's last.
+ * `npm run pack`: the tarballs of the main package and of this machine's platform package, as they are published, in a
+ * new temporary directory. It builds the optimized addon if that is missing or stale. The last lines printed are the
+ * paths of the tarballs, the main package's last.
  *
- * `npm run pack -- OUT [ARTIFACTS]`: into the folder OUT; with ARTIFACTS, the packages of all platforms, their two files taken from
- * ARTIFACTS/<platform>/ (a release, from the machines that built them).
+ * `npm run pack -- OUT [ARTIFACTS]`: into the directory OUT. With ARTIFACTS it packs all platforms and takes their two
+ * binaries from ARTIFACTS/<platform>/: in a release they come from the machines that built them.
  */
 import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { addon, here, manifest, platforms, supervisor } from './platform.mjs';
 import { Failed, main, npm, root, run } from './process.mjs';
+import { setUp } from './setup.mjs';
 
 const json = (value) => `${JSON.stringify(value, null, 2)}\n`;
 
 /** The name of a platform's package. */
 const packageOf = (platform) => `${manifest().name}-${platform}`;
 
-/** Where the sources are, which provenance compares: known to the release workflow, and to no clone. */
+/** The address of the sources, which npm's provenance compares. Only the release workflow knows it. */
 const repository = () => {
   const name = process.env.GITHUB_REPOSITORY;
   return name ? { repository: { type: 'git', url: `git+https://github.com/${name}.git` } } : {};
 };
 
-/** The main package's files: what `files` names, and a package.json that asks for the platform packages and has no development parts. */
+/**
+ * Lays out the main package: the paths of `files`, and a package.json with the platform packages and without
+ * development parts.
+ */
 function layMain(folder) {
   const { scripts, devDependencies, napi, ...published } = manifest();
   for (const path of published.files) {
     if (!existsSync(join(root, path))) throw new Failed(`${path} is in package.json's "files" and does not exist`);
     cpSync(join(root, path), join(folder, path), { recursive: true });
   }
-  // They come along, so that an installation needs nothing but our own tarballs.
+  // Bundled packages let an installation use nothing but our own tarballs.
   for (const name of published.bundleDependencies) {
     cpSync(join(root, 'node_modules', name), join(folder, 'node_modules', name), { recursive: true });
   }
-  // Not in the checked-in manifest: `npm ci` would want them in the lock, before they are published.
+  // The checked-in manifest lacks them: `npm ci` would look for them in the lock before they are published.
   published.optionalDependencies = Object.fromEntries(
     platforms().map((platform) => [packageOf(platform), published.version]),
   );
@@ -41,7 +46,10 @@ function layMain(folder) {
   writeFileSync(join(folder, 'package.json'), json({ ...published, ...repository() }));
 }
 
-/** Where TypeScript finds the entries' types when it knows no `exports`: its `node10`, which is its default for CommonJS before version 6. */
+/**
+ * The entries' types for a TypeScript that knows no `exports`: resolution `node10`, the default for CommonJS before
+ * version 6.
+ */
 function typesVersions(exports) {
   const entries = Object.entries(exports).filter(([path, target]) => path !== '.' && typeof target !== 'string');
   return {
@@ -49,7 +57,7 @@ function typesVersions(exports) {
   };
 }
 
-/** A platform package's files: npm/<platform>/, the two binaries, and the licences of what is in them. */
+/** Lays out a platform package: npm/<platform>/, the two binaries, and their licences. */
 function layPlatform(folder, platform, from) {
   const source = join(root, 'npm', platform);
   const declared = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8'));
@@ -66,7 +74,7 @@ function layPlatform(folder, platform, from) {
     cpSync(join(from, file), join(folder, file));
   }
   chmodSync(join(folder, addon(platform)), 0o644);
-  // A bit that was lost on the way from one machine to another would be an EACCES for the user.
+  // A transfer between machines may lose the executable bit, which would be an EACCES for the user.
   chmodSync(join(folder, supervisor), 0o755);
 }
 
@@ -78,6 +86,7 @@ async function pack(folder, out) {
 
 await main(async () => {
   const [target, artifacts] = process.argv.slice(2);
+  if (!artifacts) await setUp({ full: true });
   const out = target ? resolve(target) : mkdtempSync(join(tmpdir(), 'agent-bash-pack-'));
   mkdirSync(out, { recursive: true });
   const staging = mkdtempSync(join(tmpdir(), 'agent-bash-staging-'));

@@ -1,4 +1,4 @@
-/** The platforms that have a package of their own, in napi's names. */
+/** The platforms that have a package of their own, by napi's names. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './process.mjs';
@@ -26,6 +26,9 @@ function libc() {
 /** The platform of this machine. */
 export const here = `${process.platform}-${process.arch}${libc()}`;
 
-/** The two files a platform's package is about. */
+/** The target triple of this machine, as cargo names it. */
+export const triple = Object.keys(names).find((name) => names[name] === here);
+
+/** The two binaries of a platform's package. */
 export const addon = (platform) => `agent-bash.${platform}.node`;
 export const supervisor = 'agent-bash-supervisor';

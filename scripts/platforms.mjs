@@ -1,4 +1,4 @@
-/** Writes npm/<platform>/ anew, in the version of package.json: `npm run platforms`; `npm version` calls it. */
+/** Writes npm/<platform>/ in the version of package.json: `npm run platforms`; `npm version` calls it. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { addon, platforms, supervisor } from './platform.mjs';
@@ -9,7 +9,7 @@ await main(async () => {
   for (const platform of platforms()) {
     const file = join(root, 'npm', platform, 'package.json');
     const manifest = JSON.parse(readFileSync(file, 'utf8'));
-    // napi knows of the addon only.
+    // napi adds only the addon.
     manifest.files = [addon(platform), supervisor];
     manifest.description = `The binaries of agent-bash for ${platform}`;
     writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`);

@@ -1,10 +1,13 @@
 /**
- * Makes a clone ready: dependencies, addon and supervisor, TypeScript layer. `npm start` and `npm test` call it first. What is there and
- * up to date is not made again, which takes some 50 ms to find out. Only Node's own modules are used.
+ * Makes a clone ready: dependencies, addon and supervisor, TypeScript layer. `npm start` and `npm test` call it first.
+ * A step whose outputs are up to date is skipped, and checking all steps takes about 50 ms. The script imports only
+ * Node's own modules.
+ *
+ * `--full` asks for the optimized addon (scripts/build.mjs); without it a quick build is enough.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { native, typescript } from './build.mjs';
+import { compileCrates, native, typescript } from './build.mjs';
 import { exclusively } from './lock.mjs';
 import { Failed, isMain, main, npm, root, run, since } from './process.mjs';
 import { state } from './stamp.mjs';
@@ -12,10 +15,11 @@ import { state } from './stamp.mjs';
 const json = (file) => JSON.parse(readFileSync(join(root, file), 'utf8'));
 
 const dependencies = {
-  title: 'dependencies (npm ci)',
-  /** Whether node_modules holds what the lock says, whoever installed it. */
+  title: () => 'dependencies (npm ci, cargo)',
+  /** Whether node_modules holds the versions of the lock, by any means of installation. */
   fresh() {
-    // npm writes it at the end of an installation. What it says is not to be relied on: `npm install --package-lock-only` writes it too.
+    // npm writes this file at the end of an installation. Its content proves nothing: `npm install --package-lock-only`
+    // writes it, too.
     if (!existsSync(join(root, 'node_modules', '.package-lock.json'))) return false;
     return Object.entries(json('package-lock.json').packages).every(([path, entry]) => {
       if (path === '') return true;
@@ -23,19 +27,23 @@ const dependencies = {
       return existsSync(join(root, file)) ? json(file).version === entry.version : entry.optional;
     });
   },
-  make: (options) =>
-    run(npm, ['ci', '--include=dev', '--include=optional', '--ignore-scripts', '--no-audit', '--no-fund'], options),
+  /** npm waits for the network, so cargo has the processor meanwhile. */
+  async make(full, options) {
+    const flags = ['--include=dev', '--include=optional', '--ignore-scripts', '--no-audit', '--no-fund'];
+    const all = await Promise.allSettled([run(npm, ['ci', ...flags], options), compileCrates(full, options)]);
+    for (const { reason } of all) if (reason) throw reason;
+  },
 };
 
-const built = ({ title, stamp, build }) => ({
+const built = ({ title, stamp, build, hasQuick }) => ({
   title,
-  fresh: () => stamp.fresh(),
-  make: (options) => stamp.around(() => build(options)),
+  fresh: (full) => stamp.fresh({ full: full && hasQuick }),
+  make: (full, options) => stamp.around(() => build(full, options), { full: full || !hasQuick }),
 });
 
 const steps = [dependencies, built(native), built(typescript)];
 
-/** What is needed and cannot be installed from here. */
+/** Throws `Failed` if a tool is missing that the set-up cannot install. */
 async function requireTools() {
   const [major, minor] = process.versions.node.split('.').map(Number);
   if (major < 20 || (major === 20 && minor < 17)) {
@@ -45,25 +53,29 @@ async function requireTools() {
   try {
     await run('cargo', ['--version'], { output: 'keep' });
   } catch (error) {
-    throw new Failed(`${error.message}: building the addon needs the Rust toolchain (rustup.rs), 1.88 or later`);
+    throw new Failed(`${error.message}: building the addon needs the Rust toolchain (rustup.rs), 1.95 or later`);
   }
 }
 
-/** Does what is missing; `log` is called with a line for each step that is not there yet. */
-export async function setUp(log = (line) => console.error(line)) {
-  if (steps.every((step) => step.fresh())) return;
-  const waiting = (pid) => log(`set-up: waiting for process ${pid}, which is at it`);
+/**
+ * Runs the steps whose outputs are missing or stale. `log` is called with one line when a step starts and one when it
+ * is done.
+ */
+export async function setUp({ full = false, log = (line) => console.error(line) } = {}) {
+  if (steps.every((step) => step.fresh(full))) return;
+  const waiting = (pid) => log(`set-up: waiting for the set-up of process ${pid}`);
   await exclusively(
     join(state, 'turns'),
     async () => {
-      if (steps.every((step) => step.fresh())) return;
+      if (steps.every((step) => step.fresh(full))) return;
       await requireTools();
-      for (const { title, fresh, make } of steps) {
-        if (fresh()) continue;
+      for (const { title: titleOf, fresh, make } of steps) {
+        if (fresh(full)) continue;
+        const title = titleOf(full);
         const start = performance.now();
         log(`set-up: ${title} …`);
         try {
-          await make({ output: 'keep' });
+          await make(full, { output: 'keep' });
         } catch (error) {
           throw new Failed(`set-up: ${title} failed after ${since(start)}: ${error.message}`, error.output);
         }
@@ -74,4 +86,4 @@ export async function setUp(log = (line) => console.error(line)) {
   );
 }
 
-if (isMain(import.meta)) await main(() => setUp());
+if (isMain(import.meta)) await main(() => setUp({ full: process.argv.includes('--full') }));

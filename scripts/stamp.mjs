@@ -1,13 +1,13 @@
-/** Whether something built is still the one of its inputs: by content, so that a checkout or a touched file builds nothing again. */
+/** Records which inputs an output was built from, by content: a checkout or a touched file causes no rebuild. */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { root } from './process.mjs';
 
-/** Where the set-up keeps what it knows; below `target`, which git ignores. */
+/** The directory of the set-up's own files, below `target`, which git ignores. */
 export const state = join(root, 'target', 'setup');
 
-/** All files at or below a path of the clone, sorted; none when it does not exist. */
+/** All files at or below a path of the clone, sorted. Empty if the path does not exist. */
 function filesAt(path) {
   const stat = statSync(join(root, path), { throwIfNoEntry: false });
   if (!stat) return [];
@@ -26,8 +26,8 @@ function digest(inputs) {
   return hash.digest('hex');
 }
 
-/** The outputs as they lie there, or null when one is missing. */
-function look(outputs) {
+/** Size and modification time of each output, or null if an output is missing. */
+function scan(outputs) {
   const seen = {};
   for (const file of outputs) {
     const stat = statSync(join(root, file), { throwIfNoEntry: false });
@@ -37,7 +37,7 @@ function look(outputs) {
   return seen;
 }
 
-/** What one step of the set-up reads and writes, as paths in the clone. */
+/** The inputs and outputs of one step of the set-up, as paths in the clone. */
 export class Stamp {
   constructor(name, inputs, outputs) {
     this.file = join(state, `${name}.json`);
@@ -45,27 +45,33 @@ export class Stamp {
     this.outputs = outputs;
   }
 
-  /** Whether the outputs were made from the inputs as they are now, and nothing has touched them since. */
-  fresh() {
-    const outputs = look(this.outputs);
+  /**
+   * Whether the outputs were built from the present inputs and are unchanged since.
+   *
+   * With `full`, only a full build counts. Without it a quick build counts, too, so a full build is never replaced by a
+   * quick one.
+   */
+  fresh({ full = false } = {}) {
+    const outputs = scan(this.outputs);
     if (!outputs) return false;
     try {
       const kept = JSON.parse(readFileSync(this.file, 'utf8'));
+      if (full && !kept.full) return false;
       return kept.inputs === digest(this.inputs) && JSON.stringify(kept.outputs) === JSON.stringify(outputs);
     } catch {
       return false;
     }
   }
 
-  /** Runs `act`, which makes the outputs; the stamp is there only after it went well. */
-  async around(act) {
-    // Before: what is edited meanwhile may or may not be in the outputs.
+  /** Runs `act`, which builds the outputs, and writes the stamp after `act` succeeded. */
+  async around(act, { full = false } = {}) {
+    // The digest is taken before the build: an edit during the build may be missing from the outputs.
     const inputs = digest(this.inputs);
     rmSync(this.file, { force: true });
     await act();
-    const outputs = look(this.outputs);
-    if (!outputs) throw new Error(`the build went well, but one of these is missing: ${this.outputs.join(', ')}`);
+    const outputs = scan(this.outputs);
+    if (!outputs) throw new Error(`the build succeeded, but one of these is missing: ${this.outputs.join(', ')}`);
     mkdirSync(dirname(this.file), { recursive: true });
-    writeFileSync(this.file, JSON.stringify({ inputs, outputs }));
+    writeFileSync(this.file, JSON.stringify({ inputs, outputs, full }));
   }
 }

@@ -1,38 +1,43 @@
 /**
- * `npm test`: vitest and cargo, after the set-up they need; the last line counts both.
+ * `npm test`: the unit tests in Rust and the first tier of the vitest suite (scripts/tiers.mjs), after the set-up. The
+ * last line counts both. `npm run test:full` runs both tiers, and the core in each way of starting a command.
  *
- * `npm test -- WORD` runs the vitest files and the Rust tests that have the word in their path. With an option among them
- * (`npm test -- ending -t 'time limit'`) the arguments are vitest's, and only it runs.
+ * `npm test -- WORD` runs the vitest files of either tier and the Rust tests that have the word in their path. With an
+ * option among the arguments (`npm test -- ending -t 'time limit'`) vitest takes all of them, and Rust tests do not
+ * run.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
+import { env } from './build.mjs';
+import { triple } from './platform.mjs';
 import { isMain, main, root, run } from './process.mjs';
 import { setUp } from './setup.mjs';
+import { SLOW_UNITS, testFiles } from './tiers.mjs';
 
-/** A test that failed, as it is said once more where all is over: of a long log often only the end is kept. */
+/** A failed test as the summary repeats it. A log is often cut to its end, so failures are printed there once more. */
 const failure = (name, message = '') => {
-  // The frames of others say nothing.
+  // Stack frames outside this project are left out.
   const lines = message.split('\n').filter((line) => line.trim() !== '' && !/^\s+at .*(node_modules|node:)/.test(line));
   return [name, ...lines.slice(0, 10)].join('\n    ').trimEnd();
 };
 
-/** Stands before the failures that are said once more. */
+/** The line above the repeated failures. */
 const AGAIN = '--- failed:';
 
-/** What `npm test` printed of its failures at the end, again. */
+/** The repeated failures at the end of the output of `npm test`. */
 export const failuresIn = (stdout) => {
   const from = stdout.lastIndexOf(`\n${AGAIN}\n`);
   const text = from < 0 ? '' : stdout.slice(from + AGAIN.length + 2);
   return text.split('\n').slice(0, -2).join('\n').trim();
 };
 
-/** The failures as `npm test` and `.ci/run` end with them, '' when there are none. */
+/** The failures as `npm test` and `.ci/run` repeat them at their end. Empty without failures. */
 export const again = (failures) => (failures.length ? `\n${AGAIN}\n${failures.join('\n')}\n` : '');
 
 export const NONE = { passed: 0, failed: 0, skipped: 0, failures: [] };
 
-/** Runs vitest and counts. `node`: another than this one; `limitMs`: kills one that hangs. */
+/** Runs vitest and counts its tests. `node` replaces this Node, `limitMs` is a bound against a hang. */
 export async function vitest(args = [], { node = process.execPath, limitMs = 0 } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'agent-bash-test-'));
   try {
@@ -61,9 +66,9 @@ export async function vitest(args = [], { node = process.execPath, limitMs = 0 }
         ),
       ],
     };
-    // An error outside of any test.
+    // An error outside of any test counts as one failure.
     if (code !== 0 && counts.failed === 0) {
-      counts.failures = [`vitest ended with ${code}, and no test failed: counted as one that did`];
+      counts.failures = [`vitest exited with ${code} although no test failed`];
       counts.failed = 1;
     }
     return counts;
@@ -74,15 +79,29 @@ export async function vitest(args = [], { node = process.execPath, limitMs = 0 }
   }
 }
 
-/** Runs the Rust tests and counts. */
-export async function cargo(words = [], { limitMs = 0 } = {}) {
+/** Runs the Rust tests and counts them. */
+export async function cargo(words = [], { skip = [], limitMs = 0 } = {}) {
   const counts = { ...NONE, failures: [] };
   try {
     const colour = process.stdout.isTTY ? 'always' : 'never';
-    // libtest takes any number of words; a test runs when it has one of them.
-    const args = ['test', '--no-fail-fast', '--color', colour, '--', '--color', colour, ...words];
-    const { code, output } = await run('cargo', args, { output: 'both', allowFailure: true, limitMs });
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are what is looked for
+    // libtest runs the tests that contain one of the words. With the target of the set-up's build, its dependencies are
+    // reused.
+    const args = [
+      'test',
+      '--lib',
+      '--target',
+      triple,
+      '--no-fail-fast',
+      '--color',
+      colour,
+      '--',
+      '--color',
+      colour,
+      ...skip.flatMap((name) => ['--skip', name]),
+      ...words,
+    ];
+    const { code, output } = await run('cargo', args, { env, output: 'both', allowFailure: true, limitMs });
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression removes colours
     const plain = output.replace(/\x1b\[[0-9;]*m/g, '');
     for (const [, passed, failed, ignored] of plain.matchAll(
       /^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored/gm,
@@ -91,10 +110,9 @@ export async function cargo(words = [], { limitMs = 0 } = {}) {
       counts.failed += Number(failed);
       counts.skipped += Number(ignored);
     }
-    // Its own lists of failed tests, each once.
     for (const [, name] of plain.matchAll(/^test (\S+)(?: - .*)? \.\.\. FAILED$/gm)) counts.failures.push(name);
     if (code !== 0 && counts.failed === 0) {
-      counts.failures.push(`cargo test ended with ${code}, and no test failed: counted as one that did`);
+      counts.failures.push(`cargo test exited with ${code} although no test failed`);
       counts.failed = 1;
     }
   } catch (error) {
@@ -115,15 +133,36 @@ export const sum = (parts) =>
     NONE,
   );
 
-/** The line that ends a run. */
+/** The last line of a run. */
 export const closing = ({ passed, failed, skipped }) =>
   `${passed} passed, ${failed} failed${skipped ? `, ${skipped} skipped` : ''}`;
 
+/** The projects of vitest.config.ts that use the package as users get it. */
+export const NATURAL = { first: ['core', 'first'], both: ['core', 'first', 'second'] };
+
+const projects = (names) => names.map((name) => `--project=${name}`);
+
+/** The projects of a run: all of them, or those that have the package as users get it. */
+function selected(full, args) {
+  // The ways repeat the core, so the full run leaves out their common part.
+  if (full && args.length === 0) return projects(['first', 'second', 'cold', 'warm', 'session']);
+  if (full) return [];
+  return projects(args.length > 0 ? NATURAL.both : NATURAL.first);
+}
+
+/** Whether the words select a test of the packed tarballs, which hold the optimized addon. */
+const packs = (words) =>
+  testFiles().some((file) => file.startsWith('contract/') && words.some((word) => file.includes(word)));
+
 if (isMain(import.meta)) {
   await main(async () => {
-    await setUp();
-    const args = process.argv.slice(2);
-    const all = sum([await vitest(args), args.some((arg) => arg.startsWith('-')) ? sum([]) : await cargo(args)]);
+    const full = process.argv[2] === '--full';
+    const args = process.argv.slice(full ? 3 : 2);
+    await setUp({ full: full || packs(args) });
+    // A word may name a slow test.
+    const skip = full || args.length > 0 ? [] : SLOW_UNITS;
+    const unit = args.some((arg) => arg.startsWith('-')) ? NONE : await cargo(args, { skip });
+    const all = sum([unit, await vitest([...selected(full, args), ...args])]);
     if (all.passed + all.failed === 0) {
       console.error('no test ran');
       process.exitCode = 1;

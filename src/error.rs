@@ -1,122 +1,205 @@
 //! Why nothing could be run. A command that ran is never an error.
 
+use std::io;
 use std::path::PathBuf;
 
-use crate::background::StoreError;
+use nix::errno::Errno;
+
+use crate::pattern::PatternError;
 use crate::plan::{EnvironmentError, ShellNotFound};
 use crate::pty::TerminalError;
+use crate::registry::RegistryError;
+use crate::request::RequestError;
 use crate::safety::Finding;
 use crate::supervise::HelperError;
 
-/// Why nothing could be run; each has a stable code.
+/// Why nothing could be run. Each variant has a stable code.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// An option has a value that it cannot have.
     #[error("{0}")]
     InvalidArg(String),
+    /// Options that cannot be run as they are.
+    #[error(transparent)]
+    Request(#[from] RequestError),
     /// The caller's `env` holds what no environment can hold.
     #[error(transparent)]
     Environment(#[from] EnvironmentError),
-    /// The folder to start in is not there.
+    /// A pattern is no regular expression.
+    #[error(transparent)]
+    Pattern(#[from] PatternError),
+    /// The directory to start in does not exist.
     #[error("Working directory does not exist: {}", .0.display())]
     CwdNotFound(PathBuf),
-    /// The folder to start in is something else.
+    /// The directory to start in is a file.
     #[error("Working directory is not a directory: {}", .0.display())]
     CwdNotDirectory(PathBuf),
     /// There is no shell to run the command.
     #[error(transparent)]
     ShellNotFound(#[from] ShellNotFound),
-    /// This system cannot do what was asked for.
-    #[error("{0}")]
-    Unsupported(String),
-    /// The system refused to start the command.
-    #[error("could not start the command ({what}{}): {command}", .errno.map(|errno| format!(": {errno}")).unwrap_or_default())]
+    /// The command could not be started.
+    #[error("could not start the command ({what}{}): {command}", suffix(.source.as_ref()))]
     Spawn {
-        /// What was tried.
+        /// The step that failed.
         what: String,
-        /// What the system answered.
-        errno: Option<nix::errno::Errno>,
+        /// Why it failed, if anything says so.
+        source: Option<SpawnCause>,
         /// The first 80 characters of the command.
         command: String,
     },
-    /// No task of the registry has this pid or id.
-    #[error("there is no task {task} in {}", folder.display())]
-    UnknownTask {
-        /// As it was asked for.
-        task: String,
-        /// Where it was looked for.
-        folder: PathBuf,
-    },
-    /// The registry has as many running tasks as it may.
-    #[error("{0} tasks run already, which is the most that this registry may have (maxTasks); end one first")]
-    TooManyTasks(usize),
-    /// The registry was closed.
-    #[error("the registry was closed")]
-    Closed,
+    /// A registry refuses a request.
+    #[error(transparent)]
+    Registry(RegistryError),
     /// The session was closed.
     #[error("the session was closed")]
     SessionClosed,
-    /// A terminal is not, or no longer, what was thought.
+    /// The terminal is not in the state that was expected.
     #[error(transparent)]
     Terminal(#[from] TerminalError),
-    /// The folder of a registry cannot be used, or a file in it.
-    #[error("dir: {0}")]
-    Store(#[from] StoreError),
-    /// It is not let through.
+    /// The safety engine refuses the command.
     #[error("{message}")]
     Blocked {
-        /// Of the strictest finding.
+        /// The message of the strictest finding.
         message: String,
-        /// All of them.
+        /// All findings.
         findings: Vec<Finding>,
     },
-    /// The caller gave it up before it began.
+    /// The caller gave the command up before it began.
     #[error("the start was aborted")]
     Aborted,
+}
+
+/// Why a step of a start failed.
+#[derive(Debug, thiserror::Error)]
+pub enum SpawnCause {
+    /// The system refused it.
+    #[error(transparent)]
+    System(#[from] io::Error),
+    /// No helper process was there for it.
+    #[error(transparent)]
+    Helper(#[from] HelperError),
+}
+
+impl SpawnCause {
+    fn errno(&self) -> Option<Errno> {
+        let errno = match self {
+            Self::System(error) => error.raw_os_error(),
+            Self::Helper(error) => error.errno(),
+        };
+        errno.map(Errno::from_raw)
+    }
+}
+
+fn suffix(source: Option<&SpawnCause>) -> String {
+    source.and_then(SpawnCause::errno).map(|errno| format!(": {errno}")).unwrap_or_default()
 }
 
 impl Error {
     /// The stable code.
     pub fn code(&self) -> &'static str {
         match self {
-            Self::InvalidArg(_) | Self::Environment(_) | Self::ShellNotFound(ShellNotFound::NotAName(_)) => {
-                "ERR_BASH_INVALID_ARG"
-            }
+            Self::Request(RequestError::TreeLimits)
+            | Self::Terminal(TerminalError::None(_))
+            | Self::Registry(RegistryError::Elsewhere { .. }) => "ERR_BASH_UNSUPPORTED",
+            Self::InvalidArg(_)
+            | Self::Request(_)
+            | Self::Environment(_)
+            | Self::Pattern(_)
+            | Self::ShellNotFound(ShellNotFound::NotAName(_))
+            | Self::Terminal(TerminalError::Used | TerminalError::NotStarted)
+            | Self::Registry(RegistryError::Store(_)) => "ERR_BASH_INVALID_ARG",
             Self::CwdNotFound(_) => "ERR_BASH_CWD_NOT_FOUND",
             Self::CwdNotDirectory(_) => "ERR_BASH_CWD_NOT_DIRECTORY",
             Self::ShellNotFound(_) => "ERR_BASH_SHELL_NOT_FOUND",
-            Self::Unsupported(_) | Self::Terminal(TerminalError::None(_)) => "ERR_BASH_UNSUPPORTED",
-            Self::Terminal(TerminalError::Used | TerminalError::NotStarted) => "ERR_BASH_INVALID_ARG",
-            Self::Terminal(TerminalError::Ended) => "ERR_BASH_CLOSED",
-            Self::Spawn { .. } => "ERR_BASH_SPAWN",
-            Self::UnknownTask { .. } => "ERR_BASH_UNKNOWN_TASK",
-            Self::TooManyTasks(_) => "ERR_BASH_TOO_MANY_TASKS",
-            Self::Closed | Self::SessionClosed => "ERR_BASH_CLOSED",
-            Self::Store(_) => "ERR_BASH_INVALID_ARG",
+            Self::Spawn { .. } | Self::Registry(RegistryError::Helper(_)) => "ERR_BASH_SPAWN",
+            Self::Registry(RegistryError::UnknownTask { .. }) => "ERR_BASH_UNKNOWN_TASK",
+            Self::Registry(RegistryError::TooManyTasks(_)) => "ERR_BASH_TOO_MANY_TASKS",
+            Self::Terminal(TerminalError::Ended) | Self::Registry(RegistryError::Closed) | Self::SessionClosed => {
+                "ERR_BASH_CLOSED"
+            }
             Self::Blocked { .. } => "ERR_BASH_BLOCKED",
             Self::Aborted => "ABORT_ERR",
         }
     }
 
-    /// The name of the system's error (`EAGAIN`), where there is one.
+    /// The name of the system's error (`EAGAIN`), if the system refused something.
     pub fn errno(&self) -> Option<String> {
         match self {
-            Self::Spawn { errno: Some(errno), .. } => Some(format!("{errno:?}")),
+            Self::Spawn { source: Some(source), .. } => source.errno().map(|errno| format!("{errno:?}")),
             _ => None,
         }
     }
 
-    /// The system refused, with as much of the command as helps to recognise it.
-    pub fn spawn(what: impl Into<String>, errno: Option<i32>, command: &str) -> Self {
-        Self::Spawn {
-            what: what.into(),
-            errno: errno.map(nix::errno::Errno::from_raw),
-            command: command.chars().take(80).collect(),
-        }
+    /// A start that failed at this step, with as much of the command as helps to recognise it.
+    pub fn spawn(what: impl Into<String>, command: &str) -> Self {
+        Self::failed(what.into(), None, command)
     }
 
-    /// No helper process could be had.
-    pub fn helper(error: &HelperError, command: &str) -> Self {
-        Self::spawn(error.to_string(), error.errno(), command)
+    /// The same, with the answer of the system.
+    pub fn system(what: impl Into<String>, error: io::Error, command: &str) -> Self {
+        Self::failed(what.into(), Some(error.into()), command)
+    }
+
+    /// A start for which there was no helper process.
+    pub fn helper(error: HelperError, command: &str) -> Self {
+        Self::failed(error.to_string(), Some(error.into()), command)
+    }
+
+    fn failed(what: String, source: Option<SpawnCause>, command: &str) -> Self {
+        Self::Spawn { what, source, command: command.chars().take(80).collect() }
+    }
+}
+
+impl From<RegistryError> for Error {
+    fn from(error: RegistryError) -> Self {
+        match error {
+            RegistryError::Helper(error) => Self::helper(error, ""),
+            other => Self::Registry(other),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::error::Error as _;
+
+    #[test]
+    fn a_refusal_of_the_system_keeps_its_source_and_shows_its_name() {
+        let error = Error::system("no pipe", io::Error::from_raw_os_error(libc::EMFILE), &"x".repeat(100));
+        let command = "x".repeat(80);
+        assert_eq!(error.to_string(), format!("could not start the command (no pipe: {}): {command}", Errno::EMFILE));
+        assert_eq!((error.code(), error.errno().as_deref()), ("ERR_BASH_SPAWN", Some("EMFILE")));
+        assert!(error.source().is_some());
+        let error = Error::spawn("no place", "x");
+        assert_eq!(error.to_string(), "could not start the command (no place): x");
+        assert!(error.errno().is_none() && error.source().is_none());
+    }
+
+    #[test]
+    fn a_missing_helper_is_a_start_that_failed_for_a_registry_too() {
+        let error = Error::from(RegistryError::Helper(HelperError::Lost));
+        assert_eq!(error.to_string(), "could not start the command (the agent-bash supervisor was killed): ");
+        assert_eq!(error.code(), "ERR_BASH_SPAWN");
+    }
+
+    #[test]
+    fn each_layer_has_its_codes() {
+        let unknown = RegistryError::UnknownTask { task: "t1".into(), directory: "/d".into() };
+        for (error, code, message) in [
+            (Error::from(unknown), "ERR_BASH_UNKNOWN_TASK", "there is no task t1 in /d"),
+            (RegistryError::Closed.into(), "ERR_BASH_CLOSED", "the registry was closed"),
+            (TerminalError::Ended.into(), "ERR_BASH_CLOSED", "the program in this terminal has ended"),
+            (TerminalError::NotStarted.into(), "ERR_BASH_INVALID_ARG", "nothing was started in this terminal yet"),
+            (
+                RequestError::NulInCommand.into(),
+                "ERR_BASH_INVALID_ARG",
+                "the command holds a NUL character, which no \
+                                                                         shell can be given",
+            ),
+            (Error::Aborted, "ABORT_ERR", "the start was aborted"),
+        ] {
+            assert_eq!((error.code(), error.to_string().as_str()), (code, message));
+        }
     }
 }

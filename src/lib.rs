@@ -1,22 +1,24 @@
 //! agent-bash: runs commands for agents.
 //!
-//! Layers, each using only those below it: `napi` (JavaScript) → `session` → `snapshot` → `run` (the spine) and `outcome` → `request`, `error` → `safety` → `pty` →
-//! `background` (the addon's side of tasks) → `supervise` → `background` (what shims have of tasks) → `capture`, `plan` →
-//! `sys` (the only unsafe code). The supervisor is built from `supervise` and what is below it, without the feature `addon`.
+//! Layers, from the top: `napi` (JavaScript) → `session` → `snapshot` → `run` (the spine) → `error` → `request` →
+//! `registry` → `pty` → `pattern` → `supervise` → `task` → `shell_state` → `plan` → `capture` → `safety` → `sys` (the
+//! only unsafe code). Each uses only those below it. The supervisor is built from `supervise` and the layers below it,
+//! without the feature `addon`.
 
 #![cfg_attr(not(feature = "addon"), expect(dead_code, reason = "the supervisor uses a part of what it shares"))]
 
-pub mod background;
 pub mod capture;
 #[cfg(feature = "addon")]
 pub mod error;
 #[cfg(feature = "addon")]
 pub mod napi;
 #[cfg(feature = "addon")]
-pub mod outcome;
+mod pattern;
 pub mod plan;
 #[cfg(feature = "addon")]
 pub mod pty;
+#[cfg(feature = "addon")]
+pub mod registry;
 #[cfg(feature = "addon")]
 pub mod request;
 #[cfg(feature = "addon")]
@@ -26,6 +28,9 @@ pub mod safety;
 #[cfg(feature = "addon")]
 pub mod session;
 #[cfg(feature = "addon")]
+pub mod shell_state;
+#[cfg(feature = "addon")]
 pub mod snapshot;
 pub mod supervise;
 mod sys;
+pub mod task;

@@ -1,6 +1,12 @@
-//! From raw options to a request that can be run as it stands.
+//! From raw options to a request that can be run as it is. Each group of options is a file below `request/`.
 
+mod command;
+mod error;
+mod facts;
+mod number;
+mod output;
 mod raw;
+mod time;
 
 use std::borrow::Cow;
 use std::os::fd::OwnedFd;
@@ -8,161 +14,113 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::background::{DAY, Order, Registry};
-use crate::capture::{Limits, Progress, Sanitize, Truncate};
-use crate::error::Error;
+use crate::capture::{Sanitize, Truncate};
 use crate::plan::{Environment, RawLimits, Startup};
 use crate::pty::Terminal;
+use crate::registry::{Registry, TASK_LIMIT};
+use crate::task::TaskSpec;
 use crate::{plan, sys};
+use command::{check_command, check_terminal};
+
+use command::MAX_ARGUMENT;
+pub use command::MAX_COMMAND;
+pub use error::RequestError;
+pub use facts::facts;
+pub use number::{MAX_SAFE, NotInRange, Number, NumberOr};
+pub use output::{
+    HEAD_BYTES, MAX_BYTES, MAX_CHARS, MAX_LINES, SNAPSHOT_INTERVAL_MS, SPILL_MAX_BYTES, SPILL_RETENTION_MS, Spill,
+    SpillPlace, TAIL_BYTES, check_spill, check_truncate, sanitize,
+};
+pub use time::{GRACE_MS, MOVING_LIMIT, Mode, Place, TIMEOUT_MS};
 
 pub use raw::{Guard, RawOptions, RawSnapshot, RawSpill, RawTruncate, Streams};
 
-/// The longest argument that a program can be given, bytes.
-const MAX_ARGUMENT: usize = 131_071;
-/// The longest command, bytes.
-const MAX_COMMAND: usize = 64 * 1024 * 1024;
-/// A day, the longest time limit, ms.
-const MAX_LIMIT: f64 = 86_400_000.0;
-const MAX_GRACE: f64 = 15_000.0;
-const DEFAULT_GRACE: Duration = Duration::from_secs(2);
-const DEFAULT_SNAPSHOT: Duration = Duration::from_millis(250);
-const DEFAULT_SPILL: u64 = 1 << 30;
-const DEFAULT_RETENTION: Duration = Duration::from_secs(7 * 24 * 60 * 60);
-/// The largest whole number that JavaScript counts exactly.
-const MAX_SAFE: f64 = 9_007_199_254_740_991.0;
-
-/// A checked request.
+/// A command's options after validation.
 pub struct Request {
     /// The command.
     pub command: String,
     /// Its positional parameters.
     pub args: Vec<String>,
-    /// The folder it starts in.
+    /// The directory it starts in.
     pub cwd: PathBuf,
-    /// What it inherits and is given.
+    /// Its variables, inherited and given.
     pub environment: Arc<Environment>,
-    /// The folder for temporary files.
+    /// The directory for temporary files.
     pub temp: PathBuf,
     /// The shell that was asked for.
     pub shell: Option<String>,
     /// Names the command in files, and marks its processes.
     pub mark: String,
-    #[expect(missing_docs, reason = "as in the plan")]
+    /// The mode mask of new files.
     pub umask: u32,
-    #[expect(missing_docs, reason = "as in the plan")]
+    /// The bytes for standard input. `None` is `/dev/null`.
     pub stdin: Option<Vec<u8>>,
-    #[expect(missing_docs, reason = "as in the plan")]
+    /// Both output streams share one pipe.
     pub merge: bool,
-    #[expect(missing_docs, reason = "as in the plan")]
+    /// The time limit from the start of the process.
     pub limit: Option<Duration>,
-    #[expect(missing_docs, reason = "as in the plan")]
+    /// The longest time without output.
+    pub idle_limit: Option<Duration>,
+    /// Time between SIGTERM and SIGKILL.
     pub grace: Duration,
-    #[expect(missing_docs, reason = "as in the plan")]
+    /// The resources that the command may use.
     pub limits: plan::Limits,
-    /// What is kept of each stream.
+    /// The part of each stream that is kept.
     pub truncate: Truncate,
-    /// How it is cleaned.
+    /// How output is cleaned. `None` only decodes it.
     pub sanitize: Option<Sanitize>,
-    /// Where it goes whole; `None`: nowhere.
+    /// Files for whole output. `None` writes none.
     pub spill: Option<Spill>,
-    /// Live output is wanted.
+    /// The listener gets live output.
     pub live: bool,
-    /// The caller has its streams as such, and hears of its start and its end.
+    /// The caller reads and writes the streams itself, and gets events of start and exit.
     pub streams: Option<Streams>,
-    /// Live snapshots are wanted this often.
+    /// Time between two live views, if the listener gets any.
     pub snapshots: Option<Duration>,
-    /// The caller hears when it waits for somebody.
+    /// The listener gets an event when the command is blocked on input.
     pub prompts: bool,
-    /// The caller hears when it runs, and as which process.
+    /// The listener gets an event with the pid when the command runs.
     pub starts: bool,
-    /// Given up before it began.
+    /// The caller gave the command up before it began.
     pub aborted: bool,
-    /// Where its tasks go.
+    /// The registry of its tasks.
     pub registry: Option<Arc<Registry>>,
-    /// At its limit it moves to the background.
+    /// The command moves to the background at its limit.
     pub to_background: bool,
-    /// It is started in the background.
+    /// The command starts in the background.
     pub background: bool,
-    /// How it is judged before it starts.
+    /// The safety rules, until the command is judged.
     pub guard: Option<Guard>,
-    /// What was found out before it started: one fact a line of its outcome.
+    /// Facts known before the start, for the notes of the outcome.
     pub notes: Vec<String>,
-    /// It runs in this terminal.
+    /// The terminal that the command runs in.
     pub terminal: Option<Arc<Terminal>>,
-    /// A shell that waits already may run it.
+    /// A warm shell may run the command.
     pub warm: bool,
-    /// What its shell reads before it and does at its end, where it is not a plain one.
+    /// The code that its shell reads first and runs at its exit, if it is not a plain one.
     pub startup: Option<Startup>,
-    /// Where its shell says that the command has ended, before it has itself.
+    /// The pipe on which its shell reports the exit code before its own exit.
     pub report: Option<OwnedFd>,
-}
-
-/// Where whole output goes.
-#[derive(Debug, Clone)]
-pub struct Spill {
-    /// Who says where.
-    pub place: SpillPlace,
-    /// The most a file may hold, bytes.
-    pub max_bytes: u64,
-    /// How old a file may become.
-    pub retention: Duration,
-}
-
-/// Who says where whole output goes.
-#[derive(Debug, Clone)]
-pub enum SpillPlace {
-    /// A private folder of ours below the one for temporary files.
-    Private,
-    /// A folder of the caller's.
-    Folder(PathBuf),
-    /// The caller's artifact store.
-    Allocated,
 }
 
 impl Request {
     /// Checks every value.
     ///
     /// # Errors
-    /// [`Error::InvalidArg`] that names the option, its value and what it may be.
-    pub fn check(raw: RawOptions) -> Result<Self, Error> {
-        if raw.command.contains('\0') {
-            return Err(Error::InvalidArg("the command holds a NUL character, which no shell can be given".into()));
-        }
-        if raw.command.len() > MAX_COMMAND {
-            let length = raw.command.len();
-            return Err(Error::InvalidArg(format!("the command has {length} bytes; at most 64 MiB can be run")));
-        }
-        if let Some(argument) = raw.args.iter().find(|argument| argument.contains('\0')) {
-            return Err(Error::InvalidArg(format!("args: {argument:?} holds a NUL character")));
-        }
-        if raw.cwd.contains('\0') {
-            return Err(Error::InvalidArg(format!("cwd: {:?} holds a NUL character", raw.cwd)));
-        }
-        let background = raw.background || raw.mode.as_deref() == Some("background");
-        let in_terminal = raw.terminal.is_some();
-        if in_terminal && (background || raw.stdin.is_some()) {
-            let what =
-                if background { "a task has none" } else { "what it reads is typed: use write instead of stdin" };
-            return Err(Error::InvalidArg(format!("a command in a terminal: {what}")));
-        }
-        let to_background = raw.to_background && raw.registry.is_some() && !background && !in_terminal;
-        let limit = match (raw.timeout_ms, raw.mode.as_deref()) {
-            (Some(ms), _) => Some(millis("timeoutMs", ms, 1.0, MAX_LIMIT)?),
-            (None, None | Some("default" | "slow")) if in_terminal => None,
-            (None, _) if background => Some(DAY),
-            (None, None | Some("default")) if to_background => Some(Duration::from_secs(120)),
-            (None, None | Some("default")) => Some(Duration::from_secs(30)),
-            (None, Some("slow")) => Some(Duration::from_secs(15 * 60)),
-            (None, Some(other)) => {
-                return Err(Error::InvalidArg(format!("mode: {other:?} is not one of default, slow, background")));
-            }
-        };
-        let grace = raw.grace_ms.map_or(Ok(DEFAULT_GRACE), |ms| millis("graceMs", ms, 0.0, MAX_GRACE))?;
+    /// A [`RequestError`] that names the option, its value and the valid ones.
+    pub fn check(raw: RawOptions) -> Result<Self, RequestError> {
+        check_command(&raw)?;
+        let mode = Mode::of(raw.mode.as_deref())?;
+        let place = Place::of(&raw, mode);
+        check_terminal(&raw, place)?;
+        let limit = time::limit(raw.timeout_ms, mode, place)?;
+        let idle_limit = time::idle_limit(raw.idle_timeout_ms, place)?;
+        let grace = GRACE_MS.get_millis(raw.grace_ms)?;
         let limits = raw.limits.as_ref().map_or(Ok(plan::Limits::default()), check_limits)?;
-        let interval =
-            raw.snapshot_ms.map_or(Ok(DEFAULT_SNAPSHOT), |ms| millis("snapshotIntervalMs", ms, 10.0, 60_000.0))?;
+        let interval = SNAPSHOT_INTERVAL_MS.get_millis(raw.snapshot_ms)?;
         let truncate = raw.truncate.as_ref().map_or(Ok(Truncate::default()), check_truncate)?;
         let spill = raw.spill.map(check_spill).transpose()?;
+        let in_terminal = place == Place::Terminal;
         let environment = plan::environment(raw.host_env, raw.inherit, raw.env, in_terminal)?;
         let temp = environment.host_temp.as_deref().unwrap_or("/tmp").into();
         Ok(Self {
@@ -179,6 +137,7 @@ impl Request {
             stdin: if raw.streams.is_some_and(|streams| streams.fed) { Some(Vec::new()) } else { raw.stdin },
             merge: raw.merge,
             limit,
+            idle_limit,
             grace,
             limits,
             truncate,
@@ -191,8 +150,8 @@ impl Request {
             starts: raw.starts || in_terminal || raw.streams.is_some(),
             aborted: raw.aborted,
             registry: raw.registry,
-            to_background,
-            background,
+            to_background: place == Place::Moving,
+            background: place == Place::Background,
             guard: raw.guard,
             notes: Vec::new(),
             startup: raw.startup,
@@ -200,7 +159,7 @@ impl Request {
         })
     }
 
-    /// Whether it goes on in the background once it has reached its limit.
+    /// Whether the command moves to the background at its limit.
     pub fn may_move(&self) -> bool {
         self.to_background
     }
@@ -210,21 +169,29 @@ impl Request {
         self.streams.is_some_and(|streams| streams.fed)
     }
 
-    /// The limit that its shim keeps. At the caller's own the addon acts first where it has something else to do.
+    /// The limit that the shim keeps. A command that moves is handed over at the caller's own limit.
     pub fn shim_limit(&self) -> Option<Duration> {
-        if self.may_move() { Some(DAY) } else { self.limit }
+        if self.may_move() { Some(TASK_LIMIT) } else { self.limit }
     }
 
-    /// What a shim is told of it, should it be a task. `limit` `None`: a day.
-    pub fn order(&self, limit: Option<Duration>) -> Option<Order> {
+    /// The description of the task that the command may become. It has the limit of tasks, and may be silent.
+    pub fn later_task(&self) -> Option<TaskSpec> {
         let registry = self.registry.as_ref()?;
-        Some(registry.order(&self.command, &self.cwd.to_string_lossy(), self.sanitize, limit))
+        Some(registry.task_spec(&self.command, &self.cwd.to_string_lossy(), self.sanitize, None))
     }
 
-    /// The command as its shell gets it.
+    /// The description of the task that the command is from its start.
+    pub fn own_task(&self) -> Option<TaskSpec> {
+        let registry = self.registry.as_ref()?;
+        let spec = registry.task_spec(&self.command, &self.cwd.to_string_lossy(), self.sanitize, self.limit);
+        let idle_ms = self.idle_limit.and_then(|limit| u64::try_from(limit.as_millis()).ok());
+        Some(TaskSpec { idle_ms, ..spec })
+    }
+
+    /// The text that the shell gets.
     pub fn text(&self) -> Cow<'_, str> {
         match self.startup.as_ref().and_then(|startup| startup.tail.as_ref()) {
-            // Behind an `eval` that broke off, bash knows no reserved word on the very next line.
+            // After an `eval` that broke off, bash knows no reserved word on the very next line.
             Some(tail) => Cow::Owned(format!("{}\n\n{tail}", self.command)),
             None => Cow::Borrowed(&self.command),
         }
@@ -262,81 +229,7 @@ impl Request {
     }
 }
 
-fn whole(name: &str, value: f64, least: f64, most: f64) -> Result<f64, Error> {
-    if value.fract() == 0.0 && value >= least && value <= most {
-        return Ok(value);
-    }
-    Err(Error::InvalidArg(format!("{name}: {value} is not a whole number from {least} to {most}")))
-}
-
-fn count(name: &str, value: f64, least: f64) -> Result<u64, Error> {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be whole and in range")]
-    whole(name, value, least, MAX_SAFE).map(|value| value as u64)
-}
-
-fn millis(name: &str, value: f64, least: f64, most: f64) -> Result<Duration, Error> {
-    whole(name, value, least, most).map(|ms| Duration::from_secs_f64(ms / 1000.0))
-}
-
-/// What is kept of a stream.
-///
-/// # Errors
-/// [`Error::InvalidArg`] that names the limit, its value and what it may be.
-pub fn check_truncate(raw: &RawTruncate) -> Result<Truncate, Error> {
-    let at_least_one = |name: &str, value: Option<f64>| value.map(|value| count(name, value, 1.0)).transpose();
-    let limits = Limits {
-        max_lines: at_least_one("truncate.maxLines", raw.max_lines)?,
-        max_bytes: at_least_one("truncate.maxBytes", raw.max_bytes)?,
-        max_chars: at_least_one("truncate.maxChars", raw.max_chars)?,
-    };
-    match raw.keep.as_str() {
-        "tail" => Ok(Truncate::Tail(limits)),
-        "head" => Ok(Truncate::Head(limits)),
-        "ends" => {
-            let needed = |name: &str, value: Option<f64>| {
-                at_least_one(name, value)?.ok_or_else(|| Error::InvalidArg(format!("{name} is missing")))
-            };
-            let max_bytes = needed("truncate.maxBytes", raw.max_bytes)?;
-            let head_bytes = needed("truncate.headBytes", raw.head_bytes)?;
-            let tail_bytes = needed("truncate.tailBytes", raw.tail_bytes)?;
-            if head_bytes.saturating_add(tail_bytes) > max_bytes {
-                return Err(Error::InvalidArg(format!(
-                    "truncate: headBytes {head_bytes} and tailBytes {tail_bytes} are more than maxBytes {max_bytes}"
-                )));
-            }
-            Ok(Truncate::Ends { max_bytes, head_bytes, tail_bytes })
-        }
-        other => Err(Error::InvalidArg(format!("truncate.keep: {other:?} is not one of tail, head, ends"))),
-    }
-}
-
-fn check_limits(raw: &RawLimits) -> Result<plan::Limits, Error> {
-    let limits = plan::Limits::check(raw).map_err(Error::InvalidArg)?;
-    if limits.over_tree() && !sys::can_sample() {
-        let missing = "limits: cpuSeconds, memoryBytes and processes cannot be held here, where /proc does not list the \
-                       children of a process";
-        return Err(Error::Unsupported(missing.into()));
-    }
-    Ok(limits)
-}
-
-fn check_spill(raw: RawSpill) -> Result<Spill, Error> {
-    let place = match raw.dir {
-        _ if raw.allocate => SpillPlace::Allocated,
-        Some(dir) if dir.contains('\0') => {
-            return Err(Error::InvalidArg(format!("spill.dir: {dir:?} holds a NUL character")));
-        }
-        Some(dir) => SpillPlace::Folder(dir.into()),
-        None => SpillPlace::Private,
-    };
-    let max_bytes = raw.max_bytes.map_or(Ok(DEFAULT_SPILL), |bytes| count("spill.maxBytes", bytes, 1.0))?;
-    let retention =
-        raw.retention_ms.map_or(Ok(DEFAULT_RETENTION), |ms| millis("spill.retentionMs", ms, 0.0, MAX_SAFE))?;
-    Ok(Spill { place, max_bytes, retention })
-}
-
-/// How [`Sanitize`] is given: `None` leaves everything but the decoding out.
-pub fn sanitize(on: bool, ansi: bool, keep_progress: bool) -> Option<Sanitize> {
-    let progress = if keep_progress { Progress::Keep } else { Progress::Collapse };
-    on.then_some(Sanitize { ansi, progress })
+fn check_limits(raw: &RawLimits) -> Result<plan::Limits, RequestError> {
+    let limits = plan::Limits::check(raw)?;
+    if limits.over_tree() && !sys::can_sample() { Err(RequestError::TreeLimits) } else { Ok(limits) }
 }

@@ -1,31 +1,41 @@
-import type { Finding } from './analysis';
+import type { Finding } from './safety/analysis.ts';
 
 /** The codes of a `BashError`. */
 export type BashErrorCode =
+  /** An argument or an option has the wrong type or an impossible value, or does not exist. */
   | 'ERR_BASH_INVALID_ARG'
+  /** `cwd` does not exist. */
   | 'ERR_BASH_CWD_NOT_FOUND'
+  /** `cwd` is not a directory. */
   | 'ERR_BASH_CWD_NOT_DIRECTORY'
+  /** The shell does not exist. */
   | 'ERR_BASH_SHELL_NOT_FOUND'
+  /** The system could not start a process; see `errno`. */
   | 'ERR_BASH_SPAWN'
+  /** The safety engine refused the command; see `findings`. */
   | 'ERR_BASH_BLOCKED'
+  /** The registry has no task of this id or pid. */
   | 'ERR_BASH_UNKNOWN_TASK'
+  /** `maxTasks` tasks run already. */
   | 'ERR_BASH_TOO_MANY_TASKS'
+  /** The session, the terminal or the registry was closed. */
   | 'ERR_BASH_CLOSED'
+  /** This system, or this place, cannot do it. */
   | 'ERR_BASH_UNSUPPORTED'
-  /** Of `BackgroundRegistry.start`, which has no other way to say that its signal was aborted. */
+  /** The signal of `BackgroundRegistry.start` was aborted before the start. */
   | 'ABORT_ERR';
 
-/** Nothing could be run, and nothing was started. A command that ran is never an error, whatever its exit code. */
+/** Nothing was run. A command that ran is never an error, whatever its exit code. */
 export class BashError extends Error {
   override readonly name = 'BashError';
-  /** What was wrong, one of `BashErrorCode`. */
-  readonly code: string;
-  /** The system's error (`'EAGAIN'`), with `ERR_BASH_SPAWN` where there is one. */
+  /** The kind of the error. */
+  readonly code: BashErrorCode;
+  /** The system's error (`'EAGAIN'`), with `ERR_BASH_SPAWN` if the system gave one. */
   readonly errno?: string;
-  /** Why the command was refused, with `ERR_BASH_BLOCKED`. */
+  /** The reasons of a refusal, with `ERR_BASH_BLOCKED`. */
   readonly findings?: Finding[];
 
-  constructor(code: BashErrorCode | (string & {}), message: string, errno?: string, findings?: Finding[]) {
+  constructor(code: BashErrorCode, message: string, errno?: string, findings?: Finding[]) {
     super(message);
     this.code = code;
     if (errno !== undefined) this.errno = errno;

@@ -1,15 +1,16 @@
-import type { BashResult } from '../native.cjs';
-import { INNER, type Inner } from './inner';
-import { loadNative, refuseWindows } from './native';
-import { checkElsewhere } from './options';
-import { run } from './run';
-import type { BashOptions, Truncate } from './types';
+import { run } from './bash.ts';
+import { facts, outlineOf } from './core/answers.ts';
+import { invalid } from './core/checks.ts';
+import { INNER, type Inner } from './core/inner.ts';
+import { loadNative, refuseWindows } from './core/native.ts';
+import { checkElsewhere, OPTION_TABLES } from './options.ts';
+import type { BashResult } from './result.ts';
+import type { BashOptions, Truncate } from './types.ts';
 
 export type {
   BackgroundCheck,
   BackgroundTask,
   BashPrompt,
-  BashResult,
   BashSnapshot,
   BashTruncation,
   BashUsage,
@@ -22,6 +23,23 @@ export type {
   Truncation,
   WarmShells,
 } from '../native.cjs';
+export type { SignalName } from './core/signals.ts';
+export { BashError, type BashErrorCode } from './errors.ts';
+export type {
+  Observed,
+  ObservedBlock,
+  ObservedExit,
+  ObservedKill,
+  ObservedKind,
+  ObservedOutput,
+  ObservedStart,
+} from './observe/channels.ts';
+export { PtySession } from './pty/index.ts';
+export type { PtyEnd } from './pty/listeners.ts';
+export type { PtyOptions, PtyWaitOptions } from './pty/options.ts';
+export { BackgroundRegistry, defaultRegistry } from './registry/index.ts';
+export type { BackgroundCheckOptions, BackgroundRegistryOptions, BackgroundWaitOptions } from './registry/types.ts';
+export type { BashBackgrounded, BashEnded, BashResult } from './result.ts';
 export type {
   Analysis,
   CommandRedirect,
@@ -32,48 +50,26 @@ export type {
   Verdict,
   Word,
   WrapperKind,
-} from './analysis';
-export { BashError, type BashErrorCode } from './errors';
-export type {
-  Observed,
-  ObservedBlock,
-  ObservedExit,
-  ObservedKill,
-  ObservedKind,
-  ObservedOutput,
-  ObservedStart,
-} from './observe/channels';
-export { PtySession } from './pty';
-export type { PtyEnd } from './pty-listeners';
-export type { PtyOptions, PtyWaitOptions } from './pty-options';
-export { BackgroundRegistry, defaultRegistry } from './registry';
-export { analyze, decide, safetyRules } from './safety';
-export { BashSession, type SessionResult } from './session';
-export { warmShells, warmUp } from './shells';
-export type {
-  AnalyzeOptions,
-  BackgroundRegistryOptions,
-  BackgroundWaitOptions,
-  BashLimits,
-  BashOptions,
-  SafetyOptions,
-  SanitizeOptions,
-  SpillOptions,
-  Truncate,
-} from './types';
+} from './safety/analysis.ts';
+export { analyze, decide, safetyRules } from './safety/index.ts';
+export type { AnalyzeOptions, DecideRules, SafetyOptions } from './safety/types.ts';
+export { BashSession, type SessionResult } from './session.ts';
+export { warmShells, warmUp } from './shells.ts';
+export type { BashLimits, BashOptions, SanitizeOptions, SpillOptions, Truncate } from './types.ts';
 
 refuseWindows();
 
 /**
- * Runs a command in a fresh, non-login bash and resolves when it has ended, with all that it wrote.
+ * Runs a command in a fresh, non-login bash. Resolves when the command has ended, with its output.
  *
  * A command that ran is never an error, whatever its exit code, and neither is a time limit or an abort. The promise
- * rejects with a `BashError` only when nothing could be run: `ERR_BASH_INVALID_ARG`, `ERR_BASH_CWD_NOT_FOUND`,
+ * rejects with a `BashError` only if nothing could be run: `ERR_BASH_INVALID_ARG`, `ERR_BASH_CWD_NOT_FOUND`,
  * `ERR_BASH_CWD_NOT_DIRECTORY`, `ERR_BASH_SHELL_NOT_FOUND`, `ERR_BASH_SPAWN`, `ERR_BASH_UNSUPPORTED`, and
- * `ERR_BASH_BLOCKED`, with `findings`, when the safety engine denies it; with background tasks also `ERR_BASH_TOO_MANY_TASKS`
- * and `ERR_BASH_CLOSED`. It never throws synchronously and always settles.
+ * `ERR_BASH_BLOCKED`, with `findings`, if the safety engine denies the command; with background tasks also
+ * `ERR_BASH_TOO_MANY_TASKS` and `ERR_BASH_CLOSED`. It never throws synchronously and always settles.
  *
- * @param command goes to bash byte for byte, up to 64 MiB; one over 131,071 bytes reaches it as a script.
+ * @example const { stdout, exitCode } = await bash('git status --short', { cwd: '/srv/project' });
+ * @param command reaches bash byte for byte, up to 64 MiB. A command over 131,071 bytes reaches it as a script.
  * @param options see `BashOptions`; all may be left out.
  */
 export function bash(command: string, options?: BashOptions): Promise<BashResult> {
@@ -84,18 +80,26 @@ const inner: Inner = {
   get NativeText() {
     return loadNative().NativeText;
   },
+  options: OPTION_TABLES,
+  outlineOf,
+  facts,
+  signalOf: (name) => loadNative().signalOf(name),
+  noticeOfCut: (cut, whole) => loadNative().noticeOfCut(cut, whole),
   check: checkElsewhere,
+  invalid,
+  ownName: () => loadNative().ownName(),
+  removeLeft: (parent, prefix) => loadNative().removeLeft(parent, prefix),
   removeAtEnd: (folder) => loadNative().removeAtEnd(folder),
   removeNoMore: (folder) => loadNative().removeNoMore(folder),
 };
 Object.defineProperty(bash, INNER, { value: inner });
 
-/** The three policies for output that is too long. `tail` is the default. */
-export const TRUNCATE: { tail: Truncate; ends: Truncate; head: Truncate } = {
+/** The three policies for output that is too long. `tail` is the default of `truncate`. */
+export const TRUNCATE = {
   /** The last 2000 lines or 50 KiB. */
   tail: { keep: 'tail', maxLines: 2000, maxBytes: 51_200 },
-  /** 4 KiB of each end, once there are more than 128 KiB. */
+  /** 4 KiB of each end, of a stream of more than 128 KiB. */
   ends: { keep: 'ends', maxBytes: 131_072, headBytes: 4096, tailBytes: 4096 },
   /** The first 30,000 characters. */
   head: { keep: 'head', maxChars: 30_000 },
-};
+} as const satisfies Record<string, Truncate>;

@@ -1,13 +1,17 @@
 import type { Bridge, NativeOptions } from '../native.cjs';
-import { resolve } from './builtins';
-import { BashError } from './errors';
-import { handleOf } from './handle';
-import type { Observer } from './observe/observer';
-import { toNativeSafety } from './safety-options';
-import { STREAMS, type Streams } from './streams';
-import type { BashOptions } from './types';
+import { isMainThread, resolve, types } from './core/builtins.ts';
+import { definedOnly } from './core/defined.ts';
+import { STREAMS, type Streams } from './core/streams.ts';
+import { BashError } from './errors.ts';
+import type { Observer } from './observe/observer.ts';
+import { handleOf } from './registry/handle.ts';
+import { toNativeSafety } from './safety/options.ts';
+import type { BashOptions } from './types.ts';
 
-/** As `Bridge.start` and `NativeRegistry.start` take it. Each key that crosses costs time, so what has its default does not. */
+/**
+ * Returns the arguments of `Bridge.start` and `NativeRegistry.start`. Each key that crosses into the addon costs time,
+ * so options with their default value are left out.
+ */
 export function toNative(
   command: string,
   given: BashOptions,
@@ -15,24 +19,24 @@ export function toNative(
 ): Parameters<Bridge['start']> {
   return [
     prefixed(command, given.prefix),
-    folder(given.cwd),
-    hostEnvironment(),
+    directoryOf(given.cwd),
+    ownEnvironment(),
     process.umask(),
     toNativeOptions(given, observer),
   ];
 }
 
-/** What the shell runs: the prefix stands before the first line. */
+/** Returns the text that the shell runs, with the prefix before its first line. */
 export function prefixed(command: string, prefix: string | undefined): string {
   return prefix ? `${prefix} ${command}` : command;
 }
 
-/** What differs from the defaults; `null` when nothing does. */
+/** Returns the options that differ from their defaults; `null` if none does. */
 export function toNativeOptions(given: BashOptions, observer?: Observer | undefined): NativeOptions | null {
   const options = optionsOf(given);
   if (observer && given.mode !== 'background') {
     options.starts = true;
-    if (observer.hearsOutput) options.live = true;
+    if (observer.wantsOutput) options.live = true;
   }
   return Object.keys(options).length === 0 ? null : options;
 }
@@ -44,10 +48,11 @@ function optionsOf(given: BashOptions): NativeOptions {
   if (args !== undefined) options.args = args;
   if (mode !== undefined) options.mode = mode;
   if (timeoutMs !== undefined) options.timeoutMs = timeoutMs;
+  if (given.idleTimeoutMs !== undefined) options.idleTimeoutMs = given.idleTimeoutMs;
   if (graceMs !== undefined) options.graceMs = graceMs;
   if (merge !== undefined) options.merge = merge;
-  if (truncate !== undefined) options.truncate = defined(truncate);
-  if (limits !== undefined) options.limits = defined(limits);
+  if (truncate !== undefined) options.truncate = definedOnly(truncate);
+  if (limits !== undefined) options.limits = definedOnly(limits);
   if (shell !== undefined) options.shell = shell;
   if (env !== undefined) {
     const entries = Object.entries(env);
@@ -63,8 +68,8 @@ function optionsOf(given: BashOptions): NativeOptions {
     options.keepProgress = sanitize.progress === 'keep';
   }
   if (spill === false) options.noSpill = true;
-  else if (typeof spill === 'object') options.spill = defined({ ...spill, allocate: spill.allocate !== undefined });
-  // A task's output is read by its own helper; who wants to hear it listens to the registry.
+  else if (typeof spill === 'object') options.spill = definedOnly({ ...spill, allocate: spill.allocate !== undefined });
+  // The helper of a task reads its output, and listeners of the registry receive it.
   const background = mode === 'background';
   if (given.onOutput && !background) options.live = true;
   if (given.onSnapshot && !background) options.snapshots = true;
@@ -78,7 +83,7 @@ function optionsOf(given: BashOptions): NativeOptions {
     options.bytes = streams.bytes;
     options.fed = streams.fed;
   }
-  // An rc file is named by its path, the user's own by none.
+  // The addon takes an empty path for the user's own rc files.
   if (given.snapshot) options.snapshot = given.snapshot === true ? '' : resolve(given.snapshot);
   const safety = toNativeSafety(given.safety);
   if (safety) options.safety = safety;
@@ -90,13 +95,10 @@ function optionsOf(given: BashOptions): NativeOptions {
   return options;
 }
 
-// The bridge takes a key that is there for a value that is there.
-function defined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as never;
-}
-
-/** The absolute path of the folder that an option names, or of the host's own. */
-export function folder(cwd: string | undefined): string {
+/**
+ * Returns the absolute path of `cwd`, or of the host's own directory. Throws `ERR_BASH_CWD_NOT_FOUND` if that is gone.
+ */
+export function directoryOf(cwd: string | undefined): string {
   try {
     return cwd === undefined ? process.cwd() : resolve(cwd);
   } catch {
@@ -105,8 +107,42 @@ export function folder(cwd: string | undefined): string {
 }
 
 /**
- * One string crosses into the core much faster than an object with a property a variable, and asking for the names alone
- * spares the enumeration of `process.env` a second look at each of them.
+ * Returns what `hostEnvironment` returns, or null if the addon can read the same from the process itself, which takes a
+ * fiftieth of the time.
+ */
+export function ownEnvironment(env: Record<string, string | undefined> = process.env): string | null {
+  return isOfProcess(env) ? null : hostEnvironment(env);
+}
+
+let checked: { env: object; isOfProcess: boolean } | undefined;
+
+/** Whether an object is Node's own view of the environment of this process. */
+function isOfProcess(env: object): boolean {
+  if (checked?.env !== env) checked = { env, isOfProcess: env === process.env && refusesAccessors(env) };
+  return checked.isOfProcess;
+}
+
+/**
+ * Whether Node itself keeps this object, and not a test runner, a worker, Bun, or code that replaced `process.env`.
+ * Node's refuses a property with a getter, and changes nothing.
+ */
+function refusesAccessors(env: object): boolean {
+  if (!isMainThread || process.versions.bun !== undefined || types.isProxy(env)) return false;
+  const name = 'AGENT_BASH_PROBE';
+  if (Object.hasOwn(env, name)) return false;
+  try {
+    Object.defineProperty(env, name, { get: () => undefined, configurable: true });
+  } catch (error) {
+    return (error as { code?: unknown }).code === 'ERR_INVALID_OBJECT_DEFINE_PROPERTY';
+  }
+  Reflect.deleteProperty(env, name);
+  return false;
+}
+
+/**
+ * Returns an environment as `NAME=VALUE`, each ended by a NUL. One string crosses into the addon much faster than an
+ * object with a property for each variable, and reading the names alone avoids a second read of each value of
+ * `process.env`.
  */
 export function hostEnvironment(env: Record<string, string | undefined> = process.env): string {
   let block = '';

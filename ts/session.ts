@@ -1,18 +1,19 @@
-import type { BashResult, NativeGiven, NativeSession } from '../native.cjs';
-import { settled, theBridge } from './bridge';
-import { resolve } from './builtins';
-import { BashError } from './errors';
-import { tasksOf } from './handle';
-import { loadNative } from './native';
-import { Observer } from './observe/observer';
-import { checkOptions } from './options';
-import { folder, hostEnvironment, prefixed, toNativeOptions } from './request';
-import { tell, withRegistry } from './run';
-import type { BashOptions } from './types';
+import type { NativeOwnEnv, NativeSession } from '../native.cjs';
+import { onRunEvent, withRegistry } from './bash.ts';
+import { resolve } from './core/builtins.ts';
+import { settled, theBridge } from './core/calls.ts';
+import { loadNative } from './core/native.ts';
+import { BashError } from './errors.ts';
+import { Observer } from './observe/observer.ts';
+import { checkOptions } from './options.ts';
+import { tasksOf } from './registry/handle.ts';
+import { directoryOf, hostEnvironment, prefixed, toNativeOptions } from './request.ts';
+import { type BashResult, resultOf } from './result.ts';
+import type { BashOptions } from './types.ts';
 
-/** What a command of a session resolves to. */
+/** The result of a command of a session. */
 export type SessionResult = BashResult & {
-  /** The folder that the session is in now. */
+  /** The directory in which the next command of the session starts. */
   cwd: string;
 };
 
@@ -20,13 +21,13 @@ export type SessionResult = BashResult & {
 const IDENTIFIER = /^[A-Za-z_]\w*$/;
 
 /**
- * A shell that remembers: the folder, variables, arrays, functions, aliases, options and traps that a command leaves are
- * there for the next one. Each command still has a fresh shell, so that none can break the session: `exit`, `exec`, a signal,
- * a syntax error, a limit or an abort end that command alone, and the state stays that of the last command that ended by
- * itself, whatever its exit code. Jobs, `$!` and EXIT traps do not carry over.
+ * A shell that remembers: the directory, variables, arrays, functions, aliases, options and traps that a command leaves
+ * are there for the next one. Each command still has a fresh shell, so `exit`, `exec`, a signal, a syntax error, a
+ * limit or an abort end that command alone. The state stays that of the last command that ended by itself, whatever its
+ * exit code. Jobs, `$!` and EXIT traps do not carry over.
  *
- * Commands run one after another in the order of the calls. The environment that a session begins with is that of its
- * construction. State is kept in this process, and nobody else's.
+ * Commands run one after another in the order of the calls. A session begins with the environment at its construction.
+ * Its state is kept in this process only.
  */
 export class BashSession {
   readonly #native: NativeSession;
@@ -36,34 +37,40 @@ export class BashSession {
   #closed = false;
 
   /**
-   * `options` are those of each command; `cwd` is the folder that the session begins in. Starts nothing.
+   * Starts nothing. The options apply to each command; `cwd` is the directory in which the session begins.
    *
-   * Throws a `BashError`, `ERR_BASH_INVALID_ARG` for options of a wrong type: it is the only call here that throws.
+   * Throws a `BashError`, `ERR_BASH_INVALID_ARG`, for an option that does not exist or has the wrong type.
+   *
+   * @example await using session = new BashSession({ cwd: '/srv/project' });
    */
   constructor(options: BashOptions = {}) {
-    checkOptions('', options);
+    checkOptions('BashSession', '', options);
     this.#options = { ...options };
-    this.#native = new (loadNative().NativeSession)(theBridge(), folder(options.cwd));
+    this.#native = new (loadNative().NativeSession)(theBridge(), directoryOf(options.cwd));
   }
 
-  /** What it was made with: a copy. */
+  /** A copy of the options of the constructor. */
   get options(): Readonly<BashOptions> {
     return { ...this.#options };
   }
 
-  /** The folder that the next command starts in, absolute, as its shell calls it (links are not followed). */
+  /** The directory in which the next command starts, absolute, as its shell calls it (links are not followed). */
   get cwd(): string {
     return this.#native.cwd;
   }
 
   /**
-   * Runs a command when those before it have ended; resolves and rejects as `bash()` does, and with `ERR_BASH_CLOSED` after
-   * `close()`. `options` lie over those of the session, `undefined` counting as left out; of them `cwd` is where this command starts (relative ones begin at
-   * the session's folder), and `env` holds for this command alone. What goes to the background takes its state from the
-   * session and leaves none. Where the folder is gone the command runs in the session's first one, with a note.
+   * Runs a command once those before it have ended. Resolves and rejects as `bash()` does, and with `ERR_BASH_CLOSED`
+   * after `close()`. `options` replace those of the session one by one, and `undefined` counts as left out. `cwd` is
+   * where this command starts, relative to the session's directory, and `env` applies to this command alone.
+   *
+   * A command that goes to the background takes its state from the session and leaves none. If the directory is gone,
+   * the command runs in the session's first one, with a note.
+   *
+   * @example const { stdout, cwd } = await session.run('cd src && ls');
    */
   async run(command: string, options: BashOptions = {}): Promise<SessionResult> {
-    checkOptions(command, options);
+    checkOptions('BashSession.run', command, options);
     if (this.#closed) throw closed();
     const { env = {}, cwd, ...over } = options;
     const given = Object.entries(over).filter(([, value]) => value !== undefined);
@@ -80,13 +87,14 @@ export class BashSession {
     const native = toNativeOptions(all, observer);
     const text = prefixed(command, shared.prefix);
     let id = 0;
-    const ran = settled<SessionResult>({
-      ask: () => {
-        id = this.#native.run(text, own, this.#hostEnvironment, process.umask(), native, toGiven(env, names));
+    const ran = settled({
+      begin: () => {
+        id = this.#native.run(text, own, this.#hostEnvironment, process.umask(), native, toOwnEnv(env, names));
         return id;
       },
-      answer: ({ result, cwd }) => result && { ...result, cwd: cwd ?? '' },
-      meanwhile: (way, event) => tell(way, event, shared, observer),
+      kind: 'result',
+      answer: (event) => ({ ...resultOf(event), cwd: event.cwd ?? '' }) as SessionResult,
+      onEvent: (way, number, event) => onRunEvent(way, number, event, shared, observer),
       signal: shared.signal,
       abort: (way, number) => {
         way.abort(number);
@@ -102,13 +110,19 @@ export class BashSession {
     }
   }
 
-  /** Forgets everything: the next command starts as the first one did, in the first folder. Waits for its turn as a command does. */
+  /**
+   * Forgets everything: the next command starts as the first one did, in the first directory. Waits for its turn as a
+   * command does. Rejects with `ERR_BASH_CLOSED` after `close()`.
+   */
   async reset(): Promise<void> {
     if (this.#closed) throw closed();
-    await settled<boolean>({ ask: () => this.#native.reset(), answer: (event) => event.closed });
+    await settled({ begin: () => this.#native.reset(), kind: 'done', answer: () => undefined });
   }
 
-  /** Ends what still runs in it, as an abort does, and forgets everything. Commands that wait for their turn reject with `ERR_BASH_CLOSED`. May be called again. */
+  /**
+   * Ends the running command, as an abort does, and forgets everything. Commands that wait for their turn reject with
+   * `ERR_BASH_CLOSED`. May be called again.
+   */
   async close(): Promise<void> {
     this.#closed = true;
     this.#native.close();
@@ -126,15 +140,15 @@ export class BashSession {
   }
 }
 
-function toGiven(env: NonNullable<BashOptions['env']>, names: string[]): NativeGiven | null {
+function toOwnEnv(env: NonNullable<BashOptions['env']>, names: string[]): NativeOwnEnv | null {
   if (names.length === 0) return null;
-  const given: NativeGiven = { set: [], removed: [] };
+  const own: NativeOwnEnv = { set: [], removed: [] };
   for (const name of names) {
     const value = env[name];
-    if (typeof value === 'string') given.set.push(name, value);
-    else given.removed.push(name);
+    if (typeof value === 'string') own.set.push(name, value);
+    else own.removed.push(name);
   }
-  return given;
+  return own;
 }
 
 function closed(): BashError {

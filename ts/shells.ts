@@ -1,29 +1,26 @@
 import type { WarmShells } from '../native.cjs';
-import { settled } from './bridge';
-import { loadNative } from './native';
-import { checkOptions } from './options';
-import { toNative } from './request';
-import type { BashOptions } from './types';
+import { settled } from './core/calls.ts';
+import { loadNative } from './core/native.ts';
+import { checkOptions } from './options.ts';
+import { toNative } from './request.ts';
+import type { BashOptions } from './types.ts';
 
 /**
- * Has a shell wait for the first command with these options, so that it need not start one either; later ones have theirs
- * by themselves. Of the options count `cwd`, `env`, `inheritEnv`, `shell`, `merge`, `limits`, and whether there is a `stdin`.
+ * Starts a warm shell for the first command with these options. Later commands get theirs without a call. The options
+ * that count are `cwd`, `env`, `inheritEnv`, `shell`, `merge`, `limits`, and whether there is a `stdin`.
  *
- * Resolves with true once a shell waits, and with false where none can, so that commands with these options start cold:
- * `warm: false`, AGENT_BASH_WARM=0, another shell than bash, `args`, a BASH_ENV or POSIXLY_CORRECT in the environment,
- * macOS, a system that lets no process write to its child. Rejects as `bash()` does where nothing could be run.
+ * Resolves with true once the shell is warm, and with false if commands with these options always start cold: with
+ * `warm: false`, AGENT_BASH_WARM=0, a shell other than bash, `args`, a BASH_ENV or POSIXLY_CORRECT in the environment,
+ * on macOS, and on a system that lets no process write to its child. Rejects as `bash()` does if nothing could be run.
  */
 export async function warmUp(options: BashOptions = {}): Promise<boolean> {
-  checkOptions('', options);
+  checkOptions('warmUp', '', options);
   const { mode, registry, onTimeout, onOutput, onSnapshot, onPrompt, signal, ...rest } = options;
   const request = toNative(':', rest);
-  return settled<boolean>({
-    ask: (way) => way.warmUp(...request),
-    answer: (event) => event.waits,
-  });
+  return settled({ begin: (way) => way.warmUp(...request), kind: 'warm', answer: ({ ready }) => ready });
 }
 
-/** Tells how many shells wait for a command in this process, and how many commands had one. Starts nothing. */
+/** Counts the warm shells of this process and the commands that used one. Starts nothing. */
 export function warmShells(): WarmShells {
   return loadNative().warmShells();
 }

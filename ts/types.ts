@@ -1,146 +1,382 @@
 import type { BashPrompt, BashSnapshot, OutputChunk } from '../native.cjs';
-import type { WrapperKind } from './analysis';
-import type { BackgroundRegistry } from './registry';
+import type { BackgroundRegistry } from './registry/index.ts';
+import type { SafetyOptions } from './safety/types.ts';
 
-/** What a command is run with. Every field may be left out; `undefined` counts as left out. */
+/**
+ * Options of a command. Every option may be left out, and `undefined` counts as left out. An option that does not
+ * exist is `ERR_BASH_INVALID_ARG`.
+ */
 export interface BashOptions {
-  /** Positional parameters of the command, `$1` and on. Default none. */
+  /**
+   * Positional parameters of the command, `$1` and on.
+   *
+   * @default []
+   * @example await bash('printf "%s\n" "$1"', { args: ["it's data"] });
+   */
   args?: string[] | undefined;
-  /** The folder the command starts in; relative ones are resolved against `process.cwd()`, which is the default. It must exist and be a directory. */
+  /**
+   * The directory in which the command starts. A relative one is resolved against `process.cwd()`. It must exist
+   * (`ERR_BASH_CWD_NOT_FOUND`) and be a directory (`ERR_BASH_CWD_NOT_DIRECTORY`).
+   *
+   * @default process.cwd()
+   * @example await bash('npm test', { cwd: '/home/ann/project' });
+   */
   cwd?: string | undefined;
-  /** Variables laid over what is inherited and over the unattended defaults; `null` (or `undefined`) removes a name. Values never appear in an argument list, a log or an error. */
+  /**
+   * Variables laid over the inherited ones and over the unattended defaults. `null` or `undefined` removes a name.
+   * Values never appear in an argument list, a log or an error.
+   *
+   * @default {}
+   * @example await bash('make', { env: { CC: 'clang', MAKEFLAGS: null } });
+   */
   env?: Record<string, string | null | undefined> | undefined;
-  /** What of the caller's `process.env` the command sees. `'safe'` (default): all but secrets; `'all'`, `'none'`, or exactly these names. */
+  /**
+   * Which variables of `process.env` the command inherits: `'safe'` all but secrets, `'all'`, `'none'`, or exactly
+   * these names.
+   *
+   * @default 'safe'
+   * @example await bash('env', { inheritEnv: ['PATH', 'HOME'] });
+   */
   inheritEnv?: 'safe' | 'all' | 'none' | string[] | undefined;
-  /** The time limit by kind of work: `'default'` 30 s (120 s when the command then moves to the background), `'slow'` 15 min. `'background'` starts it as a task and resolves at once, status `'backgrounded'`; its limit is 24 h. */
+  /**
+   * The time limit by kind of work: `'default'` 30 s (120 s if the command then moves to the background), `'slow'` 15
+   * min. `'background'` starts the command as a task and resolves at once with status `'backgrounded'`; its limit is 24
+   * h.
+   *
+   * @default 'default'
+   * @example await bash('cargo build --release', { mode: 'slow' });
+   */
   mode?: 'default' | 'slow' | 'background' | undefined;
-  /** The time limit in ms, a whole number from 1 to 86,400,000, counted from the start of the process. It overrides the one of `mode`. */
+  /**
+   * The time limit in ms, a whole number from 1 to 86,400,000, counted from the start of the process. It replaces the
+   * limit of `mode`.
+   *
+   * @default the limit of `mode`
+   * @example await bash('npm ci', { timeoutMs: 300_000 });
+   */
   timeoutMs?: number | undefined;
-  /** What happens at the limit: `'kill'` ends the whole tree; `'background'` lets it go on as a task, and the promise resolves with the output so far. Default: `'background'` when `registry` is given, else `'kill'`. */
+  /**
+   * The longest time without output, in ms, a whole number from 1 to 86,400,000: a command that is silent for that long
+   * is at its time limit, and a note says so. It counts from the start and from each output on either stream. Any byte
+   * is output, also a carriage return or an escape sequence that `sanitize` removes. A task that was started in the
+   * background is ended; a command that has moved there may be silent. It never counts in a terminal.
+   *
+   * @default none
+   * @example await bash('npm ci', { mode: 'slow', idleTimeoutMs: 60_000 });
+   */
+  idleTimeoutMs?: number | undefined;
+  /**
+   * The reaction to the limit, of time or of silence: `'kill'` ends the whole process tree, `'background'` turns the
+   * command into a task, and the promise resolves with the output so far.
+   *
+   * @default 'background' with a `registry`, else 'kill'
+   * @example await bash('npm run dev', { onTimeout: 'background' });
+   */
   onTimeout?: 'kill' | 'background' | undefined;
-  /** From SIGTERM to SIGKILL in ms, when the tree is ended: a whole number from 0 to 15,000, default 2,000. */
+  /**
+   * Time from SIGTERM to SIGKILL, in ms, when the tree is ended: a whole number from 0 to 15,000.
+   *
+   * @default 2_000
+   * @example await bash('./server', { timeoutMs: 5_000, graceMs: 10_000 });
+   */
   graceMs?: number | undefined;
-  /** Ends the whole tree when it is aborted; the promise then resolves with status `'aborted'`. One that was aborted before starts nothing, and what goes on in the background is no longer touched by it. */
+  /**
+   * Ends the whole tree when it is aborted. The promise then resolves with status `'aborted'`. A signal that was
+   * aborted before the call starts nothing. A command that has moved to the background no longer listens to it.
+   *
+   * @default none
+   * @example await bash('npm test', { signal: AbortSignal.timeout(60_000) });
+   */
   signal?: AbortSignal | undefined;
-  /** What the command reads on its standard input, which is closed at its end; `/dev/null` when left out. */
+  /**
+   * The standard input of the command, which is closed at its end. A string is sent as UTF-8.
+   *
+   * @default `/dev/null`
+   * @example await bash('jq .name', { stdin: JSON.stringify({ name: 'ann' }) });
+   */
   stdin?: string | Uint8Array | undefined;
-  /** One pipe for both streams, in the order of writing, all of it in `stdout`. Default `false`. */
+  /**
+   * Whether both streams share one pipe, in the order of writing. All output is then in `stdout`.
+   *
+   * @default false
+   * @example await bash('make', { merge: true });
+   */
   merge?: boolean | undefined;
-  /** What is kept of each stream. Default `TRUNCATE.tail`. */
+  /**
+   * The part of each stream that is kept.
+   *
+   * @default TRUNCATE.tail
+   * @example await bash('npm test', { truncate: { keep: 'tail', maxLines: 200 } });
+   */
   truncate?: Truncate | undefined;
-  /** Whether escape sequences and control characters are removed and progress lines collapsed. Default `true`, which is `{ ansi: true, progress: 'collapse' }`. */
+  /**
+   * Whether escape sequences and control characters are removed and progress lines collapse. `true` is
+   * `{ ansi: true, progress: 'collapse' }`.
+   *
+   * @default true
+   * @example await bash('ls --color=always', { sanitize: { ansi: false } });
+   */
   sanitize?: boolean | SanitizeOptions | undefined;
-  /** Whether a stream that passes its byte or character limit is written out whole to a private file. Default `true`. */
+  /**
+   * Whether a stream that passes its limit in bytes or characters is also written to a private file as a whole.
+   *
+   * @default true
+   * @example await bash('npm test', { spill: { dir: '/var/tmp/agent-output' } });
+   */
   spill?: boolean | SpillOptions | undefined;
-  /** Every byte of both streams as sanitized text, in order, in batches of at most 64 KiB; one call at a time, a returned promise is waited for. A throw or rejection takes the listener away and is a note. Not called with mode `'background'`, nor after a move to it: see `BackgroundRegistry.on`. */
+  /**
+   * Receives every byte of both streams as sanitized text, in order, in batches of at most 64 KiB. One call is in
+   * flight at a time, and a returned promise is waited for. A listener that throws or rejects is removed, and a note
+   * says so. A command in the background does not call it: see `BackgroundRegistry.on`.
+   *
+   * @default none
+   * @example await bash('npm test', { onOutput: ({ text }) => void process.stdout.write(text) });
+   */
   onOutput?: ((chunk: OutputChunk) => void | Promise<void>) | undefined;
-  /** A live view of the command: called after each `snapshotIntervalMs` in which it was still running and something changed, with the last 8 KiB of each stream, the unfinished line included. One call at a time; a throw or rejection takes the listener away and is a note. */
+  /**
+   * Receives a live view of the command: the last 8 KiB of each stream, the unfinished line included, after each
+   * `snapshotIntervalMs` in which something changed. One call is in flight at a time. A listener that throws or rejects
+   * is removed, and a note says so.
+   *
+   * @default none
+   * @example await bash('npm test', { onSnapshot: ({ stdout }) => draw(stdout) });
+   */
   onSnapshot?: ((snapshot: BashSnapshot) => void | Promise<void>) | undefined;
-  /** How often `onSnapshot` may be called, in ms, a whole number from 10 to 60,000. Default 250. */
+  /**
+   * Time between two calls of `onSnapshot`, in ms: a whole number from 10 to 60,000.
+   *
+   * @default 250
+   * @example await bash('npm test', { onSnapshot: draw, snapshotIntervalMs: 1_000 });
+   */
   snapshotIntervalMs?: number | undefined;
   /**
-   * A command waits for somebody: called within 1 s, once for each prompt, with the process that waits for input (of its terminal, or of a pipe or FIFO
-   * that nobody else writes to), its command line, and the line that it has not ended («Password: »), `''` if there is none. Who waits is
-   * seen on Linux alone, and a command that is just slow is none; a line that plainly asks (for a password, for yes or no) is told in any case, with the shell
-   * if nobody else is seen to wait. A throw or rejection takes the listener away and is a note. Not called for what runs
-   * in the background. Default: nobody looks.
+   * Called within 1 s, once for each prompt, when the command waits for input that only a person can give. `prompt.pid`
+   * is the process that waits, of its terminal or of a pipe or FIFO without another writer, and `prompt.text` is the
+   * line that the command has not ended (`Password: `), `''` if there is none.
+   *
+   * Blocked processes are seen on Linux alone, and a command that is only slow is not reported. A line that plainly
+   * asks (for a password, for yes or no) is reported on every system, with the shell as its process if no other is seen
+   * to wait. A listener that throws or rejects is removed, and a note says so. A command in the background does not
+   * call it.
+   *
+   * @default none: processes are not scanned
+   * @example await bash('sudo make install', { onPrompt: ({ text }) => notify(text) });
    */
   onPrompt?: ((prompt: BashPrompt) => void | Promise<void>) | undefined;
-  /** Where tasks live: what is started in or moved to the background, and processes that a command leaves running with its output still open. Default: none, and `defaultRegistry()` for what is to go to the background. */
+  /**
+   * The place of tasks: commands that start in or move to the background, and processes that a command leaves running
+   * with its output still open.
+   *
+   * @default none; tasks without a registry go to `defaultRegistry()`
+   * @example await bash('npm run dev', { registry: new BackgroundRegistry() });
+   */
   registry?: BackgroundRegistry | undefined;
-  /** How the command is judged before anything starts: `'default'`, by the rules as they are; `'off'`, not at all, for hosts that judge elsewhere; or what differs from the default. A denied command is `ERR_BASH_BLOCKED`. */
+  /**
+   * How the command is judged before anything starts: `'default'` by the rules as they are, `'off'` not at all, for
+   * hosts that judge elsewhere, or what differs from the default. A denied command is `ERR_BASH_BLOCKED`.
+   *
+   * @default 'default'
+   * @example await bash('git clean -fd', { safety: { onAsk: 'deny' } });
+   */
   safety?: 'default' | 'off' | SafetyOptions | undefined;
-  /** The shell: a path, or a name on the PATH. Default: the bash found on the caller's PATH. A missing one is `ERR_BASH_SHELL_NOT_FOUND`. */
+  /**
+   * The shell: a path, or a name on the PATH of `process.env`. A missing one is `ERR_BASH_SHELL_NOT_FOUND`.
+   *
+   * @default 'bash'
+   * @example await bash('print -r -- $ZSH_VERSION', { shell: 'zsh' });
+   */
   shell?: string | undefined;
-  /** Words before the command: the shell runs `<prefix> <command>`, with one blank between, and that is what safety judges. It stands before the first line of a command alone. Default none. */
+  /**
+   * Words before the command. The shell runs `<prefix> <command>`, with one blank between, and that text is judged. The
+   * prefix applies to the first line of a command alone.
+   *
+   * @default none
+   * @example await bash('npm test', { prefix: 'nice -n 10' });
+   */
   prefix?: string | undefined;
-  /** Whether the command has the user's own aliases, functions, options and PATH: `true` reads the rc files of the user, a path that file alone; relative ones are resolved against `process.cwd()`. Read once, for at most 10 s, and again when they change. Where that comes to nothing the command runs without, with a note. Default `false`. */
+  /**
+   * Whether the command has the user's own aliases, functions, options and PATH: `true` reads the rc files of the user,
+   * a path that file alone. A relative path is resolved against `process.cwd()`. Files are read once, for at most 10 s,
+   * and again when they change. If that fails, the command runs without them, with a note.
+   *
+   * @default false
+   * @example await bash('ll', { snapshot: true });
+   */
   snapshot?: boolean | string | undefined;
-  /** Whether a shell that has started up already and waits may run the command, where no command could tell. Default true; `AGENT_BASH_WARM=0` in the host's environment turns it off. */
+  /**
+   * Whether a warm shell, one that has started already, may run the command if no command could tell the difference.
+   * `AGENT_BASH_WARM=0` in the host's environment turns this off.
+   *
+   * @default true
+   * @example await bash('true', { warm: false });
+   */
   warm?: boolean | undefined;
-  /** What the command may use beside its time. Default: no limit. One that is broken is named in a note. */
+  /**
+   * Limits beside the time limit. A note names a limit that was exceeded.
+   *
+   * @default none
+   * @example await bash('npm test', { limits: { memoryBytes: 2 * 1024 ** 3, cpuSeconds: 600 } });
+   */
   limits?: BashLimits | undefined;
 }
 
-/** How commands are judged, where that differs from the default. Nothing else may be given: a mistyped name would leave things as they are. */
-export interface SafetyOptions {
-  /** Rules by their id: turned off, or to another level. An id that there is not is `ERR_BASH_INVALID_ARG`. At `'deny'` only an exact finding denies; a less sure one asks. */
-  rules?: Record<string, 'off' | 'warn' | 'ask' | 'deny'> | undefined;
-  /** Programs of your own that run other commands, by name: `{ 'with-retries': 'exec-rest' }`. What they run is then judged too. */
-  wrappers?: Record<string, WrapperKind> | undefined;
-  /** What `bash()` does with a command that a person would be asked about: runs it with a note (`'allow'`, the default), or refuses it like a denied one (`'deny'`), for hosts that nobody watches. */
-  onAsk?: 'allow' | 'deny' | undefined;
-}
-
-/** What `analyze` takes into account. */
-export interface AnalyzeOptions extends SafetyOptions {
-  /** The folder that the command would start in; it need not exist. Relative ones are resolved against `process.cwd()`, which is the default. */
-  cwd?: string | undefined;
-  /** All variables that the command would see; `undefined` counts as not set. Default `process.env`. */
-  env?: Record<string, string | undefined> | undefined;
-  /** The home folder of the user. Default: `HOME` of `env`, else the one of the system. */
-  home?: string | undefined;
-}
-
-/** What a command may use. One left out is none; nothing else may be given. None of them raises what the system allows anyway. */
+/** Limits of a command beside its time limit. None of them raises one of the system. */
 export interface BashLimits {
-  /** CPU time in seconds that all processes of the command may use together, a number above 0 (0.5 is half a second). Over it the tree is ended: SIGTERM, `graceMs`, SIGKILL. */
+  /**
+   * CPU time in seconds that all processes of the command may use together, a number above 0. Over it the tree is
+   * ended: SIGTERM, `graceMs`, SIGKILL.
+   *
+   * @default none
+   * @example await bash('npm test', { limits: { cpuSeconds: 0.5 } });
+   */
   cpuSeconds?: number | undefined;
-  /** Memory in bytes that all processes of the command may hold together, what they share counted once: a whole number of at least 1. Over it the tree is ended at once by SIGKILL. */
+  /**
+   * Memory in bytes that all processes of the command may hold together, shared memory counted once: a whole number of
+   * at least 1. Over it the tree is ended at once by SIGKILL.
+   *
+   * @default none
+   * @example await bash('npm test', { limits: { memoryBytes: 2 * 1024 ** 3 } });
+   */
   memoryBytes?: number | undefined;
-  /** How many processes the command may have at once, its shell included: a whole number of at least 1. Over it the tree is ended at once by SIGKILL. */
+  /**
+   * How many processes the command may have at once, its shell included: a whole number of at least 1. Over it the tree
+   * is ended at once by SIGKILL.
+   *
+   * @default none
+   * @example await bash('make -j', { limits: { processes: 64 } });
+   */
   processes?: number | undefined;
-  /** How many files each process may have open, standard streams included: a whole number of at least 1. The system refuses one more (EMFILE). */
+  /**
+   * How many files each process may have open, standard streams included: a whole number of at least 1. The system
+   * refuses more (EMFILE).
+   *
+   * @default none
+   * @example await bash('./server', { limits: { openFiles: 256 } });
+   */
   openFiles?: number | undefined;
-  /** How large in bytes a file may become by a write of the command: a whole number of at least 1. The system refuses more (SIGXFSZ, EFBIG). */
+  /**
+   * How large in bytes a file may become by a write of the command: a whole number of at least 1. The system refuses
+   * more (SIGXFSZ, EFBIG).
+   *
+   * @default none
+   * @example await bash('./export', { limits: { fileBytes: 100 * 1024 ** 2 } });
+   */
   fileBytes?: number | undefined;
 }
 
-/** How a `BackgroundRegistry` keeps its tasks. */
-export interface BackgroundRegistryOptions {
-  /** The folder of tasks that outlive this process, made with 0700 if missing; relative ones are resolved against `process.cwd()`. Default: a temporary one, which goes with `close()` or this process, and the tasks with it. */
-  dir?: string | undefined;
-  /** The most tasks that may run at once, default 64. At that number a start is refused with `ERR_BASH_TOO_MANY_TASKS`, and what would move to the background at its limit is killed, with a note. */
-  maxTasks?: number | undefined;
-  /** The most that a log may hold, in bytes, default 1 GiB. What comes after is dropped, with a note in the log; the task goes on. */
-  maxLogBytes?: number | undefined;
-  /** How long an ended task and its log are kept, in ms after its end. Default 7 days. */
-  retentionMs?: number | undefined;
-}
-
-/** What `BackgroundRegistry.wait` waits for, beside the end of the task. */
-export interface BackgroundWaitOptions {
-  /** How long, in ms, a whole number of at least 0. Default: no limit. */
-  timeoutMs?: number | undefined;
-  /** Text that the task writes, or has written and nobody has read yet. A string is the source of a regular expression; of a `RegExp`, `g` and `y` have no meaning. One that the engine cannot do is `ERR_BASH_INVALID_ARG`. */
-  pattern?: string | RegExp | undefined;
-  /** A TCP port of this machine, 1 to 65535, that accepts a connection. */
-  port?: number | undefined;
-  /** Ends the wait, which then resolves with what there is; the task goes on. */
-  signal?: AbortSignal | undefined;
-}
-
-/** What is kept of a stream: its end, its beginning, or both ends. Limits are whole numbers of at least 1; one left out is none, but at most 16 MiB are kept whatever is asked. `maxChars` counts UTF-16 units. */
+/**
+ * The part of a stream that is kept: its end, its beginning, or both ends. Limits are whole numbers of at least 1. A
+ * limit that is left out does not hold, but at most 16 MiB are kept in any case.
+ */
 export type Truncate =
-  | { keep: 'tail' | 'head'; maxLines?: number; maxBytes?: number; maxChars?: number }
-  | { keep: 'ends'; maxBytes: number; headBytes: number; tailBytes: number };
+  | {
+      /**
+       * Which part is kept, up to the limit that is reached first: whole lines of
+       * the end, or the beginning, which may end inside a line.
+       *
+       * @example await bash('npm test', { truncate: { keep: 'head', maxLines: 100 } });
+       */
+      keep: 'tail' | 'head';
+      /**
+       * Lines.
+       *
+       * @default no limit
+       * @example await bash('npm test', { truncate: { keep: 'tail', maxLines: 200 } });
+       */
+      maxLines?: number | undefined;
+      /**
+       * Bytes of UTF-8.
+       *
+       * @default no limit but 16 MiB
+       * @example await bash('npm test', { truncate: { keep: 'tail', maxBytes: 20_000 } });
+       */
+      maxBytes?: number | undefined;
+      /**
+       * UTF-16 units, as JavaScript counts characters.
+       *
+       * @default no limit
+       * @example await bash('npm test', { truncate: { keep: 'head', maxChars: 30_000 } });
+       */
+      maxChars?: number | undefined;
+    }
+  | {
+      /**
+       * Both ends of a stream that is longer than `maxBytes`. `headBytes` and `tailBytes` together are at most
+       * `maxBytes`.
+       *
+       * @example await bash('npm test', { truncate: TRUNCATE.ends });
+       */
+      keep: 'ends';
+      /**
+       * Bytes of UTF-8 up to which a stream stays whole.
+       *
+       * @example await bash('make', { truncate: { keep: 'ends', maxBytes: 65_536, headBytes: 2_048, tailBytes: 8_192 }
+       * });
+       */
+      maxBytes: number;
+      /**
+       * Bytes that are kept of the beginning of a longer stream.
+       *
+       * @example await bash('make', { truncate: { keep: 'ends', maxBytes: 65_536, headBytes: 2_048, tailBytes: 8_192 }
+       * });
+       */
+      headBytes: number;
+      /**
+       * Bytes that are kept of its end.
+       *
+       * @example await bash('make', { truncate: { keep: 'ends', maxBytes: 65_536, headBytes: 2_048, tailBytes: 8_192 }
+       * });
+       */
+      tailBytes: number;
+    };
 
 /** How output is cleaned. */
 export interface SanitizeOptions {
-  /** Remove escape sequences. Default `true`. */
+  /**
+   * Whether escape sequences are removed.
+   *
+   * @default true
+   * @example await bash('ls --color=always', { sanitize: { ansi: false } });
+   */
   ansi?: boolean | undefined;
-  /** `'collapse'` (default) shows a progress line as a terminal would in the end; `'keep'` delivers it as it comes. */
+  /**
+   * `'collapse'` shows a progress line as a terminal would in the end, `'keep'` delivers it as it comes.
+   *
+   * @default 'collapse'
+   * @example await bash('curl -O https://example.com/file', { sanitize: { progress: 'keep' } });
+   */
   progress?: 'collapse' | 'keep' | undefined;
 }
 
 /** Where whole output goes. */
 export interface SpillOptions {
-  /** The folder; made with 0700 if missing. Default: a private folder below `TMPDIR`. */
+  /**
+   * The directory of the files, made with mode 0700 if it is missing.
+   *
+   * @default a private directory below `TMPDIR`
+   * @example await bash('npm test', { spill: { dir: '/var/tmp/agent-output' } });
+   */
   dir?: string | undefined;
-  /** The most a file may hold, in bytes; it then keeps its beginning. Default 1 GiB. */
+  /**
+   * The most that a file may hold, in bytes, a whole number of at least 1. A longer one keeps its beginning.
+   *
+   * @default 1_073_741_824 (1 GiB)
+   * @example await bash('npm test', { spill: { maxBytes: 10 * 1024 ** 2 } });
+   */
   maxBytes?: number | undefined;
-  /** Files of ours older than this are removed when a new one is written, in ms. Default 7 days. */
+  /**
+   * Age in ms from which files of this package are removed when a new one is written, a whole number of at least 0.
+   *
+   * @default 604_800_000 (7 days)
+   * @example await bash('npm test', { spill: { retentionMs: 3_600_000 } });
+   */
   retentionMs?: number | undefined;
-  /** A caller's artifact store: called when a stream overflows. `null` or a throw sets `spillError`, and the run goes on. */
+  /**
+   * Gives the place in an artifact store of the host, when a stream overflows. `null` or a throw sets `spillError`, and
+   * the command goes on.
+   *
+   * @default none: a file in `dir`
+   * @example await bash('npm test', { spill: { allocate: (stream) => store.place(`${stream}.log`) } });
+   */
   allocate?: ((stream: 'stdout' | 'stderr') => { id: string; path: string } | null) | undefined;
 }

@@ -47,7 +47,7 @@ describe('mode "background"', () => {
     expect(await registry.wait(Number(pid))).toMatchObject({ task: { state: 'killed', signal: 'SIGKILL' } });
   });
 
-  it('keeps a trailing pipe, and names what has no meaning', async () => {
+  it('keeps a trailing pipe, and names inputs without meaning', async () => {
     const { background, notes } = await runTool(
       { registry },
       { command: 'seq 9 | tail -2', mode: 'background', head: 1, tail: 1 },
@@ -84,7 +84,7 @@ describe('a command at its limit', () => {
     );
   });
 
-  it('is killed without one, whatever was started in the background before', async () => {
+  it('is killed without one, even after other background starts', async () => {
     hostEnv({ XDG_STATE_HOME: folder() });
     onTestFinished(() => defaultRegistry().close());
     const { background } = await runTool({}, { command: 'sleep 60', mode: 'background' });
@@ -116,7 +116,7 @@ it('what a command leaves running is named, with how to manage it', async () => 
 });
 
 describe('check_pid', () => {
-  it('gives what is new, once', async () => {
+  it('gives new output, once', async () => {
     const fifo = join(folder(), 'fifo');
     const { pid, logPath } = await start(`mkfifo ${fifo}; echo one; read x <${fifo}; echo two; exit 3`);
     await until(() => readFileSync(logPath, 'utf8') === 'one\n');

@@ -11,7 +11,7 @@ const blocks = examples(await page('ai-sdk.md'));
 
 const call = (command: string): Step => ({ call: { command } });
 
-/** For each block in turn: what the model does, and what the block prints. */
+/** The model's steps and the output of each block, in order. */
 const RUNS: { steps: Step[]; printed: unknown[][] }[] = [
   { steps: [call('pwd'), { say: 'All is well.' }], printed: [['All is well.']] },
   { steps: [call('echo compiling; sleep .4; exit 2')], printed: [['… compiling'], ['exit code 2']] },
@@ -42,7 +42,7 @@ const RUNS: { steps: Step[]; printed: unknown[][] }[] = [
   { steps: [call('pwd')], printed: [['/usr']] },
 ];
 
-/** What the comments of a block say of ai 6. */
+/** The values that a block's comments give for ai 6. */
 function forSix(block: string): string {
   const told = block
     .replace(/toolsContext: \{ bash: (.*?) \}, \/\/ ai 6: .*/, 'experimental_context: $1,')

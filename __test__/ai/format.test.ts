@@ -93,7 +93,7 @@ const TEXTS: [why: string, result: Partial<BashResult>, text: string][] = [
 
 describe('formatResult', () => {
   it.each(TEXTS)('%s', (_why, part, text) => {
-    expect(formatResult({ ...RESULT, ...part })).toBe(text);
+    expect(formatResult({ ...RESULT, ...part } as BashResult)).toBe(text);
   });
 });
 
@@ -136,12 +136,15 @@ describe('toModelOutput', () => {
     createBashTool({ errorOnFailure }).toModelOutput({ toolCallId: '1', input: {}, output });
 
   it.each(TEXTS)('%s is an ordinary text', (_why, part, text) => {
-    expect(model({ ...RESULT, ...part })).toEqual({ type: 'text', value: text });
+    expect(model({ ...RESULT, ...part } as BashResult)).toEqual({ type: 'text', value: text });
   });
 
   it.each(TEXTS)('%s with errorOnFailure', (_why, part, text) => {
     const failed = part.exitCode != null && part.exitCode !== 0;
-    expect(model({ ...RESULT, ...part }, true)).toEqual({ type: failed ? 'error-text' : 'text', value: text });
+    expect(model({ ...RESULT, ...part } as BashResult, true)).toEqual({
+      type: failed ? 'error-text' : 'text',
+      value: text,
+    });
   });
 
   it('an error is its message', () => {

@@ -30,7 +30,7 @@ describe('a trailing tail', () => {
     expect(await runTool({}, '(seq 100; exit 3) | tail -n 2')).toMatchObject({ exitCode: 3, status: 'exited' });
   });
 
-  it('tells what was cut', async () => {
+  it('reports the cut', async () => {
     const { truncation, text } = await runTool({}, 'seq 100 | tail -3');
     expect(truncation).toEqual({
       stdout: {
@@ -132,7 +132,7 @@ describe.concurrent('a trailing head', () => {
     expect(result).toMatchObject({ exitCode: 4, stdout: 'a\nb\n', notes: [] });
   });
 
-  it('does not end what has not written its lines, nor for lines of stderr', async () => {
+  it('does not end a command that lacks its lines, nor for lines of stderr', async () => {
     const result = await runTool(
       {},
       { command: '(seq 9 >&2; echo a; printf b; sleep 60) | head -n 2', timeout_ms: 3_000 },
@@ -224,7 +224,7 @@ describe('head and tail of the call', () => {
   });
 });
 
-describe('whatever is recognized, the model reads the lines that the shell would have shown', () => {
+describe('for every recognized pipe, the model reads the lines that the shell would have shown', () => {
   it.each([
     'cat abc | tail -2',
     'cat abc abc | grep b | tail -1',

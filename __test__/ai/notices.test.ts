@@ -18,7 +18,7 @@ beforeEach(() => {
 type Message = { role: string; content: string };
 const before: Message[] = [{ role: 'user', content: 'go on' }];
 
-/** What a step is told, without the line that says who tells it. */
+/** The notices of a step, without the line that says who sent them. */
 function told(step: { messages: Message[] } | undefined): string[] | undefined {
   if (step === undefined) return undefined;
   expect(step.messages.slice(0, -1)).toEqual(before);
@@ -56,7 +56,7 @@ describe('a step', () => {
     expect(notices({ messages: before })).toBeUndefined();
   });
 
-  it('is told of each task once, and of several at a time', async () => {
+  it('announces each task once, and several at a time', async () => {
     const notices = backgroundNotices(registry);
     const [one, two] = [await ended('true'), await ended('exit 1')];
     expect(told(notices({ messages: before }))).toHaveLength(2);
@@ -67,7 +67,7 @@ describe('a step', () => {
     expect(again?.[0]).not.toContain(two.id);
   });
 
-  it('is not told of what had ended before', async () => {
+  it('does not announce earlier ends', async () => {
     await ended('true');
     expect(backgroundNotices(registry)({ messages: before })).toBeUndefined();
   });
@@ -81,7 +81,7 @@ describe('a step', () => {
     expect(notices({ messages: before })).toBeUndefined();
   });
 
-  it('is told how much is new since the last check', async () => {
+  it('gives the number of new lines since the last check', async () => {
     const notices = backgroundNotices(registry);
     const go = join(folder(), 'go');
     const { id, pid } = await registry.start(`mkfifo ${go}; echo one; read x <${go}; seq 5`);
@@ -139,7 +139,7 @@ describe.each(MAJORS)('%s', (_name, { ai, script }) => {
     const seen = requests().map(({ prompt }) => texts(prompt).filter((text) => text.includes('has ended')));
     expect(seen.map((notes) => notes.length)).toEqual([0, 0, 1, expect.any(Number)]);
     expect(seen[2]?.[0]).toContain('failed: exit code 7');
-    // It stands behind what the model did last.
+    // The notice follows the model's last message.
     expect(requests()[2]?.prompt.at(-1)?.role).toBe('user');
   });
 });

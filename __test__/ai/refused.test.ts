@@ -1,7 +1,7 @@
 import { createBashTool, createToolApproval } from 'agent-bash/ai';
 import { expect, it, vi } from 'vitest';
 
-it('what is refused stays refused, however many calls one step has', async () => {
+it('a refused call stays refused, however many calls one step has', async () => {
   const onBeforeRun = vi.fn();
   const tool = createBashTool({ onBeforeRun });
   const { needsApproval } = createToolApproval({ tool, deny: ['npm publish:*'] });

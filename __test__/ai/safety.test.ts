@@ -36,7 +36,7 @@ describe.each(RUNS)('with %s', (_, options) => {
     if (given.run) expect(given.run).not.toHaveBeenCalled();
   });
 
-  it('what asks runs with a note, or is refused where nobody is there', async () => {
+  it('a command to ask about runs with a note, or is refused without a person to ask', async () => {
     const { notes, exitCode } = await runTool(options(), ASKS);
     expect({ notes, exitCode }).toEqual({
       notes: [expect.stringMatching(/^a person would be asked about this: .* \(rm-recursive\)$/)],
@@ -64,7 +64,7 @@ describe.each(RUNS)('with %s', (_, options) => {
     });
   });
 
-  it('the folder and the environment of the call count', async () => {
+  it('the directory and the environment of the call count', async () => {
     const env = { FLAG: '--force' };
     const denied = (await callTool({ ...options(), env }, 'git push $FLAG')).output as BashToolError;
     expect(denied.code).toBe('ERR_BASH_BLOCKED');
@@ -86,7 +86,7 @@ describe.each(RUNS)('with %s', (_, options) => {
     }
   });
 
-  it('onBeforeRun decides what is judged, and onAfterRun sees the refusal', async () => {
+  it('onBeforeRun determines the judged command, and onAfterRun sees the refusal', async () => {
     const onAfterRun = vi.fn();
     const { output } = await callTool(
       { ...options(), onBeforeRun: () => ({ command: DENIED }), onAfterRun },
@@ -96,7 +96,7 @@ describe.each(RUNS)('with %s', (_, options) => {
     expect(output).toMatchObject({ code: 'ERR_BASH_BLOCKED' });
   });
 
-  it('what goes to the background is judged, too', async () => {
+  it('a background command is judged too', async () => {
     const { output } = await callTool(options(), { command: DENIED, mode: 'background' });
     expect(output).toMatchObject({ code: 'ERR_BASH_BLOCKED' });
   });

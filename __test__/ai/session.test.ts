@@ -25,7 +25,7 @@ function begin(options: ConstructorParameters<typeof BashSession>[0] = {}): Bash
 
 const folder = () => realpathSync(temporary());
 
-/** What one command after another wrote in the tool. */
+/** The output of successive commands in the tool. */
 async function outputs(options: BashToolOptions, ...commands: (string | BashToolInput)[]): Promise<string[]> {
   const written: string[] = [];
   for (const command of commands) written.push((await runTool(options, command)).stdout);
@@ -128,7 +128,7 @@ describe('calls side by side', () => {
   });
 });
 
-describe('the folder', () => {
+describe('the directory', () => {
   it('is the one that the session is in, whatever the tool was given', async () => {
     const cwd = folder();
     mkdirSync(join(cwd, 'sub'));
@@ -141,7 +141,7 @@ describe('the folder', () => {
     });
   });
 
-  it('stands in the description, as it is when the tool is made', async () => {
+  it('is in the description, as of the tool’s creation', async () => {
     const cwd = folder();
     const session = begin({ cwd: '/' });
     await session.run(`cd ${cwd}`);
@@ -261,7 +261,7 @@ describe('a tool', () => {
     expect(SESSION_INSTRUCTIONS).toMatch('The shell remembers');
   });
 
-  it('takes what is injected in place of the session', async () => {
+  it('an injected `run` replaces the session', async () => {
     const run = vi.fn<typeof bash>(bash);
     const cwd = folder();
     const session = begin({ cwd: '/' });
@@ -281,7 +281,7 @@ describe('a tool', () => {
     });
   });
 
-  it('refuses a session that is none', async () => {
+  it('refuses a value that is not a session', async () => {
     const none = { session: {} as unknown as BashSession };
     expect(() => createBashTool(none)).toThrow(expect.objectContaining({ code: 'ERR_BASH_INVALID_ARG' }));
     expect((await callTool({ perCall: () => none }, 'true')).output).toEqual({

@@ -26,10 +26,14 @@ describe('output that means no good', () => {
   it('without end does not hold a call', async () => {
     const { see } = terminals();
     const [seen, ms] = await timed(() => see({ action: 'start', command: 'yes' }));
-    expect(seen).toMatchObject({ reason: 'timeout', notes: ['the screen was still changing: this is how it looked'] });
-    expect(seen.lines[0]).toBe('y');
+    // On a busy machine `yes` may get no time for as long as makes a screen count as settled.
+    if (seen.reason !== 'settled') {
+      const notes = ['the screen was still changing: this is how it looked'];
+      expect(seen).toMatchObject({ reason: 'timeout', notes });
+    }
     expect(ms).toBeLessThan(20_000);
-    expect(await see({ action: 'wait', idle_ms: 500, timeout_ms: 600 })).toMatchObject({ reason: 'timeout' });
+    const later = await see({ action: 'wait', idle_ms: 10_000, timeout_ms: 11_000 });
+    expect([later.reason, later.lines[0]]).toEqual(['timeout', 'y']);
     expect(await see({ action: 'stop' })).toMatchObject({ end: { status: 'aborted' } });
   });
 
@@ -72,7 +76,7 @@ describe('a pattern', () => {
 });
 
 describe('a program that does not read', () => {
-  it('holds no call: what it has not read stays to be read', async () => {
+  it('does not block a call: unread input stays in the buffer', async () => {
     const { see, until } = terminals();
     const go = join(folder(), 'go');
     const command = `stty raw -echo; echo ready; until [ -e '${go}' ]; do sleep .05; done; head -c 100000 | wc -c`;

@@ -110,7 +110,7 @@ describe('input that no terminal can do', () => {
     expect((await refused({ action: 'start', command: 'echo \0' }))[0]).toBe('ERR_BASH_INVALID_ARG');
   });
 
-  it('a pattern that is none is named', async () => {
+  it('an invalid pattern is named', async () => {
     const { see, refused } = terminals();
     await see({ action: 'start', command: 'echo hi; cat' });
     const [code, error] = await refused({ action: 'wait', pattern: '(' });
@@ -137,7 +137,7 @@ describe('input that no terminal can do', () => {
   });
 });
 
-it('whatever comes in, a call gives plain data and never throws', async () => {
+it('any input gives plain data and never throws', async () => {
   const { tool, see } = terminals();
   await see({ action: 'start', command: 'cat >/dev/null' });
   const field = fc.oneof(fc.string({ unit: 'binary' }), fc.integer(), fc.boolean(), fc.constant(null), fc.anything());
@@ -155,7 +155,7 @@ it('whatever comes in, a call gives plain data and never throws', async () => {
       { requiredKeys: ['action'] },
     ),
   );
-  // What is typed takes time to settle.
+  // Typed text takes time to settle.
   const abortSignal = AbortSignal.timeout(20_000);
   await fc.assert(
     fc.asyncProperty(input, async (given) => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { KEYS } from '../../ts/ai/terminal/keys.ts';
+import { KEYS } from '../../ts/tool/terminal/keys.ts';
 import { received, terminals } from './fixtures/terminal.ts';
 
-/** What a program in raw mode reads for each key, ESC written as `^[`. */
+/** The bytes that a program in raw mode reads for each key, with ESC as `^[`. */
 const PLAIN: Record<string, string> = {
   Enter: '\r',
   Tab: '\t',
@@ -146,7 +146,7 @@ describe('the keys that a program receives', () => {
     expect(await received('', { keys: 'Up  Ctrl-A x' }, { keys: ' ' })).toBe('\x1b[A\x01x ');
   });
 
-  it('text goes first, then what is pasted, then keys', async () => {
+  it('text is sent first, then the paste, then keys', async () => {
     expect(await received('', { keys: ['Enter'], paste: 'b', text: 'a' })).toBe('ab\r');
   });
 
@@ -155,7 +155,7 @@ describe('the keys that a program receives', () => {
   });
 });
 
-describe('what is pasted', () => {
+describe('pasted text', () => {
   it('is marked where the program has asked for that', async () => {
     expect(await received('\x1b[?2004h', { paste: 'a\nb' })).toBe('\x1b[200~a\rb\x1b[201~');
   });
@@ -170,7 +170,7 @@ describe('what is pasted', () => {
   });
 });
 
-it('what is no key is named, and nothing is typed', async () => {
+it('an unknown key is named, and nothing is typed', async () => {
   const { see, refused } = terminals();
   await see({ action: 'start', command: 'cat' });
   for (const key of ['F13', 'Ctrl-Enter', 'Shift-Enter', 'Ctrl-1', 'Hyper-x', 'hello', '', 'Ctrl-', '\x03']) {

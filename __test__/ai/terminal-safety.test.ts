@@ -17,7 +17,7 @@ const start = (command: string): TerminalToolInput => ({ action: 'start', comman
 const ASKS = 'rm -rf /no-such-folder/cache';
 
 describe('what a terminal is started with', () => {
-  it('is judged as a command: what is denied does not start, and the model reads what to do instead', async () => {
+  it('is judged as a command: a denied one does not start, and the model reads the alternative', async () => {
     const { call } = terminals();
     const { output, text } = await call(start('git push --force'));
     expect(output).toMatchObject({ code: 'ERR_BASH_BLOCKED', findings: [{ ruleId: 'git-force-push' }] });
@@ -25,7 +25,7 @@ describe('what a terminal is started with', () => {
     expect((await call({ action: 'list' })).output).toEqual({ terminals: [] });
   });
 
-  it('is noted where a person would be asked, or refused where nobody is', async () => {
+  it('is noted if a person would be asked, or refused without a person', async () => {
     const { see } = terminals();
     expect((await see(start(ASKS))).notes).toContainEqual(
       expect.stringMatching(/^a person would be asked about this: /),
@@ -36,7 +36,7 @@ describe('what a terminal is started with', () => {
     expect((await unjudged(start(ASKS))).notes).toEqual([]);
   });
 
-  it('what is typed later is not', async () => {
+  it('text typed later is not', async () => {
     // No repository, so that it can do no harm.
     const { see, until } = terminals({ cwd: folder() });
     await see(start("PS1='$ ' bash --norc"));
@@ -94,7 +94,7 @@ describe('what a terminal is started with', () => {
     expect(ended.text).toMatch('[terminal t1 has ended, it reached its time limit: sleep 300]');
   });
 
-  it('asks nobody but the model', async () => {
+  it('asks only the model', async () => {
     const onPrompt = vi.fn();
     const { see, until } = terminals({ onPrompt });
     await see(start('read -rp "Go on? [y/N] "'));
@@ -103,7 +103,7 @@ describe('what a terminal is started with', () => {
     expect(onPrompt).not.toHaveBeenCalled();
   });
 
-  it('takes the folder of a session, and not its state', async () => {
+  it('takes the directory of a session, not its state', async () => {
     const session = new BashSession({ cwd: '/', env: { A: 'a' } });
     await session.run('cd /usr; B=b');
     const { run, tool } = terminals({ session });
@@ -112,7 +112,7 @@ describe('what a terminal is started with', () => {
     await session.close();
   });
 
-  it('names what cannot be', async () => {
+  it('names invalid options', async () => {
     const { refused } = terminals();
     expect((await refused({ ...start('true'), cwd: '/none' }))[0]).toBe('ERR_BASH_CWD_NOT_FOUND');
     const { refused: shell } = terminals({ shell: 'no-such-shell' });
@@ -127,7 +127,7 @@ describe('what a terminal is started with', () => {
 });
 
 describe('an approval of the terminal tool', () => {
-  it('is asked about starts alone, in the folder of the tool', async () => {
+  it('asks about a start only, in the directory of the tool', async () => {
     const cwd = folder();
     const { tool } = terminals({ cwd });
     const approval = createToolApproval({ tool, deny: ['npm publish:*'] });

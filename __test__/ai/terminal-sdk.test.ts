@@ -21,7 +21,7 @@ describe.each(MAJORS)('%s: a model', (_name, { ai, script }) => {
   const stopWhen = ai.stepCountIs(40);
   const prompt = 'go on';
 
-  it('is told of the tool, and reads screens', async () => {
+  it('receives the tool’s description, and reads screens', async () => {
     const { tool: terminal } = terminals();
     const { model, requests } = script([
       call({ action: 'start', command: 'PYTHON_BASIC_REPL=1 python3 -q' }),
@@ -42,7 +42,7 @@ describe.each(MAJORS)('%s: a model', (_name, { ai, script }) => {
     expect(outputs).toHaveLength(6);
     expect(outputs[3]).toMatchObject({ id: 't1', reason: 'appeared', lines: ['>>> sum(range(101))', '5050', '>>>'] });
     expect(outputs[5]).toMatchObject({ end: { status: 'exited', exitCode: 0 } });
-    // What an interface keeps of a conversation.
+    // The messages that a user interface keeps.
     expect(JSON.parse(JSON.stringify(outputs))).toEqual(structuredClone(outputs));
   });
 

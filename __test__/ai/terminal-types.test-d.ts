@@ -59,5 +59,5 @@ createBashTool({ terminal: { cols: 100, rows: 30, onStart: (pty) => void (pty sa
 createBashTool({ perCall: () => ({ terminal: { onStart: async (pty, { command }) => void pty.write(command) } }) });
 // @ts-expect-error a size is a number
 createBashTool({ terminal: { cols: '80' } });
-// @ts-expect-error an action that there is not
+// @ts-expect-error an unknown action
 ({ action: 'type' }) satisfies TerminalToolInput;

@@ -34,7 +34,7 @@ describe('a program in a terminal', () => {
     expect(answered).toMatchObject({ reason: 'settled', lines: ['ready', 'answered'] });
   });
 
-  it('has a terminal with its size, and hears of another one', async () => {
+  it('has a terminal of the given size, and learns of a new one', async () => {
     const { see, until } = terminals();
     const command = "trap 'stty size' WINCH; tty -s && stty size; while :; do read -r; done";
     await see({ action: 'start', command, cols: 100, rows: 10 });
@@ -45,7 +45,7 @@ describe('a program in a terminal', () => {
     expect((await until('10 40')).text).toMatch('of 10 × 40]');
   });
 
-  it('starts in the folder of the tool, or one below it', async () => {
+  it('starts in the directory of the tool, or one below it', async () => {
     const cwd = folder();
     mkdirSync(join(cwd, 'sub'));
     const { run } = terminals({ cwd });
@@ -60,7 +60,7 @@ describe('a program in a terminal', () => {
     expect(ended.text).toBe('[terminal t1 has ended, exit code 3: echo gone; exit 3]\n\ngone');
   });
 
-  it('that a signal ends is told so', async () => {
+  it('is reported as ended by a signal', async () => {
     const { run } = terminals();
     const { text } = await run({ command: 'kill -9 $$' });
     expect(text).toMatch('[terminal t1 has ended, killed: SIGKILL: kill -9 $$]');
@@ -115,7 +115,7 @@ describe('only what changed', () => {
     await see({ action: 'send', keys: ['Enter'] });
     await until('ten');
     expect((await see({ action: 'read', changed: true })).text).toMatch('\n\n(nothing has changed)\n\n');
-    /** What both looks show, whichever of them comes in time. */
+    /** Lines that both screens show, whichever is read in time. */
     const enter = async (pattern: string) => {
       const sent = await see({ action: 'send', keys: ['Enter'], changed: true });
       const waited = await see({ action: 'wait', pattern, timeout_ms: 60_000, changed: true });
@@ -174,7 +174,7 @@ describe('a wait', () => {
     expect(waited).toMatchObject({ reason: 'ended', lines: ['', 'over'], notes: ['"never" is not on the screen'] });
   });
 
-  it('ends at its limit, whatever is waited for', async () => {
+  it('ends at its limit, also during a wait', async () => {
     const { see } = terminals();
     await see({ action: 'start', command: 'cat' });
     const text = await see({ action: 'wait', text: 'never', timeout_ms: 50 });
@@ -259,7 +259,7 @@ describe('an abort', () => {
     await until('still here');
   });
 
-  it('ends a program whose start it interrupts: the model never hears of it', async () => {
+  it('ends a program whose start it interrupts: the model never receives its id', async () => {
     const { see } = terminals();
     const stop = new AbortController();
     const started = join(folder(), 'started');

@@ -4,7 +4,7 @@ import { join, relative } from 'node:path';
 import { bash } from 'agent-bash';
 import { BASH_INSTRUCTIONS, type BashToolInput, createBashTool } from 'agent-bash/ai';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { callTool, runTool } from './fixtures/call.ts';
+import { callTool, RESULT, runTool } from './fixtures/call.ts';
 
 let folder: string;
 
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** The real `bash`, and what it was called with. */
+/** The real `bash`, with a record of its calls. */
 function spied() {
   return vi.fn<typeof bash>(bash);
 }
@@ -82,7 +82,7 @@ describe('a call', () => {
   });
 });
 
-describe('the folder', () => {
+describe('the directory', () => {
   it.each([
     ['relative', 'sub', 'sub'],
     ['relative, upwards', 'sub/..', '.'],
@@ -103,7 +103,7 @@ describe('the folder', () => {
     expect(await runTool({ cwd }, { command: 'pwd', cwd: 'sub' })).toMatchObject({ stdout: `${folder}/sub\n` });
   });
 
-  it('has to be there and a folder', async () => {
+  it('must exist and be a directory', async () => {
     expect(await callTool({ cwd: folder }, { command: 'true', cwd: 'none' })).toMatchObject({
       output: { error: `Working directory does not exist: ${folder}/none`, code: 'ERR_BASH_CWD_NOT_FOUND' },
       text: `Working directory does not exist: ${folder}/none`,
@@ -175,7 +175,7 @@ describe('perCall', () => {
     expect(stdout).toBe('ann\n');
   });
 
-  it('may give each call another folder, which the call resolves against', async () => {
+  it('may give each call another directory, which the call resolves against', async () => {
     const { stdout } = await runTool({ cwd: '/', perCall: () => ({ cwd: folder }) }, { command: 'pwd', cwd: 'sub' });
     expect(stdout).toBe(`${folder}/sub\n`);
   });
@@ -266,7 +266,7 @@ describe('an abort', () => {
     expect(output.text).toBe('[command interrupted]\n\n(no output)\n\nexit code: 130');
   });
 
-  it('ends the command, and what it wrote is kept', async () => {
+  it('ends the command, and its output is kept', async () => {
     const abort = new AbortController();
     const call = { abortSignal: abort.signal, onOutput: () => abort.abort() };
     expect(await runTool({ updateIntervalMs: 20 }, 'echo first; sleep 60', call)).toMatchObject({
@@ -304,8 +304,8 @@ describe('an abort', () => {
   });
 });
 
-describe('what the model is told', () => {
-  it('ends with the folder', () => {
+describe('the model’s description', () => {
+  it('ends with the directory', () => {
     expect(createBashTool({ cwd: folder }).description).toMatch(new RegExp(`\n<pwd>${folder}</pwd>$`));
     expect(createBashTool().description).toMatch(new RegExp(`\n<pwd>${process.cwd()}</pwd>$`));
   });
@@ -316,6 +316,7 @@ describe('what the model is told', () => {
     [{ onTimeout: 'background', timeoutMs: 5_000 }, ['The time limit is 5 s']],
     [{}, ['bash -c', '30 s', 'mode "slow"', '15 min', 'the last 2000 lines or 51200 bytes', 'file', '60k tokens']],
     [{ mode: 'slow' }, ['The time limit is 15 min']],
+    [{ mode: 'background' }, ['The time limit is 24 h']],
     [{ timeoutMs: 5_000 }, ['The time limit is 5 s; timeout_ms']],
     [{ truncate: { keep: 'head', maxChars: 30_000 } }, ['the first 30000 characters']],
     [{ truncate: { keep: 'ends', maxBytes: 9, headBytes: 4, tailBytes: 5 } }, ['the first 4 and last 5 bytes']],
@@ -336,5 +337,37 @@ describe('what the model is told', () => {
 
   it('has words for the system prompt', () => {
     expect(BASH_INSTRUCTIONS).toMatch(/tests.*dependencies.*build.*git.*background.*read, write, edit, glob, grep/s);
+  });
+});
+
+describe('silence', () => {
+  const note = '[silence: the command wrote nothing for 0.3 s (idleTimeoutMs), which counts as its time limit]';
+
+  it('is a limit of the tool, and the model reads why', async () => {
+    const { text, timeoutMs } = await runTool({ idleTimeoutMs: 300 }, 'echo up; sleep 60');
+    expect(timeoutMs).toBe(300);
+    expect(text).toBe(
+      `[command timed out after 0.3s]\n\nstdout:\nup\n\nexit code: 124\n\nIt was the silence that counted, which more time does not change. Have the command print its progress, or use mode "background".\n\n${note}`,
+    );
+  });
+
+  it('is described to the model', () => {
+    const { description } = createBashTool({ idleTimeoutMs: 90_000 });
+    expect(description).toContain('A command that prints nothing for 90 s is at its limit, too.');
+    expect(createBashTool({ idleTimeoutMs: 90_000, terminal: {} }).description).not.toContain('90 s');
+  });
+
+  it('does not end what the model starts in the background', async () => {
+    const run = spied();
+    await callTool({ run, idleTimeoutMs: 300 }, { command: 'true' });
+    expect(run.mock.calls[0]?.[1]).toMatchObject({ idleTimeoutMs: 300 });
+    const noted = vi.fn<typeof bash>(async () => ({ ...RESULT }));
+    await callTool({ run: noted, idleTimeoutMs: 300 }, { command: 'true', mode: 'background' });
+    expect(noted.mock.calls[0]?.[1]?.idleTimeoutMs).toBeUndefined();
+  });
+
+  it('is not counted in a terminal', async () => {
+    const { text } = await runTool({ idleTimeoutMs: 200, terminal: {} }, 'sleep 1; echo end');
+    expect(text).not.toContain('silence');
   });
 });

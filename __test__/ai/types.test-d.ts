@@ -123,9 +123,9 @@ createBashTool({
   interceptor: [...INTERCEPT_RULES, { pattern: /^cat/, tool: 'read', message: '' }] satisfies InterceptRule[],
 });
 createBashTool({ safety: { rules: { 'git-blind-add': 'ask' }, wrappers: { retry: 'exec-rest' }, onAsk: 'deny' } });
-// @ts-expect-error a kind that there is not
+// @ts-expect-error an unknown kind
 createBashTool({ safety: { wrappers: { retry: 'twice' } } });
-// @ts-expect-error a level that there is not
+// @ts-expect-error an unknown level
 createToolApproval({ rules: { 'git-blind-add': 'never' } });
 
 // A sandbox of either major, or anything with `runCommand`.

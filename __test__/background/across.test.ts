@@ -25,13 +25,13 @@ import {
 function owner(dir: string, command: string, cwd: string) {
   return tasksHost(
     { dir },
-    `say(await registry.start(${JSON.stringify(command)}, { cwd: ${JSON.stringify(cwd)} }));
-     const timer = setInterval(() => {}, 1000);
-     process.on('SIGUSR2', async () => { say(registry.list()); clearInterval(timer); });`,
+    `const timer = setInterval(() => {}, 1000);
+     process.on('SIGUSR2', async () => { say(registry.list()); clearInterval(timer); });
+     say(await registry.start(${JSON.stringify(command)}, { cwd: ${JSON.stringify(cwd)} }));`,
   );
 }
 
-/** What happens to the process that started the task, before a second one opens the folder. */
+/** Events in the process that started the task, before a second one opens the directory. */
 const fates: [string, (one: ReturnType<typeof owner>) => Promise<unknown>][] = [
   ['while the first still runs', async () => {}],
   [
@@ -135,7 +135,7 @@ test('it ended in between: the right end, and the whole log', async () => {
   expect(gapless(body(logOf(task)))).toEqual({ o: 500, e: 500 });
 });
 
-test('many processes start tasks in one folder at once: each sees all', async () => {
+test('many processes start tasks in one directory at once: each sees all', async () => {
   const dir = tasksFolder();
   const others = Array.from({ length: 4 }, (_, n) =>
     tasksHost(

@@ -23,8 +23,8 @@ import {
 import { body, carrying, closings, gapless, logOf, tasksFolder } from './support.ts';
 
 /**
- * How often the host is killed: AGENT_BASH_CHAOS_ROUNDS, or 100 where CI runs, or 20. AGENT_BASH_CHAOS_SEED is the first seed; those of
- * a test stand in its name, so that it can be run again.
+ * How often the host is killed: AGENT_BASH_CHAOS_ROUNDS, or 100 in CI, or 20. AGENT_BASH_CHAOS_SEED is the first seed.
+ * The name of a test holds its seeds, so that it can be run again.
  */
 const rounds = Number(process.env.AGENT_BASH_CHAOS_ROUNDS ?? (process.env.AGENT_BASH_CI === '1' ? 100 : 20));
 const first = Number(process.env.AGENT_BASH_CHAOS_SEED ?? randomInt(1, 2 ** 31));
@@ -37,7 +37,7 @@ interface Announced {
   kind: string;
 }
 
-/** Runs a host until some moment, kills it, and gives what it had said. */
+/** Runs a host until some moment, kills it, and returns its reports. */
 async function killed(seed: number, env: Record<string, string>) {
   const child = spawn(process.execPath, [fixture('chaos-host.mjs')], {
     cwd: packageRoot,
@@ -56,7 +56,7 @@ async function killed(seed: number, env: Record<string, string>) {
   try {
     await until(() => text.includes('"up"'), 'the host is up', 40_000);
     const supervisor = await until(() => supervisorOf(child.pid));
-    // The moment is what is random here: nothing else could be awaited.
+    // The random moment is the point here, so there is no event to await.
     await sleep((seed * 7919) % 900);
     const helpers = [supervisor.pid, ...shimsOf(supervisor.pid).map(({ pid }) => pid)];
     child.kill('SIGKILL');
@@ -69,23 +69,23 @@ async function killed(seed: number, env: Record<string, string>) {
   }
 }
 
-/** Waits for the end of a task with a folder, and looks whether everything that is said of it is true. */
+/** Waits for the end of a task with a directory, and checks every claim about it. */
 async function verify(tasks: BackgroundRegistry, task: BackgroundTask): Promise<void> {
   const [, kind = 'unknown', lines, exit] = /^(?:bash -c )?# chaos (\w+) (\d+) (\d+)\n/.exec(task.command) ?? [];
   const { task: last } = await settles(tasks.wait(task.id), 40_000);
   const log = logOf(last);
   const ends = closings(log);
   const code = Number(exit);
-  // What a command has left counts on; its task begins wherever the command was over, which itself ends with 2.
+  // Survivors go on counting. Their task begins after the command's own exit, with code 2.
   const rest = kind === 'unknown' || (kind === 'left' && last.exitCode !== 2);
   const ofKind = {
     plain: ['exited', code, null],
     moved: ['exited', code, null],
     left: ['exited', rest ? code : 2, null],
-    // Of a process that has just ended nothing but its name can be told.
+    // Only the name of a process that has just exited can be read.
     unknown: [task.command.startsWith('[') && 'exited', expect.any(Number), null],
     limit: ['killed', 124, expect.stringMatching(/^SIG(TERM|KILL)$/)],
-    // The host was to kill it, and may have been killed before.
+    // The host was about to kill it, and may have been killed before.
     killed: last.state === 'killed' ? ['killed', 143, 'SIGTERM'] : ['exited', code, null],
   }[kind];
   expect([last.state, last.exitCode, last.signal], `${kind} ${task.id} ${task.command.slice(0, 60)}`).toEqual(ofKind);
@@ -106,7 +106,7 @@ async function verify(tasks: BackgroundRegistry, task: BackgroundTask): Promise<
   } else if (last.state === 'exited') {
     expect(gapless(body(log)), task.id).toEqual({ o: Number(lines), e: Number(lines) });
   } else {
-    // Its last line may be half.
+    // Its last line may be cut.
     const text = body(log);
     gapless(text.slice(0, text.lastIndexOf('\n', text.length - 2) + 1));
   }
@@ -144,7 +144,7 @@ async function accountedFor(seed: number): Promise<void> {
   });
   await until(() => carrying(token).length === 0, 'no process with the mark is left');
   await until(() => !helpers.some(alive), 'no helper is left');
-  // A start that the end of the host has overtaken may have come true since: then it is a task as any other.
+  // A start that was overtaken by the host's end may have succeeded since. It is then an ordinary task.
   await look();
   expect(tasks.list().filter(({ state }) => state === 'running')).toEqual([]);
   expect(tasks.notes).toEqual([]);

@@ -48,7 +48,7 @@ describe('`exit`', () => {
     expect(calls).toEqual(['one', 'two', 'two']);
   });
 
-  test('tells of tasks that another process ends or that came with the folder', async () => {
+  test('reports tasks that another process ends or that came with the directory', async () => {
     const dir = tasksFolder();
     const cwd = folder();
     const task = await registry({ dir }).start(`${gate()}; exit 6`, { cwd });
@@ -126,7 +126,7 @@ describe('`output`', () => {
   });
 });
 
-test('other events and listeners that are none', async () => {
+test('unknown events and invalid listeners', async () => {
   const tasks = registry();
   for (const call of [
     () => tasks.on('end' as 'exit', () => {}),

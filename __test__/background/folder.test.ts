@@ -20,7 +20,7 @@ import { body, ended, files, gate, heard, logOf, open, registry, stateFile, task
 
 const mode = (path: string) => (statSync(path).mode & 0o7777).toString(8);
 
-/** A folder in which three tasks have ended, with 1, 2 and 3. */
+/** A directory in which three tasks have ended, with 1, 2 and 3. */
 async function three(): Promise<{ dir: string; tasks: [BackgroundTask, BackgroundTask, BackgroundTask] }> {
   const dir = tasksFolder();
   const first = registry({ dir });
@@ -118,13 +118,13 @@ describe('a damaged state file costs only its own task, and is named in a note',
     expect(outcome).toMatch(/^$|^ERR_BASH_/);
   });
 
-  test('files of others in the folder are neither read nor removed', async () => {
+  test('files of others in the directory are neither read nor removed', async () => {
     const { dir, tasks } = await three();
     const place = dirname(tasks[0].logPath);
     for (const name of ['notes.txt', 'package.json', 'a.log', '.hidden']) writeFileSync(join(place, name), 'mine');
     writeFileSync(join(dir, 'mine.json'), '{}');
     const again = registry({ dir, retentionMs: 1 });
-    // One that has ended is swept at once, perhaps before its start is told.
+    // An ended task is swept at once, perhaps before its start is reported.
     await again.start('sleep 1');
     expect(again.list().length).toBeLessThanOrEqual(4);
     for (const name of ['notes.txt', 'package.json', 'a.log', '.hidden']) {
@@ -148,7 +148,7 @@ describe('a damaged state file costs only its own task, and is named in a note',
 });
 
 describe('files are private', () => {
-  test('0600 in a 0700 folder, whatever the umask; `dir` keeps its mode', async () => {
+  test('0600 in a 0700 directory, whatever the umask; `dir` keeps its mode', async () => {
     const dir = folder();
     chmodSync(dir, 0o755);
     const found = await hostResult<{ logPath: string }>(
@@ -184,7 +184,7 @@ describe('files are private', () => {
     for (let path = dirname(task.logPath); path !== temporary; path = dirname(path)) expect(mode(path)).toBe('700');
   });
 
-  test('a link in the place of the folder is refused', async () => {
+  test('a link in the place of the directory is refused', async () => {
     const { dir, tasks } = await three();
     const place = dirname(tasks[0].logPath);
     const elsewhere = folder();
@@ -201,7 +201,7 @@ describe('files are private', () => {
     rmSync(place);
   });
 
-  test('a folder that is too open is mended', async () => {
+  test('a directory with loose permissions is corrected', async () => {
     const { dir, tasks } = await three();
     const place = dirname(tasks[0].logPath);
     chmodSync(place, 0o777);
@@ -211,7 +211,7 @@ describe('files are private', () => {
   });
 });
 
-describe('what is old is swept', () => {
+describe('old tasks are swept', () => {
   test.each([
     [
       'when a registry opens',
@@ -250,7 +250,7 @@ describe('what is old is swept', () => {
     expect(body(logOf(task))).toBe('up\non\n');
   });
 
-  test('7 days are the default: what is new stays, through any number of openings', async () => {
+  test('7 days are the default: newer tasks stay, through any number of openings', async () => {
     const { dir, tasks } = await three();
     for (let n = 0; n < 5; n++) await registry({ dir }).close();
     expect(registry({ dir }).list()).toHaveLength(3);
@@ -271,7 +271,7 @@ describe('what is old is swept', () => {
   });
 });
 
-describe('`maxLogBytes`: what is over it is dropped, with a note, and the task goes on', () => {
+describe('`maxLogBytes`: output over it is dropped, with a note, and the task goes on', () => {
   test('`yes`', async () => {
     const tasks = registry({ maxLogBytes: 100_000 });
     const cwd = folder();
@@ -306,7 +306,7 @@ describe('`maxLogBytes`: what is over it is dropped, with a note, and the task g
   });
 });
 
-test('a folder that a cleaner has taken away is made again: a start, a move and survivors find it', async () => {
+test('a directory that a cleaner has removed is created again: a start, a move and survivors find it', async () => {
   const dir = tasksFolder();
   const tasks = registry({ dir });
   const gone = () => rmSync(dir, { recursive: true });
@@ -314,7 +314,7 @@ test('a folder that a cleaner has taken away is made again: a start, a move and 
   expect((await ended(tasks, await tasks.start('echo a; exit 3'))).exitCode).toBe(3);
   expect(mode(join(dir, 'tasks'))).toBe('700');
   gone();
-  const moved = await settles(bash(`echo b; sleep ${mark()}`, { registry: tasks, timeoutMs: 300 }));
+  const moved = await settles(bash(`echo b; sleep ${mark()}`, { registry: tasks, timeoutMs: 1_500 }));
   expect(moved).toMatchObject({ status: 'backgrounded', notes: [] });
   await settles(tasks.kill(moved.pid));
   gone();

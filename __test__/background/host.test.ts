@@ -32,7 +32,7 @@ import {
   tasksHost,
 } from './support.ts';
 
-/** Folders below a temporary one that are of one task or one registry: what is shared by all stays. */
+/** Directories below a temporary one that belong to one task or one registry. Shared ones stay. */
 const own = (temporary: string) =>
   readdirSync(temporary, { withFileTypes: true, recursive: true })
     .map((entry) => join(entry.parentPath, entry.name).slice(temporary.length + 1))
@@ -222,7 +222,7 @@ describe('close', () => {
     expect(sleepers(seconds)).toEqual([]);
   });
 
-  test('other registries of the same folder stay open', async () => {
+  test('other registries of the same directory stay open', async () => {
     const dir = tasksFolder();
     const [one, two] = [registry({ dir }), registry({ dir })];
     const task = await one.start(`echo up; sleep ${mark()}`);
@@ -290,7 +290,7 @@ linuxTest('Linux: a worker thread that ends takes none of the others’ tasks', 
      setInterval(() => {}, 1000);`,
   );
   expect(await said(one)).toBe('running');
-  // A task has begun before its shell has become what it runs.
+  // A task starts before its shell has executed its program.
   await until(() => sleepers(mine).length === 1 && sleepers(theirs).length === 1);
   one.process.kill('SIGKILL');
   await until(() => sleepers(mine).length === 0);

@@ -38,7 +38,7 @@ describe('when it happens', () => {
   test('without a registry it goes to the default one', async () => {
     const state = folder();
     const one = host(
-      `const { background, status } = await bash('echo up; sleep 60', { timeoutMs: 500, onTimeout: 'background' });
+      `const { background, status } = await bash('echo up; sleep 60', { timeoutMs: 1_500, onTimeout: 'background' });
        console.log(JSON.stringify([status, background]));`,
       { env: { XDG_STATE_HOME: state } },
     );
@@ -54,7 +54,7 @@ describe('when it happens', () => {
     const tasks = registry({ maxTasks: 1 });
     await tasks.start(`sleep ${mark()}`);
     const seconds = mark();
-    const result = await settles(bash(`echo hi; sleep ${seconds}`, { registry: tasks, timeoutMs: 500 }));
+    const result = await settles(bash(`echo hi; sleep ${seconds}`, { registry: tasks, timeoutMs: 1_500 }));
     expect(result).toMatchObject({ status: 'timed-out', exitCode: 124, stdout: 'hi\n', background: null });
     expect(result.notes.join('\n')).toMatch(/tasks/);
     expect(sleepers(seconds)).toEqual([]);
@@ -63,7 +63,7 @@ describe('when it happens', () => {
 
   test('it counts as running: no place for more', async () => {
     const tasks = registry({ maxTasks: 1 });
-    movedOf(await settles(bash(`sleep ${mark()}`, { registry: tasks, timeoutMs: 200 })));
+    movedOf(await settles(bash(`sleep ${mark()}`, { registry: tasks, timeoutMs: 1_500 })));
     await expect(tasks.start('true')).rejects.toMatchObject({ code: 'ERR_BASH_TOO_MANY_TASKS' });
   });
 
@@ -85,7 +85,7 @@ describe('when it happens', () => {
     const exits: string[] = [];
     tasks.on('exit', ({ id }) => exits.push(id));
     const command = `echo start; ${gate()}; echo ready; ${gate('stop')}; exit 2`;
-    const task = movedOf(await settles(bash(command, { registry: tasks, timeoutMs: 400, cwd })));
+    const task = movedOf(await settles(bash(command, { registry: tasks, timeoutMs: 1_500, cwd })));
     open(cwd);
     expect((await heard(tasks, task, /^ready$/m)).matched).toBe(true);
     open(cwd, 'stop');

@@ -42,7 +42,7 @@ describe("on('exit')", () => {
     expect(of(killed)).toMatchObject([{ state: 'killed', exitCode: 143, signal: 'SIGTERM' }]);
   });
 
-  test('a listener that was taken away hears nothing; one that was added twice hears once', async () => {
+  test('a removed listener receives nothing; one added twice receives an event once', async () => {
     const [gone, kept] = [vi.fn(), vi.fn()];
     registry.on('exit', gone);
     registry.on('exit', kept);
@@ -56,7 +56,7 @@ describe("on('exit')", () => {
     expect(gone).not.toHaveBeenCalled();
   });
 
-  test('hears of tasks that close ends', async () => {
+  test('receives the ends of tasks that close ends', async () => {
     const heard = vi.fn();
     registry.on('exit', heard);
     await registry.start('sleep 60');
@@ -78,7 +78,7 @@ describe("on('exit')", () => {
         throw Object.create(null);
       },
     ],
-  ])('a listener that %s is a warning, once, and disturbs nobody', async (_, failing) => {
+  ])('a listener that %s is a warning, once, and affects no other', async (_, failing) => {
     const heard = vi.fn();
     const warned = warnings();
     const calls = vi.fn(failing);

@@ -36,13 +36,13 @@ describe('at its limit a command goes on as a task', () => {
     const tasks = registry();
     const cwd = folder();
     const command = `echo $$; echo o1; echo e1 >&2; ${gate()}; echo o2; echo e2 >&2; exit 3`;
-    const result = await settles(bash(command, { registry: tasks, timeoutMs: 800, cwd }));
+    const result = await settles(bash(command, { registry: tasks, timeoutMs: 1_500, cwd }));
     const task = movedOf(result);
     expect(result).toMatchObject({
       stdout: `${task.pid}\no1\n`,
       stderr: 'e1\n',
       pid: task.pid,
-      timeoutMs: 800,
+      timeoutMs: 1_500,
       survivors: [],
     });
     expect(task).toStrictEqual({
@@ -99,7 +99,7 @@ describe('at its limit a command goes on as a task', () => {
     expect(result.stderr).toBe('e\n');
   });
 
-  test('what was written out before is in the log: no second file stays', async () => {
+  test('an earlier spill is in the log: no second file stays', async () => {
     const tasks = registry();
     const spill = folder();
     const command = `seq 20000; sleep ${mark()}`;
@@ -110,11 +110,11 @@ describe('at its limit a command goes on as a task', () => {
     expect(files(spill)).toEqual([]);
   });
 
-  test('checks begin with what comes after the result, and the log can be read from 0', async () => {
+  test('checks begin after the result, and the log can be read from 0', async () => {
     const tasks = registry();
     const cwd = folder();
     const command = `echo first; ${gate()}; echo second`;
-    const task = movedOf(await settles(bash(command, { registry: tasks, timeoutMs: 500, cwd })));
+    const task = movedOf(await settles(bash(command, { registry: tasks, timeoutMs: 1_500, cwd })));
     open(cwd);
     await ended(tasks, task);
     expect((await tasks.check(task.id, { cursor: 0 })).output).toBe('first\nsecond\n');
@@ -124,7 +124,7 @@ describe('at its limit a command goes on as a task', () => {
     const tasks = registry();
     const cwd = folder();
     const stop = new AbortController();
-    const options = { registry: tasks, timeoutMs: 400, cwd, signal: stop.signal };
+    const options = { registry: tasks, timeoutMs: 1_500, cwd, signal: stop.signal };
     const task = movedOf(await settles(bash(`${gate()}; echo on; exit 4`, options)));
     stop.abort();
     await bash('true');
@@ -153,11 +153,11 @@ describe('at its limit a command goes on as a task', () => {
   test('its stdin is still fed', async () => {
     const tasks = registry();
     const cwd = folder();
-    const options = { registry: tasks, timeoutMs: 500, cwd, stdin: 'x'.repeat(3_000_000) };
+    const options = { registry: tasks, timeoutMs: 1_500, cwd, stdin: 'x'.repeat(3_000_000) };
     const task = movedOf(await settles(bash(`head -c 10; echo; ${gate()}; wc -c`, options)));
     open(cwd);
     const { output } = await settles(tasks.wait(task.id));
-    // What `head` took of its pipe is not said, and at most 64 KiB.
+    // Bytes that `head` took from its pipe are unknown, at most 64 KiB.
     const count = Number(/(\d+)\n$/.exec(output)?.[1]);
     expect(count).toBeGreaterThanOrEqual(3_000_000 - 65_536);
     expect(count).toBeLessThanOrEqual(3_000_000 - 10);
@@ -194,9 +194,9 @@ describe('at its limit a command goes on as a task', () => {
     const tasks = registry();
     let text = '';
     const result = await settles(
-      bash(`${numbered(4_000, 100, '.01')}; exit 6`, {
+      bash(`${numbered(4_000, 100, '.05')}; exit 6`, {
         registry: tasks,
-        timeoutMs: 300,
+        timeoutMs: 1_500,
         onOutput: async (chunk) => {
           text += chunk.text;
           await new Promise((resolve) => setTimeout(resolve, 20));
@@ -214,7 +214,7 @@ describe('at its limit a command goes on as a task', () => {
     const tasks = registry();
     const cwd = folder();
     const command = `for i in {1..100}; do echo o$i; echo e$i >&2; done; ${gate()}; for i in {101..200}; do echo o$i; echo e$i >&2; done`;
-    const result = await settles(bash(command, { registry: tasks, timeoutMs: 600, cwd, merge: true }));
+    const result = await settles(bash(command, { registry: tasks, timeoutMs: 1_500, cwd, merge: true }));
     const task = movedOf(result);
     expect(result.stderr).toBe('');
     open(cwd);
@@ -252,7 +252,7 @@ describe('the log is whole, whatever happens at the move', () => {
     const tasks = registry();
     const cwd = folder();
     const command = `printf 'a\\xe2'; printf 'b\\xf0\\x9f' >&2; ${gate()}; printf '\\x80\\x94\\n'; printf '\\x98\\x80\\n' >&2`;
-    const result = await settles(bash(command, { registry: tasks, timeoutMs: 500, cwd }));
+    const result = await settles(bash(command, { registry: tasks, timeoutMs: 1_500, cwd }));
     const task = movedOf(result);
     expect(result.stdout + result.stderr).not.toContain('\uFFFD');
     open(cwd);
@@ -281,7 +281,7 @@ describe('the log is whole, whatever happens at the move', () => {
     const tasks = registry();
     const cwd = folder();
     const command = `printf 'a\\e[3'; ${gate()}; printf '1mb\\e[0m\\n'`;
-    const task = movedOf(await settles(bash(command, { registry: tasks, timeoutMs: 500, cwd })));
+    const task = movedOf(await settles(bash(command, { registry: tasks, timeoutMs: 1_500, cwd })));
     open(cwd);
     await ended(tasks, task);
     expect(body(logOf(task))).toBe('ab\n');
@@ -291,7 +291,7 @@ describe('the log is whole, whatever happens at the move', () => {
     const tasks = registry();
     const cwd = folder();
     const command = `echo one; printf 'Name? '; ${gate()}; echo me`;
-    const result = await settles(bash(command, { registry: tasks, timeoutMs: 700, cwd }));
+    const result = await settles(bash(command, { registry: tasks, timeoutMs: 1_500, cwd }));
     expect(result.stdout).toBe('one\nName? ');
     const task = movedOf(result);
     open(cwd);
@@ -302,7 +302,7 @@ describe('the log is whole, whatever happens at the move', () => {
   test('a task without output until then', async () => {
     const tasks = registry();
     const cwd = folder();
-    const result = await settles(bash(`${gate()}; echo hi`, { registry: tasks, timeoutMs: 300, cwd }));
+    const result = await settles(bash(`${gate()}; echo hi`, { registry: tasks, timeoutMs: 1_500, cwd }));
     expect([result.stdout, result.stderr]).toEqual(['', '']);
     const task = movedOf(result);
     open(cwd);
@@ -314,7 +314,7 @@ describe('the log is whole, whatever happens at the move', () => {
     const tasks = registry();
     const cwd = folder();
     const command = `echo hi; exec >&- 2>&-; ${gate()}; exit 7`;
-    const task = movedOf(await settles(bash(command, { registry: tasks, timeoutMs: 500, cwd })));
+    const task = movedOf(await settles(bash(command, { registry: tasks, timeoutMs: 1_500, cwd })));
     open(cwd);
     expect(await ended(tasks, task)).toMatchObject({ state: 'exited', exitCode: 7 });
     expect(logOf(task)).toBe('hi\n[background process failed: exit code 7]\n');
@@ -325,7 +325,7 @@ describe('the log is whole, whatever happens at the move', () => {
     const results = await settles(
       Promise.all(
         Array.from({ length: 12 }, (_, n) =>
-          bash(`${numbered(200, 10, '.05')}; exit ${n}`, { registry: tasks, timeoutMs: 300 + n * 15 }),
+          bash(`${numbered(200, 5, '.1')}; exit ${n}`, { registry: tasks, timeoutMs: 1_200 + n * 15 }),
         ),
       ),
       SOON,

@@ -16,7 +16,7 @@ import {
 } from '../support/index.ts';
 import { body, ended, gate, heard, logOf, open, registry, tasksFolder } from './support.ts';
 
-describe('check gives what is new, once and in order', () => {
+describe('check gives new output, once and in order', () => {
   test('from the beginning to the end', async () => {
     const tasks = registry();
     const cwd = folder();
@@ -97,7 +97,7 @@ describe('check gives what is new, once and in order', () => {
     expect(logOf(task)).toBe(`${lie}\non\n[background process failed: exit code 3]\n`);
   });
 
-  test('ten checks at once share what there is', async () => {
+  test('ten checks at once share the output', async () => {
     const tasks = registry();
     const task = await tasks.start('seq 100');
     await until(() => logOf(task).includes('[background'));
@@ -163,7 +163,7 @@ describe('several readers, each with its cursor', () => {
     }
   });
 
-  test.each([-1, 1.5, Number.NaN, '3', null])('%s is none', async (cursor) => {
+  test.each([-1, 1.5, Number.NaN, '3', null])('%s is not a cursor', async (cursor) => {
     const tasks = registry();
     const task = await tasks.start('true');
     const error = await rejection(() => tasks.check(task.id, { cursor: cursor as number }));
@@ -205,7 +205,7 @@ describe('much output is cut as in a result, with the name `output`', () => {
     expect(output).toMatch(/^漢+\n\[output: Showing /);
   });
 
-  test('only what is new is counted', async () => {
+  test('only new output is counted', async () => {
     const tasks = registry();
     const cwd = folder();
     const task = await tasks.start(`seq 5000; echo first; ${gate()}; seq 3000`, { cwd });
@@ -296,7 +296,7 @@ describe('characters in pieces', () => {
   });
 });
 
-test('`echo x >/dev/stdout` keeps what was there before', async () => {
+test('`echo x >/dev/stdout` keeps the earlier output', async () => {
   const tasks = registry();
   const task = await tasks.start('echo 1; echo 2 >/dev/stdout; echo 3 >/dev/stderr; echo 4');
   await ended(tasks, task);

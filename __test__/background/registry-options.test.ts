@@ -11,7 +11,7 @@ beforeEach(() => {
   onTestFinished(() => made.close());
 });
 
-/** What the call throws. */
+/** The error that the call throws. */
 function thrown(call: () => unknown): { code?: string; message?: string } {
   try {
     call();
@@ -46,11 +46,11 @@ describe('the constructor throws ERR_BASH_INVALID_ARG and names option and value
     expect(thrown(() => new BackgroundRegistry(options as never)).code).toBe('ERR_BASH_INVALID_ARG');
   });
 
-  test('and says why a folder cannot be used', () => {
+  test('and says why a directory cannot be used', () => {
     expect(thrown(() => new BackgroundRegistry({ dir: '/dev/null/x' })).code).toMatch(/^ERR_BASH_/);
   });
 
-  test('but takes undefined, and the edges of what is allowed', async () => {
+  test('but takes undefined, and values at the edges of the ranges', async () => {
     const all = { dir: undefined, maxTasks: undefined, maxLogBytes: undefined, retentionMs: undefined };
     await new BackgroundRegistry(all).close();
     await new BackgroundRegistry({ dir: folder(), maxTasks: 1, maxLogBytes: 1, retentionMs: 0 }).close();
@@ -125,7 +125,7 @@ describe('after close', () => {
 });
 
 describe('defaultRegistry', () => {
-  test('is one for each folder, as the environment has it at the call', async () => {
+  test('is one for each directory, as the environment has it at the call', async () => {
     const [one, two] = [folder(), folder()];
     hostEnv({ XDG_STATE_HOME: one });
     const first = defaultRegistry();
@@ -170,10 +170,10 @@ describe('bash with a registry', () => {
   });
 
   test('moves to the background at the limit, unless onTimeout is kill', async () => {
-    const moved = await bash('echo a; sleep 60', { timeoutMs: 300, registry });
+    const moved = await bash('echo a; sleep 60', { timeoutMs: 1_500, registry });
     expect(moved).toMatchObject({ status: 'backgrounded', stdout: 'a\n', background: { state: 'running' } });
     expect(moved.truncation.stdout).toMatchObject({ notice: '', path: moved.background?.logPath });
-    const killed = await bash('echo a; sleep 60', { timeoutMs: 300, registry, onTimeout: 'kill' });
+    const killed = await bash('echo a; sleep 60', { timeoutMs: 1_500, registry, onTimeout: 'kill' });
     expect(killed).toMatchObject({ status: 'timed-out', exitCode: 124, background: null });
   });
 

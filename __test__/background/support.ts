@@ -3,14 +3,25 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type BackgroundCheck, BackgroundRegistry, type BackgroundTask, type BashResult } from 'agent-bash';
 import { expect, onTestFinished } from 'vitest';
-import { folder, type Host, type HostOptions, host, processOf, settles, until } from '../support/index.ts';
+import {
+  alive,
+  folder,
+  type Host,
+  type HostOptions,
+  host,
+  kill,
+  mark,
+  processOf,
+  settles,
+  until,
+} from '../support/index.ts';
 
 export type RegistryOptions = ConstructorParameters<typeof BackgroundRegistry>[0];
 
-/** A bound in ms on what has a grace of 2 s in it, against a hang. */
+/** A bound in ms on work that includes a grace of 2 s, against a hang. */
 export const SOON = 40_000;
 
-/** A registry whose tasks are ended, and which is closed, when the test has finished. */
+/** A registry that is closed after the test, with its tasks ended. */
 export function registry(options?: RegistryOptions): BackgroundRegistry {
   const opened = new BackgroundRegistry(options);
   onTestFinished(async () => {
@@ -23,7 +34,7 @@ export function registry(options?: RegistryOptions): BackgroundRegistry {
   return opened;
 }
 
-/** A folder for registries of this test alone: whatever still runs there when it has finished is ended. */
+/** A directory for registries of this test alone. Whatever still runs in it is ended after the test. */
 export function tasksFolder(): string {
   const dir = folder();
   onTestFinished(async () => {
@@ -46,7 +57,27 @@ export function tasksHost(options: RegistryOptions, source: string, hostOptions?
   );
 }
 
-/** The n-th line (from 0) that such a process has said. */
+/** A process with a task that has printed `before` and sleeps. */
+export async function hostOfSleeper(dir: string): Promise<{ one: Host; task: BackgroundTask }> {
+  const start = `say(await registry.start('echo before; sleep ${mark()}')); setInterval(() => {}, 1e3);`;
+  const one = tasksHost({ dir }, start);
+  const task = await said<BackgroundTask>(one);
+  await until(() => logOf(task) === 'before\n');
+  return { one, task };
+}
+
+/** The same, killed with its shim and the task itself. */
+export async function killedSleeper(dir: string): Promise<BackgroundTask> {
+  const { one, task } = await hostOfSleeper(dir);
+  const shim = shimOf(task);
+  one.process.kill('SIGKILL');
+  await one.ended();
+  for (const pid of [shim, task.pid]) kill(pid, 'SIGKILL');
+  await until(() => !alive(shim) && !alive(task.pid));
+  return task;
+}
+
+/** Returns the n-th line (from 0) that such a process has printed. */
 export async function said<T>(one: Host, n = 0): Promise<T> {
   const lines = await until(
     () => {
@@ -68,7 +99,7 @@ export async function ended(tasks: BackgroundRegistry, task: Pick<BackgroundTask
   return (await settles(tasks.wait(task.id), SOON)).task;
 }
 
-/** Waits for text of a task; gives the check. */
+/** Waits for text of a task. Returns the check. */
 export function heard(
   tasks: BackgroundRegistry,
   task: Pick<BackgroundTask, 'id'>,
@@ -77,28 +108,28 @@ export function heard(
   return settles(tasks.wait(task.id, { pattern }), SOON);
 }
 
-/** The task of a result that has to be one of a command that was moved. */
+/** Returns the task of a command that was moved to the background. */
 export function movedOf(result: BashResult): BackgroundTask {
   expect(result).toMatchObject({ status: 'backgrounded', exitCode: null, signal: null });
   if (!result.background) throw new Error('no task');
   return result.background;
 }
 
-/** Shell text that goes on once `open(cwd, name)` was called. */
+/** Shell text that continues after a call of `open(cwd, name)`. */
 export const gate = (name = 'go') => `until [ -e ${name} ]; do sleep .02; done`;
 
 export function open(cwd: string, name = 'go'): void {
   writeFileSync(join(cwd, name), '');
 }
 
-/** In front of shell text: bash tells on stderr of children that a signal has ended. */
+/** Put before shell text: bash reports children that a signal has ended on stderr. */
 export const quiet = 'exec 2>/dev/null; ';
 
 export const logOf = ({ logPath }: Pick<BackgroundTask, 'logPath'>) => readFileSync(logPath, 'utf8');
 
 const closing = /^\[background process (?:completed|failed: exit code \d+|killed: SIG\w+|lost: [^\n]*)\]$/gm;
 
-/** The closing lines of a log: one, once its task has ended. */
+/** Returns the closing lines of a log: one, once its task has ended. */
 export function closings(log: string): string[] {
   return log.match(closing) ?? [];
 }
@@ -112,12 +143,12 @@ export function body(log: string): string {
 /** The shim of a running task. */
 export function shimOf(task: Pick<BackgroundTask, 'pid'>): number {
   const shim = processOf(processOf(task.pid)?.ppid ?? 0);
-  // What is found here is going to be killed.
+  // Every process found here will be killed.
   if (!shim || !/agent-bash-s/.test(`${shim.name} ${shim.argv[0]}`)) throw new Error(`no shim above ${task.pid}`);
   return shim.pid;
 }
 
-/** All files below a folder, as paths in it; folders are not listed. */
+/** Lists all files below a directory, as relative paths, without directories. */
 export function files(path: string): string[] {
   if (!existsSync(path)) return [];
   return readdirSync(path, { withFileTypes: true, recursive: true })
@@ -128,7 +159,7 @@ export function files(path: string): string[] {
 /** The file that holds the state of a task. */
 export const stateFile = ({ id, logPath }: BackgroundTask) => join(logPath, '..', `${id}.json`);
 
-/** Linux: living processes that have `text` in the environment they were started with. */
+/** Linux: live processes that have `text` in their initial environment. */
 export function carrying(text: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && processOf(Number(name))?.state !== 'Z')
@@ -142,7 +173,7 @@ export function carrying(text: string): number[] {
     .map(Number);
 }
 
-/** A port of 127.0.0.1 that nobody listens on. */
+/** A port of 127.0.0.1 without a listener. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer().on('error', reject);
@@ -154,8 +185,8 @@ export function freePort(): Promise<number> {
 }
 
 /**
- * Numbered lines of both streams, `o N` and `e N`, with characters of three and four bytes: each stream must be there from 1
- * on without a gap, or with `rest` from wherever it begins. Gives how far both got; 0 is none.
+ * Checks numbered lines of both streams, `o N` and `e N`, with characters of three and four bytes. Each stream must be
+ * complete from 1 on, or with `rest` from any number. Returns the last number of each. 0 means none.
  */
 export function gapless(text: string, rest = false): { o: number; e: number } {
   const last = { o: 0, e: 0 };
@@ -170,7 +201,7 @@ export function gapless(text: string, rest = false): { o: number; e: number } {
   return last;
 }
 
-/** Shell text that writes such lines, and pauses `seconds` after each `every` of them. */
+/** Shell text that writes such lines, with a pause of `seconds` after every `every` of them. */
 export function numbered(count: number, every = 0, seconds = '.02'): string {
   const pause = every ? `; ((i % ${every})) || sleep ${seconds}` : '';
   return `for ((i = 1; i <= ${count}; i++)); do echo "o $i 漢😀"; echo "e $i 漢😀" >&2${pause}; done`;

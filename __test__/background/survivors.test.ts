@@ -1,18 +1,6 @@
 import { type BackgroundRegistry, type BackgroundTask, type BashResult, bash } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
-import {
-  AT_ONCE,
-  alive,
-  folder,
-  host,
-  kill,
-  linuxTest,
-  mark,
-  settles,
-  sleepers,
-  timed,
-  until,
-} from '../support/index.ts';
+import { alive, folder, HANG, host, kill, linuxTest, mark, settles, sleepers, timed, until } from '../support/index.ts';
 import {
   body,
   closings,
@@ -47,7 +35,7 @@ describe('survivors that hold the pipes become a task', () => {
     const seconds = mark();
     const [result, elapsed] = await timed(() => bash(`sleep ${seconds} & echo hi`, { registry: tasks }));
     expect(result).toMatchObject({ status: 'exited', exitCode: 0, stdout: 'hi\n', background: null });
-    expect(elapsed).toBeLessThan(AT_ONCE);
+    expect(elapsed).toBeLessThan(HANG);
     expect(result.survivors).toMatchObject([{ pid: sleepers(seconds)[0], taskId: expect.any(String) }]);
     const task = adopted(tasks, result);
     expect(task).toMatchObject({ pid: result.survivors[0]?.pid, state: 'running', exitCode: null });
@@ -208,13 +196,14 @@ describe("the host's end", () => {
     expect(logOf(last)).toBe('late\n[background process failed: exit code 3]\n');
   });
 
+  // Each moment of the adoption has its test in src/supervise/shim/ends_tests.rs.
   linuxTest('Linux: it comes just as they are adopted: they go, too', async () => {
     const seconds = mark();
-    // The pipes are quiet for 250 ms, and then the shim looks for 50 ms whether what is left is on its way out.
-    const hosts = Array.from({ length: 12 }, (_, n) =>
+    // The pipes are quiet for 250 ms. Then the shim checks for 50 ms whether the survivors are about to exit.
+    const hosts = [250, 275, 300].map((ms) =>
       tasksHost(
         {},
-        `const end = () => setTimeout(() => process.kill(process.pid, 'SIGKILL'), ${240 + n * 8});
+        `const end = () => setTimeout(() => process.kill(process.pid, 'SIGKILL'), ${ms});
          await bash('sleep ${seconds} & echo hi', { registry, onOutput: end });
          setInterval(() => {}, 1000);`,
       ),

@@ -1,23 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type BackgroundTask, bash } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
-import {
-  alive,
-  hasProgram,
-  host,
-  kill,
-  linuxTest,
-  mark,
-  settles,
-  sleepers,
-  testNeeding,
-  until,
-} from '../support/index.ts';
+import { hasProgram, host, kill, linuxTest, mark, settles, sleepers, testNeeding, until } from '../support/index.ts';
 import {
   body,
   closings,
   ended,
   heard,
+  killedSleeper,
   logOf,
   registry,
   SOON,
@@ -28,7 +18,7 @@ import {
   tasksHost,
 } from './support.ts';
 
-describe('every end is told as it was, with one closing line', () => {
+describe('every end is reported faithfully, with one closing line', () => {
   const stubborn = "trap '' TERM; while :; do sleep .05; done";
   const polite = "trap 'exit 0' TERM; echo ready; while :; do sleep .05; done";
   test.each<[string, string, object, object, string]>([
@@ -46,21 +36,21 @@ describe('every end is told as it was, with one closing line', () => {
     [
       'its limit',
       'sleep 60',
-      { timeoutMs: 400 },
+      { timeoutMs: 1_500 },
       { state: 'killed', exitCode: 124, signal: 'SIGTERM' },
       'killed: SIGTERM',
     ],
     [
       'its limit, though SIGTERM is ignored',
       stubborn,
-      { timeoutMs: 400, graceMs: 200 },
+      { timeoutMs: 1_500, graceMs: 200 },
       { state: 'killed', exitCode: 124, signal: 'SIGKILL' },
       'killed: SIGKILL',
     ],
     [
       'its limit, with a handler that exits 0',
       polite,
-      { timeoutMs: 800 },
+      { timeoutMs: 1_500 },
       { state: 'killed', exitCode: 124, signal: 'SIGTERM' },
       'killed: SIGTERM',
     ],
@@ -85,7 +75,7 @@ describe('every end is told as it was, with one closing line', () => {
     expect(closings(logOf(task))).toEqual(['[background process killed: SIGTERM]']);
   });
 
-  test('a signal of somebody else', async () => {
+  test('a signal of another process', async () => {
     const tasks = registry();
     for (const [signal, exitCode] of [
       ['SIGTERM', 143],
@@ -155,20 +145,8 @@ describe('Linux: lost', () => {
 
   linuxTest('the machine was restarted', async () => {
     const dir = tasksFolder();
-    const one = tasksHost(
-      { dir },
-      `say(await registry.start('echo before; sleep ${mark()}')); setInterval(() => {}, 1e3);`,
-    );
-    const task = await said<BackgroundTask>(one);
-    const tasks = registry({ dir });
-    await heard(tasks, task, 'before');
-    await tasks.close();
-    const shim = shimOf(task);
-    one.process.kill('SIGKILL');
-    await one.ended();
-    for (const pid of [shim, task.pid]) kill(pid, 'SIGKILL');
-    await until(() => !alive(shim) && !alive(task.pid));
-    // As if what is on the disk came from before a restart: the kernel names each of its starts.
+    const task = await killedSleeper(dir);
+    // As if the files were from before a restart: the kernel names each of its boots.
     const path = stateFile(task);
     const start = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
     const text = readFileSync(path, 'utf8');
@@ -181,7 +159,7 @@ describe('Linux: lost', () => {
   });
 });
 
-describe('the closing line is there once, whoever is left to write it', () => {
+describe('the closing line is written once, by whichever process is left', () => {
   const races = `
     const id = process.env.TASK;
     const all = await Promise.all(Array.from({ length: 5 }, () => {
@@ -193,16 +171,7 @@ describe('the closing line is there once, whoever is left to write it', () => {
   linuxTest('Linux: host, shim and shell all killed: fifteen registries of three processes find it', async () => {
     for (let round = 0; round < 3; round++) {
       const dir = tasksFolder();
-      const one = tasksHost(
-        { dir },
-        `say(await registry.start('echo before; sleep ${mark()}')); setInterval(() => {}, 1e3);`,
-      );
-      const task = await said<BackgroundTask>(one);
-      await until(() => logOf(task) === 'before\n');
-      const shim = shimOf(task);
-      one.process.kill('SIGKILL');
-      await one.ended();
-      for (const pid of [shim, task.pid]) kill(pid, 'SIGKILL');
+      const task = await killedSleeper(dir);
       const others = [1, 2, 3].map(() => tasksHost({ dir }, races, { env: { TASK: task.id, DIR: dir } }));
       for (const other of others) {
         expect(await said(other)).toEqual(Array(5).fill(['lost', 1]));
@@ -248,7 +217,7 @@ testNeeding('python3', hasProgram('python3'))(
   },
 );
 
-test('a task that ends while its host is away is told right afterwards', async () => {
+test('a task that ends while its host is away is reported right afterwards', async () => {
   const dir = tasksFolder();
   const one = host(
     `import { BackgroundRegistry } from 'agent-bash';

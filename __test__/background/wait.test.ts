@@ -5,11 +5,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { bash } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
 import {
-  AT_ONCE,
   drip,
   everyByte,
   fixture,
   folder,
+  HANG,
   hasProgram,
   mark,
   rejection,
@@ -35,21 +35,21 @@ describe('until the end', () => {
     const task = await tasks.start('echo hi');
     expect((await settles(tasks.wait(task.id))).output).toBe('hi\n');
     for (let n = 0; n < 3; n++) {
-      expect(await settles(tasks.wait(task.id), AT_ONCE)).toMatchObject({ output: '', task: { exitCode: 0 } });
+      expect(await settles(tasks.wait(task.id), HANG)).toMatchObject({ output: '', task: { exitCode: 0 } });
     }
     expect(await settles(tasks.wait(task.id, { pattern: 'hi', port: 9, timeoutMs: 80_000 }))).toMatchObject({
       matched: false,
     });
   });
 
-  test('it is told at once', async () => {
+  test('it is reported at once', async () => {
     const tasks = registry();
     const cwd = folder();
     const task = await tasks.start(gate(), { cwd });
     const waiting = tasks.wait(task.id);
     open(cwd);
     const [, elapsed] = await timed(() => settles(waiting));
-    expect(elapsed).toBeLessThan(AT_ONCE);
+    expect(elapsed).toBeLessThan(HANG);
   });
 });
 
@@ -86,7 +86,7 @@ describe('until a pattern', () => {
     expect(text.startsWith(check.output)).toBe(true);
   });
 
-  test('what is unread counts, what was read does not', async () => {
+  test('unread output counts, read output does not', async () => {
     const tasks = registry();
     const cwd = folder();
     const task = await tasks.start(`echo ready; ${gate()}; echo again; sleep ${mark()}`, { cwd });
@@ -171,7 +171,7 @@ describe('until a pattern', () => {
     open(cwd, 'c');
     const checks = await settles(Promise.all(waits));
     expect(checks[2]?.task.state).toBe('exited');
-    // They share one cursor: each line went to one of them.
+    // Both share one cursor, so each line went to one of them.
     expect(
       checks
         .map(({ output }) => output)
@@ -232,7 +232,7 @@ describe('until a port accepts', () => {
     });
   });
 
-  test('that nobody opens: the time', async () => {
+  test('that no process opens: the time', async () => {
     const tasks = registry();
     const task = await tasks.start(`sleep ${mark()}`);
     const check = await settles(tasks.wait(task.id, { port: await freePort(), timeoutMs: 400 }));
@@ -246,7 +246,7 @@ describe('until a port accepts', () => {
     expect(check).toMatchObject({ matched: true, output: 'ready\n' });
   });
 
-  test.each([0, -1, 65_536, 1.5, Number.NaN, '80'])('%s is none', async (port) => {
+  test.each([0, -1, 65_536, 1.5, Number.NaN, '80'])('%s is not a port', async (port) => {
     const tasks = registry();
     const task = await tasks.start(`sleep ${mark()}`);
     const error = await rejection(() => tasks.wait(task.id, { port: port as number }));
@@ -255,17 +255,17 @@ describe('until a port accepts', () => {
 });
 
 describe('until the time is over, or an abort', () => {
-  test('the time: with what there is', async () => {
+  test('the time: with the output so far', async () => {
     const tasks = registry();
     const task = await tasks.start(`echo hi; sleep ${mark()}`);
     await until(() => logOf(task) === 'hi\n');
     const [check, elapsed] = await timed(() => settles(tasks.wait(task.id, { timeoutMs: 300 })));
     expect(check).toMatchObject({ output: 'hi\n', matched: false, task: { state: 'running' } });
     expect(elapsed).toBeGreaterThanOrEqual(290);
-    expect(elapsed).toBeLessThan(300 + AT_ONCE);
+    expect(elapsed).toBeLessThan(300 + HANG);
   });
 
-  test('an abort: with what there is, and the task goes on', async () => {
+  test('an abort: with the output so far, and the task goes on', async () => {
     const tasks = registry();
     const task = await tasks.start(`echo hi; sleep ${mark()}`);
     await until(() => logOf(task) === 'hi\n');
@@ -273,7 +273,7 @@ describe('until the time is over, or an abort', () => {
     const waiting = tasks.wait(task.id, { signal: stop.signal, pattern: 'never' });
     await sleep(20);
     stop.abort();
-    expect(await settles(waiting, AT_ONCE)).toMatchObject({
+    expect(await settles(waiting, HANG)).toMatchObject({
       output: 'hi\n',
       matched: false,
       task: { state: 'running' },
@@ -284,7 +284,7 @@ describe('until the time is over, or an abort', () => {
   test('a signal that is aborted already: at once', async () => {
     const tasks = registry();
     const task = await tasks.start(`sleep ${mark()}`);
-    const check = await settles(tasks.wait(task.id, { signal: AbortSignal.abort() }), AT_ONCE);
+    const check = await settles(tasks.wait(task.id, { signal: AbortSignal.abort() }), HANG);
     expect(check).toMatchObject({ output: '', task: { state: 'running' } });
   });
 
@@ -294,7 +294,7 @@ describe('until the time is over, or an abort', () => {
     const stop = new AbortController();
     const waiting = tasks.wait(task.id, { signal: stop.signal });
     stop.abort();
-    await settles(waiting, AT_ONCE);
+    await settles(waiting, HANG);
     const later = new AbortController();
     const check = await settles(tasks.wait(task.id, { signal: later.signal }));
     later.abort();
@@ -326,7 +326,7 @@ describe('until the time is over, or an abort', () => {
 });
 
 test('a pattern that backtracks without end holds neither its time, nor its abort, nor other commands', async () => {
-  // It goes on in a thread of that process, which the test kills.
+  // The wait continues in a thread of that process, which the test kills.
   const one = tasksHost(
     {},
     `const task = await registry.start('echo ${'a'.repeat(36)}; sleep ${mark()}');
@@ -364,7 +364,7 @@ describe('what keeps Node alive', () => {
   ])('%s', async (_, more) => {
     const seconds = mark();
     const one = tasksHost({}, `const task = await registry.start('sleep ${seconds}'); ${more} say('last');`);
-    expect(await settles(one.ended(), AT_ONCE * 2)).toMatchObject({ code: 0 });
+    expect(await settles(one.ended(), HANG)).toMatchObject({ code: 0 });
     expect(await said(one)).toBe('last');
   });
 });

@@ -153,7 +153,7 @@ describe('Chinese under `LC_CTYPE=C`: intact', () => {
   });
 });
 
-test('`sanitize: false` changes nothing but what is no text', async () => {
+test('`sanitize: false` changes only invalid text', async () => {
   const text = 'a\x1b[31mb\rc\bd\x07e\r\n\u009b1m\x7f\x00f';
   expect((await bash('cat', { stdin: text, sanitize: false })).stdout.replace('\x00', '')).toBe(
     text.replace('\x00', ''),

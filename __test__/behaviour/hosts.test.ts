@@ -122,7 +122,7 @@ describe("the host's end takes the foreground trees with it", () => {
     await until(() => sleepers(seconds).length === 0);
   });
 
-  test('with output that nobody reads any more', async () => {
+  test('with output that has no reader any more', async () => {
     const seconds = mark();
     const running = host(
       `void bash('sleep ${seconds} & yes'); void bash('yes >&2 & sleep ${seconds}'); console.log('up');`,

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { bash } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
 import {
+  daemon,
+  daemons,
   fixture,
   folder,
   hasProgram,
@@ -15,23 +17,6 @@ import {
   testNeeding,
   until,
 } from '../support/index.ts';
-
-/** Ways in which a process leaves the shell that started it. `DAEMON` is an executable word list. */
-const daemons = [
-  ['a child', 'DAEMON &'],
-  ['`setsid`', 'setsid DAEMON &'],
-  ['`nohup`', 'nohup DAEMON >/dev/null 2>&1 &'],
-  ['a double fork', '( ( DAEMON & ) & )'],
-  ['a double fork with a session of its own', '( setsid bash -c "DAEMON & disown; exit" & )'],
-  ['`env -i setsid`', 'env -i "$(command -v setsid)" "$(command -v sleep)" SECONDS &'],
-  ['`env -i`, then two sessions', 'env -i setsid bash -c "exec env -i setsid -f DAEMON" </dev/null >/dev/null 2>&1 &'],
-  ['one that closed every descriptor', '(exec 0<&- 1>&- 2>&-; cd /; exec setsid DAEMON) &'],
-  ['one that ignores what it can', "(trap '' HUP INT TERM QUIT; exec setsid DAEMON) &"],
-] as const;
-
-function daemon(text: string, seconds: string): string {
-  return text.replaceAll('DAEMON', `sleep ${seconds}`).replaceAll('SECONDS', seconds);
-}
 
 describe('Linux: a daemon is found and killed with the tree', () => {
   linuxTest.each(daemons)('%s, at an abort', async (_, text) => {
@@ -246,12 +231,12 @@ describe('AbortSignal', () => {
     for (const result of await Promise.all(running)) expect(result).toMatchObject({ status: 'aborted', exitCode: 130 });
   });
 
-  test('one that is aborted after the shell has ended takes what it left', async () => {
+  test('an abort after the exit of the shell ends its survivors', async () => {
     const controller = new AbortController();
     let left = 0;
     const result = await bash('sleep 60 & echo $!', {
       signal: controller.signal,
-      // The line comes while the shell is about to end; what is left holds the pipes until the abort.
+      // The line is written as the shell is about to exit. The survivors hold the pipes until the abort.
       onOutput: ({ text }) => {
         left = Number(text);
         setTimeout(() => controller.abort(), 100);

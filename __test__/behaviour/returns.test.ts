@@ -1,16 +1,18 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bash } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
 import {
-  AT_ONCE,
   alive,
   folder,
+  HANG,
   hasProgram,
   host,
   hostEnv,
+  kill,
   mark,
+  promptly,
   seq,
   settles,
   sleepers,
@@ -22,10 +24,12 @@ import {
 describe('`sleep 60 & echo hi`: returns with the shell, sleep lives on as a survivor', () => {
   test('that holds both pipes', async () => {
     const seconds = mark();
-    const [result, elapsed] = await timed(() => bash(`sleep ${seconds} & echo hi`));
+    const result = await promptly(async () => {
+      for (const pid of sleepers(seconds)) kill(pid, 'SIGKILL');
+      return bash(`sleep ${seconds} & echo hi`);
+    });
     expect(result.stdout).toBe('hi\n');
     expect(result).toMatchObject({ status: 'exited', exitCode: 0, signal: null });
-    expect(elapsed).toBeLessThan(AT_ONCE);
     expect(result.survivors).toHaveLength(1);
     const [survivor] = result.survivors;
     expect(survivor?.pid).toBe(sleepers(seconds)[0]);
@@ -38,7 +42,7 @@ describe('`sleep 60 & echo hi`: returns with the shell, sleep lives on as a surv
     const seconds = mark();
     const [result, elapsed] = await timed(() => bash(`sleep ${seconds} </dev/null >/dev/null & echo hi`));
     expect(result.stdout).toBe('hi\n');
-    expect(elapsed).toBeLessThan(AT_ONCE);
+    expect(elapsed).toBeLessThan(HANG);
     expect(result.survivors.map(({ pid }) => pid)).toEqual(sleepers(seconds));
     expect(sleepers(seconds)).toHaveLength(1);
   });
@@ -47,7 +51,7 @@ describe('`sleep 60 & echo hi`: returns with the shell, sleep lives on as a surv
     const seconds = mark();
     const [result, elapsed] = await timed(() => bash(`sleep ${seconds} 2>/dev/null & echo hi >&2; exit 5`));
     expect(result).toMatchObject({ stdout: '', stderr: 'hi\n', exitCode: 5 });
-    expect(elapsed).toBeLessThan(AT_ONCE);
+    expect(elapsed).toBeLessThan(HANG);
     expect(result.survivors.map(({ pid }) => pid)).toEqual(sleepers(seconds));
   });
 
@@ -59,7 +63,7 @@ describe('`sleep 60 & echo hi`: returns with the shell, sleep lives on as a surv
       ),
     );
     expect(result.stdout).toBe('hi\n');
-    expect(elapsed).toBeLessThan(AT_ONCE);
+    expect(elapsed).toBeLessThan(HANG);
     expect(result.survivors.map(({ pid }) => pid)).toEqual(sleepers(seconds));
     expect(sleepers(seconds)).toHaveLength(1);
   });
@@ -74,18 +78,36 @@ describe('`sleep 60 & echo hi`: returns with the shell, sleep lives on as a surv
 });
 
 describe('the drain after the exit', () => {
-  // A machine under load may itself be quiet for the 250 ms that end the drain; that is no fault of ours.
-  const timing = { retry: 3 };
   const ticks = (count: number, text: string) =>
     `mkfifo p; exec 9<>p; (for i in {1..${count}}; do read -rt .05 -u 9; ${text}; done) & echo head`;
 
-  test('`(sleep .15; echo tail) & echo head`: both lines', timing, async () => {
-    const result = await bash('(sleep .15; echo tail) & echo head');
+  /**
+   * Runs a command until its own writer was never quiet for the 250 ms that end the drain. On a busy machine a writer
+   * can be. `note` in the command records the time, after each of its writes. Bash before version 5 records none.
+   */
+  async function unhindered(command: string) {
+    for (let runs = 0; runs < 20; runs++) {
+      const cwd = folder();
+      const result = await bash(`note() { echo "\${EPOCHREALTIME/,/.}" >> times; }; ${command}; note`, { cwd });
+      // The writer outlives the command if the drain ended before it.
+      await until(() => !existsSync(join(cwd, 'writing')));
+      const times = readFileSync(join(cwd, 'times'), 'utf8')
+        .trim()
+        .split('\n')
+        .map(Number)
+        .sort((a, b) => a - b);
+      if (times.every((time, at) => time - (times[at - 1] ?? time) < 0.2)) return result;
+    }
+    throw new Error('in 20 runs the machine kept the writer from its processor for 200 ms');
+  }
+
+  test('`(sleep .15; echo tail) & echo head`: both lines', async () => {
+    const result = await unhindered(': > writing; (sleep .15; echo tail; note; rm writing) & echo head');
     expect(result.stdout).toBe('head\ntail\n');
   });
 
-  test('output re-arms it', timing, async () => {
-    const result = await bash(ticks(12, 'echo $i >&2'), { cwd: folder() });
+  test('output re-arms it', async () => {
+    const result = await unhindered(`: > writing; ${ticks(12, 'echo $i >&2; note; [ $i = 12 ] && rm writing')}`);
     expect(result).toMatchObject({ stdout: 'head\n', stderr: seq(1, 12) });
   });
 
@@ -103,17 +125,16 @@ describe('the drain after the exit', () => {
     // Which of the two writes first is not said.
     expect(result.stdout).toMatch(/^(x\n)*head\n(x\n)+$/);
     expect(elapsed).toBeGreaterThan(1_500);
-    expect(elapsed).toBeLessThan(2_000 + AT_ONCE);
+    expect(elapsed).toBeLessThan(2_000 + HANG);
     expect(result.survivors.length).toBeGreaterThanOrEqual(1);
   });
 });
 
-test('`exec > >(tee -a log) 2>&1; echo ok`: ok, promptly', async () => {
+test('`exec > >(tee log) 2>&1; echo ok`: ok, promptly', async () => {
   const cwd = folder();
-  const [result, elapsed] = await timed(() => bash('exec > >(tee -a log) 2>&1; echo ok; echo no >&2', { cwd }));
+  const result = await promptly(() => bash('exec > >(tee log) 2>&1; echo ok; echo no >&2', { cwd }));
   expect(result).toMatchObject({ stdout: 'ok\nno\n', stderr: '', exitCode: 0 });
   expect(readFileSync(join(cwd, 'log'), 'utf8')).toBe('ok\nno\n');
-  expect(elapsed).toBeLessThan(AT_ONCE);
 });
 
 test('`exec >&- 2>&-; sleep 1; exit 7`: waits for the exit, not for the end of file', async () => {
@@ -130,7 +151,7 @@ test('`mkfifo p; (while :; do echo x; sleep 1; done)>p & cat p` at its limit: th
   expect(result).toMatchObject({ status: 'timed-out', exitCode: 124, timeoutMs: 2_000 });
   expect(result.stdout).toMatch(/^(x\n)+$/);
   expect(elapsed).toBeGreaterThan(1_900);
-  expect(elapsed).toBeLessThan(2_000 + AT_ONCE);
+  expect(elapsed).toBeLessThan(2_000 + HANG);
   expect(sleepers(seconds)).toEqual([]);
 });
 
@@ -152,12 +173,12 @@ describe('what does not want to end is killed after the grace', () => {
     const [result, elapsed] = await timed(() => bash(command, { timeoutMs: 1_000, graceMs: 300 }));
     expect(result).toMatchObject({ status: 'timed-out', exitCode: 124 });
     expect(elapsed).toBeGreaterThan(1_200);
-    expect(elapsed).toBeLessThan(1_300 + AT_ONCE);
+    expect(elapsed).toBeLessThan(1_300 + HANG);
     expect(alive(result.pid)).toBe(false);
   });
 
   test('and the result says what ended the shell', async () => {
-    const result = await bash("trap '' TERM; while :; do :; done", { timeoutMs: 300, graceMs: 0 });
+    const result = await bash("trap '' TERM; while :; do :; done", { timeoutMs: 1_500, graceMs: 0 });
     expect(result).toMatchObject({ status: 'timed-out', exitCode: 124, signal: 'SIGKILL' });
   });
 });
@@ -166,7 +187,7 @@ describe('`kill -STOP $$` at its limit: a stopped process is ended as well', () 
   test('the shell itself', async () => {
     const [result, elapsed] = await timed(() => bash('echo on; kill -STOP $$; echo off', { timeoutMs: 1_000 }));
     expect(result).toMatchObject({ status: 'timed-out', exitCode: 124, stdout: 'on\n' });
-    expect(elapsed).toBeLessThan(3_000 + AT_ONCE);
+    expect(elapsed).toBeLessThan(3_000 + HANG);
     expect(alive(result.pid)).toBe(false);
   });
 
@@ -191,7 +212,7 @@ describe('without input stdin is empty: returns at once', () => {
   ])('%s', async (command, exitCode, stdout) => {
     const [result, elapsed] = await timed(() => bash(command));
     expect(result).toMatchObject({ status: 'exited', exitCode, stdout });
-    expect(elapsed).toBeLessThan(AT_ONCE);
+    expect(elapsed).toBeLessThan(HANG);
   });
 });
 
@@ -211,13 +232,13 @@ describe('no controlling terminal, no pager, no editor', () => {
     expect(result.status).toBe('exited');
     expect(result.exitCode).toBe(255);
     expect(result.stderr).toContain('127.0.0.1');
-    expect(elapsed).toBeLessThan(AT_ONCE);
+    expect(elapsed).toBeLessThan(HANG);
   });
 
   test('`sudo -v` ends at once', async () => {
     const [result, elapsed] = await timed(() => bash('sudo -k -v'));
     expect(result.status).toBe('exited');
-    expect(elapsed).toBeLessThan(AT_ONCE);
+    expect(elapsed).toBeLessThan(HANG);
   });
 
   // Every pager and editor that a host can name is one that would never end.
@@ -245,7 +266,7 @@ describe('no controlling terminal, no pager, no editor', () => {
     expect(result.status).toBe('exited');
     expect(result.exitCode).not.toBe(0);
     expect(result.stderr + result.stdout).not.toBe('');
-    expect(elapsed).toBeLessThan(AT_ONCE);
+    expect(elapsed).toBeLessThan(HANG);
   });
 
   testNeeding('git', hasProgram('git'))('`git log` and `git commit --amend --no-edit` as ever', async () => {
@@ -254,14 +275,13 @@ describe('no controlling terminal, no pager, no editor', () => {
       bash('git commit --amend --no-edit --allow-empty -q && git log --format=%s', { cwd, timeoutMs: 15_000 }),
     );
     expect(result).toMatchObject({ status: 'exited', exitCode: 0, stdout: 'the first\n' });
-    expect(elapsed).toBeLessThan(AT_ONCE);
+    expect(elapsed).toBeLessThan(HANG);
   });
 });
 
 test('`diff <(echo a) <(echo b)`: exit 1 at once', async () => {
-  const [result, elapsed] = await timed(() => bash('diff <(echo a) <(echo b)'));
+  const result = await promptly(() => bash('diff <(echo a) <(echo b)'));
   expect(result).toMatchObject({ exitCode: 1, stdout: '1c1\n< a\n---\n> b\n' });
-  expect(elapsed).toBeLessThan(AT_ONCE);
 });
 
 test('a profile that starts something or prints is not read at all', async () => {
@@ -285,7 +305,7 @@ describe('a promise after an abort always settles', () => {
     controller.abort();
     const [result, elapsed] = await timed(() => settles(promise));
     expect(result).toMatchObject({ status: 'aborted', exitCode: 130, signal: 'SIGKILL' });
-    expect(elapsed).toBeLessThan(1_200 + AT_ONCE);
+    expect(elapsed).toBeLessThan(1_200 + HANG);
     expect(sleepers(seconds)).toEqual([]);
   });
 
@@ -325,7 +345,7 @@ describe('a script with nothing but commands', () => {
     expect(code).toBe(0);
     expect(script.stdout()).toBe('slept\n');
     expect(elapsed).toBeGreaterThan(950);
-    expect(elapsed).toBeLessThan(1_000 + 2 * AT_ONCE);
+    expect(elapsed).toBeLessThan(1_000 + HANG);
   });
 
   test('a survivor does not keep it alive, and lives on', async () => {

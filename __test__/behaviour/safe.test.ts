@@ -61,7 +61,7 @@ linuxTest('Linux: a secret in `env` stands in no argument list while the command
   expect(notes.join('\n')).not.toContain(secret);
 });
 
-test('a secret in `env` stands in no error', async () => {
+test('a secret in `env` is in no error', async () => {
   const env = { MINE: 'hidden-in-errors' };
   for (const options of [{ cwd: '/nowhere/at/all' }, { shell: '/nowhere/bash' }, { timeoutMs: -1 }, { shell: '/' }]) {
     const error = await rejection(() => bash('true', { ...options, env }));
@@ -135,7 +135,7 @@ test('`rm -rf "$PWD"`, then the next command with the same cwd: ERR_BASH_CWD_NOT
   expect(error.message).toContain(cwd);
 });
 
-test('the folder of the host itself gone: the default cwd is answered as well', async () => {
+test('the directory of the host itself gone: the default cwd is answered as well', async () => {
   const before = process.cwd();
   const gone = folder();
   process.chdir(gone);

@@ -14,7 +14,7 @@ import { bash, TRUNCATE } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
 import { chomp, folder, host, hostEnv, hostResult, isRoot, packageRoot, seq, until } from '../support/index.ts';
 
-// Another user can run our programs only where the folder of the package and all above it let everybody through.
+// Another user can run our programs only if the package's directory and all above it are accessible to everyone.
 const reachableByAll = packageRoot
   .split('/')
   .slice(0, -1)
@@ -23,7 +23,7 @@ const reachableByAll = packageRoot
 const mode = (path: string) => statSync(path).mode & 0o7777;
 
 describe('the file of a stream', () => {
-  test('is 0600, ours, in a 0700 folder of ours, below TMPDIR', async () => {
+  test('is 0600, ours, in a 0700 directory of ours, below TMPDIR', async () => {
     const TMPDIR = folder();
     hostEnv({ TMPDIR });
     const { truncation } = await bash('umask 0; seq 20000');
@@ -136,8 +136,8 @@ describe('`dir`', () => {
   });
 });
 
-describe('what is planted there is refused', () => {
-  test('a symbolic link in place of the folder below TMPDIR', async () => {
+describe('a planted file is refused', () => {
+  test('a symbolic link in place of the directory below TMPDIR', async () => {
     const base = folder();
     const [TMPDIR, victim] = [join(base, 'tmp'), join(base, 'victim')];
     mkdirSync(TMPDIR);
@@ -155,7 +155,7 @@ describe('what is planted there is refused', () => {
     else expect(second.truncation.stdout?.spillError).toBeTruthy();
   });
 
-  test.runIf(isRoot)('a folder that belongs to somebody else (root only can show it)', async () => {
+  test.runIf(isRoot)('a directory of another user (root only can show it)', async () => {
     const TMPDIR = folder();
     hostEnv({ TMPDIR });
     const first = await bash('seq 20000');
@@ -282,7 +282,8 @@ describe('`allocate`', () => {
       expect(result.stdout.startsWith(seq(18_001, 20_000))).toBe(true);
       const error = result.truncation.stdout?.spillError ?? '';
       expect(error).not.toBe('');
-      expect(chomp(result.stdout)).toMatch(/\(.+\)\]$/);
+      const words = `The full output could not be kept: ${error}`;
+      expect(chomp(result.stdout).endsWith(`\n[stdout: Showing last 2000 of 20000 lines. ${words}]`)).toBe(true);
     },
   );
 
@@ -292,7 +293,7 @@ describe('`allocate`', () => {
     };
     const { stdout, truncation } = await bash('seq 20000', { spill: { allocate } });
     expect(truncation.stdout?.spillError).toContain('the store is full');
-    expect(stdout).toContain('the store is full)]');
+    expect(stdout).toContain(`. The full output could not be kept: ${truncation.stdout?.spillError}]`);
   });
 
   test('a long message is cut to 80 bytes', async () => {
@@ -300,13 +301,13 @@ describe('`allocate`', () => {
       throw new Error(`é${'long '.repeat(100)}`);
     };
     const { stdout } = await bash('seq 20000', { spill: { allocate } });
-    const [, error = ''] = /\(([^()]*)\)\]\n?$/.exec(stdout) ?? [];
+    const [, error = ''] = /The full output could not be kept: ([^\]]*)\]\n?$/.exec(stdout) ?? [];
     expect(error).not.toBe('');
     expect(Buffer.byteLength(error)).toBeLessThanOrEqual(80);
   });
 });
 
-test('a host that is killed leaves its file as it was, and hurts nobody', async () => {
+test('a host that is killed leaves its file unchanged, and affects no other process', async () => {
   const dir = folder();
   const running = host(`void bash('seq 20000; sleep 60', { spill: { dir: ${JSON.stringify(dir)} } });`);
   const [name = ''] = await until(() => {

@@ -94,11 +94,11 @@ describe('random text and escapes in random splits give the same text as one wri
     );
   });
 
-  test('what is sanitized holds no control but tab and newline', async () => {
+  test('sanitized text holds no control but tab and newline', async () => {
     await fc.assert(
       fc.asyncProperty(output, async (parts) => {
         const { stdout } = await bash('cat', { stdin: Buffer.concat(parts) });
-        // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern searches for control characters
         expect(stdout).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/);
       }),
       { numRuns: 100 },

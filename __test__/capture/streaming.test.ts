@@ -256,7 +256,7 @@ describe('a throw or a rejection takes the listener away and is a note', () => {
     expect(result.notes).toHaveLength(1);
   });
 
-  test('the note says what it was', async () => {
+  test('the note gives the error', async () => {
     const { notes } = await bash('echo hi', {
       onOutput: () => {
         throw new Error('the listener broke');

@@ -39,7 +39,7 @@ describe('check', () => {
     [['ls', '--rule', 'git-clean'], 'off, warn, ask or deny'],
     [['ls', '--allow', ''], 'agent-bash: '],
     [['ls', '--no-such-option'], '--no-such-option'],
-  ])('%j is told from every verdict', async (args, words) => {
+  ])('%j has an exit code of its own', async (args, words) => {
     const { code, stdout, stderr } = await check(...args);
     expect({ code, stdout }).toEqual({ code: 125, stdout: '' });
     expect(stderr).toContain(words);
@@ -65,7 +65,7 @@ describe('check', () => {
     expect(JSON.parse(stdout).command).toBe(command.trimEnd());
   });
 
-  test('shows the commands as a tree, and underlines what was found', async () => {
+  test('shows the commands as a tree, and underlines the finding', async () => {
     const { stdout } = await check(
       "npm test && sudo bash -c 'cd /opt; git reset --hard'",
       '--cwd',

@@ -55,7 +55,7 @@ function behind(before: string, env: NodeJS.ProcessEnv = {}): Ended {
 }
 
 describe('doctor', () => {
-  test('says what there is, and that commands run', async () => {
+  test('reports the machine’s capabilities, and that commands run', async () => {
     const ended = await new Program().run('doctor', '--json');
     expect(ended).toMatchObject({ code: 0, stderr: '' });
     const { ok, version, platform, checks, check } = reported(ended);
@@ -80,7 +80,7 @@ describe('doctor', () => {
     expect(check('pidfd')?.state).toBe('ok');
   });
 
-  test('tells people a line for each, and what is lost below it', async () => {
+  test('prints one line for each check, and its consequence below', async () => {
     const { code, stdout } = await new Program({ AGENT_BASH_WARM: '0' }).run('doctor');
     expect(code).toBe(0);
     expect(stdout).toMatch(/^agent-bash \d\S* on \w+ \w+: commands run\n/);
@@ -129,7 +129,7 @@ describe('doctor', () => {
     });
   });
 
-  test('names folders that cannot be used', async () => {
+  test('names directories that cannot be used', async () => {
     const ended = await new Program({ XDG_STATE_HOME: '/dev/null/x', TMPDIR: '/nowhere' }).run('doctor', '--json');
     const { ok, check } = reported(ended);
     expect(ok).toBe(true);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { folder } from '../support/index.ts';
 import { Program } from './support.ts';
 
-describe('what is wrong, with --json', () => {
+describe('errors with --json', () => {
   test.each([
     [['run', '--json'], 2, 'ERR_BASH_INVALID_ARG', /missing required argument 'command'/],
     [['run', 'true', '--timeout', 'soon', '--json'], 2, 'ERR_BASH_INVALID_ARG', /must be a time/],
@@ -46,7 +46,7 @@ describe('what is wrong, with --json', () => {
     ]);
   });
 
-  test('a command that is called --json is none', async () => {
+  test('a command that is called --json does not count', async () => {
     const ended = await new Program().run('run', '--cwd', '/nowhere', '--', '--json');
     expect(ended).toMatchObject({ code: 125, stdout: '', stderr: expect.stringContaining('/nowhere') });
   });

@@ -48,7 +48,7 @@ function bare(...args: string[]): Run & { write(text: string | Buffer): void } {
 }
 
 describe('mcp', () => {
-  test('serves the tools in its folder, and says who it is', async () => {
+  test('serves the tools in its directory, and gives its name', async () => {
     const cwd = realpathSync(folder());
     const { client, call } = await connected([], cwd);
     expect(client.getServerVersion()).toMatchObject({ name: 'agent-bash', version: expect.stringMatching(/^\d/) });
@@ -57,7 +57,7 @@ describe('mcp', () => {
     expect(textOf(answer)).toBe(`[command failed: exit code 3]\n\nstdout:\n${cwd}\n\nexit code: 3`);
   });
 
-  test('takes a folder, a limit, a registry and levels of rules', async () => {
+  test('takes a directory, a limit, a registry and levels of rules', async () => {
     const [cwd, dir] = [realpathSync(folder()), join(folder(), 'new')];
     const { call } = await connected(['--cwd', cwd, '--timeout', '1s', '--dir', dir, '--rule', 'git-clean=deny']);
     const late = await settles(call('bash', { command: 'pwd; sleep 60' }));
@@ -165,7 +165,7 @@ describe('the end of mcp', () => {
     expect(sleepers(seconds)).toEqual([]);
   });
 
-  test('when nobody reads its answers any more', async () => {
+  test('when its answers have no reader any more', async () => {
     const server = bare();
     const seconds = mark();
     server.write(HELLO + runs(`sleep ${seconds}`, 2));
@@ -180,7 +180,7 @@ describe('the end of mcp', () => {
     expect(await settles(new Program().run('mcp'))).toMatchObject({ code: 0, stdout: '', stderr: '' });
   });
 
-  test('a client that reads nothing is not waited for: what it asked for still ends at its limit', async () => {
+  test('a client that reads nothing is not waited for: its command still ends at its limit', async () => {
     const server = bare('--timeout', '2s');
     const seconds = mark();
     server.child.stdout?.pause();
@@ -228,7 +228,7 @@ describe('on standard input, mcp survives', () => {
     expect(sleepers(seconds)).toEqual([]);
   });
 
-  test('nothing of a command comes to standard output by another way', async () => {
+  test('no output of a command reaches standard output by another way', async () => {
     const server = bare();
     server.write(HELLO + runs('echo sneaky > /proc/$PPID/fd/1; echo sneaky >&3; ls -l /proc/self/fd', 2));
     await server.says(/"exitCode":0/);

@@ -23,7 +23,7 @@ describe('run', () => {
     expect((await run.ended).code).toBe(143);
   });
 
-  test('loses nothing of much output, whoever reads it how slowly', async () => {
+  test('loses nothing of much output, with any reader', async () => {
     const { stdout } = await new Program().run('run', 'seq 300000');
     expect(stdout.length).toBe(1_988_895);
     expect(stdout.endsWith('\n300000\n')).toBe(true);
@@ -33,6 +33,11 @@ describe('run', () => {
     [['exit 300'], 44, ''],
     [['kill -9 $$'], 137, 'agent-bash: killed by SIGKILL\n'],
     [['sleep 60', '--timeout', '200ms'], 124, 'agent-bash: timed out after 0.2 s\n'],
+    [
+      ['sleep 60', '--idle-timeout', '300ms'],
+      124,
+      'agent-bash: timed out after 0.3 s\nagent-bash: silence: the command wrote nothing for 0.3 s (idleTimeoutMs), which counts as its time limit\n',
+    ],
     [['true', '--cwd', '/nowhere'], 125, 'agent-bash: Working directory does not exist: /nowhere\n'],
   ])('%j ends with %d', async (args, code, stderr) => {
     expect(await new Program().run('run', ...args)).toMatchObject({ code, stdout: '', stderr });
@@ -45,7 +50,7 @@ describe('run', () => {
     expect(await new Program().run('run', '--background', 'git add -A')).toMatchObject({ code: 125, stdout: '' });
   });
 
-  test('takes a folder', async () => {
+  test('takes a directory', async () => {
     const cwd = folder();
     expect((await new Program().run('run', 'pwd -P', '--cwd', cwd)).stdout).toBe(`${realpathSync(cwd)}\n`);
   });

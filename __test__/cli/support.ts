@@ -24,7 +24,7 @@ export interface Run {
   ended: Promise<Ended>;
 }
 
-/** The program for one test, with a folder of the user's own; its tasks are ended with the test. */
+/** The program for one test, with a directory as the user's own. Its tasks are ended with the test. */
 export class Program {
   /** `XDG_STATE_HOME`. */
   readonly state = folder();
@@ -35,7 +35,7 @@ export class Program {
     for (const name of ['NO_COLOR', 'FORCE_COLOR']) if (!(name in env)) delete this.#env[name];
     onTestFinished(async () => {
       const { code, stdout } = await this.run('ps', '--running', '--json');
-      // A test may have taken from it what it needs.
+      // A test may have removed variables of it.
       const ids = code === 0 ? (JSON.parse(stdout) as { id: string }[]).map(({ id }) => id) : [];
       if (ids.length > 0) await this.run('kill', ...ids);
     });

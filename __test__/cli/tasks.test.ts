@@ -67,7 +67,7 @@ describe('ps', () => {
     }
   });
 
-  test('of a folder that is not there makes none', async () => {
+  test('a missing directory is not created', async () => {
     const dir = join(folder(), 'nowhere');
     for (const args of [['ps'], ['logs', '1'], ['kill', '1']]) {
       expect(await new Program().run(...args, '--dir', dir)).toMatchObject({
@@ -112,7 +112,7 @@ describe('logs', () => {
     });
   });
 
-  test('-f shows what comes, and ends with the task', async () => {
+  test('-f shows new output, and ends with the task', async () => {
     const program = new Program();
     const fifo = join(folder(), 'fifo');
     const { pid } = await start(program, `mkfifo ${quote(fifo)}; echo one; read x <${quote(fifo)}; echo two`);
@@ -165,7 +165,7 @@ test('tasks of an agent that was killed are there: listed, followed, ended', asy
   const program = new Program();
   const agent = host(
     `const { background } = await bash('echo up; sleep 60', { mode: 'background' });
-     const moved = await bash('echo before; sleep 60', { onTimeout: 'background', timeoutMs: 200 });
+     const moved = await bash('echo before; sleep 60', { onTimeout: 'background', timeoutMs: 1_500 });
      console.log('ready', background.pid, moved.background.pid);
      setInterval(() => {}, 1000);`,
     { env: { XDG_STATE_HOME: program.state } },
@@ -206,7 +206,7 @@ describe('kill', () => {
     await run.ended;
   });
 
-  test('of one that has ended, and of one that is not there, among others', async () => {
+  test('of an ended one, and of a missing one, among others', async () => {
     const program = new Program();
     const done = await ended(program, 'exit 3');
     const running = await start(program, 'sleep 60');

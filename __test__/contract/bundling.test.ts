@@ -1,12 +1,12 @@
-import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { copyFile, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { build, type Format } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type PackedProject, packedProject, root, run } from './packed.ts';
 
 const page = await readFile(join(root, 'docs', 'bundling.md'), 'utf8');
 
-/** What the page says that goes wrong, on one line. */
+/** The error that the page names, on one line. */
 const sentence = [...page.matchAll(/^> (.*)$/gm)].map(([, line]) => line).join(' ');
 
 let project: PackedProject;
@@ -30,21 +30,36 @@ beforeAll(async () => {
 
 afterAll(() => project?.[Symbol.asyncDispose]());
 
-/** Bundles the app, with the warnings as errors, and runs it in the project. */
-async function bundled(format: Format, options: object) {
-  const name = `out/app.${format === 'esm' ? 'mjs' : 'cjs'}`;
+/** Bundles the app, with the warnings as errors. Returns the file. */
+async function bundle(format: Format, options: object, folder = join(project.folder, 'out')): Promise<string> {
+  const outfile = join(folder, `app.${format === 'esm' ? 'mjs' : 'cjs'}`);
   const { warnings } = await build({
     absWorkingDir: project.folder,
     entryPoints: ['app.mjs'],
     bundle: true,
     platform: 'node',
     format,
-    outfile: name,
+    outfile,
     logLevel: 'silent',
     ...options,
   });
   expect(warnings).toEqual([]);
-  return run(process.execPath, [name], project.folder, project.env);
+  return outfile;
+}
+
+/** Bundles the app and runs it in the project, without the package of this name. */
+async function bundled(format: Format, options: object, removed?: string) {
+  const file = await bundle(format, options);
+  await using _away = removed === undefined ? null : await without(removed);
+  return await run(process.execPath, [file], project.folder, project.env);
+}
+
+/** Takes a package out of the project for as long as the returned value lives. */
+async function without(name: string) {
+  const away = join(project.folder, `${name}-away`);
+  const path = join(project.folder, 'node_modules', name);
+  await rename(path, away);
+  return { [Symbol.asyncDispose]: () => rename(away, path) };
 }
 
 describe.each(['esm', 'cjs'] as const)('a bundle of esbuild as %s', (format) => {
@@ -59,12 +74,53 @@ describe.each(['esm', 'cjs'] as const)('a bundle of esbuild as %s', (format) => 
     expect(await bundled(format, options)).toEqual(expected);
   });
 
+  const ran = { code: 0, stdout: 'function function allow\nhi\n', stderr: '' };
+
   test.each([
     ['as it is', {}],
     ['minified', { minify: true }],
-  ])('that took it along says what to do, in the sentence of the page, %s', async (_, options) => {
+    ['with the platform package as external', { external: ['agent-bash-*'] }],
+  ])('that took it along finds the platform package beside it, %s', async (_, options) => {
+    expect(await bundled(format, options, 'agent-bash')).toEqual(ran);
+  });
+
+  test('that took it along finds the platform package from another directory', async () => {
+    const elsewhere = join(dirname(project.folder), `elsewhere-${format}`);
+    const file = await bundle(format, {}, elsewhere);
+    await using _away = await without('agent-bash');
+    // From the working directory.
+    expect(await run(process.execPath, [file], project.folder, project.env)).toEqual(ran);
+    // From the program that was started.
+    const start = join(project.folder, 'start.mjs');
+    await writeFile(start, `import ${JSON.stringify(file)};`);
+    expect(await run(process.execPath, [start], dirname(file), project.env)).toEqual(ran);
+    // From its own file.
+    const beside = join(project.folder, basename(file));
+    await copyFile(file, beside);
+    const code = `import(${JSON.stringify(beside)})`;
+    expect(await run(process.execPath, ['-e', code], dirname(file), project.env)).toEqual(ran);
+  });
+
+  test.each([
+    ['as it is', {}],
+    ['minified', { minify: true }],
+  ])('without a platform package says what to do, in the sentence of the page, %s', async (_, options) => {
     expect(sentence).toContain('external');
-    expect(await bundled(format, options)).toEqual({ code: 0, stdout: `ERR_BASH_SPAWN: ${sentence}\n`, stderr: '' });
+    const said = { code: 0, stdout: `ERR_BASH_SPAWN: ${sentence}\n`, stderr: '' };
+    expect(await bundled(format, options, basename(project.platform))).toEqual(said);
+  });
+
+  test('refuses a platform package of another version', async () => {
+    const file = join(project.platform, 'package.json');
+    const manifest = await readFile(file, 'utf8');
+    const { name, version } = JSON.parse(manifest);
+    await writeFile(file, JSON.stringify({ ...JSON.parse(manifest), version: '0.0.7' }));
+    try {
+      const said = `ERR_BASH_SPAWN: agent-bash ${version} was bundled, and its addon was found in another version only: ${name} 0.0.7. Install version ${version} of that package where the bundle runs.\n`;
+      expect(await bundled(format, {})).toEqual({ code: 0, stdout: said, stderr: '' });
+    } finally {
+      await writeFile(file, manifest);
+    }
   });
 });
 
@@ -78,6 +134,7 @@ function mainAlone() {
 }
 
 test('a copy without the addon says the same', async () => {
+  await using _away = await without(basename(project.platform));
   const loader = join(project.folder, 'node_modules', 'agent-bash', 'native.cjs');
   await rename(loader, `${loader}.away`);
   try {
@@ -110,7 +167,7 @@ describe('docs/bundling.md', () => {
     await rm(folder, { recursive: true });
   });
 
-  test('the files that Next.js is told of are where npm lays them', async () => {
+  test('the files that Next.js is given are where npm puts them', async () => {
     const url = `data:text/javascript,${encodeURIComponent(next?.text ?? '')}`;
     const { default: config } = await import(/* @vite-ignore */ url);
     expect(config.serverExternalPackages).toEqual(['agent-bash']);

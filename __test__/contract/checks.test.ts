@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { root } from './packed.ts';
 
-/** What the check says to what `npm audit --json` printed, or how it fails. */
+/** The result of the check for this output of `npm audit --json`, or its error. */
 function verdict(printed: string, required = false): string {
   const script = `
     import { auditVerdict } from './scripts/audit.mjs';
@@ -17,7 +17,7 @@ function verdict(printed: string, required = false): string {
 
 const counts = (total: number) => ({ metadata: { vulnerabilities: { total } } });
 
-test('npm audit fails the check by what it finds', () => {
+test('npm audit fails the check by its findings', () => {
   const found = JSON.stringify({ ...counts(1), vulnerabilities: { commander: { severity: 'low' } } });
   expect(verdict(found)).toBe('failed: npm audit: commander\n');
   expect(verdict(JSON.stringify(counts(0)))).toBe('npm audit: nothing is known against what a user installs\n');

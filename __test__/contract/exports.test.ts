@@ -13,7 +13,7 @@ interface Pair {
 }
 type Target = string | Pair | Record<string, Pair>;
 
-/** The conditions of an entry with what they lead to; a plain file is no module of ours. */
+/** The conditions of an entry with their targets. A plain file is not a module of ours. */
 function targets(target: Target): [string, Pair][] {
   if (typeof target === 'string') return [];
   if (typeof target.default === 'string') return [['both', target as Pair]];
@@ -39,7 +39,7 @@ function declaredValues(file: string): string[] {
 
 const { exports } = require('agent-bash/package.json');
 
-/** What each entry is at run time, and the types that belong to it, under every condition. */
+/** Each entry's module at run time, and its types, under every condition. */
 const pairs = Object.entries<Target>(exports).flatMap(([path, target]) =>
   targets(target).map(([condition, { types, default: file }]) => ({
     entry: path.replace('.', 'agent-bash'),

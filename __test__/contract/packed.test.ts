@@ -72,7 +72,7 @@ describe('the packages', () => {
     for (const folder of [join(project.folder, 'node_modules', 'agent-bash'), project.platform]) {
       const manifest = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
       expect(manifest.scripts).toBeUndefined();
-      // Whatever is needed comes along.
+      // All dependencies are included.
       expect(manifest.bundleDependencies ?? []).toEqual(Object.keys(manifest.dependencies ?? {}));
     }
     expect(await readFile(join(project.folder, 'package-lock.json'), 'utf8')).not.toContain('hasInstallScript');
@@ -336,7 +336,7 @@ describe('the types', () => {
   });
 });
 
-describe('what is missing is named', () => {
+describe('missing parts are named', () => {
   test('the supervisor: the error says where it was looked for', async () => {
     const { folder, platform } = await copy('no-supervisor');
     await rm(join(platform, 'agent-bash-supervisor'));

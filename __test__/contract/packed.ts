@@ -31,17 +31,17 @@ export function run(
   });
 }
 
-/** An empty project into which the packed tarballs were installed, on a PATH without a compiler and without a network. */
+/** An empty project with the packed tarballs installed, on a PATH without a compiler and without network access. */
 export interface PackedProject {
-  /** The project's folder. */
+  /** The project's directory. */
   folder: string;
   /** The tarballs, by package name. */
   tarballs: Map<string, string>;
-  /** The platform package's folder, as installed. */
+  /** The platform package's directory, as installed. */
   platform: string;
   /** The environment the project lives in. */
   env: NodeJS.ProcessEnv;
-  /** What npm said. */
+  /** The output of npm. */
   installed: Ended;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -64,7 +64,7 @@ async function bareEnvironment(folder: string): Promise<NodeJS.ProcessEnv> {
   return { PATH: bin, HOME: folder, TMPDIR: folder, npm_config_cache: join(folder, 'cache') };
 }
 
-/** Packs the clone and installs what comes out. */
+/** Packs the clone and installs the tarballs. */
 export async function packedProject(): Promise<PackedProject> {
   const base = await mkdtemp(join(tmpdir(), 'agent-bash-packed-'));
   const packed = await run(process.execPath, [join(root, 'scripts', 'pack.mjs'), join(base, 'tarballs')], root);
@@ -78,7 +78,7 @@ export async function packedProject(): Promise<PackedProject> {
   await mkdir(folder);
   await writeFile(join(folder, 'package.json'), JSON.stringify({ name: 'empty', private: true }));
   const bare = await bareEnvironment(base);
-  // npm itself is found by its path; only what it starts sees the bare PATH.
+  // npm itself is found by its path. Only its child processes see the bare PATH.
   const args = ['install', '--offline', '--no-audit', '--no-fund', ...files];
   const installed = await run(process.execPath, [await npmProgram(), ...args], folder, bare);
   return {

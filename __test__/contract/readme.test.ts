@@ -22,7 +22,7 @@ test('the examples of the README and of docs/ compile', async () => {
     for (const page of pages) {
       for (const { line, text } of await examples(page)) {
         const file = `${basename(page, '.md')}-line-${line}.ts`;
-        // A module each, whatever it imports.
+        // One module each, with its own imports.
         await writeFile(join(folder, file), `${text}\nexport {};\n`);
         files.push(file);
       }

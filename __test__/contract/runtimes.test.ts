@@ -22,7 +22,7 @@ describe.each(programs)('in an empty project, $title', ({ title, spec, file = ''
   const test = testNeeding(`${title} (${spec} from the registry)`, file !== '');
   const start = (script: string) => run(file, [script], project.folder, project.env);
 
-  test('is what it says it is', async () => {
+  test('reports its own version', async () => {
     const { stdout } = await run(file, ['--version'], project.folder, project.env);
     expect(stdout).toMatch(new RegExp(`^v?${spec.slice(spec.lastIndexOf('@') + 1)}\\.`));
   });

@@ -22,7 +22,7 @@ const node = (major: number): Runtime => ({
 
 const bunArch = process.arch === 'arm64' ? 'aarch64' : process.arch;
 
-/** What the package promises to run on. */
+/** The runtimes that the package supports. */
 export const runtimes: Runtime[] = [
   ...[20, 22, 24, 26].map(node),
   { title: 'Bun 1', spec: `@oven/bun-${process.platform}-${bunArch}@1`, program: 'bin/bun' },
@@ -37,7 +37,7 @@ export async function programOf({ spec, program }: Runtime): Promise<string | un
   try {
     const args = ['install', '--prefix', folder, '--no-save', '--ignore-scripts', '--no-audit', '--no-fund', spec];
     const { code } = await run(process.execPath, [await npmProgram(), ...args], folder, process.env, 240_000);
-    // Whole or not at all, whoever else is at it; the rest of the package is npm and headers.
+    // Written atomically, because other tests may do the same. The rest of the package is npm and headers.
     if (code === 0) renameSync(join(folder, 'node_modules', spec.slice(0, spec.lastIndexOf('@')), program), file);
   } finally {
     rmSync(folder, { recursive: true, force: true });

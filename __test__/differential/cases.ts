@@ -9,7 +9,10 @@ export interface Case {
 
 const here = fileURLToPath(new URL('cases/', import.meta.url));
 
-/** All cases of `cases/*.sh`: each begins with a line `### NAME` and goes to the next of these, without its last line end. */
+/**
+ * Returns all cases of `cases/*.sh`. Each starts with a line `### NAME` and ends before the next one, without its last
+ * newline.
+ */
 export function cases(): Case[] {
   return readdirSync(here)
     .filter((file) => file.endsWith('.sh'))

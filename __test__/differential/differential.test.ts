@@ -22,7 +22,7 @@ function placeOf(one: Case): Place {
   return place;
 }
 
-/** What a plain bash makes of it: asked once for all ways. */
+/** The result of a plain bash, requested once for all ways. */
 function expected(one: Case): Promise<Outcome> {
   env ??= environment();
   const variables = env;
@@ -54,7 +54,7 @@ describe('the same as a plain `bash -c`', () => {
     test.for(all)('$name', (one) => check('cold', one));
   });
 
-  // One after the other: which command had the shell that waited is told by a count.
+  // One after the other: a count tells which command had the warm shell.
   describe.sequential('warm: stdout, stderr and exit code', () => {
     test.for(all)('$name', async (one) => {
       const before = warmShells().used;

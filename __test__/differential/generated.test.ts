@@ -54,7 +54,7 @@ async function runPlain(index: number): Promise<Outcome | undefined> {
   return placeOf(index).use((cwd) => plainWithin(limitMs, script(seed, index), { cwd, env: all }));
 }
 
-/** What a plain bash makes of it: asked once for all ways. */
+/** The result of a plain bash, requested once for all ways. */
 function expected(index: number): Promise<Outcome | undefined> {
   const outcome = plainly.get(index) ?? runPlain(index);
   plainly.set(index, outcome);
@@ -71,7 +71,7 @@ interface Fault {
   script: string;
   /** The first lines that differ. */
   difference: string;
-  /** Both, with the number of the script. */
+  /** Both results, with the number of the script. */
   told: string;
 }
 
@@ -80,14 +80,17 @@ const parallel = /[|&]|[<>]\(|coproc/;
 
 const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
 
-/** What is compared of a script; what several write on stderr side by side may come in any order. */
+/** The compared parts of a result. Lines that several processes write to stderr may come in any order. */
 function looked(way: Way, index: number, outcome: Outcome): Partial<Outcome> {
   const found = compared(way, outcome);
   if (found.stderr === undefined || !parallel.test(script(seed, index))) return found;
   return { ...found, stderr: found.stderr.split('\n').sort().join('\n') };
 }
 
-/** Holds one script against a plain bash. A difference counts if it comes each time, while the plain one stays the same. */
+/**
+ * Compares one script with a plain bash. A difference counts if it occurs each time while the plain result stays the
+ * same.
+ */
 async function faultOf(way: Way, index: number): Promise<Fault | undefined> {
   const wanted = await expected(index);
   tally.run[way]++;
@@ -105,7 +108,7 @@ async function faultOf(way: Way, index: number): Promise<Fault | undefined> {
       return undefined;
     }
     found = looked(way, index, await outcomeIn(way, index));
-    // What runs side by side may end in another order; where nothing does, once is too often.
+    // Parallel processes may end in another order. Without them a single difference counts.
     if (parallel.test(script(seed, index)) && same(found, looked(way, index, wanted))) {
       tally.seldom.push(`${way} ${index}, ${firstDifference(looked(way, index, wanted), first)}`);
       return undefined;
@@ -116,7 +119,7 @@ async function faultOf(way: Way, index: number): Promise<Fault | undefined> {
   return { script: text, difference, told: `script ${index}\n${text}\n${difference}` };
 }
 
-/** Does it for each, in as many lanes as there are folders: no folder is used by two at a time. */
+/** Runs the action for each index, in as many lanes as there are directories. No two lanes share a directory. */
 async function inLanes<T>(indices: number[], action: (index: number) => Promise<T>): Promise<T[]> {
   const lanes = places.map(async (_, lane) => {
     const found: T[] = [];
@@ -131,7 +134,10 @@ async function faults(way: Way, indices: number[]): Promise<Fault[]> {
   return (await inLanes(indices, (index) => faultOf(way, index))).filter((fault) => fault !== undefined);
 }
 
-/** The same one after the other, so that a count tells which had the shell that waited; `cold` had none and should have. */
+/**
+ * Runs the scripts one after the other, so that a count tells which had the warm shell. `cold` had none and should have
+ * had one.
+ */
 async function warmFaults(indices: number[]): Promise<{ found: Fault[]; cold: number[] }> {
   await inLanes(indices, expected);
   const found: Fault[] = [];
@@ -146,7 +152,7 @@ async function warmFaults(indices: number[]): Promise<{ found: Fault[]; cold: nu
   return { found, cold };
 }
 
-/** Takes out what is explained, and counts it. */
+/** Removes the explained differences, and counts them. */
 function unexplained(way: Way, all: Fault[]): string[] {
   const rest = all.filter((fault) => {
     const known = differenceOf(way, fault.script, fault.difference);

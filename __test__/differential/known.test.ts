@@ -8,7 +8,7 @@ import { compared, environment, firstDifference, outcomeOf, runIn } from './ways
 const place = new Place();
 afterAll(() => place.remove());
 
-describe('what is on the list of known differences', () => {
+describe('known differences', () => {
   const each = differences.flatMap(({ ways, example, ...one }) =>
     example === undefined ? [] : ways.map((way) => ({ ...one, example, way })),
   );

@@ -1,24 +1,24 @@
 import type { Way } from '../support/index.ts';
 
-/** Something that a script can tell of a way of running: docs/shells.md lists them all. */
+/** A difference between the ways of running that a script can detect. docs/shells.md lists them all. */
 export interface Difference {
   ways: Way[];
-  /** What differs, in a few words. */
+  /** The difference in a few words. */
   what: string;
-  /** Why it does, and why it stays so. */
+  /** The reason for it, and why it stays. */
   why: string;
   /** The scripts that may show it. */
   in: RegExp;
-  /** What the lines look like that are not as expected: the one that differs first, expected or found, and its field. */
+  /** The first differing line, expected or found, and its field. */
   shown: RegExp;
   /** A short one that does; left out where it takes luck. */
   example?: string;
 }
 
-/** What makes a command start cold although a shell waits for it. */
+/** The reason why a command starts cold although a warm shell is ready. */
 export interface ColdStart {
   what: string;
-  /** The commands that may do so; one that does not match has to have the shell that waits. */
+  /** The commands that may start cold. Any other must get the warm shell. */
   in: RegExp;
   examples: string[];
 }
@@ -100,12 +100,12 @@ export const differences: readonly Difference[] = [
   },
 ];
 
-/** The difference that this one is, which a script showed in this way of running; `told` is of `firstDifference`. */
+/** Returns the known difference that a script showed in this way of running. `told` comes from `firstDifference`. */
 export function differenceOf(way: Way, script: string, told: string): Difference | undefined {
   return differences.find((one) => one.ways.includes(way) && one.in.test(script) && one.shown.test(told));
 }
 
-/** Whether the command may start cold although a shell waits. */
+/** Returns whether the command may start cold although a shell is warm. */
 export function mayStartCold(script: string): boolean {
   return coldStarts.some((one) => one.in.test(script));
 }

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 export interface Pipe {
   /** To be closed once the program has it. */
   writeEnd: number;
-  /** Resolves with all that was written once nobody can write any more, or `enough` has been called. */
+  /** Resolves with everything written, once no process can write any more or `enough` has been called. */
   text: Promise<string>;
   enough(): void;
 }
@@ -21,8 +21,8 @@ interface Ends {
 const made: Ends[] = [];
 
 /**
- * A real pipe, as `bash()` gives to its commands: Node's own are sockets, which some programs cannot open again, and a file
- * opened again through /dev/stdout is emptied.
+ * A real pipe, as `bash()` gives to its commands. Node's own are sockets, which some programs cannot reopen, and a file
+ * is emptied when it is reopened through /dev/stdout.
  */
 export function pipe(): Pipe {
   if (made.length === 0) stock();

@@ -2,12 +2,12 @@ import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** What stands in the folder that a script begins in. */
+/** The files of the directory that a script begins in. */
 export type Files = Record<string, string>;
 
 /**
- * A folder that the same script runs in again and again, one run at a time: each finds it as the first did, under the same
- * name, since scripts can tell where they are.
+ * A directory in which the same script runs again and again, one run at a time. Each run finds it unchanged and under
+ * the same name, since scripts can tell where they are.
  */
 export class Place {
   readonly base = mkdtempSync(join(realpathSync(tmpdir()), 'agent-bash-test-'));
@@ -20,7 +20,7 @@ export class Place {
     this.#files = files;
   }
 
-  /** Runs `action` in the folder once no other uses it. */
+  /** Runs `action` in the directory once no other uses it. */
   use<T>(action: (cwd: string) => Promise<T>): Promise<T> {
     const turn = this.#turn.then(() => {
       this.#restore();
@@ -30,7 +30,7 @@ export class Place {
     return turn;
   }
 
-  /** The folder itself stays where it can: a shell may be waiting in it. */
+  /** The directory itself stays if possible: a warm shell may be in it. */
   #restore(): void {
     mkdirSync(this.cwd, { recursive: true });
     for (const name of readdirSync(this.cwd)) rmSync(join(this.cwd, name), { recursive: true, force: true });

@@ -14,10 +14,10 @@ export interface PlainOptions {
   env: NodeJS.ProcessEnv;
 }
 
-/** How long what a shell leaves running may go on writing, in ms: as with `bash()`. */
+/** Time survivors of the shell may go on writing, in ms, as with `bash()`. */
 const DRAIN = 250;
 
-/** What a plain `bash -c` of Node's child_process makes of a script: in a session of its own, with nothing on stdin. */
+/** The result of a plain `bash -c` by Node's child_process, in a session of its own, with an empty stdin. */
 export async function plain(script: string, options: PlainOptions): Promise<Outcome> {
   return (await plainWithin(undefined, script, options)) as Outcome;
 }

@@ -18,7 +18,7 @@ export const options: BashOptions = {
 export async function environment(): Promise<Record<string, string>> {
   const { stdout } = await bash('exec env -0', options);
   const all = variables(stdout);
-  // What bash itself sets, but for PWD, which it is told: the order of all counts.
+  // Variables that bash itself sets, except for PWD, which it inherits. The order of all of them counts.
   for (const name of ['OLDPWD', 'SHLVL', '_']) delete all[name];
   return all;
 }
@@ -33,7 +33,7 @@ export function outcomeOf({ stdout, stderr, exitCode }: BashResult): Outcome {
   return { stdout, stderr, exitCode: exitCode ?? -1 };
 }
 
-/** What has to be the same. In a session stderr may have more where a script traces itself or closes its streams. */
+/** The parts that must be equal. In a session stderr may have more, if a script traces itself or closes its streams. */
 export function compared(way: Way, outcome: Outcome): Partial<Outcome> {
   const [stdout, stderr] = [outcome.stdout, outcome.stderr].map(withoutNumbers) as [string, string];
   const { exitCode } = outcome;
@@ -41,8 +41,8 @@ export function compared(way: Way, outcome: Outcome): Partial<Outcome> {
 }
 
 /**
- * The mark of a command is another one each time, and the parent of a plain bash is this very process; nothing else with a
- * number of its own stays the same from one plain run to the next.
+ * The mark of a command differs each time, and the parent of a plain bash is this very process. No other number stays
+ * the same from one plain run to the next.
  */
 function withoutNumbers(text: string): string {
   return text.replaceAll(/(PPID|AGENT_BASH_ID)="?[\w-]+/g, '$1');

@@ -1,9 +1,10 @@
 import { BackgroundRegistry } from 'agent-bash';
 import { expect, test } from 'vitest';
+import { facts, hours, size, time } from './built.ts';
 import { page, source, spans, table } from './examples.ts';
 
 const background = await page('background.md');
-const types = await source('ts/types.ts');
+const types = await source('ts/registry/types.ts');
 
 const first = (rows: string[][]) => rows.flatMap(([cell = '']) => spans(cell));
 
@@ -39,29 +40,20 @@ test('the table of states has each of them, and the page each method', async () 
 
 test('the closing lines are those of the source', async () => {
   const lines = table(background, 'States').flatMap((cells) => spans(cells.at(-1) ?? ''));
-  expect(lines).toHaveLength(6);
+  expect(lines).toHaveLength(7);
   for (const line of lines) expect(line).toMatch(/^\[background process /);
 });
 
-// A number of the source, and the words of the page that speak of it.
+const { supervise, tasks } = facts;
+
 test.each([
-  ['src/napi/registry.rs', 'whole(options.max_tasks, 64)', 'is `ERR_BASH_TOO_MANY_TASKS` | 64 |'],
-  ['src/napi/registry.rs', 'whole(options.max_log_bytes, 1 << 30)', 'the task goes on | 1 GiB |'],
-  ['src/background/registry.rs', 'DAY: Duration = Duration::from_secs(24 * 60 * 60)', 'the limit is 24 h'],
-  ['src/supervise/outflow.rs', 'QUIET: Duration = Duration::from_millis(250)', 'after 250 ms of quiet'],
-  [
-    'src/supervise/running.rs',
-    'GRACE_WITHOUT_HOST: Duration = Duration::from_millis(500)',
-    '(SIGTERM, 500 ms, SIGKILL)',
-  ],
-  ['src/background/pattern.rs', 'WINDOW: usize = 64 * 1024', 'reach over 64 KiB of output'],
-  ['src/background/task.rs', '"the machine was restarted"', '[background process lost: the machine was restarted]'],
-  [
-    'src/background/task.rs',
-    '"its helper process was killed"',
-    '[background process lost: its helper process was killed]',
-  ],
-])('%s: %s', async (path, number, words) => {
-  expect(await source(path)).toContain(number);
+  `is \`ERR_BASH_TOO_MANY_TASKS\` | ${tasks.maxTasks} |`,
+  `the task goes on | ${size(tasks.maxLogBytes)} |`,
+  `the limit is ${hours(tasks.defaultLimitMs)}`,
+  `after ${time(supervise.outflowQuietMs)} of quiet`,
+  `(SIGTERM, ${time(supervise.graceWithoutHostMs)}, SIGKILL)`,
+  `reach over ${size(tasks.patternWindowBytes)} of output`,
+  ...tasks.lost.map((reason) => `[background process lost: ${reason}]`),
+])('the page says: %s', (words) => {
   expect(background.replace(/\s+/g, ' ')).toContain(words);
 });

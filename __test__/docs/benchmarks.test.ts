@@ -58,7 +58,7 @@ test.each(['light', 'dark'])('it can be read in a %s scheme, wherever it is show
   for (const name of ['.ours', '.other']) expect(contrast(fill(name), paper)).toBeGreaterThanOrEqual(3);
 });
 
-test('it is one file that runs nothing, loads nothing and can be heard', () => {
+test('it is one file that runs nothing, loads nothing and is accessible to screen readers', () => {
   expect(svg).not.toMatch(/<script|href=|url\(|@import| on\w+=/i);
   expect(svg).toMatch(/^<svg [^>]*role="img">\n {2}<title>.+<\/title>\n {2}<desc>.+<\/desc>/);
   // Every text lies on the page.

@@ -12,7 +12,7 @@ interface Line {
   line: string;
 }
 
-/** The lines of all sh blocks that start a program, without what stands behind a #. */
+/** The lines of all sh blocks that start a program, without their comments. */
 async function lines(program: string): Promise<Line[]> {
   const pages = (await readdir(join(packageRoot, 'docs'))).filter((name) => name.endsWith('.md'));
   const all = await Promise.all(
@@ -58,7 +58,7 @@ describe.each(own)('docs/$page', ({ line }) => {
     );
     run.child.stdin?.end(stdin);
     const ended = await run.ended;
-    // Whatever it finds, it was understood.
+    // Any result proves that it was understood.
     expect(ended.signal).toBe(null);
     expect(ended.stderr).not.toMatch(/^error:/m);
     expect(ended.stdout + ended.stderr).not.toMatch(/^Usage:/m);

@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import { bash } from 'agent-bash';
 import { expect, test } from 'vitest';
 import { hostEnv, variables } from '../support/index.ts';
+import { facts } from './built.ts';
 import { page } from './examples.ts';
-import { defaults, harmless, names, tables } from './tables.ts';
+import { tables } from './tables.ts';
 
 const NAME = 'environment.md';
-const expected = Object.entries(await tables());
+const expected = Object.entries(tables());
 const place = (table: string) => new RegExp(`(<!-- ${table}: [^\n]* -->\n\n)(.*?)(\n\n<!-- end -->)`, 's');
 
 // After a change of the data: UPDATE_DOCS=1 npm test -- docs/environment
@@ -25,8 +26,8 @@ const seen = async (options: Parameters<typeof bash>[1]) =>
   variables((await bash('env -0', { sanitize: false, truncate: { keep: 'tail' }, ...options })).stdout);
 
 test('names that the tables call secret are withheld, those that they call harmless are not', async () => {
-  const secret = (await names()).map(({ example }) => example);
-  const open = (await harmless()).map(({ example }) => example);
+  const secret = facts.environment.secretNames.map(({ example }) => example);
+  const open = facts.environment.harmless.map(({ example }) => example);
   expect(secret.length).toBeGreaterThan(40);
   expect(open.length).toBeGreaterThan(15);
   hostEnv(Object.fromEntries([...secret, ...open].map((name) => [name, 'some-value'])));
@@ -36,7 +37,7 @@ test('names that the tables call secret are withheld, those that they call harml
 });
 
 test('the defaults are what a command sees', async () => {
-  const rows = await defaults();
+  const rows = facts.environment.defaults;
   expect(rows.length).toBeGreaterThan(50);
   hostEnv(Object.fromEntries(rows.map(({ name }) => [name, 'other'])));
   const found = await seen({ inheritEnv: 'all' });

@@ -4,15 +4,15 @@ import { expect, test } from 'vitest';
 import { packageRoot } from '../support/index.ts';
 import { blocks, source } from './examples.ts';
 
-// No page has code that no test runs: for each page and kind of block the test that does. A test that runs some of the blocks of a page
-// alone has to count them.
+// Every block of code on a page is run by a test. This table names that test for each page and kind of block. A test
+// that runs only some of a page's blocks must count them.
 
 const EXAMPLES = '__test__/docs/examples.test.ts';
 const COMMANDS = '__test__/docs/commands.test.ts';
 const MCP = '__test__/docs/mcp.test.ts';
 
 const RUN_BY: Record<string, Record<string, string>> = {
-  'README.md': { ts: '__test__/docs/readme.test.ts', sh: '__test__/contract/packed.test.ts' },
+  'README.md': { ts: '__test__/contract/readme-examples.test.ts', sh: '__test__/contract/packed.test.ts' },
   'docs/ai-sdk.md': { ts: '__test__/ai/docs.test.ts' },
   'docs/background.md': { ts: EXAMPLES },
   'docs/benchmarks.md': { sh: COMMANDS },
@@ -21,7 +21,7 @@ const RUN_BY: Record<string, Record<string, string>> = {
   'docs/coding-agent.md': { sh: COMMANDS },
   'docs/embedding.md': { js: '__test__/docs/embedding.test.ts' },
   'docs/environment.md': { ts: EXAMPLES },
-  'docs/limits.md': { ts: EXAMPLES },
+  'docs/limits.md': { ts: EXAMPLES, sh: '__test__/supervise/cgroup.test.ts' },
   'docs/mcp.md': { js: MCP, json: MCP, sh: MCP, toml: MCP },
   'docs/observability.md': { ts: EXAMPLES },
   'docs/output.md': { ts: EXAMPLES },
@@ -37,7 +37,7 @@ const RUN_BY: Record<string, Record<string, string>> = {
   'docs/waiting.md': { ts: EXAMPLES },
 };
 
-/** What is no code but a picture, by how it begins. */
+/** Blocks that are pictures and not code, by their first characters. */
 const PICTURES: Record<string, string[]> = {
   'docs/running.md': ['node agent.mjs '],
   'docs/terminals.md': ['[terminal t1 is running: python3]'],

@@ -18,7 +18,7 @@ const pages = [
   'observability.md',
 ];
 
-// Each example runs as it stands; what it prints is what the comments behind its console.log lines say.
+// Each example runs unchanged. The comments behind its console.log lines give the output.
 describe.each(pages)('docs/%s', async (name) => {
   const blocks = examples(await page(name)).map((example, index) => ({ example, number: index + 1 }));
 

@@ -16,7 +16,7 @@ export function source(path: string): Promise<string> {
   return readFile(join(root, path), 'utf8');
 }
 
-/** All fenced blocks of a page, with what stands behind the fence. */
+/** All fenced blocks of a page, with the words behind the fence. */
 export function blocks(text: string): { kind: string; text: string }[] {
   return [...text.matchAll(/^ *```([^\n]*)\n(.*?)^ *```$/gms)].map(([, kind = '', block = '']) => ({
     kind,
@@ -29,7 +29,7 @@ export function examples(text: string): string[] {
   return [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map((match) => match[1] ?? '');
 }
 
-/** What the comments behind the `console.log` lines of an example say that it prints. */
+/** The output that the comments behind the `console.log` lines of an example give. */
 export function promised(example: string): string[] {
   return [...example.matchAll(/console\.log\(.*\); \/\/ (.*)$/gm)].map((match) => match[1] ?? '');
 }
@@ -60,6 +60,18 @@ export function table(text: string, heading: string): string[][] {
     .trimEnd()
     .split('\n')
     .map((row) => row.slice(2, -2).split(' | '));
+}
+
+/** Wraps a paragraph at 120 columns, but never inside a code span. */
+export function wrapped(text: string, indent = ''): string {
+  const words = [...text.matchAll(/(?:(`+)(?!`).*?(?<!`)\1(?!`)|\S)+/g)].map(([word]) => word);
+  const lines = [words.shift() ?? ''];
+  for (const word of words) {
+    const line = lines.at(-1) as string;
+    if (line.length + 1 + word.length <= 120) lines[lines.length - 1] = `${line} ${word}`;
+    else lines.push(`${indent}${word}`);
+  }
+  return lines.join('\n');
 }
 
 /** The code spans of a cell. */

@@ -1,5 +1,6 @@
-import { bash } from 'agent-bash';
+import { bash, TRUNCATE } from 'agent-bash';
 import { expect, test } from 'vitest';
+import { count, days, facts, minutes, share, size, time, word } from './built.ts';
 import { page, source, spans, table } from './examples.ts';
 
 const first = (rows: string[][]) => rows.flatMap(([cell = '']) => spans(cell));
@@ -18,8 +19,10 @@ test('the table of options has each of them', async () => {
 test('the tables of results have each field and each status', async () => {
   const result = await bash('seq 10000');
   expect(first(table(running, 'The result'))).toEqual(Object.keys(result));
-  const declared = /'exited' \| 'signaled' .*/.exec(await source('index.d.ts'))?.[0] ?? '';
+  const types = await source('ts/result.ts');
+  const declared = [...types.matchAll(/^ {2}status: (.*);/gm)].map(([, status]) => status).join();
   const statuses = [...declared.matchAll(/'([\w-]+)'/g)].map(([, status]) => status);
+  expect(statuses).toHaveLength(5);
   const rows = running.slice(running.indexOf('| status | exit code |'));
   expect(statuses.filter((status) => !rows.includes(`| \`${status}\` | `))).toEqual([]);
   const cuts = output.slice(output.indexOf('| `keep` |'));
@@ -54,49 +57,55 @@ test('the table of platforms has each target', async () => {
   expect(platforms).toContain('Node 20.17 or later');
 });
 
-// A number of the source, and the words of a page that speak of it.
+const { request, run, capture, supervise } = facts;
+
 test.each([
-  ['src/request.rs', 'MAX_ARGUMENT: usize = 131_071', running, '131,071 bytes'],
-  ['src/request.rs', 'MAX_COMMAND: usize = 64 * 1024 * 1024', running, 'up to 64 MiB'],
-  ['src/request.rs', 'MAX_LIMIT: f64 = 86_400_000.0', running, '1 … 86,400,000 ms'],
-  ['src/request.rs', 'MAX_GRACE: f64 = 15_000.0', running, '0 … 15,000 ms'],
-  ['src/request.rs', 'DEFAULT_GRACE: Duration = Duration::from_secs(2)', running, 'ms | 2,000 |'],
-  ['src/request.rs', 'Duration::from_secs(15 * 60)', running, "`'slow'` 15 min"],
-  ['src/request.rs', 'DEFAULT_SPILL: u64 = 1 << 30', output, '(1 GiB)'],
-  ['src/request.rs', 'from_secs(7 * 24 * 60 * 60)', output, '(7 days)'],
-  ['src/request.rs', 'DEFAULT_SNAPSHOT: Duration = Duration::from_millis(250)', running, 'ms | 250 |'],
-  ['src/request.rs', '10.0, 60_000.0)', running, '10 … 60,000 ms'],
-  ['src/run/drive.rs', 'HARD_BOUND: Duration = Duration::from_secs(1)', running, '`graceMs` + 1 s'],
-  ['src/run/drive.rs', 'SNAPSHOT: usize = 8 * 1024', output, 'the last 8 KiB of each stream'],
-  ['src/run/drive.rs', 'BATCH: usize = 64 * 1024', output, 'at most 64 KiB at a time'],
-  ['src/supervise/drain.rs', 'IDLE: Duration = Duration::from_millis(250)', running, 'quiet for 250 ms'],
-  ['src/supervise/drain.rs', 'WHOLE: Duration = Duration::from_secs(2)', running, '2 s at most'],
-  ['src/supervise/shim/leftovers.rs', 'COMMAND_SHOWN: usize = 200', running, 'up to 200 characters'],
-  ['src/supervise/running.rs', 'GRACE_WITHOUT_HOST: Duration = Duration::from_millis(500)', running, 'SIGTERM, 500 ms'],
-  ['src/supervise/shim/leftovers.rs', 'SETTLE: Duration = Duration::from_millis(50)', running, 'get 50 ms first'],
-  ['src/supervise/client/admission.rs', 'PER_COMMAND: u64 = 11', running, '11 each'],
-  ['src/supervise/client/admission.rs', 'PER_SESSION: usize = 5', running, 'a fifth of them in [sessions]'],
-  ['src/supervise/client/admission.rs', 'RESERVE: u64 = 48', running, '48 are left'],
-  ['src/supervise/client/admission.rs', 'MOST: u64 = 1024', running, 'more than 1,024'],
-  ['src/supervise/client/idle.rs', 'KEEP: usize = 2', running, 'two shims are kept'],
-  ['src/capture/line.rs', 'LINE_LIMIT: usize = 64 * 1024', output, 'collapses up to 64 KiB'],
-  ['src/capture/policy.rs', 'HARD_KEEP: u64 = 16 << 20', output, '16 MiB are the most'],
-  ['src/outcome.rs', 'FEW_REPLACED: u64 = 3', output, 'than 3 such places'],
-  ['src/supervise/limits.rs', 'FIRST: Duration = Duration::from_millis(10)', limits, '10 ms after the start'],
-  ['src/supervise/limits.rs', 'USUAL: Duration = Duration::from_millis(20)', limits, 'every 20 ms'],
-  ['src/supervise/limits.rs', 'NEAR: Duration = Duration::from_millis(5)', limits, 'every 5 ms once half'],
-  [
-    'src/supervise/limits.rs',
-    'IDLE: Duration = Duration::from_millis(100)',
-    limits,
-    'every 100 ms while nothing happens',
-  ],
-  ['src/supervise/limits.rs', 'SHARE: u32 = 10', limits, 'a tenth of one core at most'],
-  ['src/sys/linux.rs', 'inherited.max(500)', platforms, 'at least 500'],
-  ['.github/workflows/release.yml', 'runner: ubuntu-22.04 }', platforms, 'glibc 2.35'],
-])('%s: %s', async (path, number, text, words) => {
-  expect(await source(path)).toContain(number);
+  [running, `${count(request.maxArgumentBytes)} bytes`],
+  [running, `up to ${size(request.maxCommandBytes)}`],
+  [running, `1 … ${count(request.maxLimitMs)} ms`],
+  [running, `0 … ${count(request.maxGraceMs)} ms`],
+  [running, `ms | ${count(request.defaultGraceMs)} |`],
+  [running, `\`'slow'\` ${minutes(request.modeLimitsMs.slow ?? 0)}`],
+  [output, `(${size(request.defaultSpillBytes)})`],
+  [output, `(${days(request.spillKeptMs)})`],
+  [running, `ms | ${request.defaultSnapshotMs} |`],
+  [running, `${request.snapshotMs.map(count).join(' … ')} ms`],
+  [running, `\`graceMs\` + ${time(run.hardBoundMs)}`],
+  [output, `the last ${size(run.snapshotBytes)} of each stream`],
+  [output, `at most ${size(run.batchBytes)} at a time`],
+  [running, `quiet for ${time(supervise.drainIdleMs)}`],
+  [running, `${time(supervise.drainWholeMs)} at most`],
+  [running, `up to ${supervise.commandShownChars} characters`],
+  [running, `SIGTERM, ${time(supervise.graceWithoutHostMs)}`],
+  [running, `get ${time(supervise.settleMs)} first`],
+  [running, `${supervise.admission.perCommand} each`],
+  [running, `takes ${supervise.admission.perTask} descriptors`],
+  [running, `${share(supervise.admission.perSessionShare)} of them in [sessions]`],
+  [running, `${supervise.admission.reserve} are left`],
+  [running, `more than ${count(supervise.admission.most)}`],
+  [running, `${word(supervise.warm.kept)} shims are kept`],
+  [output, `collapses up to ${size(capture.lineLimitBytes)}`],
+  [output, `${size(capture.hardKeepBytes)} are the most`],
+  [output, `than ${run.fewReplaced} such places`],
+  [limits, `${time(supervise.limits.firstMs)} after the start`],
+  [limits, `every ${time(supervise.limits.usualMs)}`],
+  [limits, `every ${time(supervise.limits.nearMs)} once half`],
+  [limits, `every ${time(supervise.limits.idleMs)} while nothing happens`],
+  [limits, `a growth of ${supervise.limits.fastestGiBPerS} GiB per second`],
+  [limits, `at most every ${time(supervise.limits.shortestMs)}`],
+  [limits, `${share(supervise.limits.share)} of one core at most`],
+  [platforms, `at least ${facts.oomScoreAtLeast}`],
+])('a page has the fact of the build %#', (text, words) => {
   expect(text.replace(/\s+/g, ' ')).toContain(words);
+});
+
+test('the default of `truncate` is the default of the core', () => {
+  expect(TRUNCATE.tail).toEqual(facts.capture.truncate);
+});
+
+test('the page on platforms names the glibc of the machine that releases are built on', async () => {
+  expect(await source('.github/workflows/release.yml')).toContain('runner: ubuntu-22.04 }');
+  expect(platforms).toContain('glibc 2.35');
 });
 
 test('a long command sees what the table says', async () => {

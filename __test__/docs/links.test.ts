@@ -8,7 +8,7 @@ const roots = (await readdir(packageRoot)).filter((name) => name.endsWith('.md')
 const docs = (await readdir(join(packageRoot, 'docs'))).filter((name) => name.endsWith('.md'));
 const pages = [...roots, ...docs.map((name) => `docs/${name}`)];
 
-/** What GitHub calls the headings of a page. */
+/** The anchors that GitHub makes of a page's headings. */
 function anchors(text: string): string[] {
   const plain = text.replace(/^ *```.*?^ *```$/gms, '');
   return [...plain.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
@@ -33,4 +33,26 @@ test.each(pages)('%s: its links lead somewhere', async (page) => {
     if (!there || (anchor && !anchors(await source(file)).includes(anchor))) dead.push(target);
   }
   expect(dead).toEqual([]);
+});
+
+/** The code spans of a page that are paths of the repository. */
+function paths(text: string): string[] {
+  const spans = text
+    .replace(/^ *```.*?^ *```$/gms, '')
+    .matchAll(/`((?:src|ts|scripts|bench|__test__|docs|\.github)\/[^`\s<{*]*)`/g);
+  return [...new Set([...spans].map(([, path = '']) => path))];
+}
+
+test.each(['ARCHITECTURE.md', 'CONTRIBUTING.md'])('%s: the files that it names exist', async (page) => {
+  const named = paths(await source(page));
+  expect(named.length).toBeGreaterThan(5);
+  const missing = await Promise.all(
+    named.map((path) =>
+      access(join(packageRoot, path)).then(
+        () => [],
+        () => [path],
+      ),
+    ),
+  );
+  expect(missing.flat()).toEqual([]);
 });

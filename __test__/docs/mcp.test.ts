@@ -85,7 +85,7 @@ describe('docs/mcp.md', () => {
     await until(() => sleepers(seconds).length === 0 && !alive(pid));
   });
 
-  test('what comes back is what it says', async () => {
+  test('the answer is as documented', async () => {
     expect(promised(shown)).toHaveLength(3);
     expect(await printed(shown, folder())).toEqual(promised(shown));
   });

@@ -9,7 +9,7 @@ import { compiled, examples, page } from './examples.ts';
 const folder = join(import.meta.dirname, `../../.stamp/docs-providers-${process.pid}`);
 const blocks = examples(await page('providers.md'));
 
-/** For each block in turn: what the API does, and what the block prints. */
+/** The API's answers and the output of each block, in order. */
 const RUNS: { answers: () => Api; printed: unknown[][] }[] = [
   {
     answers: () => anthropicApi([use({ command: 'cd lib' })], [use({ command: 'pwd' }, 'toolu_2')], 'In lib.'),

@@ -2,13 +2,13 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { analyze, type SafetyRule, safetyRules } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
-import { page, source, spans, table } from './examples.ts';
+import { page, source, spans, table, wrapped } from './examples.ts';
 
 const NAME = 'safety.md';
 const place = /(<!-- rules: [^\n]* -->\n\n)(.*?)(\n*<!-- end -->)/s;
 const rules = safetyRules();
 
-/** A command as a code span, whatever it holds. */
+/** A command as a code span, with any content. */
 function code(command: string): string {
   const text = command.replaceAll('\n', '⏎');
   const fence = text.includes('`') ? '``' : '`';
@@ -22,9 +22,9 @@ function section({ id, level, doc, matches, passes }: SafetyRule): string {
     ['Not in', passes],
   ] as const;
   const examples = lists.flatMap(([title, commands]) =>
-    commands.length === 0 ? [] : [`${title}: ${commands.map(code).join(' · ')}`],
+    commands.length === 0 ? [] : [wrapped(`${title}: ${commands.map(code).join(' · ')}`)],
   );
-  return [`### \`${id}\` (${level})`, doc, ...examples].join('\n\n');
+  return [`### \`${id}\` (${level})`, wrapped(doc), ...examples].join('\n\n');
 }
 
 const expected = rules.map(section).join('\n\n');
@@ -66,10 +66,10 @@ test('the tables have every field and every option', async () => {
     return [...block.matchAll(/^ {2}(\w+)\?:/gm)].map(([, field]) => field);
   };
   const safety = table(text, 'Options').flatMap(([cell = '']) => spans(cell));
-  expect(safety).toEqual(await declared('SafetyOptions', 'ts/types.ts'));
+  expect(safety).toEqual(await declared('SafetyOptions', 'ts/safety/types.ts'));
   const approval = table(text, 'Approval').flatMap(([cell = '']) => spans(cell));
   const own = (await declared('ApprovalOptions', 'ts/ai/types.ts')).filter((name) => name !== 'onAsk');
   expect(approval.sort()).toEqual(
-    [...own, ...(await declared('AnalyzeOptions', 'ts/types.ts')), 'rules', 'wrappers'].sort(),
+    [...own, ...(await declared('AnalyzeOptions', 'ts/safety/types.ts')), 'rules', 'wrappers'].sort(),
   );
 });

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { BashSession } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
 import { coldStarts, differences } from '../differential/known.ts';
-import { page, source, spans } from './examples.ts';
+import { facts, size, time, word } from './built.ts';
+import { page, spans, wrapped } from './examples.ts';
 
 const NAME = 'shells.md';
 const place = (name: string) => new RegExp(`(<!-- ${name}: [^\n]* -->\n\n)(.*?)(\n*<!-- end -->)`, 's');
@@ -11,7 +12,9 @@ const place = (name: string) => new RegExp(`(<!-- ${name}: [^\n]* -->\n\n)(.*?)(
 const code = (script: string) => `\`${script}\``;
 
 const expected = {
-  cold: coldStarts.map(({ what, examples }) => `- ${what}: ${examples.map(code).join(' · ')}`).join('\n'),
+  cold: coldStarts
+    .map(({ what, examples }) => wrapped(`- ${what}: ${examples.map(code).join(' · ')}`, '  '))
+    .join('\n'),
   differences: [
     '| what | for example | why |',
     '|---|---|---|',
@@ -92,24 +95,20 @@ describe('what a command leaves', () => {
   });
 });
 
-// A number of the source, and the words of the page that speak of it.
+const { environment, supervise } = facts;
+
 test.each([
-  ['src/plan/waiting.rs', 'ROOM: usize = 8 * 1024', 'longer than 8 KiB'],
-  ['src/supervise/client/idle.rs', 'KEEP: usize = 2', 'At most two shells wait in a process'],
-  ['src/supervise/client/idle.rs', 'SWEEP: Duration = Duration::from_secs(150)', 'each for five minutes at most'],
-  [
-    'src/supervise/client/idle.rs',
-    'PAUSE: Duration = Duration::from_millis(1)',
-    'follows another within a millisecond',
-  ],
-])('%s: %s', async (path, number, words) => {
-  expect(await source(path)).toContain(number);
+  `longer than ${size(environment.warmRoomBytes)}`,
+  `A process has at most ${word(supervise.warm.kept)} warm shells`,
+  // A shell is dismissed at the second sweep after its last use.
+  `each for ${word((2 * supervise.warm.sweepMs) / 60_000)} minutes at most`,
+  `follows another within ${supervise.warm.pauseMs === 1 ? 'a millisecond' : time(supervise.warm.pauseMs)}`,
+])('the page says: %s', (words) => {
   expect(shells.replace(/\s+/g, ' ')).toContain(words);
 });
 
-test('the variables with which a command starts cold are those of the source', async () => {
-  const unfit = /UNFIT: \[&str; \d+\] = \[(.*?)\]/.exec(await source('src/plan/environment.rs'))?.[1] ?? '';
+test('the page lists the variables with which a command starts cold', () => {
   const line = shells.split('\n').find((line) => line.startsWith('- Its environment has ')) ?? '';
-  expect(unfit.match(/\w+/g)?.length).toBeGreaterThan(3);
-  expect(spans(line)).toEqual(unfit.match(/\w+/g));
+  expect(environment.cold.length).toBeGreaterThan(3);
+  expect(spans(line)).toEqual(environment.cold);
 });

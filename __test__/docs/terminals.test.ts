@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { PtySession } from 'agent-bash';
 import { createTerminalTool } from 'agent-bash/ai';
 import { expect, test } from 'vitest';
-import { KEYS } from '../../ts/ai/terminal/keys.ts';
-import { page, spans, table } from './examples.ts';
+import { KEYS } from '../../ts/tool/terminal/keys.ts';
+import { page, spans, table, wrapped } from './examples.ts';
 
 const LIST = /(<!-- keys:.*?-->\n\n).*?(\n\n<!-- end -->)/s;
 const file = join(import.meta.dirname, '../../docs/terminals.md');
@@ -12,7 +12,7 @@ const file = join(import.meta.dirname, '../../docs/terminals.md');
 // After a change of the keys: UPDATE_DOCS=1 npm test -- docs/terminals
 if (process.env.UPDATE_DOCS === '1') {
   const keys = Object.keys(KEYS).map((key) => `\`${key}\``);
-  await writeFile(file, (await readFile(file, 'utf8')).replace(LIST, `$1${keys.join(', ')}$2`));
+  await writeFile(file, (await readFile(file, 'utf8')).replace(LIST, `$1${wrapped(keys.join(', '))}$2`));
 }
 
 const terminals = await page('terminals.md');

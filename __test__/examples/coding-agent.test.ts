@@ -118,7 +118,7 @@ describe('an interruption', () => {
 });
 
 describe('a task of one’s own without a model', () => {
-  test('looks around in the folder, changes nothing, and says what is missing', async () => {
+  test('reads the directory, changes nothing, and reports the gaps', async () => {
     const folder = await temporaryFolder();
     await mkdir(join(folder, 'src'));
     await writeFile(join(folder, 'notes.txt'), 'mine');
@@ -141,22 +141,22 @@ describe('a task of one’s own without a model', () => {
     expect((await never.ended).stdout).not.toContain(ESCAPE);
   });
 
-  test('takes a relative folder from where npm was called', async () => {
+  test('resolves a relative directory against the one npm was called in', async () => {
     const from = await temporaryFolder();
     await mkdir(join(from, 'inner'));
     const run = await start(['tidy up', '--cwd', 'inner'], { npm_lifecycle_event: 'start', INIT_CWD: from });
-    expect((await run.ended).stdout).toContain(`folder   ${join(from, 'inner')}\n`);
+    expect((await run.ended).stdout).toContain(`cwd      ${join(from, 'inner')}\n`);
     const direct = await start(['tidy up', '--cwd', 'inner'], {}, from);
-    expect((await direct.ended).stdout).toContain(`folder   ${join(from, 'inner')}\n`);
+    expect((await direct.ended).stdout).toContain(`cwd      ${join(from, 'inner')}\n`);
   });
 });
 
 describe('the command line', () => {
   test.each([
-    [['--cwd', '/no/such/folder'], 'There is no folder /no/such/folder'],
+    [['--cwd', '/no/such/folder'], 'No such directory: /no/such/folder'],
     [['one', 'two'], 'the task must be one argument'],
     [['--nonsense'], "Unknown option '--nonsense'"],
-    [['task', '--keep'], '--keep is for the project made for the purpose'],
+    [['task', '--keep'], '--keep applies only to the generated project'],
     [[''], 'the task is empty'],
   ])('%j is refused with a reason', async (args, reason) => {
     const { code, stdout, stderr } = await (await start(args)).ended;

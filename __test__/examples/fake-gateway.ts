@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** What was asked of the gateway. */
+/** A request to the gateway. */
 export interface GatewayRequest {
   url: string;
   headers: IncomingHttpHeaders;
@@ -21,8 +21,8 @@ export interface Answer {
 }
 
 /**
- * The AI Gateway's protocol, as `ai` 6 speaks it, on this machine: each request is answered with the parts of a stream, one
- * event each. `answer` is asked with the number of the request, from 0; an Error is answered as the gateway does.
+ * The AI Gateway's protocol, as `ai` 6 uses it, on this machine. Each request is answered with the parts of a stream,
+ * one event each. `answer` receives the number of the request, from 0. An Error is answered as the gateway does.
  */
 export async function fakeGateway(answer: (index: number, request: GatewayRequest) => Answer | Error) {
   const requests: GatewayRequest[] = [];

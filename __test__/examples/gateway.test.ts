@@ -7,7 +7,7 @@ import { start, temporaryFolder } from './support.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
-/** What the model has read of its last command. */
+/** The model's view of its last command. */
 function lastResult({ body }: GatewayRequest): string {
   const last = body.prompt.at(-1);
   const part = typeof last?.content === 'string' ? undefined : last?.content.at(-1);
@@ -77,7 +77,7 @@ fs.writeFileSync(f, fs.readFileSync(f, "utf8").replace("length - 1", "length"))'
     expect(code).toBe(1);
   });
 
-  test('does the user’s own task in the user’s own folder', async () => {
+  test('does the user’s own task in the user’s own directory', async () => {
     const folder = await temporaryFolder();
     await writeFile(join(folder, 'name.txt'), 'world');
     const gateway = await fakeGateway((index) =>
@@ -99,7 +99,7 @@ fs.writeFileSync(f, fs.readFileSync(f, "utf8").replace("length - 1", "length"))'
     expect(code).toBe(0);
   });
 
-  test('nothing runs that nobody could be asked about, and the model is told', async () => {
+  test('without a person to ask nothing runs, and the model reads why', async () => {
     const folder = await temporaryFolder();
     await writeFile(join(folder, 'kept.txt'), '');
     const gateway = await fakeGateway((index) =>
@@ -120,7 +120,7 @@ fs.writeFileSync(f, fs.readFileSync(f, "utf8").replace("length - 1", "length"))'
     expect(code).toBe(0);
   });
 
-  test('what is denied is told to the model, which goes on', async () => {
+  test('a denial is reported to the model, which continues', async () => {
     const folder = await temporaryFolder();
     const gateway = await fakeGateway((index) =>
       index === 0
@@ -144,7 +144,7 @@ fs.writeFileSync(f, fs.readFileSync(f, "utf8").replace("length - 1", "length"))'
   test.each([
     [{ AI_GATEWAY_API_KEY: 'key' }, 'AGENT_BASH_MODEL'],
     [{ AGENT_BASH_MODEL: 'maker/model-1' }, 'AI_GATEWAY_API_KEY'],
-  ])('with %j alone the script runs and names what is missing', async (env, missing) => {
+  ])('with %j alone the script runs and names the missing part', async (env, missing) => {
     const run = await start(['anything', '--cwd', await temporaryFolder()], env as Record<string, string>);
     expect((await run.ended).stdout).toContain(`a script that comes with the example (${missing} not set)`);
   });

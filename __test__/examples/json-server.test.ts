@@ -85,7 +85,7 @@ test.each([
   ['{"type":"rm","id":4}', 4],
   ['{"type":"abort_bash","id":5}', 5],
   ['\u0000\u001b[2J', null],
-])('the line %j is answered with an error, and the next one is heard', async (line, id) => {
+])('the line %j is answered with an error, and the next one is read', async (line, id) => {
   const { say, hears, messages } = start();
   say(line, { type: 'bash', id: 'after', command: 'echo ok' });
   expect(await hears('error', id)).toMatchObject({ code: 'BAD_REQUEST' });
@@ -93,7 +93,7 @@ test.each([
   expect(messages.filter(({ type }) => type === 'error')).toHaveLength(1);
 });
 
-test('what cannot be run is an error with its code; an id that runs is not taken twice', async () => {
+test('an invalid command is an error with its code; a running id is not taken twice', async () => {
   const { say, hears } = start();
   const seconds = mark();
   say(

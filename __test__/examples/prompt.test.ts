@@ -19,7 +19,7 @@ async function atTerminal(before = '') {
   return { person, rows, shows };
 }
 
-/** The example in pipes; gives what it has printed once its input has ended. */
+/** The example in pipes. Returns its output after the end of its input. */
 async function inPipes(input: string): Promise<string> {
   const child = spawn(process.execPath, [MAIN], { stdio: ['pipe', 'pipe', 'inherit'] });
   onTestFinished(() => void child.kill('SIGKILL'));
@@ -95,7 +95,7 @@ test('what a command writes does nothing to the terminal but show its colours', 
   expect([stdout.includes('greenhere'), exitCode]).toEqual([true, 0]);
 });
 
-test('a terminal whose size nobody has set is as good as one of 80 columns', async () => {
+test('a terminal without a size counts as 80 columns wide', async () => {
   const { person, shows } = await atTerminal('stty rows 0 cols 0; ');
   await person.write('!echo "one"; sleep 0.5; echo "two"\r');
   await shows('exit code 0');

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { until } from '../support/until.ts';
 
-/** The folder of the example. */
+/** The directory of the example. */
 export const EXAMPLE = join(import.meta.dirname, '../../examples/coding-agent');
 
-/** A folder of the test's own, by its real path; it goes when the test ends. */
+/** Creates a directory for one test and returns its real path. The directory is removed after the test. */
 export async function temporaryFolder(): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'agent-bash-test-')));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -19,7 +19,7 @@ export async function temporaryFolder(): Promise<string> {
 /** A run of the example. */
 export interface Run {
   child: ChildProcess;
-  /** The folder in which it makes its temporary ones. */
+  /** The directory for the example's temporary files. */
   temporary: string;
   /** All of standard output so far. */
   text(): string;
@@ -29,7 +29,7 @@ export interface Run {
   ended: Promise<{ code: number | null; stdout: string; stderr: string }>;
 }
 
-/** Starts the example, in a pipe, with no key in its environment but what `env` gives. */
+/** Starts the example in a pipe. Its environment has no keys except those in `env`. */
 export async function start(args: string[], env: Record<string, string> = {}, cwd?: string): Promise<Run> {
   const temporary = await temporaryFolder();
   const clean: NodeJS.ProcessEnv = { ...process.env };
@@ -72,7 +72,7 @@ export async function start(args: string[], env: Record<string, string> = {}, cw
   };
 }
 
-/** Pids of processes that work in a folder or below it (Linux; elsewhere none is ever found). */
+/** Pids of processes that work in a directory or below it (on Linux; elsewhere none is ever found). */
 async function processesIn(folder: string): Promise<number[]> {
   const found: number[] = [];
   for (const name of await readdir('/proc').catch(() => [])) {
@@ -83,7 +83,7 @@ async function processesIn(folder: string): Promise<number[]> {
   return found;
 }
 
-/** Resolves when none does. The helpers of a host that has ended take a moment to see it and to clean up behind it. */
+/** Resolves when no process is left. The helpers of an ended host take a moment to notice and clean up. */
 export async function nothingIn(folder: string): Promise<void> {
   await until(async () => (await processesIn(folder)).length === 0, `no process works in ${folder} any more`);
 }

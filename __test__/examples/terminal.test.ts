@@ -7,7 +7,10 @@ import { alive, settles, until } from '../support/index.ts';
 
 const MAIN = join(import.meta.dirname, '../../examples/terminal/main.mjs');
 
-/** The example with this command, in a terminal that stands for a person's. The command is in the title of the frame, too. */
+/**
+ * Runs the example with this command, in a terminal that represents a person's. The title of the frame shows the
+ * command too.
+ */
 async function start(command: string, { cols = 60, rows = 12, before = '' } = {}) {
   const person = new PtySession({ cols, rows });
   onTestFinished(() => person.kill());
@@ -34,7 +37,7 @@ test('draws a command in a frame, types into it, and Escape ends it with all it 
   await until(() => !alive(child));
 });
 
-test('a terminal whose size nobody has set is drawn as one of 80 × 24', async () => {
+test('a terminal without a size is drawn as 80 × 24', async () => {
   const { person, shows } = await start('stty size; cat', { cols: 80, rows: 24, before: 'stty rows 0 cols 0; ' });
   await shows('│22 78');
   await person.write('\x1b');
@@ -54,7 +57,7 @@ test('an arrow is no Escape, and Ctrl-C goes to the program', async () => {
   expect((await settles(person.result())).stdout).toMatch('[command interrupted]');
 });
 
-test('the command hears of another size', async () => {
+test('the command learns of a new size', async () => {
   const { person, shows } = await start('trap "stty size" WINCH; stty size; while :; do sleep .05; done');
   await shows('│10 58');
   person.resize(40, 8);

@@ -121,8 +121,8 @@ describe('live progress', () => {
   });
 });
 
-describe('what is shown', () => {
-  test('of two commands at once, each result stands under its command', () => {
+describe('the transcript', () => {
+  test('with two commands at once, each result is below its command', () => {
     const transcript = new Transcript(pipe, { colour: false });
     transcript.begin('1', { command: 'first' });
     transcript.begin('2', { command: 'second' });

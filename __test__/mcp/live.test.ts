@@ -40,7 +40,7 @@ test('an SDK that lets its calls go on when the connection closes does not keep 
   expect(closed).toBe(1);
 });
 
-test('progress that nobody takes keeps no call that is over', async () => {
+test('progress that the client does not read keeps no finished call', async () => {
   const { bash } = bareServer();
   const ending = new AbortController();
   let sent = 0;
@@ -82,7 +82,7 @@ describe.each(MAJORS)('with the SDK $major', ({ connect }) => {
     }
   });
 
-  test('a command that says nothing is told of too', { timeout: 30_000 }, async () => {
+  test('a silent command is reported too', { timeout: 30_000 }, async () => {
     const { call } = await connect();
     const { progress, onprogress } = heard();
     await call('bash', { command: 'sleep 5.5' }, { onprogress });

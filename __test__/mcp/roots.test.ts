@@ -23,7 +23,7 @@ describe.each(MAJORS)('roots, with the SDK $major', ({ connect }) => {
     expect(textOf(await connected.call('bash', { command: 'pwd' }))).not.toContain('[');
   });
 
-  test('a folder of the input is below it', async () => {
+  test('a directory of the input is below it', async () => {
     const root = place();
     mkdirSync(join(root, 'some words & é'));
     const connected = await connect({}, { roots: () => [uri(root)] });
@@ -39,13 +39,13 @@ describe.each(MAJORS)('roots, with the SDK $major', ({ connect }) => {
     expect(await pwd(connected)).toMatchObject({ stdout: `${second}\n` });
   });
 
-  test('without one a command starts in cwd', async () => {
+  test('without a root a command starts in cwd', async () => {
     const cwd = place();
     expect(await pwd(await connect({ cwd }))).toMatchObject({ stdout: `${cwd}\n`, notes: [] });
     expect(await pwd(await connect({ cwd }, { roots: () => [] }))).toMatchObject({ stdout: `${cwd}\n`, notes: [] });
   });
 
-  test('one that is no folder here is passed over, with a note', async () => {
+  test('a root that is not a directory here is skipped, with a note', async () => {
     const [root, cwd] = [place(), place()];
     const [gone, file] = [join(root, 'gone'), join(root, 'file')];
     writeFileSync(file, '');
@@ -76,7 +76,7 @@ describe.each(MAJORS)('roots, with the SDK $major', ({ connect }) => {
     expect(notes[0]).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/);
   });
 
-  test('a client that fails to name them is told so', async () => {
+  test('a client that fails to name them gets a note', async () => {
     const cwd = place();
     let broken = true;
     const root = place();
@@ -136,7 +136,7 @@ describe.each(MAJORS)('roots, with the SDK $major', ({ connect }) => {
     expect(asked).toBe(1);
   });
 
-  test('a sandbox has folders of its own, whose ever they are', async () => {
+  test('a sandbox has directories of its own', async () => {
     const [root, cwd] = [place(), place()];
     const sandbox = createLocalSandbox({ cwd });
     const roots = () => [uri(root)];

@@ -12,7 +12,7 @@ function registry(): BackgroundRegistry {
 }
 
 describe.each(MAJORS)('with the SDK $major', ({ connect }) => {
-  test('there are three tools, and they say what they do', async () => {
+  test('there are three tools, with their descriptions', async () => {
     const { tools } = await connect({ cwd: folder() });
     const [bash, tasks, analyze, ...more] = await tools();
     expect(more).toEqual([]);
@@ -64,7 +64,7 @@ describe.each(MAJORS)('with the SDK $major', ({ connect }) => {
     expect((await call('bash', { command: 'true' })).isError).toBe(false);
   });
 
-  test('perCall hears what the SDK tells of a call, for every tool', async () => {
+  test('perCall receives the SDK’s information about a call, for every tool', async () => {
     const seen: unknown[] = [];
     const { call } = await connect({
       perCall: ({ context, toolCallId }) => {
@@ -87,7 +87,7 @@ describe.each(MAJORS)('with the SDK $major', ({ connect }) => {
     expect(answer.structuredContent).toMatchObject({ stdout: 'kept\n/usr\n', cwd: '/usr' });
   });
 
-  test('what was started in the background is listed, checked and killed', async () => {
+  test('a background task is listed, checked and killed', async () => {
     const { call } = await connect({ registry: registry() });
     expect(await call('bash_tasks')).toMatchObject({ structuredContent: { tasks: [] } });
     const seconds = mark();
@@ -153,7 +153,7 @@ describe.each(MAJORS)('with the SDK $major', ({ connect }) => {
     expect(sleepers(seconds)).toEqual([]);
   });
 
-  test('what cannot be is refused when the tools are registered', async () => {
+  test('invalid options are refused when the tools are registered', async () => {
     await expect(connect({ interceptor: [{ pattern: '(', tool: 'x', message: 'x' }] })).rejects.toMatchObject({
       code: 'ERR_BASH_INVALID_ARG',
     });

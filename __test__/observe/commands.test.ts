@@ -4,7 +4,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { folder, host, hostResult, packageRoot, rejection, settles } from '../support/index.ts';
 import { listen } from './support.ts';
 
-test('a command tells of its start, its output and its end, in this order and before its caller hears of it', async () => {
+test('a command reports its start, its output and its end, in this order and before its caller knows', async () => {
   const { told, names } = listen();
   const cwd = folder();
   const command = 'echo out; echo err >&2; exit 3';
@@ -44,7 +44,7 @@ test('the environment and standard input are never told', async () => {
   expect(JSON.stringify(told)).not.toContain('sesame');
 });
 
-test('an abort is told when it happens, a time limit when it has ended the command', async () => {
+test('an abort is reported when it happens, a time limit when it has ended the command', async () => {
   const { names, hears, of } = listen();
   const stop = new AbortController();
   const run = bash('trap "" TERM; echo ready; while :; do sleep .05; done', { signal: stop.signal, graceMs: 500 });
@@ -60,7 +60,7 @@ test('an abort is told when it happens, a time limit when it has ended the comma
   expect(of('exit')[1]).toMatchObject({ status: 'timed-out', timeoutMs: 50 });
 });
 
-test('what was never started is told to nobody, but for a refusal', async () => {
+test('a command that never started is not reported, except for a refusal', async () => {
   const { told } = listen();
   await bash('true', { signal: AbortSignal.abort() });
   await rejection(() => bash('true', { cwd: '/no/such/folder' }));
@@ -80,7 +80,7 @@ test('what was never started is told to nobody, but for a refusal', async () => 
   expect(told[0]?.findings).toMatchObject([{ ruleId: 'git-force-push' }]);
 });
 
-test('many at once are told apart by their ids', async () => {
+test('ids tell parallel commands apart', async () => {
   const { of } = listen();
   const results = await Promise.all(Array.from({ length: 40 }, (_, index) => bash(`echo ${index}`)));
   expect(new Set(of('start').map(({ id }) => id)).size).toBe(40);
@@ -91,7 +91,7 @@ test('many at once are told apart by their ids', async () => {
   }
 });
 
-test('a command of a session: the folder that it really starts in, and the end of the session', async () => {
+test('a command of a session: the directory that it really starts in, and the end of the session', async () => {
   const { of, hears } = listen();
   const [first, second] = [folder(), folder()];
   const session = new BashSession({ cwd: first });
@@ -132,7 +132,7 @@ test('a terminal: cleaned output, single signals, its end', async () => {
 
 test('those who only listen to the channels draw no terminal: its program is answered at once', async () => {
   const { NativeTerminal } = createRequire(packageRoot)('./native.cjs');
-  const listened = vi.spyOn(NativeTerminal.prototype, 'listened');
+  const listened = vi.spyOn(NativeTerminal.prototype, 'setListening');
   onTestFinished(() => listened.mockRestore());
   listen();
   const terminal = new PtySession();
@@ -142,7 +142,7 @@ test('those who only listen to the channels draw no terminal: its program is ans
   expect(listened).not.toHaveBeenCalled();
 });
 
-test('the caller’s own listener hears the same', async () => {
+test('the caller’s own listener receives the same', async () => {
   const { of } = listen('output');
   const heard: string[] = [];
   await bash('seq 3', { onOutput: ({ text }) => void heard.push(text) });
@@ -169,7 +169,7 @@ test('without subscribers nothing is asked of the core, and no text comes over',
     spy(Bridge, 'start', (given) => seen.options.push(given[4]));
     spy(NativeSession, 'run', (given) => seen.options.push(given[4]));
     spy(NativeRegistry, 'start', (given) => seen.options.push(given[4]));
-    spy(Bridge, 'heard', () => seen.heard++);
+    spy(Bridge, 'outputTaken', () => seen.heard++);
     spy(NativeRegistry, 'watch', ([exit, output]) => exit || output ? seen.watched++ : null);
     const look = async () => {
       seen = { options: [], heard: 0, watched: 0 };
@@ -205,7 +205,7 @@ test('a subscriber that throws disturbs no run: Node reports it as an uncaught e
     for (const name of ['start', 'output', 'kill', 'exit', 'block']) {
       subscribe('agent-bash:' + name, () => { throw new Error(name); });
     }
-    const { stdout, status } = await bash('echo hi; sleep 300', { timeoutMs: 300 });
+    const { stdout, status } = await bash('echo hi; sleep 300', { timeoutMs: 2_000 });
     const blocked = await bash('git push --force').catch(({ code }) => code);
     await new Promise(setImmediate);
     console.log(JSON.stringify({ stdout, status, blocked, failures }));

@@ -13,7 +13,7 @@ export interface Told {
   [field: string]: unknown;
 }
 
-/** Listens to these channels until the test ends; gives all that is told there, in order. */
+/** Listens to these channels until the test ends. Returns all messages, in order. */
 export function listen(...names: Name[]) {
   const told: Told[] = [];
   for (const name of names.length > 0 ? names : CHANNELS) {
@@ -23,7 +23,7 @@ export function listen(...names: Name[]) {
   }
   return {
     told,
-    /** What was told on one channel. */
+    /** The messages of one channel. */
     of: (name: Name) => told.filter((one) => one.name === name),
     names: () => told.map(({ name }) => name),
     hears: (name: Name, test: (one: Told) => boolean = () => true) =>

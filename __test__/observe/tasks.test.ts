@@ -37,7 +37,7 @@ test('a task tells of its start, its output and its end', async () => {
   expect(told.at(-1)?.durationMs).toBeGreaterThanOrEqual(100);
 });
 
-test('kill by pid or id, and close, tell what they end', async () => {
+test('kill by pid or id, and close, report the tasks they end', async () => {
   const { of, hears } = listen();
   const registry = registryOf();
   const [one, two, three] = [
@@ -62,7 +62,7 @@ test('kill by pid or id, and close, tell what they end', async () => {
 test('a command that moves to the background ends as one thing and goes on as another', async () => {
   const { told, hears } = listen('start', 'exit', 'kill', 'output');
   const registry = registryOf(folder());
-  const result = await bash('echo early; sleep .6; echo late', { registry, timeoutMs: 300 });
+  const result = await bash('echo early; sleep 3; echo late', { registry, timeoutMs: 1_500 });
   const taskId = result.background?.id;
   await hears('exit', ({ id }) => id === taskId);
   const [begin] = told;
@@ -89,7 +89,7 @@ test('mode background is a task from the beginning', async () => {
   ]);
 });
 
-test('a refused task is told as one', async () => {
+test('a refused task is reported as refused', async () => {
   const { told } = listen();
   const registry = registryOf();
   await rejection(() => registry.start('git push --force'));
@@ -100,7 +100,7 @@ test('a refused task is told as one', async () => {
   ]);
 });
 
-test('listeners of the registry hear the same whether somebody listens to the channels or not', async () => {
+test('listeners of the registry receive the same with and without subscribers to the channels', async () => {
   const registry = registryOf();
   const heard: string[] = [];
   const ended: string[] = [];

@@ -140,7 +140,7 @@ describe('the other modes', () => {
 });
 
 describe('`env`', () => {
-  test('is laid over what is inherited; null and undefined remove a name', async () => {
+  test('is laid over the inherited one; null and undefined remove a name', async () => {
     hostEnv({ INHERITED_1: 'host', INHERITED_2: 'host', INHERITED_3: 'host', INHERITED_4: 'host' });
     const all = await environment({
       env: { INHERITED_1: 'mine', INHERITED_2: null, INHERITED_3: undefined, OWN: 'é "x" $y\n', EMPTY: '' },
@@ -196,7 +196,7 @@ describe('unattended defaults', () => {
     ['TERM', 'dumb'],
     ['NO_COLOR', '1'],
     ['AGENT_BASH', '1'],
-  ])('%s=%s, also over what is inherited', async (name, value) => {
+  ])('%s=%s, also over an inherited value', async (name, value) => {
     hostEnv({ [name]: 'of the host' });
     for (const inheritEnv of ['safe', 'all', 'none'] as const)
       expect((await environment({ inheritEnv }))[name]).toBe(value);
@@ -284,7 +284,7 @@ describe('when a command fails and names were withheld, one note lists them, nev
   });
 });
 
-describe('values stand in no argument list', () => {
+describe('values are in no argument list', () => {
   test('of any process, while the command runs, at a start and at an end', async () => {
     const seconds = mark();
     const secret = `value${seconds.slice(4)}`;

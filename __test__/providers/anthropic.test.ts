@@ -7,7 +7,7 @@ import { anthropicApi, MAJORS, use } from './fixtures/wire.ts';
 
 const prompt = 'go on';
 
-/** One call, past the SDK: what it yielded last, and what the model reads. */
+/** One call without the SDK: its last output, and the text for the model. */
 async function called(options: Parameters<typeof anthropicBash>[0], input: unknown, abortSignal?: AbortSignal) {
   const tool = anthropicBash(options);
   const outputs: AnthropicBashOutput[] = [];
@@ -19,7 +19,7 @@ async function called(options: Parameters<typeof anthropicBash>[0], input: unkno
 describe.each(MAJORS)('%s', (name, { ai, claude }) => {
   const stopWhen = ai.stepCountIs(5);
 
-  it('Claude is told of its tool, and reads the text of the result', async () => {
+  it('Claude receives its tool’s description, and reads the text of the result', async () => {
     const api = anthropicApi([use({ command: 'echo out; echo err >&2; exit 3' })], 'done');
     const tools = { bash: anthropicBash({ cwd: '/' }) };
     const { text, steps } = await ai.generateText({ model: claude(api), prompt, tools, stopWhen });
@@ -39,7 +39,7 @@ describe.each(MAJORS)('%s', (name, { ai, claude }) => {
     expect(result.content[0].content).toBe(formatResult(output));
   });
 
-  it('what is refused is an error for it', async () => {
+  it('a refusal is an error for it', async () => {
     const api = anthropicApi([use({ command: 'git push --force' })], 'done');
     await ai.generateText({ model: claude(api), prompt, tools: { bash: anthropicBash() }, stopWhen });
     const [result] = api.requests[1].messages.at(-1).content;
@@ -139,7 +139,7 @@ it('perCall says whose session is reset; a throw in it resets nothing', async ()
   expect((await bob.run('echo "${x-none}"')).stdout).toBe('1\n');
 });
 
-it('a restart whose command is refused is told of all the same', async () => {
+it('a restart whose command is refused is reported all the same', async () => {
   const session = new BashSession({ cwd: '/' });
   onTestFinished(() => session.close());
   const { output, text } = await called({ session }, { restart: true, command: 'git push --force' });
@@ -173,7 +173,7 @@ it.each([[{}], [null], [{ command: 5 }], [{ restart: false }], [{ command: 'true
   },
 );
 
-it('fields that Claude does not have reach nobody', () => {
+it('fields that Claude does not know are ignored', () => {
   const { validate } = anthropicBash().inputSchema['~standard'];
   expect(validate({ command: 'ls', restart: null, mode: 'slow', check_pid: 1 })).toEqual({ value: { command: 'ls' } });
 });
@@ -184,8 +184,8 @@ it('the model is not told of inputs that it does not have', async () => {
   expect(timedOut.text).toContain('COMMAND > FILE 2>&1 &');
   const registry = new BackgroundRegistry();
   onTestFinished(() => registry.close());
-  const moved = await called({ timeoutMs: 200, registry }, { command: 'echo x; sleep 60' });
-  expect(moved.text).toMatch(/Command backgrounded after 0.2s timeout \(pid \d+\)/);
+  const moved = await called({ timeoutMs: 2_000, registry }, { command: 'echo x; sleep 60' });
+  expect(moved.text).toMatch(/Command backgrounded after 2s timeout \(pid \d+\)/);
   expect(moved.text).toMatch(/To stop: kill -9 -\d+\]/);
   const left = await called({ registry }, { command: 'sleep 60 & echo x' });
   expect(left.text).toMatch(/left running in the background: process \d+; kill ends it; its further output: \//);

@@ -20,7 +20,7 @@ describe('what an approval judges', () => {
     expect(denied.reason).toBe('permission denied: the rule «npm publish:*» does not allow it');
   });
 
-  it('a program is judged as it runs: its words, its folder, its variables', async () => {
+  it('a program is judged as it runs: its words, its directory, its variables', async () => {
     const action = { type: 'exec', command: ['bash', '-lc', 'npm publish'] } as const;
     expect(await local.judge({ action: { ...action, command: [...action.command] } })).toMatchObject({
       verdict: 'deny',
@@ -72,7 +72,7 @@ describe.each(MAJORS)('%s', (name, { ai, claude, gpt }) => {
       ? { tools: { [key]: { ...tool, needsApproval: approval.needsApproval } } }
       : { tools: { [key]: tool }, toolApproval: { [key]: approval } }) as never as { tools: { [key: string]: never } };
 
-  it('openaiShell: a person is asked about the action, and what was approved runs', async () => {
+  it('openaiShell: a person is asked about the action, and an approved one runs', async () => {
     const shell = openaiShell({ safety: { onAsk: 'deny' } });
     const approval = createToolApproval({ tool: shell });
     const api = openaiApi([shellCall(['echo plain', ASKED])], 'done');
@@ -117,7 +117,7 @@ describe.each(MAJORS)('%s', (name, { ai, claude, gpt }) => {
     });
   });
 
-  it('openaiLocalShell: what is refused runs nothing, and OpenAI reads why', async () => {
+  it('openaiLocalShell: a refused program does not run, and OpenAI reads why', async () => {
     const onBeforeRun = vi.fn();
     const local = openaiLocalShell({ onBeforeRun });
     const approval = createToolApproval({ tool: local, deny: ['npm publish:*'] });
@@ -130,7 +130,7 @@ describe.each(MAJORS)('%s', (name, { ai, claude, gpt }) => {
     });
   });
 
-  it('anthropicBash: what is refused runs nothing, and Claude reads why', async () => {
+  it('anthropicBash: a refused command does not run, and Claude reads why', async () => {
     const onBeforeRun = vi.fn();
     const bash = anthropicBash({ onBeforeRun });
     const approval = createToolApproval({ tool: bash, deny: ['npm publish:*'] });

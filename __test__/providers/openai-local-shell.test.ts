@@ -17,7 +17,7 @@ async function yielded(options: Options, input: unknown): Promise<string[]> {
   return outputs.map(({ output }) => output);
 }
 
-/** What the model reads of a program. */
+/** The model's view of a program. */
 async function ran(command: string[], more: Record<string, unknown> = {}, options: Options = {}): Promise<string> {
   return (await yielded(options, { action: { type: 'exec', command, ...more } })).at(-1) as string;
 }
@@ -44,23 +44,28 @@ describe.each(MAJORS)('%s', (_, { ai, gpt }) => {
     },
   );
 
-  it.each(['generateText', 'streamText'] as const)('%s: folder, variables and limit of the call hold', async (how) => {
-    const folder = await temporaryFolder();
-    const command = ['bash', '-lc', 'echo "$PWD $WHO"; sleep 60'];
-    const more = { working_directory: folder, env: { WHO: 'a b' }, timeout_ms: 1_000, user: userInfo().username };
-    const api = openaiApi([localShellCall(command, more)], 'done');
-    const tools = { local_shell: openaiLocalShell({ graceMs: 0 }) };
-    const providerOptions = { openai: { store: false } };
-    const options = { model: gpt(api), prompt, tools, stopWhen, providerOptions };
-    if (how === 'generateText') await ai.generateText(options);
-    else for await (const part of ai.streamText(options).fullStream) expect(part.type).not.toBe('error');
-    const [asked, answered] = api.requests[1].input.slice(-2);
-    expect(answered.output).toContain(`[command timed out after 1s]\n\nstdout:\n${folder} a b\n`);
-    expect(answered.output).toContain('pass a larger timeout_ms');
-    expect(asked.action).toMatchObject({ working_directory: folder, env: { WHO: 'a b' }, timeout_ms: 1_000 });
-  });
+  it.each(['generateText', 'streamText'] as const)(
+    '%s: directory, variables and limit of the call hold',
+    async (how) => {
+      const folder = await temporaryFolder();
+      const command = ['bash', '-lc', 'echo "$PWD $WHO"; sleep 60'];
+      // A home without start files: those of a person may take any time.
+      const env = { WHO: 'a b', HOME: folder };
+      const more = { working_directory: folder, env, timeout_ms: 2_000, user: userInfo().username };
+      const api = openaiApi([localShellCall(command, more)], 'done');
+      const tools = { local_shell: openaiLocalShell({ graceMs: 0 }) };
+      const providerOptions = { openai: { store: false } };
+      const options = { model: gpt(api), prompt, tools, stopWhen, providerOptions };
+      if (how === 'generateText') await ai.generateText(options);
+      else for await (const part of ai.streamText(options).fullStream) expect(part.type).not.toBe('error');
+      const [asked, answered] = api.requests[1].input.slice(-2);
+      expect(answered.output).toContain(`[command timed out after 2s]\n\nstdout:\n${folder} a b\n`);
+      expect(answered.output).toContain('pass a larger timeout_ms');
+      expect(asked.action).toMatchObject({ working_directory: folder, env, timeout_ms: 2_000 });
+    },
+  );
 
-  it('streamText: what there is so far is a preliminary result', async () => {
+  it('streamText: the output so far is a preliminary result', async () => {
     const api = openaiApi([localShellCall(['bash', '-c', 'echo a; sleep .5; echo b'])], 'done');
     const tools = { local_shell: openaiLocalShell({ updateIntervalMs: 50 }) };
     const results = [];
@@ -135,7 +140,7 @@ it('a name that bash cannot export is given all the same', async () => {
   );
 });
 
-it('nobody else than the user of this process runs a program', async () => {
+it('only the user of this process runs a program', async () => {
   const onBeforeRun = vi.fn();
   expect(await ran(['true'], { user: 'somebody-else' }, { onBeforeRun })).toBe(
     `the action: commands run as ${userInfo().username}, and not as somebody-else; leave user out`,
@@ -155,7 +160,7 @@ it.each([
   expect(await yielded({}, input)).toEqual([expect.stringMatching(/^the action: /)]);
 });
 
-it('what cannot be run says why', async () => {
+it('a failed program has its reason', async () => {
   expect(await ran([])).toBe('the action: command has no program');
   expect(await ran(['true'], { workingDirectory: '/none' })).toBe('Working directory does not exist: /none');
   const perCall = () => {

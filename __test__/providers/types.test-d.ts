@@ -84,7 +84,7 @@ export async function approvals(six: ai6.LanguageModel, seven: ai7.LanguageModel
   ai7.streamText({ model: seven, prompt, tools: asking });
 }
 
-// What the providers' own tools are called with ours take, and what those give back ours give.
+// Our tools accept the inputs of the providers' own tools, and return their outputs.
 type Execute<T extends { execute?: unknown }> = Extract<T['execute'], (...given: never[]) => unknown>;
 type Input<T extends { execute?: unknown }> = Parameters<Execute<T>>[0];
 type Output<T extends { execute?: unknown }> = Exclude<

@@ -28,7 +28,7 @@ describe('data', () => {
     expect(exits.length).toBe(1);
   });
 
-  test('is over, and the end told, before anybody has the result', async () => {
+  test('is over, and the exit emitted, before the caller has the result', async () => {
     for (const known of [(session: PtySession) => session.result(), (session: PtySession) => session.wait()]) {
       const session = terminal();
       const told: string[] = [];

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PtySession } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
-import { AT_ONCE, alive, folder, host, hostResult, linuxTest, mark, sleepers, timed, until } from '../support/index.ts';
+import { alive, folder, HANG, host, hostResult, linuxTest, mark, sleepers, timed, until } from '../support/index.ts';
 import { ran, running, terminal } from './support.ts';
 
 describe('kill', () => {
@@ -14,7 +14,7 @@ describe('kill', () => {
     await until(() => sleepers(seconds).length === 3);
     const [, elapsed] = await timed(() => session.kill());
     expect(sleepers(seconds)).toEqual([]);
-    expect(elapsed).toBeLessThan(AT_ONCE);
+    expect(elapsed).toBeLessThan(HANG);
     expect(await session.result()).toMatchObject({ status: 'aborted', exitCode: 130 });
     await session.kill();
   });
@@ -75,7 +75,7 @@ describe('the end', () => {
     expect(result.stdout).toBe('up\n');
   });
 
-  test('does not wait for what is left, which is listed', async () => {
+  test('does not wait for survivors, which are listed', async () => {
     const seconds = mark();
     const result = await ran(`trap '' HUP; sleep ${seconds} & echo left`);
     expect(result.stdout).toBe('left\n');
@@ -153,13 +153,13 @@ describe('the end', () => {
     running.process.kill('SIGKILL');
     await running.ended();
     const [, elapsed] = await timed(() => until(() => sleepers(seconds).length === 0));
-    expect(elapsed).toBeLessThan(AT_ONCE);
+    expect(elapsed).toBeLessThan(HANG);
     expect(readFileSync(file, 'utf8')).toMatch(/^(hup\n)+$/);
   });
 });
 
 describe('resize', () => {
-  test('is told to the program', async () => {
+  test('is sent to the program', async () => {
     const session = await running(
       'trap \'stty size\' WINCH; echo up; while :; do read -t 0.05 x; [ "$x" = q ] && exit; done',
     );

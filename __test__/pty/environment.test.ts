@@ -6,7 +6,7 @@ const env = async (options = {}) =>
   variables((await ran('stty -opost; env -0', { sanitize: false, truncate: { keep: 'tail' }, ...options })).stdout);
 
 describe('the environment in a terminal', () => {
-  test('is that of somebody who is there', async () => {
+  test('is that of an interactive user', async () => {
     hostEnv({
       CI: 'true',
       NO_COLOR: '1',

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { childrenOf, folder, rejection, until } from '../support/index.ts';
 import { running, terminal } from './support.ts';
 
-describe('what is typed', () => {
+describe('typed text', () => {
   test('is what a program reads', async () => {
     const session = await running('read -p "Name: " name; echo "hello $name"');
     await session.wait({ pattern: 'Name: $' });
@@ -37,8 +37,8 @@ describe('what is typed', () => {
     expect((await session.result()).stdout).toContain(createHash('sha256').update(bytes).digest('hex'));
   });
 
-  test('can be more than a program reads, while it writes more than anybody reads', async () => {
-    // The system drops echoes that nobody reads in time.
+  test('can exceed what a program reads, while its own output is not read', async () => {
+    // The kernel drops echoes that are not read in time.
     const session = await running('stty -echo; echo go; cat; echo end');
     await session.wait({ pattern: 'go' });
     const text = `${'x'.repeat(99)}\n`.repeat(5_000);
@@ -76,13 +76,13 @@ describe('what is typed', () => {
     expect((await session.result()).exitCode).toBe(7);
   });
 
-  test('nobody reads after the end', async () => {
+  test('has no reader after the end', async () => {
     const session = await running('true');
     await session.result();
     expect((await rejection(() => session.write('x'))).code).toBe('ERR_BASH_CLOSED');
   });
 
-  test('and what a program leaves unread is told', async () => {
+  test('and a program’s unread input is reported', async () => {
     const session = await running('stty raw -echo; echo go; sleep 0.3');
     await session.wait({ pattern: 'go' });
     expect((await rejection(() => session.write('x'.repeat(1_000_000)))).code).toBe('ERR_BASH_CLOSED');

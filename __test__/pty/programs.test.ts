@@ -44,7 +44,7 @@ describe('real programs', () => {
     await shows(session, /^line 500$/m);
     session.resize(40, 5);
     expect(session.screen().lines.length).toBe(5);
-    // It forgets a key that comes while it draws anew.
+    // The program drops a key that arrives while it redraws.
     await shows(session, /\n:$/);
     await session.write('q');
     expect((await session.result()).exitCode).toBe(0);

@@ -88,7 +88,7 @@ describe('a command in a terminal', () => {
   });
 });
 
-describe('what cannot be', () => {
+describe('invalid options', () => {
   test.each([
     [{ cols: 0 }, 'cols'],
     [{ rows: 0 }, 'rows'],
@@ -106,7 +106,7 @@ describe('what cannot be', () => {
     );
   });
 
-  test('a range is told at the start', async () => {
+  test('a value out of range is reported at the start', async () => {
     expect((await rejection(() => terminal({ timeoutMs: 0 }).start('true'))).code).toBe('ERR_BASH_INVALID_ARG');
   });
 
@@ -155,7 +155,7 @@ describe('what cannot be', () => {
     for (const options of [{ idleMs: 0 }, { timeoutMs: -1 }, { pattern: 5 }, { pattern: '(' }, null]) {
       expect((await rejection(() => session.wait(options as never))).code).toBe('ERR_BASH_INVALID_ARG');
     }
-    expect((await rejection(() => session.kill('SIGNOTHING'))).code).toBe('ERR_BASH_INVALID_ARG');
+    expect((await rejection(() => session.kill('SIGNOTHING' as 'SIGINT'))).code).toBe('ERR_BASH_INVALID_ARG');
     expect(() => session.resize(0, 1)).toThrow(expect.objectContaining({ code: 'ERR_BASH_INVALID_ARG' }));
     expect(() => session.on('nothing' as 'data', () => {})).toThrow(
       expect.objectContaining({ code: 'ERR_BASH_INVALID_ARG' }),

@@ -15,7 +15,7 @@ export async function running(command: string, options?: PtyOptions): Promise<Pt
   return session;
 }
 
-/** What comes of a command in a terminal. */
+/** The exit of a command in a terminal. */
 export async function ran(command: string, options?: PtyOptions): Promise<BashResult> {
   return (await running(command, options)).result();
 }

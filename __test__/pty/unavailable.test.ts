@@ -13,7 +13,7 @@ function canHide(): boolean {
   }
 }
 
-/** Where `/dev/ptmx` is none, as in some containers. */
+/** A machine on which `/dev/ptmx` is missing, as in some containers. */
 const without = isRoot ? testNeeding('mount namespaces', canHide(), 'linux') : testNeeding('root', true).skip;
 
 without('where the system has no terminals that is said, and the tool goes on with pipes', async () => {

@@ -15,7 +15,7 @@ describe('wait', () => {
     expect(await session.wait()).toEqual({ reason: 'exit', exitCode: 137 });
   });
 
-  test('for text, in the order of what was written, each once', async () => {
+  test('for text, in the order of the output, each once', async () => {
     const session = await running('echo one; echo two; echo one; sleep 100');
     expect((await session.wait({ pattern: 'one' })).reason).toBe('pattern');
     expect((await session.wait({ pattern: 'one' })).reason).toBe('pattern');
@@ -29,7 +29,7 @@ describe('wait', () => {
     expect((await session.wait({ pattern: /\nb$/g, timeoutMs: 20_000 })).reason).toBe('pattern');
   });
 
-  test('for text counts what was there before the end', async () => {
+  test('for text counts output before the end', async () => {
     const session = await running('echo said; exit 1');
     await session.result();
     expect(await session.wait({ pattern: 'said' })).toEqual({ reason: 'pattern', exitCode: 1 });
@@ -46,7 +46,7 @@ describe('wait', () => {
     expect(elapsed).toBeGreaterThan(290);
   });
 
-  test('for no time at all sees what is there', async () => {
+  test('with no time at all sees the present output', async () => {
     const session = await running('echo said; sleep 100');
     await session.wait({ pattern: 'sai' });
     expect((await session.wait({ pattern: 'd', timeoutMs: 0 })).reason).toBe('pattern');

@@ -61,7 +61,7 @@ test.each([
   expect(marked(`${ESC}[${codes}mx`)).toBe('x');
 });
 
-test('a look goes on over lines, and is ended in each row', () => {
+test('a style continues over lines, and is ended in each row', () => {
   const run = { command: 'x', result: ended({ stdout: `${ESC}[31mone\ntwo${ESC}[0m\nthree` }) };
   expect(renderText(run).split('\n').slice(1, 4)).toEqual([
     `${ESC}[31mone${ESC}[0m`,

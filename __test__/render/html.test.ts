@@ -44,7 +44,7 @@ function content(element: Element): string {
 const plain = (run: RenderInput, options: RenderOptions = {}) =>
   renderText(run, { ...options, colour: false, columns: Number.POSITIVE_INFINITY });
 
-test('a tree of ours, whatever is in it, with the text of the plain one', () => {
+test('only our own elements, with the text of the plain form', () => {
   const piece = fc.oneof(
     fc.constantFrom(
       '<script>alert(1)</script>',

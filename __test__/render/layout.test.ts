@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { BackgroundRegistry, bash } from 'agent-bash';
 import { renderText } from 'agent-bash/render';
 import { expect, onTestFinished, test } from 'vitest';
@@ -7,7 +8,7 @@ import { ended, rows, shown } from './support.ts';
 
 const last = (text: string[]) => text.at(-1)?.replace(/\d+(?:\.\d)? m?s/g, 'T');
 
-test('a finished command: the command, its folder, both streams, how it ended', async () => {
+test('a finished command: the command, its directory, both streams, how it ended', async () => {
   const command = 'echo out; echo err >&2; exit 3';
   const cwd = folder();
   const result = await bash(command, { cwd });
@@ -32,10 +33,10 @@ test('each way to end has words of its own', async () => {
       status('true'),
       status('false'),
       status('kill -SEGV $$'),
-      status('sleep 300', { timeoutMs: 100 }),
+      status('sleep 300', { timeoutMs: 1_500 }),
       status('echo go; sleep 300', { signal: stop.signal, onOutput: () => stop.abort() }),
       status('true', { signal: AbortSignal.abort() }),
-      status('echo go; sleep 300', { registry, timeoutMs: 100 }),
+      status('echo go; sleep 300', { registry, timeoutMs: 1_500 }),
       status('sleep 300', { registry, mode: 'background' }),
     ]),
   ).toEqual([
@@ -61,7 +62,7 @@ test('a live one says how long it runs, and its limit', () => {
   expect(rows({ elapsedMs: 1_290 }).at(-1)).toBe('running · 1.2 s');
 });
 
-test('what could not be run is told apart from what failed', async () => {
+test('a command that could not run differs from one that failed', async () => {
   const command = 'git push --force';
   const error = await bash(command).catch((error) => error);
   const text = rows({ command, result: null, error }, { columns: Number.POSITIVE_INFINITY });
@@ -70,7 +71,7 @@ test('what could not be run is told apart from what failed', async () => {
   expect(rows({ error: new Error('first\nsecond') })).toEqual(['$ x', 'not run: first', 'second']);
 });
 
-test('what goes on, and what should be known', async () => {
+test('the background task and the notes', async () => {
   const result = await bash('sleep 300 & echo "$!"');
   const pid = Number(result.stdout);
   onTestFinished(() => void process.kill(pid));
@@ -80,7 +81,7 @@ test('what goes on, and what should be known', async () => {
   expect(rows({ result: adopted })[2]).toBe('still running: 9 serve (task abc)');
 });
 
-test('the log of what is in the background', async () => {
+test('the log of a background task', async () => {
   const registry = new BackgroundRegistry({ dir: folder() });
   onTestFinished(async () => {
     await registry.killAll();
@@ -89,7 +90,7 @@ test('the log of what is in the background', async () => {
   const options = { columns: Number.POSITIVE_INFINITY };
   const started = await bash('sleep 300', { registry, mode: 'background' });
   expect(rows({ result: started }, options).slice(0, 2)).toEqual(['$ x', `log: ${started.background?.logPath}`]);
-  const moved = await bash('echo hi; sleep 300', { registry, timeoutMs: 200 });
+  const moved = await bash('echo hi; sleep 300', { registry, timeoutMs: 2_000 });
   expect(rows({ result: moved }, options).slice(1, 3)).toEqual(['hi', `log: ${moved.background?.logPath}`]);
   expect(rows({ result: moved, output: 'live' }, options).slice(1, 3)).toEqual([
     'live',
@@ -141,7 +142,7 @@ test('a long command has its first lines in a preview', () => {
   expect(rows({ command }, { expanded: true }).slice(9, 12)).toEqual(['  line 9', '  line 10', '  line 11']);
 });
 
-test('what was cut, and where the whole is, stands behind the output', async () => {
+test('the notice of a cut follows the output', async () => {
   const options = { columns: Number.POSITIVE_INFINITY, previewLines: 2 };
   const tail = await bash('seq 20000');
   onTestFinished(() => rm(tail.truncation.stdout?.path ?? '', { force: true }));
@@ -184,6 +185,50 @@ test('live text takes the place of the streams, and the whole of them is still n
   const text = rows({ result, output: 'as it came\n' }, { columns: Number.POSITIVE_INFINITY });
   expect(text.slice(1, -1)).toEqual(['as it came', `[stdout: Full output: ${result.truncation.stdout?.path}]`]);
   expect(rows({ result: ended({ stdout: 'x' }), output: '' })[1]).toBe('(no output)');
+});
+
+test('beside live text the whole streams are named in the words of the notice', async () => {
+  // A path may have what separates the parts of a notice.
+  const dir = join(folder(), 'a. b]\nc');
+  const named = async (given: object) => {
+    const result = await bash('seq 20000', given);
+    const text = rows({ result, output: 'live' }, { columns: Number.POSITIVE_INFINITY });
+    const lines = text.filter((line) => line.startsWith('[stdout: '));
+    return { lines, path: result.truncation.stdout?.path?.replaceAll('\n', ' ') };
+  };
+  const allocate = () => ({ id: 'a1', path: join(dir, 'a1') });
+  const head = { keep: 'head', maxChars: 4 };
+  const ends = { keep: 'ends', maxBytes: 4096, headBytes: 4, tailBytes: 6 };
+  for (const truncate of [undefined, head, ends]) {
+    const file = await named({ spill: { dir }, truncate });
+    expect(file.lines).toEqual([`[stdout: Full output: ${file.path}]`]);
+    const stored = await named({ spill: { allocate }, truncate });
+    expect(stored.lines).toEqual(['[stdout: Full output: artifact://a1]']);
+    const part = await named({ spill: { allocate, maxBytes: 9_000 }, truncate });
+    const incomplete = 'Full output file may be incomplete: artifact://a1 (stopped at its limit of 9000 bytes)';
+    expect(part.lines).toEqual([`[stdout: ${incomplete}]`]);
+    const lost = await named({ spill: { allocate: () => null }, truncate });
+    expect(lost.lines).toEqual(['[stdout: The full output could not be kept: nothing was allocated]']);
+    expect((await named({ spill: false, truncate })).lines).toEqual([]);
+  }
+});
+
+test('a line of 1 MB takes one column in about the time that it takes eighty', () => {
+  const line = 'x'.repeat(2 ** 20);
+  const best = new Map([
+    [1, Number.POSITIVE_INFINITY],
+    [80, Number.POSITIVE_INFINITY],
+  ]);
+  for (let round = 0; round < 4; round++) {
+    for (const [columns, least] of best) {
+      const begin = performance.now();
+      const text = renderText({ command: 'x', result: ended({ stdout: line }) }, { columns, expanded: true });
+      best.set(columns, Math.min(least, performance.now() - begin));
+      if (columns === 1) expect(text.length).toBeGreaterThan(2 * 2 ** 20);
+    }
+  }
+  // An object per row takes two hundred times as long.
+  expect((best.get(1) ?? 0) / (best.get(80) ?? 0)).toBeLessThan(60);
 });
 
 test('a result is the same after a JSON round trip', async () => {

@@ -4,7 +4,7 @@ import { RESULT } from '../ai/fixtures/call.ts';
 
 /** A result of a command that ended by itself, with what differs. */
 export function ended(given: Partial<BashResult> = {}): BashResult {
-  return { ...RESULT, durationMs: 12, timeoutMs: null, ...given };
+  return { ...RESULT, durationMs: 12, timeoutMs: null, ...given } as BashResult;
 }
 
 /** The rows of a run, without colours unless asked for. */
@@ -12,7 +12,7 @@ export function rows(run: Partial<RenderInput>, options: RenderOptions = {}): st
   return renderText({ command: 'x', result: null, ...run }, { colour: false, ...options }).split('\n');
 }
 
-/** What is shown of an output, line by line and without the lines around it. */
+/** The rendered output, line by line, without the lines around it. */
 export function shown(stdout: string, options: RenderOptions = {}): string[] {
   return rows({ result: ended({ stdout }) }, { columns: Number.POSITIVE_INFINITY, ...options }).slice(1, -1);
 }

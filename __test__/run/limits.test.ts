@@ -1,6 +1,6 @@
 import { bash } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
-import { AT_ONCE, folder, host, mark, settles, sleepers, timed, until } from '../support/index.ts';
+import { folder, HANG, host, mark, promptly, settles, sleepers, timed, until } from '../support/index.ts';
 
 describe('the limit', () => {
   test.each([
@@ -25,14 +25,14 @@ describe('the limit', () => {
   });
 
   test('ends a shell by SIGTERM when that is enough, and says so', async () => {
-    const [result, elapsed] = await timed(() => bash('sleep 20; echo after', { timeoutMs: 300, graceMs: 15_000 }));
+    const [result, elapsed] = await timed(() => bash('sleep 20; echo after', { timeoutMs: 1_500, graceMs: 15_000 }));
     expect(result).toMatchObject({ status: 'timed-out', exitCode: 124, signal: 'SIGTERM', stdout: '' });
-    expect(elapsed).toBeLessThan(300 + AT_ONCE);
+    expect(elapsed).toBeLessThan(1_500 + HANG);
   });
 
   test('a shell that exits in its handler: the limit still tells', async () => {
     const result = await bash("trap 'echo bye; exit 0' TERM; while :; do sleep .02; done", {
-      timeoutMs: 300,
+      timeoutMs: 1_500,
       graceMs: 10_000,
     });
     expect(result).toMatchObject({ status: 'timed-out', exitCode: 124, signal: null, stdout: 'bye\n' });
@@ -58,7 +58,7 @@ describe('the limit', () => {
       ),
     );
     expect(result.status).toBe('timed-out');
-    expect(elapsed).toBeLessThan(1_600 + AT_ONCE);
+    expect(elapsed).toBeLessThan(1_600 + HANG);
   });
 
   test('many at once, each with its own', async () => {
@@ -147,23 +147,22 @@ describe('an abort', () => {
 
 describe('the grace', () => {
   test('is 2 s when left out', async () => {
-    const [result, elapsed] = await timed(() => bash("trap '' TERM; while :; do sleep .1; done", { timeoutMs: 200 }));
+    const [result, elapsed] = await timed(() => bash("trap '' TERM; while :; do sleep .1; done", { timeoutMs: 1_500 }));
     expect(result.signal).toBe('SIGKILL');
-    expect(elapsed).toBeGreaterThan(2_100);
-    expect(elapsed).toBeLessThan(2_200 + AT_ONCE);
+    expect(elapsed).toBeGreaterThan(3_400);
+    expect(elapsed).toBeLessThan(3_500 + HANG);
   });
 
   test('of 0 sends SIGKILL at once', async () => {
-    const [result, elapsed] = await timed(() =>
-      bash("trap '' TERM; while :; do sleep .1; done", { timeoutMs: 200, graceMs: 0 }),
+    const result = await promptly(() =>
+      bash("trap '' TERM; while :; do sleep .1; done", { timeoutMs: 700, graceMs: 0 }),
     );
     expect(result.signal).toBe('SIGKILL');
-    expect(elapsed).toBeLessThan(200 + AT_ONCE);
   });
 
   test('ends early when everything is gone', async () => {
-    const [, elapsed] = await timed(() => bash('sleep 20 & sleep 20 & wait', { timeoutMs: 200, graceMs: 15_000 }));
-    expect(elapsed).toBeLessThan(200 + AT_ONCE);
+    const [, elapsed] = await timed(() => bash('sleep 20 & sleep 20 & wait', { timeoutMs: 1_500, graceMs: 15_000 }));
+    expect(elapsed).toBeLessThan(1_500 + HANG);
   });
 });
 

@@ -175,7 +175,7 @@ describe('wrong types and values: a rejection with ERR_BASH_INVALID_ARG, never a
     expect((await bash('echo hi', anyOptions(options))).stdout).toBe('hi\n');
   });
 
-  test('values at the edge of what is allowed', async () => {
+  test('values at the edges of the ranges', async () => {
     const options: BashOptions[] = [
       { timeoutMs: 86_400_000 },
       { graceMs: 0 },
@@ -209,7 +209,7 @@ describe('cwd', () => {
     expect((await bash('pwd -P', { cwd: relative(process.cwd(), cwd) })).stdout).toBe(`${cwd}\n`);
   });
 
-  test('a link to a folder, odd names, a trailing slash', async () => {
+  test('a link to a directory, odd names, a trailing slash', async () => {
     const base = folder();
     mkdirSync(join(base, ' an odd\n$name "é" '));
     symlinkSync(' an odd\n$name "é" ', join(base, 'link'));

@@ -14,11 +14,11 @@ describe('prefix', () => {
     ).toBe('x\ndeclare -- BASH_EXECUTION_STRING="printenv X; declare -p BASH_EXECUTION_STRING"\n');
   });
 
-  test('it stands before the first line alone', async () => {
+  test('it precedes the first line only', async () => {
     expect((await bash('one\necho two', { prefix: 'echo 1:' })).stdout).toBe('1: one\ntwo\n');
   });
 
-  test('it is what is judged', async () => {
+  test('it is part of the judged command', async () => {
     const error = await rejection(() => bash(PUSH, { prefix: 'git' }));
     expect([error.code, error.message]).toEqual(['ERR_BASH_BLOCKED', expect.stringContaining('git push --force')]);
   });
@@ -28,7 +28,7 @@ describe('prefix', () => {
     expect((await session.run('one')).stdout).toBe('one\n');
     expect((await session.run('one', { prefix: 'x=1; printf %s' })).stdout).toBe('one');
     expect((await session.run('echo "$x"', { prefix: '' })).stdout).toBe('1\n');
-    // With the word trap in it the state is saved in another way, whoever has brought the word.
+    // With the word trap in it the state is saved in another way, also if the prefix brings the word.
     expect((await session.run('EXIT; x=2', { prefix: "trap 'echo bye'" })).stdout).toBe('bye\n');
     expect((await session.run('echo "$x"', { prefix: '' })).stdout).toBe('2\n');
   });

@@ -83,7 +83,7 @@ describe('stdin', () => {
     expect(length).toBe(2 * stdin.length);
   });
 
-  test('a command that waits for nobody still ends at its limit', async () => {
+  test('a command that is not blocked still ends at its limit', async () => {
     const result = await settles(bash('sleep 20', { stdin: Buffer.alloc(8 << 20), timeoutMs: 300 }));
     expect(result).toMatchObject({ status: 'timed-out', exitCode: 124 });
   });

@@ -145,7 +145,7 @@ describe('spans', () => {
   });
 });
 
-describe('what stands around a command', () => {
+describe('words around a command', () => {
   test('wrappers before it in the same command are its prefix', () => {
     const [one, ...more] = units('sudo -u root nice -n 5 rm -f x', 'rm');
     expect(more).toEqual([]);
@@ -217,7 +217,7 @@ describe('what stands around a command', () => {
     ['d=/tmp; cd "$d"; ls', '/tmp'],
     ['cd "$(git rev-parse --show-toplevel)"; ls', null],
     ['cd "$(x)"; cd /tmp; ls', '/tmp'],
-  ])('the folder after `cd`: %s', (command, cwd) => {
+  ])('the directory after `cd`: %s', (command, cwd) => {
     expect(unit(command, 'ls').cwd).toBe(cwd);
   });
 });
@@ -269,7 +269,7 @@ describe('what words are worth', () => {
     expect(judge('echo ~', { home: '/h', env: {} }).commands[0]?.argv[1]).toEqual({ text: '/h', known: true });
   });
 
-  test('the folder is the one that is given, and the own one without it', () => {
+  test('the directory is the one that is given, and the own one without it', () => {
     expect(judge('rm -rf /a/b/c', { cwd: '/a/b/c' }).verdict).toBe('deny');
     expect(judge('rm -rf /a/b/c/d', { cwd: '/a/b/c' }).verdict).toBe('allow');
     expect(analyze('ls').cwd).toBe(process.cwd());
@@ -308,7 +308,7 @@ describe('readOnly', () => {
   );
 });
 
-describe('what can be set', () => {
+describe('settings', () => {
   test.each([
     ['off', 'allow'],
     ['warn', 'warn'],
@@ -321,7 +321,7 @@ describe('what can be set', () => {
 
   test('a rule that asks may deny', () => {
     expect(judge('git stash drop', { rules: { 'git-stash-drop': 'deny' } }).verdict).toBe('deny');
-    // Only what is exact denies.
+    // Only an exact finding denies.
     expect(judge('mytool git stash drop', { rules: { 'git-stash-drop': 'deny' } }).verdict).toBe('ask');
   });
 
@@ -369,106 +369,5 @@ describe('what can be set', () => {
     expect(() => analyze('ls', options as AnalyzeOptions)).toThrowError(
       expect.objectContaining({ code: 'ERR_BASH_INVALID_ARG' }),
     );
-  });
-});
-
-describe('hostile input', () => {
-  const KB = 1024;
-  const repeat = (text: string, bytes = 256 * KB) => text.repeat(Math.ceil(bytes / text.length));
-
-  test.each<[string, string]>([
-    ['a NUL', 'echo a\0b'],
-    ['only NULs', '\0'.repeat(100)],
-    ['a lone surrogate', 'echo \ud800 a'],
-    ['lone surrogates the wrong way round', '\udc00\ud800'.repeat(50)],
-    ['a byte order mark', '\ufeffls'],
-    ['control characters', '\x01\x02\x1b[31m\x7f'],
-    ['an unclosed quote', 'echo "'],
-    ['a lonely bracket', ')'],
-  ])('%s: an answer, and not a throw', (_, command) => {
-    const analysis = judge(command);
-    expect(analysis.command).toHaveLength(command.length);
-    expect(JSON.parse(JSON.stringify(analysis))).toStrictEqual(analysis);
-  });
-
-  test.each<[string, string]>([
-    ['open parentheses', repeat('(')],
-    ['parentheses with blanks', repeat('( ')],
-    ['open substitutions', repeat('$(')],
-    ['quoted open substitutions', repeat('"$(')],
-    ['open braces', repeat('{ ')],
-    ['braces of an expansion', `echo ${repeat('{a,b}')}`],
-    ['nested braces of an expansion', `echo ${repeat('{a,')}`],
-    ['backticks', `echo ${repeat('`')} \``],
-    ['escaped backticks', repeat('`\\')],
-    ['double quotes', `${repeat('"')}x"`],
-    ['single quotes', `echo ${repeat("'a' '")}`],
-    ['heredocs on a line', repeat('<<A ')],
-    ['heredocs', repeat('cat <<A\n')],
-    ['parameters', repeat('${x:-')],
-    ['arithmetic', repeat('$((')],
-    ['arithmetic commands', repeat('((')],
-    ['conditions', repeat('[[ ( ')],
-    ['ifs', repeat('if ')],
-    ['cases', repeat('case x in x) ')],
-    ['functions', repeat('f() {')],
-    ['loops', repeat('while ')],
-    ['dollars', repeat('$')],
-    ['backslashes', `${repeat('\\')}`],
-    ['process substitutions', repeat('<(')],
-    ['bangs', repeat('! ')],
-    ['backgrounds', repeat('a & ')],
-    ['redirects', `a ${repeat('> b ')}`],
-    ['brackets', repeat('[')],
-    ['globs', `rm -rf ${repeat('*?')}`],
-    ['hashes', repeat('#')],
-    ['shells within shells', `${repeat('bash -c ')} x`],
-    ['sudos', `${repeat('sudo ')} ls`],
-    ['evals', `${repeat('eval ')} ls`],
-    ['xargs of xargs', `${repeat('xargs ')} ls`],
-    ['find of find', repeat('find . -exec ')],
-    ['unknown programs with git', repeat('x git ')],
-    ['unknown programs with rm', `x ${repeat('rm -rf ')}`],
-    ['one long word', repeat('a')],
-    ['many words', `echo ${repeat('a ')}`],
-    ['many words behind one of several', `git add $((n)) ${repeat('a ', 32 * KB)}`],
-    ['many words, each one of several', `git add ${repeat('$((n)) ', 32 * KB)}`],
-    ['many commands', repeat('ls; ')],
-    ['many lines', repeat('ls\n')],
-    ['many assignments', repeat('a=$a$a; ')],
-    ['a value that grows', `a=x; ${'a=$a$a; '.repeat(64)} echo $a`],
-    ['a list that grows', `a=(x); ${'a=("${a[@]}" "${a[@]}"); '.repeat(64)} echo "\${a[@]}"`],
-    ['a brace expansion that grows', `echo ${'{a,b,c,d}'.repeat(40)}`],
-    ['a long sequence', 'echo {1..999999999} {a..z}{1..100000}'],
-    ['a function that calls itself', 'f() { f; f; }; f'],
-    ['functions that call one another', 'f() { g; g; }; g() { f; f; }; f'],
-    [
-      'a chain of functions, each twice',
-      `${Array.from({ length: 40 }, (_, n) => `f${n}() { f${n + 1}; f${n + 1}; }; `).join('')}f0`,
-    ],
-    ['an eval of itself', `x='eval "$x; $x"'; eval "$x"`],
-    ['loops in loops', `${'for i in 1 2 3 4 5 6 7 8 9; do '.repeat(12)}echo $i; ${'done; '.repeat(12)}`],
-    ['a glob against a glob', `rm -rf ${'*a'.repeat(200)}*`],
-    ['emoji', repeat('🎉')],
-  ])('%s: an answer well under a second', (_, command) => {
-    const before = performance.now();
-    const analysis = judge(command);
-    // On a machine that does other things as well.
-    expect(performance.now() - before).toBeLessThan(1_000);
-    expect(['allow', 'warn', 'ask', 'deny']).toContain(analysis.verdict);
-    // What could not be judged whole is never let through.
-    if (!analysis.complete) expect(['ask', 'deny']).toContain(analysis.verdict);
-  });
-
-  test.each(['(', '$(', '{ ', '`', '"', "'", '${', '$((', '<<A '])('256 KB of %j are not complete', (text) => {
-    const command = `${repeat(text)}${text === '"' || text === "'" ? text : ''}`;
-    expect(judge(command)).toMatchObject({ complete: text === '`' ? expect.any(Boolean) : false });
-  });
-
-  test('what is dangerous is found behind much that is not', () => {
-    expect(judge(`${'echo a; '.repeat(5_000)}git add .`).verdict).not.toBe('allow');
-    expect(judge(`${'( '.repeat(40)}git add .${' )'.repeat(40)}`).verdict).not.toBe('allow');
-    expect(judge(`${'sudo '.repeat(300)}git add .`).verdict).not.toBe('allow');
-    expect(judge(`# ${'x'.repeat(200_000)}\ngit add .`).verdict).toBe('deny');
   });
 });

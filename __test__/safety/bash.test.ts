@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { ended, registry } from '../background/support.ts';
 import { folder, rejection } from '../support/index.ts';
 
-/** They tell that they ran. Nothing that these tests give to `bash` could do harm where the engine fails: there is no repository. */
+/** Programs that report that they ran. Without a repository no command here could do harm, should the engine fail. */
 const denied = 'touch ran; git push --force';
 const asked = 'touch ran; git stash clear';
 
@@ -13,7 +13,7 @@ async function refusal(command: string, options: BashOptions): Promise<BashError
   return (await rejection(() => bash(command, options))) as unknown as BashError;
 }
 
-describe('bash() refuses what is denied, before anything starts', () => {
+describe('bash() refuses a denied command, before anything starts', () => {
   test.each([denied, `touch ran; bash -c 'git push -f'`, 'touch ran; echo "$(git add .)"', 'touch ran\nrm -rf .git'])(
     '%j',
     async (command) => {
@@ -43,7 +43,7 @@ describe('bash() refuses what is denied, before anything starts', () => {
     }
   });
 
-  test('the folder and the environment of the command count', async () => {
+  test('the directory and the environment of the command count', async () => {
     const cwd = folder();
     expect((await refusal('rm -rf "$D"', { cwd, env: { D: '.git' } })).code).toBe('ERR_BASH_BLOCKED');
     expect((await refusal(`rm -rf '${cwd}'`, { cwd })).code).toBe('ERR_BASH_BLOCKED');
@@ -51,7 +51,7 @@ describe('bash() refuses what is denied, before anything starts', () => {
     expect(existsSync(cwd)).toBe(true);
   });
 
-  test('what was harmless once is judged again where anything else has changed', async () => {
+  test('a harmless command is judged again after any other change', async () => {
     const cwd = folder();
     const known = 'git push $WHERE';
     const harmless = { cwd, env: { WHERE: 'nowhere' } };
@@ -66,7 +66,7 @@ describe('bash() refuses what is denied, before anything starts', () => {
     expect((await refusal(`rm -rf ${cwd}/`, { cwd })).code).toBe('ERR_BASH_BLOCKED');
   });
 
-  test('what it reads on its standard input counts where a shell runs that', async () => {
+  test('its standard input counts if a shell runs it', async () => {
     const cwd = folder();
     for (const stdin of [denied, Buffer.from(denied)]) {
       for (const command of ['bash', 'bash -s', 'cat | sh', 'source /dev/stdin']) {
@@ -108,13 +108,13 @@ describe('bash() refuses what is denied, before anything starts', () => {
     },
   );
 
-  test('what is harmless runs without a note', async () => {
+  test('a harmless command runs without a note', async () => {
     const { stdout, notes } = await bash(`echo 'git push --force'; echo rm -rf /`, { cwd: folder() });
     expect([stdout, notes]).toEqual(['git push --force\nrm -rf /\n', []]);
   });
 });
 
-describe('what is asked about', () => {
+describe('commands to ask about', () => {
   test('runs with a note', async () => {
     const cwd = folder();
     const { notes } = await bash(asked, { cwd });
@@ -141,7 +141,7 @@ describe('what is asked about', () => {
     expect(readdirSync(cwd)).toEqual([]);
   });
 
-  test('so is what cannot be judged', async () => {
+  test('so is a command that cannot be judged', async () => {
     const cwd = folder();
     const error = await refusal('touch ran; if', { cwd, safety: { onAsk: 'deny' } });
     expect(error.findings?.[0]?.ruleId).toBe('incomplete');
@@ -195,7 +195,7 @@ describe('the option `safety`', () => {
 });
 
 describe('BackgroundRegistry.start', () => {
-  test('refuses what is denied, and has no task of it', async () => {
+  test('refuses a denied command, and has no task for it', async () => {
     const cwd = folder();
     const tasks = registry();
     const error = (await rejection(() => tasks.start(denied, { cwd }))) as unknown as BashError;
@@ -205,7 +205,7 @@ describe('BackgroundRegistry.start', () => {
     expect(readdirSync(cwd)).toEqual([]);
   });
 
-  test('runs what is asked about, and refuses it when told so', async () => {
+  test('runs a command to ask about, and refuses it with onAsk deny', async () => {
     const cwd = folder();
     const tasks = registry();
     const task = await tasks.start(asked, { cwd });

@@ -40,7 +40,7 @@ describe('the strictest wins', () => {
     expect(decided('make > out', {}).unmatched).toEqual([]);
   });
 
-  test('what is not complete is not allowed', () => {
+  test('an incomplete analysis is not allowed', () => {
     expect(verdict('echo a\0b', { allow: ['echo:*'] })).toBe('ask');
     expect(verdict('ls; if', { allow: ['ls:*', 'if:*'] })).toBe('ask');
   });
@@ -80,7 +80,7 @@ describe('rules for commands', () => {
     [true, './run.sh:*', './run.sh a'],
     [false, 'run.sh:*', './run.sh a'],
   ])('allow, %s: %j and %s', (allowed, rule, command) => {
-    // What a substitution runs is a command of its own.
+    // The content of a substitution is a command of its own.
     expect(verdict(command, { allow: [rule, 'cat x'] })).toBe(allowed ? 'allow' : 'ask');
   });
 
@@ -161,7 +161,7 @@ describe('rules for files that are written', () => {
     expect(verdict(command, { allow: ['ls:*', 'pwd', rule] })).toBe(allowed ? 'allow' : 'ask');
   });
 
-  test('are relative to the folder that the command starts in', () => {
+  test('are relative to the directory that the command starts in', () => {
     const allow = ['ls', 'cd:*', 'write:src/a'];
     expect(verdict('cd src && ls > a', { allow })).toBe('allow');
     expect(verdict('cd src && ls > src/a', { allow })).toBe('ask');
@@ -185,7 +185,7 @@ describe('rules for files that are written', () => {
   });
 });
 
-describe('what is told of a decision', () => {
+describe('the suggestions of a decision', () => {
   test('`unmatched` has the text of each command, and `write:PATH`', () => {
     const { verdict, unmatched } = decided('ls -la && npm  "test" > out.txt; pwd', { allow: ['pwd'] });
     expect(verdict).toBe('ask');
@@ -243,9 +243,11 @@ describe('what is told of a decision', () => {
     expect(decided(command, { allow: [] }).suggestRules.filter((rule) => wrapper.test(rule))).toEqual([]);
   });
 
-  test('never for what stands inside a heredoc', () => {
+  test('never for the content of a heredoc', () => {
     expect(decided('bash <<EOF\nmake x\nEOF', { allow: [] }).suggestRules.join()).not.toContain('make');
     expect(decided('cat <<EOF\n$(make x)\nEOF', { allow: [] }).suggestRules.join()).not.toContain('make');
+    expect(decided('cat <<EOF | bash\nmake x\nEOF', { allow: [] }).suggestRules).toEqual([]);
+    expect(decided('x=$(cat <<EOF\nmake x\nEOF\n); eval "$x"', { allow: [] }).suggestRules).toEqual([]);
   });
 
   test('suggested rules allow the commands that they came from', () => {

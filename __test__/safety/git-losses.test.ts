@@ -11,9 +11,9 @@ const commands = readFileSync(fileURLToPath(new URL('git-losses.txt', import.met
   .trimEnd()
   .split('\n');
 
-/** They move a branch elsewhere, which the policy leaves to the model: nothing of it says «delete». */
+/** These commands move a branch, which the policy leaves to the model: no word of them means deletion. */
 const moves = /^git (checkout -B|switch (-C|--force-create)|branch (-f|--force|-M|-C) \S|update-ref refs\/)/;
-/** A name that may be a branch as well as a folder. */
+/** A name that may be a branch or a directory. */
 const either = /^git checkout src$/;
 /** A ref that is named on standard input, or a work tree without changes, of which git takes care itself. */
 const elsewhere = /update-ref --stdin|^git worktree remove \.\.\/clean$/;
@@ -45,7 +45,10 @@ describe('what git loses, in a repository with work of all kinds', () => {
       },
     });
 
-  /** Changed, staged, untracked, ignored and stashed work, a branch of its own, a dirty work tree, and a remote that has gone on. */
+  /**
+   * Changed, staged, untracked, ignored and stashed work, a branch of its own, a dirty work tree, and a remote that has
+   * advanced.
+   */
   const setup = `set -e
     git init -q -b main w; git init -q --bare -b main r.git; git -C r.git config receive.denyDeleteCurrent ignore; cd w
     mkdir src; echo 1 > a.ts; echo 1 > src/b.ts; echo ignored > .gitignore; git add a.ts src .gitignore; git commit -qm one
@@ -56,7 +59,7 @@ describe('what git loses, in a repository with work of all kinds', () => {
     echo stash > a.ts; git stash -q
     echo changed > a.ts; echo changed > src/b.ts; echo s > staged.ts; git add staged.ts; echo u > u.ts; echo u > src/u.ts; echo i > ignored`;
 
-  /** What there is to lose; a key of it that is gone or another one afterwards is a loss. */
+  /** The work at risk. A missing or changed key afterwards is a loss. */
   function work(root: string): Record<string, string> {
     const has = (file: string, text = '') =>
       existsSync(join(root, file)) && readFileSync(join(root, file), 'utf8').includes(text);

@@ -26,7 +26,7 @@ function own(kind: 'straight' | 'flow'): Script[] {
 const straight = own('straight');
 const flow = own('flow');
 
-/** What these change is what a trace of bash shows, or they run text that stands in no script. */
+/** Their changes would alter the trace of bash, or they run text that is in no script. */
 const untraceable =
   /expand_aliases|\.sh\b|\bset [-+o]*x|xtrace|BASH_XTRACEFD|BASH_ENV|PS4|env -i|exec -c|--posix|set -o posix/;
 const borrowed = cases().filter(({ script }) => !untraceable.test(script));
@@ -67,7 +67,10 @@ function words(line: string): string[] {
   return word === undefined ? found : [...found, word];
 }
 
-/** All that bash executed as a simple command, functions and builtins too, in its subshells and in other bash that it ran. */
+/**
+ * Returns all simple commands that bash executed, functions and builtins included, in its subshells and in every bash
+ * that it ran.
+ */
 async function executed(script: string, base: string): Promise<string[][]> {
   const cwd = join(base, 'here');
   const trace = join(base, 'trace');
@@ -111,7 +114,7 @@ describe('the commands that `analyze` finds are the ones that bash runs', () => 
     base = folder(afterAll);
   });
 
-  /** Looks at all of them, several at a time, and gives what is wrong with each. */
+  /** Checks all of them, several at a time, and returns the faults of each. */
   async function misses(scripts: Script[], wrong: (analysis: Analysis, ran: string[][]) => string | undefined) {
     const found: string[] = [];
     const left = [...scripts];
@@ -130,7 +133,7 @@ describe('the commands that `analyze` finds are the ones that bash runs', () => 
     return found;
   }
 
-  /** What bash ran and `analyze` has not seen; where a head is not known, it may be that one, and a person is asked. */
+  /** Programs that bash ran and `analyze` missed. An unknown program may be any of them, and a person is asked. */
   function overlooked(analysis: Analysis, ran: string[][]): string | undefined {
     const names = known(analysis);
     const missing = [...new Set(ran.map(([head]) => baseName(head)))].filter((head) => !names.has(head));
@@ -164,7 +167,7 @@ describe('the commands that `analyze` finds are the ones that bash runs', () => 
   test('nothing else was seen in straight scripts', async () => {
     const found = await misses(straight, (analysis, commands) => {
       const ran = new Set(commands.map(([head]) => baseName(head)));
-      // What another program runs, and what a handler runs that nothing calls, is in no trace of bash.
+      // Programs run by other programs, and by handlers that are never called, are in no trace of bash.
       const extra = analysis.commands.flatMap(({ name, via }) =>
         name === null || ran.has(name) || via.some((each) => /xargs|env|command|builtin|exec|trap/.test(each))
           ? []
@@ -181,7 +184,7 @@ describe('the commands that `analyze` finds are the ones that bash runs', () => 
     const heads = new Set(ran.map(([head]) => head));
     const wrong = analysis.commands.flatMap(({ argv, prefix }) => {
       const told = argv.map(({ text }) => text);
-      // What did not run, or was run by another program, is in no trace.
+      // Commands that did not run, or that another program ran, are in no trace.
       if (prefix.length > 0 || argv.some(({ known }) => !known) || !heads.has(told[0] ?? '')) return [];
       return had.has(JSON.stringify(told)) ? [] : [JSON.stringify(told)];
     });

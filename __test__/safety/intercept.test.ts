@@ -2,6 +2,7 @@ import { BackgroundRegistry } from 'agent-bash';
 import { type BashToolError, type BashToolOptions, createBashTool, INTERCEPT_RULES } from 'agent-bash/ai';
 import { describe, expect, it, vi } from 'vitest';
 import { callTool, RESULT } from '../ai/fixtures/call.ts';
+import { cpuTimed } from '../support/index.ts';
 
 const ALL = ['read_file', 'Grep', 'glob', 'edit', 'mcp__fs__write_file'];
 
@@ -153,9 +154,8 @@ describe('the default rules', () => {
       `cat > f <<'EOF'\n${'x\n'.repeat(50_000)}`,
     ];
     for (const text of texts) {
-      const start = performance.now();
-      for (const { pattern } of INTERCEPT_RULES) new RegExp(pattern).test(text);
-      expect(performance.now() - start, text.slice(0, 20)).toBeLessThan(2_000);
+      const [, ms] = cpuTimed(() => INTERCEPT_RULES.map(({ pattern }) => new RegExp(pattern).test(text)));
+      expect(ms, text.slice(0, 20)).toBeLessThan(2_000);
     }
   });
 });
@@ -226,7 +226,7 @@ describe('an interceptor', () => {
     expect((await ask('npm i left-pad', { interceptor, availableTools: ['web_fetch'] })).ran).toBe(true);
   });
 
-  it('with a pattern that is none is an error when it is configured', () => {
+  it('an invalid pattern is an error when it is configured', () => {
     const rule = { pattern: '(', tool: 'read', message: '' };
     expect(() => createBashTool({ interceptor: [rule] })).toThrow(
       expect.objectContaining({

@@ -4,7 +4,7 @@ import { type BashOptions, BashSession } from 'agent-bash';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { folder, rejection } from '../support/index.ts';
 
-// Where the engine fails nothing is removed or pushed: these programs do nothing.
+// Should the engine fail, nothing is removed or pushed: these programs do nothing.
 const programs = folder(afterAll);
 for (const name of ['rm', 'git']) writeFileSync(join(programs, name), '#!/bin/sh\n', { mode: 0o755 });
 const env = { PATH: `${programs}:${process.env.PATH}` };
@@ -20,7 +20,7 @@ function begin(options: BashOptions = {}): BashSession {
   return session;
 }
 
-/** Runs commands that must be let through. */
+/** Runs commands that must be allowed. */
 async function run(session: BashSession, ...commands: string[]): Promise<void> {
   for (const command of commands) {
     expect([command, (await session.run(command)).notes]).toEqual([command, []]);
@@ -72,7 +72,7 @@ describe('what earlier commands of a session have left counts', () => {
     await run(session, `'gp'`, 'unalias gp', 'gp');
   });
 
-  test('the folders that cd and pushd have left', async () => {
+  test('the directories that cd and pushd have left', async () => {
     const session = begin();
     await run(session, 'cd /', 'cd /usr', 'pushd -n / >/dev/null');
     for (const way of ['cd -', 'popd', 'cd "$OLDPWD"']) {
@@ -125,7 +125,7 @@ describe('what earlier commands of a session have left counts', () => {
   });
 });
 
-test('what nobody calls is not judged, however much there is of it', async () => {
+test('a function that is never called is not judged, however long it is', async () => {
   const session = begin();
   const functions = Array.from({ length: 40 }, (_, n) => `lib_${n}() { eval "$1"; rm -rf "$2"; }`).join('\n');
   const variables = Array.from({ length: 60 }, (_, n) => `export VALUE_${n}='it is ${n}'`).join('\n');

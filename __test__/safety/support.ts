@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { type Analysis, type AnalyzeOptions, analyze } from 'agent-bash';
+import { type Analysis, type AnalyzeOptions, analyze, safetyRules } from 'agent-bash';
 import { expect } from 'vitest';
 
-/** Where all commands of the corpus stand. Nothing of it has to exist: `analyze` looks at no file. */
+/** The directory in which all commands of the corpus run. It need not exist: `analyze` reads no file. */
 export const where = {
   cwd: '/home/dev/project',
   home: '/home/dev',
@@ -27,9 +27,15 @@ export interface Line {
 
 const here = fileURLToPath(new URL('corpus/', import.meta.url));
 
-export const files = readdirSync(here)
-  .filter((name) => name.endsWith('.jsonl'))
-  .sort();
+const rules = new Set(safetyRules().map(({ id }) => id));
+
+/** The files of the corpus. `outside/` has one for each rule, written before the rule. */
+export const files = [
+  ...readdirSync(here).filter((name) => name.endsWith('.jsonl')),
+  ...readdirSync(`${here}/outside`)
+    .filter((name) => rules.has(name.replace(/\.jsonl$/, '')))
+    .map((name) => `outside/${name}`),
+].sort();
 
 /** The lines of a file of the corpus: `[verdict, rule, command, why]`, where `a|b` means that either rule answers. */
 export function lines(file: string): Line[] {
@@ -43,7 +49,7 @@ export function lines(file: string): Line[] {
     });
 }
 
-/** What an analysis says, in a few words, for a list of misses. */
+/** An analysis in a few words, for a list of misses. */
 export function told({ verdict, complete, findings }: Analysis): string {
   const each = findings.map(({ ruleId, level, confidence }) => `${ruleId} ${level} ${confidence}`);
   return `${verdict}${complete ? '' : ', not complete'} (${each.join('; ')})`;

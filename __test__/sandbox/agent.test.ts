@@ -116,7 +116,7 @@ test('the same agent, the same answers, whichever sandbox it is given', async ()
     ['bash', { command: 'echo out; echo err >&2; exit 5' }],
     ['read_file', { path: 'nothing-here' }],
   ];
-  // What a remote one answers to the two calls.
+  // The answers of a remote sandbox to the two calls.
   const remote: Context['sandbox'] = {
     runCommand: async () => ({
       exitCode: 5,

@@ -13,7 +13,7 @@ test('the page has examples', () => {
   expect(examples.length).toBe(5);
 });
 
-// Each example runs as it stands; what it prints is what the comments behind its console.log lines say.
+// Each example runs unchanged. The comments behind its console.log lines give the output.
 test.each(examples.map((code, index) => [index + 1, code] as const))(
   'example %i of docs/sandbox.md',
   async (_, code) => {

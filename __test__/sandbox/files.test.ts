@@ -11,7 +11,7 @@ async function sandboxInFolder() {
 }
 
 describe('readFile', () => {
-  test('streams a file of the folder, however large', async () => {
+  test('streams a file of the directory, however large', async () => {
     const { folder, sandbox } = await sandboxInFolder();
     const text = '0123456789abcdef'.repeat(20_000);
     await writeFile(join(folder, 'large.txt'), text);
@@ -51,7 +51,7 @@ describe('readFile', () => {
     expect(await textOf(await sandbox.readFile({ path: 'empty' }))).toBe('');
   });
 
-  test('rejects a folder, and a pipe that would never end', async () => {
+  test('rejects a directory, and a pipe that would never end', async () => {
     const { sandbox } = await sandboxInFolder();
     await sandbox.mkDir('folder');
     await expect(sandbox.readFile({ path: 'folder' })).rejects.toMatchObject({ code: 'EISDIR' });
@@ -59,7 +59,7 @@ describe('readFile', () => {
     await expect(sandbox.readFile({ path: 'pipe' })).rejects.toMatchObject({ code: 'EINVAL' });
   });
 
-  test('holds no descriptor of a stream that nobody reads', async () => {
+  test('holds no descriptor of an unread stream', async () => {
     const { folder, sandbox } = await sandboxInFolder();
     await writeFile(join(folder, 'file'), 'text');
     const streams = await Promise.all(Array.from({ length: 50 }, () => sandbox.readFile({ path: 'file' })));
@@ -73,7 +73,7 @@ describe('readFile', () => {
 });
 
 describe('writeFiles', () => {
-  test('writes text and bytes, over what is there, and makes the folders', async () => {
+  test('writes text and bytes, over an existing file, and creates the directories', async () => {
     const { folder, sandbox } = await sandboxInFolder();
     await writeFile(join(folder, 'old.txt'), 'a longer text than the new one');
     await sandbox.writeFiles([
@@ -102,7 +102,7 @@ describe('writeFiles', () => {
     expect(await sandbox.readFile({ path: 'good' })).toBeNull();
   });
 
-  test('rejects where a folder stands in the way', async () => {
+  test('rejects if a directory is in the way', async () => {
     const { sandbox } = await sandboxInFolder();
     await sandbox.mkDir('folder');
     await expect(sandbox.writeFiles([{ path: 'folder', content: '' }])).rejects.toMatchObject({ code: 'EISDIR' });
@@ -110,7 +110,7 @@ describe('writeFiles', () => {
 });
 
 describe('mkDir', () => {
-  test('makes a folder and those above it, and leaves one that exists', async () => {
+  test('makes a directory and those above it, and leaves one that exists', async () => {
     const { folder, sandbox } = await sandboxInFolder();
     await sandbox.mkDir('a/b/c');
     await sandbox.writeFiles([{ path: 'a/b/c/file', content: 'kept' }]);
@@ -119,7 +119,7 @@ describe('mkDir', () => {
     expect(await textOf(await sandbox.readFile({ path: 'a/b/c/file' }))).toBe('kept');
   });
 
-  test('rejects where a file stands in the way', async () => {
+  test('rejects if a file is in the way', async () => {
     const { sandbox } = await sandboxInFolder();
     await sandbox.writeFiles([{ path: 'file', content: '' }]);
     await expect(sandbox.mkDir('file')).rejects.toMatchObject({ code: 'EEXIST' });

@@ -31,7 +31,7 @@ describe('runCommand', () => {
     expect(await run.stderr()).toBe('');
   });
 
-  test('the object form, with a folder and variables of its own', async () => {
+  test('the object form, with a directory and variables of its own', async () => {
     const folder = await temporaryFolder();
     await mkdir(join(folder, 'inner'));
     const sandbox = createLocalSandbox({ cwd: folder, env: { A: 'sandbox', B: 'sandbox' } });
@@ -44,7 +44,7 @@ describe('runCommand', () => {
     expect(await run.stdout()).toBe(`${join(folder, 'inner')}\nsandbox call\n`);
   });
 
-  test('both forms start in the folder of the sandbox', async () => {
+  test('both forms start in the directory of the sandbox', async () => {
     const folder = await temporaryFolder();
     const sandbox = createLocalSandbox({ cwd: folder });
     expect(await (await sandbox.runCommand('pwd')).stdout()).toBe(`${folder}\n`);
@@ -90,7 +90,7 @@ describe('runCommand', () => {
     expect((await createLocalSandbox({ cwd: folder }).runCommand('./data.txt')).exitCode).toBe(126);
   });
 
-  test('a program of the folder is run by its relative path, one whose name begins with a dash by the PATH', async () => {
+  test('a program of the directory is run by its relative path, one whose name begins with a dash by the PATH', async () => {
     const folder = await temporaryFolder();
     const script = '#!/bin/sh\necho "ran with $1"\n';
     await writeFile(join(folder, 'tool'), script);
@@ -197,7 +197,7 @@ describe('output', () => {
 });
 
 describe('ends', () => {
-  test('an abort is 130 with what there was', async () => {
+  test('an abort is 130 with the output so far', async () => {
     const controller = new AbortController();
     const sandbox = createLocalSandbox({ onOutput: () => controller.abort() });
     const run = await sandbox.runCommand({
@@ -249,7 +249,7 @@ describe('ends', () => {
 });
 
 describe('rejects when nothing could be run', () => {
-  test('a folder that is missing, or is a file', async () => {
+  test('a directory that is missing, or is a file', async () => {
     const folder = await temporaryFolder();
     await writeFile(join(folder, 'file'), '');
     const sandbox = createLocalSandbox({ cwd: folder });

@@ -71,7 +71,7 @@ describe('detached', () => {
   test('an unknown signal is ERR_BASH_INVALID_ARG', async () => {
     const { sandbox } = await sandboxInFolder();
     const command = await sandbox.runCommand({ cmd: 'true', detached: true });
-    await expect(command.kill('SIGNONE')).rejects.toMatchObject({ code: 'ERR_BASH_INVALID_ARG' });
+    await expect(command.kill('SIGNONE' as 'SIGINT')).rejects.toMatchObject({ code: 'ERR_BASH_INVALID_ARG' });
     await command.wait();
   });
 
@@ -90,7 +90,7 @@ describe('detached', () => {
     expect((await never.wait()).exitCode).toBe(130);
   });
 
-  test('a missing program is 127, a missing folder rejects', async () => {
+  test('a missing program is 127, a missing directory rejects', async () => {
     const { sandbox } = await sandboxInFolder();
     const command = await sandbox.runCommand({ cmd: 'no-such-program', detached: true });
     expect((await command.wait()).exitCode).toBe(127);
@@ -112,7 +112,7 @@ describe('detached', () => {
 });
 
 describe('stop', () => {
-  test('ends running and detached commands, and their promises settle with what there was', async () => {
+  test('ends running and detached commands, and their promises settle with the output so far', async () => {
     const { folder, sandbox } = await sandboxInFolder();
     const foreground = sandbox.runCommand('bash', ['-c', 'echo f; echo $$ >f; sleep 1000']);
     const detached = await sandbox.runCommand({
@@ -143,7 +143,7 @@ describe('stop', () => {
     for (const pid of pids) expect(await isAlive(pid)).toBe(false);
   });
 
-  test('ends what was started by a leftover after its command had ended (by its environment: Linux)', async () => {
+  test('ends a process that a leftover started after its command had ended (by its environment: Linux)', async () => {
     const { folder, sandbox } = await sandboxInFolder();
     await sandbox.runCommand('bash', [
       '-c',
@@ -157,7 +157,7 @@ describe('stop', () => {
     else process.kill(pid);
   });
 
-  test('keeps the folder, may be called again, and the sandbox goes on', async () => {
+  test('keeps the directory, may be called again, and the sandbox goes on', async () => {
     const { sandbox } = await sandboxInFolder();
     await sandbox.stop();
     await sandbox.runCommand('bash', ['-c', 'echo kept >file']);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished, vi } from 'vitest';
 
-/** A folder of the test's own, by its real path; it goes when the test ends. */
+/** A directory of the test's own, by its real path; it goes when the test ends. */
 export async function temporaryFolder(): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'agent-bash-test-')));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));

@@ -31,7 +31,7 @@ describe.each(WAYS)('the environment of a session, %s', (_, way) => {
     const one = session(way);
     await one.run('plain=p; export A=before');
     await one.run('A=changed; B=changed; export C=made; unset D', { env: { A: 'given', B: 'given', D: 'given' } });
-    // Unchanged or not, what was given was given for that command.
+    // Changed or not, variables given to a command last for that command.
     expect((await one.run('echo "$C ${D-none} $plain"')).stdout).toBe('made none p\n');
     await one.run(':', { env: { A: 'given', E: 'given' } });
     expect((await one.run('echo "${E-none}"; env | grep -c ^E=')).stdout).toBe('none\n0\n');

@@ -5,8 +5,8 @@ import { describe, expect, test } from 'vitest';
 import { folder, rejection } from '../support/index.ts';
 import { inTurn, session, WAYS } from './support.ts';
 
-describe.each(WAYS)('the folder of a session, %s', (_, way) => {
-  test('is that of the host at first, and is told with each result', async () => {
+describe.each(WAYS)('the directory of a session, %s', (_, way) => {
+  test('is that of the host at first, and is in each result', async () => {
     const one = session(way);
     expect(one.cwd).toBe(process.cwd());
     const running = one.run('cd /usr');
@@ -121,13 +121,13 @@ describe.each(WAYS)('the folder of a session, %s', (_, way) => {
     expect((await one.run('pwd')).stdout).toBe('/\n');
   });
 
-  test('the session begins in a folder that is not there: the error of its runs', async () => {
+  test('the session begins in a missing directory: the error of its runs', async () => {
     const one = session({ ...way, cwd: '/nowhere/at/all' });
     expect((await rejection(() => one.run('echo'))).code).toBe('ERR_BASH_CWD_NOT_FOUND');
     expect((await one.run('pwd', { cwd: '/usr' })).stdout).toBe('/usr\n');
   });
 
-  test('the stack of folders, with one that is gone', async () => {
+  test('the stack of directories, with one that is gone', async () => {
     const at = folder();
     for (const name of ['a', 'b', 'c c']) mkdirSync(join(at, name));
     const one = session({ ...way, cwd: at });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { folder } from '../support/index.ts';
 import { inTurn, session, WAYS } from './support.ts';
 
-/** What a command may leave that stands in the way of any book-keeping. */
+/** State that a command may leave to hinder any book-keeping. */
 const HOSTILE = [
   ...[
     'builtin',
@@ -153,10 +153,10 @@ describe.each(WAYS)('hostile state in a session, %s', (_, way) => {
   const keeps = async (hostile: string) => {
     const one = session({ ...way, cwd: folder(), safety: 'off' });
     await one.run('kept="k  k"; arr=(1 2); keep() { command echo "keep $kept"; }');
-    // It ends by itself, and its end is as it says.
+    // The command exits by itself, and its exit code is true.
     const left = await one.run(`changed=1; ${hostile}`);
     expect(left.status).toBe('exited');
-    // What there was before is there still, whatever of the new could be kept.
+    // The earlier state is still there, whatever part of the new one could be kept.
     const shows = await one.run(
       'command echo "${kept-lost}|${arr[1]-lost}|${#kept}"; command keep 2>/dev/null || keep 2>/dev/null',
       { safety: 'off' },

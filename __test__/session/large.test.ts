@@ -98,6 +98,6 @@ test('hundreds of commands that each change the state, and then a large one, hol
   for (let n = 0; n < 320; n++) await one.run(`v=${n}`);
   for (let n = 0; n < 3; n++) await one.run(`big=$(printf '%0400000d' ${n})`);
   expect((await one.run('echo $v ${#big}')).stdout).toBe('319 400000\n');
-  // What is asked of the helpers from now on is answered, too.
+  // Questions to the helpers are answered from now on.
   expect((await bash('echo on')).stdout).toBe('on\n');
 });

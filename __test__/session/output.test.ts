@@ -85,7 +85,7 @@ describe.each(WAYS)('safety in a session, %s', (_, way) => {
     expect((await one.run('echo $x')).stdout).toBe('1\n');
   });
 
-  test('the folder of the session counts', async () => {
+  test('the directory of the session counts', async () => {
     const one = session(way);
     await one.run('cd /');
     expect((await rejection(() => one.run('rm -rf *'))).code).toBe('ERR_BASH_BLOCKED');
@@ -124,7 +124,9 @@ describe.each(WAYS)('tasks of a session, %s', (_, way) => {
     const [tasks, seconds] = [registry(), mark()];
     const one = session({ ...way, registry: tasks });
     await one.run('x=before; cd /usr; f() { echo f; }');
-    const result = await one.run(`x=after; echo "in $PWD"; f; sleep ${seconds} || :; echo done $x`, { timeoutMs: 300 });
+    const result = await one.run(`x=after; echo "in $PWD"; f; sleep ${seconds} || :; echo done $x`, {
+      timeoutMs: 2_000,
+    });
     expect(result).toMatchObject({ status: 'backgrounded', exitCode: null, stdout: 'in /usr\nf\n' });
     expect((await settles(one.run('echo $x; pwd'), 5_000)).stdout).toBe('before\n/usr\n');
     await until(() => sleepers(seconds).length === 1);

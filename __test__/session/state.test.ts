@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { folder } from '../support/index.ts';
 import { inTurn, session, WAYS } from './support.ts';
 
-/** What a command leaves, what a later one shows of it, and what that is to print. */
+/** A command that leaves state, a later one that shows it, and the expected output. */
 const LASTS: [string, string, string, string][] = [
   ['the folder', 'cd /usr; false', 'pwd; echo "$OLDPWD" | grep -c /', '/usr\n1\n'],
   ['`cd -`', 'cd /usr; cd /etc', 'cd - >/dev/null; pwd', '/usr\n'],
@@ -136,7 +136,7 @@ const LASTS: [string, string, string, string][] = [
   ],
 ];
 
-/** What does not last, and must not. */
+/** State that must not last. */
 const ENDS: [string, string, string, string][] = [
   ['an EXIT trap', "trap 'echo bye' EXIT; echo hi", 'trap -p EXIT; echo on', 'on\n'],
   ['jobs', 'sleep 0.01 & wait', 'jobs; wait; echo "${!-none}"', 'none\n'],

@@ -67,7 +67,7 @@ describe.each(WAYS)('no name of ours is seen in a session, %s', (_, way) => {
     expect(lines(stdout)).toEqual(lines(plain.stdout));
   });
 
-  test('in a trace, and in what DEBUG and ERR traps are told', async () => {
+  test('in a trace, and in the arguments of DEBUG and ERR traps', async () => {
     const one = session({ ...way, cwd: folder() });
     for (const command of [
       'set -x; echo a',

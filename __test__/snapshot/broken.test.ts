@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { isRoot, mark, sleepers, timed, until } from '../support/index.ts';
 import { home, keptIn, WITHOUT, withSnapshot } from './support.ts';
 
-/** What becomes of a command whose user has this rc file. */
+/** The result of a command whose user has this rc file. */
 async function ranWith(rc: string, command = 'echo on') {
   const path = home({ '.bashrc': rc });
   const { stdout, stderr, exitCode, notes } = await withSnapshot(command);
@@ -59,7 +59,7 @@ describe('a broken rc file never breaks a command', () => {
     expect(ran.stdout).toBe('on\n');
   });
 
-  test('it is a folder', async () => {
+  test('it is a directory', async () => {
     const path = home({});
     mkdirSync(join(path, '.bashrc'));
     expect((await withSnapshot('echo on')).notes).toEqual([`${WITHOUT}${path}/.bashrc is a folder`]);
@@ -86,7 +86,7 @@ describe('what rc files do besides does not show', () => {
     expect((await ranWith(rc, 'a')).ran).toEqual(with_('A\n'));
   });
 
-  test('what they start ends with them', async () => {
+  test('their processes end with them', async () => {
     const seconds = mark();
     const { ran } = await ranWith(`sleep ${seconds} &\n(setsid sleep ${seconds} &)\nalias a='echo A'\n`, 'a');
     expect(ran).toEqual(with_('A\n'));

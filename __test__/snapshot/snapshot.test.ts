@@ -49,7 +49,7 @@ describe('what a command has of the user', () => {
     );
   });
 
-  test('login file and ~/.bashrc, each once, whoever reads them', async () => {
+  test('login file and ~/.bashrc, each once, whichever reads the other', async () => {
     const own = { '.bashrc': "echo bashrc >>~/read; alias a='echo A'\n" };
     const cases = [
       { ...own, '.profile': `${PROFILE}echo profile >>~/read; alias b='echo B'\n` },
@@ -76,7 +76,7 @@ describe('what a command has of the user', () => {
     );
   });
 
-  test('its folder is the HOME of `env`', async () => {
+  test('its directory is the HOME of `env`', async () => {
     home({ '.bashrc': "alias a='echo host'\n" });
     const own = folder();
     writeFileSync(join(own, '.bashrc'), "alias a='echo own'\n");
@@ -128,7 +128,7 @@ describe('what a command has of the user', () => {
 describe('secrets are kept out', () => {
   const TOKEN = `ghp_${'a1'.repeat(18)}`;
 
-  test('of the command, and of what is kept on disk', async () => {
+  test('of the command, and of the file kept on disk', async () => {
     const path = home({
       '.bashrc': `export DB_PASSWORD=hunter-22 PLAIN=x\nalias db="mysql -p$DB_PASSWORD"\ncall() { curl -H 'x: ${TOKEN}'; }\ndeploy() { API_KEY=abcdefgh123 true; }\nfine() { echo "Authorization: $MY_TOKEN"; }\n`,
     });

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { type BashOptions, type BashResult, bash } from 'agent-bash';
 import { folder, hostEnv } from '../support/index.ts';
 
-/** A home folder with these files, which is that of this process until the test has finished. */
+/** A home directory with these files, which is that of this process until the test has finished. */
 export function home(files: Record<string, string>): string {
   const path = folder();
   for (const [name, text] of Object.entries(files)) {
@@ -22,7 +22,7 @@ export function withSnapshot(command: string, options: BashOptions = {}): Promis
 /** The note of a command that had no snapshot. */
 export const WITHOUT = "the command ran without the snapshot of the user's shell: ";
 
-/** The files that snapshots are kept in, below this folder for such things. */
+/** The files that snapshots are kept in, below this directory for such things. */
 export function keptIn(cache: string): string[] {
   try {
     return readdirSync(join(cache, 'agent-bash'));

@@ -1,5 +1,5 @@
 import { bash } from 'agent-bash';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import {
   alive,
   folder,
@@ -178,6 +178,18 @@ describe('Linux: a helper that is killed under a command', () => {
 
   const stopAll = 'read -r _ _ _ up _ </proc/$PPID/stat; kill -STOP $up $(</proc/$up/task/$up/children)';
 
+  linuxTest('all of them at once, SIGKILL: a child without environment, session and parent goes, too', async () => {
+    const { seconds, promise } = await tree();
+    const { pid } = supervisor();
+    const all = [pid, ...shimsOf(pid).map((shim) => shim.pid)];
+    // None of them acts on the death of another.
+    for (const one of all) kill(one, 'SIGSTOP');
+    for (const one of all) kill(one, 'SIGKILL');
+    expect(await settles(promise)).toMatchObject({ status: 'signaled', signal: 'SIGKILL', exitCode: 137 });
+    await until(() => sleepers(seconds).length === 0);
+    await worksAgain();
+  });
+
   linuxTest('all of them, SIGSTOP: as if nothing had been', async () => {
     expect(await settles(bash(`${stopAll}; exit 3`, { timeoutMs: 60_000 }))).toMatchObject({ exitCode: 3, notes: [] });
     await worksAgain();
@@ -191,6 +203,18 @@ describe('Linux: a helper that is killed under a command', () => {
       expect((await one.ended()).signal).toBe('SIGKILL');
       await until(() => sleepers(seconds).length === 0, 'nothing is left');
     }
+  });
+
+  linuxTest("the supervisor, SIGSTOP, after the host's end: it is continued, and exits", async () => {
+    const command = 'above=$(ps -o ppid= -p $PPID); trap "kill -STOP $above; exit" TERM; echo up; sleep 60 & wait';
+    const one = host(
+      `await bash(${JSON.stringify(command)}, { onOutput: () => console.log('up'), timeoutMs: 60_000 });`,
+    );
+    await one.says(/up/);
+    const { pid } = await until(() => supervisorOf(one.pid));
+    onTestFinished(() => void (alive(pid) && kill(pid, 'SIGKILL')));
+    kill(one.pid, 'SIGKILL');
+    await until(() => !alive(pid), 'the supervisor has exited');
   });
 
   linuxTest(
@@ -253,7 +277,7 @@ describe('Linux: a helper that is killed while idle', () => {
   });
 });
 
-test('the name of the supervisor can be told in a list of processes', async () => {
+test('the name of the supervisor is recognizable in a list of processes', async () => {
   await bash('true');
   if (process.platform === 'linux') {
     const { name, argv } = supervisor();

@@ -14,7 +14,7 @@ function worker(source: string, options: object = {}): Worker {
 }
 
 describe('worker threads', () => {
-  test('each runs commands, with its own environment and folder', async () => {
+  test('each runs commands, with its own environment and directory', async () => {
     const one = new Worker(
       `const { workerData, parentPort } = require('node:worker_threads');
        const { bash } = require(workerData);

@@ -137,7 +137,7 @@ describe('processes', () => {
     ['that waits', 'b() { b & b & wait; }; b'],
     ['each in a session of its own', `export B='for i in 1 2 3; do setsid bash -c "$B" & done; sleep .01'; eval "$B"`],
   ])('a fork bomb %s is over in a moment', async (_, bomb) => {
-    // Should the limit fail, the bomb ends with this: what is forked from it may have no more than a second of CPU time.
+    // Should the limit fail, the bomb ends by this one: none of its processes has more than a second of CPU time.
     const promise = bash(`ulimit -t 1; ${bomb}`, {
       limits: { processes: 50 },
       graceMs: 0,
@@ -198,13 +198,13 @@ describe('file size', () => {
     expect(whole).toMatchObject({ status: 'signaled', exitCode: 153, signal: 'SIGXFSZ', notes: [names('fileBytes')] });
   });
 
-  test('a program that ignores the signal is told', async () => {
+  test('a program that ignores the signal is reported', async () => {
     const write = node(`require('node:fs').writeFileSync('file', Buffer.alloc(5000))`);
     const result = await bash(write, { cwd: folder(), limits: { fileBytes: 1_000 } });
     expect(result).toMatchObject({ status: 'exited', exitCode: 1, notes: [names('fileBytes')] });
   });
 
-  test('pipes and what is spilled of the output have no part in it', async () => {
+  test('pipes and spilled output are not affected', async () => {
     const result = await bash('seq 100000', { limits: { fileBytes: 1_000 } });
     expect(result).toMatchObject({ exitCode: 0, notes: [] });
     expect(statSync(result.truncation.stdout?.path ?? '').size).toBeGreaterThan(500_000);
@@ -232,7 +232,7 @@ test('a host that may do less than root is watched over as well', async () => {
 });
 
 describe('usage', () => {
-  test('counts what was left running, too', async () => {
+  test('counts survivors too', async () => {
     const work = 'for ((i = 0; i < 200000; i++)); do :; done';
     const result = await bash(`(${work}; echo ready; read -rt 5 <> <(:)) & read -rt .01 <> <(:); wait -n; ${work}`);
     expect(result.usage.userMs).toBeGreaterThan(0);

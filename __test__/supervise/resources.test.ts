@@ -10,8 +10,9 @@ interface Counts {
 }
 
 /**
- * Counts of a host before and after some source, once everything of it is warm and has come to rest. A waiting shell that was heard of has descriptors
- * here until it is used: an abort can leave two such, so two commands at a time go on until those are used up.
+ * Counts the resources of a host before and after some source, once all of it is warm and idle. A warm shell holds
+ * descriptors here until it is used. An abort can leave two such shells, so two commands at a time run until they are
+ * used up.
  */
 function counts(source: string): Promise<[Counts, Counts]> {
   return hostResult(`

@@ -7,8 +7,8 @@ import { packageRoot } from './host.ts';
 const cache = join(packageRoot, 'node_modules', '.cache', 'programs');
 
 /**
- * The folder into which a Debian package is unpacked, with all that it needs and this machine lacks: not installed, which takes
- * no privilege, and kept beside the dependencies. `undefined` where it cannot be had.
+ * Returns the directory of an unpacked Debian package, with every dependency that this machine lacks. It is not
+ * installed, which needs no privilege, and is kept beside the dependencies. `undefined` if it cannot be had.
  */
 export function unpacked(debianPackage: string): string | undefined {
   const place = join(cache, debianPackage);
@@ -16,7 +16,7 @@ export function unpacked(debianPackage: string): string | undefined {
   return existsSync(place) ? place : undefined;
 }
 
-/** The folders of its libraries, for LD_LIBRARY_PATH. */
+/** The directories of its libraries, for LD_LIBRARY_PATH. */
 export function librariesOf(place: string): string {
   const folders = ['lib', 'usr/lib'].flatMap((lib) => {
     const parent = join(place, lib);
@@ -52,7 +52,7 @@ function unpack(debianPackage: string, place: string): void {
     // Another test file may have been faster.
     renameSync(join(folder, 'unpacked'), place);
   } catch {
-    // Then it is not to be had, which the test says.
+    // Then the package cannot be had, and the test reports that.
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -11,12 +11,12 @@ export const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/${na
 export interface Host {
   pid: number;
   process: ChildProcess;
-  /** What it has printed so far. */
+  /** Its output so far. */
   stdout(): string;
   stderr(): string;
-  /** Waits for printed text; gives the match. */
+  /** Waits for printed text. Returns the match. */
   says(pattern: RegExp): Promise<RegExpExecArray>;
-  /** Waits for its end. */
+  /** Waits for its exit. */
   ended(): Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 }
 
@@ -29,7 +29,10 @@ export interface HostOptions {
   detached?: boolean;
 }
 
-/** Another Node process that has `bash` imported, in the way of this project, and runs `source`, a module with top-level await. */
+/**
+ * Starts another Node process that has imported `bash`, in the way of this project, and runs `source`, a module with
+ * top-level await.
+ */
 export function host(
   source: string,
   { env = {}, before = '', execArgv = [], detached = false }: HostOptions = {},
@@ -74,7 +77,7 @@ export function host(
   };
 }
 
-/** Runs such a process to its end and gives what it printed, as JSON; fails with its errors when it fails. */
+/** Runs such a process to its exit and returns its output, parsed as JSON. Fails with its errors. */
 export async function hostResult<T>(source: string, options?: HostOptions): Promise<T> {
   const running = host(source, options);
   const closed = once(running.process, 'close');

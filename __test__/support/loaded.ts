@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 const dist = join(import.meta.dirname, '../../dist');
 
-/** What a built file loads, by itself and through the parts of ours that it shares with others: packages and modules of Node. */
+/** The packages and modules of Node that a built file loads, itself and through the chunks it shares with others. */
 export async function loadedBy(file: string, seen = new Set<string>()): Promise<string[]> {
   if (seen.has(file)) return [];
   seen.add(file);

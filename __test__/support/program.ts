@@ -10,8 +10,8 @@ const PACKAGED: Record<string, { from?: string; file?: string }> = {
 };
 
 /**
- * The PATH on which a program is found: this process's own, else with one of Debian's package of it, unpacked beside the
- * dependencies. `undefined` where it cannot be had.
+ * Returns the PATH on which a program is found: this process's own, or one with Debian's package of it, unpacked beside
+ * the dependencies. `undefined` if it cannot be had.
  */
 export function pathWith(program: string): string | undefined {
   const path = process.env.PATH ?? '';

@@ -1,4 +1,4 @@
-/** What a promise was rejected with, as far as tests look at it. */
+/** The parts of a rejection that tests use. */
 export interface Rejection {
   code: string;
   message: string;

@@ -10,7 +10,7 @@ export function chomp(text: string): string {
   return text.replace(/\n+$/, '');
 }
 
-/** Whether half of a surrogate pair stands alone in the text. */
+/** Whether the text has a lone surrogate. */
 export function hasLoneSurrogate(text: string): boolean {
   return /\p{Surrogate}/u.test(text);
 }
@@ -27,8 +27,8 @@ export function quote(text: string): string {
 }
 
 /**
- * A command that writes the pieces one after another, each with a write of its own and a pause of 2 ms after it, without
- * starting a process for each. It runs in a folder that it may write to.
+ * A command that writes the pieces one after another, each with a separate write and a pause of 2 ms, without starting
+ * a process for each. It needs a writable directory.
  */
 export function drip(pieces: Iterable<Uint8Array>): string {
   let command = 'mkfifo .drip && exec 9<>.drip && rm .drip\n';

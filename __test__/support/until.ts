@@ -1,10 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Waits until `condition` gives something truthy, and gives that; fails, naming it, after a bound that only a hang reaches. */
+/**
+ * A generous bound against a hang, in ms. A test that compares a time with it lets the fault wait for longer: 15 s or
+ * without end. `promptly` and the benchmarks are for speed.
+ */
+export const HANG = 10_000;
+
+/** The time in ms that a call may take which has nothing to wait for. */
+export const PROMPT = 1_500;
+
+/** Waits until `condition` returns a truthy value, and returns that. Fails after a bound that only a hang reaches. */
 export async function until<T>(
   condition: () => T | Promise<T>,
   what = condition.toString(),
-  bound = 20_000,
+  bound = 2 * HANG,
 ): Promise<Exclude<T, false | undefined | null | '' | 0>> {
   const end = performance.now() + bound;
   for (;;) {
@@ -15,8 +24,8 @@ export async function until<T>(
   }
 }
 
-/** Fails when `promise` has not settled within a bound that only a hang reaches. */
-export async function settles<T>(promise: Promise<T>, bound = 20_000): Promise<T> {
+/** Fails if `promise` has not settled within a bound that only a hang reaches. */
+export async function settles<T>(promise: Promise<T>, bound = 2 * HANG): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`not settled within ${bound} ms`)), bound);
@@ -28,9 +37,34 @@ export async function settles<T>(promise: Promise<T>, bound = 20_000): Promise<T
   }
 }
 
-/** Runs `action` and gives its value with the time it took, in ms. */
+/** Runs `action` and returns its value with the time it took, in ms. */
 export async function timed<T>(action: () => Promise<T>): Promise<[T, number]> {
   const start = performance.now();
   const value = await action();
   return [value, performance.now() - start];
+}
+
+/**
+ * Runs `action` and returns its value with the CPU time that this process used meanwhile, in ms. Other work on the
+ * machine hardly changes it.
+ */
+export function cpuTimed<T>(action: () => T): [T, number] {
+  const start = process.cpuUsage();
+  const value = action();
+  const { user, system } = process.cpuUsage(start);
+  return [value, (user + system) / 1_000];
+}
+
+/**
+ * Runs `action` and returns its value. Fails if the fastest of three runs takes `PROMPT` ms or longer: a busy machine
+ * delays some runs, a regression delays all of them.
+ */
+export async function promptly<T>(action: () => Promise<T>): Promise<T> {
+  const times: number[] = [];
+  while (times.length < 3) {
+    const [value, time] = await timed(action);
+    if (time < PROMPT) return value;
+    times.push(Math.round(time));
+  }
+  throw new Error(`no run took less than ${PROMPT} ms: ${times.join(', ')} ms`);
 }

@@ -6,9 +6,10 @@ const ASKING = [
   'printf "Password: "; sleep 30',
   'printf "x\\n[sudo] password for joe: " >&2; sleep 30',
   'printf "Continue? [y/N] "; x=$(sleep 30)',
+  `printf "Username for 'https://example.org': "; sleep 30`,
 ];
 
-test.each(ASKING)('%s: what asks plainly is quoted at the limit, whoever waits for the answer', async (command) => {
+test.each(ASKING)('%s: a plain prompt is quoted at the limit, whichever process is blocked', async (command) => {
   const { status, notes } = await bash(command, { timeoutMs: 1000, graceMs: 100 });
   const asked = /"(?:.*\\n)?([^"]*)"/.exec(command)?.[1];
   expect([status, notes]).toEqual(['timed-out', [`perhaps waiting for an answer; its last line is «${asked}»`]]);
@@ -21,11 +22,11 @@ test.each(ASKING)('%s: and told while it runs, once', async (command) => {
     graceMs: 100,
     onPrompt: (prompt) => void prompts.push(prompt),
   });
-  expect(prompts).toEqual([{ pid, command, text: expect.stringMatching(/(assword.*: |\[y\/N\] )$/) }]);
+  expect(prompts).toEqual([{ pid, command, text: expect.stringMatching(/((assword|Username).*: |\[y\/N\] )$/) }]);
 });
 
 test.each(['printf "Password: \\n"; sleep 30', 'printf "Downloading: "; sleep 30', 'printf "what? "; sleep 30'])(
-  '%s: what may be anything is not',
+  '%s: ambiguous text is not',
   async (command) => {
     const prompts: BashPrompt[] = [];
     const { notes } = await bash(command, {

@@ -4,7 +4,7 @@ export interface Case {
   command: string;
   /** The name and arguments of the process, as a part of its command line. */
   who: string;
-  /** What follows the pid. */
+  /** The text after the pid. */
   what: RegExp;
   needs?: string;
   /** ms; what starts up slowly has longer. */
@@ -53,6 +53,9 @@ export const CASES: Case[] = [
   asks('(sh -c "sh -c cat; true"; true); true', 'cat', reads(0)),
   asks('cat < /dev/tty', 'cat', reads(0)),
   asks('cat /dev/tty', 'cat /dev/tty', reads(3)),
+  asks('cat /dev/tty < /dev/null; true', 'cat /dev/tty', reads(3)),
+  asks('sh -c "read x < /dev/tty; true" < /dev/null; true', 'sh -c read', reads(0)),
+  asks('sleep 100 & sh -c "cat /dev/tty; true" < /dev/null; true', 'cat /dev/tty', reads(3)),
   asks('env nice cat', 'cat', reads(0)),
   asks('timeout --foreground 100 cat', 'cat', reads(0)),
   asks('sleep 100 & cat', 'cat', reads(0)),
@@ -140,6 +143,8 @@ export const CASES: Case[] = [
     'cat',
     /^was stopped by job control \(it wanted the terminal from the background\)$/,
   ),
+  asks('set -m; cat & sleep 50', 'cat', /^was stopped by job control \(it wanted the terminal from the background\)$/),
+  hangs('set -m; sleep 50 & kill -STOP $!; sleep 40', 'sleep 50', /^was stopped by a signal, and nobody continues it$/),
   hangs('kill -STOP $$; echo', 'bash -c kill', /^was stopped by a signal, and nobody continues it$/),
   hangs(
     'bash -c "kill -STOP \\$\\$; true"; true',
@@ -172,6 +177,8 @@ export const CASES: Case[] = [
   ),
   hangs('mkfifo f; echo x > f', 'bash -c mkfifo', /^opens the FIFO \S*\/f, which nobody reads from$/),
   // Pipes
+  hangs('sleep 300 | cat; true', 'cat', /^reads a pipe on descriptor 0, which nobody else writes to$/),
+  hangs('sleep infinity | sort | wc -l', 'sort', /^reads a pipe on descriptor 0, which nobody else writes to$/),
   hangs('coproc cat; read -u ${COPROC[0]} x', 'cat', /^reads a pipe on descriptor 0, which nobody else writes to$/),
   hangs(
     'python3 -c "import os; r, w = os.pipe(); os.read(r, 1)"',

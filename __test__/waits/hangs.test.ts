@@ -9,7 +9,7 @@ test('there are enough of them', () => {
   expect(CASES.length).toBeGreaterThanOrEqual(40);
 });
 
-describe.concurrent('the note at the limit names process, descriptor and what it reads', () => {
+describe.concurrent('the note at the limit names process, descriptor and source', () => {
   for (const { terminal, command, who, what, needs, limit } of CASES) {
     const path = canWait ? pathWith(needs ?? 'python3') : undefined;
     testNeeding(

@@ -12,7 +12,7 @@ const needing = testNeeding('python3', canWait, 'linux');
 const TWO_QUESTIONS =
   'mkfifo f1 f2; printf "Name: "; read x < f1; printf "Hello %s\\nAge: " "$x"; read y < f2; echo "$y years"';
 
-/** Answers each question, and keeps what was asked. */
+/** Answers each prompt, and records it. */
 function answering(cwd: string, answers: string[]) {
   const asked: BashPrompt[] = [];
   const onPrompt = async (prompt: BashPrompt) => {
@@ -120,7 +120,7 @@ needing('a command that moves to the background at its limit says what it waits 
     ),
   ]);
   expect(onPrompt).toHaveBeenCalledTimes(1);
-  // It is a task now, which nobody is asked for.
+  // The command is a task now, and its prompts are not reported.
   await writeFile(join(cwd, 'f'), 'x\n');
   await until(async () => (await registry.check(result.pid)).task.state !== 'running', 'the task ends');
   expect(onPrompt).toHaveBeenCalledTimes(1);
@@ -136,7 +136,7 @@ needing('names and lines of a command cannot change what a note says', async () 
   });
   const [note = ''] = waits(result);
   expect(note).toMatch(/^waiting for input that nobody gives: evil [^\n]*notes: all is well/);
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what must not be there.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern searches for forbidden characters.
   expect(note).not.toMatch(/[\0-\x1f\x7f-\x9f\u202a-\u202e]/);
 });
 
@@ -157,14 +157,17 @@ test('without a limit that is reached there is no note', async () => {
 });
 
 // Root sees into all of them, and is not asked.
-test.skipIf(isRoot || !canWait || !hasProgram('su'))('what runs as another user is told by its prompt', async () => {
-  const onPrompt = vi.fn();
-  const result = await inTerminal('su', { cwd: folder(), onPrompt });
-  expect(waits(result)).toEqual([
-    expect.stringMatching(/: su \(pid \d+\) cannot be looked into, but it asks; its last line is «Password: »$/),
-  ]);
-  expect(onPrompt).toHaveBeenCalledTimes(1);
-});
+test.skipIf(isRoot || !canWait || !hasProgram('a process of another user is recognized by its prompt'))(
+  'a process of another user is recognized by its prompt',
+  async () => {
+    const onPrompt = vi.fn();
+    const result = await inTerminal('su', { cwd: folder(), onPrompt });
+    expect(waits(result)).toEqual([
+      expect.stringMatching(/: su \(pid \d+\) cannot be looked into, but it asks; its last line is «Password: »$/),
+    ]);
+    expect(onPrompt).toHaveBeenCalledTimes(1);
+  },
+);
 
 needing('one that waits without a word after another one is told, too', async () => {
   const cwd = folder();
@@ -183,7 +186,7 @@ needing('what is typed at a prompt makes it no other one', async () => {
     const before = pty.screen().lines.join('\n');
     await pty.write(letter);
     await until(() => pty.screen().lines.join('\n') !== before, 'the letter is drawn');
-    // Longer than a prompt has to be quiet to be told.
+    // Longer than a prompt must be quiet to be reported.
     await pty.wait({ idleMs: 900 });
   }
   expect(onPrompt.mock.calls.map(([{ text }]) => text)).toEqual(['Name: ']);

@@ -1,4 +1,4 @@
-/** What takes its time, and waits for nobody. */
+/** Commands that take their time and are not blocked. */
 const SLOW: string[] = [
   'sleep 20',
   'sleep infinity',
@@ -34,7 +34,7 @@ const USES: ((slow: string) => string)[] = [
   (slow) => `coproc { ${slow}; echo end; }; mapfile -t lines <&"\${COPROC[0]}"`,
 ];
 
-/** What is slow in a way of its own. */
+/** Commands that are slow in their own way. */
 const OTHERS: string[] = [
   'while :; do :; done',
   'yes > /dev/null',
@@ -61,6 +61,11 @@ const OTHERS: string[] = [
   'exec 9> lock; flock 9; flock lock true',
   'dd if=/dev/zero of=/dev/null bs=1M 2> /dev/null',
   'sleep 20 | sleep 20',
+  'sleep 20 | cat',
+  'x=$(sleep 300)',
+  '(sleep 300; echo) | cat',
+  'while read -r line; do :; done < <(sleep 300)',
+  "python3 -c \"import subprocess; subprocess.run(['sleep', '300'], stdout=subprocess.PIPE)\"",
   'mkfifo f; exec 3<>f; (sleep 20; echo 1 >&3) & read -r x <&3',
   'sleep 20 & kill -STOP $!; sleep 20',
   'echo "Password: "; sleep 20',

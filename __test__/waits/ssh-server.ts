@@ -2,10 +2,10 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { librariesOf, unpacked } from '../support/debian.ts';
 
-/** Where an SSH server of this machine is unpacked, a small one that needs no user and no privilege; `undefined` where it cannot be had. */
+/** The path of an unpacked SSH server, a small one that needs no user and no privilege, or `undefined`. */
 export const sshServer = (): string | undefined => unpacked('dropbear-bin');
 
-/** Starts it on this port, with a key of its own in this folder. */
+/** Starts it on this port, with a key of its own in this directory. */
 export function serve(place: string, folder: string, port: number): ChildProcess {
   const env = { ...process.env, LD_LIBRARY_PATH: librariesOf(place) };
   const key = join(folder, 'hostkey');

@@ -1,10 +1,10 @@
 import { type BashOptions, type BashResult, bash, PtySession } from 'agent-bash';
 import { hasProgram } from '../support/index.ts';
 
-/** Whether it can be known here who waits for what, and there is what most of these commands are made of. */
+/** Whether blocked processes can be found here, and the programs of most of these commands exist. */
 export const canWait = process.platform === 'linux' && hasProgram('python3');
 
-/** A command in a terminal to which nobody types. */
+/** A command in a terminal without input. */
 export async function inTerminal(command: string, options: BashOptions): Promise<BashResult> {
   const pty = new PtySession(common(options));
   await pty.start(command);
@@ -22,20 +22,20 @@ function common(options: BashOptions): BashOptions {
 }
 
 /**
- * A command that comes to wait, with its limit; once more with a long one where it had not come to that yet: on a busy machine an
- * interpreter or a connection may need its time.
+ * Runs a command that gets blocked, with its limit. If it was not blocked in time, runs it again with a long limit: on
+ * a busy machine an interpreter or a connection may need more time.
  */
 export async function waiting(go: typeof run, command: string, options: BashOptions): Promise<BashResult> {
   const result = await go(command, options);
   return waits(result).length > 0 ? result : go(command, { ...options, timeoutMs: 20_000 });
 }
 
-/** What a result says of who waits. */
+/** The part of a result that names the blocked process. */
 export function waits(result: BashResult): string[] {
   return result.notes.filter((note) => /^(waiting for|stopped:)/.test(note));
 }
 
-/** Does something with each of them, a few at a time: they wait more than they work. */
+/** Processes the items a few at a time: they wait more than they work. */
 export async function each<T>(items: readonly T[], atOnce: number, action: (item: T) => Promise<void>): Promise<void> {
   const queue = [...items];
   const work = async () => {

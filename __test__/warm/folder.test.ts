@@ -5,7 +5,7 @@ import { describe, expect } from 'vitest';
 import { folder, linuxTest, rejection } from '../support/index.ts';
 import { runs, runsWarm, warmed } from './support.ts';
 
-describe('the folder that a shell waits in', () => {
+describe('the directory of a warm shell', () => {
   linuxTest('Linux: removed and made again: the command is in the new one', async () => {
     const cwd = join(folder(), 'work');
     mkdirSync(cwd);

@@ -18,7 +18,7 @@ function script(path: string, text: string): void {
   chmodSync(path, 0o755);
 }
 
-/** What is to hold for both of two commands, whichever shell waited before. */
+/** A statement about two commands that must hold whichever shell was warm. */
 async function each(one: BashOptions, two: BashOptions, command: string, expected: [string, string]): Promise<void> {
   for (let n = 0; n < 4; n++) {
     await warmUp(n % 2 ? one : two);

@@ -14,7 +14,7 @@ export function waitingShells(host = process.pid): Process[] {
     .filter(({ argv, state }) => state !== 'Z' && argv.some((argument) => BLANKS.test(argument)));
 }
 
-/** Has a shell wait for commands with these options, and gives the process it is. */
+/** Starts a warm shell for commands with these options, and returns its process. */
 export async function warmed(options: BashOptions = {}): Promise<Process> {
   const before = new Set(waitingShells().map(({ pid }) => pid));
   expect(await warmUp(options)).toBe(true);

@@ -1,15 +1,18 @@
-//! The least work a program can do to run a command: the yardstick of every ratio in this folder.
+//! The baseline of every ratio: a program that runs a command with as little work as possible.
 //!
-//! One file, compiled with plain `rustc -O`; of std only strings and sleeping are used, the rest is libc. It stays up for the
-//! whole run, so that its own start is in no figure, and answers one line on stdout for each line on stdin:
+//! The program is one file, compiled with plain `rustc -O`. It uses libc, and std only for strings and sleeping. It
+//! stays up for the whole run, so that no figure includes its own start. It answers one line on stdout for each line on
+//! stdin:
 //!
-//! - `spawn N`: N times `bash -c true`, one after another; answers N times in nanoseconds.
-//! - `paced N MS COMMAND` (tab-separated): the same with a pause of MS milliseconds before each run of `bash -c COMMAND`.
-//! - `drain FILE SIZE COMMAND` (tab-separated): `bash -c COMMAND` through a 1 MiB pipe into FILE, at most SIZE bytes
-//!   a read; answers nanoseconds and bytes.
-//! - `terminal COMMAND` (tab-separated): `bash -c COMMAND` in a pseudo-terminal, read and forgotten; answers nanoseconds and bytes.
+//! - `spawn N`: runs `bash -c true` N times, one after another, and answers N times in nanoseconds.
+//! - `paced N MS COMMAND` (tab-separated): the same for `bash -c COMMAND`, with a pause of MS milliseconds before each
+//!   run.
+//! - `drain FILE SIZE COMMAND` (tab-separated): copies the output of `bash -c COMMAND` through a 1 MiB pipe into FILE,
+//!   at most SIZE bytes per read, and answers nanoseconds and bytes.
+//! - `terminal COMMAND` (tab-separated): reads and discards the output of `bash -c COMMAND` in a pseudo-terminal, and
+//!   answers nanoseconds and bytes.
 //!
-//! `argv[1]` is the bash to start; its environment is the one this program was started with.
+//! `argv[1]` is the bash to start. The commands inherit the environment of this program.
 #![no_main]
 
 use std::ffi::{CString, c_char, c_int, c_short, c_void};
@@ -129,8 +132,8 @@ impl Baseline {
         self.start_on(c"/dev/null".as_ptr(), 0, command, stdout, stderr)
     }
 
-    /// Opens `stdin` before the other two are looked at: they may be 0, the same. What is opened to be read and written, and is a
-    /// terminal, controls the session.
+    /// Opens `stdin` before it uses the other two descriptors, which may also be 0. A terminal that is opened for
+    /// reading and writing becomes the controlling terminal of the session.
     fn start_on(
         &self,
         stdin: *const c_char,
@@ -165,7 +168,7 @@ impl Baseline {
         check("exit status", status);
     }
 
-    /// Both pipes to their end (one after the other is enough for a command without output), then the reaping.
+    /// Reads both pipes to their end, then reaps the child. A command without output allows one after the other.
     fn spawn(&mut self, command: &CString) -> i64 {
         let started = now();
         let (out, err) = (private_pipe(), private_pipe());
@@ -215,7 +218,7 @@ impl Baseline {
         (now() - started, total)
     }
 
-    /// A terminal gives a page at a time, however large the read is.
+    /// A terminal returns one page per read, whatever the size of the buffer.
     fn terminal(&mut self, command: &CString) -> (i64, usize) {
         let started = now();
         let (master, name) = unsafe {
@@ -228,7 +231,7 @@ impl Baseline {
         };
         let pid = self.start_on(name, O_RDWR, command, 0, 0);
         let mut total = 0;
-        // The end is an error on Linux, and nothing on macOS.
+        // The end is an error on Linux, and an empty read on macOS.
         while let Ok(length @ 1..) = usize::try_from(unsafe { read(master, self.buffer.as_mut_ptr().cast(), MIB) }) {
             total += length;
         }

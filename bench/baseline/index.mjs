@@ -1,4 +1,4 @@
-// Builds, starts and asks the baseline program (baseline.rs says what it does).
+// Builds, starts and queries the baseline program. See baseline.rs.
 import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -7,14 +7,14 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 const SOURCE = fileURLToPath(new URL('baseline.rs', import.meta.url));
-const FOLDER = fileURLToPath(new URL('../../target/bench/', import.meta.url));
+const DIRECTORY = fileURLToPath(new URL('../../target/bench/', import.meta.url));
 
-/** Compiles the program unless this very source was compiled before; returns its path. */
+/** Compiles the program, unless this source was compiled before, and returns its path. */
 function build() {
   const digest = createHash('sha256').update(readFileSync(SOURCE)).digest('hex').slice(0, 12);
-  const program = `${FOLDER}baseline-${digest}`;
+  const program = `${DIRECTORY}baseline-${digest}`;
   if (!existsSync(program)) {
-    mkdirSync(FOLDER, { recursive: true });
+    mkdirSync(DIRECTORY, { recursive: true });
     const unfinished = `${program}.${process.pid}`;
     execFileSync('rustc', ['--edition', '2024', '-O', '-o', unfinished, SOURCE], { stdio: ['ignore', 2, 2] });
     renameSync(unfinished, program);
@@ -22,7 +22,7 @@ function build() {
   return program;
 }
 
-/** One long-lived baseline; every command it starts gets exactly `env`. */
+/** A long-lived baseline process. All its commands have exactly the environment `env`. */
 export class Baseline {
   #child;
   #lines;
@@ -35,27 +35,27 @@ export class Baseline {
   async #ask(...words) {
     this.#child.stdin.write(`${words.join('\t')}\n`);
     const { value, done } = await this.#lines.next();
-    if (done) throw new Error('the baseline program ended');
+    if (done) throw new Error('the baseline program exited');
     return value.split(' ').map(Number);
   }
 
-  /** Milliseconds of each of `count` runs of `bash -c true`. */
+  /** Returns the milliseconds of each of `count` runs of `bash -c true`. */
   async spawn(count) {
     return (await this.#ask('spawn', count)).map((ns) => ns / 1e6);
   }
 
-  /** The same of `bash -c command`, with a pause of `ms` before each. */
+  /** Does the same for `bash -c command`, with a pause of `ms` before each run. */
   async paced(count, ms, command) {
     return (await this.#ask('paced', count, ms, command)).map((ns) => ns / 1e6);
   }
 
-  /** Milliseconds for the whole output of `bash -c command` into `file`, at most `size` bytes a read. */
+  /** Returns the milliseconds to copy the output of `bash -c command` into `file`, at most `size` bytes per read. */
   async drain(command, file, size) {
     const [ns] = await this.#ask('drain', file, size, command);
     return ns / 1e6;
   }
 
-  /** Milliseconds for the whole output of `bash -c command` in a pseudo-terminal, and how many bytes that was. */
+  /** Returns the milliseconds to read the output of `bash -c command` in a pseudo-terminal, and its size in bytes. */
   async terminal(command) {
     const [ns, bytes] = await this.#ask('terminal', command);
     return { total: ns / 1e6, bytes };

@@ -1,15 +1,15 @@
 import { dirname } from 'node:path';
 
-/** This package, found by its own name, as its users find it. */
+/** agent-bash, imported by its name as users do. */
 export async function load() {
   const { bash } = await import('agent-bash');
   return {
-    // No environment is passed: building it is part of what is measured.
+    // No environment is passed, because building it is part of the measurement.
     run: (command) => bash(command),
     async drain(command, file) {
       const { exitCode, truncation } = await bash(command, {
         timeoutMs: 600_000,
-        // As by default, but beside the others' files and with a cap that lets all of it through.
+        // The defaults, except for the directory of the other contestants and a cap above the size of the output.
         spill: { dir: dirname(file), maxBytes: 4 * 2 ** 30 },
       });
       const path = truncation.stdout?.path;

@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process';
 
-/** `child_process.execFile`: both streams as strings. It cannot start a session (`detached` is not passed on). */
+/**
+ * `child_process.execFile`: it returns both streams as strings. It ignores `detached`, so it cannot start a session.
+ */
 export async function load() {
   const run = (command, env, maxBuffer = 2 ** 20) =>
     new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-/** execa with its defaults, which read both streams into strings. */
+/** execa with its defaults: it reads both streams into strings. */
 export async function load() {
   const { execa } = await import('execa');
   const common = { detached: true, stdin: 'ignore', reject: false };

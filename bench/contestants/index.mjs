@@ -1,7 +1,7 @@
-// Who takes part. Each file exports `load()`, which imports the package and resolves to
-//   run(command, env)     starts bash -c command with that environment, resolves to { exitCode, stdout }
-//   drain(command, file)  the whole output into `file` or another file of its folder; absent where it offers none
-//   collect(command)      the whole output as one string; resolves to its length
+// The contestants. Each file exports `load()`, which imports the package and resolves with
+//   run(command, env)     runs bash -c command with that environment, resolves with { exitCode, stdout }
+//   drain(command, file)  writes the whole output to `file` or another file of its directory (optional)
+//   collect(command)      reads the whole output as one string, resolves with its length (optional)
 
 const FILES = {
   'agent-bash': './agent-bash.mjs',

@@ -1,4 +1,4 @@
-/** nano-spawn with its defaults: it lays `env` over `process.env` and reads both streams into strings. */
+/** nano-spawn with its defaults: it adds `env` to `process.env` and reads both streams into strings. */
 export async function load() {
   const { default: spawn } = await import('nano-spawn');
   const run = (command, env) => spawn('bash', ['-c', command], { env, detached: true, stdin: 'ignore' });

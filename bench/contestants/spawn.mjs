@@ -18,7 +18,7 @@ export async function load() {
       const child = start(command, env);
       const exitCode = closed(child);
       let stdout = '';
-      // Without a free descriptor there are no streams, and an error comes.
+      // Without a free descriptor there are no streams, only an error.
       child.stdout?.setEncoding('utf8').on('data', (text) => {
         stdout += text;
       });

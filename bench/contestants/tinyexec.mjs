@@ -1,4 +1,4 @@
-/** tinyexec with its defaults: it lays `env` over `process.env` and reads both streams into strings. */
+/** tinyexec with its defaults: it adds `env` to `process.env` and reads both streams into strings. */
 export async function load() {
   const { x } = await import('tinyexec');
   const run = (command, env) =>

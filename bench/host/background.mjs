@@ -1,11 +1,11 @@
-// What a host process can be asked about background tasks. Times are milliseconds, sizes bytes.
+// Measurements of background tasks in a host process. Times are in milliseconds, sizes in bytes.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Meter } from './meter.mjs';
 
-/** Opens a registry, with a folder of its own or without one, and takes both away after use. */
+/** Opens a registry, with or without a directory, and removes both after use. */
 async function withRegistry({ kept = false, ...options }, use) {
   const { BackgroundRegistry } = await import('agent-bash');
   const dir = kept ? mkdtempSync(join(tmpdir(), 'agent-bash-bench-')) : undefined;
@@ -25,7 +25,7 @@ async function timed(action) {
   return [performance.now() - started, value];
 }
 
-/** `count` times the start of a task that ends at once, up to the returned task. */
+/** Measures the start of a task that exits at once, up to the returned task, `count` times. */
 function startTasks(count, kept) {
   return withRegistry({ kept }, async (registry) => {
     const times = [];
@@ -39,7 +39,7 @@ function startTasks(count, kept) {
   });
 }
 
-/** With `running` tasks: each time of `list()` and of `check()` of one of them. */
+/** Measures `list()`, and `check()` of one task, while `running` tasks run. */
 function readTasks(running, count, kept) {
   return withRegistry({ kept }, async (registry) => {
     const started = [];
@@ -57,17 +57,17 @@ function readTasks(running, count, kept) {
   });
 }
 
-/** The times of `count` runs of `true`, beside a background `yes` or, with `flood` false, beside nothing. */
+/** Measures `count` runs of `true`, with a background `yes` if `flood` is true. */
 function besideFlood(flood, count, cap) {
   return withRegistry({ maxLogBytes: cap }, async (registry) => {
     const { bash } = await import('agent-bash');
     const task = flood ? await registry.start('yes') : null;
-    // From here on the pipe is never empty.
+    // From now on the pipe is never empty.
     while (task && statSync(task.logPath).size === 0) await sleep(5);
     const meter = new Meter();
     const times = [];
     for (let i = 0; i < count; i++) times.push((await timed(() => bash('true')))[0]);
-    // The cap is reached before the log is looked at.
+    // The log reaches its cap before it is checked.
     for (let n = 0; task && n < 2_000 && statSync(task.logPath).size < cap; n++) await sleep(10);
     if (task) await sleep(200);
     const { growth } = meter.stop();
@@ -86,7 +86,7 @@ function living(seconds) {
   });
 }
 
-/** Kills a tree of `size` processes, every third of them in a session of its own: how long until none was left. */
+/** Measures the kill of a tree of `size` processes, a third of them in sessions of their own, until none is left. */
 function killTree(size, stubborn) {
   return withRegistry({}, async (registry) => {
     const seconds = `1000.${Math.floor(Math.random() * 1e9)}`;

@@ -1,4 +1,4 @@
-// What a host process holds, with its helpers: to see whether anything is left behind.
+// Counts the resources of a host process and its helpers, to find leaks.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ const entries = (path) => {
   }
 };
 
-/** What this process holds now, with its helpers. */
+/** Returns the current resources of this process and its helpers. */
 function held() {
   const all = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -44,7 +44,7 @@ function held() {
   };
 }
 
-/** Once everything has come to rest, or does not. */
+/** Waits until everything is idle, up to a limit. */
 export async function atRest(good) {
   let now = held();
   for (let n = 0; n < 500 && !good(now); n++) {
@@ -56,7 +56,7 @@ export async function atRest(good) {
   return { ...now, resident: rss, heap: heapTotal };
 }
 
-/** Gives this process a temporary folder of its own while `use` runs: only what is ours is counted in it. */
+/** Gives this process its own temporary directory while `use` runs, so that only its own files are counted. */
 export async function withTemporary(use) {
   const temporary = mkdtempSync(join(tmpdir(), 'agent-bash-soak-'));
   const saved = process.env.TMPDIR;

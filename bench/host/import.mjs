@@ -1,5 +1,5 @@
-// A fresh process that imports one module (argv[2]) and says how long it took; with `first-call` also for the
-// first `bash('true')`, and the second.
+// A fresh process that imports one module (argv[2]) and reports the time. With `first-call` it also measures the first
+// and second `bash('true')`.
 import { createRequire } from 'node:module';
 
 const [, , specifier, mode] = process.argv;

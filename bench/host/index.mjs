@@ -1,4 +1,4 @@
-// A Node process in which contestants run: fresh, with its own heap and limits, and idle while others are measured.
+// A fresh Node process for contestants, with its own heap and limits. It is idle while others are measured.
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
@@ -8,14 +8,14 @@ export class Host {
   #child;
   #waiting = null;
 
-  /** `limit`: at most so many descriptors; `quiet`: what it says when it crashes is not shown. */
+  /** `limit`: maximum number of descriptors. `quiet`: hides the output of a crash. */
   constructor({ limit, quiet = false } = {}) {
     const node = [process.execPath, '--expose-gc', MAIN];
     const [file, ...args] = limit ? ['bash', '-c', `ulimit -n ${limit} && exec "$@"`, 'bash', ...node] : node;
     this.#child = spawn(file, args, { stdio: ['ignore', quiet ? 'ignore' : 2, quiet ? 'ignore' : 2, 'ipc'] });
     this.#child.on('message', ({ value, error }) => this.#settle(error, value));
     this.#child.on('error', (error) => this.#settle(error.message));
-    this.#child.on('exit', (code, signal) => this.#settle(`the host process ended: ${signal ?? code}`));
+    this.#child.on('exit', (code, signal) => this.#settle(`the host process exited: ${signal ?? code}`));
   }
 
   #settle(error, value) {
@@ -25,7 +25,7 @@ export class Host {
     else waiting?.resolve(value);
   }
 
-  /** Runs one of tasks.mjs there; one at a time. */
+  /** Runs one task of tasks.mjs in the host, one at a time. */
   ask(task, ...args) {
     return new Promise((resolve, reject) => {
       if (this.#waiting) return reject(new Error('the host process is busy'));
@@ -43,7 +43,7 @@ export class Host {
   }
 }
 
-/** Starts a host, hands it to `use` and stops it, whatever came of it. */
+/** Starts a host, passes it to `use`, and stops it in every case. */
 export async function withHost(options, use) {
   const host = new Host(options);
   try {

@@ -1,4 +1,4 @@
-// Entry of a host process: does what its parent asks (tasks.mjs), one task at a time, until the channel closes.
+// Entry point of a host process. It runs the tasks of its parent (tasks.mjs) one at a time until the channel closes.
 import { tasks } from './tasks.mjs';
 
 process.on('message', async ({ task, args }) => {

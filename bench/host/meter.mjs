@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
-/** Highest resident size since the last reset, in bytes; null where the kernel does not tell. */
+/** Highest resident size since the last reset, in bytes, or null if the kernel does not report it. */
 function peakResident() {
   try {
     return Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]) * 1024;
@@ -14,11 +14,11 @@ function resetPeak() {
   try {
     writeFileSync('/proc/self/clear_refs', '5');
   } catch {
-    // Not Linux: the peak is that of the whole life of the process.
+    // Outside Linux the peak is that of the whole life of the process.
   }
 }
 
-/** Time, growth of the resident size and delay of the event loop, from the construction to `stop()`. */
+/** Measures time, growth of the resident size and delay of the event loop, from construction to `stop()`. */
 export class Meter {
   #delay = monitorEventLoopDelay({ resolution: 1 });
   #resident;

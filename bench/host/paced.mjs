@@ -3,7 +3,7 @@ import { BashSession, bash } from 'agent-bash';
 
 let session;
 
-/** The ways in which a command can get its shell. */
+/** The kinds of shells for a command. */
 const WAYS = {
   cold: (command) => bash(command, { warm: false }),
   warm: (command) => bash(command),
@@ -14,11 +14,11 @@ const WAYS = {
   snapshot: (command) => bash(command, { snapshot: true }),
 };
 
-/** Runs a command `count` times in one of these ways, with a pause of `ms` before each: the time of each. */
+/** Runs a command `count` times with one kind of shell and a pause of `ms` before each run. Returns the times. */
 export async function paced(way, count, ms, command) {
   const total = [];
   for (let i = 0; i < count; i++) {
-    // Not even a turn of the event loop where there is to be no pause.
+    // Without a pause the event loop must not turn either.
     if (ms > 0) await sleep(ms);
     const started = performance.now();
     const { exitCode, stderr } = await WAYS[way](command);

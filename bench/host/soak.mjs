@@ -1,20 +1,20 @@
-// 5,000 commands of all kinds in one process, and what is left of them.
+// Runs 5,000 commands of all kinds in one process and counts leaked resources.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { atRest, withTemporary } from './held.mjs';
 
-/** How many run at a time. */
+/** Number of concurrent commands. */
 const WIDTH = 24;
 
-/** One of each kind; `n` makes them differ. Each gives true when it came out right. */
+/** One command of each kind. `n` makes them differ. Each returns whether its result was right. */
 const KINDS = [
   async ({ bash }) => (await bash('true')).exitCode === 0,
   async ({ bash }, n) => (await bash(`echo ${n}; echo e >&2; exit ${n % 200}`)).exitCode === n % 200,
   async ({ bash }) => {
     const { stdout } = (await bash('seq 20000')).truncation;
-    // A file of output stays for its reader, by design.
+    // The output file stays for its reader, by design.
     rmSync(stdout.path);
     return stdout.totalLines === 20_000;
   },
@@ -66,7 +66,7 @@ const KINDS = [
   },
 ];
 
-/** Runs `count` of them, `WIDTH` at a time, in registries that are closed after some hundred. */
+/** Runs `count` commands, `WIDTH` at a time, in registries that are closed after some hundred. */
 async function run(count) {
   const { bash, BackgroundRegistry } = await import('agent-bash');
   const wrong = [];
@@ -90,14 +90,16 @@ async function run(count) {
 }
 
 /**
- * Brings V8's young generation to its full size, some 30 MB, which it keeps: it would do so by itself at some moment of any long run,
- * and that is not what is looked for.
+ * Brings V8's young generation to its full size of about 30 MB, which it keeps. Otherwise it would grow at some point
+ * of a long run and look like a leak.
  */
 function stretchHeap() {
   for (let round = 0; round < 40; round++) Array.from({ length: 60_000 }, (_, n) => ({ n, text: `${round} ${n}` }));
 }
 
-/** `warmUp` commands that count for nothing, then `count`; what was held before and after, and what went wrong. */
+/**
+ * Runs `warmUp` commands, then `count` measured ones. Returns the resources before and after, and the wrong results.
+ */
 export function soak(warmUp, count) {
   return withTemporary(async () => {
     const early = await run(warmUp);

@@ -1,4 +1,4 @@
-// What a host process can be asked. Times are milliseconds, sizes bytes.
+// Measurements in a host process. Times are in milliseconds, sizes in bytes.
 import { readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { load } from '../contestants/index.mjs';
@@ -20,11 +20,11 @@ function expectSuccess(name, { exitCode }) {
   if (exitCode !== 0) throw new Error(`${name}: \`true\` gave exit code ${exitCode}`);
 }
 
-/** The environment that our commands get, as the kernel handed it to bash. */
+/** Returns the environment of our commands, as the kernel passed it to bash. */
 async function environment() {
   const { bash } = await import('agent-bash');
-  // bash stays (it is not replaced by its last command), so /proc shows what it was started with. Sanitized text
-  // would have lost the NULs between the entries.
+  // bash is not replaced by its last command here, so /proc shows its initial environment. Sanitized text would lose
+  // the NULs between the entries.
   const { stdout } = await bash('cat /proc/$$/environ 2>/dev/null || env -0; :', { sanitize: false });
   const entries = stdout.split('\0').filter(Boolean);
   const env = Object.fromEntries(entries.map((entry) => entry.split(/=(.*)/s, 2)));
@@ -34,7 +34,7 @@ async function environment() {
   return env;
 }
 
-/** Runs `true` `count` times, one after another: the time of each, and of its synchronous part. */
+/** Runs `true` `count` times, one after another. Returns the time of each, and of its synchronous part. */
 async function latency(name, count, env) {
   const { run } = await contestant(name);
   const total = [];
@@ -51,7 +51,7 @@ async function latency(name, count, env) {
   return { total, call };
 }
 
-/** Longest gap between two turns of a busy event loop, from now until the returned function is called. */
+/** Measures the longest gap between two turns of a busy event loop until the returned function is called. */
 function watchTurns() {
   let last = performance.now();
   let longest = 0;
@@ -69,7 +69,7 @@ function watchTurns() {
   };
 }
 
-/** For `count` runs of `true`, the longest time each kept the event loop from turning; `name` null: of doing nothing. */
+/** Returns the longest event-loop gap of each of `count` runs of `true`, or of an idle loop if `name` is null. */
 async function block(name, count, env) {
   const run = name === null ? () => sleep(2).then(() => ({ exitCode: 0 })) : (await contestant(name)).run;
   const gaps = [];
@@ -82,7 +82,7 @@ async function block(name, count, env) {
   return gaps;
 }
 
-/** Makes this process `bytes` larger, every page touched, and keeps it so; resolves to its resident size. */
+/** Makes this process permanently `bytes` larger, with every page touched. Resolves with its resident size. */
 async function grow(bytes) {
   for (let left = bytes; left > 0; left -= 2 ** 26) {
     const block = Buffer.allocUnsafeSlow(Math.min(left, 2 ** 26));
@@ -92,7 +92,7 @@ async function grow(bytes) {
   return process.memoryUsage.rss();
 }
 
-/** All output of `command` into a file: `way` 'drain' (at `file`) or 'collect' (as a string). */
+/** Reads all output of `command`: into `file` if `way` is 'drain', as a string if it is 'collect'. */
 async function output(name, way, command, file) {
   const { [way]: produce } = await contestant(name);
   const meter = new Meter();
@@ -100,7 +100,10 @@ async function output(name, way, command, file) {
   return meter.stop();
 }
 
-/** `commands` all at once: how long until the last had settled, how many were right, descriptors left over. */
+/**
+ * Runs `commands` all at once. Returns the time until the last settled, the number of right results, and leaked
+ * descriptors.
+ */
 async function crowd(name, commands, env) {
   const { run } = await contestant(name);
   const before = openDescriptors();

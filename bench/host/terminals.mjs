@@ -1,4 +1,4 @@
-// What a host process can be asked about terminals. Times are milliseconds, sizes bytes.
+// Measurements of terminals in a host process. Times are in milliseconds, sizes in bytes.
 import { createHash } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,7 +10,7 @@ async function terminal(options) {
   return new PtySession(options);
 }
 
-/** The supervisor, its code and the emulator are there before anything is measured. */
+/** Loads the supervisor, its code and the emulator before the measurement. */
 async function warmTerminals(count) {
   for (let n = 0; n < count; n++) {
     const session = await terminal();
@@ -20,8 +20,8 @@ async function warmTerminals(count) {
 }
 
 /**
- * All that `command` writes into a terminal: whole into a file in `dir`, or with `drawn` to a listener instead. `written` is what came
- * there: the digest of the file, or how many UTF-16 units were heard.
+ * Reads all output of `command` in a terminal: into a file in `dir`, or with `drawn` by a listener. `written` is the
+ * digest of the file, or the number of UTF-16 units that the listener received.
  */
 async function terminalOutput(command, dir, drawn) {
   const spill = drawn ? false : { dir, maxBytes: 4 * 2 ** 30 };
@@ -45,12 +45,15 @@ async function terminalOutput(command, dir, drawn) {
   return { ...figures, written };
 }
 
-/** Types `count` keys into `command`, one after another: each time from the call to the screen that shows it. */
+/**
+ * Types `count` keys into `command`, one after another. Measures the time from each call to the screen that shows the
+ * key.
+ */
 async function keystrokes(command, prompt, count) {
   const session = await terminal();
   let look = () => {};
   session.on('data', () => look());
-  /** Until the screen says that; every text that comes is a reason to look. */
+  /** Waits until the screen shows the text. Every new output is a reason to check. */
   const shows = (line) =>
     new Promise((resolve) => {
       look = () => {
@@ -63,7 +66,7 @@ async function keystrokes(command, prompt, count) {
   await shows(prompt.trimEnd());
   const times = [];
   for (let typed = ''; times.length < count; ) {
-    // A person's pause, though a short one: nothing is on its way any more.
+    // A short pause, as a person would make, so that no output is pending.
     await sleep(2);
     const key = String.fromCharCode(97 + (times.length % 26));
     typed += key;
@@ -73,7 +76,7 @@ async function keystrokes(command, prompt, count) {
     times.push(performance.now() - started);
     await taken;
     if (typed.length < 60) continue;
-    // Takes the line away again.
+    // Clears the line.
     await session.write('\x15');
     await shows(prompt.trimEnd());
     typed = '';
@@ -84,7 +87,7 @@ async function keystrokes(command, prompt, count) {
 
 const HELD = ['descriptors', 'helperDescriptors', 'threads', 'processes', 'zombies'];
 
-/** What cannot be started; the last one for reasons of the system. */
+/** Commands that cannot be started. The last one is refused by the system. */
 const FAILING = [
   { cwd: '/nowhere/at/all' },
   { shell: '/nowhere/bash' },
@@ -92,7 +95,7 @@ const FAILING = [
   { env: { BIG: 'x'.repeat(200_000) } },
 ];
 
-/** Every second one cannot be started; of the others a third is killed, and all have a listener. */
+/** Every second terminal cannot be started. A third of the others are killed, and all have a listener. */
 async function oneOfMany(n) {
   const fails = n % 2 === 0;
   const killed = n % 3 === 0;
@@ -117,11 +120,11 @@ async function crowds(count) {
   return wrong.filter(Boolean);
 }
 
-/** `count` terminals opened and closed, 50 at a time, half of which fail: what was held before and after. */
+/** Opens and closes `count` terminals, 50 at a time, half of which fail. Returns the resources before and after. */
 function manyTerminals(count) {
   return withTemporary(async () => {
     const early = await crowds(100);
-    // Helpers that are not needed any more go by themselves.
+    // Helpers that are no longer needed exit by themselves.
     await sleep(1_000);
     const before = await atRest(({ zombies }) => zombies === 0);
     const wrong = [...early, ...(await crowds(count))];

@@ -1,4 +1,4 @@
-// 1,000 commands at once in a process that may open 512 descriptors, against xargs, which holds none of them.
+// 1,000 commands at once in a process that may open 512 descriptors, against xargs, which needs no pipes.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
@@ -12,7 +12,7 @@ export const title = '1,000 commands at once, 512 descriptors';
 const COUNT = 1000;
 const LIMIT = 512;
 
-/** Milliseconds that `xargs -P parallel` takes to start `bash -c true` 1,000 times. */
+/** Returns the milliseconds that `xargs -P parallel` takes to run `bash -c true` 1,000 times. */
 async function xargs(parallel, shell, env) {
   const started = performance.now();
   const child = spawn('xargs', ['-P', `${parallel}`, '-n', '1', shell, '-c', 'true'], {
@@ -25,7 +25,7 @@ async function xargs(parallel, shell, env) {
   return performance.now() - started;
 }
 
-/** The `-P` with which xargs is fastest here. */
+/** Returns the fastest `-P` of xargs on this machine. */
 async function bestParallel(shell, env, rounds) {
   const cores = availableParallelism();
   const candidates = [...new Set([cores, cores + 1, cores * 2, cores * 4])];
@@ -39,7 +39,7 @@ export async function measure({ env, shell, short, ours }) {
   return ours.length === 0 ? lines : [...lines, ...(await throughput(env, shell, short))];
 }
 
-/** Each command with its own output and exit code; all of them must come back to the caller that asked. */
+/** Gives each command its own output and exit code, and checks that each caller receives its own. */
 async function correctness(name, env) {
   const commands = Array.from({ length: COUNT }, (_, i) => ({
     command: `echo out-${i}; exit ${i % 200}`,

@@ -1,5 +1,5 @@
-// The same in a process of 2 GB: fork copies page tables, so whoever forks from Node pays for its heap, and does
-// so while the event loop stands still.
+// The same in a process of 2 GB. fork copies page tables, so a fork from Node takes longer with a large heap, and
+// blocks the event loop meanwhile.
 import { OURS, PEERS } from '../contestants/index.mjs';
 import { withHost } from '../host/index.mjs';
 import { interleave, median } from '../stats.mjs';
@@ -19,7 +19,7 @@ async function compare(small, large, { env, short, ours }) {
   const places = names.flatMap((name) => [`${name} small`, `${name} large`]);
   const at = (place) => {
     const [name, size] = place.split(' ');
-    // A peer takes 80 ms a command in the large process, ours must be counted finely.
+    // A peer takes 80 ms per command in the large process. Ours takes less and needs more runs.
     const count = name === OURS ? 40 : size === 'small' ? 10 : short ? 2 : 3;
     return { name, host: hosts[size], count };
   };

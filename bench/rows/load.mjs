@@ -1,4 +1,4 @@
-// What the package weighs and what its import and its first call cost.
+// Size of the package, and time of its import and its first call.
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +12,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const IMPORT = fileURLToPath(new URL('../host/import.mjs', import.meta.url));
 const run = promisify(execFile);
 
-/** Every process imports one thing; the empty module shows what the loader itself takes. */
+/** Each process imports one module. The empty module shows the time of the loader itself. */
 const LOADS = {
   'empty module, require': ['./empty.cjs', 'require'],
   'empty module, import': ['./empty.cjs', 'import'],
@@ -50,7 +50,7 @@ export async function measure({ short, ours }) {
   ];
 }
 
-/** The addon for this platform and the supervisor, where the build puts them. */
+/** Returns the sizes of the addon for this platform and of the supervisor, as built. */
 function sizes() {
   const addons = readdirSync(ROOT).filter((file) => file.endsWith('.node') && file.includes(process.platform));
   if (addons.length === 0) throw new Error(`no addon (*.node) in ${ROOT}`);

@@ -1,4 +1,4 @@
-// The log that the flood is made of: lines of about 80 bytes, one in ten with colour or a progress line.
+// The log of the flood: lines of about 80 bytes, every tenth with colour or a progress line.
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
 
 const BLOCK = 2 ** 24;
@@ -6,7 +6,7 @@ const WORDS = 'compiling linking resolved module cache warning src/index.ts node
   ' ',
 );
 
-/** A generator of numbers below `limit`, the same on every machine. */
+/** Generates numbers below `limit`, the same on every machine. */
 function numbers(seed) {
   let state = seed;
   return (limit) => {
@@ -34,7 +34,7 @@ function block() {
   return Buffer.concat(lines);
 }
 
-/** Writes a file of exactly `bytes`, and waits until the disk has it, so that nothing is written back later. */
+/** Writes a file of exactly `bytes` and syncs it to the disk, so that no write-back disturbs the measurement. */
 export function writeLog(path, bytes) {
   const text = block();
   const file = openSync(path, 'wx', 0o600);

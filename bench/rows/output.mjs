@@ -1,4 +1,4 @@
-// 1 GiB of output, kept whole in a file, against a loop that only reads and writes.
+// 1 GiB of output, written whole to a file, against a loop that only reads and writes.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { OURS } from '../contestants/index.mjs';
@@ -10,9 +10,12 @@ import { writeLog } from './log.mjs';
 export const title = 'a flood of output into a file';
 
 const MIB = 2 ** 20;
-/** A string of Node holds half a gigabyte: those who give a string get less, and a baseline of their own. */
+/**
+ * Contestants that return a string get less output and a baseline of their own, because a string of Node holds half a
+ * gigabyte.
+ */
 const STRING_BYTES = 128 * MIB;
-/** What the baseline reads at once: all of the pipe, or what stays in the processor's cache. The fastest counts. */
+/** Read sizes of the baseline: the whole pipe, or a part that stays in the processor's cache. The fastest counts. */
 const BASELINES = new Map([MIB, MIB / 4, MIB / 8].map((size) => [`baseline, reads of ${size / 1024} KiB`, size]));
 
 export async function measure({ baseline, short, ours, folder }) {
@@ -36,7 +39,7 @@ async function contest({ baseline, place, bytes, rounds, way, names }) {
   writeLog(input, bytes);
   const command = `cat '${input}'`;
 
-  /** A fresh process each time, so that growth is that of one command and not of the one before. */
+  /** Uses a fresh process each time, so that the growth is that of one command. */
   const run = (name, round) =>
     inFolder(results, async (folder) => {
       const file = join(folder, `${name}-${round}`);
@@ -86,7 +89,7 @@ async function contest({ baseline, place, bytes, rounds, way, names }) {
   return [...own, ...names.flatMap(line)];
 }
 
-/** An empty folder for the files of one run, gone afterwards: they shall not be written back while the next runs. */
+/** Creates an empty directory for the files of one run, and removes it before the kernel writes the files back. */
 async function inFolder(folder, use) {
   try {
     mkdirSync(folder);

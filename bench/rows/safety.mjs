@@ -1,4 +1,4 @@
-// What it costs to know what a command does before it runs: `analyze`, from the call to the finished object.
+// The cost of the safety engine: `analyze`, from the call to the finished object.
 import { createRequire } from 'node:module';
 import { median, quantile } from '../stats.mjs';
 import { time } from '../table.mjs';
@@ -7,7 +7,7 @@ export const title = 'analyze';
 
 const SHORT = 'cd packages/core && npm run build -- --filter "$NAME" 2>&1 | tail -n 20 && git commit -m "Build it"';
 
-/** Whole lines of one kind, 4 KB of them. */
+/** Returns 4 KB of whole lines of one kind. */
 function script(line) {
   let text = '';
   for (let count = 0; text.length < 4096; count++) text += line(count);

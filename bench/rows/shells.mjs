@@ -1,11 +1,11 @@
-// Shells that are already there: one that waits, a session, a snapshot; with the pauses in which agents think.
+// Warm shells, sessions and snapshots, with the pauses in which agents think.
 import { withHost } from '../host/index.mjs';
 import { interleave, median, spread } from '../stats.mjs';
 import { milliseconds, ratio } from '../table.mjs';
 
-export const title = 'shells that are already there';
+export const title = 'warm shells and sessions';
 
-/** Of a way, with a command and a pause in ms, against the baseline or another way. */
+/** Kinds of shells with a command and a pause in ms, each against the baseline or another kind. */
 const CASES = [
   { name: "warm: bash('true')", way: 'warm', command: 'true', pause: 10, reach: { max: 0.35 } },
   { name: "warm: bash('/bin/echo hi')", way: 'warm', command: '/bin/echo hi', pause: 10, reach: { max: 0.75 } },
@@ -26,7 +26,7 @@ export async function measure({ baseline, short }) {
   const rounds = short ? 6 : 20;
   const rows = [];
   for (const { name, way, against = 'baseline', command, pause, reach } of CASES) {
-    // A process each: what one way has left waiting is not to help another one.
+    // Each kind has its own process, so that the warm shells of one do not help another.
     const row = await withHost({}, (host) =>
       withHost({}, async (other) => {
         const count = pause > 0 ? 20 : 40;

@@ -1,4 +1,4 @@
-// 5,000 commands, aborts, limits and tasks in one process: nothing of them may be left.
+// 5,000 commands, aborts, limits and tasks in one process. Nothing of them may be left.
 import { withHost } from '../host/index.mjs';
 import { number, size } from '../table.mjs';
 
@@ -16,7 +16,7 @@ export async function measure({ short, ours }) {
       note: `${before[key]} before, ${after[key]} after`,
     });
   return [
-    number('commands', count, { note: `${(total / 1e3).toFixed(0)} s, after ${warmUp} that count for nothing` }),
+    number('commands', count, { note: `${(total / 1e3).toFixed(0)} s, after ${warmUp} for warm-up` }),
     more('descriptors', 'descriptors'),
     more('descriptors of helpers', 'helperDescriptors'),
     more('threads', 'threads'),

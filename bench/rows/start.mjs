@@ -1,4 +1,4 @@
-// One command after another in a small process: what our three processes cost beside a bare posix_spawn.
+// One command after another in a small process: the cost of the three processes against a bare posix_spawn.
 import { OURS, PEERS } from '../contestants/index.mjs';
 import { withHost } from '../host/index.mjs';
 import { interleave, median, quantile, spread } from '../stats.mjs';

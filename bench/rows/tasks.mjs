@@ -1,4 +1,4 @@
-// Background tasks: what it costs to start them, to have two hundred of them, to have a loud one, and to end a large one.
+// Background tasks: the cost of a start, of two hundred running tasks, of a loud one, and of the kill of a large one.
 import { OURS } from '../contestants/index.mjs';
 import { withHost } from '../host/index.mjs';
 import { interleave, median, quantile, spread } from '../stats.mjs';
@@ -22,7 +22,7 @@ export async function measure({ env, short, ours }) {
 
 const range = (values) => `p10–p90 ${quantile(values, 0.1).toFixed(2)}–${quantile(values, 0.9).toFixed(2)} ms`;
 
-/** To the returned task, against the whole way of a foreground `true` in the same process. */
+/** Measures a start up to the returned task, against a whole foreground `true` in the same process. */
 async function start(host, env, short) {
   const count = 10;
   const ways = {

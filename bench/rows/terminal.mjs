@@ -1,4 +1,4 @@
-// Programs in a terminal: a flood, a key on its way to the screen, and many of them opened and closed.
+// Programs in a terminal: a flood, the way of a key to the screen, and many terminals opened and closed.
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ export async function measure(context) {
   return [...(await floods(context)), ...(await keys(context)), ...(await many(context))];
 }
 
-/** Every line has three colours; none has more than the terminal's 80 columns. */
+/** Lines with three colours each, none wider than the terminal's 80 columns. */
 function colours(bytes) {
   const lines = [];
   for (let at = 0, number = 0; at < bytes; number++) {
@@ -43,7 +43,7 @@ async function floods({ baseline, short, folder }) {
   }
 }
 
-/** What is to come of a text: cleaned in a file; for who draws as it is, with the line ends of a terminal. */
+/** Returns the expected output: cleaned for a file, or unchanged with the line ends of a terminal for a listener. */
 function expected(text, drawn) {
   if (drawn) return text.length + text.split('\n').length - 1;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: colours
@@ -51,7 +51,7 @@ function expected(text, drawn) {
   return createHash('sha256').update(clean).digest('hex');
 }
 
-/** The whole of a file into a terminal, against a loop that reads one and does nothing else. */
+/** Writes a whole file to a terminal, against a loop that only reads the terminal. */
 async function flood(name, file, { baseline, place, rounds, drawn, judged = false }) {
   const text = readFileSync(file, 'utf8');
   const whole = expected(text, drawn);
@@ -60,10 +60,10 @@ async function flood(name, file, { baseline, place, rounds, drawn, judged = fals
   const run = async (who) => {
     if (who === 'baseline') {
       const { total, bytes } = await baseline.terminal(command);
-      if (bytes <= length) throw new Error(`the baseline has read ${bytes} bytes of a terminal`);
+      if (bytes <= length) throw new Error(`the baseline read only ${bytes} bytes of a terminal`);
       return { total };
     }
-    // A fresh process each time, so that growth is that of one flood.
+    // A fresh process each time, so that the growth is that of one flood.
     return withHost({}, async (host) => {
       await host.ask('warmTerminals', 3);
       return host.ask('terminalOutput', command, place, drawn);

@@ -9,32 +9,73 @@ Run the tests before and after a change. Commit only what belongs to the task. W
 
 ${BASH_INSTRUCTIONS}`;
 
-/** More steps than a small task takes, and an end for a model that goes in circles. */
+/** Maximum number of steps: enough for a small task, and a bound for a model that goes in circles. */
 const MAX_STEPS = 60;
-/** After an interruption: the time in which the command and all it started are ended. */
+/** Time that the running command may take to exit after an interruption. */
 const WIND_DOWN_MS = 4_000;
 
 /**
  * @typedef {object} Run
  * @property {import('ai6').LanguageModel} model
  * @property {string} task
- * @property {string} folder Where its commands run.
+ * @property {string} directory Working directory of its commands.
  * @property {Record<string, string | null>} env Variables for its commands.
  * @property {import('./transcript.mjs').Transcript} transcript
- * @property {AbortSignal} signal Ends the command that runs, and the agent.
+ * @property {AbortSignal} signal Terminates the running command and the agent.
  */
 
 /**
- * Runs the agent to its end.
+ * Runs the agent until it stops.
  * @param {Run} run
- * @returns {Promise<{ finished: boolean }>} Whether it came to an end of its own, without an error.
+ * @returns {Promise<{ finished: boolean }>} Whether the agent stopped by itself and without an error.
  */
-export async function runAgent({ model, task, folder, env, transcript, signal }) {
+export async function runAgent({ model, task, directory, env, transcript, signal }) {
   const commands = new Commands();
-  // Without a folder of its own: what the agent starts in the background ends with it, even when it is killed.
+  // A registry without a directory terminates its tasks with this process, even if that is killed.
   const registry = new BackgroundRegistry();
+  const { agent, approval } = createAgent({ model, directory, env, registry, commands });
+
+  let failed = false;
+  let finishReason = '';
+  /** @type {import('ai6').ModelMessage[]} */
+  const messages = [{ role: 'user', content: task }];
+  try {
+    for (;;) {
+      /** @type {Request[]} */
+      const requests = [];
+      const stream = await agent.stream({ messages, abortSignal: signal });
+      for await (const part of stream.fullStream) {
+        if (part.type === 'tool-approval-request') requests.push(part);
+        else if (part.type === 'finish') finishReason = part.finishReason;
+        else if (part.type === 'error') {
+          failed = true;
+          if (!signal.aborted) transcript.problem(`The model failed: ${messageOf(part.error)}`);
+        } else show(transcript, part);
+      }
+      if (failed || signal.aborted || requests.length === 0) break;
+      // The agent resumes with the answers of the person.
+      messages.push(...(await stream.response).messages);
+      messages.push({ role: 'tool', content: await answersTo(requests, approval, transcript, signal) });
+    }
+  } catch (error) {
+    failed = true;
+    if (!signal.aborted) transcript.problem(`The agent failed: ${messageOf(error)}`);
+  }
+  // An aborted stream ends at once, but the running command needs time to exit.
+  for (const [id, result] of await commands.settled(WIND_DOWN_MS)) transcript.end(id, result);
+  await registry.close();
+  if (finishReason === 'tool-calls' && !signal.aborted)
+    transcript.problem(`The agent was not done after ${MAX_STEPS} steps.`);
+  return { finished: !failed && !signal.aborted && finishReason === 'stop' };
+}
+
+/**
+ * Creates the agent with its bash tool, and the approval of that tool.
+ * @param {Pick<Run, 'model' | 'directory' | 'env'> & { registry: BackgroundRegistry, commands: Commands }} options
+ */
+function createAgent({ model, directory, env, registry, commands }) {
   const bash = createBashTool({
-    cwd: folder,
+    cwd: directory,
     env,
     registry,
     perCall: ({ toolCallId }) => ({
@@ -50,58 +91,45 @@ export async function runAgent({ model, task, folder, env, transcript, signal })
     prepareStep: backgroundNotices(registry),
     stopWhen: stepCountIs(MAX_STEPS),
   });
-
-  let failed = false;
-  let finishReason = '';
-  /** @type {import('ai6').ModelMessage[]} */
-  const messages = [{ role: 'user', content: task }];
-  try {
-    for (;;) {
-      /** @type {{ approvalId: string, toolCall: { toolCallId: string, input: unknown } }[]} */
-      const requests = [];
-      const stream = await agent.stream({ messages, abortSignal: signal });
-      for await (const part of stream.fullStream) {
-        if (part.type === 'text-start') transcript.gap();
-        else if (part.type === 'text-delta') transcript.say(part.text);
-        else if (part.type === 'tool-call') transcript.begin(part.toolCallId, Object(part.input));
-        else if (part.type === 'tool-approval-request') requests.push(part);
-        else if (part.type === 'tool-output-denied')
-          transcript.end(part.toolCallId, { error: 'it was not approved', code: '' });
-        else if (part.type === 'tool-result' && part.preliminary)
-          transcript.progress(part.toolCallId, Object(part.output));
-        else if (part.type === 'tool-result') transcript.end(part.toolCallId, Object(part.output));
-        else if (part.type === 'tool-error')
-          transcript.end(part.toolCallId, { error: messageOf(part.error), code: '' });
-        else if (part.type === 'finish') finishReason = part.finishReason;
-        else if (part.type === 'error') {
-          failed = true;
-          if (!signal.aborted) transcript.problem(`The model failed: ${messageOf(part.error)}`);
-        }
-      }
-      if (failed || signal.aborted || requests.length === 0) break;
-      // The agent goes on where it stopped, with what the person says.
-      messages.push(...(await stream.response).messages);
-      /** @type {import('ai6').ToolApprovalResponse[]} */
-      const answers = [];
-      for (const { approvalId, toolCall } of requests) {
-        const { reason } = await approval.judge(Object(toolCall.input), toolCall);
-        answers.push({ type: 'tool-approval-response', approvalId, ...(await askPerson(transcript, reason, signal)) });
-      }
-      messages.push({ role: 'tool', content: answers });
-    }
-  } catch (error) {
-    failed = true;
-    if (!signal.aborted) transcript.problem(`The agent failed: ${messageOf(error)}`);
-  }
-  // The stream ends at once when it is aborted; the command that ran then takes its leave.
-  for (const [id, result] of await commands.settled(WIND_DOWN_MS)) transcript.end(id, result);
-  await registry.close();
-  if (finishReason === 'tool-calls' && !signal.aborted)
-    transcript.problem(`The agent was not done after ${MAX_STEPS} steps.`);
-  return { finished: !failed && !signal.aborted && finishReason === 'stop' };
+  return { agent, approval };
 }
 
-/** The commands of a run, as the tool's hooks tell of them. */
+/** @typedef {{ approvalId: string, toolCall: { toolCallId: string, input: unknown } }} Request A call to approve. */
+
+/**
+ * Shows a part of the model's stream.
+ * @param {import('./transcript.mjs').Transcript} transcript
+ * @param {import('ai6').TextStreamPart<import('ai6').ToolSet>} part
+ */
+function show(transcript, part) {
+  if (part.type === 'text-start') transcript.gap();
+  else if (part.type === 'text-delta') transcript.say(part.text);
+  else if (part.type === 'tool-call') transcript.begin(part.toolCallId, Object(part.input));
+  else if (part.type === 'tool-output-denied')
+    transcript.end(part.toolCallId, { error: 'it was not approved', code: '' });
+  else if (part.type === 'tool-result' && part.preliminary) transcript.progress(part.toolCallId, Object(part.output));
+  else if (part.type === 'tool-result') transcript.end(part.toolCallId, Object(part.output));
+  else if (part.type === 'tool-error') transcript.end(part.toolCallId, { error: messageOf(part.error), code: '' });
+}
+
+/**
+ * Asks the person about each request in turn.
+ * @param {Request[]} requests
+ * @param {import('agent-bash/ai').ToolApproval} approval
+ * @param {import('./transcript.mjs').Transcript} transcript
+ * @param {AbortSignal} signal
+ */
+async function answersTo(requests, approval, transcript, signal) {
+  /** @type {import('ai6').ToolApprovalResponse[]} */
+  const answers = [];
+  for (const { approvalId, toolCall } of requests) {
+    const { reason } = await approval.judge(Object(toolCall.input), toolCall);
+    answers.push({ type: 'tool-approval-response', approvalId, ...(await askPerson(transcript, reason, signal)) });
+  }
+  return answers;
+}
+
+/** The commands of a run, as reported by the tool's hooks. */
 class Commands {
   /** @type {Set<string>} */
   #running = new Set();
@@ -121,7 +149,7 @@ class Commands {
     if (this.#running.size === 0) this.#wake();
   }
 
-  /** All results, when no command runs any more or the time is over. @param {number} withinMs */
+  /** Resolves with all results when no command runs any more, or after the given time. @param {number} withinMs */
   async settled(withinMs) {
     if (this.#running.size > 0)
       await new Promise((resolve) => {

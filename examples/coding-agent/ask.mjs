@@ -3,13 +3,13 @@ import { createInterface } from 'node:readline/promises';
 /**
  * @typedef {object} Answer
  * @property {boolean} approved
- * @property {string} [reason] What the model is told.
+ * @property {string} [reason] The text that the model reads.
  */
 
 /**
- * Asks whoever sits at the terminal whether a command may run. Without one nobody can be asked, and it may not.
+ * Asks the person at the terminal whether a command may run. Without a terminal the answer is no.
  * @param {import('./transcript.mjs').Transcript} transcript
- * @param {string} why What the person reads.
+ * @param {string} why The text that the person reads.
  * @param {AbortSignal} signal
  * @returns {Promise<Answer>}
  */
@@ -19,7 +19,7 @@ export async function askPerson(transcript, why, signal) {
     return { approved: false, reason: 'Nobody is there to be asked. Find another way, or leave it to a person.' };
   }
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  // Ctrl-C at the question is meant for the agent.
+  // Ctrl-C at the question interrupts the agent.
   terminal.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
   try {
     const answer = await terminal.question('  Run it? [y/N] ', { signal });

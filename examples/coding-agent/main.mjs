@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// A coding agent on top of agent-bash: see docs/coding-agent.md.
+// A coding agent with agent-bash. See docs/coding-agent.md.
 import { stat } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { runAgent } from './agent.mjs';
@@ -9,7 +9,7 @@ import { createProject } from './project.mjs';
 import { Transcript, wantsColour } from './transcript.mjs';
 
 const EXIT = { done: 0, failed: 1, cannot: 2 };
-/** A pace at which words can be read. */
+/** Delay after each word of the script, so that a person can read along. */
 const WORD_MS = 20;
 
 /**
@@ -28,57 +28,64 @@ async function main(signal) {
     console.log(USAGE);
     return EXIT.done;
   }
-  const { task, folder, keep } = wanted;
-  if (folder !== null && !(await stat(folder).catch(() => null))?.isDirectory()) {
-    console.error(`There is no folder ${folder}`);
+  const { task, directory, keep } = wanted;
+  if (directory !== null && !(await stat(directory).catch(() => null))?.isDirectory()) {
+    console.error(`No such directory: ${directory}`);
     return EXIT.cannot;
   }
 
   const transcript = new Transcript(process.stdout, { colour: wantsColour(process.stdout, process.env) });
-  const wordMs = process.stdout.isTTY ? WORD_MS : 0;
-  const { model, label, scripted } = chooseModel({ env: process.env, ownTask: folder !== null, wordMs });
-  const project = folder === null ? await createProject() : null;
+  const project = directory === null ? await createProject() : null;
   try {
-    transcript.fact('model', label);
-    transcript.fact('folder', project?.folder ?? folder ?? '');
-    transcript.fact('task', task);
-    const { finished } = await runAgent({
-      model,
-      task,
-      folder: project?.folder ?? folder ?? '',
-      env: project?.env ?? {},
-      transcript,
-      signal,
-    });
-    if (signal.aborted) {
-      transcript.verdict(false, 'interrupted');
-      return EXIT.failed;
-    }
-    if (!finished) {
-      transcript.verdict(false, 'the agent did not finish');
-      return EXIT.failed;
-    }
-    if (project) {
-      const { repaired, reason } = await project.verify();
-      transcript.verdict(repaired, repaired ? `repaired: ${reason}` : `not repaired: ${reason}`);
-      return repaired ? EXIT.done : EXIT.failed;
-    }
-    if (scripted) {
-      transcript.verdict(
-        false,
-        'the task was not done: set AGENT_BASH_MODEL (such as anthropic/claude-sonnet-4.5) and AI_GATEWAY_API_KEY',
-      );
-      return EXIT.cannot;
-    }
-    transcript.verdict(true, 'the agent is done');
-    return EXIT.done;
+    return await work({ task, directory: project?.directory ?? directory ?? '', project, transcript, signal });
   } finally {
-    if (keep && project) transcript.fact('kept', project.folder);
+    if (keep && project) transcript.fact('kept', project.directory);
     else await project?.remove();
   }
 }
 
-// The first Ctrl-C ends the command and the agent; a second one does not wait for them.
+/**
+ * Runs the agent and prints its verdict.
+ * @param {object} job
+ * @param {string} job.task
+ * @param {string} job.directory
+ * @param {Awaited<ReturnType<typeof createProject>> | null} job.project `null` in a directory of the person.
+ * @param {Transcript} job.transcript
+ * @param {AbortSignal} job.signal
+ * @returns {Promise<number>} The exit code.
+ */
+async function work({ task, directory, project, transcript, signal }) {
+  const wordMs = process.stdout.isTTY ? WORD_MS : 0;
+  const { model, label, scripted } = chooseModel({ env: process.env, ownTask: project === null, wordMs });
+  transcript.fact('model', label);
+  transcript.fact('cwd', directory);
+  transcript.fact('task', task);
+  const { finished } = await runAgent({ model, task, directory, env: project?.env ?? {}, transcript, signal });
+  if (signal.aborted) {
+    transcript.verdict(false, 'interrupted');
+    return EXIT.failed;
+  }
+  if (!finished) {
+    transcript.verdict(false, 'the agent did not finish');
+    return EXIT.failed;
+  }
+  if (project) {
+    const { repaired, reason } = await project.verify();
+    transcript.verdict(repaired, repaired ? `repaired: ${reason}` : `not repaired: ${reason}`);
+    return repaired ? EXIT.done : EXIT.failed;
+  }
+  if (scripted) {
+    transcript.verdict(
+      false,
+      'the task was not done: set AGENT_BASH_MODEL (such as anthropic/claude-sonnet-4.5) and AI_GATEWAY_API_KEY',
+    );
+    return EXIT.cannot;
+  }
+  transcript.verdict(true, 'the agent is done');
+  return EXIT.done;
+}
+
+// The first Ctrl-C terminates the command and the agent. A second one does not wait for them.
 const interruption = new AbortController();
 let exitCode = 0;
 for (const name of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']))
@@ -87,7 +94,7 @@ for (const name of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']))
     exitCode = 128 + constants.signals[name];
     interruption.abort();
   });
-// Nobody reads any more, as behind `| head`.
+// The reader of the output is gone, as in `| head`.
 process.stdout.on('error', () => interruption.abort());
 
 try {

@@ -5,17 +5,17 @@ import { scriptedModel } from './scripted-model.mjs';
 /**
  * @typedef {object} Choice
  * @property {import('ai6').LanguageModel} model
- * @property {string} label What it is, for people.
- * @property {boolean} scripted Whether it is the script and no real model.
+ * @property {string} label Description for people.
+ * @property {boolean} scripted Whether the model is the script.
  */
 
 /**
- * The model that the agent runs on: one of the AI Gateway where the environment names it and has the key, else the script.
- * `AI_GATEWAY_BASE_URL` leads to another gateway.
+ * Returns the model of the agent: one of the AI Gateway if the environment has its name and the key, else the script.
+ * `AI_GATEWAY_BASE_URL` selects another gateway.
  * @param {object} options
  * @param {Record<string, string | undefined>} options.env
- * @param {boolean} options.ownTask Whether the task is the user's own, which no script can know.
- * @param {number} options.wordMs How fast the script speaks.
+ * @param {boolean} options.ownTask Whether the task is the user's own, which the script cannot do.
+ * @param {number} options.wordMs Delay of the script after each word.
  * @returns {Choice}
  */
 export function chooseModel({ env, ownTask, wordMs }) {

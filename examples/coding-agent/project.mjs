@@ -4,11 +4,11 @@ import { dirname, join } from 'node:path';
 import { bash } from 'agent-bash';
 
 /**
- * @typedef {object} Project A small broken project of its own, under git.
- * @property {string} folder Where it lies.
- * @property {Record<string, string | null>} env What commands in it need: an identity for git, nobody's own git settings.
- * @property {() => Promise<Verdict>} verify Whether it is repaired, found out by running it.
- * @property {() => Promise<void>} remove Takes it away; may be called again.
+ * @typedef {object} Project A small broken project under git.
+ * @property {string} directory Its directory.
+ * @property {Record<string, string | null>} env Variables for its commands: a git identity, no user settings.
+ * @property {() => Promise<Verdict>} verify Runs the project to find out whether it is repaired.
+ * @property {() => Promise<void>} remove Removes it. May be called more than once.
  *
  * @typedef {{ repaired: boolean, reason: string }} Verdict
  */
@@ -92,7 +92,7 @@ server.listen(0, '127.0.0.1', () => console.log(\`listening on http://127.0.0.1:
 `,
 };
 
-/** The demo is the same whatever the user's git settings, hooks and signing keys, and works without an identity. */
+/** Makes the demo independent of the user's git settings, hooks, signing keys and identity. */
 const ENV = {
   GIT_CONFIG_GLOBAL: '/dev/null',
   GIT_CONFIG_NOSYSTEM: '1',
@@ -100,29 +100,29 @@ const ENV = {
   GIT_AUTHOR_EMAIL: 'coding-agent@example.invalid',
   GIT_COMMITTER_NAME: 'Coding Agent',
   GIT_COMMITTER_EMAIL: 'coding-agent@example.invalid',
-  // Set by a test runner further up, it would silence the project's own.
+  // If a test runner above has set this, the tests of the project print nothing.
   NODE_TEST_CONTEXT: null,
 };
 
 /**
- * Makes the project in a temporary folder, with everything in a first commit.
+ * Creates the project in a temporary directory, with one commit.
  * @returns {Promise<Project>}
  */
 export async function createProject() {
   const parent = await realpath(await mkdtemp(join(tmpdir(), 'coding-agent-')));
-  const folder = join(parent, 'cart');
+  const directory = join(parent, 'cart');
   const remove = () => rm(parent, { recursive: true, force: true });
   try {
     for (const [path, text] of Object.entries(FILES)) {
-      await mkdir(dirname(join(folder, path)), { recursive: true });
-      await writeFile(join(folder, path), text);
+      await mkdir(dirname(join(directory, path)), { recursive: true });
+      await writeFile(join(directory, path), text);
     }
     await must(
-      folder,
+      directory,
       `git -c init.defaultBranch=main init --quiet && git add ${Object.keys(FILES).join(' ')} && git commit --quiet -m "Price a cart"`,
     );
-    const first = (await must(folder, 'git rev-parse HEAD')).trim();
-    return { folder, env: ENV, verify: () => verify(folder, first), remove };
+    const first = (await must(directory, 'git rev-parse HEAD')).trim();
+    return { directory, env: ENV, verify: () => verify(directory, first), remove };
   } catch (error) {
     await remove();
     throw error;
@@ -130,20 +130,20 @@ export async function createProject() {
 }
 
 /**
- * A repair counts when the last commit is a new one, and a fresh clone of it passes the tests as they were at first.
- * @param {string} folder
+ * A repair counts if the last commit is new, and a fresh clone of it passes the original tests.
+ * @param {string} directory
  * @param {string} first
  * @returns {Promise<Verdict>}
  */
-async function verify(folder, first) {
-  const head = (await must(folder, 'git rev-parse HEAD')).trim();
+async function verify(directory, first) {
+  const head = (await must(directory, 'git rev-parse HEAD')).trim();
   if (head === first) return { repaired: false, reason: 'nothing was committed' };
-  await rm(join(folder, '../check'), { recursive: true, force: true });
+  await rm(join(directory, '../check'), { recursive: true, force: true });
   await must(
-    folder,
+    directory,
     `git clone --quiet . ../check && cd ../check && git checkout --quiet ${first} -- test package.json`,
   );
-  const tests = await run(join(folder, '../check'), 'npm test');
+  const tests = await run(join(directory, '../check'), 'npm test');
   if (tests.exitCode !== 0)
     return { repaired: false, reason: `the tests fail in a fresh clone of commit ${head.slice(0, 7)}` };
   return { repaired: true, reason: `the tests pass in a fresh clone of commit ${head.slice(0, 7)}` };

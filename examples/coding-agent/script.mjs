@@ -1,13 +1,13 @@
 import { posix } from 'node:path';
 
-// What the scripted model says and does. It knows one repair by heart, but reads every name, line and text that it uses
-// from what the commands before really wrote; where they wrote something else, it says so and stops.
+// The words and commands of the scripted model. It knows one repair by heart, but takes every name, line and text from
+// the real output of earlier commands. If the output is unexpected, it says so and stops.
 
 /**
- * @typedef {object} Done A command that was run, as the model sees it.
+ * @typedef {object} Done An executed command, as the model sees it.
  * @property {string} command
- * @property {string} text What the tool answered.
- * @property {boolean} ok Whether it ended with exit code 0.
+ * @property {string} text Answer of the tool.
+ * @property {boolean} ok Whether the exit code was 0.
  *
  * @typedef {{ command: string, mode?: 'slow' | 'background', tail?: number, timeout_ms?: number }} Command
  * @typedef {{ say: string, call?: Command | { check_pid: number } | { kill_pid: number } }} Turn
@@ -16,7 +16,7 @@ import { posix } from 'node:path';
 const LOOP_THAT_STOPS_EARLY = /(for \(let (\w+) = 0; \2 < [\w.]+\.length) - 1; /;
 
 /**
- * The next turn of the repair.
+ * Returns the next turn of the repair.
  * @param {Done[]} history
  * @returns {Turn}
  */
@@ -72,11 +72,11 @@ export function repair([tests, test, source, audit, fix, again, commit, ...tried
 }
 
 /**
- * Starts the dev server in the background, waits for its port, asks it for the price of a cart, and stops it.
- * @param {Done[]} history Since the commit.
+ * Starts the dev server in the background, waits for its port, requests the price of a cart, and stops the server.
+ * @param {Done[]} history The commands since the commit.
  * @param {string | null} cart Its items as JSON.
- * @param {string} price What they cost.
- * @returns {Turn | null} The next turn; `null` once that is done.
+ * @param {string} price The price of the cart.
+ * @returns {Turn | null} The next turn, or `null` at the end.
  */
 function tryServer([start, address, answer, log, stop], cart, price) {
   if (cart === null) return null;
@@ -88,7 +88,7 @@ function tryServer([start, address, answer, log, stop], cart, price) {
   const pid = Number(/^<pid>(\d+)<\/pid>$/m.exec(start.text)?.[1]);
   const file = /^<output_file>(.+)<\/output_file>$/m.exec(start.text)?.[1];
   if (!start.ok || !pid || !file) return { say: 'The repair is committed, but the dev server does not start.' };
-  // It says its address once its port is open.
+  // The server prints its address when its port is open.
   if (!address)
     return {
       say: `It is process ${pid}. I will wait until it listens.`,
@@ -116,7 +116,8 @@ function tryServer([start, address, answer, log, stop], cart, price) {
 }
 
 /**
- * The next turn in a folder of the user's own: a look around that changes nothing, and the truth about the rest.
+ * Returns the next turn in a directory of the user's own. The script only looks around there, changes nothing, and says
+ * so.
  * @param {Done[]} history
  * @returns {Turn}
  */
@@ -147,7 +148,7 @@ function failingTest(output) {
   };
 }
 
-/** The cart of a test that costs this much, as JSON. @param {string} test @param {string} price */
+/** Returns the cart of the test with this price, as JSON. @param {string} test @param {string} price */
 function cartOf(test, price) {
   for (const [, cart = '', cents] of test.matchAll(/\((\[\{.*?\}\])\), (\d+)\)/g))
     if (cents === price) return cart.replace(/(\w+):/g, '"$1":').replace(/\s+/g, '');
@@ -161,14 +162,14 @@ function importedFile(test, testFile) {
 }
 
 /**
- * The standard output in a text of the tool.
+ * Returns the standard output in a text of the tool.
  * @param {string} text
  */
 function stdoutOf(text) {
   return /(?:^|\n\n)stdout:\n(.*?)(?:\n\nstderr:\n.*)?\n\nexit code: \d+(?:\n|$)/s.exec(text)?.[1] ?? '';
 }
 
-/** The last line of output, leaving out what the tool says about it. @param {string} output */
+/** Returns the last line of the output, without notices of the tool. @param {string} output */
 function lastLine(output) {
   return (
     output
@@ -178,7 +179,7 @@ function lastLine(output) {
   );
 }
 
-/** One word for the shell. @param {string} word */
+/** Quotes a word for the shell. @param {string} word */
 function quoted(word) {
   return /^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -13,14 +13,14 @@ const USAGE = {
   outputTokens: { total: 0, text: 0, reasoning: 0 },
 };
 
-/** A command that ended well, or something about a process in the background. */
+/** Matches a command with exit code 0, or a report on a background process. */
 const WENT_WELL = /(?:^|\n\n)exit code: 0(?:\n|$)|^<pid>|^\[Process /;
 
 /**
- * A language model without a model: what it answers is what a script makes of the conversation so far. It streams, calls
- * tools and keeps no state of its own, as a real one.
+ * A language model that answers by script from the conversation so far. Like a real model, it streams, calls tools and
+ * keeps no state.
  * @param {(history: Done[]) => Turn} script
- * @param {{ wordMs?: number }} [options] `wordMs`: how long it takes to say a word. Default 0.
+ * @param {{ wordMs?: number }} [options] `wordMs`: time per word. Default 0.
  * @returns {LanguageModelV3}
  */
 export function scriptedModel(script, { wordMs = 0 } = {}) {
@@ -94,7 +94,7 @@ function turnsOf(prompt) {
 }
 
 /**
- * The commands of a conversation with their answers.
+ * Returns the commands of a conversation with their answers.
  * @param {LanguageModelV3Prompt} prompt
  * @returns {Done[]}
  */

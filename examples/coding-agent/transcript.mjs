@@ -6,15 +6,16 @@ import { stripVTControlCharacters } from 'node:util';
  * @typedef {import('agent-bash').BashResult} BashResult
  * @typedef {import('agent-bash').Truncation} Truncation
  * @typedef {(text: string) => string} Paint
+ * @typedef {'command' | 'check_pid' | 'kill_pid' | 'mode' | 'cwd' | 'head' | 'tail' | 'timeout_ms'} Field
  */
 
-/** Lines of a stream that people are shown; the model has all that its tool gave it. */
+/** Number of lines of a stream that people see. The model sees the whole result of its tool. */
 const SHOWN_LINES = 24;
-/** In a pipe, the least time between two lines of live progress. */
+/** Shortest time between two progress lines in a pipe. */
 const PIPE_PROGRESS_MS = 400;
 
 /**
- * Whether to colour: on a terminal, unless NO_COLOR says no; FORCE_COLOR says yes anywhere.
+ * Returns whether to use colours: on a terminal unless NO_COLOR is set, and anywhere with FORCE_COLOR.
  * @param {{ isTTY?: boolean }} out
  * @param {Record<string, string | undefined>} env
  */
@@ -24,19 +25,19 @@ export function wantsColour(out, env) {
   return out.isTTY === true && env.TERM !== 'dumb';
 }
 
-/** Prints what an agent says and does, while it does it. */
+/** Prints the words and actions of an agent live. */
 export class Transcript {
   #out;
   #live;
   /** @type {Record<'bold' | 'dim' | 'red' | 'green' | 'cyan', Paint>} */
   #paint;
   #atLineStart = true;
-  /** Whether the last line is a progress line that the next output takes the place of. */
+  /** Whether the last line is a progress line, which the next output replaces. */
   #progressShown = false;
   #lastProgress = { text: '', at: -Infinity };
-  /** Calls that have not ended: their command, by id. @type {Map<string, string>} */
+  /** Commands of pending calls, by id. @type {Map<string, string>} */
   #open = new Map();
-  /** The call whose command stands last. @type {string | null} */
+  /** The call whose command was printed last. @type {string | null} */
   #current = null;
 
   /**
@@ -51,18 +52,18 @@ export class Transcript {
     this.#paint = { bold: paint(1), dim: paint(2), red: paint(31), green: paint(32), cyan: paint(36) };
   }
 
-  /** A line about the run itself. @param {string} name @param {string} text */
+  /** Prints a fact about the run. @param {string} name @param {string} text */
   fact(name, text) {
     this.#line(`${this.#paint.dim(name.padEnd(8))} ${printable(text)}`);
   }
 
-  /** How the run ended. @param {boolean} good @param {string} text */
+  /** Prints how the run ended. @param {boolean} good @param {string} text */
   verdict(good, text) {
     this.#gap();
     this.#line((good ? this.#paint.green : this.#paint.red)(`${good ? '✓' : '✗'} ${printable(text)}`));
   }
 
-  /** A piece of what the model says. @param {string} text */
+  /** Prints a piece of the model's text. @param {string} text */
   say(text) {
     this.#clearProgress();
     const shown = printable(text);
@@ -72,15 +73,15 @@ export class Transcript {
     this.#current = null;
   }
 
-  /** The model begins to speak, or has spoken. */
+  /** Starts a new paragraph. */
   gap() {
     this.#gap();
   }
 
   /**
-   * A command begins.
+   * Prints a new command.
    * @param {string} id
-   * @param {{ command?: unknown, check_pid?: unknown, kill_pid?: unknown, mode?: unknown, cwd?: unknown, head?: unknown, tail?: unknown, timeout_ms?: unknown }} input
+   * @param {Partial<Record<Field, unknown>>} input
    */
   begin(id, input) {
     const command =
@@ -98,7 +99,7 @@ export class Transcript {
     this.#header(id);
   }
 
-  /** What a running command looks like now. @param {string} id @param {BashToolOutput} snapshot */
+  /** Prints the progress of a running command. @param {string} id @param {BashToolOutput} snapshot */
   progress(id, snapshot) {
     if (!('status' in snapshot) || snapshot.status !== 'running') return;
     const last = `${snapshot.stdout}\n${snapshot.stderr}`.split('\n').findLast((line) => line.trim() !== '') ?? '';
@@ -114,7 +115,7 @@ export class Transcript {
     this.#progressShown = true;
   }
 
-  /** A command has ended, or was never run. @param {string} id @param {BashToolOutput} output */
+  /** Prints the result of a command, or that it never ran. @param {string} id @param {BashToolOutput} output */
   end(id, output) {
     if (!this.#open.has(id)) return;
     if ('status' in output && output.status === 'running') return;
@@ -137,7 +138,7 @@ export class Transcript {
     this.#line((good ? this.#paint.green : this.#paint.red)(printable(ended)));
   }
 
-  /** A task was looked at or ended. @param {BackgroundCheck} check */
+  /** Prints a checked or killed task. @param {BackgroundCheck} check */
   #check({ task, output }) {
     this.#stream(output, (line) => line);
     const { pid, state, exitCode, signal } = task;
@@ -145,7 +146,7 @@ export class Transcript {
     this.#line(this.#paint.green(`  ✓ pid ${pid} · ${how[state]}`));
   }
 
-  /** What a person has to decide. @param {string} why */
+  /** Prints a question for a person. @param {string} why */
   question(why) {
     this.#gap();
     this.#line(this.#paint.bold('The agent asks to run:'));
@@ -153,7 +154,7 @@ export class Transcript {
     this.#current = null;
   }
 
-  /** What goes wrong on the way. @param {string} text */
+  /** Prints a problem of the run. @param {string} text */
   problem(text) {
     this.#gap();
     this.#line(this.#paint.red(printable(text)));
@@ -225,8 +226,8 @@ function seconds(ms) {
   return ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(ms < 9_950 ? 1 : 0)} s`;
 }
 
-/** Text that moves no cursor and rings no bell: a model may say anything. @param {string} text */
+/** Removes control characters, because a model may write anything. @param {string} text */
 function printable(text) {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is taken out
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: this removes control characters
   return stripVTControlCharacters(text).replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '');
 }

@@ -1,10 +1,10 @@
 #!/usr/bin/env node
-// Runs commands for another program, a JSON value a line in both directions: see docs/embedding.md.
+// Runs commands for another program, with one JSON value per line in both directions. See docs/embedding.md.
 import { createInterface } from 'node:readline';
 import { bash } from 'agent-bash';
 import { renderText } from 'agent-bash/render';
 
-/** @type {Map<unknown, AbortController>} What runs, by the id that the client gave. */
+/** @type {Map<unknown, AbortController>} Running commands, by the id of the client. */
 const running = new Map();
 const out = process.stdout.on('error', () => process.exit(1));
 
@@ -35,5 +35,5 @@ const lines = createInterface({ input: process.stdin }).on('line', (line) => {
     send({ type: 'error', id, code: 'BAD_REQUEST', message: String(error) });
   }
 });
-// Without a client nothing goes on.
+// Without a client all commands are terminated.
 lines.on('close', () => [...running.values()].map((stop) => stop.abort()));

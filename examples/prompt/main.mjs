@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// A prompt whose lines `!command` are run at once, for the person who sits there: see docs/embedding.md.
+// A prompt that runs lines of the form `!command` at once, for a person. See docs/embedding.md.
 import { createInterface } from 'node:readline';
 import { bash } from 'agent-bash';
 import { renderText } from 'agent-bash/render';
@@ -7,7 +7,7 @@ import { renderText } from 'agent-bash/render';
 const { stdin, stdout, env } = process;
 const lines = createInterface({ input: stdin, output: stdout, prompt: '> ' });
 let running = /** @type {AbortController | null} */ (null);
-/** Runs a command; on a terminal its block is drawn over itself. @param {string} command */
+/** Runs a command. On a terminal it redraws the block in place. @param {string} command */
 async function run(command) {
   running = new AbortController();
   const began = performance.now();
@@ -20,7 +20,7 @@ async function run(command) {
     rows = text.split('\n').length;
   };
   const live = { stdout: '', stderr: '' };
-  // What is quiet has no new snapshot, but its time goes on.
+  // A quiet command sends no snapshot, but its elapsed time changes.
   const clock = setInterval(() => stdout.isTTY && draw({ output: live.stdout + live.stderr }), 250);
   const onSnapshot = (/** @type {object} */ now) => void Object.assign(live, now);
   const ran = bash(command, { mode: 'slow', signal: running.signal, sanitize: { ansi: false }, onSnapshot });
@@ -29,7 +29,7 @@ async function run(command) {
   running = null;
 }
 
-// Ctrl-C ends the command, or the prompt where none runs; behind the end of the input there is none.
+// Ctrl-C terminates the command, or the prompt if none runs. After the end of the input there is no prompt.
 let ask = () => lines.prompt();
 lines.on('SIGINT', () => (running ? running.abort() : lines.close())).on('close', () => (ask = () => {}));
 ask();

@@ -1,6 +1,6 @@
 /**
- * What the host writes to draw a terminal in a frame, from the top left of its screen: text without colours, and the cursor. Cells
- * have colours, too, which a real host would draw: see `IBufferCell`.
+ * Returns the text that draws a terminal in a frame at the top left of the host's screen, with the cursor but without
+ * colours. A real host would also draw the colours of the cells: see `IBufferCell`.
  *
  * @param {import('@xterm/headless').Terminal} terminal
  * @param {string} title
@@ -8,7 +8,7 @@
 export function draw({ cols, rows, buffer: { active } }, title) {
   const lines = Array.from({ length: rows }, (_, y) => {
     const text = active.getLine(active.baseY + y)?.translateToString(true) ?? '';
-    // A wide character takes two cells: the right side of the frame goes to its own column.
+    // A wide character takes two cells, so the right border is placed by column.
     return `│${text}\x1b[K\x1b[${cols + 2}G│`;
   });
   const name = ` ${[...title.replace(/\p{Cc}/gu, ' ')].slice(0, Math.max(0, cols - 2)).join('')} `.slice(0, cols);

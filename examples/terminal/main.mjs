@@ -1,12 +1,12 @@
 #!/usr/bin/env node
-// A host that draws what its agent runs: see docs/terminals.md. `node examples/terminal/main.mjs top`
+// A host that draws the commands of its agent. See docs/terminals.md. `node examples/terminal/main.mjs top`
 import { createBashTool } from 'agent-bash/ai';
 import { Panel } from './panel.mjs';
 
 const command = process.argv.slice(2).join(' ') || 'top';
 const panel = new Panel(process.stdin, process.stdout);
 
-// An agent would have this tool in its `tools`, and a model would say what is run.
+// An agent would have this tool in its `tools`, and a model would choose the command.
 const tool = createBashTool({
   mode: 'slow',
   terminal: { ...panel.size, onStart: (pty, input) => panel.show(pty, input.command) },

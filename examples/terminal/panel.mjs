@@ -1,15 +1,15 @@
 import xterm from '@xterm/headless';
 import { draw } from './draw.mjs';
 
-/** What frames a terminal: a line above and below, a column at either side. */
+/** Size of the frame: one row above and below, one column on each side. */
 const FRAME = { cols: 2, rows: 2 };
-/** The key that ends a command, by itself: the arrows begin with it, too. */
+/** The key that terminates a command if it arrives alone. Arrow keys begin with it too. */
 const ESCAPE = '\x1b';
 
 /**
- * A part of the host's screen that shows a terminal: it draws what a program writes, and types what the person types.
+ * A part of the host's screen that shows a terminal. It draws the output of a program and passes on typed keys.
  *
- * The emulator is @xterm/headless; in a page or an Electron window it would be xterm.js itself, wired in the same way.
+ * The emulator is @xterm/headless. On a page or in an Electron window it would be xterm.js, connected in the same way.
  */
 export class Panel {
   /** @type {NodeJS.ReadStream} */
@@ -18,8 +18,8 @@ export class Panel {
   #output;
   /** @type {{ terminal: xterm.Terminal, title: string } | null} */
   #shown = null;
-  /** What the panel listens to, to be let go of at the end. */
-  #letGo = new AbortController();
+  /** Removes the listeners of the panel at the end. */
+  #listeners = new AbortController();
 
   /**
    * @param {NodeJS.ReadStream} input
@@ -30,23 +30,23 @@ export class Panel {
     this.#output = output;
   }
 
-  /** What the terminal may have of the host's own. */
+  /** Size of the terminal inside the host's own. */
   get size() {
-    // A terminal whose size nobody has set says 0.
+    // A terminal without a set size reports 0.
     const { columns, rows } = this.#output;
     return { cols: Math.max(1, (columns || 80) - FRAME.cols), rows: Math.max(1, (rows || 24) - FRAME.rows) };
   }
 
-  /** Takes the screen over. */
+  /** Takes over the screen. */
   open() {
     this.#output.write('\x1b[?1049h\x1b[2J');
     if (this.#input.isTTY) this.#input.setRawMode(true);
     this.#input.setEncoding('utf8').resume();
   }
 
-  /** Gives the screen back. */
+  /** Restores the screen. */
   close() {
-    this.#letGo.abort();
+    this.#listeners.abort();
     this.#shown?.terminal.dispose();
     this.#shown = null;
     this.#input.pause();
@@ -62,14 +62,14 @@ export class Panel {
     const terminal = new xterm.Terminal({ ...this.size, scrollback: 0, allowProposedApi: true });
     this.#shown = { terminal, title: command };
 
-    // What the program writes. The promise holds it back while the emulator is behind.
+    // Output of the program. The promise slows the program down while the emulator is behind.
     pty.on('data', (text) => new Promise((drawn) => terminal.write(text, () => drawn(undefined))));
     terminal.onWriteParsed(() => this.#draw());
     terminal.onTitleChange((title) => {
       this.#shown = { terminal, title };
     });
 
-    // What the emulator answers to the program's questions, and what the person types. A program that has ended reads no more.
+    // Answers of the emulator to queries of the program, and typed keys. A program that has exited reads no more.
     const type = (/** @type {string} */ text) => void pty.write(text).catch(() => {});
     terminal.onData(type);
     this.#listen(this.#input, 'data', (key) => {
@@ -98,6 +98,6 @@ export class Panel {
    */
   #listen(emitter, event, listener) {
     emitter.on(event, listener);
-    this.#letGo.signal.addEventListener('abort', () => emitter.off(event, listener));
+    this.#listeners.signal.addEventListener('abort', () => emitter.off(event, listener));
   }
 }

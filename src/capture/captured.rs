@@ -1,7 +1,8 @@
-//! What is left of a stream at its end.
+//! The captured text of a stream.
 
 use std::path::PathBuf;
 
+use super::policy::Keep;
 use super::truncate::By;
 
 /// A captured stream.
@@ -17,11 +18,11 @@ pub struct Captured {
     pub total_bytes: u64,
     /// Invalid UTF-8 sequences that became U+FFFD, and NULs that were dropped. More than a few deserve a note.
     pub replaced: u64,
-    /// What the caller should know besides: that the file reached its limit.
+    /// Notes for the caller, such as a file that reached its limit.
     pub notes: Vec<String>,
 }
 
-/// What was cut. All figures are of the sanitized stream, and the notice counts in none.
+/// How a stream was cut. The figures are of the sanitized stream without the notice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Truncation {
     /// The policy.
@@ -40,21 +41,21 @@ pub struct Truncation {
     pub first_line: u64,
     /// Last line shown; with `Ends` of the head part.
     pub last_line: u64,
-    /// The first (tail) or last (head) line shown is cut; with `Ends` either beside the gap. A line that lacks only its
-    /// newline is whole.
+    /// Whether the first (tail) or last (head) shown line is cut; with `Ends` either line beside the gap. A line that
+    /// only lacks its newline is whole.
     pub partial_line: bool,
-    /// Where the stream was written out, incompletely if `spill_error` is set; `None` when it was not.
+    /// The file with the whole stream, incomplete if `spill_error` is set; `None` without a file.
     pub path: Option<PathBuf>,
     /// The id an artifact store gave the file.
     pub artifact_id: Option<String>,
-    /// Why the file is incomplete or missing, at most 80 bytes; `None` when it is whole or none was wanted.
+    /// The reason why the file is incomplete or missing, at most 80 bytes. `None` if it is whole or none was wanted.
     pub spill_error: Option<String>,
-    /// The words added to the text, lines parted by a newline; '' where nothing was cut.
+    /// The notice added to the text, its lines separated by newlines. '' if nothing was cut.
     pub notice: String,
 }
 
 impl Truncation {
-    /// The figures of a stream of which nothing was cut, for a result that names a file in any case.
+    /// The figures of an uncut stream, for a result that names a file in any case.
     pub fn nothing_cut(keep: Keep, captured: &Captured, path: Option<PathBuf>) -> Self {
         Self {
             keep,
@@ -70,28 +71,6 @@ impl Truncation {
             artifact_id: None,
             spill_error: None,
             notice: String::new(),
-        }
-    }
-}
-
-/// The part of a stream that a policy keeps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Keep {
-    /// The end.
-    Tail,
-    /// The beginning.
-    Head,
-    /// Both, without the middle.
-    Ends,
-}
-
-impl Keep {
-    /// 'tail', 'head' or 'ends'.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Tail => "tail",
-            Self::Head => "head",
-            Self::Ends => "ends",
         }
     }
 }

@@ -1,27 +1,27 @@
-//! One line of a terminal, cell by cell: for lines with wide characters, combining marks, tabs or kept sequences that
-//! are drawn over. Plain ASCII lines take the quick way in `line`.
+//! One line of a terminal, cell by cell, for overdrawn lines with wide characters, combining marks, tabs or kept
+//! sequences. Plain ASCII lines take the fast path in `line`.
 
 use unicode_width::UnicodeWidthChar;
 
-/// Tab stops stand every eight columns.
+/// Tab stops are eight columns apart.
 const TAB: usize = 8;
-/// Columns from which a tab takes one cell only, so that 64 KiB of tabs do not become megabytes of cells.
+/// Columns from which a tab takes a single cell, so that 64 KiB of tabs do not become megabytes of cells.
 const TAB_LIMIT: usize = 128 * 1024;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Glyph {
-    /// Never written or erased: shown as a space, and not at all at the end of the line.
+    /// Never written or erased: shown as a space, and omitted at the end of the line.
     Blank,
     Narrow(char),
     /// Two cells: this one and one `Rest`.
     Wide(char),
-    /// This cell and as many of `Rest` as it takes to the next tab stop.
+    /// This cell and as many `Rest` cells as the next tab stop requires.
     Tab,
     /// A further cell of the glyph to the left.
     Rest,
 }
 
-/// What takes no cell of its own; rare, so cells point to it.
+/// Characters without a cell of their own. They are rare, so cells point to them.
 #[derive(Debug, Default)]
 struct Extra {
     /// Control sequences in front of the glyph.
@@ -39,7 +39,7 @@ struct Cell {
 impl Cell {
     const BLANK: Self = Self { glyph: Glyph::Blank, extra: None };
 
-    /// Bytes of this cell when it is shown.
+    /// Returns the bytes of this cell when it is shown.
     fn len(&self) -> usize {
         let glyph = match self.glyph {
             Glyph::Blank | Glyph::Tab => 1,
@@ -54,7 +54,7 @@ impl Cell {
 pub(super) struct Cells {
     row: Vec<Cell>,
     cursor: usize,
-    /// Sequences that wait for the next cell to be written.
+    /// Sequences to attach to the next cell that is written.
     waiting: String,
     /// Sum of the lengths of all cells.
     len: usize,
@@ -63,14 +63,14 @@ pub(super) struct Cells {
 impl Cells {
     pub(super) fn clear(&mut self) {
         self.row.clear();
-        // A line of tabs must not hold on to its cells for ever.
+        // A line of tabs must not keep its cells forever.
         self.row.shrink_to(TAB_LIMIT);
         self.waiting.clear();
         self.cursor = 0;
         self.len = 0;
     }
 
-    /// Bytes the line would take if it were shown now.
+    /// Returns the bytes of the line if it were shown now.
     pub(super) fn len(&self) -> usize {
         self.len + self.waiting.len()
     }
@@ -79,7 +79,7 @@ impl Cells {
         self.cursor
     }
 
-    /// Columns up to the last cell there is.
+    /// Returns the columns up to the last cell.
     pub(super) fn columns(&self) -> usize {
         self.row.len()
     }
@@ -89,7 +89,7 @@ impl Cells {
             return;
         }
         if !self.waiting.is_empty() {
-            // Sequences stay where they were written: an `ESC [0m` must not travel along.
+            // Sequences stay where they were written: an `ESC [0m` must not move.
             self.reach(self.cursor + 1);
             let waiting = std::mem::take(&mut self.waiting);
             self.edit(self.cursor, |cell| cell.extra.get_or_insert_default().before.push_str(&waiting));
@@ -97,7 +97,7 @@ impl Cells {
         self.cursor = column;
     }
 
-    /// Puts a sequence of no width at the cursor.
+    /// Attaches a sequence without width at the cursor.
     pub(super) fn attach(&mut self, raw: &str) {
         self.waiting.push_str(raw);
     }
@@ -109,7 +109,8 @@ impl Cells {
             Some(1) => self.put(Glyph::Narrow(c), 1),
             Some(_) => {
                 let over = self.cursor.checked_sub(1).filter(|&lead| {
-                    // man prints a bold wide character as itself, one backspace, itself: back in the middle of it.
+                    // man prints a bold wide character twice with one backspace in between, which leads into the middle
+                    // of it.
                     self.row.get(self.cursor).is_some_and(|cell| cell.glyph == Glyph::Rest)
                         && self.row[lead].glyph == Glyph::Wide(c)
                 });
@@ -119,7 +120,7 @@ impl Cells {
         }
     }
 
-    /// Over text a tab only moves; past the end it is written, so that lines without any overprinting keep theirs.
+    /// A tab over text only moves the cursor. Past the end it is written, so that plain lines keep their tabs.
     fn tab(&mut self) {
         let stop = if self.cursor < TAB_LIMIT { self.cursor / TAB * TAB + TAB } else { self.cursor + 1 };
         if stop > self.row.len() {
@@ -160,7 +161,7 @@ impl Cells {
         self.cursor = end;
     }
 
-    /// Blanks the cells of a range; a glyph that is only partly in it goes as a whole.
+    /// Blanks the cells of a range. A partly covered glyph is removed as a whole.
     pub(super) fn erase(&mut self, from: usize, to: usize) {
         let to = to.min(self.row.len());
         if from >= to {
@@ -182,7 +183,7 @@ impl Cells {
         }
     }
 
-    /// The line as it would be shown now, without blanks at its end.
+    /// Renders the line as it would be shown now, without trailing blanks.
     pub(super) fn render(&self, out: &mut String) {
         let shown = self.row.iter().rposition(|cell| cell.glyph != Glyph::Blank).map_or(0, |last| last + 1);
         for (at, cell) in self.row.iter().enumerate() {
@@ -207,12 +208,12 @@ impl Cells {
         }
     }
 
-    /// First cell of the glyph that the cell `at` belongs to.
+    /// Returns the first cell of the glyph to which the cell `at` belongs.
     fn lead(&self, at: usize) -> usize {
         (0..=at).rev().find(|&i| self.row[i].glyph != Glyph::Rest).unwrap_or(0)
     }
 
-    /// Makes the row at least so many columns long.
+    /// Extends the row to at least this many columns.
     fn reach(&mut self, columns: usize) {
         while self.row.len() < columns {
             self.row.push(Cell::BLANK);

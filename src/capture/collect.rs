@@ -2,22 +2,23 @@
 
 use std::path::PathBuf;
 
-use super::captured::{Captured, Keep, Truncation};
+use super::captured::{Captured, Truncation};
 use super::notice::{Figures, MAX_ERROR, Notice, Whereabouts, short};
-use super::policy::{Sanitize, Truncate, to_usize};
+use super::policy::{Keep, Sanitize, Truncate, to_usize};
 use super::sanitize::Cleaner;
 use super::scan::{lines, newlines, utf16_len};
 use super::spill::SpillFile;
 use super::truncate::{By, Cut, cut_head, cut_tail, whole_at};
 use super::window::Window;
 
-/// Bytes of the end that [`Capture::tail`] can show, whatever the policy keeps: 16 KiB.
+/// Bytes at the end that [`Capture::tail`] can show, whatever the policy keeps: 16 KiB.
 pub const SNAPSHOT: usize = 16 * 1024;
 
-/// Captures one stream: sanitizes it, keeps what the policy asks for, counts, feeds a live reader and a file.
+/// Captures one stream: sanitizes it, keeps the part that the policy selects, counts, and feeds a live reader and a
+/// file.
 ///
-/// Memory: twice the limits of the policy (at least [`SNAPSHOT`]), one unfinished line of 64 KiB, one read, and what
-/// the live reader has not taken. Until the decision about a file is made everything is kept: a caller that sees
+/// Memory: twice the limits of the policy (at least [`SNAPSHOT`]), one unfinished line of 64 KiB, one read, and the
+/// text that the live reader has not taken. Everything is kept until the decision about a file: a caller that sees
 /// [`Capture::wants_spill`] decides before it pushes more.
 #[derive(Debug)]
 pub struct Capture {
@@ -26,7 +27,7 @@ pub struct Capture {
     ended: bool,
 }
 
-/// All that happens to sanitized text.
+/// Everything that is done with sanitized text.
 #[derive(Debug)]
 struct Store {
     name: &'static str,
@@ -34,13 +35,13 @@ struct Store {
     window: Window,
     spill: Spill,
     live: Option<Live>,
-    /// For a second reader, who takes everything at once.
+    /// Text for a second reader, which takes everything at once.
     journal: Option<String>,
     bytes: u64,
     newlines: u64,
     /// UTF-16 units; 0 when the policy does not count them.
     chars: u64,
-    /// The stream so far ends in the middle of a line.
+    /// Whether the stream so far ends in the middle of a line.
     open_line: bool,
 }
 
@@ -54,11 +55,11 @@ enum Spill {
         artifact_id: Option<String>,
         error: String,
     },
-    /// Somebody else writes all of it there.
+    /// Another writer stores the whole stream there.
     Elsewhere(PathBuf),
 }
 
-/// Text that waits for the live reader, from `taken` on.
+/// Text for the live reader, from `taken` on.
 #[derive(Debug, Default)]
 struct Live {
     text: String,
@@ -66,13 +67,14 @@ struct Live {
 }
 
 impl Capture {
-    /// `name` stands in the notice; `sanitize` `None` only decodes; `live` gathers text for [`Capture::take_live`].
+    /// `name` appears in the notice. Without `sanitize` the bytes are only decoded. `live` gathers text for
+    /// [`Capture::take_live`].
     pub fn new(name: &'static str, truncate: Truncate, sanitize: Option<Sanitize>, live: bool) -> Self {
         let policy = truncate.clamped();
         let (head, tail) = match policy {
             Truncate::Tail(limits) => (0, limits.reach()),
             Truncate::Head(limits) => (limits.reach(), 0),
-            // One character beyond each cut shows whether it goes through a line.
+            // One character beyond each cut shows whether the cut splits a line.
             Truncate::Ends { head_bytes, tail_bytes, .. } => (to_reach(head_bytes), to_reach(tail_bytes)),
         };
         let store = Store {
@@ -90,7 +92,7 @@ impl Capture {
         Self { cleaner: Cleaner::new(sanitize), store, ended: false }
     }
 
-    /// From here on text stands for the bytes themselves, each a character from U+0000 to U+00FF; with `sanitize` `None`.
+    /// Treats each further byte as a character from U+0000 to U+00FF. Only valid without `sanitize`.
     pub fn keep_bytes(&mut self) {
         self.cleaner.keep_bytes();
     }
@@ -101,13 +103,13 @@ impl Capture {
         self.cleaner.push(bytes, &mut |text| store.take(text));
     }
 
-    /// True once the stream passed `max_bytes` or `max_chars` and nothing was decided about a file. [`Capture::end`]
-    /// can bring it about too.
+    /// Returns true once the stream has passed `max_bytes` or `max_chars` without a decision about a file.
+    /// [`Capture::end`] may also cause it.
     pub fn wants_spill(&self) -> bool {
         matches!(self.store.spill, Spill::Undecided) && self.store.overflowed()
     }
 
-    /// Writes all of the stream so far to the file, and what comes later as it comes.
+    /// Writes the stream so far to the file, and later text as it arrives.
     pub fn spill_to(&mut self, mut file: SpillFile) {
         if let Some(text) = self.store.window.whole() {
             file.write(text);
@@ -115,18 +117,18 @@ impl Capture {
         self.store.decide(Spill::File(file));
     }
 
-    /// There is no file and there should be one. `place` is where it was to be; `error` is cut to 80 bytes.
+    /// Records that a wanted file is missing. `place` is its intended path. `error` is cut to 80 bytes.
     pub fn spill_failed(&mut self, place: Option<PathBuf>, artifact_id: Option<String>, error: String) {
         self.store.decide(Spill::Failed { place, artifact_id, error: short(&error, MAX_ERROR) });
     }
 
-    /// No file is wanted. May be said before anything is pushed.
+    /// Records that no file is wanted. May be called before any push.
     pub fn spill_off(&mut self) {
         self.store.decide(Spill::Off);
     }
 
-    /// Something else holds the whole stream: the log of a task. A notice names it, for a cut by lines too, and nothing
-    /// more is written here; a file of ours that was begun is taken away.
+    /// Records that another file, a task's log, holds the whole stream. The notice names it, for a cut by lines too. A
+    /// file of ours that was started is removed.
     pub fn spill_elsewhere(&mut self, path: PathBuf) {
         if let Spill::File(file) = &mut self.store.spill
             && file.artifact_id().is_none()
@@ -137,18 +139,18 @@ impl Capture {
         self.store.decide(Spill::Elsewhere(path));
     }
 
-    /// From here on text is also gathered for [`Capture::take_journal`].
+    /// Starts to gather text for [`Capture::take_journal`].
     pub fn keep_journal(&mut self) {
         self.store.journal = Some(String::new());
     }
 
-    /// The text since the last call, unfinished lines not included; '' when none is gathered.
+    /// Returns the text since the last call without unfinished lines, or '' if none is gathered.
     pub fn take_journal(&mut self) -> String {
         self.store.journal.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// The next text for the live reader, at most `max_bytes` and cut between characters, but never less than one
-    /// character. `None` when there is none.
+    /// Returns the next text for the live reader: at most `max_bytes`, cut between characters, but at least one
+    /// character. `None` if there is none.
     pub fn take_live(&mut self, max_bytes: usize) -> Option<String> {
         let live = self.store.live.as_mut()?;
         let rest = &live.text[live.taken..];
@@ -162,13 +164,13 @@ impl Capture {
         Some(batch)
     }
 
-    /// Bytes that wait for the live reader.
+    /// Returns the bytes that the live reader has not taken.
     pub fn live_bytes(&self) -> usize {
         self.store.live.as_ref().map_or(0, |live| live.text.len() - live.taken)
     }
 
-    /// The last text, the unfinished line as it would be shown now included: at most `max_bytes`, and of what was
-    /// delivered at least [`SNAPSHOT`] bytes if there are as many.
+    /// Returns the last text with the unfinished line as it would be shown now: at most `max_bytes`, of which at least
+    /// [`SNAPSHOT`] bytes were delivered if there are as many.
     pub fn tail(&self, max_bytes: usize) -> String {
         let pending = self.cleaner.pending();
         let delivered = self.store.window.tail();
@@ -178,12 +180,12 @@ impl Capture {
         format!("{}{}", &delivered[from..], &pending[skip..])
     }
 
-    /// How many lines were finished.
+    /// Returns the number of finished lines.
     pub fn lines(&self) -> u64 {
         self.store.newlines
     }
 
-    /// The unfinished line as it would be shown now, '' when the last one is finished; at most its last 128 KiB.
+    /// Returns the unfinished line as it would be shown now, at most its last 128 KiB, or '' after a finished line.
     pub fn pending(&self) -> String {
         let delivered = self.store.window.tail();
         let line = memchr::memrchr(b'\n', delivered.as_bytes()).map_or(0, |newline| newline + 1);
@@ -191,22 +193,22 @@ impl Capture {
         format!("{}{}", &delivered[from..], self.cleaner.pending())
     }
 
-    /// All text delivered so far, while all of it is in memory; `None` once part of it was let go.
+    /// Returns all text delivered so far while it is in memory, or `None` once a part was dropped.
     pub fn whole(&self) -> Option<&str> {
         self.store.window.whole()
     }
 
-    /// Bytes that bring a fresh cleaner of the same rules to the unfinished line: see [`Cleaner::resume`].
+    /// Returns bytes that bring a fresh cleaner with the same rules to the unfinished line: see [`Cleaner::resume`].
     pub fn resume(&self) -> Vec<u8> {
         self.cleaner.resume()
     }
 
-    /// Somebody else goes on from where [`Capture::resume`] tells: an unfinished character is shown there.
+    /// Ends this capture for another one that continues from [`Capture::resume`] and shows the unfinished character.
     pub fn break_off(&mut self) {
         self.cleaner.break_off();
     }
 
-    /// The end of the stream: hands the unfinished line on. Live text can still be taken. A second call does nothing.
+    /// Ends the stream and delivers the unfinished line. Live text can still be taken. A second call does nothing.
     pub fn end(&mut self) {
         if !std::mem::replace(&mut self.ended, true) {
             let store = &mut self.store;
@@ -214,7 +216,7 @@ impl Capture {
         }
     }
 
-    /// The text that is kept, and what was cut from it. A file that was wanted and not decided about is not written.
+    /// Returns the kept text and its truncation. Without a decision no file is written.
     pub fn finish(mut self) -> Captured {
         self.end();
         self.store.finish(self.cleaner.replaced())
@@ -282,7 +284,7 @@ impl Store {
         Captured { text, truncation, total_lines, total_bytes: self.bytes, replaced, notes }
     }
 
-    /// What is kept if anything has to be cut.
+    /// Returns the kept parts if anything must be cut.
     fn cut(&self) -> Option<Kept<'_>> {
         let (head, tail) = (self.window.head(), self.window.tail());
         match &self.policy {
@@ -365,7 +367,7 @@ impl Store {
     }
 }
 
-/// The kept parts of a stream that was cut; only `Ends` has both.
+/// The kept parts of a cut stream. Only `Ends` has both.
 struct Kept<'a> {
     head: &'a str,
     tail: &'a str,
@@ -373,7 +375,7 @@ struct Kept<'a> {
     partial: bool,
 }
 
-/// Appends a piece that has to start on a line of its own.
+/// Appends a piece on a line of its own.
 fn own_line(text: &mut String, piece: &str) {
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
@@ -381,7 +383,7 @@ fn own_line(text: &mut String, piece: &str) {
     text.push_str(piece);
 }
 
-/// Bytes to keep so that what stands beyond a cut at `max` can be seen.
+/// Returns the bytes to keep so that the character beyond a cut at `max` is known.
 fn to_reach(max: u64) -> usize {
     to_usize(max) + 4
 }

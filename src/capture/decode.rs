@@ -1,16 +1,16 @@
-//! Bytes to text, whatever the split.
+//! Decodes bytes to text, independent of the split.
 
 use std::str;
 
-/// An incremental UTF-8 decoder. Each maximal invalid sequence becomes one U+FFFD, as `String::from_utf8_lossy` and
-/// the WHATWG decoder do; a character that is split between two reads is put together again.
+/// An incremental UTF-8 decoder. Each maximal invalid sequence becomes one U+FFFD, as in `String::from_utf8_lossy` and
+/// the WHATWG decoder. A character that is split between two reads is joined again.
 #[derive(Debug, Default)]
 pub(super) struct Decoder {
-    /// The beginning of a character whose rest has not come yet.
+    /// The first bytes of an unfinished character.
     held: [u8; 4],
     len: usize,
     replaced: u64,
-    /// Each byte is a character of its own, U+0000 to U+00FF, and nothing is ever invalid.
+    /// Whether each byte is a character of its own, U+0000 to U+00FF, so that no byte is invalid.
     bytes: bool,
     /// Text with replacements, kept for its capacity.
     mended: String,
@@ -22,7 +22,7 @@ impl Decoder {
         self.replaced
     }
 
-    /// From here on text stands for the bytes themselves: see `bytes`.
+    /// Treats each further byte as a character: see `bytes`.
     pub(super) fn keep_bytes(&mut self) {
         self.bytes = true;
     }
@@ -46,7 +46,7 @@ impl Decoder {
                 }
                 Err(error) if error.error_len().is_none() => self.len += 1,
                 Err(_) => {
-                    // The new byte does not belong to the character: it is looked at again below.
+                    // The new byte does not belong to the character and is examined again below.
                     self.len = 0;
                     self.replaced += 1;
                     emit("\u{FFFD}");
@@ -55,7 +55,7 @@ impl Decoder {
             }
             bytes = rest;
         }
-        // Splitting the unfinished character off first lets the whole rest pass the fast check in one go.
+        // Splitting off the unfinished character first lets the whole rest pass the fast check at once.
         let (whole, cut) = bytes.split_at(bytes.len() - unfinished(bytes));
         match simdutf8::basic::from_utf8(whole) {
             Ok("") => {}
@@ -66,12 +66,12 @@ impl Decoder {
         self.len = cut.len();
     }
 
-    /// The stream goes on elsewhere, and so does its unfinished character.
+    /// Drops the unfinished character, because the stream continues elsewhere.
     pub(super) fn forget_held(&mut self) {
         self.len = 0;
     }
 
-    /// The end of the stream: a character that stays unfinished is one more replacement.
+    /// Ends the stream. An unfinished character is one more replacement.
     pub(super) fn end(&mut self, emit: &mut dyn FnMut(&str)) {
         if self.len > 0 {
             self.len = 0;
@@ -88,7 +88,7 @@ impl Decoder {
     }
 
     fn mend(&mut self, bytes: &[u8], emit: &mut dyn FnMut(&str)) {
-        // Replacements are longer than what they replace: pieces keep the buffer small when all of a read is binary.
+        // Replacements are longer than the bytes they replace. Pieces keep the buffer small if a whole read is binary.
         const PIECE: usize = 64 * 1024;
         self.mended.clear();
         for chunk in bytes.utf8_chunks() {

@@ -1,16 +1,16 @@
-//! Where in a control sequence the text is.
+//! Recognizes control sequences in text.
 //!
-//! Written by hand, on the states of the usual DEC parser, because neither `vte` nor `strip-ansi-escapes` (which sits
-//! on it, and drops tabs) can give what is promised here:
-//! - `vte` knows no 8-bit introducers in UTF-8: U+009B is one `execute` to it and `31m` stays behind as text;
-//! - it swallows characters beyond ASCII inside a broken `ESC`, CSI or intermediate (`ESC [ 日本` loses both, and the
-//!   next letter), and it lets an unterminated string run over newlines, where the one line with the error would go;
-//! - its state cannot be seen, and APC, PM and SOS call nothing back, so their span cannot be kept (`ansi: false`) or
-//!   ended at the newline from outside.
+//! Written by hand, on the states of the usual DEC parser, because neither `vte` nor `strip-ansi-escapes` (which is
+//! built on it, and drops tabs) meets the documented behaviour:
+//! - `vte` knows no 8-bit introducers in UTF-8: U+009B is one `execute` to it and `31m` remains as text.
+//! - It swallows non-ASCII characters inside a broken `ESC`, CSI or intermediate (`ESC [ 日本` loses both, and the next
+//!   letter), and an unterminated string extends over newlines and hides the error line.
+//! - Its state is hidden, and APC, PM and SOS have no callback, so their text cannot be kept (`ansi: false`) or ended
+//!   at the newline from outside.
 //!
-//! On well-formed input both agree; a property test in `tests/clean` holds them together.
+//! On well-formed input both agree. A property test in `tests/clean` compares them.
 
-/// Longest CSI, introducer included, that is taken for one. What is longer was never meant as a sequence.
+/// The longest CSI, introducer included. Longer text was never meant as a sequence.
 const MAX_SEQUENCE: usize = 1024;
 
 const ESC: char = '\u{1b}';
@@ -31,7 +31,7 @@ enum State {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// Ended by BEL too, as every terminal does.
+    /// Also terminated by BEL, as in every terminal.
     Osc,
     Dcs,
     Apc,
@@ -39,26 +39,26 @@ enum Kind {
     Sos,
 }
 
-/// A recognizer of control sequences that is fed one character at a time. No state outlives a newline.
+/// A recognizer of control sequences that takes one character at a time. No state survives a newline.
 #[derive(Debug, Default)]
 pub(super) struct Escape {
     state: State,
-    /// What came of the sequence and was not taken yet.
+    /// The text of the sequence that was not taken yet.
     raw: String,
 }
 
-/// What a character means to the sequence it came in.
+/// The role of a character in its sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     /// Part of the sequence, which may end here.
     Part,
-    /// Last character of a CSI: the line may have to act on it.
+    /// The last character of a CSI, which may affect the line.
     Csi,
-    /// A C0 control inside the sequence, to be carried out as if it stood before it.
+    /// A C0 control inside the sequence, executed as if it came before it.
     Control,
-    /// Dropped: a control inside a payload, and what aborts a sequence.
+    /// Dropped: a control inside a payload, or a character that cancels a sequence.
     Void,
-    /// Not part of any sequence, which is over: text or a newline.
+    /// Not part of a sequence, which has ended: text or a newline.
     Text,
 }
 
@@ -67,8 +67,8 @@ impl Escape {
         self.state != State::Ground
     }
 
-    /// Takes the characters that are certain to be part of a sequence: a whole one, or what there is of a payload,
-    /// which can be long and is not gathered. A sequence that was broken off is dropped.
+    /// Takes the characters that certainly belong to a sequence: a whole one, or the present part of a payload, which
+    /// can be long and is not gathered. A cancelled sequence is dropped.
     pub(super) fn take(&mut self, into: &mut String) {
         into.clear();
         if matches!(self.state, State::Ground | State::Payload(_)) {
@@ -82,7 +82,7 @@ impl Escape {
         self.raw.clear();
     }
 
-    /// An introducer that puts a fresh recognizer into the same state; '' outside of a sequence.
+    /// Returns an introducer that puts a fresh recognizer into the same state, or '' outside of a sequence.
     pub(super) fn resume(&self) -> &str {
         match self.state {
             State::Ground => "",
@@ -136,7 +136,7 @@ impl Escape {
         self.raw.push(c);
     }
 
-    /// U+0080 … U+009F are `ESC @` … `ESC _` in one character, wherever they stand.
+    /// U+0080 … U+009F are `ESC @` … `ESC _` in one character, in any position.
     fn eight_bit(&mut self, c: char) -> Step {
         let opened = match c {
             '\u{90}' => State::Payload(Kind::Dcs),
@@ -178,20 +178,20 @@ impl Escape {
     }
 }
 
-/// Length of the colour or style sequence (CSI … m) at the start, by far the most frequent one; `None` when there is
-/// another one or it has not come whole.
+/// Returns the length of a colour or style sequence (CSI … m) at the start, by far the most frequent kind. `None` for
+/// another sequence or an incomplete one.
 pub(super) fn style_len(bytes: &[u8]) -> Option<usize> {
     let params = bytes.strip_prefix(b"\x1b[")?;
     let len = params.iter().take(MAX_SEQUENCE - 3).take_while(|byte| (b'0'..=b'?').contains(byte)).count();
     (params.get(len) == Some(&b'm')).then_some(len + 3)
 }
 
-/// What a CSI does to the line it stands in.
+/// The effect of a CSI on its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Motion {
-    /// Erase from the cursor to the end (K, and J as far as it concerns this line).
+    /// Erase from the cursor to the end (K, and the part of J that affects this line).
     EraseRight,
-    /// Erase from the beginning to the cursor, its cell included.
+    /// Erase from the start to the cursor, its cell included.
     EraseLeft,
     EraseLine,
     Left(usize),
@@ -200,7 +200,8 @@ pub(super) enum Motion {
     Column(usize),
 }
 
-/// The effect of a whole CSI on its line; `None` for styles, modes, private sequences and all that moves elsewhere.
+/// Returns the effect of a whole CSI on its line, or `None` for styles, modes, private sequences and motions to other
+/// lines.
 pub(super) fn motion(raw: &str) -> Option<Motion> {
     let body = raw.strip_prefix("\u{1b}[").or_else(|| raw.strip_prefix('\u{9b}'))?;
     let last = body.chars().next_back()?;
@@ -209,7 +210,7 @@ pub(super) fn motion(raw: &str) -> Option<Motion> {
     if !params.bytes().all(|byte| byte.is_ascii_digit() || byte == b';') {
         return None;
     }
-    // A number too long to parse is as far as one can go; absent and 0 both mean the default of 1 for a motion.
+    // A number too long to parse is treated as the maximum. Absent and 0 both mean the default of 1 for a motion.
     let number = if first.is_empty() { 0 } else { first.parse().unwrap_or(usize::MAX) };
     match (last, number) {
         ('K' | 'J', 0) => Some(Motion::EraseRight),

@@ -1,4 +1,4 @@
-//! The line that is being drawn over, once a carriage return, a backspace or a motion made it more than text.
+//! A line that is being overdrawn: a carriage return, a backspace or a motion made it more than text.
 
 use super::cells::Cells;
 use super::escape::{Escape, Motion, Step};
@@ -6,17 +6,17 @@ use super::escape::{Escape, Motion, Step};
 /// Bytes up to which a line collapses: 64 KiB.
 pub(super) const LINE_LIMIT: usize = 64 * 1024;
 
-/// Columns a motion can go beyond the end of the text. A terminal stops at its right margin too, and without a bound
-/// ten bytes of input could ask for megabytes of blanks.
+/// Columns that a motion can go beyond the end of the text. A terminal stops at its right margin too, and without a
+/// bound ten bytes of input could request megabytes of blanks.
 const MARGIN: usize = 256;
 
-/// Stands for a cell that was never written or was erased; no text contains it.
+/// Marks a cell that was never written or was erased. No text contains it.
 const BLANK: u8 = 0;
 
 #[derive(Debug, Default)]
 pub(super) struct Line {
     way: Way,
-    /// `Way::Ascii`: one byte a cell.
+    /// `Way::Ascii`: one byte per cell.
     ascii: Vec<u8>,
     cursor: usize,
     cells: Cells,
@@ -37,7 +37,7 @@ impl Line {
         self.way != Way::Off
     }
 
-    /// Takes over the line that was plain text so far, with the cursor at its end.
+    /// Takes over a plain text line, with the cursor at its end.
     pub(super) fn begin(&mut self, text: &str) {
         self.ascii.clear();
         self.cursor = 0;
@@ -57,8 +57,8 @@ impl Line {
         self.way = Way::Off;
     }
 
-    /// Writes text without newlines from the cursor on, up to the character that makes the line exceed its limit.
-    /// Returns the bytes taken; fewer than all, or [`Line::is_over`], mean that the line is over its limit now.
+    /// Writes text without newlines at the cursor, up to the character that makes the line exceed its limit. Returns
+    /// the bytes taken. Fewer than all, or [`Line::is_over`], mean that the line has exceeded its limit.
     pub(super) fn write(&mut self, text: &str) -> usize {
         if self.way == Way::Ascii && is_one_cell_a_byte(text.as_bytes()) {
             return self.write_ascii(text.as_bytes());
@@ -81,7 +81,7 @@ impl Line {
         }
     }
 
-    /// Puts a control sequence, which takes no room, at the cursor.
+    /// Attaches a control sequence, which takes no room, at the cursor.
     pub(super) fn attach(&mut self, raw: &str) {
         self.use_cells();
         self.cells.attach(raw);
@@ -94,7 +94,7 @@ impl Line {
         };
         match motion {
             Motion::Left(n) => self.move_to(cursor.saturating_sub(n)),
-            // The cursor may be beyond the margin already, and no motion to the right takes it back.
+            // The cursor may already be beyond the margin, and no motion to the right moves it back.
             Motion::Right(n) => self.move_to(cursor.saturating_add(n).min(end.max(MARGIN).max(cursor))),
             Motion::Column(n) => self.move_to(n.min(end.max(MARGIN))),
             Motion::EraseRight => self.truncate(cursor),
@@ -106,7 +106,7 @@ impl Line {
         }
     }
 
-    /// Appends the line as it would be shown now: blanks inside as spaces, none at the end.
+    /// Appends the line as it would be shown now: inner blanks as spaces, no trailing ones.
     pub(super) fn render(&self, out: &mut String) {
         match self.way {
             Way::Off => {}
@@ -123,7 +123,7 @@ impl Line {
         }
     }
 
-    /// Column of the cursor, and whether it stands at the end of the text.
+    /// Returns the column of the cursor, and whether it is at the end of the text.
     pub(super) fn cursor(&self) -> (usize, bool) {
         match self.way {
             Way::Off => (0, true),
@@ -170,7 +170,7 @@ impl Line {
         }
     }
 
-    /// Text that may have kept control sequences in it.
+    /// Writes text that may contain kept control sequences.
     fn write_cells(&mut self, text: &str) {
         let mut escape = Escape::default();
         for (at, c) in text.char_indices() {
@@ -183,7 +183,7 @@ impl Line {
     }
 }
 
-/// Printable ASCII only.
+/// Returns whether the text is printable ASCII.
 pub(super) fn is_one_cell_a_byte(text: &[u8]) -> bool {
     text.iter().fold(true, |all, byte| all & (byte.wrapping_sub(0x20) < 0x5F))
 }

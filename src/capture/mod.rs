@@ -1,11 +1,13 @@
-//! From the bytes of a stream to the text that is kept of it: decode, sanitize, bound, cut, and write out what does not
-//! fit. Synchronous, without tokio or napi, since helper processes use it too.
+//! From the bytes of a stream to the text that is kept of it: decode, sanitize, bound, cut, and write the rest to a
+//! file. Synchronous, without tokio or napi, because helper processes use it too.
 
 mod captured;
 mod cells;
 mod collect;
 mod decode;
 mod escape;
+#[cfg(feature = "addon")]
+mod facts;
 mod line;
 mod notice;
 mod policy;
@@ -20,10 +22,13 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
-pub use captured::{Captured, Keep, Truncation};
+pub use captured::{Captured, Truncation};
 pub use collect::{Capture, SNAPSHOT};
-pub use policy::{HARD_KEEP, Limits, Progress, Sanitize, Stream, Truncate};
+#[cfg(feature = "addon")]
+pub use facts::facts;
+pub use notice::{Shown, Whereabouts, cut_notice};
+pub use policy::{HARD_KEEP, Keep, Limits, Progress, Sanitize, Stream, Truncate};
 pub use sanitize::{Cleaner, Sink};
-pub use spill::{SpillError, SpillFile};
-pub use spill_dir::{SpillDir, open_private, private_parent, sweep};
+pub use spill::SpillFile;
+pub use spill_dir::{SpillDir, SpillError, open_private, private_parent, sweep};
 pub use truncate::By;

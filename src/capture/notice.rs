@@ -1,20 +1,21 @@
-//! The sentence that tells a reader what is missing and where it is.
+//! The sentence that tells a reader which part of a stream is missing, and where the whole stream is.
 
 use std::path::Path;
 
-use super::policy::Truncate;
+use super::policy::{Keep, Truncate};
 use super::truncate::By;
 
-/// Bytes of a notice, the place not counted.
+/// The longest notice, bytes. The place does not count.
 const MAX_NOTICE: usize = 200;
-/// Bytes of an error inside a notice, and of `spill_error`.
+/// The longest error inside a notice, and in `spill_error`, bytes.
 pub(super) const MAX_ERROR: usize = 80;
 
-/// Where the whole stream is, if anywhere.
+/// The place of the whole stream, if it was written.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Whereabouts<'a> {
+pub struct Whereabouts<'a> {
+    /// The file.
     pub path: Option<&'a Path>,
-    /// Stands for the path in the notice, as `artifact://ID`.
+    /// The notice names it instead of the path, as `artifact://ID`.
     pub artifact_id: Option<&'a str>,
     /// Why the file is incomplete or missing.
     pub error: Option<&'a str>,
@@ -36,27 +37,72 @@ impl Whereabouts<'_> {
             (Some(place), Some(error)) => {
                 Some(format!("Full output file may be incomplete: {place} ({})", short(error, max_error)))
             }
-            (None, Some(error)) => Some(format!("({})", short(error, max_error))),
+            (None, Some(error)) => Some(format!("The full output could not be kept: {}", short(error, max_error))),
         }
     }
 }
 
-/// What a notice says in figures.
+/// The figures of a notice.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Figures {
     pub by: By,
-    /// Of what `by` counts: characters for `Chars`, else lines.
+    /// In the unit of `by`: characters for `Chars`, else lines.
     pub shown: u64,
     pub total: u64,
     pub total_bytes: u64,
 }
 
+/// The part of a stream that is shown after a cut at one or both ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// A range of lines.
+    Lines {
+        /// The first line, from 1.
+        first: u64,
+        /// The last line, from 1.
+        last: u64,
+        /// The lines of the whole stream.
+        total: u64,
+    },
+    /// So many characters of one end.
+    Chars {
+        /// UTF-16 units.
+        count: u64,
+        /// The number in the whole stream; `None` for a share of what another cut has kept.
+        total: Option<u64>,
+    },
+}
+
+/// The notice of a stream that keeps one end: `[stdout: Showing last 3 of 100 lines. Full output: /tmp/x.log]`. After a
+/// beginning that was kept a line `[truncated]` comes first.
+pub fn cut_notice(name: &str, keep: Keep, shown: Shown, whereabouts: &Whereabouts<'_>) -> String {
+    one_sided(name, keep, shown, whereabouts.words(whereabouts.place().as_deref(), MAX_ERROR))
+}
+
+fn one_sided(name: &str, keep: Keep, shown: Shown, whereabouts: Option<String>) -> String {
+    let side = if keep == Keep::Head { "first" } else { "last" };
+    let is_share = matches!(shown, Shown::Chars { total: None, .. });
+    let mark = if keep == Keep::Head && !is_share { "[truncated]\n" } else { "" };
+    let what = match shown {
+        Shown::Lines { first, last, total }
+            if (keep == Keep::Head && first == 1) || (keep != Keep::Head && last == total) =>
+        {
+            format!("{side} {} of {total} lines", (last + 1).saturating_sub(first))
+        }
+        Shown::Lines { first, last, total } => format!("lines {first} to {last} of {total}"),
+        Shown::Chars { count, total: Some(total) } => format!("{side} {count} of {total} characters"),
+        Shown::Chars { count, total: None } => format!("{side} {count} characters"),
+    };
+    let whereabouts = whereabouts.map_or_else(String::new, |words| format!(". {words}"));
+    format!("{mark}[{name}: Showing {what}{whereabouts}]")
+}
+
 /// A notice in its two parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Notice {
-    /// Line before the text; '' but for `Ends`.
+    /// The line before the text; empty but for `Ends`.
     pub first: String,
-    /// Lines after the text; '' for `Ends` without a place or an error.
+    /// The lines after the text; empty for `Ends` without a place or an error.
     pub last: String,
 }
 
@@ -68,29 +114,27 @@ impl Notice {
             Self::build(name, policy, figures, words)
         };
         let notice = with(MAX_ERROR);
-        // Only figures of many digits ever need this: the error gives way.
+        // Only figures of many digits get here: the error is cut.
         let over = (notice.joined().len() - place.as_ref().map_or(0, String::len)).saturating_sub(MAX_NOTICE);
         if over == 0 { notice } else { with(MAX_ERROR.saturating_sub(over)) }
     }
 
     fn build(name: &str, policy: &Truncate, figures: &Figures, words: Option<String>) -> Self {
-        let side = match policy {
-            Truncate::Tail(_) => "last",
-            Truncate::Head(_) => "first",
-            Truncate::Ends { max_bytes, .. } => {
-                let (got, max) = (kilobytes(figures.total_bytes), kilobytes(*max_bytes));
-                return Self {
-                    first: format!("[output truncated in middle: got {got}kB, max is {max}kB]"),
-                    last: words.map_or_else(String::new, |words| format!("[{name}: {words}]")),
-                };
-            }
+        let keep = policy.keep();
+        if let Truncate::Ends { max_bytes, .. } = policy {
+            let (got, max) = (kilobytes(figures.total_bytes), kilobytes(*max_bytes));
+            return Self {
+                first: format!("[output truncated in middle: got {got}kB, max is {max}kB]"),
+                last: words.map_or_else(String::new, |words| format!("[{name}: {words}]")),
+            };
+        }
+        let Figures { by, shown, total, .. } = *figures;
+        let shown = match (by, keep) {
+            (By::Chars, _) => Shown::Chars { count: shown, total: Some(total) },
+            (_, Keep::Head) => Shown::Lines { first: 1, last: shown, total },
+            _ => Shown::Lines { first: (total - shown) + 1, last: total, total },
         };
-        let mark = if side == "first" { "[truncated]\n" } else { "" };
-        let unit = if figures.by == By::Chars { "characters" } else { "lines" };
-        let words = words.map_or_else(String::new, |words| format!(". {words}"));
-        let (shown, total) = (figures.shown, figures.total);
-        let last = format!("{mark}[{name}: Showing {side} {shown} of {total} {unit}{words}]");
-        Self { first: String::new(), last }
+        Self { first: String::new(), last: one_sided(name, keep, shown, words) }
     }
 
     /// Both parts, one after the other.
@@ -159,7 +203,14 @@ mod tests {
             "[stdout: Showing last 2000 of 8500 lines. Full output file may be incomplete: /tmp/x.log (disk full)]"
         );
         let nowhere = Whereabouts { error: Some("disk full"), ..Whereabouts::default() };
-        assert_eq!(text(tail, &LINES, &nowhere), "[stdout: Showing last 2000 of 8500 lines. (disk full)]");
+        assert_eq!(
+            text(tail, &LINES, &nowhere),
+            "[stdout: Showing last 2000 of 8500 lines. The full output could not be kept: disk full]"
+        );
+        assert_eq!(
+            text(ENDS, &LINES, &nowhere),
+            "[output truncated in middle: got 312kB, max is 128kB]\n[stdout: The full output could not be kept: disk full]"
+        );
         let stored = Whereabouts { artifact_id: Some("a1"), ..file() };
         assert_eq!(
             text(tail, &LINES, &stored),
@@ -168,13 +219,32 @@ mod tests {
     }
 
     #[test]
+    fn a_second_cut_counts_in_the_whole_stream() {
+        let notice = |keep, first, last| cut_notice("stdout", keep, Shown::Lines { first, last, total: 100 }, &file());
+        assert_eq!(notice(Keep::Tail, 98, 100), "[stdout: Showing last 3 of 100 lines. Full output: /tmp/x.log]");
+        assert_eq!(notice(Keep::Tail, 49, 50), "[stdout: Showing lines 49 to 50 of 100. Full output: /tmp/x.log]");
+        assert_eq!(
+            notice(Keep::Head, 51, 53),
+            "[truncated]\n[stdout: Showing lines 51 to 53 of 100. Full output: /tmp/x.log]"
+        );
+        let part = Shown::Chars { count: 9, total: None };
+        assert_eq!(
+            cut_notice("stderr", Keep::Tail, part, &Whereabouts::default()),
+            "[stderr: Showing last 9 characters]"
+        );
+    }
+
+    #[test]
     fn two_hundred_bytes_and_the_path() {
         let error = "é".repeat(100);
         let failed = Whereabouts { error: Some(&error), ..file() };
+        let nowhere = Whereabouts { path: None, ..failed };
         let most = Figures { by: By::Chars, shown: u64::MAX, total: u64::MAX, total_bytes: u64::MAX };
         for policy in [Truncate::Tail(NO_LIMITS), Truncate::Head(NO_LIMITS), ENDS] {
-            let notice = Notice::new("later output", &policy, &most, &failed).joined();
-            assert!(notice.len() <= 200 + "/tmp/x.log".len(), "{} bytes", notice.len());
+            for (whereabouts, place) in [(&failed, "/tmp/x.log"), (&nowhere, "")] {
+                let notice = Notice::new("later output", &policy, &most, whereabouts).joined();
+                assert!(notice.len() <= 200 + place.len(), "{} bytes", notice.len());
+            }
         }
     }
 }

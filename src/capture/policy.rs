@@ -1,8 +1,6 @@
-//! What a caller may ask of the capture of one stream.
+//! The options for the capture of one stream.
 
 use serde::{Deserialize, Serialize};
-
-use super::captured::Keep;
 
 /// One of the two output streams of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -14,7 +12,7 @@ pub enum Stream {
 }
 
 impl Stream {
-    /// The name that stands in notices, file names and results.
+    /// The name in notices, file names and results.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Stdout => "stdout",
@@ -23,8 +21,8 @@ impl Stream {
     }
 }
 
-/// Bytes of text that are kept at most, whatever is asked: 16 MiB. It stands in for `max_bytes` where that is left
-/// out or larger, so a stream that passes it is cut by bytes and written out like any other.
+/// The most bytes of text that are kept: 16 MiB. It replaces a `max_bytes` that is larger or left out, so that a longer
+/// stream is cut by bytes and written to a file.
 pub const HARD_KEEP: u64 = 16 << 20;
 
 /// Which part of a stream is kept once it is too long.
@@ -63,8 +61,8 @@ impl Limits {
         self.max_bytes.map_or(HARD_KEEP, |max| max.min(HARD_KEEP))
     }
 
-    /// Bytes of text that are enough to decide where to cut: the limit, or what that many characters can take up
-    /// (at most three bytes a UTF-16 unit), and one character more to see what stands beyond the cut.
+    /// Returns the bytes of text that suffice to decide where to cut: the limit, or the most bytes of that many
+    /// characters (three per UTF-16 unit), plus one character to see beyond the cut.
     pub(super) fn reach(&self) -> usize {
         let chars = self.max_chars.map_or(u64::MAX, |max| max.saturating_mul(3));
         to_usize(self.bytes().min(chars)) + 4
@@ -117,40 +115,62 @@ impl Truncate {
     }
 }
 
+/// The part of a stream that a policy keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Keep {
+    /// The end.
+    Tail,
+    /// The beginning.
+    Head,
+    /// Both, without the middle.
+    Ends,
+}
+
+impl Keep {
+    /// 'tail', 'head' or 'ends'.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Tail => "tail",
+            Self::Head => "head",
+            Self::Ends => "ends",
+        }
+    }
+}
+
 /// How raw output becomes clean text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Sanitize {
-    /// Take control sequences out. When false they stay as they are and take no room on the line, but for those that
-    /// `Collapse` carries out itself.
+    /// Whether control sequences are removed. Kept ones take no room on the line, except for those that `Collapse`
+    /// executes.
     pub ansi: bool,
-    /// What becomes of lines that are drawn over.
+    /// The treatment of lines that are drawn over.
     pub progress: Progress,
 }
 
 impl Default for Sanitize {
-    /// No control sequences, and lines as a terminal would show them in the end.
+    /// Removes control sequences and collapses lines to their final form in a terminal.
     fn default() -> Self {
         Self { ansi: true, progress: Progress::Collapse }
     }
 }
 
 impl Sanitize {
-    /// The value that asks for nothing but decoding: invalid UTF-8 is replaced and everything else left as it is.
+    /// The value for decoding alone: invalid UTF-8 is replaced and everything else kept.
     pub const fn off() -> Option<Self> {
         None
     }
 }
 
-/// What becomes of lines that are drawn over.
+/// The treatment of lines that are drawn over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Progress {
-    /// Only what a terminal would show in the end; a line is delivered when it ends.
+    /// Only the final form in a terminal. A line is delivered when it ends.
     Collapse,
     /// Carriage returns and backspaces stay; text is delivered at once.
     Keep,
 }
 
-/// Lengths in memory never exceed `usize`; on a 32-bit machine a larger limit is as good as none.
+/// Lengths in memory never exceed `usize`. On a 32-bit machine a larger limit has no effect.
 pub(super) fn to_usize(value: u64) -> usize {
     usize::try_from(value).unwrap_or(usize::MAX - 8)
 }

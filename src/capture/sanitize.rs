@@ -1,4 +1,4 @@
-//! Raw output to clean text, a read at a time.
+//! Turns raw output into clean text, one read at a time.
 
 use super::decode::Decoder;
 use super::escape::{Escape, Motion, Step, motion, style_len};
@@ -6,19 +6,19 @@ use super::line::{LINE_LIMIT, Line, is_one_cell_a_byte};
 use super::policy::{Progress, Sanitize};
 use super::scan::next_control;
 
-/// Where clean text goes, piece by piece.
+/// Receives clean text in pieces.
 pub type Sink<'a> = &'a mut dyn FnMut(&str);
 
-/// A plain run of this length is handed on as it lies in the read, without a copy.
+/// A plain run of this length is delivered directly from the read, without a copy.
 const DIRECT: usize = 32 * 1024;
-/// Bytes of clean text that are gathered before they are handed on.
+/// Bytes of clean text that are gathered before delivery.
 const BATCH: usize = 256 * 1024;
 
-/// Turns the bytes of one stream into clean text; the text does not depend on how they are split.
+/// Turns the bytes of one stream into clean text. The text does not depend on the split.
 ///
-/// Ordinary text is found by one vectorized search for control characters and copied, or passed on, in runs over many
-/// lines. The unfinished line is the end of `out`; only when something is drawn over does it move into a [`Line`].
-/// Memory: one batch, and twice the 64 KiB of a line.
+/// A vectorized search for control characters finds ordinary text, which is copied or delivered in runs over many
+/// lines. The unfinished line is the end of `out`. Only when it is overdrawn does it move into a [`Line`]. Memory: one
+/// batch, and twice the 64 KiB of a line.
 #[derive(Debug)]
 pub struct Cleaner {
     decoder: Decoder,
@@ -30,10 +30,10 @@ struct Body {
     rules: Option<Sanitize>,
     escape: Escape,
     line: Line,
-    /// Clean text that was not handed on, ending in the unfinished line unless `line` is active.
+    /// Clean text that was not delivered. It ends in the unfinished line unless `line` is active.
     out: String,
-    /// Bytes at the start of `out` that are known to be without a newline, so that a long line that comes in small
-    /// pieces is not searched for each.
+    /// Bytes at the start of `out` that are known to have no newline, so that a long line in small pieces is not
+    /// searched for each.
     searched: usize,
     /// A carriage return whose effect depends on what follows.
     cr: bool,
@@ -43,18 +43,18 @@ struct Body {
     raw: String,
 }
 
-/// What of the unfinished line was handed on already.
+/// The delivered part of the unfinished line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Handed {
     Nothing,
-    /// It passed its limit: the rest goes as it comes and collapses no more.
+    /// The line exceeded its limit: the rest is delivered as it arrives and no longer collapses.
     Long,
-    /// By [`Cleaner::settle`]: what is drawn over it becomes a line of its own.
+    /// Delivered by [`Cleaner::settle`]: later drawing over it becomes a line of its own.
     Settled,
 }
 
 impl Cleaner {
-    /// `rules` `None`: text is decoded and nothing else.
+    /// Without `rules` text is only decoded.
     pub fn new(rules: Option<Sanitize>) -> Self {
         let body = Body {
             rules,
@@ -70,20 +70,20 @@ impl Cleaner {
         Self { decoder: Decoder::default(), body }
     }
 
-    /// From here on text stands for the bytes themselves, each a character from U+0000 to U+00FF. For rules `None` alone.
+    /// Treats each further byte as a character from U+0000 to U+00FF. Only valid without rules.
     pub fn keep_bytes(&mut self) {
         self.decoder.keep_bytes();
     }
 
-    /// Takes the next bytes and hands on the text that is ready: all but the unfinished line with
-    /// [`Progress::Collapse`], everything else at once.
+    /// Takes the next bytes and delivers the text that is ready: with [`Progress::Collapse`] all but the unfinished
+    /// line, otherwise everything.
     pub fn push(&mut self, bytes: &[u8], sink: Sink<'_>) {
         let body = &mut self.body;
         self.decoder.push(bytes, &mut |text| body.push(text, sink));
     }
 
-    /// The end of the stream: the unfinished line is handed on as it stands, an unfinished sequence is dropped. A
-    /// second call does nothing.
+    /// Ends the stream: delivers the unfinished line unchanged and drops an unfinished sequence. A second call does
+    /// nothing.
     pub fn end(&mut self, sink: Sink<'_>) {
         let body = &mut self.body;
         self.decoder.end(&mut |text| body.push(text, sink));
@@ -95,20 +95,20 @@ impl Cleaner {
         body.handed = Handed::Nothing;
     }
 
-    /// Hands the unfinished line on as it would be shown now, for a log that should not lag behind. What is drawn over
-    /// it later becomes a line of its own. Does nothing when there is none.
+    /// Delivers the unfinished line as it would be shown now, for a log that should not lag behind. Later drawing over
+    /// it becomes a line of its own. Does nothing without an unfinished line.
     pub fn settle(&mut self, sink: Sink<'_>) {
         self.body.settle(sink);
     }
 
-    /// The part of the unfinished line that was not handed on, as it would be shown now.
+    /// Returns the undelivered part of the unfinished line, as it would be shown now.
     pub fn pending(&self) -> String {
         let mut text = self.body.out.clone();
         self.body.line.render(&mut text);
         text
     }
 
-    /// Bytes that bring a fresh cleaner of the same rules to where this one is, to go on in another process: the
+    /// Returns bytes that bring a fresh cleaner with the same rules to this state, to continue in another process: the
     /// unfinished line, sequence and character. The payload of an unfinished string sequence is not repeated.
     pub fn resume(&self) -> Vec<u8> {
         let mut text = self.pending();
@@ -128,12 +128,12 @@ impl Cleaner {
         bytes
     }
 
-    /// The stream goes on elsewhere, and so does its unfinished character: it is not shown here.
+    /// Ends this cleaner without showing the unfinished character, because the stream continues elsewhere.
     pub fn break_off(&mut self) {
         self.decoder.forget_held();
     }
 
-    /// Invalid sequences that became U+FFFD, and NULs that were dropped.
+    /// Returns the number of invalid sequences that became U+FFFD and of NULs that were dropped.
     pub fn replaced(&self) -> u64 {
         self.decoder.replaced() + self.body.nuls
     }
@@ -170,7 +170,7 @@ impl Body {
         self.hand_on(sink);
     }
 
-    /// Characters from the beginning or the middle of a control sequence to its end. Returns the index after it.
+    /// Handles characters from the start or the middle of a control sequence to its end. Returns the index after it.
     fn sequence(&mut self, text: &str, from: usize, sink: Sink<'_>) -> usize {
         let mut at = from;
         let mut raw = std::mem::take(&mut self.raw);
@@ -195,12 +195,12 @@ impl Body {
         at
     }
 
-    /// What a CSI does to the line, unless the lines are to be kept with all that draws over them.
+    /// Returns the effect of a CSI on the line, unless overdrawn lines are kept.
     fn motion(&self, raw: &str) -> Option<Motion> {
         if self.keeps_progress() { None } else { motion(raw) }
     }
 
-    /// A control sequence that is over, or a piece of its payload.
+    /// Handles a control sequence that has ended, or a piece of its payload.
     fn attach(&mut self, raw: &str, sink: Sink<'_>) {
         if self.rules.is_some_and(|rules| rules.ansi) {
             return;
@@ -216,7 +216,7 @@ impl Body {
         }
     }
 
-    /// Text without controls, over any number of lines.
+    /// Handles text without controls, over any number of lines.
     fn text(&mut self, mut run: &str, sink: Sink<'_>) {
         if self.cr {
             if run.starts_with('\n') || self.replace_line(run) {
@@ -250,8 +250,8 @@ impl Body {
         self.out.push_str(run);
     }
 
-    /// The most frequent way to draw over a line, done without a [`Line`]: the text after a carriage return covers all
-    /// that was there. False, and nothing done, where that is not certain.
+    /// Handles the most frequent kind of overdrawing without a [`Line`]: text after a carriage return that covers the
+    /// whole line. Returns false, without a change, if that is not certain.
     fn replace_line(&mut self, run: &str) -> bool {
         if self.line.active() || self.handed != Handed::Nothing || self.keeps_progress() {
             return false;
@@ -276,14 +276,14 @@ impl Body {
                 self.out.push('\u{8}');
             }
             0x08 => self.act(Motion::Left(1), sink),
-            // Inside a sequence it comes this way; elsewhere it is plain text.
+            // Inside a sequence a tab arrives here. Elsewhere it is plain text.
             b'\t' => self.text("\t", sink),
             0 => self.nuls += 1,
             _ => {}
         }
     }
 
-    /// Carries a waiting carriage return out, now that no newline follows it.
+    /// Executes a pending carriage return, now that no newline follows it.
     fn settle_cr(&mut self, sink: Sink<'_>) {
         if std::mem::take(&mut self.cr) {
             if self.keeps_progress() {
@@ -296,7 +296,7 @@ impl Body {
 
     fn act(&mut self, motion: Motion, sink: Sink<'_>) {
         self.settle_cr(sink);
-        // At the end of plain text there is nothing to erase, and most lines that erase do it there.
+        // At the end of plain text there is nothing to erase, and most lines erase there.
         if !self.line.active() && motion == Motion::EraseRight {
             return;
         }
@@ -305,7 +305,7 @@ impl Body {
         }
     }
 
-    /// Moves the unfinished line from `out` to where it can be drawn over; false when it is past its limit.
+    /// Moves the unfinished line from `out` to a [`Line`]. Returns false if it exceeds its limit.
     fn draw(&mut self) -> bool {
         let start = self.line_start();
         let handed = if start > 0 { Handed::Nothing } else { self.handed };
@@ -324,7 +324,7 @@ impl Body {
         true
     }
 
-    /// Hands a line on that has just passed its limit; it is plain text from here on.
+    /// Delivers a line that has just exceeded its limit. It is plain text from here on.
     fn deliver_long(&mut self, sink: Sink<'_>) {
         self.empty(sink);
         self.line.render(&mut self.out);
@@ -333,7 +333,7 @@ impl Body {
         self.handed = Handed::Long;
     }
 
-    /// Hands on what is ready.
+    /// Delivers the text that is ready.
     fn hand_on(&mut self, sink: Sink<'_>) {
         let mut done = self.line_start();
         if done > 0 {
@@ -355,7 +355,7 @@ impl Body {
     fn settle(&mut self, sink: Sink<'_>) {
         self.hand_on(sink);
         if self.line.active() {
-            // The log cannot be drawn over: what follows starts a line, unless it goes on at the end of this one.
+            // A log cannot be overdrawn: further text starts a new line, unless it continues at the end of this one.
             self.cr |= !self.line.cursor().1;
             self.line.render(&mut self.out);
             self.line.end();
@@ -366,7 +366,7 @@ impl Body {
         }
     }
 
-    /// Hands on all of `out`.
+    /// Delivers all of `out`.
     fn empty(&mut self, sink: Sink<'_>) {
         if !self.out.is_empty() {
             sink(&self.out);
@@ -375,7 +375,7 @@ impl Body {
         }
     }
 
-    /// Where the unfinished line starts in `out`.
+    /// Returns the start of the unfinished line in `out`.
     fn line_start(&self) -> usize {
         match after_newline(&self.out[self.searched..]) {
             0 => 0,
@@ -388,7 +388,7 @@ impl Body {
     }
 }
 
-/// Index after the last newline, 0 when there is none.
+/// Returns the index after the last newline, or 0 without one.
 fn after_newline(text: &str) -> usize {
     memchr::memrchr(b'\n', text.as_bytes()).map_or(0, |at| at + 1)
 }

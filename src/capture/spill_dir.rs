@@ -1,4 +1,4 @@
-//! The folder that output files lie in.
+//! The directory of output files.
 
 use std::fs::{self, DirBuilder, File, Permissions};
 use std::hash::{BuildHasher, RandomState};
@@ -13,31 +13,80 @@ use nix::libc;
 use nix::sys::stat::Mode;
 use nix::unistd::geteuid;
 
-use super::spill::SpillError;
+use super::notice::{MAX_ERROR, short};
 
-const PREFIX: &str = "agent-bash-";
-const SUFFIX: &str = ".log";
+/// The prefix of the names of output files.
+pub(super) const PREFIX: &str = "agent-bash-";
+/// Their suffix.
+pub(super) const SUFFIX: &str = ".log";
 /// Hexadecimal digits of the random part of a name.
 const DIGITS: usize = 16;
 
-/// A folder for output files. Cheap to clone; nothing stays open.
+/// The reason why there is no file.
+#[derive(Debug, thiserror::Error)]
+pub enum SpillError {
+    /// The directory is a symlink, a file, or cannot be created or opened.
+    #[error("cannot use the output folder {}: {source}", path.display())]
+    Folder {
+        /// The directory.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// The private directory belongs to another user.
+    #[error("the output folder {} belongs to another user", path.display())]
+    NotOurs {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// The file cannot be created or opened.
+    #[error("cannot create {}: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// The given path is a directory, a device, a pipe or a socket.
+    #[error("{} is not a regular file", path.display())]
+    NotRegular {
+        /// The place.
+        path: PathBuf,
+    },
+}
+
+impl SpillError {
+    /// Returns the error in at most 80 bytes and without the path, which the notice already has.
+    pub fn brief(&self) -> String {
+        let text = match self {
+            Self::Folder { source, .. } => format!("output folder: {source}"),
+            Self::NotOurs { .. } => "output folder belongs to another user".to_owned(),
+            Self::File { source, .. } => source.to_string(),
+            Self::NotRegular { .. } => "not a regular file".to_owned(),
+        };
+        short(&text, MAX_ERROR)
+    }
+}
+
+/// A directory for output files. Cheap to clone, and nothing stays open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpillDir {
     path: PathBuf,
-    /// Ours alone, below a folder that anybody may write to.
+    /// Whether it is private, below a directory that all users may write to.
     private: bool,
 }
 
 impl SpillDir {
-    /// `<temp_dir>/agent-bash-<uid>/output`. Both folders are made with 0700, or have to be folders of this user
-    /// already; a symlink or somebody else's is an error, a mode that is too open is mended.
+    /// Returns `<temp_dir>/agent-bash-<uid>/output`. Both directories are created with mode 0700 or must belong to this
+    /// user. A symlink or another user's directory is an error, and a mode that is too open is corrected.
     pub fn private(temp_dir: &Path) -> Result<Self, SpillError> {
         let dir = Self { path: private_parent(temp_dir)?.join("output"), private: true };
         dir.open()?;
         Ok(dir)
     }
 
-    /// A folder the caller chose, made with 0700 if it is missing, its parents too. One that exists keeps its mode.
+    /// Returns a directory that the caller chose. It is created with mode 0700 if missing, with its parents. An
+    /// existing one keeps its mode.
     pub fn given(dir: &Path) -> Result<Self, SpillError> {
         let failed = |source| SpillError::Folder { path: dir.to_owned(), source };
         let dir = Self { path: std::path::absolute(dir).map_err(failed)?, private: false };
@@ -45,13 +94,13 @@ impl SpillDir {
         Ok(dir)
     }
 
-    /// Absolute path of the folder.
+    /// Absolute path of the directory.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Makes what is missing and opens the folder. Done anew for each file, since a cleaner of temporary files may
-    /// have taken it away in between.
+    /// Creates missing directories and opens the last one. Called for each file, because a cleaner of temporary files
+    /// may have removed it.
     fn open(&self) -> Result<File, SpillError> {
         if self.private {
             if let Some(parent) = self.path.parent() {
@@ -64,7 +113,7 @@ impl SpillDir {
         open_folder(&self.path, 0).map_err(failed)
     }
 
-    /// A new file, mode 0600, opened relative to the folder that was checked.
+    /// Creates a file with mode 0600, relative to the directory that was checked.
     pub(super) fn create_file(&self, stem: &str) -> Result<(File, PathBuf), SpillError> {
         let folder = self.open()?;
         let flags = OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
@@ -80,8 +129,8 @@ impl SpillDir {
     }
 }
 
-/// Removes files of ours from the folder: regular, of this user, with one of our names, and not written to for longer
-/// than `retention`. Anything else stays, and so does what cannot be removed.
+/// Removes our files from the directory: regular, of this user, with one of our names, and not written to for longer
+/// than `retention`. Other files stay, and so do files that cannot be removed.
 pub fn sweep(dir: &SpillDir, retention: Duration) {
     let Some(oldest) = SystemTime::now().checked_sub(retention) else { return };
     let Ok(entries) = fs::read_dir(&dir.path) else { return };
@@ -97,11 +146,11 @@ pub fn sweep(dir: &SpillDir, retention: Duration) {
     }
 }
 
-/// Opens a folder that must be ours, making it if it is missing. It is judged by its descriptor, so nothing can be put
-/// in its place in between.
+/// Opens a directory that must belong to this user, and creates it if it is missing. The check uses its descriptor, so
+/// the directory cannot be replaced in between.
 ///
 /// # Errors
-/// When it is a link, a file, or somebody else's.
+/// If it is a link, a file, or another user's.
 pub fn open_private(path: &Path) -> Result<File, SpillError> {
     let failed = |source| SpillError::Folder { path: path.to_owned(), source };
     match DirBuilder::new().mode(0o700).create(path) {
@@ -119,10 +168,11 @@ pub fn open_private(path: &Path) -> Result<File, SpillError> {
     Ok(folder)
 }
 
-/// The folder of this user below one for temporary files, `<temp_dir>/agent-bash-<uid>`, as [`open_private`] has it.
+/// Returns the directory of this user below the temporary one, `<temp_dir>/agent-bash-<uid>`, opened by
+/// [`open_private`].
 ///
 /// # Errors
-/// As there.
+/// Those of [`open_private`].
 pub fn private_parent(temp_dir: &Path) -> Result<PathBuf, SpillError> {
     let failed = |source| SpillError::Folder { path: temp_dir.to_owned(), source };
     let path = std::path::absolute(temp_dir).map_err(failed)?.join(format!("{PREFIX}{}", geteuid()));

@@ -7,7 +7,7 @@ use super::policy::{Limits, to_usize};
 pub enum By {
     /// `max_lines`.
     Lines,
-    /// `max_bytes`, or the 16 MiB that hold in its place.
+    /// `max_bytes`, or the default of 16 MiB.
     Bytes,
     /// `max_chars`.
     Chars,
@@ -30,13 +30,13 @@ pub(super) struct Cut {
     /// Byte index, on a character boundary.
     pub at: usize,
     pub by: By,
-    /// The line beside the cut is not shown whole. One that lacks only its newline is whole.
+    /// Whether the line beside the cut is not shown whole. A line that only lacks its newline is whole.
     pub partial: bool,
 }
 
-/// Where the kept end of a text begins: whole lines, or the end of the last line when not even that fits. `None` when
-/// all of it is kept. The limit that is named is the one that is hit first on the way back from the end; lines come
-/// first where they agree. The newline at the end of a line counts.
+/// Returns where the kept end of a text starts: with whole lines, or within the last line if not even that fits. `None`
+/// if all of it is kept. The named limit is the first one that is exceeded on the way back from the end. Lines take
+/// precedence on a tie. The newline at the end of a line counts.
 ///
 /// `text` may be the end of a longer stream, if it is longer than the limits allow.
 pub(super) fn cut_tail(text: &str, limits: &Limits) -> Option<Cut> {
@@ -48,14 +48,14 @@ pub(super) fn cut_tail(text: &str, limits: &Limits) -> Option<Cut> {
     } else {
         memchr::memchr(b'\n', &text.as_bytes()[fits..]).map(|newline| fits + newline + 1).filter(|&at| at < text.len())
     };
-    // The last line is too long by itself: as much of its end as fits.
+    // The last line alone is too long, so as much of its end as fits is kept.
     let Some(whole) = whole else { return Some(Cut { at: fits, by, partial: true }) };
     let lines = limits.max_lines.map_or(0, |max| last_lines(text, max));
     let (at, by) = if lines >= whole { (lines, By::Lines) } else { (whole, by) };
     (at > 0).then_some(Cut { at, by, partial: false })
 }
 
-/// Start of the last so many UTF-16 units.
+/// Returns the start of the last so many UTF-16 units.
 fn last_chars(text: &str, max: u64) -> usize {
     let mut units = 0;
     let over = text.char_indices().rev().find(|(_, c)| {
@@ -65,17 +65,17 @@ fn last_chars(text: &str, max: u64) -> usize {
     over.map_or(0, |(at, c)| at + c.len_utf8())
 }
 
-/// Start of the last so many lines.
+/// Returns the start of the last so many lines.
 fn last_lines(text: &str, max: u64) -> usize {
     let body = text.strip_suffix('\n').unwrap_or(text);
     let nth = usize::try_from(max - 1).ok();
     nth.and_then(|nth| memchr::memrchr_iter(b'\n', body.as_bytes()).nth(nth)).map_or(0, |newline| newline + 1)
 }
 
-/// Where the kept beginning of a text ends; `None` when all of it is kept. The most restrictive limit is named, and
-/// the first of lines, bytes and chars where they agree.
+/// Returns where the kept start of a text ends, or `None` if all of it is kept. The most restrictive limit is named,
+/// and on a tie the first of lines, bytes and chars.
 ///
-/// `text` may be the beginning of a longer stream, if it is longer than the limits allow.
+/// `text` may be the start of a longer stream, if it is longer than the limits allow.
 pub(super) fn cut_head(text: &str, limits: &Limits) -> Option<Cut> {
     let bytes = text.floor_char_boundary(to_usize(limits.bytes()));
     let mut cut = (bytes, By::Bytes);
@@ -100,7 +100,7 @@ pub(super) fn cut_head(text: &str, limits: &Limits) -> Option<Cut> {
     (at < text.len()).then(|| Cut { at, by, partial: !whole_at(text, at) })
 }
 
-/// Whether what stands before `at` is made of whole lines.
+/// Returns whether the text before `at` consists of whole lines.
 pub(super) fn whole_at(text: &str, at: usize) -> bool {
     at == 0 || text[..at].ends_with('\n') || text[at..].starts_with('\n')
 }

@@ -1,7 +1,7 @@
 //! The part of a stream that stays in memory.
 
-/// The whole stream while it is short, then its beginning and its end. Memory: the whole until [`Window::split`], then
-/// `head` and twice `tail` bytes at most.
+/// The whole stream while it is short, then its start and its end. Memory: the whole until [`Window::split`], then at
+/// most `head` and twice `tail` bytes.
 #[derive(Debug)]
 pub(super) struct Window {
     /// Bytes kept of the beginning and of the end, once split.
@@ -21,7 +21,7 @@ impl Window {
         Self { head, tail, text: Text::Whole(String::new()) }
     }
 
-    /// All of the stream, or `None` once it is split.
+    /// Returns the whole stream, or `None` once it is split.
     pub(super) fn whole(&self) -> Option<&str> {
         match &self.text {
             Text::Whole(text) => Some(text),
@@ -29,14 +29,14 @@ impl Window {
         }
     }
 
-    /// The beginning; all of it while it is not split.
+    /// Returns the start, or the whole stream before the split.
     pub(super) fn head(&self) -> &str {
         match &self.text {
             Text::Whole(head) | Text::Split { head, .. } => head,
         }
     }
 
-    /// The end, by a character or more longer than what was asked for when it does not reach back to the beginning.
+    /// Returns the end, with at least one more character than requested unless it reaches back to the start.
     pub(super) fn tail(&self) -> &str {
         match &self.text {
             Text::Whole(tail) | Text::Split { tail, .. } => tail,
@@ -50,7 +50,7 @@ impl Window {
         }
     }
 
-    /// Lets go of the middle. It has to be written out, or given up, before. A second call does nothing.
+    /// Drops the middle, which must have been written out or given up before. A second call does nothing.
     pub(super) fn split(&mut self) {
         if let Text::Whole(whole) = &mut self.text {
             let mut head = std::mem::take(whole);
@@ -63,8 +63,8 @@ impl Window {
     }
 }
 
-/// Appends to a buffer of which only the last `keep` bytes matter. What is certain to be discarded is not copied, and
-/// the buffer is moved up only once it is twice as long as it has to be.
+/// Appends to a buffer of which only the last `keep` bytes matter. Bytes that will certainly be dropped are not copied,
+/// and the buffer is only compacted once it is twice as long as necessary.
 fn append_bounded(buffer: &mut String, text: &str, keep: usize) {
     if text.len() >= keep {
         buffer.clear();

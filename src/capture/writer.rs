@@ -5,10 +5,10 @@ use std::io::{self, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
-/// Bytes that may wait. As much as a read brings, so that both sides are kept busy and the processor's cache is not left.
+/// Bytes that may be queued. As many as one read returns, so that both sides stay busy within the processor's cache.
 const WAITING: usize = 256 * 1024;
 
-/// Takes bytes and writes them in order, as soon as they are there. Memory: twice [`WAITING`] and a push.
+/// Takes bytes and writes them in order as soon as possible. Memory: twice [`WAITING`] and a push.
 #[derive(Debug)]
 pub(super) struct Writer {
     shared: Arc<Shared>,
@@ -18,7 +18,7 @@ pub(super) struct Writer {
 #[derive(Debug, Default)]
 struct Shared {
     state: Mutex<State>,
-    /// Only one side can wait at a time: the thread when there is nothing, the pusher when there is enough.
+    /// Only one side can wait at a time: the thread for bytes, or the pusher for room.
     changed: Condvar,
 }
 
@@ -32,10 +32,10 @@ struct State {
 }
 
 impl Writer {
-    /// Goes on writing where `file` stands.
+    /// Starts to write at the position of `file`.
     ///
     /// # Errors
-    /// When there is no descriptor or no thread to be had.
+    /// If no descriptor or thread is available.
     pub(super) fn start(file: &File) -> io::Result<Self> {
         let file = file.try_clone()?;
         let shared = Arc::new(Shared::default());
@@ -46,7 +46,7 @@ impl Writer {
         Ok(Self { shared, thread: Some(thread) })
     }
 
-    /// Hands bytes over; waits while enough of them wait already. False: a write has failed, and these were not taken.
+    /// Takes bytes, and waits while the queue is full. Returns false if a write has failed, and these were not taken.
     pub(super) fn push(&self, bytes: &[u8]) -> bool {
         let mut state = self.shared.state();
         while state.waiting.len() >= WAITING && state.error.is_none() {
@@ -60,7 +60,7 @@ impl Writer {
         true
     }
 
-    /// Waits until all is written. Returns how many bytes were not, and why.
+    /// Waits until all bytes are written. Returns how many were not, and why.
     pub(super) fn finish(mut self) -> (u64, Option<io::Error>) {
         self.shared.close();
         if let Some(thread) = self.thread.take() {
@@ -72,7 +72,7 @@ impl Writer {
 }
 
 impl Drop for Writer {
-    /// What was pushed is still written, but nobody waits for it.
+    /// Queued bytes are still written, without waiting for them.
     fn drop(&mut self) {
         self.shared.close();
     }
@@ -121,7 +121,7 @@ impl Shared {
     }
 }
 
-/// As `write_all`, but says how much reached the file before an error.
+/// Like `write_all`, but returns how many bytes reached the file before an error.
 pub(super) fn write_counted(file: &mut File, bytes: &[u8]) -> (u64, io::Result<()>) {
     let mut written = 0;
     while written < bytes.len() {

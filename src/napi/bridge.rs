@@ -1,18 +1,19 @@
-//! One bridge a JavaScript thread: starts commands for it and tells it of them.
+//! One bridge per JavaScript thread: starts its commands and sends it their events.
 
 use std::sync::Arc;
 
-use napi::bindgen_prelude::{Function, Uint8Array};
+use napi::bindgen_prelude::{FnArgs, Function, Uint8Array};
 use napi::{Env, Result};
 use napi_derive::napi;
 
 use super::calls::Calls;
+use super::emitter::Dispatcher;
 use super::events::NativeEvent;
 use super::request::{NativeOptions, NativeRequest};
 use crate::capture::Stream;
 use crate::run::Reply;
 
-/// One JavaScript thread's way to the core. The process stays alive while a command of it runs, and not longer.
+/// The way of one JavaScript thread to the core. It keeps the process alive while `hold` says so.
 #[napi]
 pub struct Bridge {
     pub(super) calls: Arc<Calls>,
@@ -20,30 +21,30 @@ pub struct Bridge {
 
 #[napi]
 impl Bridge {
-    /// `dispatch` hears every event of every command of this thread.
+    /// `dispatch` receives every event of this thread, with the number of its call or registry.
     ///
     /// # Errors
-    /// When Node refuses to make the means to call it.
+    /// If Node cannot make a threadsafe function.
     #[napi(constructor)]
-    pub fn new(env: Env, dispatch: Function<'_, NativeEvent, ()>) -> Result<Self> {
+    pub fn new(env: Env, dispatch: Function<'_, FnArgs<(u32, NativeEvent)>, ()>) -> Result<Self> {
         let dispatch = dispatch
-            .build_threadsafe_function::<NativeEvent>()
+            .build_threadsafe_function::<(u32, NativeEvent)>()
             .weak::<true>()
-            .build_callback(|context| Ok(context.value))?;
-        let calls = Calls::new(dispatch);
+            .build_callback(|context| Ok(context.value.into()))?;
+        let calls = Calls::new(Dispatcher::new(dispatch));
         env.add_env_cleanup_hook(Arc::clone(&calls), |calls| calls.end())?;
         Ok(Self { calls })
     }
 
-    /// Starts a command and returns its number. `cwd` is an absolute path, `host_env` `process.env` of the thread as
-    /// `NAME=VALUE`, each ended by a NUL, `umask` that of the process. Everything else, errors too, comes as events; one with `result` or
-    /// `error` is the last.
+    /// Starts a command and returns its number; answered by `result` or `error`. `cwd` is an absolute path, `host_env`
+    /// the thread's `process.env` as `NAME=VALUE` with a NUL after each, null if that is the process's own environment,
+    /// `umask` the process's.
     #[napi]
     pub fn start(
         &self,
         command: String,
         cwd: String,
-        host_env: String,
+        host_env: Option<String>,
         umask: u32,
         options: Option<NativeOptions>,
     ) -> u32 {
@@ -51,14 +52,13 @@ impl Bridge {
         self.calls.run(NativeRequest { command, cwd, host_env, umask, options }, false)
     }
 
-    /// Has a shell wait for commands like this one, which is not run; returns its number. The answer is an event with
-    /// `waits` or `error`.
+    /// Starts a warm shell for commands like this one, which is not run; answered by `warm` or `error`.
     #[napi]
     pub fn warm_up(
         &self,
         command: String,
         cwd: String,
-        host_env: String,
+        host_env: Option<String>,
         umask: u32,
         options: Option<NativeOptions>,
     ) -> u32 {
@@ -66,7 +66,7 @@ impl Bridge {
         self.calls.warm_up(NativeRequest { command, cwd, host_env, umask, options })
     }
 
-    /// Ends a command's tree. One that has ended already is left alone.
+    /// Terminates a command's tree. Does nothing after its end.
     #[napi]
     pub fn abort(&self, id: u32) {
         self.calls.abort(id);
@@ -74,29 +74,29 @@ impl Bridge {
 
     /// The listener has taken the last output, or has failed with this error.
     #[napi]
-    pub fn heard(&self, id: u32, failure: Option<String>) {
-        self.calls.reply(id, Reply::Heard(failure));
+    pub fn output_taken(&self, id: u32, failure: Option<String>) {
+        self.calls.reply(id, Reply::OutputTaken(failure));
     }
 
-    /// The next bytes of the standard input of a command with `NativeOptions.fed`, answered by `fed`; none is their end.
+    /// Writes to the standard input of a command with `NativeOptions.fed`, answered by `fed`; closes it without bytes.
     #[napi]
     pub fn feed(&self, id: u32, bytes: Option<Uint8Array>) {
-        self.calls.reply(id, Reply::Feed(bytes.map(|bytes| bytes.to_vec())));
+        self.calls.reply(id, Reply::Input(bytes.map(|bytes| bytes.to_vec())));
     }
 
     /// The listener has taken the last snapshot, or has failed with this error.
     #[napi]
-    pub fn seen(&self, id: u32, failure: Option<String>) {
-        self.calls.reply(id, Reply::Seen(failure));
+    pub fn snapshot_taken(&self, id: u32, failure: Option<String>) {
+        self.calls.reply(id, Reply::ViewTaken(failure));
     }
 
-    /// The listener has heard that the command waits, or has failed with this error.
+    /// The listener has taken the prompt, or has failed with this error.
     #[napi]
-    pub fn prompted(&self, id: u32, failure: Option<String>) {
-        self.calls.reply(id, Reply::Prompted(failure));
+    pub fn prompt_taken(&self, id: u32, failure: Option<String>) {
+        self.calls.reply(id, Reply::PromptTaken(failure));
     }
 
-    /// A stream goes to `path`, known as `artifact`, or nowhere because of `failure`.
+    /// Answers `allocate`: the stream goes to `path`, with the id `artifact`, or to no file because of `failure`.
     #[napi]
     pub fn allocated(
         &self,
@@ -114,17 +114,14 @@ impl Bridge {
         self.calls.reply(id, Reply::Allocated(stream, answer));
     }
 
-    /// Keeps the process alive while commands run.
+    /// Keeps the process alive, or no longer.
     ///
     /// # Errors
-    /// When the thread is ending.
+    /// If the thread is ending.
     #[napi]
     pub fn hold(&self, env: Env, on: bool) -> Result<()> {
-        let mut dispatch = self.calls.dispatch();
-        #[expect(
-            deprecated,
-            reason = "there is no other way to hold the event loop by a function that is called from outside"
-        )]
+        let mut dispatch = self.calls.dispatcher().lock();
+        #[expect(deprecated, reason = "napi has no other way to hold the event loop by a threadsafe function")]
         if on { dispatch.refer(&env) } else { dispatch.unref(&env) }
     }
 }

@@ -1,4 +1,4 @@
-//! What one JavaScript thread has asked for and not heard the end of.
+//! The calls of one JavaScript thread that have not settled.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -9,26 +9,27 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
-use super::events::{Dispatch, NativeEvent, Teller};
+use super::emitter::{Dispatcher, Emitter};
+use super::events::NativeEvent;
 use super::request::NativeRequest;
 use super::result::BackgroundTask;
 use super::safety;
-use crate::background::Registry;
 use crate::error::Error;
+use crate::registry::{Registry, RegistryError};
 use crate::request::RawOptions;
-use crate::run::{Reply, Run, warm_up};
-use crate::snapshot::{Start, request_of};
+use crate::run::{Reply, Run, Start, request_of, warm_up};
+use crate::snapshot::Wanted;
 
 /// The commands, calls and registries of one thread.
 pub struct Calls {
-    dispatch: Mutex<Dispatch>,
+    dispatcher: Dispatcher,
     pending: Mutex<HashMap<u32, Call>>,
-    /// Until they are closed, or the thread ends: their tasks are theirs though nobody holds them.
+    /// Registries stay here until they are closed or the thread ends, even if JavaScript has dropped them.
     registries: Mutex<HashMap<u32, Arc<Registry>>>,
     next: AtomicU32,
 }
 
-/// One of them.
+/// A call that has not settled.
 struct Call {
     reply: Option<UnboundedSender<Reply>>,
     give_up: Option<oneshot::Sender<()>>,
@@ -36,22 +37,17 @@ struct Call {
 }
 
 impl Calls {
-    pub fn new(dispatch: Dispatch) -> Arc<Self> {
-        Arc::new(Self {
-            dispatch: Mutex::new(dispatch),
-            pending: Mutex::default(),
-            registries: Mutex::default(),
-            next: AtomicU32::new(1),
-        })
+    pub fn new(dispatcher: Dispatcher) -> Arc<Self> {
+        Arc::new(Self { dispatcher, pending: Mutex::default(), registries: Mutex::default(), next: AtomicU32::new(1) })
     }
 
-    /// A number that nothing else of this thread has.
+    /// A number that no other call or registry of this thread has.
     pub fn number(&self) -> u32 {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
 
-    pub fn dispatch(&self) -> MutexGuard<'_, Dispatch> {
-        self.dispatch.lock().unwrap_or_else(PoisonError::into_inner)
+    pub fn dispatcher(&self) -> &Dispatcher {
+        &self.dispatcher
     }
 
     fn pending(&self) -> MutexGuard<'_, HashMap<u32, Call>> {
@@ -62,12 +58,12 @@ impl Calls {
         self.registries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub fn teller(self: &Arc<Self>, id: u32) -> Teller {
-        Teller { id, calls: Arc::clone(self) }
+    pub fn emitter(&self, id: u32) -> Emitter {
+        self.dispatcher.emitter(id)
     }
 
-    /// The thread ends: its commands end with it, and so do tasks that outlive nobody. Dropping a command closes its
-    /// socket, which is what its shim goes by.
+    /// Ends all commands, and the tasks that do not outlive the host, when the thread ends. Dropping a command closes
+    /// its socket, and its shim terminates the tree.
     pub fn end(&self) {
         for (_, call) in self.pending().drain() {
             call.task.abort();
@@ -79,12 +75,12 @@ impl Calls {
 
     pub fn reply(&self, id: u32, reply: Reply) {
         if let Some(sender) = self.pending().get(&id).and_then(|call| call.reply.as_ref()) {
-            // A command that has just ended needs no answer any more.
+            // The command may have just ended.
             let _ = sender.send(reply);
         }
     }
 
-    /// Gives a command or a wait up.
+    /// Aborts a command or a wait.
     pub fn abort(&self, id: u32) {
         if let Some(call) = self.pending().get_mut(&id) {
             if let Some(sender) = &call.reply {
@@ -96,62 +92,57 @@ impl Calls {
         }
     }
 
-    /// What has begun; why it could not is the last word on it.
-    pub fn begun<T>(self: &Arc<Self>, id: u32, begun: Result<T, Error>) -> Option<T> {
-        begun.map_err(|error| self.teller(id).tell(failed(error))).ok()
+    /// The value of a call that could begin. An error is the call's last event.
+    pub fn begun<T>(&self, id: u32, begun: Result<T, Error>) -> Option<T> {
+        begun.map_err(|error| self.emitter(id).emit(error.into())).ok()
     }
 
-    /// The registry that a command is to use; an error when it was closed.
+    /// The registry that a command names; an error if it was closed.
     pub fn registry_of(&self, native: &NativeRequest) -> Result<Option<Arc<Registry>>, Error> {
         let Some(number) = native.options.registry else { return Ok(None) };
-        self.registries().get(&number).cloned().map(Some).ok_or(Error::Closed)
+        self.registries().get(&number).cloned().map(Some).ok_or_else(|| RegistryError::Closed.into())
     }
 
-    /// Starts a command; with `as_task` the answer is the task that it is from then on.
+    /// Starts a command. With `as_task` the answer is its task.
     pub fn run(self: &Arc<Self>, native: NativeRequest, as_task: bool) -> u32 {
         let id = self.number();
         let begun = self.registry_of(&native).and_then(|registry| {
-            let guard = safety::guard(native.options.safety.as_ref()).map_err(Error::InvalidArg)?;
+            let guard = safety::guard(native.options.safety.as_ref())?;
             let raw = RawOptions { registry, background: as_task, guard, ..native.into() };
-            let start = Start::begin(raw)?;
+            let start = Start::<Wanted>::begin(raw)?;
             Ok((start.runtime()?, start))
         });
         let Some((runtime, run)) = self.begun(id, begun) else { return id };
         let (reply, inbox) = unbounded_channel();
-        let teller = self.teller(id);
+        let emitter = self.emitter(id);
         self.call(id, runtime, Some(reply), None, async move {
-            match run.finish(teller, inbox).await.map(|ran| ran.outcome) {
-                Ok(outcome) if !as_task => NativeEvent { result: Some(outcome.into()), ..NativeEvent::default() },
+            match run.finish(emitter, inbox).await.map(|ran| ran.outcome) {
+                Ok(outcome) if !as_task => NativeEvent::result(outcome, None),
                 Ok(outcome) => match outcome.background {
-                    Some((task, store)) => {
-                        NativeEvent { task: Some(BackgroundTask::of(task, &store)), ..NativeEvent::default() }
-                    }
-                    None => failed(Error::Aborted),
+                    Some((task, store)) => NativeEvent::Task { task: BackgroundTask::of(task, &store) },
+                    None => Error::Aborted.into(),
                 },
-                Err(error) => failed(error),
+                Err(error) => error.into(),
             }
         });
         id
     }
 
-    /// Has a shell wait for commands like this one; the answer is whether one does.
+    /// Starts a warm shell for commands like this one. The answer is whether one is ready.
     pub fn warm_up(self: &Arc<Self>, native: NativeRequest) -> u32 {
         let id = self.number();
         let Some(runtime) = self.begun(id, Run::anywhere()) else { return id };
         self.call(id, runtime, None, None, async move {
-            let waits = match request_of(native.into()).await {
+            let ready = match request_of::<Wanted>(native.into()).await {
                 Ok(request) => warm_up(request).await,
                 Err(error) => Err(error),
             };
-            match waits {
-                Ok(waits) => NativeEvent { waits: Some(waits), ..NativeEvent::default() },
-                Err(error) => failed(error),
-            }
+            ready.map_or_else(NativeEvent::from, |ready| NativeEvent::Warm { ready })
         });
         id
     }
 
-    /// Has something done whose last word is an event.
+    /// Runs `work`, whose event is the last of this call.
     pub fn call(
         self: &Arc<Self>,
         id: u32,
@@ -160,38 +151,39 @@ impl Calls {
         give_up: Option<oneshot::Sender<()>>,
         work: impl Future<Output = NativeEvent> + Send + 'static,
     ) {
-        let last = LastWord(Some(self.teller(id)));
-        // Held until the call is listed, so that one that ends at once finds itself in the list.
+        let last = LastEvent { id, calls: Some(Arc::clone(self)) };
+        // The lock is held until the call is listed, so that one that settles at once finds itself in the list.
         let mut pending = self.pending();
-        let task = runtime.spawn(async move { last.say(work.await) }).abort_handle();
+        let task = runtime.spawn(async move { last.emit(work.await) }).abort_handle();
         pending.insert(id, Call { reply, give_up, task });
     }
 }
 
-/// The last event of a call. It is said in any case: a fault of ours must not leave a promise that never settles.
-struct LastWord(Option<Teller>);
+/// Emits the last event of a call in any case: a fault in the addon must not leave a promise that never settles.
+struct LastEvent {
+    id: u32,
+    /// `None` once the event was emitted.
+    calls: Option<Arc<Calls>>,
+}
 
-impl LastWord {
-    fn say(mut self, event: NativeEvent) {
+impl LastEvent {
+    fn emit(mut self, event: NativeEvent) {
         self.settle(event);
     }
 
     fn settle(&mut self, event: NativeEvent) {
-        if let Some(teller) = self.0.take() {
-            teller.calls.pending().remove(&teller.id);
-            teller.tell(event);
+        if let Some(calls) = self.calls.take() {
+            calls.pending().remove(&self.id);
+            calls.emitter(self.id).emit(event);
         }
     }
 }
 
-impl Drop for LastWord {
+impl Drop for LastEvent {
     fn drop(&mut self) {
-        let fault = "a fault of agent-bash itself; the command was ended. Please report it";
-        self.settle(failed(Error::spawn(fault, None, "")));
+        if self.calls.is_some() {
+            let fault = "a fault of agent-bash itself; the command was ended. Please report it";
+            self.settle(Error::spawn(fault, "").into());
+        }
     }
-}
-
-/// The event of an error.
-pub fn failed(error: Error) -> NativeEvent {
-    NativeEvent { error: Some(error.into()), ..NativeEvent::default() }
 }

@@ -1,140 +1,126 @@
-//! What a running command tells the thread that started it.
+//! The events that the core sends to one JavaScript thread.
 
-use std::path::Path;
-use std::sync::Arc;
-
-use napi::Status;
-use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi_derive::napi;
 
-use super::calls::Calls;
 use super::prompt::BashPrompt;
-use super::result::{BackgroundCheck, BackgroundTask, BashResult, BashSnapshot, NativeError, OutputChunk};
-use super::terminal::TerminalWaited;
-use crate::background::{Store, Task, Watcher};
-use crate::capture::Stream;
-use crate::run::{Listener, Prompt, Snapshot};
+use super::result::{
+    BackgroundCheck, BackgroundTask, BashResult, BashSnapshot, NativeError, OutputChunk, TerminalWaited,
+};
+use crate::error::Error;
+use crate::run::outcome::Outcome;
 
-/// One event of one command: exactly one field besides `id` (and `cwd`) is set.
-#[napi(object, object_from_js = false)]
-#[derive(Default)]
-pub struct NativeEvent {
-    /// The command, as `Bridge.start` numbered it.
-    pub id: u32,
-    /// Live output; answered by `Bridge.heard`.
-    pub output: Option<OutputChunk>,
-    /// A live view; answered by `Bridge.seen`.
-    pub snapshot: Option<BashSnapshot>,
-    /// It waits for somebody; answered by `Bridge.prompted`.
-    pub prompt: Option<BashPrompt>,
-    /// The stream that is to be written out whole; answered by `Bridge.allocated`.
-    #[napi(ts_type = "'stdout' | 'stderr'")]
-    pub allocate: Option<String>,
-    /// It has ended. The last event.
-    pub result: Option<BashResult>,
-    /// With `result`: the folder that the session is in now. With `started`: the one that it runs in.
-    pub cwd: Option<String>,
-    /// Nothing could be run, or a registry could not do what it was asked for. The last event.
-    pub error: Option<NativeError>,
-    /// A task was started. The last event.
-    pub task: Option<BackgroundTask>,
-    /// What a look at a task has found. The last event.
-    pub check: Option<BackgroundCheck>,
-    /// The registry was closed. The last event.
-    pub closed: Option<bool>,
-    /// Whether a shell waits. The last event.
-    pub waits: Option<bool>,
-    /// It runs, with this pid, where somebody wants to hear of it; of a terminal answered by `NativeTerminal.known`.
-    pub started: Option<i32>,
-    /// A command with `NativeOptions.streams` is over; what it left in its pipes and `result` are still to come.
-    pub over: Option<bool>,
-    /// All of the last `Bridge.feed` is written; `false`: nobody reads it any more.
-    pub fed: Option<bool>,
-    /// What it has written, as it is; answered by `NativeTerminal.heard`.
-    pub data: Option<String>,
-    /// What a wait for a terminal has come to. The last event.
-    pub waited: Option<TerminalWaited>,
-    /// A task of the registry with this number has ended.
-    pub exit: Option<BackgroundTask>,
-    /// A task of the registry with this number has written; answered by `NativeRegistry.took`.
-    pub grown: Option<NativeGrowth>,
+/// One event of one call or registry, which the number beside it names.
+///
+/// The last event of a call is `result`, `error`, `task`, `check`, `done`, `warm` or `waited`. A registry sends
+/// `taskExited` and `taskOutput`. All others come from a command that is still running.
+#[napi(discriminant = "kind", discriminant_case = "camelCase", object_from_js = false)]
+#[expect(clippy::large_enum_variant, reason = "an event is moved once and never kept")]
+pub enum NativeEvent {
+    /// A command has ended.
+    Result {
+        /// `BashResult.stdout`
+        stdout: String,
+        /// `BashResult.stderr`
+        stderr: String,
+        /// All other fields of its `BashResult`, as JSON.
+        rest: String,
+        /// Of a command in a session: the directory that the session is in now.
+        cwd: Option<String>,
+    },
+    /// Nothing could be run, or a call failed.
+    Error {
+        /// Why.
+        error: NativeError,
+    },
+    /// A task was started.
+    Task {
+        /// The task.
+        task: BackgroundTask,
+    },
+    /// A task was checked, waited for or killed.
+    Check {
+        /// The new part of its log.
+        check: BackgroundCheck,
+    },
+    /// A registry was closed, a session was reset, or a terminal has taken its input.
+    Done,
+    /// A warm-up has ended.
+    Warm {
+        /// Whether a warm shell is ready.
+        ready: bool,
+    },
+    /// A wait for a terminal has ended.
+    Waited {
+        /// The reason.
+        waited: TerminalWaited,
+    },
+    /// The shell runs. Sent with `NativeOptions.starts` or `streams`, and of a terminal, which waits for
+    /// `NativeTerminal.ready`.
+    Started {
+        /// Process id of the shell.
+        pid: i32,
+        /// The directory that it was started in.
+        cwd: String,
+    },
+    /// Live output; acknowledged by `Bridge.outputTaken`.
+    Output {
+        /// The text and its stream.
+        chunk: OutputChunk,
+    },
+    /// A live view; acknowledged by `Bridge.snapshotTaken`.
+    Snapshot {
+        /// The command as it looks now.
+        snapshot: BashSnapshot,
+    },
+    /// The command is blocked on input; acknowledged by `Bridge.promptTaken`.
+    Prompt {
+        /// The blocked process.
+        prompt: BashPrompt,
+    },
+    /// A whole stream needs a file; answered by `Bridge.allocated`.
+    Allocate {
+        /// The stream.
+        #[napi(ts_type = "'stdout' | 'stderr'")]
+        stream: String,
+    },
+    /// The shell of a command with `NativeOptions.streams` has exited. The rest of its pipes and `result` follow.
+    Exited,
+    /// The last `Bridge.feed` was written.
+    Fed {
+        /// Whether the command still reads its standard input.
+        open: bool,
+    },
+    /// Output of a terminal as its program wrote it; acknowledged by `NativeTerminal.dataTaken`.
+    Data {
+        /// Whole characters, escape sequences included.
+        text: String,
+    },
+    /// A task of a registry has ended.
+    TaskExited {
+        /// The task.
+        task: BackgroundTask,
+    },
+    /// A task of a registry has written; acknowledged by `NativeRegistry.outputTaken`.
+    TaskOutput {
+        /// The task.
+        task: BackgroundTask,
+        /// At most 64 KiB of UTF-8.
+        text: String,
+    },
 }
 
-/// What a task has written.
-#[napi(object, object_from_js = false)]
-pub struct NativeGrowth {
-    /// The task.
-    pub task: BackgroundTask,
-    /// At most 64 KiB of UTF-8.
-    pub text: String,
-}
-
-/// The way to one JavaScript thread. It holds nothing alive there, and calls after the thread's end go nowhere.
-pub type Dispatch = ThreadsafeFunction<NativeEvent, (), NativeEvent, Status, false, true>;
-
-/// The listener of one command.
-pub struct Teller {
-    pub id: u32,
-    pub calls: Arc<Calls>,
-}
-
-impl Teller {
-    pub fn tell(&self, event: NativeEvent) {
-        // A thread that has ended hears nothing; its commands are ended by the clean-up hook.
-        let _ =
-            self.calls.dispatch().call(NativeEvent { id: self.id, ..event }, ThreadsafeFunctionCallMode::NonBlocking);
+impl NativeEvent {
+    /// A command has ended; in a session, which is in this directory now.
+    pub fn result(outcome: Outcome, cwd: Option<String>) -> Self {
+        let mut result = BashResult::from(outcome);
+        let (stdout, stderr) = (std::mem::take(&mut result.stdout), std::mem::take(&mut result.stderr));
+        let rest = serde_json::to_string(&result).unwrap_or_default();
+        Self::Result { stdout, stderr, rest, cwd }
     }
 }
 
-impl Listener for Teller {
-    fn output(&self, stream: Stream, text: String) {
-        let output = Some(OutputChunk { stream: stream.name().to_owned(), text });
-        self.tell(NativeEvent { output, ..NativeEvent::default() });
-    }
-
-    fn started(&self, pid: i32, cwd: &Path) {
-        let cwd = Some(cwd.to_string_lossy().into_owned());
-        self.tell(NativeEvent { started: Some(pid), cwd, ..NativeEvent::default() });
-    }
-
-    fn ended(&self) {
-        self.tell(NativeEvent { over: Some(true), ..NativeEvent::default() });
-    }
-
-    fn fed(&self, open: bool) {
-        self.tell(NativeEvent { fed: Some(open), ..NativeEvent::default() });
-    }
-
-    fn data(&self, text: String) {
-        self.tell(NativeEvent { data: Some(text), ..NativeEvent::default() });
-    }
-
-    fn snapshot(&self, snapshot: Snapshot) {
-        self.tell(NativeEvent { snapshot: Some(snapshot.into()), ..NativeEvent::default() });
-    }
-
-    fn prompt(&self, prompt: Prompt) {
-        self.tell(NativeEvent { prompt: Some(prompt.into()), ..NativeEvent::default() });
-    }
-
-    fn allocate(&self, stream: Stream) {
-        self.tell(NativeEvent { allocate: Some(stream.name().to_owned()), ..NativeEvent::default() });
-    }
-}
-
-/// Who hears of the tasks of one registry.
-pub struct TaskTeller {
-    pub teller: Teller,
-    pub store: Store,
-}
-
-impl Watcher for TaskTeller {
-    fn exit(&self, task: Task) {
-        self.teller.tell(NativeEvent { exit: Some(BackgroundTask::of(task, &self.store)), ..NativeEvent::default() });
-    }
-
-    fn output(&self, task: Task, text: String) {
-        let grown = Some(NativeGrowth { task: BackgroundTask::of(task, &self.store), text });
-        self.teller.tell(NativeEvent { grown, ..NativeEvent::default() });
+impl From<Error> for NativeEvent {
+    fn from(error: Error) -> Self {
+        Self::Error { error: error.into() }
     }
 }

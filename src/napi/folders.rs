@@ -1,13 +1,26 @@
-//! Folders that go with this process, for the layer above: a sandbox's private home.
+//! Directories of this process, for the private home of a sandbox.
 
 use std::path::Path;
 
 use napi_derive::napi;
 
 use crate::supervise::Helpers;
+use crate::task;
 
-/// Has a folder taken away when this process has ended, however that comes about. Where no helper can be had nothing is:
-/// no command runs there, either.
+/// Returns the part of a directory's name that tells this process from any other.
+#[napi]
+pub fn own_name() -> String {
+    task::own_name()
+}
+
+/// Removes the directories `PREFIX` + `ownName()` + `-…` of processes that were killed.
+#[napi]
+pub fn remove_left(parent: String, prefix: String) {
+    task::remove_left(Path::new(&parent), &prefix);
+}
+
+/// Removes a directory once this process has exited, however it exits. Does nothing on a system without helpers, where
+/// no command runs either.
 #[napi]
 pub fn remove_at_end(path: String) {
     if let Ok(helpers) = Helpers::shared() {
@@ -15,7 +28,7 @@ pub fn remove_at_end(path: String) {
     }
 }
 
-/// It is gone already.
+/// Forgets a directory that was removed already.
 #[napi]
 pub fn remove_no_more(path: String) {
     if let Ok(helpers) = Helpers::shared() {

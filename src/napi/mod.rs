@@ -1,8 +1,10 @@
-//! What JavaScript sees of the core.
+//! The core as JavaScript sees it.
 
 mod bridge;
 mod calls;
+mod emitter;
 mod events;
+mod facts;
 mod folders;
 mod offers;
 mod prompt;
@@ -12,22 +14,25 @@ mod result;
 mod safety;
 mod session;
 mod shells;
+mod signals;
 mod terminal;
 mod text;
 
 pub use bridge::Bridge;
-pub use events::{NativeEvent, NativeGrowth};
-pub use folders::{remove_at_end, remove_no_more};
+pub use events::NativeEvent;
+pub use facts::facts;
+pub use folders::{own_name, remove_at_end, remove_left, remove_no_more};
 pub use offers::{NativeOffers, offers};
 pub use prompt::BashPrompt;
 pub use registry::{NativeRegistry, NativeRegistryOptions, NativeWait};
 pub use request::{NativeOptions, NativeRequest, NativeSpill, NativeTruncate};
 pub use result::{
     BackgroundCheck, BackgroundTask, BashResult, BashSnapshot, BashTruncation, BashUsage, NativeError, OutputChunk,
-    Survivor, Truncation,
+    Survivor, TerminalWaited, Truncation,
 };
-pub use safety::{NativeSafety, analyze, decide, safety_rules};
-pub use session::{NativeGiven, NativeSession};
+pub use safety::{NativeSafety, analyze, command_outline, decide, safety_rules};
+pub use session::{NativeOwnEnv, NativeSession};
 pub use shells::{WarmShells, warm_shells};
-pub use terminal::{NativeTerminal, TerminalCursor, TerminalModes, TerminalScreen, TerminalWaited};
-pub use text::{NativeText, NativeTextEnd};
+pub use signals::{NativeSignal, signal_of};
+pub use terminal::{NativeTerminal, TerminalCursor, TerminalModes, TerminalScreen};
+pub use text::{NativeCut, NativeLines, NativeText, NativeTextEnd, NativeWhereabouts, notice_of_cut};

@@ -1,10 +1,10 @@
-//! What the kernel offers, for `agent-bash doctor`.
+//! The features of the kernel, for `agent-bash doctor`.
 
 use napi_derive::napi;
 
-use crate::sys;
+use crate::sys::{self, GroupPlace};
 
-/// What the kernel offers a process like ours; all of it is Linux's.
+/// Features of the Linux kernel that a process without privileges can use.
 #[napi(object, object_from_js = false)]
 pub struct NativeOffers {
     /// A process can be held so that a signal never hits another one.
@@ -15,12 +15,51 @@ pub struct NativeOffers {
     pub landlock: u32,
     /// A child can have a user namespace of its own.
     pub user_namespaces: bool,
+    /// Why commands have no cgroups of their own; `null` if they do.
+    pub no_cgroups: Option<String>,
+    /// The controllers that limits could use and commands do not have, each with the reason.
+    pub missing_controllers: Vec<String>,
 }
 
 /// Asks the kernel.
 #[napi]
 #[must_use]
 pub fn offers() -> NativeOffers {
-    let sys::Offers { pidfd, close_range, landlock, user_namespaces } = sys::offers();
-    NativeOffers { pidfd, close_range, landlock, user_namespaces }
+    let sys::KernelFeatures { pidfd, close_range, landlock, user_namespaces } = sys::kernel_features();
+    let (no_cgroups, missing_controllers) = match sys::group_place() {
+        Ok(place) => (None, missing(&place).iter().map(ToString::to_string).collect()),
+        Err(reason) => (Some(reason.to_string()), Vec::new()),
+    };
+    NativeOffers { pidfd, close_range, landlock, user_namespaces, no_cgroups, missing_controllers }
+}
+
+/// A controller that limits could use and that commands do not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+enum MissingController {
+    /// The controller serves the hierarchy of version 1.
+    #[error("{0} is bound to version 1")]
+    BoundToVersion1(&'static str),
+    /// The controller exists, and the cgroup does not pass it on to its children.
+    #[error("{0} is not enabled below this cgroup")]
+    NotEnabled(&'static str),
+    /// The kernel or the parent cgroup does not offer the controller.
+    #[error("{0} is not there")]
+    Absent(&'static str),
+}
+
+fn missing(place: &GroupPlace) -> Vec<MissingController> {
+    let offered = sys::controllers(&place.directory, "cgroup.controllers");
+    [("memory", place.controllers.memory, offered.memory), ("pids", place.controllers.pids, offered.pids)]
+        .into_iter()
+        .filter(|(_, is_there, _)| !is_there)
+        .map(|(name, _, is_offered)| {
+            if is_offered {
+                MissingController::NotEnabled(name)
+            } else if sys::is_bound_to_version_1(name) {
+                MissingController::BoundToVersion1(name)
+            } else {
+                MissingController::Absent(name)
+            }
+        })
+        .collect()
 }

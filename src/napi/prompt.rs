@@ -1,17 +1,18 @@
-//! A command that waits for somebody, as plain data.
+//! A blocked command, as plain data.
 
 use napi_derive::napi;
 
 use crate::run::Prompt;
 
-/// A command waits for input that only somebody outside of it can give.
+/// A command is blocked on input that only a person or another program can give.
 #[napi(object, object_from_js = false)]
 pub struct BashPrompt {
-    /// The process that waits: the deepest one, not the shell above it. That shell where only its last line tells.
+    /// The blocked process: the deepest one, not the shell above it. The shell if only its last line shows the prompt.
     pub pid: i32,
     /// Its command line, at most about 100 characters, without control characters.
     pub command: String,
-    /// The line that the command has written and not ended, at most its last 200 characters, without control characters: «Password: ». `''` when there is none.
+    /// The unfinished line that the command has written, at most its last 200 characters, without control characters:
+    /// `Password: `. `''` if there is none.
     pub text: String,
 }
 

@@ -1,4 +1,4 @@
-//! A registry of tasks as JavaScript sees it: what takes time is answered by an event with the number that was returned.
+//! A registry of tasks as JavaScript sees it. Slow calls return a number and are answered by an event with that number.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,19 +8,24 @@ use napi_derive::napi;
 use tokio::sync::oneshot;
 
 use super::bridge::Bridge;
-use super::calls::{Calls, failed};
-use super::events::{NativeEvent, TaskTeller};
+use super::calls::Calls;
+use super::emitter::TaskEmitter;
+use super::events::NativeEvent;
 use super::request::{NativeOptions, NativeRequest};
 use super::result::{BackgroundCheck, BackgroundTask, NativeError};
-use crate::background::{Check, Pattern, Registry, Settings, Wait};
 use crate::error::Error;
+use crate::pattern::Pattern;
+use crate::registry::{
+    Check, DEFAULT_MAX_LOG_BYTES, DEFAULT_MAX_TASKS, DEFAULT_RETENTION, Registry, RegistryError, RegistryOptions,
+    WaitOptions,
+};
 
 /// How a registry is made; ranges were checked.
 #[napi(object, object_to_js = false)]
 pub struct NativeRegistryOptions {
     /// Where tasks outlive the host, absolute; left out they do not.
     pub dir: Option<String>,
-    /// The folder for temporary files.
+    /// The directory for temporary files.
     pub temp: String,
     /// Default 64.
     pub max_tasks: Option<f64>,
@@ -30,7 +35,7 @@ pub struct NativeRegistryOptions {
     pub retention_ms: Option<f64>,
 }
 
-/// What is waited for besides the end of a task.
+/// Events that end a wait besides the task's own end.
 #[napi(object, object_to_js = false)]
 pub struct NativeWait {
     /// ms
@@ -41,11 +46,11 @@ pub struct NativeWait {
     pub flags: Option<String>,
     /// A port of this machine.
     pub port: Option<u32>,
-    /// It was given up before it began.
+    /// The wait was aborted before it began.
     pub aborted: Option<bool>,
 }
 
-/// The tasks of one folder. It is the thread's until it is closed.
+/// The tasks of one directory. The thread owns it until it is closed.
 #[napi]
 pub struct NativeRegistry {
     calls: Arc<Calls>,
@@ -60,16 +65,16 @@ impl NativeRegistry {
     pub fn new(bridge: &Bridge, options: NativeRegistryOptions) -> Self {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be whole and in range")]
         let whole = |value: Option<f64>, default: u64| value.map_or(default, |value| value as u64);
-        let settings = Settings {
+        let settings = RegistryOptions {
             dir: options.dir.map(PathBuf::from),
             temp: options.temp.into(),
-            max_tasks: usize::try_from(whole(options.max_tasks, 64)).unwrap_or(usize::MAX),
-            max_log_bytes: whole(options.max_log_bytes, 1 << 30),
-            retention: Duration::from_millis(whole(options.retention_ms, 7 * 24 * 60 * 60 * 1000)),
+            max_tasks: usize::try_from(whole(options.max_tasks, DEFAULT_MAX_TASKS)).unwrap_or(usize::MAX),
+            max_log_bytes: whole(options.max_log_bytes, DEFAULT_MAX_LOG_BYTES),
+            retention: options.retention_ms.map_or(DEFAULT_RETENTION, |ms| Duration::from_millis(whole(Some(ms), 0))),
         };
         let calls = Arc::clone(&bridge.calls);
         let id = calls.number();
-        let registry = Registry::open(settings).map_err(Some);
+        let registry = Registry::open(settings).map_err(|error| Some(error.into()));
         if let Ok(registry) = &registry {
             calls.registries().insert(id, Arc::clone(registry));
         }
@@ -94,7 +99,7 @@ impl NativeRegistry {
         &self,
         command: String,
         cwd: String,
-        host_env: String,
+        host_env: Option<String>,
         umask: u32,
         options: Option<NativeOptions>,
     ) -> u32 {
@@ -102,21 +107,22 @@ impl NativeRegistry {
         self.calls.run(NativeRequest { command, cwd, host_env, umask, options }, true)
     }
 
-    /// All tasks, the oldest first; `null` when it was closed.
+    /// All tasks, the oldest first: `BackgroundTask[]` as JSON. `null` when it was closed.
     #[napi]
-    pub fn list(&self) -> Option<Vec<BackgroundTask>> {
+    pub fn list(&self) -> Option<String> {
         let registry = self.registry.as_ref().ok()?;
         let tasks = registry.list().ok()?;
-        Some(tasks.into_iter().map(|task| BackgroundTask::of(task, registry.store())).collect())
+        let tasks: Vec<_> = tasks.into_iter().map(|task| BackgroundTask::of(task, registry.store())).collect();
+        serde_json::to_string(&tasks).ok()
     }
 
-    /// What went wrong with files of its folder.
+    /// Problems with the files of its directory.
     #[napi]
     pub fn notes(&self) -> Vec<String> {
         self.registry.as_ref().map(|registry| registry.notes()).unwrap_or_default()
     }
 
-    /// What is new of a task, named by its id or its pid; answered by `check`.
+    /// Reads the new part of a task's log. The task is named by its id or pid; answered by `check`.
     #[napi]
     pub fn check(&self, task: String, cursor: Option<f64>) -> u32 {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be whole and in range")]
@@ -134,8 +140,8 @@ impl NativeRegistry {
         // Without the other end it counts as given up.
         let give_up = (!options.aborted.unwrap_or(false)).then_some(give_up);
         self.look(give_up, move |registry| async move {
-            let wait = Wait { timeout, pattern: pattern.transpose()?, port };
-            registry.wait(&task, wait, given_up).await
+            let wait = WaitOptions { timeout, pattern: pattern.transpose()?, port };
+            registry.wait(&task, wait, given_up).await.map_err(Error::from)
         })
     }
 
@@ -151,46 +157,46 @@ impl NativeRegistry {
         self.calls.abort(id);
     }
 
-    /// Whether ends and output of tasks are to be told.
+    /// Which events of tasks are sent: `taskExited`, `taskOutput`.
     #[napi]
     pub fn watch(&self, exit: bool, output: bool) {
         if let Ok(registry) = &self.registry {
-            let watcher = TaskTeller { teller: self.calls.teller(self.id), store: registry.store().clone() };
+            let watcher = TaskEmitter { emitter: self.calls.emitter(self.id), store: registry.store().clone() };
             registry.watch(Arc::new(watcher), exit, output);
         }
     }
 
-    /// The listeners have taken what this task has written.
+    /// The listeners have taken the last `taskOutput` of this task.
     #[napi]
-    pub fn took(&self, task: String) {
+    pub fn output_taken(&self, task: String) {
         if let Ok(registry) = &self.registry {
             registry.took(&task);
         }
     }
 
-    /// Ends tasks that do not outlive the host, and lets go of the others; answered by `closed`.
+    /// Terminates tasks that do not outlive the host, and detaches from the others; answered by `done`.
     #[napi]
     pub fn close(&self) -> u32 {
         let id = self.calls.number();
         self.calls.registries().remove(&self.id);
-        let done = || NativeEvent { closed: Some(true), ..NativeEvent::default() };
         match &self.registry {
             Ok(registry) => {
                 let registry = Arc::clone(registry);
                 let runtime = registry.runtime();
                 self.calls.call(id, runtime, None, None, async move {
                     registry.close().await;
-                    done()
+                    NativeEvent::Done
                 });
             }
-            Err(_) => self.calls.teller(id).tell(done()),
+            Err(_) => self.calls.emitter(id).emit(NativeEvent::Done),
         }
         id
     }
 
-    fn look<W>(&self, give_up: Option<oneshot::Sender<()>>, work: impl FnOnce(Arc<Registry>) -> W) -> u32
+    fn look<W, E>(&self, give_up: Option<oneshot::Sender<()>>, work: impl FnOnce(Arc<Registry>) -> W) -> u32
     where
-        W: Future<Output = Result<Check, Error>> + Send + 'static,
+        W: Future<Output = Result<Check, E>> + Send + 'static,
+        E: Into<Error>,
     {
         let id = self.calls.number();
         match &self.registry {
@@ -200,14 +206,12 @@ impl NativeRegistry {
                 let work = work(Arc::clone(registry));
                 self.calls.call(id, runtime, None, give_up, async move {
                     match work.await {
-                        Ok(check) => {
-                            NativeEvent { check: Some(BackgroundCheck::of(check, &store)), ..NativeEvent::default() }
-                        }
-                        Err(error) => failed(error),
+                        Ok(check) => NativeEvent::Check { check: BackgroundCheck::of(check, &store) },
+                        Err(error) => error.into().into(),
                     }
                 });
             }
-            Err(_) => self.calls.teller(id).tell(failed(Error::Closed)),
+            Err(_) => self.calls.emitter(id).emit(Error::from(RegistryError::Closed).into()),
         }
         id
     }

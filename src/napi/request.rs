@@ -6,6 +6,7 @@ use napi_derive::napi;
 use super::safety::NativeSafety;
 use crate::plan::{Inherit, RawLimits};
 use crate::request::{self, RawOptions, RawSnapshot, RawSpill, RawTruncate, Streams};
+use crate::sys;
 
 /// One command, as it was given to `Bridge.start`: one by one, since every property of an object costs time to cross.
 pub struct NativeRequest {
@@ -13,15 +14,17 @@ pub struct NativeRequest {
     pub command: String,
     /// An absolute path.
     pub cwd: String,
-    /// `process.env` of the calling thread: `NAME=VALUE`, each ended by a NUL.
-    pub host_env: String,
+    /// `process.env` of the calling thread: `NAME=VALUE`, each ended by a NUL. `None` if that is the environment of the
+    /// process itself.
+    pub host_env: Option<String>,
     /// `process.umask()`
     pub umask: u32,
-    /// What differs from the defaults.
+    /// Options that differ from the defaults.
     pub options: NativeOptions,
 }
 
-/// What differs from the defaults of one command.
+/// Options of one command that differ from the defaults. It mirrors the public options, one field for each, since every
+/// key that crosses costs time.
 #[napi(object, object_to_js = false)]
 #[derive(Default)]
 pub struct NativeOptions {
@@ -40,12 +43,14 @@ pub struct NativeOptions {
     /// ms
     pub timeout_ms: Option<f64>,
     /// ms
+    pub idle_timeout_ms: Option<f64>,
+    /// ms
     pub grace_ms: Option<f64>,
     /// Bytes for standard input.
     pub stdin: Option<Uint8Array>,
     /// One pipe for both streams.
     pub merge: Option<bool>,
-    /// What is kept.
+    /// The part of each stream that is kept.
     pub truncate: Option<NativeTruncate>,
     /// Output is decoded and left as it is.
     pub raw: Option<bool>,
@@ -59,7 +64,7 @@ pub struct NativeOptions {
     pub no_spill: Option<bool>,
     /// Live output is wanted.
     pub live: Option<bool>,
-    /// The caller has the streams of the command as such: `started` and `over` are told.
+    /// The caller handles the streams itself: `started` and `exited` are sent.
     pub streams: Option<bool>,
     /// With `streams` and `raw`: live output is bytes, each a character from U+0000 to U+00FF.
     pub bytes: Option<bool>,
@@ -69,11 +74,11 @@ pub struct NativeOptions {
     pub snapshots: Option<bool>,
     /// How often, ms.
     pub snapshot_ms: Option<f64>,
-    /// The caller hears when it waits for somebody.
+    /// `prompt` is sent when the command is blocked on input.
     pub prompts: Option<bool>,
-    /// The caller hears when it runs, and as which process.
+    /// `started` is sent with the process id.
     pub starts: Option<bool>,
-    /// What it may use.
+    /// Its resource limits.
     pub limits: Option<NativeLimits>,
     /// The shell.
     pub shell: Option<String>,
@@ -85,7 +90,7 @@ pub struct NativeOptions {
     pub to_background: Option<bool>,
     /// How it is judged before it starts.
     pub safety: Option<NativeSafety>,
-    /// It starts a shell of its own.
+    /// No warm shell may run it.
     pub cold: Option<bool>,
     /// The user's own shell is wanted: an absolute path of an rc file, empty for those of the user.
     pub snapshot: Option<String>,
@@ -126,7 +131,7 @@ pub struct NativeTruncate {
 /// `SpillOptions` of the contract.
 #[napi(object, object_to_js = false)]
 pub struct NativeSpill {
-    /// A folder.
+    /// A directory.
     pub dir: Option<String>,
     /// bytes
     pub max_bytes: Option<f64>,
@@ -157,11 +162,12 @@ impl From<NativeRequest> for RawOptions {
             command,
             args: given.args.unwrap_or_default(),
             cwd,
-            host_env,
+            host_env: host_env.unwrap_or_else(sys::environment),
             env,
             inherit,
             mode: given.mode,
             timeout_ms: given.timeout_ms,
+            idle_timeout_ms: given.idle_timeout_ms,
             grace_ms: given.grace_ms,
             umask,
             stdin: given.stdin.map(|bytes| bytes.to_vec()),
@@ -178,7 +184,7 @@ impl From<NativeRequest> for RawOptions {
             limits: given.limits.map(RawLimits::from),
             shell: given.shell,
             aborted: is(given.aborted),
-            // Its registry is known to the bridge by its number, and its guard is made where an error can be told.
+            // `Calls` knows the registry by its number, and makes the guard where it can report an error.
             registry: None,
             to_background: is(given.to_background),
             background: false,

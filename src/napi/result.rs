@@ -1,50 +1,58 @@
-//! Results as they cross to JavaScript: plain data.
+//! Results as they cross to JavaScript: plain data. Those of commands and lists of tasks cross as JSON, because a text
+//! crosses faster than an object with its properties.
 
 use napi_derive::napi;
+use serde::Serialize;
 
-use crate::background::{self, Store};
 use crate::capture;
 use crate::error::Error;
-use crate::outcome::{Outcome, Status};
 use crate::run;
+use crate::run::outcome::{Outcome, Status};
 use crate::supervise;
+use crate::task::{self, Store};
 
-/// How a command ended and what it wrote: plain own-property data, whole after `structuredClone` and a JSON round trip.
+/// The end and the output of a command: plain own-property data, whole after `structuredClone` and a JSON round trip.
 #[napi(object, object_from_js = false, use_nullable = true)]
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct BashResult {
-    /// What is kept of standard output as sanitized text, with its notice; with `merge` of both streams.
+    /// The kept part of standard output as sanitized text, with its notice. With `merge`, of both streams.
+    #[serde(skip)]
     pub stdout: String,
-    /// What is kept of standard error; empty with `merge`.
+    /// The kept part of standard error. Empty with `merge`.
+    #[serde(skip)]
     pub stderr: String,
-    /// 0…255; 128+n after signal n; 124 after the time limit; 130 after an abort; `null` only when `'backgrounded'`.
+    /// 0…255. 128+n after signal n, 124 after the time limit, 130 after an abort, `null` only when `'backgrounded'`.
     pub exit_code: Option<i32>,
-    /// How it ended.
+    /// The way it ended.
     #[napi(ts_type = "'exited' | 'signaled' | 'timed-out' | 'aborted' | 'backgrounded'")]
     pub status: String,
-    /// What really ended the shell (`'SIGKILL'`), or `null` when it ended with an exit code; after a time limit too.
+    /// The signal that ended the shell (`'SIGKILL'`), after a time limit too, or `null` if it exited with a code.
     pub signal: Option<String>,
     /// Process id of the shell, also its process group id; 0 if nothing was started.
     pub pid: i32,
-    /// From the start of the shell to its end, in ms.
+    /// Time from the start of the shell to its exit, in ms.
     pub duration_ms: f64,
-    /// The limit that held, in ms, counted from the start of the process.
+    /// The time limit that applied, in ms, counted from the start of the process.
     pub timeout_ms: Option<f64>,
     /// How each stream was cut.
     pub truncation: BashTruncation,
-    /// The task that it is, when `'backgrounded'`; else `null`.
+    /// The task that it became when `'backgrounded'`, otherwise `null`.
     pub background: Option<BackgroundTask>,
-    /// Processes that the command left running after the shell ended. They are not ended. With a registry those that
-    /// still hold the command's pipes become one task, whose log has the rest of their output; without one their later
-    /// writes go nowhere and hurt nobody.
+    /// Processes that the command left running after the exit of its shell. They are not ended. With a registry those
+    /// that still hold the command's pipes become one task, whose log has the rest of their output. Without one their
+    /// later writes are discarded without an error.
     pub survivors: Vec<Survivor>,
-    /// What the command's processes used; those that it left running, up to the end of the shell.
+    /// Resources of the command's processes. Those of survivors count up to the exit of the shell.
     pub usage: BashUsage,
-    /// One fact a line that the caller or the model should know.
+    /// Facts that the caller or the model should know, one per entry.
     pub notes: Vec<String>,
 }
 
-/// How each stream was cut; `null` where the text is the whole stream.
+/// How each stream was cut, or `null` if its text is the whole stream.
 #[napi(object, object_from_js = false, use_nullable = true)]
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct BashTruncation {
     /// Of standard output.
     pub stdout: Option<Truncation>,
@@ -54,6 +62,8 @@ pub struct BashTruncation {
 
 /// Resources that a command used.
 #[napi(object, object_from_js = false)]
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct BashUsage {
     /// CPU time in user mode, in ms.
     pub user_ms: f64,
@@ -63,10 +73,12 @@ pub struct BashUsage {
     pub max_rss_bytes: f64,
 }
 
-/// How a stream was cut. Figures are of the sanitized stream and leave the notice out.
+/// How a stream was cut. The figures are of the sanitized stream without the notice.
 #[napi(object, object_from_js = false, use_nullable = true)]
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Truncation {
-    /// What was kept.
+    /// The policy: which part was kept.
     #[napi(ts_type = "'tail' | 'head' | 'ends'")]
     pub keep: String,
     /// The limit that was hit first.
@@ -84,87 +96,92 @@ pub struct Truncation {
     pub first_line: f64,
     /// Last line shown, 1-based.
     pub last_line: f64,
-    /// The first (tail) or last (head) line shown is cut.
+    /// Whether the first (tail) or last (head) shown line is cut.
     pub partial_line: bool,
-    /// The whole sanitized stream, when it was written out; `null` when it was not.
+    /// The file with the whole sanitized stream, or `null` if it was not written.
     pub path: Option<String>,
     /// The id that `spill.allocate` gave, or `null`.
     pub artifact_id: Option<String>,
-    /// Why the file is incomplete or missing, at most 80 bytes, or `null`.
+    /// The reason why the file is incomplete or missing, at most 80 bytes, or `null`.
     pub spill_error: Option<String>,
-    /// The words that were added to the text.
+    /// The notice that was added to the text.
     pub notice: String,
 }
 
 /// A process that a command left running.
 #[napi(object, object_from_js = false, use_nullable = true)]
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Survivor {
     /// Its process id.
     pub pid: i32,
     /// Its command line, at most 200 characters.
     pub command: String,
-    /// The task that it belongs to from now on, or `null`: it let go of the command's pipes, or there is no registry.
+    /// The task that it belongs to from now on, or `null` if it no longer holds the command's pipes or there is no
+    /// registry.
     pub task_id: Option<String>,
 }
 
 /// A command that goes on in the background.
 #[napi(object, object_from_js = false, use_nullable = true)]
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct BackgroundTask {
     /// Names the task in its registry.
     pub id: String,
-    /// Process id of its shell; of an adopted one that of its eldest process. 0 only of one that was lost before anybody
-    /// knew it.
+    /// Process id of its shell, or of its eldest process if it was adopted. 0 only if it was lost before its pid was
+    /// known.
     pub pid: i32,
     /// The process group of that process.
     pub pgid: i32,
-    /// As it was given; of an adopted one the command line of its eldest process.
+    /// The command as the caller gave it, or the command line of the eldest process of an adopted one.
     pub command: String,
-    /// The folder it was started in, absolute.
+    /// The directory it was started in, absolute.
     pub cwd: String,
-    /// Its log, absolute: all it wrote as sanitized text, and at the end one line that says how it ended.
+    /// Its log, absolute: all its output as sanitized text, and at the end one line that says how it ended.
     pub log_path: String,
     /// Unix time in ms.
     pub started_at: f64,
-    /// `'exited'` by itself; `'killed'` by `kill`, a signal or a limit; `'lost'` when nobody saw its end: the machine was
-    /// restarted, or its helper process was killed.
+    /// `'exited'` by itself, `'killed'` by `kill`, a signal or a limit, `'lost'` if its end was not observed, because
+    /// the machine was restarted or its helper process was killed.
     #[napi(ts_type = "'running' | 'exited' | 'killed' | 'lost'")]
     pub state: String,
-    /// As in a `BashResult`; `null` while it runs and when it was lost.
+    /// As in a `BashResult`. `null` while it runs and after it was lost.
     pub exit_code: Option<i32>,
-    /// What ended it, or the strongest that was sent to end it (`'SIGTERM'`); `null` when it ended by itself.
+    /// The signal that ended it, or the strongest that was sent (`'SIGTERM'`). `null` if it exited by itself.
     pub signal: Option<String>,
     /// Unix time in ms; `null` while it runs.
     pub ended_at: Option<f64>,
 }
 
-/// A look at a task.
+/// One check of a task.
 #[napi(object, object_from_js = false, use_nullable = true)]
 pub struct BackgroundCheck {
-    /// As it was at that time.
+    /// The task at that time.
     pub task: BackgroundTask,
-    /// What is new in its log since the last look, cut like a result; without the closing line.
+    /// The output that is new in its log since the last check, cut like a result, without the closing line.
     pub output: String,
-    /// Lines of that before the cut, an unfinished last one included.
+    /// Lines of that output before the cut, an unfinished last one included.
     pub new_lines: f64,
-    /// Up to where the log was read: an offset in bytes, for the `cursor` of a later check.
+    /// The position up to which the log was read: an offset in bytes, for the `cursor` of a later check.
     pub cursor: f64,
     /// How it was cut, or `null`.
     pub truncation: Option<Truncation>,
-    /// Whether the pattern or the port was there that was waited for.
+    /// Whether the awaited pattern or port appeared.
     pub matched: bool,
 }
 
 /// A piece of live output.
 #[napi(object, object_from_js = false)]
 pub struct OutputChunk {
-    /// Where it was written; with `merge` always `'stdout'`.
+    /// The stream. With `merge` always `'stdout'`.
     #[napi(ts_type = "'stdout' | 'stderr'")]
     pub stream: String,
     /// Sanitized text, at most 64 KiB of UTF-8, never cut inside a character.
     pub text: String,
 }
 
-/// A running command as it looks now.
+/// The current state of a running command.
 #[napi(object, object_from_js = false)]
 pub struct BashSnapshot {
     /// Process id of the shell, also its process group id.
@@ -173,20 +190,30 @@ pub struct BashSnapshot {
     pub stdout: String,
     /// The same of standard error; empty with `merge`.
     pub stderr: String,
-    /// Since the start of the process, in ms.
+    /// Time since the start of the process, in ms.
     pub duration_ms: f64,
 }
 
-/// Why nothing could be run.
+/// The result of a wait.
+#[napi(object, object_from_js = false, use_nullable = true)]
+pub struct TerminalWaited {
+    /// The event that came first.
+    #[napi(ts_type = "'exit' | 'idle' | 'pattern' | 'timeout'")]
+    pub reason: String,
+    /// As in `BashResult`; `null` while the program runs.
+    pub exit_code: Option<i32>,
+}
+
+/// The reason why nothing could be run.
 #[napi(object, object_from_js = false)]
 pub struct NativeError {
     /// The stable code.
     pub code: String,
-    /// What was wrong, with which value, and what to do.
+    /// The problem, the value, and a remedy.
     pub message: String,
-    /// The system's error (`EAGAIN`), where there is one.
+    /// The system's error (`EAGAIN`), if there is one.
     pub errno: Option<String>,
-    /// Why a command was not let through: `Finding[]` as JSON.
+    /// The reasons why a command was refused: `Finding[]` as JSON.
     pub findings: Option<String>,
 }
 
@@ -258,14 +285,14 @@ impl From<(supervise::Survivor, Option<String>)> for Survivor {
 }
 
 impl BackgroundTask {
-    /// A task and the folder of its files.
-    pub fn of(task: background::Task, store: &Store) -> Self {
+    /// A task, and the directory of its files.
+    pub fn of(task: task::Task, store: &Store) -> Self {
         let log = store.log_path(&task.id);
         let state = match task.state {
-            background::State::Running => "running",
-            background::State::Exited => "exited",
-            background::State::Killed => "killed",
-            background::State::Lost => "lost",
+            task::State::Running => "running",
+            task::State::Exited => "exited",
+            task::State::Killed => "killed",
+            task::State::Lost => "lost",
         };
         Self {
             id: task.id,
@@ -284,8 +311,8 @@ impl BackgroundTask {
 }
 
 impl BackgroundCheck {
-    /// A look and the folder of the task's files.
-    pub fn of(check: background::Check, store: &Store) -> Self {
+    /// A check, and the directory of the task's files.
+    pub fn of(check: crate::registry::Check, store: &Store) -> Self {
         Self {
             task: BackgroundTask::of(check.task, store),
             output: check.output,
@@ -297,8 +324,8 @@ impl BackgroundCheck {
     }
 }
 
-impl From<run::Snapshot> for BashSnapshot {
-    fn from(snapshot: run::Snapshot) -> Self {
+impl From<run::LiveView> for BashSnapshot {
+    fn from(snapshot: run::LiveView) -> Self {
         Self {
             pid: snapshot.pid,
             stdout: snapshot.stdout,

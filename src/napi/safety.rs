@@ -1,4 +1,5 @@
-//! The safety engine as JavaScript sees it. Answers are JSON: a text crosses faster than an object with its properties.
+//! The safety engine for JavaScript. Answers are JSON, because a text crosses faster than an object with its
+//! properties.
 
 use std::collections::HashMap;
 
@@ -8,7 +9,11 @@ use serde::Serialize;
 
 use crate::request::Guard;
 use crate::safety::decide::{Permissions, decide as weigh};
-use crate::safety::{Analysis, Environment, Policy, RULES, Setting, Verdict, WrapperKind, analyze as judge};
+use crate::safety::parse::outline;
+use crate::safety::{
+    Analysis, Context, Environment, Policy, RULES, Verdict, WrapperKind, analyze as judge, json as text_of,
+};
+use crate::sys;
 
 /// How commands are judged.
 #[napi(object, object_to_js = false)]
@@ -16,7 +21,7 @@ use crate::safety::{Analysis, Environment, Policy, RULES, Setting, Verdict, Wrap
 pub struct NativeSafety {
     /// Not at all.
     pub off: Option<bool>,
-    /// What a person would be asked about is refused.
+    /// A command that a person would be asked about is refused.
     pub deny_ask: Option<bool>,
     /// Ids of rules and their levels in turn.
     pub rules: Option<Vec<String>>,
@@ -24,27 +29,47 @@ pub struct NativeSafety {
     pub wrappers: Option<Vec<String>>,
 }
 
-/// Says what a command does: `Analysis` as JSON. `host_env` are its variables, `NAME=VALUE` each ended by a NUL.
+/// A rule, level or kind of wrapper that does not exist.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum PolicyError {
+    #[error("safety.rules: there is no rule {id:?}; there are {}", known_rules())]
+    Rule { id: String },
+    #[error("safety.rules.{id}: {level:?} is not one of off, warn, ask, deny")]
+    Level { id: String, level: String },
+    #[error("safety.wrappers.{name}: {kind:?} is not one of exec-rest, shell-string, stdin-script, per-item")]
+    Wrapper { name: String, kind: String },
+}
+
+impl From<PolicyError> for crate::error::Error {
+    fn from(error: PolicyError) -> Self {
+        Self::InvalidArg(error.to_string())
+    }
+}
+
+/// Analyses a command and returns `Analysis` as JSON, with each known word as its text alone. `host_env` are its
+/// variables, `NAME=VALUE`, each terminated by a NUL; null for those of the process.
 ///
 /// # Errors
-/// When there is no such rule, level or kind of wrapper.
+/// For an unknown rule, level or kind of wrapper.
 #[napi]
 pub fn analyze(
     command: String,
     cwd: String,
     home: String,
-    host_env: String,
+    host_env: Option<String>,
     options: Option<NativeSafety>,
 ) -> Result<String> {
-    let policy = policy(options.as_ref()).map_err(refused)?;
-    let setting = Setting { cwd: &cwd, home: &home, environment: Environment(&host_env), ..Setting::default() };
-    json(&judge(&command, setting, &policy))
+    let policy = policy(options.as_ref()).map_err(|error| refused(error.to_string()))?;
+    let host_env = host_env.unwrap_or_else(sys::environment);
+    let context = Context { cwd: &cwd, home: &home, environment: Environment(&host_env), ..Context::default() };
+    text_of(&judge(&command, context, &policy)).map_err(|error| Error::from_reason(error.to_string()))
 }
 
-/// Decides by an analysis, `Analysis` as JSON, and a host's rules: `Decision` as JSON. `allow` null: the analysis decides.
+/// Decides by an analysis, `Analysis` as JSON, and a host's rules. Returns `Decision` as JSON. With `allow` null the
+/// analysis decides.
 ///
 /// # Errors
-/// When a rule means nothing, or the text is no analysis.
+/// For a rule without a meaning, or a text that is not an analysis.
 #[napi]
 pub fn decide(analysis: String, allow: Option<Vec<String>>, ask: Vec<String>, deny: Vec<String>) -> Result<String> {
     let analysis: Analysis =
@@ -53,10 +78,48 @@ pub fn decide(analysis: String, allow: Option<Vec<String>>, ask: Vec<String>, de
     json(&weigh(&analysis, &permissions))
 }
 
-/// All rules as JSON: id, level, doc, and examples that match and that pass.
+/// Reads a command as bash does and lists the pipelines of its top level, as JSON with this type. Spans are half-open
+/// UTF-16 offsets into the command. What bash would refuse has `complete: false` and the pipelines before the error.
+///
+/// ```ts
+/// interface Outline {
+///   complete: boolean;
+///   /** Whether a heredoc occurs anywhere: its body lies outside of the span of its command. */
+///   heredocs: boolean;
+///   pipelines: {
+///     /** Null for the first pipeline and after `;`, `&` or a newline. */
+///     join: '&&' | '||' | null;
+///     /** Whether `!` precedes it. */
+///     negated: boolean;
+///     /** Whether `&` ends the list that it belongs to. */
+///     background: boolean;
+///     /** Empty for a `time` or `!` that stands alone. */
+///     commands: {
+///       kind: 'simple' | 'group' | 'subshell' | 'if' | 'loop' | 'for' | 'case' | 'function' | 'test' | 'coproc';
+///       /** To the end of its last word or redirect. */
+///       span: [number, number];
+///       /** Whether `|&` follows. */
+///       pipesStderr: boolean;
+///       /** Of a simple command, its program first. `known`: `text` is its value; otherwise it is the source. */
+///       words: { text: string; known: boolean; span: [number, number] }[];
+///       assignments: number;
+///       redirects: number;
+///     }[];
+///   }[];
+/// }
+/// ```
 ///
 /// # Errors
 /// None that is known of.
+#[napi]
+pub fn command_outline(command: String) -> Result<String> {
+    json(&outline(&command))
+}
+
+/// Returns all rules as JSON: id, level, doc, and examples that match and that pass.
+///
+/// # Errors
+/// None known.
 #[napi]
 pub fn safety_rules() -> Result<String> {
     #[derive(Serialize)]
@@ -77,11 +140,11 @@ pub fn safety_rules() -> Result<String> {
     json(&RULES.iter().map(entry).collect::<Vec<_>>())
 }
 
-/// How a command of `Bridge.start` is judged.
+/// Returns how to judge a command of `Bridge.start`.
 ///
 /// # Errors
-/// The sentence that says which rule, level or kind there is not.
-pub(super) fn guard(given: Option<&NativeSafety>) -> std::result::Result<Option<Guard>, String> {
+/// [`PolicyError`]
+pub(super) fn guard(given: Option<&NativeSafety>) -> std::result::Result<Option<Guard>, PolicyError> {
     if given.is_some_and(|given| given.off == Some(true)) {
         return Ok(None);
     }
@@ -89,19 +152,18 @@ pub(super) fn guard(given: Option<&NativeSafety>) -> std::result::Result<Option<
     Ok(Some(Guard { policy: policy(given)?, denies_ask }))
 }
 
-fn policy(given: Option<&NativeSafety>) -> std::result::Result<Policy, String> {
+fn policy(given: Option<&NativeSafety>) -> std::result::Result<Policy, PolicyError> {
     let Some(given) = given else { return Ok(Policy::default()) };
     let levels = pairs(given.rules.as_deref(), |id, level| {
         if !RULES.iter().any(|rule| rule.id == id) {
-            let known: Vec<&str> = RULES.iter().map(|rule| rule.id).collect();
-            return Err(format!("safety.rules: there is no rule {id:?}; there are {}", known.join(", ")));
+            return Err(PolicyError::Rule { id: id.to_owned() });
         }
         match level {
             "off" => Ok(Verdict::Allow),
             "warn" => Ok(Verdict::Warn),
             "ask" => Ok(Verdict::Ask),
             "deny" => Ok(Verdict::Deny),
-            _ => Err(format!("safety.rules.{id}: {level:?} is not one of off, warn, ask, deny")),
+            _ => Err(PolicyError::Level { id: id.to_owned(), level: level.to_owned() }),
         }
     })?;
     let wrappers = pairs(given.wrappers.as_deref(), |name, kind| match kind {
@@ -109,19 +171,21 @@ fn policy(given: Option<&NativeSafety>) -> std::result::Result<Policy, String> {
         "shell-string" => Ok(WrapperKind::ShellString),
         "stdin-script" => Ok(WrapperKind::StdinScript),
         "per-item" => Ok(WrapperKind::PerItem),
-        _ => Err(format!(
-            "safety.wrappers.{name}: {kind:?} is not one of exec-rest, shell-string, stdin-script, per-item"
-        )),
+        _ => Err(PolicyError::Wrapper { name: name.to_owned(), kind: kind.to_owned() }),
     })?;
     Ok(Policy { levels, wrappers })
 }
 
 fn pairs<T>(
     given: Option<&[String]>,
-    value: impl Fn(&str, &str) -> std::result::Result<T, String>,
-) -> std::result::Result<HashMap<String, T>, String> {
+    value: impl Fn(&str, &str) -> std::result::Result<T, PolicyError>,
+) -> std::result::Result<HashMap<String, T>, PolicyError> {
     let pairs = given.unwrap_or_default().as_chunks::<2>().0;
     pairs.iter().map(|[name, text]| Ok((name.clone(), value(name, text)?))).collect()
+}
+
+fn known_rules() -> String {
+    RULES.iter().map(|rule| rule.id).collect::<Vec<_>>().join(", ")
 }
 
 fn json(value: &impl Serialize) -> Result<String> {

@@ -1,4 +1,4 @@
-//! A session as JavaScript sees it: what takes time is answered by an event with the number that was returned.
+//! A session for JavaScript. Slow calls return a number, and an event with that number answers them.
 
 use std::sync::Arc;
 
@@ -6,28 +6,27 @@ use napi_derive::napi;
 use tokio::sync::mpsc::unbounded_channel;
 
 use super::bridge::Bridge;
-use super::calls::{Calls, failed};
+use super::calls::Calls;
 use super::events::NativeEvent;
 use super::request::{NativeOptions, NativeRequest};
 use super::safety;
-use crate::error::Error;
 use crate::request::RawOptions;
 use crate::run::Run;
-use crate::session::{Asked, Session, SessionRun};
+use crate::session::{Session, SessionCommand, SessionRun};
 
-/// Shells that follow one another.
+/// A sequence of shells that share their state.
 #[napi]
 pub struct NativeSession {
     calls: Arc<Calls>,
     session: Arc<Session>,
 }
 
-/// Variables that only one command has.
+/// Variables of one command alone.
 #[napi(object, object_to_js = false)]
-pub struct NativeGiven {
+pub struct NativeOwnEnv {
     /// Names and values in turn.
     pub set: Vec<String>,
-    /// Names that it has not.
+    /// Names that the command does not have.
     pub removed: Vec<String>,
 }
 
@@ -39,30 +38,30 @@ impl NativeSession {
         Self { calls: Arc::clone(&bridge.calls), session: Session::new(cwd.into()) }
     }
 
-    /// Where the last command has left it.
+    /// The directory that the last command has left.
     #[napi(getter)]
     pub fn cwd(&self) -> String {
-        self.session.folder().to_string_lossy().into_owned()
+        self.session.directory().to_string_lossy().into_owned()
     }
 
-    /// Runs a command as soon as it is its turn, and returns its number; answered as `Bridge.start` is, the result with
-    /// `cwd`. An empty `cwd` is the session's own.
+    /// Runs a command when its turn comes, and returns its number. Answered as `Bridge.start` is, with `cwd` in the
+    /// result. An empty `cwd` is the session's own.
     #[napi]
     pub fn run(
         &self,
         command: String,
         cwd: String,
-        host_env: String,
+        host_env: Option<String>,
         umask: u32,
         options: Option<NativeOptions>,
-        given: Option<NativeGiven>,
+        own_env: Option<NativeOwnEnv>,
     ) -> u32 {
         let native = NativeRequest { command, cwd, host_env, umask, options: options.unwrap_or_default() };
-        let given = given.map(NativeGiven::into_pairs).unwrap_or_default();
-        self.calls.run_in(&self.session, native, given)
+        let own_env = own_env.map(NativeOwnEnv::into_pairs).unwrap_or_default();
+        self.calls.run_in(&self.session, native, own_env)
     }
 
-    /// Back to the beginning, when it is its turn; answered by `closed`.
+    /// Forgets all state when its turn comes. Answered by `done`.
     #[napi]
     pub fn reset(&self) -> u32 {
         let id = self.calls.number();
@@ -73,22 +72,22 @@ impl NativeSession {
             match turn.come().await {
                 Ok(()) => {
                     turn.session().reset();
-                    NativeEvent { closed: Some(true), ..NativeEvent::default() }
+                    NativeEvent::Done
                 }
-                Err(error) => failed(error),
+                Err(error) => error.into(),
             }
         });
         id
     }
 
-    /// Nothing runs in it from here on.
+    /// Refuses further commands.
     #[napi]
     pub fn close(&self) {
         self.session.close();
     }
 }
 
-impl NativeGiven {
+impl NativeOwnEnv {
     fn into_pairs(self) -> Vec<(String, Option<String>)> {
         let mut set = self.set.into_iter();
         let mut pairs = Vec::new();
@@ -106,25 +105,21 @@ impl Calls {
         self: &Arc<Self>,
         session: &Arc<Session>,
         native: NativeRequest,
-        given: Vec<(String, Option<String>)>,
+        own_env: Vec<(String, Option<String>)>,
     ) -> u32 {
         let id = self.number();
         let begun = self.registry_of(&native).and_then(|registry| {
-            let guard = safety::guard(native.options.safety.as_ref()).map_err(Error::InvalidArg)?;
+            let guard = safety::guard(native.options.safety.as_ref())?;
             let raw = RawOptions { registry, guard, ..native.into() };
-            Ok((SessionRun::begin(session, Asked { raw, given })?, Run::anywhere()?))
+            Ok((SessionRun::begin(session, SessionCommand { raw, env: own_env })?, Run::anywhere()?))
         });
         let Some((run, runtime)) = self.begun(id, begun) else { return id };
         let (reply, inbox) = unbounded_channel();
-        let teller = self.teller(id);
+        let emitter = self.emitter(id);
         self.call(id, runtime, Some(reply), None, async move {
-            match run.finish(teller, inbox).await {
-                Ok((outcome, cwd)) => NativeEvent {
-                    result: Some(outcome.into()),
-                    cwd: Some(cwd.to_string_lossy().into_owned()),
-                    ..NativeEvent::default()
-                },
-                Err(error) => failed(error),
+            match run.finish(emitter, inbox).await {
+                Ok((outcome, cwd)) => NativeEvent::result(outcome, Some(cwd.to_string_lossy().into_owned())),
+                Err(error) => error.into(),
             }
         });
         id

@@ -1,22 +1,22 @@
-//! The shells that wait for a command.
+//! The warm shells.
 
 use napi_derive::napi;
 
 use crate::supervise::Helpers;
 
-/// Shells of this process that wait for a command, and what became of others. Counts are of all its threads.
+/// The numbers of this process's warm shells, over all its threads.
 #[napi(object, object_from_js = false)]
 pub struct WarmShells {
-    /// They wait now.
+    /// Shells that are warm now.
     pub waiting: u32,
-    /// Commands that were given to a waiting shell, so far.
+    /// Commands that ran in a warm shell so far.
     pub used: u32,
-    /// Of the shells that waited, those that could not be used after all: ended meanwhile, or their folder was another one
-    /// by then. The command started cold.
+    /// Warm shells that could not be used, because they had exited or their directory had been replaced. Their command
+    /// started cold.
     pub stale: u32,
 }
 
-/// Tells how many shells wait for a command, and how many commands had one, in this process. Starts nothing.
+/// Returns the numbers of this process's warm shells. Starts nothing.
 #[napi]
 #[must_use]
 pub fn warm_shells() -> WarmShells {

@@ -1,37 +1,39 @@
-//! A terminal as JavaScript sees it: what takes time is answered by an event with the number that was returned.
+//! A terminal for JavaScript. Slow calls return a number, and an event with that number answers them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use napi::bindgen_prelude::Uint8Array;
+use napi::{Result, Status};
 use napi_derive::napi;
-use nix::sys::signal::Signal;
 use tokio::sync::mpsc::unbounded_channel;
 
 use super::bridge::Bridge;
-use super::calls::{Calls, failed};
+use super::calls::Calls;
 use super::events::NativeEvent;
 use super::request::{NativeOptions, NativeRequest};
+use super::result::TerminalWaited;
 use super::safety;
-use crate::background::Pattern;
 use crate::error::Error;
+use crate::pattern::Pattern;
 use crate::pty::{self, Terminal, TerminalError, Until, Why};
 use crate::request::RawOptions;
-use crate::run::{Reply, Run};
-use crate::snapshot::Start;
-use crate::sys::TerminalSize;
+use crate::run::{Reply, Run, Start};
+use crate::snapshot::Wanted;
+use crate::sys::{Signal, TerminalSize};
 
-/// What a person would see of a terminal.
+/// The screen as a person sees it.
 #[napi(object, object_from_js = false)]
 pub struct TerminalScreen {
-    /// One text a row, without blanks at its end: as many as the terminal has rows. A character of two cells stands once.
+    /// One text per row of the terminal, without trailing blanks. A wide character occurs once.
     pub lines: Vec<String>,
-    /// Where the next character would go.
+    /// The position of the next character.
     pub cursor: TerminalCursor,
-    /// As the program has set it, `''` while it has not; at most 4 KiB.
+    /// The title that the program has set, at most 4 KiB, or `''`.
     pub title: String,
-    /// The program draws the whole screen, as an editor or a pager does: what was there before comes back at its end.
+    /// Whether the program draws the whole screen, as an editor or a pager does. The previous content returns at its
+    /// end.
     pub alternate: bool,
 }
 
@@ -44,23 +46,13 @@ pub struct TerminalCursor {
     pub col: u32,
 }
 
-/// What a program has asked of those who type for it.
+/// The keyboard modes that the program has set.
 #[napi(object, object_from_js = false)]
 pub struct TerminalModes {
-    /// Arrows are to be sent in their other form: `ESC O A` in place of `ESC [ A` (DECCKM).
+    /// Arrow keys use their other form: `ESC O A` in place of `ESC [ A` (DECCKM).
     pub application_cursor: bool,
-    /// What is pasted is to stand between `ESC [ 200 ~` and `ESC [ 201 ~`.
+    /// Pasted text is enclosed in `ESC [ 200 ~` and `ESC [ 201 ~`.
     pub bracketed_paste: bool,
-}
-
-/// What a wait has come to.
-#[napi(object, object_from_js = false, use_nullable = true)]
-pub struct TerminalWaited {
-    /// What came first.
-    #[napi(ts_type = "'exit' | 'idle' | 'pattern' | 'timeout'")]
-    pub reason: String,
-    /// As in `BashResult`; `null` while the program runs.
-    pub exit_code: Option<i32>,
 }
 
 /// A terminal that runs one command.
@@ -68,27 +60,27 @@ pub struct TerminalWaited {
 pub struct NativeTerminal {
     calls: Arc<Calls>,
     terminal: Arc<Terminal>,
-    /// Its command, 0 before there is one.
+    /// Its command's number, 0 before there is one.
     command: AtomicU32,
 }
 
 #[napi]
 impl NativeTerminal {
-    /// Sizes are from 1 to 65,535. Nothing is made yet.
+    /// Sizes are from 1 to 65,535. Opens nothing yet.
     #[napi(constructor)]
     pub fn new(bridge: &Bridge, cols: u32, rows: u32) -> Self {
         let terminal = Terminal::new(size(cols, rows));
         Self { calls: Arc::clone(&bridge.calls), terminal, command: AtomicU32::new(0) }
     }
 
-    /// Starts its command and returns the number of that; answered as `Bridge.start` is, after an event with `started`, which
-    /// is to be answered by `known`.
+    /// Starts its command and returns its number. Answered as `Bridge.start` is. Sends `started` first, and no data
+    /// before `ready`.
     #[napi]
     pub fn start(
         &self,
         command: String,
         cwd: String,
-        host_env: String,
+        host_env: Option<String>,
         umask: u32,
         options: Option<NativeOptions>,
     ) -> u32 {
@@ -98,28 +90,29 @@ impl NativeTerminal {
         id
     }
 
-    /// Those who want to listen do so now.
+    /// Called when the listeners are in place: `data` may be sent.
     #[napi]
-    pub fn known(&self) {
+    pub fn ready(&self) {
         self.terminal.known();
-        self.reply(Reply::Data);
+        self.reply(Reply::DataChanged);
     }
 
-    /// Whether somebody listens to `data`.
+    /// Sets whether `data` has a listener.
     #[napi]
-    pub fn listened(&self, on: bool) {
+    pub fn set_listening(&self, on: bool) {
         self.terminal.listened(on);
-        self.reply(Reply::Data);
+        self.reply(Reply::DataChanged);
     }
 
-    /// The listeners have taken the last `data`.
+    /// Called when the listeners have taken the last `data`.
     #[napi]
-    pub fn heard(&self) {
+    pub fn data_taken(&self) {
         self.terminal.heard();
-        self.reply(Reply::Data);
+        self.reply(Reply::DataChanged);
     }
 
-    /// Has this typed. 0 when the terminal has taken it all; else a number that is answered by `closed` when it has, or by an error.
+    /// Types the text. Returns 0 if the terminal has taken all of it, or else a number that is answered by `done` or
+    /// `error`.
     #[napi]
     pub fn write(&self, data: Uint8Array) -> u32 {
         let typed = match self.terminal.write(data.to_vec()) {
@@ -132,8 +125,8 @@ impl NativeTerminal {
         let Some((typed, runtime)) = self.calls.begun(id, begun) else { return id };
         self.calls.call(id, runtime, None, None, async move {
             match typed.await {
-                Ok(()) => NativeEvent { closed: Some(true), ..NativeEvent::default() },
-                Err(_) => failed(TerminalError::Ended.into()),
+                Ok(()) => NativeEvent::Done,
+                Err(_) => Error::from(TerminalError::Ended).into(),
             }
         });
         id
@@ -145,21 +138,21 @@ impl NativeTerminal {
         self.terminal.resize(size(cols, rows));
     }
 
-    /// What a person would see now.
+    /// Returns the current screen.
     #[napi]
     pub fn screen(&self) -> TerminalScreen {
         let pty::Shown { lines, row, col, title, alternate, .. } = self.terminal.screen();
         TerminalScreen { lines, cursor: TerminalCursor { row: row.into(), col: col.into() }, title, alternate }
     }
 
-    /// What the program has asked of those who type.
+    /// Returns the modes that the program has set.
     #[napi]
     pub fn modes(&self) -> TerminalModes {
         let pty::Shown { application_cursor, bracketed_paste, .. } = self.terminal.screen();
         TerminalModes { application_cursor, bracketed_paste }
     }
 
-    /// Waits; answered by `waited`. Times are in ms.
+    /// Waits. Answered by `waited`. Times are in ms.
     #[napi]
     pub fn wait(
         &self,
@@ -173,6 +166,7 @@ impl NativeTerminal {
         let begun = pattern
             .map(|source| Pattern::new(&source, flags.as_deref().unwrap_or_default()))
             .transpose()
+            .map_err(Error::from)
             .and_then(|pattern| Ok((pattern, Run::anywhere()?)));
         let Some((pattern, runtime)) = self.calls.begun(id, begun) else { return id };
         let until = Until { timeout: timeout_ms.map(millis), idle: idle_ms.map(millis), pattern };
@@ -187,20 +181,24 @@ impl NativeTerminal {
                         Why::Timeout => "timeout",
                     };
                     let waited = TerminalWaited { reason: reason.to_owned(), exit_code: waited.exit_code };
-                    NativeEvent { waited: Some(waited), ..NativeEvent::default() }
+                    NativeEvent::Waited { waited }
                 }
-                Err(error) => failed(error.into()),
+                Err(error) => Error::from(error).into(),
             }
         });
         id
     }
 
-    /// Sends a signal by its number to the programs that keys go to, and to the shell's group. One that is none is left alone.
+    /// Sends a signal by its number to the processes that keys go to, and to the shell's group.
+    ///
+    /// # Errors
+    /// If the platform has no signal with this number.
     #[napi]
-    pub fn signal(&self, number: i32) {
-        if let Ok(signal) = Signal::try_from(number) {
-            self.reply(Reply::Signal(signal));
-        }
+    pub fn signal(&self, number: i32) -> Result<()> {
+        let signal =
+            Signal::from_number(number).map_err(|error| napi::Error::new(Status::InvalidArg, error.to_string()))?;
+        self.reply(Reply::Signal(signal));
+        Ok(())
     }
 
     fn reply(&self, reply: Reply) {
@@ -217,24 +215,24 @@ impl Calls {
     /// Runs a command in a terminal.
     fn run_in_terminal(self: &Arc<Self>, terminal: &Arc<Terminal>, native: NativeRequest) -> u32 {
         let id = self.number();
-        let begun = safety::guard(native.options.safety.as_ref()).map_err(Error::InvalidArg).and_then(|guard| {
+        let begun = safety::guard(native.options.safety.as_ref()).map_err(Error::from).and_then(|guard| {
             let raw = RawOptions { guard, terminal: Some(Arc::clone(terminal)), ..native.into() };
-            let start = Start::begin(raw)?;
+            let start = Start::<Wanted>::begin(raw)?;
             Ok((start.runtime()?, start))
         });
         let Some((runtime, start)) = self.begun(id, begun) else { return id };
         let (reply, inbox) = unbounded_channel();
-        let teller = self.teller(id);
+        let emitter = self.emitter(id);
         let ends = Ends(Arc::clone(terminal));
         self.call(id, runtime, Some(reply), None, async move {
-            match start.finish(teller, inbox).await {
+            match start.finish(emitter, inbox).await {
                 Ok(ran) => {
                     ends.0.end(ran.outcome.exit_code);
-                    NativeEvent { result: Some(ran.outcome.into()), ..NativeEvent::default() }
+                    NativeEvent::result(ran.outcome, None)
                 }
                 Err(error) => {
                     ends.0.take_back();
-                    failed(error)
+                    error.into()
                 }
             }
         });
@@ -242,7 +240,7 @@ impl Calls {
     }
 }
 
-/// However its command ends, also with the thread that has started it, its terminal is let go of.
+/// Ends the terminal however its command ends, even if its thread ends first.
 struct Ends(Arc<Terminal>);
 
 impl Drop for Ends {

@@ -1,7 +1,7 @@
-//! The way from bytes to text, for output that somebody else has run and hands in: cleaned, cut and counted as a
-//! command's own.
+//! Captures output of commands that ran elsewhere. It is cleaned, cut and counted like a local command's.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use napi::bindgen_prelude::Uint8Array;
 use napi::{Error, Result, Status};
@@ -9,24 +9,25 @@ use napi_derive::napi;
 
 use super::request::NativeTruncate;
 use super::result::Truncation;
-use crate::capture::{Capture, Stream, Truncate};
-use crate::outcome::replaced;
+use crate::capture::{Capture, Keep, Shown, Stream, Truncate, Whereabouts, cut_notice};
 use crate::request::{RawTruncate, check_truncate, sanitize};
+use crate::run::outcome::replaced;
+use crate::supervise::note_of_silence;
 
-/// One stream of output from somewhere else.
+/// One stream of foreign output.
 #[napi]
 pub struct NativeText {
     capture: Option<Capture>,
-    /// What is kept to be written out whole, bytes.
+    /// Bytes of a stream that are kept for a file at most.
     most: usize,
-    /// The beginning of a stream that is longer than that.
+    /// The start of a stream that is longer than that.
     beginning: Option<String>,
 }
 
 /// The text of a stream, as a result has it.
 #[napi(object, object_from_js = false, use_nullable = true)]
 pub struct NativeTextEnd {
-    /// What is kept, with its notice.
+    /// The kept text, with its notice.
     pub text: String,
     /// How it was cut, or `null`.
     pub truncation: Option<Truncation>,
@@ -36,11 +37,11 @@ pub struct NativeTextEnd {
 
 #[napi]
 impl NativeText {
-    /// `stderr`, or standard output. `raw`, `keep_ansi` and `keep_progress` as for a command. `most`: bytes that are held to be
-    /// written out whole.
+    /// `stderr`, or standard output. `raw`, `keep_ansi` and `keep_progress` as for a command. Up to `most` bytes are
+    /// kept for a file.
     ///
     /// # Errors
-    /// When a limit is out of its range.
+    /// For a limit out of its range.
     #[napi(constructor)]
     pub fn new(
         stderr: bool,
@@ -59,7 +60,7 @@ impl NativeText {
         Ok(Self { capture: Some(Capture::new(stream.name(), truncate, sanitize, true)), most, beginning: None })
     }
 
-    /// Takes the next bytes; gives the text that is ready, '' for none.
+    /// Takes the next bytes. Returns the text that is ready, or ''.
     #[napi]
     pub fn push(&mut self, bytes: Uint8Array) -> String {
         let Some(capture) = &mut self.capture else { return String::new() };
@@ -68,14 +69,14 @@ impl NativeText {
             let whole = capture.whole().unwrap_or_default();
             if whole.len() > self.most {
                 self.beginning = Some(whole[..whole.floor_char_boundary(self.most)].to_owned());
-                // From here on no more than the cut needs is held.
+                // From here on only the part that the cut needs is kept.
                 capture.spill_off();
             }
         }
         capture.take_live(usize::MAX).unwrap_or_default()
     }
 
-    /// The end of the stream; gives the last text.
+    /// Ends the stream. Returns the last text.
     #[napi]
     pub fn end(&mut self) -> String {
         let Some(capture) = &mut self.capture else { return String::new() };
@@ -83,13 +84,13 @@ impl NativeText {
         capture.take_live(usize::MAX).unwrap_or_default()
     }
 
-    /// The last text, the unfinished line included, at most this many bytes.
+    /// Returns the last text with the unfinished line, at most this many bytes.
     #[napi]
     pub fn tail(&self, max_bytes: u32) -> String {
         self.capture.as_ref().map(|capture| capture.tail(max_bytes as usize)).unwrap_or_default()
     }
 
-    /// What is to be written out whole; `null` for a stream that fits. After its end.
+    /// Returns the text for a file, after the end, or `null` for a stream that fits.
     #[napi]
     pub fn whole(&self) -> Option<String> {
         let capture = self.capture.as_ref()?;
@@ -97,13 +98,14 @@ impl NativeText {
         self.beginning.clone().or_else(whole)
     }
 
-    /// Whether that is the beginning alone.
+    /// Returns whether that is only the start of the stream.
     #[napi]
     pub fn is_beginning(&self) -> bool {
         self.beginning.is_some()
     }
 
-    /// The text that is kept, once. `path` is where the whole was written, `error` why it is not there or not whole.
+    /// Returns the kept text, once. `path` is the file with the whole stream, `error` the reason why it is missing or
+    /// incomplete.
     #[napi]
     pub fn finish(&mut self, path: Option<String>, error: Option<String>) -> Option<NativeTextEnd> {
         let mut capture = self.capture.take()?;
@@ -118,11 +120,75 @@ impl NativeText {
         Some(NativeTextEnd { text: captured.text, truncation: captured.truncation.map(Truncation::from), replaced })
     }
 
-    /// The note of output that was not text, or `null` where there was little of it.
+    /// Returns the note on output that is not text, or `null` if there was little of it.
     #[napi]
     #[must_use]
     pub fn replaced_note(places: f64) -> Option<String> {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
         replaced(places as u64)
     }
+
+    /// Returns the note on a command that was silent for this long, ms.
+    #[napi]
+    #[must_use]
+    pub fn note_of_silence(ms: f64) -> String {
+        note_of_silence(Duration::from_secs_f64(ms.clamp(0.0, 86_400_000.0) / 1000.0))
+    }
+}
+
+/// A further cut of a stream that was captured already.
+#[napi(object, object_to_js = false)]
+pub struct NativeCut {
+    /// The stream.
+    #[napi(ts_type = "'stdout' | 'stderr'")]
+    pub stream: String,
+    /// The end that is kept.
+    #[napi(ts_type = "'head' | 'tail'")]
+    pub keep: String,
+    /// The lines that are kept, counted from 1 in the whole stream: the first one, the last one, and how many it has.
+    pub lines: Option<NativeLines>,
+    /// Otherwise the number of UTF-16 units that are kept.
+    pub chars: Option<f64>,
+}
+
+/// A range of lines.
+#[napi(object, object_to_js = false)]
+pub struct NativeLines {
+    /// From 1.
+    pub first: f64,
+    /// From 1.
+    pub last: f64,
+    /// Of the whole stream.
+    pub total: f64,
+}
+
+/// The place of the whole stream, from its [`Truncation`].
+#[napi(object, object_to_js = false)]
+pub struct NativeWhereabouts {
+    /// The file.
+    pub path: Option<String>,
+    /// Its id in an artifact store.
+    pub artifact_id: Option<String>,
+    /// Why it is incomplete or missing.
+    pub spill_error: Option<String>,
+}
+
+/// The notice of a further cut. The caller appends it to the kept text, on a line of its own.
+#[napi]
+#[must_use]
+pub fn notice_of_cut(cut: NativeCut, whole: NativeWhereabouts) -> String {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "counts")]
+    let shown = match (cut.lines, cut.chars) {
+        (Some(NativeLines { first, last, total }), _) => {
+            Shown::Lines { first: first as u64, last: last as u64, total: total as u64 }
+        }
+        (None, chars) => Shown::Chars { count: chars.unwrap_or(0.0) as u64, total: None },
+    };
+    let keep = if cut.keep == Keep::Head.name() { Keep::Head } else { Keep::Tail };
+    let whereabouts = Whereabouts {
+        path: whole.path.as_deref().map(Path::new),
+        artifact_id: whole.artifact_id.as_deref(),
+        error: whole.spill_error.as_deref(),
+    };
+    cut_notice(&cut.stream, keep, shown, &whereabouts)
 }

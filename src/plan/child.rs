@@ -3,14 +3,16 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use super::Limits;
 use crate::sys::{self, TerminalSize};
 
 /// The variable that tells programs, and the search for them, which command they belong to.
 pub const MARK: &str = "AGENT_BASH_ID";
 
-/// What a child reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The standard input of a child.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Stdin {
     /// Nothing: `/dev/null`.
     Null,
@@ -19,21 +21,25 @@ pub enum Stdin {
 }
 
 /// A child to start.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
     /// The program's path.
+    #[serde(with = "super::bytes")]
     pub program: Vec<u8>,
     /// Its arguments, the name first.
+    #[serde(with = "super::bytes::list")]
     pub argv: Vec<Vec<u8>>,
     /// Where in `argv` the path of the script goes that travels with the plan, if one does.
     pub script_at: Option<u32>,
     /// Its whole environment, `NAME=VALUE`, each ended by a NUL.
+    #[serde(with = "super::bytes")]
     pub env: Vec<u8>,
-    /// The folder it starts in, absolute.
+    /// The directory that it starts in, absolute.
+    #[serde(with = "super::bytes")]
     pub cwd: Vec<u8>,
     /// Its file mode creation mask.
     pub umask: u32,
-    /// What it reads.
+    /// Its standard input.
     pub stdin: Stdin,
     /// Both output streams go to one pipe.
     pub merge: bool,
@@ -43,7 +49,7 @@ pub struct Plan {
     pub limit: Option<Duration>,
     /// From SIGTERM to SIGKILL when its tree is ended.
     pub grace: Duration,
-    /// What it may use.
+    /// Its resource limits.
     pub limits: Limits,
 }
 

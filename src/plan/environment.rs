@@ -1,14 +1,14 @@
-//! The environment of a command: what it inherits, the unattended defaults over that, the caller's `env` over both.
+//! The environment of a command: inherited variables, the unattended defaults over them, the caller's `env` over both.
 
 use std::collections::HashMap;
 
 use super::unattended::{self, DEFAULTS};
 use super::{MARK, host, locale, secrets};
 
-/// What a command gets of the host's environment.
+/// The part of the host's environment that a command inherits.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Inherit {
-    /// All but secrets and what belongs to the host alone (BASH_ENV, LD_PRELOAD, GIT_DIR …).
+    /// All but secrets and variables for the host alone (BASH_ENV, LD_PRELOAD, GIT_DIR …).
     #[default]
     Safe,
     /// All.
@@ -19,26 +19,26 @@ pub enum Inherit {
     Names(Vec<String>),
 }
 
-/// Variables with which bash starts in another way, or that it would show or use before its command.
-const UNFIT: [&str; 5] = ["BASH_ENV", "POSIXLY_CORRECT", "SHELLOPTS", "BASHOPTS", "BASH_XTRACEFD"];
+/// Variables that change how bash starts, or that it would show or use before its command.
+pub(super) const UNFIT: [&str; 5] = ["BASH_ENV", "POSIXLY_CORRECT", "SHELLOPTS", "BASHOPTS", "BASH_XTRACEFD"];
 
 /// The environment of one command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Environment {
-    /// `NAME=VALUE` and a NUL each: one allocation instead of one a name and a value, and execve wants it so.
+    /// `NAME=VALUE` and a NUL each, as execve takes it. One allocation is faster than two per variable.
     block: String,
     /// The names, sorted, that 'safe' left out because they may be secrets, without those that the caller's `env`
     /// mentions or a default sets. Empty in the other modes.
     pub withheld: Vec<String>,
-    /// What the host itself is told: where programs are looked for,
+    /// The host's own PATH.
     pub host_path: Option<String>,
-    /// where temporary files go,
+    /// The host's own TMPDIR.
     pub host_temp: Option<String>,
-    /// and AGENT_BASH_WARM=0: no shell is to wait.
+    /// The host has AGENT_BASH_WARM=0: no warm shell is used.
     pub cold: bool,
-    /// It says that somebody came over ssh: some bashes then read ~/.bashrc, unless they are told not to.
+    /// A variable says that the host runs over ssh. Some bashes then read ~/.bashrc, unless an option forbids it.
     pub over_ssh: bool,
-    /// It holds none of the variables with which bash starts in another way, or that it would use before its command.
+    /// Whether bash starts plainly: no variable changes how it starts or acts before its command.
     pub plain_start: bool,
 }
 
@@ -48,7 +48,7 @@ pub struct Environment {
 pub struct EnvironmentError {
     /// The name, as given.
     pub name: String,
-    /// What is wrong with it.
+    /// The problem.
     pub why: &'static str,
 }
 
@@ -57,15 +57,16 @@ pub struct EnvironmentError {
 /// - `host`: `process.env` of the calling thread, as `NAME=VALUE` each ended by a NUL (the last NUL may be missing).
 ///   Entries without `=` or without a name are skipped.
 /// - `overlay`: the caller's `env`; None removes a name, one of the defaults too.
-/// - `attended`: it has a terminal, where somebody reads and answers. Only those defaults hold that have nothing to do with
-///   that; what the host has the same from elsewhere (PAGER=cat), CI, NO_COLOR, and what tells of another terminal is left out.
+/// - `attended`: the command has a terminal, where a person reads and answers. Only the defaults that do not depend
+///   on that are set. Host variables with the value of such a default (PAGER=cat), CI, NO_COLOR and variables of
+///   another terminal are left out.
 ///
-/// AGENT_BASH_ID is not among them, whoever gives it: each command has its own.
+/// AGENT_BASH_ID is never among them: each command gets its own.
 ///
-/// Of a name given twice the last one counts; case matters. PWD, OLDPWD, `_` and the descriptor of the host's IPC channel
-/// are inherited in no mode, for they would be untrue; PWD is not taken from the overlay either (`{...process.env}`).
-/// Where LC_CTYPE is not UTF-8 it is set to a locale that is, unless the overlay says which it wants.
-/// Where nobody gives a PATH (under `None`), it is a plain list of the system's folders, unless the overlay removes it.
+/// The last entry of a name counts, and case matters. PWD, OLDPWD, `_` and the descriptor of the host's IPC channel are
+/// never inherited, since they would be wrong. PWD is not taken from the overlay either (`{...process.env}`). If
+/// LC_CTYPE is not UTF-8, it is set to a locale that is, unless the overlay sets it. Without any PATH (under `None`) it
+/// is a plain list of the system's directories, unless the overlay removes it.
 ///
 /// # Errors
 /// On an overlay name that is empty or holds `=` or NUL, and on an overlay value that holds NUL.
@@ -76,60 +77,22 @@ pub fn resolve(
     attended: bool,
 ) -> Result<Environment, EnvironmentError> {
     check(overlay)?;
-    let mut vars = Vars::with_capacity(256);
-    let mut withheld = Vec::new();
-    match inherit {
-        Inherit::None => {}
-        Inherit::All => vars.extend(entries(host)),
-        Inherit::Names(names) => {
-            vars.extend(entries(host).filter(|(name, _)| names.iter().any(|wanted| wanted == name)));
-        }
-        Inherit::Safe => {
-            vars.extend(entries(host));
-            withheld = vars.leave_out_unsafe();
-        }
-    }
-    host::UNTRUE.iter().for_each(|name| vars.remove(name));
-
-    let overlaid = |name: &str| overlay.iter().rev().find(|(given, _)| given == name).map(|(_, value)| value.is_some());
+    let overlay = Overlay(overlay);
+    let (mut vars, mut withheld) = inherited(host, inherit);
     if attended {
         host::OTHER_TERMINAL.iter().for_each(|name| vars.remove(name));
         vars.set("TERM", unattended::TERM);
+        vars.drop_unattended();
+    } else {
+        vars.set_unattended(&overlay);
     }
-    for default in DEFAULTS {
-        match default.value {
-            // What the host has from one who thought that nobody was there.
-            value if attended && !default.always => {
-                if value.is_some_and(|value| default.is_verdict() || vars.get(default.name) == Some(value)) {
-                    vars.remove(default.name);
-                }
-            }
-            Some(value) if !default.unless.iter().any(|name| overlaid(name) == Some(true)) => {
-                vars.set(default.name, value);
-            }
-            _ => vars.remove(default.name),
-        }
-    }
-    for (name, value) in overlay {
-        match value {
-            Some(value) if name != "PWD" && name != MARK => vars.set(name, value),
-            _ => vars.remove(name),
-        }
-    }
-    if vars.get("PATH").is_none() && overlaid("PATH").is_none() {
+    vars.lay_over(&overlay);
+    if vars.get("PATH").is_none() && overlay.says("PATH").is_none() {
         vars.set("PATH", unattended::PATH);
     }
-    if locale::deciding(|name| vars.get(name)).and_then(overlaid) != Some(true) {
-        for (name, value) in locale::repair(|name| vars.get(name)) {
-            match value {
-                _ if overlaid(name).is_some() => {}
-                Some(value) => vars.set(name, value),
-                None => vars.remove(name),
-            }
-        }
-    }
-    // a name with another value now, the caller's or a default, is not missing
-    withheld.retain(|name| overlaid(name).is_none() && vars.get(name).is_none());
+    vars.repair_locale(&overlay);
+    // A name that has another value now, from the caller or a default, is not missing.
+    withheld.retain(|name| overlay.says(name).is_none() && vars.get(name).is_none());
     withheld.sort_unstable();
     let of_host = |name: &str| entries(host).find(|(given, _)| *given == name).map(|(_, value)| value);
     Ok(Environment {
@@ -143,9 +106,38 @@ pub fn resolve(
     })
 }
 
+/// The variables that a mode inherits, and the names that it withholds as possible secrets.
+fn inherited<'a>(host: &'a str, inherit: &Inherit) -> (Vars<'a>, Vec<&'a str>) {
+    let mut vars = Vars::with_capacity(256);
+    let mut withheld = Vec::new();
+    match inherit {
+        Inherit::None => {}
+        Inherit::All => vars.extend(entries(host)),
+        Inherit::Names(names) => {
+            vars.extend(entries(host).filter(|(name, _)| names.iter().any(|wanted| wanted == name)));
+        }
+        Inherit::Safe => {
+            vars.extend(entries(host));
+            withheld = vars.withhold_unsafe();
+        }
+    }
+    host::UNTRUE.iter().for_each(|name| vars.remove(name));
+    (vars, withheld)
+}
+
+/// The caller's `env`. `None` removes a name.
+struct Overlay<'a>(&'a [(String, Option<String>)]);
+
+impl Overlay<'_> {
+    /// Whether it sets (`true`) or removes (`false`) this name; `None` if it does not have it. The last entry counts.
+    fn says(&self, name: &str) -> Option<bool> {
+        self.0.iter().rev().find(|(given, _)| given == name).map(|(_, value)| value.is_some())
+    }
+}
+
 impl Environment {
-    /// Names and values, each name once, in no order that means anything. PWD is never among them: bash sets it from its
-    /// working directory.
+    /// Names and values, each name once, in no particular order. PWD is never among them: bash sets it from its working
+    /// directory.
     pub fn vars(&self) -> impl Iterator<Item = (&str, &str)> {
         entries(&self.block)
     }
@@ -162,8 +154,8 @@ impl Environment {
         self.vars().find(|(given, _)| *given == name).map(|(_, value)| value)
     }
 
-    /// `NAME=VALUE` and a NUL each, as execve wants them, with the folder as its caller named it: bash takes PWD over when
-    /// it is the same folder, links and all. The mark of one command is added by [`Plan::mark`](super::Plan::mark).
+    /// `NAME=VALUE` and a NUL each, as execve takes them, with PWD as the caller named the directory. bash keeps that
+    /// name if it leads to the same directory. [`Plan::mark`](super::Plan::mark) adds the mark of a command.
     #[must_use]
     pub fn block(&self, folder: &[u8]) -> Vec<u8> {
         let mut block = Vec::with_capacity(self.block.len() + folder.len() + 128);
@@ -233,15 +225,64 @@ impl<'a> Vars<'a> {
         entries.for_each(|(name, value)| self.set(name, value));
     }
 
-    /// Leaves out what 'safe' does, and gives the names of possible secrets.
-    fn leave_out_unsafe(&mut self) -> Vec<&'a str> {
+    /// Sets the unattended defaults.
+    fn set_unattended(&mut self, overlay: &Overlay<'_>) {
+        for default in DEFAULTS {
+            match default.value {
+                Some(value) if !default.unless.iter().any(|name| overlay.says(name) == Some(true)) => {
+                    self.set(default.name, value);
+                }
+                _ => self.remove(default.name),
+            }
+        }
+    }
+
+    /// Sets the defaults that also hold in a terminal, and removes the unattended values that the host has itself.
+    fn drop_unattended(&mut self) {
+        for default in DEFAULTS {
+            match default.value {
+                Some(value) if default.always => self.set(default.name, value),
+                Some(value) if default.is_verdict() || self.get(default.name) == Some(value) => {
+                    self.remove(default.name);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Lays the caller's `env` over all that. The working directory and the mark are never the caller's.
+    fn lay_over(&mut self, overlay: &Overlay<'a>) {
+        for (name, value) in overlay.0 {
+            match value {
+                Some(value) if name != "PWD" && name != MARK => self.set(name, value),
+                _ => self.remove(name),
+            }
+        }
+    }
+
+    /// Sets a UTF-8 locale where LC_CTYPE has another one and the caller did not choose it.
+    fn repair_locale(&mut self, overlay: &Overlay<'_>) {
+        if locale::deciding(|name| self.get(name)).and_then(|name| overlay.says(name)) == Some(true) {
+            return;
+        }
+        for (name, value) in locale::repair(|name| self.get(name)) {
+            match value {
+                _ if overlay.says(name).is_some() => {}
+                Some(value) => self.set(name, value),
+                None => self.remove(name),
+            }
+        }
+    }
+
+    /// Removes what mode 'safe' leaves out, and returns the names of possible secrets.
+    fn withhold_unsafe(&mut self) -> Vec<&'a str> {
         let mut withheld = Vec::new();
         let mut git_config_withheld = false;
         for (name, slot) in &mut self.slots {
             let Some(value) = *slot else { continue };
             if is_git_config(name) {
-                // GIT_CONFIG_KEY_0 is no key: only what it sets may be a secret
-                if !secrets::shaped_so(value) {
+                // The name GIT_CONFIG_KEY_0 says nothing. Only its value may be a secret.
+                if !secrets::has_secret_shape(value) {
                     continue;
                 }
                 git_config_withheld = true;
@@ -255,7 +296,7 @@ impl<'a> Vars<'a> {
             withheld.push(*name);
         }
         if git_config_withheld {
-            // git dies when one of the numbered names is missing, so all go
+            // git fails when one of the numbered names is missing, so all of them go.
             self.slots.iter_mut().filter(|(name, _)| is_git_config(name)).for_each(|slot| slot.1 = None);
         }
         withheld

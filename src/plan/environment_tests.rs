@@ -182,7 +182,7 @@ fn odd_entries_of_the_host() {
     for (name, value) in [("A", "2"), ("B", "x=y"), ("C", "")] {
         assert_eq!(env.get(name), Some(value));
     }
-    // a name that was a secret is none when a later entry says otherwise
+    // A later entry of a name decides whether it is a secret.
     let env = resolve("A=sk-aaaaaaaaaaaaaaaaaaaa1\0A=plain\0", &Inherit::Safe, &[], false).expect("valid");
     assert_eq!(env.get("A"), Some("plain"));
 }

@@ -1,89 +1,61 @@
-//! Many name patterns tried at once: stars stand only at the ends, so each pattern is a comparison, not a search.
+//! Name patterns with stars at their ends only, so that each is one comparison.
 
-/// A compiled set of patterns: `NAME`, `START*`, `*END` and `*WITHIN*`. Case matters.
-pub(super) struct Globs {
-    exact: ByByte,
-    starts: ByByte,
-    ends: ByByte,
-    within: ByByte,
-    /// The first two bytes of the patterns in `within`, which are looked for at each place of a name.
-    pairs: Pairs,
+/// A set of patterns: `NAME`, `START*`, `*END` and `*WITHIN*`. Case matters.
+pub(super) struct Globs(Vec<Glob>);
+
+struct Glob {
+    place: Place,
+    text: &'static [u8],
+    row: usize,
 }
 
-/// A set of byte pairs, to pass over most places of a text with one look.
-pub(super) struct Pairs(Box<[u64; 1 << 10]>);
-
-impl Pairs {
-    pub(super) fn new() -> Self {
-        Self(Box::new([0; 1 << 10]))
-    }
-
-    pub(super) fn add(&mut self, first: u8, second: u8) {
-        let pair = usize::from(first) << 8 | usize::from(second);
-        self.0[pair >> 6] |= 1 << (pair & 63);
-    }
-
-    pub(super) fn has(&self, first: u8, second: u8) -> bool {
-        let pair = usize::from(first) << 8 | usize::from(second);
-        self.0[pair >> 6] >> (pair & 63) & 1 == 1
-    }
-}
-
-/// The patterns by the one byte that decides whether looking closer is worth it.
-struct ByByte(Vec<Vec<(&'static [u8], usize)>>);
-
-impl ByByte {
-    fn new() -> Self {
-        Self(vec![Vec::new(); 256])
-    }
-
-    fn add(&mut self, key: u8, text: &'static [u8], row: usize) {
-        self.0[usize::from(key)].push((text, row));
-    }
-
-    fn at(&self, key: u8) -> &[(&'static [u8], usize)] {
-        &self.0[usize::from(key)]
-    }
+/// The place of a pattern's text in a name, in the order in which patterns are tried.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Place {
+    Whole,
+    End,
+    Start,
+    Anywhere,
 }
 
 impl Globs {
-    /// Compiles `patterns`; a match gives back the index in this order.
+    /// Compiles `patterns`. A match returns the index in this order.
     ///
     /// # Panics
-    /// On a pattern without any text, or with a star between other characters: the tables are data of ours.
+    /// On a pattern without text or with a star between other characters: the tables are part of the source.
     pub(super) fn new(patterns: impl IntoIterator<Item = &'static str>) -> Self {
-        let new = ByByte::new;
-        let mut globs = Self { exact: new(), starts: new(), ends: new(), within: new(), pairs: Pairs::new() };
-        for (row, pattern) in patterns.into_iter().enumerate() {
-            let text = pattern.trim_matches('*').as_bytes();
-            assert!(!text.is_empty() && !text.contains(&b'*'), "not a pattern: {pattern}");
-            match (pattern.starts_with('*'), pattern.ends_with('*')) {
-                (false, false) => globs.exact.add(text[0], text, row),
-                (false, true) => globs.starts.add(text[0], text, row),
-                (true, false) => globs.ends.add(text[text.len() - 1], text, row),
-                (true, true) => {
-                    assert!(text.len() > 1, "too short: {pattern}");
-                    globs.within.add(text[0], text, row);
-                    globs.pairs.add(text[0], text[1]);
-                }
-            }
-        }
-        globs
+        let mut globs: Vec<_> =
+            patterns.into_iter().enumerate().map(|(row, pattern)| Glob::parse(pattern, row)).collect();
+        globs.sort_by_key(|glob| glob.place);
+        Self(globs)
     }
 
-    /// The row of a pattern that fits `name`, or None. Where several fit, exact ones win, then ends, starts, middles.
+    /// The row of the first pattern that fits `name`: exact ones, then ends, starts and middles.
     pub(super) fn find(&self, name: &[u8]) -> Option<usize> {
-        let (&first, &last) = (name.first()?, name.last()?);
-        let hit = |rows: &[(&'static [u8], usize)], fits: &dyn Fn(&[u8]) -> bool| {
-            rows.iter().find(|(text, _)| fits(text)).map(|&(_, row)| row)
+        self.0.iter().find(|glob| glob.fits(name)).map(|glob| glob.row)
+    }
+}
+
+impl Glob {
+    fn parse(pattern: &'static str, row: usize) -> Self {
+        let text = pattern.trim_matches('*').as_bytes();
+        assert!(!text.is_empty() && !text.contains(&b'*'), "not a pattern: {pattern}");
+        let place = match (pattern.starts_with('*'), pattern.ends_with('*')) {
+            (false, false) => Place::Whole,
+            (false, true) => Place::Start,
+            (true, false) => Place::End,
+            (true, true) => Place::Anywhere,
         };
-        hit(self.exact.at(first), &|text| name == text)
-            .or_else(|| hit(self.ends.at(last), &|text| name.ends_with(text)))
-            .or_else(|| hit(self.starts.at(first), &|text| name.starts_with(text)))
-            .or_else(|| {
-                let mut pairs = name.windows(2).enumerate().filter(|(_, pair)| self.pairs.has(pair[0], pair[1]));
-                pairs.find_map(|(at, pair)| hit(self.within.at(pair[0]), &|text| name[at..].starts_with(text)))
-            })
+        Self { place, text, row }
+    }
+
+    fn fits(&self, name: &[u8]) -> bool {
+        match self.place {
+            Place::Whole => name == self.text,
+            Place::End => name.ends_with(self.text),
+            Place::Start => name.starts_with(self.text),
+            Place::Anywhere => name.windows(self.text.len()).any(|part| part == self.text),
+        }
     }
 }
 
@@ -110,6 +82,15 @@ mod tests {
         ] {
             assert_eq!(globs.find(name.as_bytes()), row, "{name}");
         }
+    }
+
+    #[test]
+    fn the_narrowest_kind_wins() {
+        let globs = Globs::new(["*A*", "A*", "*A", "A"]);
+        assert_eq!(
+            [globs.find(b"A"), globs.find(b"BA"), globs.find(b"AB"), globs.find(b"BAB")],
+            [3, 2, 1, 0].map(Some)
+        );
     }
 
     #[test]

@@ -1,16 +1,16 @@
-//! Variables that belong to the host process alone and would mislead or break what it starts.
+//! Variables for the host process alone, which would mislead or break its children.
 
 use std::sync::LazyLock;
 
 use super::glob::Globs;
 
-/// One variable of the host that children are better without.
-struct Row {
-    glob: &'static str,
-    /// Holds only where the value has one of these in it; empty: always.
-    holding: &'static [&'static str],
-    #[cfg_attr(not(test), expect(dead_code, reason = "read by people, and by the tests"))]
-    why: &'static str,
+/// A variable of the host that children do not inherit.
+pub(super) struct Row {
+    pub(super) glob: &'static str,
+    /// Parts of values to which the row applies; empty for all values.
+    pub(super) holding: &'static [&'static str],
+    /// Why, for docs/environment.md.
+    pub(super) why: &'static str,
 }
 
 const fn row(glob: &'static str, why: &'static str) -> Row {
@@ -21,12 +21,12 @@ const fn holding(glob: &'static str, holding: &'static [&'static str], why: &'st
     Row { glob, holding, why }
 }
 
-/// Never inherited, whatever the mode: they speak of the host's own folder, command or descriptors, none of which a
-/// child has, so there they would be untrue.
+/// Never inherited, whatever the mode: they describe the host's own directory, command or descriptors and would be
+/// wrong in a child.
 pub(super) const UNTRUE: [&str; 6] =
     ["PWD", "OLDPWD", "_", "NODE_CHANNEL_FD", "NODE_CHANNEL_SERIALIZATION_MODE", "AGENT_BASH_ID"];
 
-/// Not inherited by what has a terminal of its own: they tell of the host's, which programs then write for.
+/// Not inherited by a command with a terminal of its own: they describe the host's terminal.
 pub(super) const OTHER_TERMINAL: [&str; 16] = [
     "COLUMNS",
     "LINES",
@@ -46,10 +46,11 @@ pub(super) const OTHER_TERMINAL: [&str; 16] = [
     "STY",
 ];
 
-/// Left out of 'safe'. Kept on purpose, since commands need them: LD_LIBRARY_PATH, DYLD_LIBRARY_PATH, PYTHONPATH, RUBYOPT
-/// and PERL5OPT (toolchains rest on them), SSH_AUTH_SOCK and GPG_AGENT_INFO (`git push`, signing), GIT_SSH_COMMAND,
-/// GIT_AUTHOR_*, GIT_CEILING_DIRECTORIES, the proxies, XAUTHORITY, NODE_ENV, SHLVL (bash counts on from it).
-const ROWS: &[Row] = &[
+/// Left out of 'safe'. Kept on purpose, since commands need them: LD_LIBRARY_PATH, DYLD_LIBRARY_PATH, PYTHONPATH,
+/// RUBYOPT and PERL5OPT (toolchains need them), SSH_AUTH_SOCK and GPG_AGENT_INFO (`git push`, signing),
+/// GIT_SSH_COMMAND, GIT_AUTHOR_*, GIT_CEILING_DIRECTORIES, the proxies, XAUTHORITY, NODE_ENV, SHLVL (bash counts on
+/// from it).
+pub(super) const ROWS: &[Row] = &[
     // the shell itself
     row("BASH_ENV", "a file that a fresh bash runs first"),
     row("ENV", "the same for sh"),

@@ -1,14 +1,16 @@
-//! What a command may use, beside its time.
+//! The resources that a command may use besides its time.
 
-/// The most that a limit can be: the largest whole number that JavaScript counts exactly.
+use serde::{Deserialize, Serialize};
+
+/// The largest value of a limit: the largest whole number that JavaScript counts exactly.
 const MOST: f64 = 9_007_199_254_740_991.0;
-/// What programs say when a descriptor more was refused.
+/// Words in the output of a program that was refused another descriptor.
 const NO_MORE_FILES: [&str; 2] = ["Too many open files", "EMFILE"];
-/// What bash and other programs say when a file may not grow.
+/// Words in the output of a program whose file may not grow.
 const NO_LARGER_FILE: [&str; 3] = ["File size limit exceeded", "File too large", "EFBIG"];
 
-/// What a command may use; `None` is no limit.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// The limits of a command; `None` is no limit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     /// CPU time of the whole tree, ms.
     pub cpu: Option<u64>,
@@ -22,7 +24,7 @@ pub struct Limits {
     pub file_bytes: Option<u64>,
 }
 
-/// Limits as given, by the names of the contract.
+/// Limits as the caller gave them.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RawLimits {
     /// Seconds, above 0.
@@ -37,9 +39,31 @@ pub struct RawLimits {
     pub file_bytes: Option<f64>,
 }
 
+/// A limit has a value out of its range.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+pub enum LimitError {
+    /// A count has a fraction, or is too small or too large.
+    #[error("limits.{name}: {value} is not a whole number from 1 to {MOST}")]
+    NotWhole {
+        /// The name of the limit.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+    },
+    /// A time is 0, negative, infinite or not a number.
+    #[error("limits.cpuSeconds: {value} is not a number above 0")]
+    NotPositive {
+        /// The value.
+        value: f64,
+    },
+}
+
 impl Limits {
-    /// Checks every value. An error names the option, its value and what it may be.
-    pub fn check(raw: &RawLimits) -> Result<Self, String> {
+    /// Checks every value.
+    ///
+    /// # Errors
+    /// [`LimitError`] for the first value that is out of its range.
+    pub fn check(raw: &RawLimits) -> Result<Self, LimitError> {
         Ok(Self {
             cpu: raw.cpu_seconds.map(seconds).transpose()?,
             memory: count("memoryBytes", raw.memory_bytes)?,
@@ -49,22 +73,22 @@ impl Limits {
         })
     }
 
-    /// All of them, in an order of their own.
+    /// All limits, in the order of the fields.
     pub fn all(&self) -> [Option<u64>; 5] {
         [self.cpu, self.memory, self.processes, self.open_files, self.file_bytes]
     }
 
-    /// The same, to be set.
+    /// All limits by reference, in the same order.
     pub fn all_mut(&mut self) -> [&mut Option<u64>; 5] {
         [&mut self.cpu, &mut self.memory, &mut self.processes, &mut self.open_files, &mut self.file_bytes]
     }
 
-    /// Whether one of them holds for the whole tree, and has to be watched.
+    /// Whether a limit applies to the whole tree, so that the shim has to watch it.
     pub fn over_tree(&self) -> bool {
         self.cpu.is_some() || self.memory.is_some() || self.processes.is_some()
     }
 
-    /// What a failed command shows of a limit that the system held for each of its processes: a note for each.
+    /// A note for each per-process limit that a failed command seems to have met, by its exit code and output.
     pub fn refused(&self, exit_code: i32, output: [&str; 2]) -> Vec<String> {
         let says = |words: &[&str]| words.iter().any(|word| output.iter().any(|text| text.contains(word)));
         let mut notes = Vec::new();
@@ -85,7 +109,7 @@ impl Limits {
     }
 }
 
-fn count(name: &str, value: Option<f64>) -> Result<Option<u64>, String> {
+fn count(name: &'static str, value: Option<f64>) -> Result<Option<u64>, LimitError> {
     let Some(value) = value else { return Ok(None) };
     if value.fract() == 0.0 && (1.0..=MOST).contains(&value) {
         #[expect(
@@ -95,26 +119,26 @@ fn count(name: &str, value: Option<f64>) -> Result<Option<u64>, String> {
         )]
         return Ok(Some(value as u64));
     }
-    Err(format!("limits.{name}: {value} is not a whole number from 1 to {MOST}"))
+    Err(LimitError::NotWhole { name, value })
 }
 
-fn seconds(value: f64) -> Result<u64, String> {
+fn seconds(value: f64) -> Result<u64, LimitError> {
     if value > 0.0 && value <= MOST / 1000.0 {
-        // Less than a millisecond is one.
+        // A fraction of a millisecond counts as one.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be in range")]
         return Ok((value * 1000.0).ceil() as u64);
     }
-    Err(format!("limits.cpuSeconds: {value} is not a number above 0"))
+    Err(LimitError::NotPositive { value })
 }
 
-/// Bytes as a person reads them: `812 MiB`, `1.5 GiB`, `1000 bytes`.
+/// Bytes for a person: `812 MiB`, `1.5 GiB`, `1000 bytes`.
 pub fn amount(bytes: u64) -> String {
     const UNITS: [(u64, &str); 3] = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     for (unit, name) in UNITS {
         if bytes >= unit {
             let tenths = u128::from(bytes) * 10 / u128::from(unit);
             let (whole, tenth) = (tenths / 10, tenths % 10);
-            // A tenth more or less says nothing of hundreds.
+            // A tenth does not matter above a hundred.
             return if tenth == 0 || whole >= 100 {
                 format!("{whole} {name}")
             } else {
@@ -141,7 +165,7 @@ mod tests {
             ("cpuSeconds", "inf", RawLimits { cpu_seconds: Some(f64::INFINITY), ..RawLimits::default() }),
             ("cpuSeconds", "NaN", RawLimits { cpu_seconds: Some(f64::NAN), ..RawLimits::default() }),
         ] {
-            let error = Limits::check(&raw).unwrap_err();
+            let error = Limits::check(&raw).unwrap_err().to_string();
             assert!(error.starts_with(&format!("limits.{name}: {value} is not ")), "{error}");
         }
     }

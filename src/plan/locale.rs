@@ -17,9 +17,9 @@ const OTHERS: [&str; 11] = [
     "LC_TELEPHONE",
 ];
 
-/// What to change in an environment, as names and new values (None: remove), so that LC_CTYPE is UTF-8; empty when it is
-/// already. `get` gives a variable's value. The effective LC_CTYPE is the first of LC_ALL, LC_CTYPE and LANG that is set
-/// and not empty. An LC_ALL that is not UTF-8 becomes LANG, so that the other categories stay as they were.
+/// The changes that make LC_CTYPE UTF-8, as names and new values (`None` removes); empty if it is UTF-8 already. `get`
+/// returns a variable's value. The effective LC_CTYPE is the first of LC_ALL, LC_CTYPE and LANG that is set and not
+/// empty. An LC_ALL that is not UTF-8 becomes LANG, so that the other categories stay as they were.
 pub(super) fn repair<'a>(get: impl Fn(&str) -> Option<&'a str>) -> Vec<(&'static str, Option<&'a str>)> {
     let set = |name| get(name).filter(|value| !value.is_empty());
     let all = set("LC_ALL");

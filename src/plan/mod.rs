@@ -1,7 +1,10 @@
 //! All that describes a child before it exists: its shell, its environment, the plan.
 
+pub mod bytes;
 mod child;
 mod environment;
+#[cfg(feature = "addon")]
+mod facts;
 mod glob;
 mod host;
 mod limits;
@@ -11,15 +14,17 @@ mod secrets;
 mod shell;
 mod startup;
 mod unattended;
-mod waiting;
 mod wanted;
+mod warm_shell;
 
 pub use child::{MARK, Plan, Stdin, next_mark};
 pub use environment::{Environment, EnvironmentError, Inherit, resolve};
-pub use limits::{Limits, RawLimits, amount};
+#[cfg(feature = "addon")]
+pub use facts::facts;
+pub use limits::{LimitError, Limits, RawLimits, amount};
 pub use remembered::environment;
-pub use secrets::{is_secret, shaped_so};
+pub use secrets::{has_secret_shape, is_secret};
 pub use shell::{ShellNotFound, find, forget};
-pub use startup::{Boot, Startup, boot_script, prologue, quoted, waiting_script};
-pub use waiting::{Kind, ROOM, can_wait, fits, shows_its_start};
+pub use startup::{Boot, ROOM, Startup, boot_script, prologue, quoted, warm_script};
 pub use wanted::{note, wanted};
+pub use warm_shell::{ShellKind, can_be_warm, fits, shows_its_start};

@@ -18,7 +18,7 @@ thread_local! {
     static LAST: RefCell<Option<Remembered>> = const { RefCell::new(None) };
 }
 
-/// What [`resolve`] gives, without working it out again when nothing it depends on has changed.
+/// As [`resolve`], which is called only if its arguments differ from those of the last call.
 ///
 /// # Errors
 /// Those of [`resolve`].

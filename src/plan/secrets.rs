@@ -1,12 +1,12 @@
-//! Which variables carry secrets: by name, and by the shape of the value. Data first; each row is a test.
+//! Which variables carry secrets, by their names and by the shapes of their values. Each row is a test.
 
 use std::sync::LazyLock;
 
-use super::glob::{Globs, Pairs};
+use super::glob::Globs;
 
 /// How much a name says.
 #[derive(Clone, Copy, PartialEq)]
-enum Says {
+pub(super) enum Says {
     /// A secret, whatever else the name says.
     Always,
     /// A secret, unless the name is one of `HARMLESS`.
@@ -16,9 +16,9 @@ enum Says {
 }
 use Says::{Always, Maybe, Usually};
 
-/// Patterns of names in capitals, where `-`, `.`, `:` and `/` count as `_`, and a number at the end (`GH_TOKEN_2`) does not count.
-/// With each, a name that it must find.
-const NAMES: &[(&str, Says, &str)] = &[
+/// Patterns of names in capitals, each with a name that it must find. In names `-`, `.`, `:` and `/` count as `_`, and
+/// a number at the end (`GH_TOKEN_2`) does not count.
+pub(super) const NAMES: &[(&str, Says, &str)] = &[
     ("*PASSWORD*", Always, "DB_PASSWORD_OLD"),
     ("*CREDENTIAL*", Always, "GOOGLE_APPLICATION_CREDENTIALS"),
     ("*PASSWD*", Always, "LDAP_PASSWD"),
@@ -73,8 +73,8 @@ const NAMES: &[(&str, Says, &str)] = &[
     ("*_COOKIE", Maybe, "SESSION_COOKIE"),
 ];
 
-/// Names that `NAMES` finds and that say themselves that they are something else. Not for rows that say `Always`.
-const HARMLESS: &[(&str, &str)] = &[
+/// Names that match `NAMES` but clearly hold no secret, each with an example. Rows that say `Always` ignore this list.
+pub(super) const HARMLESS: &[(&str, &str)] = &[
     ("*PUBLIC_KEY", "SIGNING_PUBLIC_KEY"),
     ("*PUBLISHABLE_KEY", "STRIPE_PUBLISHABLE_KEY"),
     ("*CACHE_KEY", "TURBO_CACHE_KEY"),
@@ -99,9 +99,9 @@ const HARMLESS: &[(&str, &str)] = &[
     ("*SECRETARY*", "SECRETARY_OF"),
 ];
 
-/// The characters that a token goes on with.
+/// The characters that may follow the lead of a token.
 #[derive(Clone, Copy, PartialEq)]
-enum Rest {
+pub(super) enum Rest {
     Alnum,
     Hex,
     Capitals,
@@ -113,14 +113,14 @@ enum Rest {
     Any,
 }
 
-/// A well-known shape of a token: `lead`, at the beginning of a word, then at least `min` characters of `rest`.
-/// Rows give no whole example, lest scanners take this file for a leak; the tests make them.
-struct Shape {
-    lead: &'static str,
-    rest: Rest,
-    min: usize,
+/// A well-known shape of a token: `lead` at the beginning of a word, then at least `min` characters of `rest`.
+/// Rows have no whole example, or scanners would report this file as a leak. The tests make up examples.
+pub(super) struct Shape {
+    pub(super) lead: &'static str,
+    pub(super) rest: Rest,
+    pub(super) min: usize,
     /// `min` characters and no more.
-    exact: bool,
+    pub(super) exact: bool,
 }
 
 const fn shape(lead: &'static str, rest: Rest, min: usize) -> Shape {
@@ -131,8 +131,8 @@ const fn exact(lead: &'static str, rest: Rest, min: usize) -> Shape {
     Shape { lead, rest, min, exact: true }
 }
 
-/// A row that ends in `=` or `: ` is a name and its value within something larger, in any case.
-const SHAPES: &[Shape] = &[
+/// A lead that ends in `=` or a blank is a name before its value and is matched in any case.
+pub(super) const SHAPES: &[Shape] = &[
     // models
     shape("sk-", Rest::Word, 20), // OpenAI, Anthropic, OpenRouter, DeepSeek …
     shape("AIza", Rest::Word, 30),
@@ -191,7 +191,7 @@ const SHAPES: &[Shape] = &[
     shape("discord.com/api/webhooks/", Rest::Any, 10),
     // of no one vendor
     shape("eyJ", Rest::Dotted, 30),     // a JWT; a dot must be in it
-    shape("-----BEGIN ", Rest::Any, 1), // a private key; «PRIVATE KEY» must be in it
+    shape("-----BEGIN ", Rest::Any, 1), // a private key; `PRIVATE KEY` must be in it
     shape("AGE-SECRET-KEY-1", Rest::Alnum, 30),
     shape("authorization: ", Rest::Any, 1),
     shape("bearer ", Rest::Dotted, 16),
@@ -210,38 +210,31 @@ const SHAPES: &[Shape] = &[
 static NAME_GLOBS: LazyLock<Globs> = LazyLock::new(|| Globs::new(NAMES.iter().map(|row| row.0)));
 static HARMLESS_GLOBS: LazyLock<Globs> = LazyLock::new(|| Globs::new(HARMLESS.iter().map(|row| row.0)));
 
-/// The shapes by their first byte, and their first two bytes, each in both cases for those of any case.
-static LEADS: LazyLock<(Vec<Vec<&'static Shape>>, Pairs)> = LazyLock::new(|| {
-    let mut leads = (vec![Vec::new(); 256], Pairs::new());
+/// The shapes by the first byte of their leads.
+static LEADS: LazyLock<Vec<Vec<&'static Shape>>> = LazyLock::new(|| {
+    let mut leads = vec![Vec::new(); 256];
     for shape in SHAPES {
-        let [first, second] = [shape.lead.as_bytes()[0], shape.lead.as_bytes()[1]];
-        leads.0[usize::from(first)].push(shape);
-        leads.1.add(first, second);
-        if shape.any_case() {
-            let (upper, both) = (first.to_ascii_uppercase(), [second, second.to_ascii_uppercase()]);
-            if upper != first {
-                leads.0[usize::from(upper)].push(shape);
-            }
-            both.iter().for_each(|&second| {
-                leads.1.add(first, second);
-                leads.1.add(upper, second);
-            });
+        let first = shape.lead.as_bytes()[0];
+        leads[usize::from(first)].push(shape);
+        let upper = first.to_ascii_uppercase();
+        if shape.any_case() && upper != first {
+            leads[usize::from(upper)].push(shape);
         }
     }
     leads
 });
 
-/// Never withheld: without them nothing runs, and whatever stands in them is no secret.
+/// Never withheld: without them nothing runs, and their values are no secrets.
 const NEEDED: [&str; 3] = ["PATH", "HOME", "TMPDIR"];
 
-/// Whether a variable carries a secret, by its name or by its value. Public keys, settings about secrets and paths to
-/// them are none; neither is SSH_AUTH_SOCK, without which no `git push` would work.
+/// Whether a variable carries a secret, by its name or by its value. Public keys, settings about secrets, paths to
+/// secrets and SSH_AUTH_SOCK, without which no `git push` would work, do not count.
 pub fn is_secret(name: &str, value: &str) -> bool {
-    !NEEDED.contains(&name) && (named_so(name, value) || shaped_so(value))
+    !NEEDED.contains(&name) && (has_secret_name(name, value) || has_secret_shape(value))
 }
 
-fn named_so(name: &str, value: &str) -> bool {
-    // on the stack: this runs for each variable of each command, and names beyond the limit are no vendor's
+fn has_secret_name(name: &str, value: &str) -> bool {
+    // The buffer is on the stack because this runs for each variable. No vendor uses longer names.
     let mut buffer = [0; 128];
     let length = name.len().min(buffer.len());
     let name = &name.as_bytes()[name.len() - length..];
@@ -269,21 +262,15 @@ fn is_switch_or_path(value: &str) -> bool {
             .any(|word| value.eq_ignore_ascii_case(word))
 }
 
-/// Whether a secret stands anywhere in a value: at the start of a word, or as the password of a URL.
-pub fn shaped_so(value: &str) -> bool {
+/// Whether a value holds a secret: at the start of a word, or as the password of a URL.
+pub fn has_secret_shape(value: &str) -> bool {
     let bytes = value.as_bytes();
-    let (leads, pairs) = &*LEADS;
-    let within = |at: usize| at > 0 && bytes[at - 1].is_ascii_alphanumeric();
-    for (at, pair) in bytes.windows(2).enumerate() {
-        // the cheap look first: this loop passes over every byte of the environment
-        if pairs.has(pair[0], pair[1])
-            && !within(at)
-            && leads[usize::from(pair[0])].iter().any(|shape| shape.fits(&bytes[at..]))
-        {
-            return true;
-        }
-    }
-    has_password_before_at(bytes)
+    let within_word = |at: usize| at > 0 && bytes[at - 1].is_ascii_alphanumeric();
+    let has_token = bytes.iter().enumerate().any(|(at, byte)| {
+        let shapes = &LEADS[usize::from(*byte)];
+        !shapes.is_empty() && !within_word(at) && shapes.iter().any(|shape| shape.fits(&bytes[at..]))
+    });
+    has_token || has_password_before_at(bytes)
 }
 
 /// `scheme://user:password@host`, `scheme://:password@host`, and Go's `user:password@tcp(host)/`.
@@ -301,7 +288,28 @@ fn has_password_before_at(value: &[u8]) -> bool {
     })
 }
 
+impl Says {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Always => "always",
+            Self::Usually => "usually",
+            Self::Maybe => "maybe",
+        }
+    }
+}
+
 impl Rest {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Alnum => "alnum",
+            Self::Hex => "hex",
+            Self::Capitals => "capitals",
+            Self::Word => "word",
+            Self::Dotted => "dotted",
+            Self::Any => "any",
+        }
+    }
+
     fn has(self, byte: u8) -> bool {
         match self {
             Self::Alnum => byte.is_ascii_alphanumeric(),
@@ -336,7 +344,7 @@ impl Shape {
         } else {
             token.len() >= self.min
         };
-        // some leads are ordinary enough to need a second sign
+        // These leads are common enough in plain text to need a second sign.
         long && match self.lead {
             "sk-" | "re_" | "tskey-" => is_random(token),
             "eyJ" => token.contains(&b'.'),

@@ -1,4 +1,4 @@
-//! A test a row, and both directions: names and values that people have, kept and withheld.
+//! One test per row, in both directions: names and values that people have, kept and withheld.
 
 use super::*;
 
@@ -25,14 +25,14 @@ fn every_harmless_row_is_needed_and_kept() {
 fn every_shape_finds_a_token_and_nothing_shorter() {
     for shape in SHAPES {
         let token = token(shape);
-        assert!(shaped_so(&token), "{}", shape.lead);
-        assert!(shaped_so(&format!("x {token}")), "{} in the middle", shape.lead);
-        assert!(shaped_so(&format!("{{\"k\":\"{token}\"}}")), "{} in JSON", shape.lead);
-        assert!(!shaped_so(shape.lead), "{} alone", shape.lead);
+        assert!(has_secret_shape(&token), "{}", shape.lead);
+        assert!(has_secret_shape(&format!("x {token}")), "{} in the middle", shape.lead);
+        assert!(has_secret_shape(&format!("{{\"k\":\"{token}\"}}")), "{} in JSON", shape.lead);
+        assert!(!has_secret_shape(shape.lead), "{} alone", shape.lead);
         if shape.min > 1 {
-            assert!(!shaped_so(&format!("{}a1", shape.lead)), "{} too short", shape.lead);
+            assert!(!has_secret_shape(&format!("{}a1", shape.lead)), "{} too short", shape.lead);
         }
-        assert!(!shaped_so(&format!("x{token}")), "{} within a word", shape.lead);
+        assert!(!has_secret_shape(&format!("x{token}")), "{} within a word", shape.lead);
     }
 }
 
@@ -47,7 +47,7 @@ fn passwords_in_urls() {
         "me:pw@tcp(127.0.0.1:3306)/app",
         "https://a.example,https://u:p@b.example",
     ] {
-        assert!(shaped_so(value), "{value}");
+        assert!(has_secret_shape(value), "{value}");
     }
     for value in [
         "postgres://me@db.example/app",
@@ -59,7 +59,7 @@ fn passwords_in_urls() {
         "me@example.com:22",
         "http://user:@host",
     ] {
-        assert!(!shaped_so(value), "{value}");
+        assert!(!has_secret_shape(value), "{value}");
     }
 }
 
@@ -242,7 +242,7 @@ fn bare(name: &str) -> String {
     name.to_ascii_uppercase().replace(['-', '.', ':', '/'], "_")
 }
 
-/// A token of a shape, made here so that no whole one stands in the source.
+/// A token of a shape, built here so that the source holds no whole one.
 fn token(shape: &Shape) -> String {
     let alphabet = match shape.rest {
         Rest::Hex => "0a1b2c3d4e5f",

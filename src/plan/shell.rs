@@ -1,4 +1,4 @@
-//! Where the shell is.
+//! Finds the shell.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// What is looked for when the caller names no shell.
+/// The shell if the caller names none.
 const DEFAULT: &str = "bash";
 
 /// Where programs are looked for when the host has no PATH, as libc does.
@@ -15,10 +15,10 @@ const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 /// Shells found before; a process that uses more combinations than these looks again.
 const CACHED: usize = 8;
 
-/// No such shell; says what was looked for, where, and how to get bash.
+/// The shell does not exist. The text says how to get bash.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ShellNotFound {
-    /// No executable file of that name in any folder of the PATH.
+    /// No executable file of that name in any directory of the PATH.
     #[error("no {name} found on PATH ({}){}", shortened(.path), advice(.name))]
     OnPath {
         /// The name that was looked for.
@@ -51,9 +51,9 @@ static FOUND: Mutex<Vec<Found>> = Mutex::new(Vec::new());
 ///
 /// - `shell` None: `bash` on PATH. With a slash it is a path, relative ones from `cwd`; without, a name on PATH.
 /// - `path`: the host's PATH; None is `/usr/local/bin:/usr/bin:/bin`. Empty and relative entries are skipped, unlike in
-///   libc: with them a folder that a command works in, such as a fresh clone, would supply the shell.
+///   libc: with them a command's own directory, such as a fresh clone, could supply the shell.
 ///
-/// What is found on PATH is remembered until [`forget`]; failures never are, so that a bash installed meanwhile is found.
+/// A shell found on PATH is remembered until [`forget`]. Failures are not, so that a bash installed meanwhile is found.
 ///
 /// # Errors
 /// When there is no executable regular file (links are followed).
@@ -115,7 +115,7 @@ fn shortened(path: &str) -> String {
 mod tests {
     use super::*;
 
-    /// A folder of its own with a few files in it, removed at the end.
+    /// A directory with a few files in it, removed when dropped.
     struct Folder(PathBuf);
 
     impl Folder {

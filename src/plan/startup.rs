@@ -1,18 +1,23 @@
-//! What the shell of a command reads before it, where it is not to be a plain one, and what it does at its end.
+//! The code that a shell runs before its command and at its exit, if it is not a plain shell.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::waiting::ROOM;
+use serde::{Deserialize, Serialize};
 
-/// What brings a shell to a state; nobody sees what this prints or traces.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// Room for a command among the arguments of a warm shell, bytes.
+pub const ROOM: usize = 8 * 1024;
+
+/// The code that restores a shell state. Its output and traces are hidden.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Boot {
-    /// Read first.
+    /// Code that runs first.
+    #[serde(with = "super::bytes")]
     pub early: Arc<[u8]>,
-    /// What every command after it would feel, such as traps: the very last before the command.
+    /// Code that affects every later command, such as traps. It runs last, right before the command.
+    #[serde(with = "super::bytes")]
     pub late: Arc<[u8]>,
 }
 
@@ -26,14 +31,14 @@ impl Boot {
     }
 }
 
-/// What makes a shell more than a plain one.
+/// The additions to a plain shell.
 #[derive(Debug, Clone, Default)]
 pub struct Startup {
     /// Brings it to a state. Shells with the same can take one another's commands.
     pub boot: Boot,
     /// Variables that only this command has; `None` is one that it has not.
     pub given: Vec<(String, Option<String>)>,
-    /// What it runs when it ends.
+    /// The code of its EXIT trap.
     pub at_exit: Option<String>,
     /// A line that follows the command.
     pub tail: Option<String>,
@@ -46,9 +51,10 @@ impl Startup {
     }
 }
 
-/// What a shell reads last before its command: takes away what tells that it has waited.
+/// The code that a warm shell reads last before its command. It removes all traces of the early start.
 ///
-/// BASH_EXECUTION_STRING is not set for a command that would not fit into a waiting shell: it has it already.
+/// BASH_EXECUTION_STRING is not set for a command that does not fit into a warm shell: its shell has the variable
+/// already.
 pub fn prologue(command: &str, startup: Option<&Startup>) -> Vec<u8> {
     let mut told = String::from("\\builtin unset BASH_ENV\nSECONDS=0\n");
     if command.len() <= ROOM {
@@ -62,17 +68,20 @@ pub fn prologue(command: &str, startup: Option<&Startup>) -> Vec<u8> {
             };
         }
         if let Some(code) = &startup.at_exit {
-            let _ = writeln!(told, "\\builtin trap {} EXIT", quoted(code));
+            // bash catches SIGTERM while it has an EXIT trap. A SIGTERM that arrives just before bash waits for a program
+            // would then take effect only after that program. The two other lines restore the disposition of SIGTERM.
+            let _ =
+                writeln!(told, "\\builtin trap : TERM\n\\builtin trap {} EXIT\n\\builtin trap - TERM", quoted(code));
         }
     }
-    // What stands last sets `$_`.
+    // The last command sets `$_`.
     told += "\\builtin : bash\n";
     told.into_bytes()
 }
 
-/// What BASH_ENV names where a shell reads these scripts first. Nobody sees what they print or trace, and what they define
-/// is not there yet when this is parsed. `own`: the values of BASH_ENV and POSIXLY_CORRECT that its environment has, which do
-/// at the end what they do when a plain shell starts.
+/// The file for BASH_ENV of a shell that reads these scripts first. Their output and traces are hidden, and this code
+/// is parsed before they define anything. `own`: the values of BASH_ENV and POSIXLY_CORRECT in the command's
+/// environment, which take effect at the end as they do when a plain shell starts.
 pub fn boot_script(scripts: &[&Path], late: &[u8], own: [Option<Vec<u8>>; 2]) -> Vec<u8> {
     let mut script = with_late(format!("{{ {}\\builtin : bash; }} >/dev/null 2>&1\n", sourced(scripts)), late);
     let (name, value, then) = match own {
@@ -86,7 +95,7 @@ pub fn boot_script(scripts: &[&Path], late: &[u8], own: [Option<Vec<u8>>; 2]) ->
 }
 
 /// The same of a shell that then waits: it says so at `ready`, and reads on at `told`.
-pub fn waiting_script(scripts: &[&Path], late: &[u8], told: &Path, ready: &Path) -> Vec<u8> {
+pub fn warm_script(scripts: &[&Path], late: &[u8], told: &Path, ready: &Path) -> Vec<u8> {
     let [told, ready] = [told, ready].map(|path| quoted(&path.to_string_lossy()));
     let wait = format!("\\builtin printf . >|{ready}; \\builtin . /dev/stdin; \\builtin : bash;");
     with_late(format!("{{ {}{wait} }} <{told} >/dev/null 2>&1\n", sourced(scripts)), late)

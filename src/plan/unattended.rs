@@ -1,20 +1,20 @@
-//! The defaults of a command that nobody attends: nothing waits for an answer, a page turned or an editor closed.
+//! The defaults of an unattended command: no program waits for an answer, a turned page or a closed editor.
 
 /// One default.
 pub(super) struct Default {
     pub(super) name: &'static str,
-    /// None takes an inherited variable away.
+    /// `None` removes an inherited variable.
     pub(super) value: Option<&'static str>,
-    /// The default steps back where the caller's `env` sets one of these, which say the opposite.
+    /// The default is not set if the caller's `env` sets one of these, which mean the opposite.
     pub(super) unless: &'static [&'static str],
-    /// It holds where somebody attends, too.
+    /// The default also holds in a terminal, where a person answers.
     pub(super) always: bool,
-    #[cfg_attr(not(test), expect(dead_code, reason = "read by people, and by the tests"))]
+    /// Why, for docs/environment.md.
     pub(super) why: &'static str,
 }
 
 impl Default {
-    /// Whether any value of it says that nobody attends, or that there are no colours.
+    /// Whether any value of the variable means an unattended command, or no colours.
     pub(super) fn is_verdict(&self) -> bool {
         matches!(self.name, "CI" | "NO_COLOR")
     }
@@ -32,10 +32,10 @@ const fn gone(name: &'static str, why: &'static str) -> Default {
     Default { name, value: None, unless: &[], always: false, why }
 }
 
-/// What a terminal of ours understands.
+/// The type of our terminals.
 pub(super) const TERM: &str = "xterm-256color";
 
-/// Laid over what is inherited, in every mode, and under the caller's `env`.
+/// Laid over the inherited variables, in every mode, and under the caller's `env`.
 pub(super) const DEFAULTS: &[Default] = &[
     // who runs this
     always("AGENT_BASH", "1", "programs can tell"),
@@ -51,9 +51,9 @@ pub(super) const DEFAULTS: &[Default] = &[
     set("GLAB_PAGER", "cat", "the same in glab"),
     set("AWS_PAGER", "", "empty is off: aws would run less"),
     set("PSQL_PAGER", "cat", "goes before PAGER in psql"),
-    // editors: `true` keeps the text as it is. So `git commit` without -m ends at once with «Aborting commit due to empty
-    // commit message», `git tag -a` with «no tag message?», `crontab -e` with «no changes», while --amend, merge, revert,
-    // `rebase --continue` and `rebase -i --autosquash` go on with the text that they have.
+    // editors: `true` keeps the text as it is. So `git commit` without -m fails at once with "Aborting commit due to
+    // empty commit message", `git tag -a` with "no tag message?" and `crontab -e` with "no changes", while --amend,
+    // merge, revert, `rebase --continue` and `rebase -i --autosquash` use the text that they have.
     set("EDITOR", "true", "the general one"),
     set("VISUAL", "true", "goes before EDITOR"),
     set("GIT_EDITOR", "true", "goes before core.editor, and before an EDITOR that the command exports"),
@@ -124,8 +124,8 @@ pub(super) const DEFAULTS: &[Default] = &[
     set("PYTHONUNBUFFERED", "1", "prints are seen when they happen, and kept when the process is killed"),
 ];
 
-/// PATH where neither the host nor the caller gives one: the list that bash has built in ends with `.` on many systems, so
-/// that a file of the working folder could stand in for a program, and what bash starts would not see it at all.
+/// PATH if neither the host nor the caller sets one. The list built into bash ends with `.` on many systems, so that a
+/// file of the working directory could replace a program, and children of bash would not inherit that list.
 pub(super) const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 #[cfg(test)]

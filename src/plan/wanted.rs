@@ -4,10 +4,10 @@ use memchr::memmem;
 
 use super::glob::Globs;
 
-/// At most so many names stand in a note.
+/// The most names in a note.
 const NAMED: usize = 8;
 
-/// Only so much of the end of an output is looked at: what a command died of stands there.
+/// The part of an output that is searched, its end, bytes. Errors usually come last.
 const TAIL: usize = 64 * 1024;
 
 /// Programs and the variables that they read. The second word of a program, if any, is its subcommand; one with a `-`
@@ -138,8 +138,8 @@ const WRAPPERS: [&str; 19] = [
     "!", "if", "then", "do", "else",
 ];
 
-/// What an output says, in lower case, when a program lacks something to show who it is. Words that stand in ordinary
-/// messages too («unexpected token», «line 401») are only here with their company.
+/// Phrases, in lower case, of programs that lack a credential. Words of ordinary messages (`unexpected token`,
+/// `line 401`) are only here as part of a longer phrase.
 const COMPLAINTS: &[&str] = &[
     "api key",
     "api_key",
@@ -207,7 +207,7 @@ const COMPLAINTS: &[&str] = &[
     "environment variables are not set",
 ];
 
-/// What an output says when the network is not reached, which a proxy with a password in its URL may have been for.
+/// Phrases of programs that cannot reach the network, for which they may need a withheld proxy.
 const UNREACHED: &[&str] = &[
     "could not resolve",
     "couldn't resolve",
@@ -222,14 +222,14 @@ const UNREACHED: &[&str] = &[
     "failed to connect",
 ];
 
-/// Complaints that begin with a number stand at the start of a word: «line 1401 » is none.
+/// Complaints with a number count only at the start of a word, unlike `line 1401 `.
 const NUMBERS: [&str; 3] = ["401 ", "403 forbidden", "407 proxy"];
 
-/// The withheld names that a failed command may have wanted, in their order, each once; empty when nothing hints at any.
+/// The withheld names that a failed command may have wanted, in their order, each once; empty without a hint.
 ///
-/// All of them, when its output speaks of credentials that are missing or refused. Otherwise those that stand as a word in
-/// the command or in the last 64 KiB of an output, those that a program in the command reads, and the proxies when the
-/// network was not reached.
+/// If the output complains about missing or refused credentials, all of them. Otherwise the names that occur as a word
+/// in the command or in the last 64 KiB of an output, the names that a program of the command reads, and the proxies if
+/// the network was not reached.
 #[must_use]
 pub fn wanted<'a>(withheld: &'a [String], command: &str, stdout: &str, stderr: &str) -> Vec<&'a str> {
     if withheld.is_empty() {
@@ -274,12 +274,12 @@ fn tail(output: &str) -> &[u8] {
 fn has(output: &[u8], phrase: &str) -> bool {
     let number = NUMBERS.contains(&phrase);
     memmem::find_iter(output, phrase).any(|at| {
-        // «line 401 » and «src/a.ts:401 » are places in a file
+        // `line 401 ` and `src/a.ts:401 ` are places in a file.
         !number || (at == 0 || matches!(output[at - 1], b'\n' | b'\t')) || http_before(&output[..at])
     })
 }
 
-/// Whether what stands before a number makes it an HTTP status: `HTTP/1.1 401 `, `ERR! 401 `, `error: 401 `.
+/// Whether the text before a number makes it an HTTP status: `HTTP/1.1 401 `, `ERR! 401 `, `error: 401 `.
 fn http_before(before: &[u8]) -> bool {
     let word = before.trim_ascii_end().rsplit(|byte| byte.is_ascii_whitespace()).next().unwrap_or_default();
     word.starts_with(b"http")
@@ -297,8 +297,8 @@ fn has_word(text: &[u8], word: &[u8]) -> bool {
         .any(|at| !within(at.checked_sub(1).and_then(|at| text.get(at))) && !within(text.get(at + word.len())))
 }
 
-/// What the programs of a command read. Only words where a program may stand count: `grep gh file` runs no gh. This is
-/// no parser of bash: it may miss one, and its price is a note too much or too little.
+/// The variables that the programs of a command read. Only words in the place of a program count: `grep gh file` runs
+/// no gh. This is a rough reading of bash: a mistake costs a note too many or too few.
 fn read_by_programs(command: &str) -> Vec<&'static [&'static str]> {
     let mut read = Vec::new();
     for words in simple_commands(command) {

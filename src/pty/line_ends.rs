@@ -1,13 +1,13 @@
 //! A terminal ends lines with a carriage return and a line feed; everywhere else the line feed is enough.
 
-/// Leaves the carriage return before each line feed out, however the text is split.
+/// Removes the carriage return before each line feed, however the text is split.
 #[derive(Debug, Default)]
 pub struct LineEnds {
     held: bool,
 }
 
 impl LineEnds {
-    /// Gives the bytes with what is left of the last ones; a carriage return at their end is held until the next.
+    /// Converts bytes. A carriage return at their end is held until the next ones.
     pub fn normalize(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut out = Vec::with_capacity(bytes.len() + 1);
         let mut rest = bytes;
@@ -28,7 +28,7 @@ impl LineEnds {
         out
     }
 
-    /// What is still held at the end.
+    /// The byte that is still held at the end.
     pub fn end(&mut self) -> &'static [u8] {
         if std::mem::take(&mut self.held) { b"\r" } else { b"" }
     }

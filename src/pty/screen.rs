@@ -1,17 +1,20 @@
-//! What a terminal shows: an emulator without threads and without IO, fed with what a program writes.
+//! The screen of a terminal: an emulator without threads and without IO, fed with the output of a program.
 //!
-//! The emulator is that of alacritty (`alacritty_terminal`). vt100, the other library that has only the screen, lacks `ESC ( 0` (line drawing)
-//! and `CSI b` (repeat), which every ncurses program uses. Three things are done before it sees a byte:
+//! The emulator is that of alacritty (`alacritty_terminal`). vt100, the other library that has only the screen, lacks
+//! `ESC ( 0` (line drawing) and `CSI b` (repeat), which every ncurses program uses. Three things are done before it
+//! sees a byte:
 //!
-//! - `split` cuts the bytes into text and whole escape sequences, so that the screen is the same under any split, and so that nothing without an
-//!   end (an operating system command, say) grows in memory.
-//! - What cannot be seen in `Shown` is dropped: colours and other attributes, hyperlinks, the clipboard, strings of devices. Concealed text is thereby shown.
-//!   Synchronized updates (`CSI ? 2026`) are drawn as they come, and a program that asks is told that they are unknown: a screen that waits for the
-//!   end of one could be hidden for ever.
-//! - Text waits until it has to be drawn, and what has scrolled off by then is not drawn at all (`skip`).
+//! - `split` cuts the bytes into text and whole escape sequences, so that the screen is the same under any split, and
+//!   so that nothing without an end (an operating system command, say) grows in memory.
+//! - Everything that `Shown` cannot show is dropped: colours and other attributes, hyperlinks, the clipboard, strings
+//!   of devices. Concealed text is thereby shown. Synchronized updates (`CSI ? 2026`) are drawn as they come, and a
+//!   program that asks gets the answer that they are unknown: a screen that waits for the end of one could be hidden
+//!   forever.
+//! - Text waits until it has to be drawn. Lines that have scrolled off by then are never drawn (`skip`).
 
 mod answers;
 mod painter;
+mod shown;
 mod skip;
 mod split;
 mod terminal;
@@ -19,6 +22,7 @@ mod terminal;
 mod tests;
 
 use painter::Painter;
+pub use shown::Shown;
 use split::{Piece, Splitter};
 
 /// The most that is taken in before it is drawn, in bytes.
@@ -28,30 +32,11 @@ const MOST_WORK: usize = 1024 * 1024;
 
 /// The screen of a terminal. It has no scrollback: what leaves it is gone.
 ///
-/// A size is brought to 2 … 1,000 columns (a wide character needs two) and 1 … 1,000 rows, whatever the terminal itself has: cells take memory.
+/// A size is brought to 2 … 1,000 columns (a wide character needs two) and 1 … 1,000 rows, whatever the terminal itself
+/// has: cells take memory.
 pub struct Screen {
     splitter: Splitter,
     painter: Painter,
-}
-
-/// What a screen shows.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shown {
-    /// All rows, from top to bottom, without the spaces at their end. A wide character stands there once, with its combining marks (up to 16), and fills two
-    /// columns; attributes are not told.
-    pub lines: Vec<String>,
-    /// The row of the cursor, from 0.
-    pub row: u16,
-    /// The column of the cursor, from 0. It stays in the last one while the next character would wrap.
-    pub col: u16,
-    /// The title as set by OSC 0 or 2, without control characters, up to 1 KiB. Empty until one is set.
-    pub title: String,
-    /// Whether the alternate screen is shown, as full-screen programs do.
-    pub alternate: bool,
-    /// Whether arrows are to be sent in their other form (`ESC O A`, DECCKM).
-    pub application_cursor: bool,
-    /// Whether what is pasted is to be marked as such (2004).
-    pub bracketed_paste: bool,
 }
 
 impl Screen {
@@ -60,8 +45,9 @@ impl Screen {
         Self { splitter: Splitter::default(), painter: Painter::new(cols, rows) }
     }
 
-    /// Takes in what a program has written, as much as can be drawn in some milliseconds, and says how many bytes that was: at least one, if there
-    /// are any. Three bytes may clear a million cells. Any split of the same bytes gives the same screen.
+    /// Takes in what a program has written, as much as can be drawn in some milliseconds, and says how many bytes that
+    /// was: at least one, if there are any. Three bytes may clear a million cells. Any split of the same bytes gives
+    /// the same screen.
     #[must_use = "what was not taken in is to be given again"]
     pub fn feed(&mut self, bytes: &[u8]) -> usize {
         let mut work = 0;
@@ -97,18 +83,20 @@ impl Screen {
         }
     }
 
-    /// Gives it another size. Lines that were wrapped are wrapped anew, but for the alternate screen, whose program draws it again.
+    /// Gives it another size. Lines that were wrapped are wrapped anew, but for the alternate screen, whose program
+    /// draws it again.
     pub fn resize(&mut self, cols: u16, rows: u16) {
         self.painter.resize(cols, rows);
     }
 
-    /// What it shows now. Text that waited is drawn for it, hence `&mut`.
+    /// The screen as it is now. Text that waited is drawn for it, hence `&mut`.
     pub fn shown(&mut self) -> Shown {
         self.painter.shown()
     }
 
-    /// What it has answered to queries (status, cursor, attributes, modes, size in characters) since the last call, in their order. A query in what was fed is
-    /// answered at once; past 64 KiB that nobody took, answers are dropped. Colours, clipboard and pixels are never told.
+    /// The answers to queries (status, cursor, attributes, modes, size in characters) since the last call, in their
+    /// order. A query is answered at once. Past 64 KiB that were not taken, answers are dropped. Colours,
+    /// clipboard and pixels are never told.
     pub fn take_replies(&mut self) -> Vec<u8> {
         self.painter.take_replies()
     }

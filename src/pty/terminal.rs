@@ -13,7 +13,7 @@ use super::screen::{Screen, Shown};
 use super::text::Text;
 use crate::sys::{self, TerminalSize};
 
-/// One terminal: before its program, while it runs, and after it.
+/// A terminal: before its program, while it runs, and after it.
 pub struct Terminal {
     inner: Mutex<Inner>,
     moment: watch::Sender<Moment>,
@@ -26,12 +26,12 @@ struct Inner {
     screen: Screen,
     data: Data,
     text: Text,
-    /// What was read and not drawn yet, since drawing it takes long: nobody else has seen it either.
+    /// Bytes that were read and not drawn yet, since drawing takes long. Listeners have not got them either.
     undrawn: Vec<u8>,
 }
 
 impl Inner {
-    /// Draws of this what can be drawn at once, and has it heard and searched; how many bytes that was.
+    /// Draws as much as can be drawn at once, and passes it to listeners and searches. Returns how many bytes that was.
     fn draw(&mut self, bytes: &[u8]) -> usize {
         let count = self.screen.feed(bytes);
         self.data.push(&bytes[..count]);
@@ -40,44 +40,52 @@ impl Inner {
     }
 }
 
-/// How far it has come.
+/// The stage of a terminal.
 enum Stage {
-    /// Nothing runs in it.
+    /// No program was started in it.
     New,
-    /// A program runs, or is just being started.
+    /// A program runs, or is being started.
     Open(OwnedFd),
-    /// It has ended.
+    /// The program has ended.
     Ended,
 }
 
-/// What those who wait go by.
+/// The facts that waits depend on.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Moment {
-    /// When something came last, or the program was started.
+    /// Time of the last output, or of the start.
     pub last: Instant,
-    /// Once the program has ended: with its exit code.
-    pub ended: Option<Option<i32>>,
+    pub program: Program,
+}
+
+/// Whether the program of a terminal has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Program {
+    /// The program runs, or was not started yet.
+    Running,
+    /// The program has ended, with this exit code if it has one.
+    Ended { exit_code: Option<i32> },
 }
 
 /// Why something cannot be done with a terminal.
 #[derive(Debug, thiserror::Error)]
 pub enum TerminalError {
-    /// One runs a single command.
+    /// A terminal runs a single command.
     #[error("this terminal has run its command already, or still does; make another one")]
     Used,
-    /// Its program is still to come.
+    /// No program was started in it yet.
     #[error("nothing was started in this terminal yet")]
     NotStarted,
     /// Its program has ended.
     #[error("the program in this terminal has ended")]
     Ended,
-    /// The system has none to give.
+    /// The system has no terminal to give.
     #[error("no pseudo-terminal could be had: {0}")]
     None(#[source] io::Error),
 }
 
 impl Terminal {
-    /// One of this size, which nothing runs in yet.
+    /// A terminal of this size, without a program.
     pub fn new(size: TerminalSize) -> Arc<Self> {
         let inner = Inner {
             stage: Stage::New,
@@ -87,7 +95,7 @@ impl Terminal {
             text: Text::default(),
             undrawn: Vec::new(),
         };
-        let now = Moment { last: Instant::now(), ended: None };
+        let now = Moment { last: Instant::now(), program: Program::Running };
         Arc::new(Self { inner: Mutex::new(inner), moment: watch::Sender::new(now), input: Input::default() })
     }
 
@@ -95,7 +103,7 @@ impl Terminal {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has the system make one, for a program that is to be started in it.
+    /// Opens a pseudo-terminal for a program that is about to be started.
     ///
     /// # Errors
     /// [`TerminalError::Used`], [`TerminalError::None`]
@@ -110,7 +118,7 @@ impl Terminal {
         Ok(())
     }
 
-    /// Nothing could be started in it after all.
+    /// The program could not be started after all.
     pub fn take_back(&self) {
         let mut inner = self.inner();
         inner.stage = Stage::New;
@@ -119,11 +127,11 @@ impl Terminal {
         self.input.refuse();
     }
 
-    /// Its program has ended, and all that it has written was drawn.
+    /// The program has ended, and all its output was drawn.
     pub fn end(&self, exit_code: Option<i32>) {
         self.inner().stage = Stage::Ended;
         self.input.refuse();
-        self.moment.send_modify(|moment| moment.ended = Some(exit_code));
+        self.moment.send_modify(|moment| moment.program = Program::Ended { exit_code });
     }
 
     /// Its size.
@@ -131,7 +139,7 @@ impl Terminal {
         self.inner().size
     }
 
-    /// Whether its program runs, or is just being started.
+    /// Checks that the program runs, or is being started.
     ///
     /// # Errors
     /// [`TerminalError::NotStarted`], [`TerminalError::Ended`]
@@ -139,10 +147,10 @@ impl Terminal {
         self.with_master(|_| ())
     }
 
-    /// Another descriptor for its open end.
+    /// A duplicate of the descriptor of its open end.
     ///
     /// # Errors
-    /// Where it is not open, or the system has no more.
+    /// When the terminal is not open, or there are no more descriptors.
     pub fn master(&self) -> io::Result<OwnedFd> {
         let duplicate = self.with_master(|master| master.as_fd().try_clone_to_owned());
         duplicate.map_err(|error| io::Error::new(io::ErrorKind::NotConnected, error))?
@@ -161,23 +169,23 @@ impl Terminal {
         }
     }
 
-    /// Gives it another size; its program hears of it. After its end only the screen changes.
+    /// Changes the size, and notifies the program. After its end only the screen changes.
     pub fn resize(&self, size: TerminalSize) {
         let mut inner = self.inner();
         inner.size = size;
         inner.screen.resize(size.cols, size.rows);
         if let Stage::Open(master) = &inner.stage {
-            // A terminal that has hung up meanwhile has no size any more.
+            // A terminal that has just hung up has no size any more.
             let _ = sys::resize_terminal(master, size);
         }
     }
 
-    /// What a person would see.
+    /// The screen as a person would see it.
     pub fn screen(&self) -> Shown {
         self.inner().screen.shown()
     }
 
-    /// Its program has written. What takes long to draw waits for [`Self::draw_on`].
+    /// The program has written. What takes long to draw is left for [`Self::draw_on`].
     pub fn wrote(&self, bytes: &[u8]) {
         let mut inner = self.inner();
         let drawn = if inner.undrawn.is_empty() { inner.draw(bytes) } else { 0 };
@@ -185,12 +193,12 @@ impl Terminal {
         self.drew(inner);
     }
 
-    /// Whether there is something to draw before more is read.
+    /// Whether more has to be drawn before more is read.
     pub fn is_behind(&self) -> bool {
         !self.inner().undrawn.is_empty()
     }
 
-    /// Draws more of what waits, for some milliseconds.
+    /// Draws more, for some milliseconds.
     pub fn draw_on(&self) {
         let mut inner = self.inner();
         let mut undrawn = std::mem::take(&mut inner.undrawn);
@@ -200,7 +208,7 @@ impl Terminal {
         self.drew(inner);
     }
 
-    /// What waits is not drawn any more, only heard and searched.
+    /// Passes the rest to listeners and searches without drawing it.
     pub(super) fn give_drawing_up(&self) {
         let mut inner = self.inner();
         let undrawn = std::mem::take(&mut inner.undrawn);
@@ -222,7 +230,7 @@ impl Terminal {
         self.moment.subscribe()
     }
 
-    /// Does something with what was written, as text that patterns are looked for in.
+    /// Runs `read` on the text that patterns are searched in.
     pub(super) fn with_text<T>(&self, read: impl FnOnce(&mut Text) -> T) -> T {
         read(&mut self.inner().text)
     }

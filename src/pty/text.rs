@@ -1,17 +1,17 @@
-//! What a terminal's program has written, as text that patterns are looked for in: from its start, or the last match, on.
+//! The output of a terminal's program as text that patterns are searched in, from the start or the last match on.
 
 use std::ops::Range;
 
 use crate::capture::{Cleaner, Progress, Sanitize};
 
-/// As much is kept, bytes.
+/// The most text that is kept, bytes.
 const KEPT: usize = 1024 * 1024;
-/// Colours and movements are left out, and every line is kept that was drawn.
+/// Colours and movements are left out, and every line that was drawn is kept.
 const RULES: Option<Sanitize> = Some(Sanitize { ansi: true, progress: Progress::Keep });
 
 /// The text since the start or the last match.
 pub(super) struct Text {
-    /// As it came; made text when somebody wants to read it, which is seldom.
+    /// Bytes as they came. They become text when a search needs it, which is seldom.
     fresh: Vec<u8>,
     cleaner: Cleaner,
     text: String,
@@ -50,7 +50,7 @@ impl Text {
         (*at + from as u64, &text[from..])
     }
 
-    /// It was found there: the next search begins behind it. `false` when somebody else has taken it meanwhile.
+    /// Takes a match: the next search begins after it. `false` if another wait has taken it meanwhile.
     pub fn take(&mut self, found: &Range<u64>) -> bool {
         if found.start < self.at {
             return false;

@@ -1,4 +1,4 @@
-//! Waiting for a terminal: for its program to end, to be quiet, to say something.
+//! Waiting for a terminal: for the exit of its program, for quiet, or for a pattern.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -6,47 +6,47 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until};
 
-use super::{Terminal, TerminalError};
-use crate::background::Pattern;
+use super::terminal::{Program, Terminal, TerminalError};
+use crate::pattern::Pattern;
 
-/// What a match may reach back over, when more has come, bytes.
+/// The most that a match may reach back over when more text has come, bytes.
 const WINDOW: u64 = 64 * 1024;
 
-/// What is waited for besides the end; nothing else where all are `None`.
+/// The conditions that end a wait besides the exit of the program.
 #[derive(Debug, Default)]
 pub struct Until {
-    /// No longer than this.
+    /// The time limit.
     pub timeout: Option<Duration>,
-    /// Nothing came for this long, from now on.
+    /// Time without output, from now on.
     pub idle: Option<Duration>,
-    /// Text since the start or the last match.
+    /// A pattern in the text since the start or the last match.
     pub pattern: Option<Pattern>,
 }
 
 /// Why a wait is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Why {
-    #[expect(missing_docs, reason = "see `Until`")]
+    /// The program has exited.
     Exit,
-    #[expect(missing_docs, reason = "see `Until`")]
+    /// No output came for the given time.
     Idle,
-    #[expect(missing_docs, reason = "see `Until`")]
+    /// The pattern matches.
     Pattern,
-    #[expect(missing_docs, reason = "see `Until`")]
+    /// The time limit is reached.
     Timeout,
 }
 
-/// What a wait has come to.
+/// The result of a wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Waited {
-    /// What came first; of several at once the first of pattern, exit, idle, timeout.
+    /// The condition that came first. Of several at once, the first of pattern, exit, idle and timeout.
     pub why: Why,
-    /// Once the program has ended.
+    /// The exit code, once the program has ended.
     pub exit_code: Option<i32>,
 }
 
 impl Terminal {
-    /// Waits for the end of its program, or for what comes first of what is wanted.
+    /// Waits for the exit of the program, or for the first of the conditions.
     ///
     /// # Errors
     /// [`TerminalError::NotStarted`]
@@ -60,18 +60,22 @@ impl Terminal {
         let time_is_up = until.timeout.map(|timeout| began + timeout);
         loop {
             let now = *moment.borrow_and_update();
-            let over = |why| Ok(Waited { why, exit_code: now.ended.flatten() });
+            let (ended, exit_code) = match now.program {
+                Program::Running => (false, None),
+                Program::Ended { exit_code } => (true, exit_code),
+            };
+            let over = |why| Ok(Waited { why, exit_code });
             if let Some(search) = &mut pattern {
                 tokio::select! {
                     biased;
-                    found = search.look(self) => if found {
+                    found = search.found(self) => if found {
                         return over(Why::Pattern);
                     },
-                    // It may take for ever with some patterns.
+                    // Some patterns take forever.
                     () = at(time_is_up.map(|at| at.max(began + Duration::from_millis(100)))) => return over(Why::Timeout),
                 }
             }
-            if now.ended.is_some() {
+            if ended {
                 return over(Why::Exit);
             }
             let quiet_at = until.idle.map(|idle| now.last.max(began) + idle);
@@ -85,15 +89,15 @@ impl Terminal {
     }
 }
 
-/// A pattern, and up to where it was looked for.
+/// A pattern, and the offset up to which it was searched.
 struct Search {
     pattern: Arc<Pattern>,
     at: u64,
 }
 
 impl Search {
-    /// Whether it is there now. A thread of its own looks: matching may take long.
-    async fn look(&mut self, terminal: &Arc<Terminal>) -> bool {
+    /// Whether the pattern matches now. Matching may take long, and has a thread of its own.
+    async fn found(&mut self, terminal: &Arc<Terminal>) -> bool {
         loop {
             let (start, text) = terminal.with_text(|text| {
                 let (start, text) = text.since(self.at.saturating_sub(WINDOW));

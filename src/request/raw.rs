@@ -2,32 +2,34 @@
 
 use std::sync::Arc;
 
-use crate::background::Registry;
 use crate::capture::Sanitize;
 use crate::plan::{Inherit, RawLimits, Startup};
 use crate::pty::Terminal;
+use crate::registry::Registry;
 use crate::safety::Policy;
 
-/// What a caller gave; types are right, values are not checked. `None` is the default of each.
+/// Options as the caller gave them: their types are right, their values unchecked. `None` is the default of each.
 #[derive(Default)]
 pub struct RawOptions {
     /// The command, as it goes to the shell.
     pub command: String,
     /// Positional parameters of the command.
     pub args: Vec<String>,
-    /// The folder, absolute.
+    /// The directory to start in, absolute.
     pub cwd: String,
-    /// The host's environment, `NAME=VALUE` each ended by a NUL.
+    /// The host's environment: `NAME=VALUE`, each ended by a NUL.
     pub host_env: String,
-    /// The caller's variables, `None` removes one.
+    /// The caller's variables. `None` removes one.
     pub env: Vec<(String, Option<String>)>,
-    /// What is inherited.
+    /// Which variables of the host the command inherits.
     pub inherit: Inherit,
     /// `default`, `slow` or `background`.
     pub mode: Option<String>,
     /// Time limit, ms.
     pub timeout_ms: Option<f64>,
-    /// From SIGTERM to SIGKILL, ms.
+    /// Longest silence, ms.
+    pub idle_timeout_ms: Option<f64>,
+    /// Time between SIGTERM and SIGKILL, ms.
     pub grace_ms: Option<f64>,
     /// The host's file mode creation mask.
     pub umask: u32,
@@ -35,72 +37,72 @@ pub struct RawOptions {
     pub stdin: Option<Vec<u8>>,
     /// One pipe for both streams.
     pub merge: bool,
-    /// What is kept.
+    /// The part of each stream that is kept.
     pub truncate: Option<RawTruncate>,
-    /// `None` when nothing is to be changed but decoded.
+    /// How output is cleaned. `None` only decodes it.
     pub sanitize: Option<Sanitize>,
-    /// Whole output to a file; `None` when not.
+    /// Files for whole output. `None` writes none.
     pub spill: Option<RawSpill>,
-    /// Live output is wanted.
+    /// The listener gets live output.
     pub live: bool,
-    /// The caller has the streams of the command as such.
+    /// The caller reads and writes the streams of the command itself.
     pub streams: Option<Streams>,
-    /// Live snapshots are wanted.
+    /// The listener gets live views.
     pub snapshots: bool,
-    /// How often, ms.
+    /// Time between two live views, ms.
     pub snapshot_ms: Option<f64>,
-    /// The caller hears when it waits for somebody.
+    /// The listener gets an event when the command is blocked on input.
     pub prompts: bool,
-    /// The caller hears when it runs, and as which process.
+    /// The listener gets an event with the pid when the command runs.
     pub starts: bool,
-    /// What it may use; `None` as much as it likes.
+    /// The resources that the command may use. `None` is no limit.
     pub limits: Option<RawLimits>,
     /// The shell, a path or a name.
     pub shell: Option<String>,
     /// The caller gave the command up before it began.
     pub aborted: bool,
-    /// Where its tasks go.
+    /// The registry of its tasks.
     pub registry: Option<Arc<Registry>>,
-    /// At its limit it moves to the background.
+    /// The command moves to the background at its limit.
     pub to_background: bool,
-    /// It is started in the background, whatever the mode.
+    /// The command starts in the background, whatever the mode.
     pub background: bool,
-    /// How it is judged before it starts; `None` not at all.
+    /// The safety rules. `None` judges nothing.
     pub guard: Option<Guard>,
-    /// It starts a shell of its own, whoever waits.
+    /// No warm shell is used.
     pub cold: bool,
-    /// Its shell is more than a plain one.
+    /// The code that makes its shell more than a plain one.
     pub startup: Option<Startup>,
-    /// It runs in this terminal.
+    /// The terminal that the command runs in.
     pub terminal: Option<Arc<Terminal>>,
-    /// The user's own shell is wanted.
+    /// The command begins with a snapshot of the user's shell.
     pub snapshot: Option<RawSnapshot>,
 }
 
-/// What a caller wants who has the streams of a command as such.
+/// How a caller that reads and writes the streams itself wants them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Streams {
-    /// Live output is bytes, a character each, where nothing else is to be done with it.
+    /// Live output is bytes, one character each, if it is not sanitized.
     pub bytes: bool,
-    /// Its standard input is written while it runs; else it is what `stdin` says.
+    /// Standard input is written while the command runs. Else it is `stdin`.
     pub fed: bool,
 }
 
-/// Where a snapshot of the user's own shell is taken from.
+/// The source of a snapshot of the user's shell.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RawSnapshot {
     /// The rc files of the user.
     User,
-    /// This one, absolute.
+    /// This file, absolute.
     File(String),
 }
 
-/// How commands are judged before they start.
+/// How a command is judged before it starts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Guard {
     /// Rules and wrappers.
     pub policy: Policy,
-    /// What a person would be asked about is refused.
+    /// A command that a person would be asked about is refused.
     pub denies_ask: bool,
 }
 
@@ -111,25 +113,25 @@ pub struct RawTruncate {
     pub keep: String,
     /// The limits by name.
     pub max_lines: Option<f64>,
-    #[expect(missing_docs, reason = "as the contract names it")]
+    /// `truncate.maxBytes`
     pub max_bytes: Option<f64>,
-    #[expect(missing_docs, reason = "as the contract names it")]
+    /// `truncate.maxChars`
     pub max_chars: Option<f64>,
-    #[expect(missing_docs, reason = "as the contract names it")]
+    /// `truncate.headBytes`
     pub head_bytes: Option<f64>,
-    #[expect(missing_docs, reason = "as the contract names it")]
+    /// `truncate.tailBytes`
     pub tail_bytes: Option<f64>,
 }
 
 /// Where whole output goes, as given.
 #[derive(Debug, Default)]
 pub struct RawSpill {
-    /// A folder of the caller's.
+    /// A directory of the caller's.
     pub dir: Option<String>,
     /// The most a file may hold, bytes.
     pub max_bytes: Option<f64>,
     /// How old a file may become, ms.
     pub retention_ms: Option<f64>,
-    /// The caller's artifact store says where.
+    /// The caller's artifact store chooses the path.
     pub allocate: bool,
 }

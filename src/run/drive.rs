@@ -1,402 +1,393 @@
-//! A running command, driven until it has ended, its output is read and its listener has heard all of it.
+//! The loop that drives a running command: until its shell has exited, its output is read, and its listener has all of
+//! it.
 
-use std::collections::VecDeque;
+pub mod complete;
+pub mod deadlines;
+pub mod delivery;
+mod early_end;
+mod input_writer;
+mod journal;
+mod live_views;
+mod moving;
+mod output;
+mod output_reader;
+mod process;
+mod settle;
+mod shim;
+mod silent;
+pub mod streams;
+mod terminal;
+#[cfg(test)]
+mod tests;
+
 use std::io;
-use std::os::fd::OwnedFd;
-use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
+use nix::unistd::Pid;
 use tokio::sync::mpsc::UnboundedReceiver;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep_until, timeout_at};
 
-use super::ending::{Driven, Unsettled, release};
-use super::feed::Feed;
-use super::journal::Journal;
-use super::listener::{Listener, Reply, Snapshot};
-use super::report::{Report, Rest};
-use super::snapshots::Snapshots;
-use super::stream::{Flow, Step};
-use super::waits::Waits;
-use crate::background::{Place, Task, end_marked};
+use super::completion::{ExitUnknown, NotStarted, ShellExit};
+use super::listener::{Listener, Reply};
 use crate::capture::Stream;
-use crate::plan::Kind;
-use crate::pty::Typing;
 use crate::request::Request;
-use crate::supervise::{Cause, Child, Drain, Ended, Helpers, News, Pipes, Started};
+use crate::supervise::{BlockedProcess, Cause, Ended, Pipes, ShimEvent, SilenceWatch};
+use crate::sys::{self, Exit};
+use crate::task::Task;
+use deadlines::Deadlines;
+use early_end::EarlyEnd;
+use output::Output;
+use process::ProcessState;
+use shim::Shim;
+use terminal::TerminalIo;
 
-/// The most text that one call of the listener gets, bytes.
-pub(super) const BATCH: usize = 64 * 1024;
-/// What a snapshot shows of each stream, bytes.
-const SNAPSHOT: usize = 8 * 1024;
-/// After the grace, until the command is settled whatever happens.
-pub(super) const HARD_BOUND: Duration = Duration::from_secs(1);
-/// A terminal may stay open this long: years.
-const FOR_EVER: Duration = Duration::from_secs(10 * 365 * 24 * 60 * 60);
-/// For a shim to take a command over as a task.
-pub(super) const TAKEN_OVER: Duration = Duration::from_secs(10);
+/// The loop looks at a command at least this often.
+const IDLE: Duration = Duration::from_secs(3600);
 
-pub struct Drive<'a, L> {
-    pub(super) request: &'a Request,
-    pub(super) child: Child,
-    pub(super) stdout: Flow,
-    pub(super) stderr: Option<Flow>,
-    pub(super) feed: Feed,
-    pub(super) listener: &'a L,
-    pub(super) replies: &'a mut UnboundedReceiver<Reply>,
-    pub(super) replies_open: bool,
-    pub(super) began: Instant,
-    pub(super) pid: Option<i32>,
-    pub(super) end: Option<Result<Ended, Unsettled>>,
-    pub(super) drain: Option<Drain>,
-    pub(super) hard: Instant,
-    pub(super) aborted: bool,
-    pub(super) live: bool,
-    pub(super) in_flight: bool,
-    pub(super) queue: VecDeque<Stream>,
-    pub(super) snapshots: Option<Snapshots>,
-    pub(super) waits: Waits,
-    pub(super) notes: Vec<String>,
-    /// It moves to the background then.
-    pub(super) moves_at: Option<Instant>,
-    pub(super) journal: Option<Journal>,
-    /// It is being moved: its pipes are read by somebody else from here on, unless it has just ended.
-    pub(super) moving: Option<Place>,
-    pub(super) moved: Option<Task>,
-    /// Where the shell says that the command has ended, until it has.
-    pub(super) report: Option<Report>,
-    /// The folder that it said it was in.
-    pub(super) folder: Option<PathBuf>,
-    /// The command has ended, and its shell not yet.
-    pub(super) early: bool,
-    /// Into its terminal, if it has one.
-    typing: Option<Typing>,
-    /// Of its terminal, held until the shell has ended: what comes until then is not its end.
-    other_end: Option<OwnedFd>,
+/// A running command. Each part owns the facts that it decides by. The loop passes events on to them.
+pub struct Drive<'a, S, L> {
+    request: &'a Request,
+    shim: S,
+    /// `None` once the caller's thread has ended.
+    replies: Option<&'a mut UnboundedReceiver<Reply>>,
+    output: Output<'a, L>,
+    process: ProcessState,
+    deadlines: Deadlines,
+    early: EarlyEnd,
+    silence: SilenceWatch,
 }
 
-impl<'a, L: Listener> Drive<'a, L> {
+impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
+    /// `shell` is the pid of a warm shell, which runs already.
+    ///
+    /// # Errors
+    /// When the pipes cannot be watched.
     pub fn new(
         request: &'a Request,
-        started: Started,
+        (shim, pipes): (S, Pipes),
+        shell: Option<i32>,
         listener: &'a L,
         replies: &'a mut UnboundedReceiver<Reply>,
     ) -> io::Result<Self> {
         let began = Instant::now();
-        let Started { child, pipes: Pipes { stdin, stdout, stderr, other_end }, shell } = started;
+        let early = EarlyEnd::new(request.report.as_ref())?;
+        let mut output = Output::new(request, pipes, listener, began)?;
+        if let Some(pid) = shell {
+            output.on_start(pid);
+        }
         Ok(Self {
             request,
-            child,
-            stdout: Flow::new(Stream::Stdout, stdout, request)?,
-            stderr: stderr.map(|pipe| Flow::new(Stream::Stderr, pipe, request)).transpose()?,
-            feed: Feed::new(stdin, request.stdin.as_deref().unwrap_or_default(), request.is_fed())?,
-            listener,
-            replies,
-            replies_open: true,
-            began,
-            pid: shell.map(|(pid, _)| pid),
-            end: None,
-            drain: None,
-            hard: began + request.shim_limit().unwrap_or(FOR_EVER) + request.grace + HARD_BOUND,
-            aborted: false,
-            live: request.live,
-            in_flight: false,
-            queue: VecDeque::new(),
-            snapshots: Snapshots::of(request, began),
-            waits: Waits::of(request, began),
-            notes: Vec::new(),
-            moves_at: request.limit.filter(|_| request.may_move()).map(|limit| began + limit),
-            journal: Journal::of(request),
-            moving: None,
-            moved: None,
-            report: request.report.as_ref().map(|pipe| Report::new(pipe.try_clone()?)).transpose()?,
-            folder: None,
-            early: false,
-            typing: request.terminal.as_ref().map(Typing::of).transpose()?,
-            other_end,
+            shim,
+            replies: Some(replies),
+            output,
+            process: ProcessState::default(),
+            deadlines: Deadlines::new(began, request.shim_limit(), request.grace),
+            early,
+            silence: SilenceWatch::begin(request.idle_limit, began.into_std()),
         })
     }
 
-    /// Sees the command through. An error is the news that nothing was started.
-    pub async fn run(mut self, helpers: &'static Helpers, kind: Option<&Arc<Kind>>) -> Result<Driven, News> {
-        // A shell that waited is known already.
-        self.tell_start();
+    /// Drives the command until nothing more is to be read of it.
+    async fn run(&mut self) -> Result<(), NotStarted> {
         while !self.is_over() {
-            let wake = self.wake_at();
-            let (hold_stdout, hold_stderr) =
-                (self.holds(&self.stdout), self.stderr.as_ref().is_none_or(|flow| self.holds(flow)));
-            let news_expected = self.end.is_none();
-            let behind = self.is_behind();
-            tokio::select! {
-                reply = self.replies.recv(), if self.replies_open => self.hear(reply),
-                news = self.child.news(), if news_expected => {
-                    if let Some(refused) = self.learn(news) {
-                        return Err(refused);
-                    }
-                }
-                () = reported(self.report.as_ref()), if news_expected => self.reported(),
-                () = self.stdout.readable(), if !hold_stdout && !behind => self.read(Stream::Stdout),
-                () = readable(self.stderr.as_ref()), if !hold_stderr => self.read(Stream::Stderr),
-                () = tokio::task::yield_now(), if behind => self.draw_on(),
-                () = typed(self.typing.as_ref()), if news_expected => {}
-                () = self.feed.writable(), if self.moving.is_none() => self.write_input(),
-                () = sleep_until(wake) => {
-                    // The end may have been reported while this thread was kept from the processor.
-                    if news_expected
-                        && let Some(news) = self.child.news_now()
-                        && let Some(refused) = self.learn(news)
-                    {
-                        return Err(refused);
-                    }
-                    self.tick();
-                }
-            }
+            self.step().await?;
         }
-        self.feed.close();
-        let elapsed = self.began.elapsed();
-        let adoption = self.adoption();
-        if adoption.is_some() || self.moved.is_some() {
-            self.stdout.capture.break_off();
-            self.stderr.iter_mut().for_each(|flow| flow.capture.break_off());
+        self.output.input.close();
+        Ok(())
+    }
+
+    /// Waits for the next event, and handles it.
+    async fn step(&mut self) -> Result<(), NotStarted> {
+        let wake_at = self.wake_at();
+        let running = self.process.is_running();
+        let writes = !self.output.moving.is_under_way();
+        let behind = self.output.is_behind();
+        let mut held = self.output.held();
+        held.stdout |= behind;
+        tokio::select! {
+            reply = next_reply(&mut self.replies) => self.on_reply(reply),
+            event = self.shim.next_event(), if running => self.on_event(event)?,
+            () = self.early.readable(), if running => self.on_report(),
+            stream = self.output.streams.readable(held) => self.on_readable(stream),
+            () = tokio::task::yield_now(), if behind => self.draw_more(),
+            () = type_queued(self.output.terminal.as_ref()), if running => {}
+            () = self.output.input.writable(), if writes => self.output.write_input(),
+            () = sleep_until(wake_at) => self.on_wake(running)?,
         }
-        self.deliver_the_rest().await;
-        self.note_waits();
-        let Self { child, stdout, stderr, pid, end, mut notes, request, aborted, hard, moved, early, folder, .. } =
-            self;
-        let mut end = end.unwrap_or(Err(Unsettled::Limit));
-        let mut rest = Rest { child: None, folder };
-        let (survivors, task) = match (&mut end, &moved) {
-            (_, Some(task)) => {
-                if let Some(registry) = &request.registry {
-                    registry.own(child.into_link(), task.clone());
-                }
-                helpers.replace();
-                (Vec::new(), moved.clone())
-            }
-            (Ok(_), _) if early => {
-                rest.child = Some(child);
-                (Vec::new(), None)
-            }
-            (Ok(ended), _) if ended.alive => {
-                let bound = if aborted { hard } else { Instant::now() };
-                let adoption = request.registry.as_ref().zip(adoption);
-                release(child, helpers, bound, &mut ended.cause, adoption).await
-            }
-            (Ok(ended), _) => {
-                if ended.last {
-                    child.leave(helpers)
-                } else {
-                    child.give_back(helpers, kind)
-                }
-                (Vec::new(), None)
-            }
-            (Err(_), _) => {
-                child.abandon(helpers);
-                end_marked(&request.mark).await;
-                (Vec::new(), None)
-            }
-        };
-        // From here on the shim alone has the pipes, if anybody still writes to them.
-        let stdout = stdout.capture.finish();
-        let stderr = stderr.map(|flow| flow.capture.finish());
-        notes.extend(stdout.notes.iter().cloned());
-        notes.extend(stderr.iter().flat_map(|captured| captured.notes.iter().cloned()));
-        let moved = moved.is_some();
-        Ok(Driven { pid: pid.unwrap_or(0), end, stdout, stderr, survivors, task, moved, elapsed, notes, rest })
+        Ok(())
     }
 
     /// Whether everything that is to be read was read.
     fn is_over(&self) -> bool {
-        let open = self.stdout.is_open() || self.stderr.as_ref().is_some_and(Flow::is_open);
-        match (&self.end, &self.drain) {
-            _ if self.moved.is_some() || self.early => true,
-            (Some(Err(Unsettled::Limit | Unsettled::Abort)), _) => true,
-            (Some(_), _) if !open && !self.is_behind() => true,
-            (Some(_), Some(drain)) => drain.is_over(Instant::now().into_std()) && !self.holds_any(),
-            _ => false,
+        if self.output.moving.task().is_some() || self.early.has_ended() {
+            return true;
         }
-    }
-
-    /// The pipes were quiet for long enough, as far as this thread knows: it may have been kept from the processor itself.
-    fn look_again(&mut self) {
-        for stream in [Stream::Stdout, Stream::Stderr] {
-            let Some(flow) = flow(&mut self.stdout, &mut self.stderr, stream) else { continue };
-            if flow.is_open() && flow.read_at_last() == Step::Output {
-                self.heard(stream);
-            }
+        match &self.process.exit {
+            None => false,
+            Some(Err(ExitUnknown::AliveAfterLimit | ExitUnknown::AliveAfterAbort)) => true,
+            Some(_) if !self.output.streams.is_open() && !self.output.is_behind() => true,
+            Some(_) => self.deadlines.is_drained(Instant::now()) && !self.output.held().any(),
         }
-    }
-
-    /// Whether a stream is not read now, since its listener or its place is waited for.
-    fn holds(&self, flow: &Flow) -> bool {
-        let full = self.request.terminal.as_ref().is_some_and(|terminal| terminal.is_full());
-        self.moving.is_some() || full || flow.waits_for_place() || (self.live && flow.capture.live_bytes() >= BATCH)
-    }
-
-    pub(super) fn holds_any(&self) -> bool {
-        self.holds(&self.stdout) || self.stderr.as_ref().is_some_and(|flow| self.holds(flow))
     }
 
     fn wake_at(&self) -> Instant {
-        let drain = self.drain.filter(|_| !self.holds_any()).map(|drain| Instant::from_std(drain.until()));
-        let snapshot = self.snapshots.as_ref().and_then(Snapshots::wake_at);
-        // After the end only the listener of a command that was ended can still be waited for too long.
-        let heard = self.live || self.data_waits();
-        let hard = (self.end.is_none() || (heard && self.was_ended())).then_some(self.hard);
-        let moves = self.moves_at.filter(|_| self.end.is_none());
-        [drain, snapshot, hard, moves, self.looks_at()]
-            .into_iter()
-            .flatten()
-            .min()
-            .unwrap_or_else(|| Instant::now() + Duration::from_secs(3600))
+        let running = self.process.is_running();
+        // After the exit only the listener of a terminated command can still take too long.
+        let late = self.output.may_delay() && self.process.was_terminated();
+        let times = [
+            self.deadlines.drained_at().filter(|_| !self.output.held().any()),
+            self.output.view_at(),
+            (running || late).then(|| self.deadlines.hard()),
+            self.output.moving.due_at().filter(|_| running && self.output.pid.is_some()),
+            self.scan_at(),
+            self.silent_at(),
+        ];
+        times.into_iter().flatten().min().unwrap_or_else(|| Instant::now() + IDLE)
     }
 
-    /// Takes a shim's news in. Some of them say that nothing was started.
-    fn learn(&mut self, news: News) -> Option<News> {
-        match news {
-            News::Started(pid) => {
-                self.pid = Some(pid);
-                self.tell_start();
+    // ---- events of the shim
+
+    /// Takes an event in. An error says that nothing was started.
+    fn on_event(&mut self, event: ShimEvent) -> Result<(), NotStarted> {
+        match event {
+            ShimEvent::Started(pid) => {
+                self.silence.on_output(Instant::now().into_std());
+                self.output.on_start(pid);
             }
-            News::Ended(ended) => self.ended(Ok(ended)),
-            News::Released(_) | News::Broken(_) | News::Prepared(..) => {}
-            News::Waits(at_limit, wait) => self.waits(at_limit, wait),
-            News::Task(task) => self.take_over(*task),
-            News::Refused(errno) => {
-                let reason = std::io::Error::from_raw_os_error(errno).to_string();
-                self.stay(reason);
+            ShimEvent::Ended(ended) => self.on_exit(Ok(ended)),
+            ShimEvent::Blocked(at_limit, process) => self.on_blocked(at_limit, process),
+            ShimEvent::Task(task) => self.on_task(*task),
+            ShimEvent::Refused(errno) => self.stay(&io::Error::from_raw_os_error(errno)),
+            ShimEvent::Released(_) | ShimEvent::LimitExceeded(_) | ShimEvent::Prepared(..) => {}
+            // Not tried again: the caller has given the command up, and its abort arrives only once.
+            ShimEvent::Failed(_) | ShimEvent::Lost { untaken: true } if self.process.aborted => {
+                self.on_exit(Err(ExitUnknown::AliveAfterAbort));
             }
-            // Not to be tried again: nobody wants it any more.
-            News::Lost { untaken: true } if self.aborted => self.ended(Err(Unsettled::Abort)),
-            News::Failed(_) | News::Lost { untaken: true } => return Some(news),
-            News::Lost { untaken: false } => self.ended(Err(Unsettled::Lost)),
+            ShimEvent::Failed(failure) => return Err(NotStarted::Failed(failure)),
+            ShimEvent::Lost { untaken: true } => return Err(NotStarted::HelpersKilled),
+            ShimEvent::Lost { untaken: false } => self.on_exit(Err(ExitUnknown::ShimKilled)),
         }
-        None
+        Ok(())
     }
 
-    fn tell_start(&self) {
-        if let (true, Some(pid)) = (self.request.starts, self.pid) {
-            self.listener.started(pid, &self.request.cwd);
-        }
-    }
-
-    pub(super) fn ended(&mut self, end: Result<Ended, Unsettled>) {
-        if let Ok(Ended { cause: Cause::Broken(_), .. }) = end {
-            // As after any kill: the listener is not waited for any longer.
-            self.hard = self.hard.min(Instant::now() + HARD_BOUND);
-        }
-        self.end = Some(end);
-        self.other_end = None;
-        // It has ended before it could be moved.
-        (self.moving, self.journal) = (None, None);
-        self.drain = Some(Drain::begin(Instant::now().into_std()));
-        self.feed.close();
-        if self.request.streams.is_some() {
-            self.tell_fed();
-            self.listener.ended();
-        }
-    }
-
-    /// Writes what its standard input takes now.
-    pub(super) fn write_input(&mut self) {
-        self.feed.write();
-        self.tell_fed();
-    }
-
-    fn tell_fed(&mut self) {
-        if let Some(open) = self.feed.told() {
-            self.listener.fed(open);
-        }
-    }
-
-    fn read(&mut self, stream: Stream) {
-        let Some(flow) = flow(&mut self.stdout, &mut self.stderr, stream) else { return };
-        if flow.read() != Step::Nothing {
-            self.heard(stream);
-        }
-    }
-
-    pub(super) fn heard(&mut self, stream: Stream) {
-        if let Some(drain) = &mut self.drain {
-            drain.heard(Instant::now().into_std());
-        }
-        self.note_output(stream);
-    }
-
-    /// After a stream has got more: is it to be written out, is somebody to hear of it?
-    pub(super) fn note_output(&mut self, stream: Stream) {
-        let Some(flow) = flow(&mut self.stdout, &mut self.stderr, stream) else { return };
-        if let Some(journal) = &mut self.journal {
-            journal.push(&flow.capture.take_journal());
-        }
-        if flow.capture.wants_spill() && flow.spill(self.request) {
-            self.listener.allocate(stream);
-        }
-        self.waits.touch();
-        if let Some(snapshots) = &mut self.snapshots {
-            snapshots.touch();
-        }
-        if self.live && flow.capture.live_bytes() > 0 && !self.queue.contains(&stream) {
-            self.queue.push_back(stream);
-        }
-        self.deliver();
-        self.deliver_data();
-    }
-
-    fn tick(&mut self) {
+    fn on_exit(&mut self, exit: ShellExit) {
         let now = Instant::now();
-        if self.drain.is_some_and(|drain| now.into_std() >= drain.until()) {
-            self.look_again();
-            if let Some(drain) = &mut self.drain {
-                drain.looked(now.into_std());
-            }
+        if let Ok(Ended { cause: Cause::LimitExceeded(_), .. }) = exit {
+            self.deadlines.on_limit_exceeded(now);
         }
-        if self.moves_at.is_some_and(|at| now >= at) && self.end.is_none() && self.pid.is_some() {
-            self.moves_at = None;
+        self.process.exit = Some(exit);
+        self.deadlines.on_exit(now);
+        self.output.on_exit();
+    }
+
+    fn on_blocked(&mut self, at_limit: bool, process: Option<BlockedProcess>) {
+        let lines = self.output.streams.last_lines();
+        if at_limit {
+            self.output.blocked.on_limit(process, &lines);
+            self.shim.acknowledge_blocked();
+        } else if self.process.is_running()
+            && !self.output.moving.is_under_way()
+            && let Some(prompt) =
+                self.output.blocked.on_scanned(process, &lines, self.output.pid, &self.request.command)
+        {
+            self.output.listener.prompt(prompt);
+        }
+    }
+
+    /// The shell has reported the exit code of its command. That is the end if no other process runs and all output is
+    /// there.
+    fn on_report(&mut self) {
+        let Some(exit_code) = self.early.read() else { return };
+        let Some(shell) = self.output.pid.map(Pid::from_raw) else { return };
+        let busy = self.process.aborted || self.output.moving.is_under_way() || self.output.held().any();
+        let limit_at = self.request.shim_limit().map(|limit| self.deadlines.began() + limit);
+        let believable = early_end::is_believable(Instant::now(), limit_at, self.request.limits.over_tree());
+        if busy || !believable || !self.shim.runs_only(shell) {
+            return;
+        }
+        // The usage of children is known with the exit of the shell.
+        let Some(sample) = sys::sample(shell).filter(|sample| !sample.waited) else { return };
+        for stream in [Stream::Stdout, Stream::Stderr] {
+            while self.output.read_now(stream) {}
+        }
+        let duration = self.deadlines.began().elapsed();
+        self.early.confirm();
+        self.on_exit(Ok(Ended {
+            end: Exit::Code(exit_code),
+            usage: sample.usage,
+            duration,
+            cause: Cause::Itself,
+            alive: false,
+            last: false,
+        }));
+    }
+
+    // ---- time
+
+    fn on_wake(&mut self, running: bool) -> Result<(), NotStarted> {
+        // The exit may have been reported while this thread was kept from the processor.
+        if running && let Some(event) = self.shim.try_next_event() {
+            self.on_event(event)?;
+        }
+        let now = Instant::now();
+        if self.deadlines.is_drain_due(now) {
+            // The pipes were quiet, as far as this thread knows: it may have been kept from the processor itself.
+            for stream in [Stream::Stdout, Stream::Stderr] {
+                if self.output.read_now(stream) {
+                    self.deadlines.on_output(now);
+                }
+            }
+            self.deadlines.on_read_again(now);
+        }
+        if self.output.pid.is_some() && self.output.moving.due_at().is_some_and(|at| now >= at) {
             self.hand_over();
         }
-        if now >= self.hard && self.end.is_none() {
-            self.ended(Err(if self.aborted { Unsettled::Abort } else { Unsettled::Limit }));
-        } else if now >= self.hard && self.was_ended() {
-            self.give_listener_up();
+        if self.deadlines.is_up(now) {
+            if self.process.is_running() {
+                self.on_exit(self.process.given_up());
+            } else if self.process.was_terminated() {
+                self.output.stop_listeners();
+            }
         }
-        self.look_for_waits(now);
-        let (Some(pid), Some(snapshots)) = (self.pid, &mut self.snapshots) else { return };
-        let (stdout, stderr) = (&self.stdout, self.stderr.as_ref());
-        if let Some([stdout, stderr]) = snapshots.next(now, || [Some(stdout), stderr].map(tail)) {
-            self.listener.snapshot(Snapshot { pid, stdout, stderr, elapsed: self.began.elapsed() });
+        if self.silent_at().is_some_and(|at| now >= at) {
+            self.on_silence(now);
+        }
+        if self.scan_at().is_some_and(|at| now >= at) {
+            self.output.blocked.on_scan();
+            self.shim.scan();
+        }
+        self.output.show(now);
+        Ok(())
+    }
+
+    /// When to scan for a blocked process.
+    fn scan_at(&self) -> Option<Instant> {
+        let Output { pid, moving, blocked, .. } = &self.output;
+        let may_scan = self.process.is_running() && !self.process.aborted && !moving.is_under_way() && pid.is_some();
+        blocked.scan_at().filter(|_| may_scan)
+    }
+
+    // ---- output
+
+    fn on_readable(&mut self, stream: Stream) {
+        if self.output.read(stream) {
+            self.on_output(Instant::now());
+        }
+    }
+
+    fn on_output(&mut self, now: Instant) {
+        self.deadlines.on_output(now);
+        self.silence.on_output(now.into_std());
+    }
+
+    fn draw_more(&mut self) {
+        if self.output.draw_more(self.process.was_terminated()) {
+            self.deadlines.on_output(Instant::now());
+        }
+    }
+
+    // ---- replies of the caller
+
+    fn on_reply(&mut self, reply: Option<Reply>) {
+        match reply {
+            Some(Reply::Abort) => self.abort(),
+            Some(Reply::Signal(signal)) => {
+                if let (true, Some(terminal)) = (self.process.is_running(), &self.output.terminal) {
+                    self.shim.signal(signal, terminal.foreground());
+                }
+            }
+            Some(reply) => self.output.on_reply(reply),
+            // Nothing is left that could want the result.
+            None => {
+                self.replies = None;
+                self.output.on_caller_gone();
+                self.abort();
+            }
+        }
+    }
+
+    /// Terminates the command, or its survivors during the drain. A command that is becoming a task is left alone.
+    fn abort(&mut self) {
+        if self.process.aborted || self.output.moving.is_under_way() {
+            return;
+        }
+        self.process.aborted = true;
+        self.output.moving.cancel();
+        self.deadlines.on_terminate(Instant::now());
+        match &mut self.process.exit {
+            None => self.shim.terminate(),
+            Some(Ok(ended)) if ended.alive => {
+                ended.cause = Cause::Abort;
+                self.shim.terminate();
+            }
+            Some(_) => {}
+        }
+    }
+
+    // ---- the move to the background
+
+    /// The limit is reached: the command is handed to its shim with all that was read so far.
+    fn hand_over(&mut self) {
+        let (resume, input) = (self.output.streams.resume(), self.output.input.hand_over());
+        match self.output.moving.begin(self.request, resume, input) {
+            Some(Ok((transfer, input))) => {
+                self.shim.hand_over(&transfer, input);
+                self.deadlines.on_handed_over(Instant::now());
+            }
+            Some(Err(error)) => self.stay(&error),
+            None => {}
+        }
+    }
+
+    fn on_task(&mut self, task: Task) {
+        if let Some(registry) = &self.request.registry {
+            self.output.on_moved(&registry.store().log_path(&task.id));
+        }
+        self.output.moving.on_task(task);
+    }
+
+    /// The command cannot be moved, and is terminated at its limit like any other.
+    fn stay(&mut self, reason: &dyn std::fmt::Display) {
+        self.output.moving.cancel();
+        let note = format!("the command could not be moved to the background, and was ended at its limit: {reason}");
+        self.output.notes.push(note);
+        self.deadlines.on_terminate(Instant::now());
+        self.shim.terminate_at_limit();
+    }
+
+    // ---- the end
+
+    /// Waits until the listener has everything. Only an abort, and the bound after a termination, do not wait for it.
+    async fn deliver_rest(&mut self) {
+        self.output.end();
+        while self.output.is_pending() {
+            let Some(replies) = &mut self.replies else { return };
+            let reply = if self.process.was_terminated() {
+                match timeout_at(self.deadlines.hard(), replies.recv()).await {
+                    Ok(reply) => reply,
+                    Err(_) => return self.output.stop_listeners(),
+                }
+            } else {
+                replies.recv().await
+            };
+            if reply.is_none() {
+                return;
+            }
+            self.on_reply(reply);
         }
     }
 }
 
-pub(super) fn flow<'f>(stdout: &'f mut Flow, stderr: &'f mut Option<Flow>, stream: Stream) -> Option<&'f mut Flow> {
-    match stream {
-        Stream::Stdout => Some(stdout),
-        Stream::Stderr => stderr.as_mut(),
-    }
-}
-
-fn tail(flow: Option<&Flow>) -> String {
-    flow.map(|flow| flow.capture.tail(SNAPSHOT)).unwrap_or_default()
-}
-
-async fn reported(report: Option<&Report>) {
-    match report {
-        Some(report) => report.readable().await,
+async fn next_reply(replies: &mut Option<&mut UnboundedReceiver<Reply>>) -> Option<Reply> {
+    match replies {
+        Some(replies) => replies.recv().await,
         None => std::future::pending().await,
     }
 }
 
-async fn typed(typing: Option<&Typing>) {
-    match typing {
-        Some(typing) => typing.go_on().await,
-        None => std::future::pending().await,
-    }
-}
-
-async fn readable(flow: Option<&Flow>) {
-    match flow {
-        Some(flow) => flow.readable().await,
+async fn type_queued(terminal: Option<&TerminalIo>) {
+    match terminal {
+        Some(terminal) => terminal.type_queued().await,
         None => std::future::pending().await,
     }
 }

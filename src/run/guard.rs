@@ -1,4 +1,4 @@
-//! Whether a command is let through, before anything starts.
+//! Judges a command before anything starts.
 
 mod harmless;
 
@@ -6,24 +6,24 @@ use std::borrow::Cow;
 
 use crate::error::Error;
 use crate::request::Request;
-use crate::safety::{Environment, Finding, Prior, Setting, Verdict, findings};
+use crate::safety::{Context, Environment, Finding, ShellState, Verdict, findings};
 use crate::sys;
 
-/// A longer command is not judged on the caller's thread.
-const MAX_AT_ONCE: usize = 8 * 1024;
-/// The same of what its shell holds before it: nearly all of that is only read.
-const MAX_HELD_AT_ONCE: usize = 64 * 1024;
+/// Longest command that is judged on the caller's thread, bytes.
+const MAX_COMMAND_AT_ONCE: usize = 8 * 1024;
+/// Longest shell state before such a command, bytes. Most of it is only read.
+const MAX_STATE_AT_ONCE: usize = 64 * 1024;
 
-/// Whether it takes so long to judge that the caller's thread must not wait for it.
+/// Whether a command takes too long to judge on the caller's thread.
 pub(super) fn takes_long(request: &Request) -> bool {
-    let held = request.startup.as_ref().map_or(0, |startup| startup.boot.early.len() + startup.boot.late.len());
-    request.guard.is_some() && (request.command.len() > MAX_AT_ONCE || held > MAX_HELD_AT_ONCE)
+    let state = request.startup.as_ref().map_or(0, |startup| startup.boot.early.len() + startup.boot.late.len());
+    request.guard.is_some() && (request.command.len() > MAX_COMMAND_AT_ONCE || state > MAX_STATE_AT_ONCE)
 }
 
-/// Judges a command. What it is warned of becomes a note of its outcome.
+/// Judges a command. Findings that do not refuse it become notes of its outcome.
 ///
 /// # Errors
-/// [`Error::Blocked`] for what is denied, and for what a person would be asked about if the caller wants that refused.
+/// [`Error::Blocked`] for a command that is denied. With `denies_ask`, for one that a person would be asked about, too.
 pub(super) fn judge(request: &mut Request) -> Result<(), Error> {
     let Some(guard) = request.guard.take() else { return Ok(()) };
     if harmless::knows(request, &guard) {
@@ -34,16 +34,16 @@ pub(super) fn judge(request: &mut Request) -> Result<(), Error> {
     let cwd = request.cwd.to_string_lossy();
     let startup = request.startup.as_ref();
     let code = startup.map_or(Cow::Borrowed(""), |startup| startup.boot.text());
-    let setting = Setting {
+    let context = Context {
         cwd: &cwd,
         home: &home,
         environment: Environment(request.environment.text()),
         args: &request.args,
-        // What will be written is not known.
+        // Input that is written later is not known.
         stdin: request.stdin.as_deref().filter(|_| !request.is_fed()).and_then(|bytes| std::str::from_utf8(bytes).ok()),
-        before: Prior { code: &code, given: startup.map_or(&[], |startup| &startup.given) },
+        shell_state: ShellState { code: &code, overrides: startup.map_or(&[], |startup| &startup.given) },
     };
-    let findings = findings(&request.command, setting, &guard.policy);
+    let findings = findings(&request.command, context, &guard.policy);
     let refused = if guard.denies_ask { Verdict::Ask } else { Verdict::Deny };
     if let Some(strictest) = findings.first().filter(|finding| finding.level >= refused) {
         return Err(Error::Blocked { message: strictest.message.clone(), findings });

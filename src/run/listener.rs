@@ -1,79 +1,79 @@
-//! What a caller hears of a running command, and what it answers.
+//! The events of a running command for its caller, and the caller's replies.
 
 use std::path::Path;
 use std::time::Duration;
 
-use nix::sys::signal::Signal;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::capture::Stream;
+use crate::sys::Signal;
 
-/// Who hears of a command while it runs. Each call is answered with a [`Reply`].
+/// Receives the events of a running command. Most are answered with a [`Reply`].
 pub trait Listener: Send + Sync + 'static {
-    /// The next piece of text; [`Reply::Heard`] asks for more.
+    /// The next batch of output, answered with [`Reply::OutputTaken`].
     fn output(&self, stream: Stream, text: String);
-    /// How the command looks now; [`Reply::Seen`] asks for more.
-    fn snapshot(&self, snapshot: Snapshot);
-    /// It runs, with this pid and in this folder: told of those whose request asks for it, and of terminals.
+    /// How the command looks now, answered with [`Reply::ViewTaken`].
+    fn live_view(&self, view: LiveView);
+    /// The command runs, with this pid in this directory. Only sent if the request asks for it, and for terminals.
     fn started(&self, _pid: i32, _cwd: &Path) {}
-    /// One whose streams the caller has is over, and what it left in its pipes is still to come.
-    fn ended(&self) {}
-    /// All of the last [`Reply::Feed`] is written; `false`: nobody reads it any more.
-    fn fed(&self, _open: bool) {}
-    /// What it has written, as it is; [`Reply::Data`] asks for more.
+    /// The shell has exited. Only sent to a caller that reads the streams itself; output may follow.
+    fn exited(&self) {}
+    /// All of the last [`Reply::Input`] is written. `false`: the command reads no more.
+    fn input_taken(&self, _open: bool) {}
+    /// Text of a terminal, unchanged. [`Reply::DataChanged`] asks for more.
     fn data(&self, _text: String) {}
-    /// The command waits for somebody; answered by [`Reply::Prompted`].
+    /// The command is blocked on input, answered with [`Reply::PromptTaken`].
     fn prompt(&self, prompt: Prompt);
-    /// Where a stream is to be written whole; answered by [`Reply::Allocated`].
+    /// A path is needed for a whole stream, answered with [`Reply::Allocated`].
     fn allocate(&self, stream: Stream);
 }
 
 /// A running command as it looks now.
 #[derive(Debug, Clone)]
-pub struct Snapshot {
+pub struct LiveView {
     /// Its pid.
     pub pid: i32,
     /// The end of each stream, the unfinished line included.
     pub stdout: String,
-    #[expect(missing_docs, reason = "see stdout")]
+    /// The end of standard error.
     pub stderr: String,
-    /// Since its start.
+    /// Time since the start.
     pub elapsed: Duration,
 }
 
-/// A command that waits for somebody.
+/// A command that is blocked on input.
 #[derive(Debug, Clone)]
 pub struct Prompt {
-    /// The process that waits.
+    /// The blocked process.
     pub pid: i32,
     /// Its command line.
     pub command: String,
-    /// The line that it has not ended; '' if there is none.
+    /// The unfinished line; '' if there is none.
     pub text: String,
 }
 
-/// What the caller says while the command runs.
+/// An answer or a request of the caller while the command runs.
 #[derive(Debug)]
 pub enum Reply {
-    /// End it.
+    /// Terminate the command.
     Abort,
-    /// The listener has taken the text, or failed, with its error.
-    Heard(Option<String>),
-    /// Something has changed for the listeners of a terminal: they have taken the text, or there are others.
-    Data,
-    /// The next bytes of its standard input, or their end.
-    Feed(Option<Vec<u8>>),
+    /// The listener has taken the output, or failed with this error.
+    OutputTaken(Option<String>),
+    /// The listeners of a terminal have taken its text, or have changed.
+    DataChanged,
+    /// The next bytes of standard input. `None` ends it.
+    Input(Option<Vec<u8>>),
     /// Signal the program of a terminal.
     Signal(Signal),
-    /// The snapshot was taken, or its listener failed, with its error.
-    Seen(Option<String>),
-    /// The listener has heard that the command waits, or failed, with its error.
-    Prompted(Option<String>),
-    /// Where a stream goes, by id and path, or why nowhere.
+    /// The listener has taken the live view, or failed with this error.
+    ViewTaken(Option<String>),
+    /// The listener has taken the prompt, or failed with this error.
+    PromptTaken(Option<String>),
+    /// Id and path for a whole stream, or why there is none.
     Allocated(Stream, Result<(String, String), String>),
 }
 
-/// Until the caller gives up.
+/// Waits until the caller aborts.
 pub async fn aborted(replies: &mut UnboundedReceiver<Reply>) {
     loop {
         match replies.recv().await {

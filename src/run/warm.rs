@@ -1,19 +1,18 @@
-//! Which commands a shell that waits can run, so that nothing could tell.
+//! Which commands a warm shell can run so that no command could tell.
 
 use std::sync::Arc;
 
-use crate::error::Error;
-use crate::plan::{self, Kind, Plan};
+use crate::plan::{self, Plan, ShellKind};
 use crate::request::Request;
-use crate::supervise::{self, HelperError, Helpers, Warm};
+use crate::supervise::{Helpers, WarmCommand};
 
-/// What a waiting shell would be told to run this; `None` for what has to start cold.
-pub(super) fn of(request: &Request, plan: &Plan, helpers: &Helpers) -> Option<Warm> {
-    if !request.warm || request.background || !request.args.is_empty() || !helpers.shells_can_wait() {
+/// The command as a warm shell gets it. `None` if the command has to start cold.
+pub(super) fn of(request: &Request, plan: &Plan, helpers: &Helpers) -> Option<WarmCommand> {
+    if !request.warm || request.background || !request.args.is_empty() || !helpers.can_warm_shells() {
         return None;
     }
     let name = plan.argv.first().map(|name| String::from_utf8_lossy(name))?;
-    if !plan::can_wait(&name, &request.environment) {
+    if !plan::can_be_warm(&name, &request.environment) {
         return None;
     }
     let startup = request.startup.as_ref();
@@ -22,25 +21,6 @@ pub(super) fn of(request: &Request, plan: &Plan, helpers: &Helpers) -> Option<Wa
         return None;
     }
     let boot = startup.map(|startup| startup.boot.clone()).unwrap_or_default();
-    let kind = Arc::new(Kind { plan: plan.kind(&request.mark), boot });
-    Some(Warm { kind, command: text.into_owned().into_bytes(), prologue, made: startup.is_some() })
-}
-
-/// Has a shell wait for a command like this one. Returns whether one waits.
-///
-/// # Errors
-/// When no shell could be found or no helper process be had.
-pub async fn warm_up(request: Request) -> Result<bool, Error> {
-    let failed = |error: HelperError| Error::helper(&error, &request.command);
-    let helpers = Helpers::shared().map_err(failed)?;
-    let plan = super::plan_of(&request)?;
-    match std::fs::metadata(&request.cwd) {
-        Ok(folder) if folder.is_dir() => {}
-        Ok(_) => return Err(Error::CwdNotDirectory(request.cwd)),
-        Err(_) => return Err(Error::CwdNotFound(request.cwd)),
-    }
-    match of(&request, &plan, helpers) {
-        Some(warm) => supervise::warm_up(helpers, warm.kind).await.map_err(failed),
-        None => Ok(false),
-    }
+    let kind = Arc::new(ShellKind { plan: plan.kind(&request.mark), boot });
+    Some(WarmCommand { kind, command: text.into_owned().into_bytes(), prologue, prestarts: startup.is_some() })
 }

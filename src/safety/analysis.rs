@@ -1,24 +1,24 @@
-//! What is said of a command: the shapes of the public contract.
+//! The analysis of a command, as JavaScript gets it.
 
 use serde::{Deserialize, Serialize};
 
 use super::level::{Confidence, Verdict};
 
-/// All that is said of a command.
+/// The analysis of a command.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Analysis {
-    /// As it was given.
+    /// The command as it was given.
     pub command: String,
-    /// The folder that it starts in.
+    /// The directory that it starts in.
     pub cwd: String,
-    /// The strictest of the findings' levels.
+    /// The strictest level of the findings.
     pub verdict: Verdict,
-    /// Everything in it was read and followed.
+    /// Whether everything in it was read and evaluated.
     pub complete: bool,
     /// Whether it only reads.
     pub read_only: ReadOnly,
-    /// What rules found, the strictest first.
+    /// The findings of the rules, the strictest first.
     pub findings: Vec<Finding>,
     /// Every simple command in it.
     pub commands: Vec<CommandUnit>,
@@ -28,33 +28,33 @@ pub struct Analysis {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ReadOnly {
-    /// It does.
+    /// The command only reads.
     Yes,
-    /// It may not.
+    /// The command may change something.
     Unknown,
-    /// It does not.
+    /// The command changes something.
     No,
 }
 
-/// What a rule found.
+/// A finding of a rule.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Finding {
-    /// The rule.
+    /// The id of the rule.
     pub rule_id: String,
-    /// What it comes to.
+    /// The level of the rule, or a lower one if the finding is not exact.
     pub level: Verdict,
-    /// How sure it is.
+    /// How sure the finding is.
     pub confidence: Confidence,
-    /// Half-open, UTF-16 units of the command.
+    /// Place in the command: half-open, in UTF-16 units.
     pub span: (usize, usize),
-    /// The words of the command in question.
+    /// The words of the simple command.
     pub argv: Vec<String>,
-    /// The chain that it came through.
+    /// The chain of wrappers and scripts that leads to it.
     pub via: Vec<String>,
-    /// For people and models.
+    /// A sentence for people and models.
     pub message: String,
-    /// A command to use instead, or nothing.
+    /// A command to use instead, or an empty string.
     pub suggestion: String,
 }
 
@@ -62,27 +62,27 @@ pub struct Finding {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CommandUnit {
-    /// Basename of the head; null where it is not known.
+    /// The basename of its program. Null if it is not known.
     pub name: Option<String>,
-    /// The head as it is written.
+    /// The program with its path, or its source if it is not known.
     pub path: Option<String>,
-    /// Its words, the head first.
+    /// Its words, the program first.
     pub argv: Vec<Word>,
-    /// Words of wrappers before it in the same command.
+    /// The words of wrappers before it in the same command.
     pub prefix: Vec<String>,
-    /// `NAME=value` as they are written.
+    /// The source of each `NAME=value` before it.
     pub assignments: Vec<String>,
-    /// Its redirects, and those of the groups that it is in.
+    /// Its redirects, and those of the groups around it.
     pub redirects: Vec<RedirectUnit>,
-    /// The folder that it runs in; null where that is not known.
+    /// The directory that it runs in. Null if it is not known.
     pub cwd: Option<String>,
-    /// The chain that it came through.
+    /// The chain of wrappers and scripts that leads to it.
     pub via: Vec<String>,
-    /// Half-open, UTF-16 units of the command; of nested code, its outer word's.
+    /// Place in the command: half-open, in UTF-16 units. For nested code, the place of the word that holds it.
     pub span: (usize, usize),
-    /// As it is written.
+    /// The source.
     pub source: String,
-    /// It only runs other commands, all of which are listed.
+    /// Whether it only runs other commands, all of which are listed.
     pub wrapper: bool,
 }
 
@@ -90,13 +90,13 @@ pub struct CommandUnit {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RedirectUnit {
-    /// As it is written.
+    /// The source.
     pub op: String,
-    /// The descriptor, where one is written.
+    /// The descriptor, if one is written.
     pub fd: Option<u32>,
-    /// What follows.
+    /// The file, descriptor, here-string or delimiter.
     pub target: Word,
-    /// The file, absolute; null where it is none or not known.
+    /// The absolute path of the file. Null if it is not a file or not known.
     pub path: Option<String>,
 }
 
@@ -104,14 +104,14 @@ pub struct RedirectUnit {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Word {
-    /// Its value, or as it is written.
+    /// Its value, or its source if the value is not known.
     pub text: String,
-    /// Whether it is its value.
+    /// Whether `text` is its value.
     pub known: bool,
 }
 
 impl RedirectUnit {
-    /// The file that it writes: `None` where it writes none, `Some(None)` where which one is not known.
+    /// The file that it writes. `None` if it writes no file, `Some(None)` if the file is not known.
     pub fn writes(&self) -> Option<Option<&str>> {
         let writes = match self.op.as_str() {
             ">" | ">>" | ">|" | "&>" | "&>>" | "<>" => true,

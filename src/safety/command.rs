@@ -1,29 +1,46 @@
-//! One simple command, as rules see it: every word expanded, wrappers taken off.
+//! One simple command as rules check it: its words expanded, its wrappers taken off. And what a command runs with.
 
-use super::value::Value;
+use super::value::{Contents, Value};
 
 /// One simple command.
 #[derive(Clone, Copy, Debug)]
 pub struct Command<'a> {
-    /// Its words, the head first. Empty where it is only assignments or redirects.
+    /// Its words, the program first. Empty for assignments or redirects alone.
     pub argv: &'a [Value],
-    /// `NAME=value` in front of it.
+    /// `NAME=value` before it.
     pub assignments: &'a [(String, Value)],
-    /// Its redirects, those of a group around it included.
+    /// Its redirects, and those of the groups around it.
     pub redirects: &'a [Redirect],
-    /// The folder that it runs in, absolute as far as it is known.
+    /// The directory that it runs in, absolute as far as it is known.
     pub cwd: &'a Value,
-    /// Where all of it happens.
-    pub scene: &'a Scene,
+    /// Its standard input.
+    pub input: &'a Input,
+    /// The chain of wrappers and scripts that leads to it.
+    pub via: &'a [String],
+    /// The directories of the whole command.
+    pub directories: &'a Directories,
 }
 
 impl<'a> Command<'a> {
-    /// The name of the program without its folder; `None` where it is not known or there is none.
+    /// The basename of the program. `None` if it is not known or missing. That of a package is its whole name without
+    /// the version: `npx prisma@5`, `npx @changesets/cli`.
     pub fn name(&self) -> Option<&'a str> {
-        self.argv.first().and_then(Value::base_name).filter(|name| !name.is_empty())
+        let program = self.argv.first()?;
+        let package = program.known().filter(|text| text.starts_with('@') && text.matches('/').count() == 1);
+        let name = package.or_else(|| program.base_name()).filter(|name| !name.is_empty())?;
+        match name.rfind('@') {
+            Some(at) if at > 0 => Some(&name[..at]),
+            _ => Some(name),
+        }
     }
 
-    /// The words after the head.
+    /// A command of these words alone, for unit tests.
+    #[cfg(test)]
+    pub fn of_words(argv: &'a [Value], cwd: &'a Value, directories: &'a Directories) -> Self {
+        Self { argv, assignments: &[], redirects: &[], cwd, input: &Input::Inherited, via: &[], directories }
+    }
+
+    /// The words behind the program.
     pub fn args(&self) -> &'a [Value] {
         self.argv.get(1..).unwrap_or_default()
     }
@@ -32,20 +49,20 @@ impl<'a> Command<'a> {
 /// One redirect.
 #[derive(Clone, Debug)]
 pub struct Redirect {
-    /// As it is written: `>`, `>>`, `>|`, `<`, `<>`, `&>`, `&>>`, `>&`, `<&`, `<<`, `<<-`, `<<<`.
+    /// The operator: `>`, `>>`, `>|`, `<`, `<>`, `&>`, `&>>`, `>&`, `<&`, `<<`, `<<-`, `<<<`.
     pub op: String,
-    /// The descriptor, where one is written.
+    /// The descriptor, if one is written.
     pub fd: Option<u32>,
-    /// File, descriptor, here-string or the delimiter of a heredoc.
+    /// The file, descriptor, here-string or the delimiter of a heredoc.
     pub target: Value,
-    /// The target as it is written.
+    /// The source of the target.
     pub source: String,
-    /// The folder that a relative target is resolved against.
+    /// The directory that a relative target is resolved against.
     pub cwd: Value,
 }
 
 impl Redirect {
-    /// Whether a file is written (and not only a descriptor doubled).
+    /// Whether a file is written. `2>&1` only duplicates a descriptor.
     pub fn writes_file(&self) -> bool {
         match self.op.as_str() {
             ">" | ">>" | ">|" | "&>" | "&>>" | "<>" => true,
@@ -56,22 +73,51 @@ impl Redirect {
             _ => false,
         }
     }
+
+    /// Whether it takes the standard output into a file.
+    pub fn takes_output(&self) -> bool {
+        self.writes_file() && self.fd.is_none_or(|fd| fd == 1)
+    }
 }
 
-/// What a command reads on its standard input.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// The standard input of a command.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Input {
-    /// What the script itself reads.
+    /// The standard input of the whole command.
     #[default]
     Inherited,
-    /// This text, and where it comes from.
+    /// A text, and its source.
     Text(Value, Source),
-    /// What cannot be known: another program's output, a file. With that program's name, where it is known.
-    Opaque(Option<String>),
+    /// Input that cannot be known: a file, or the output of a program.
+    Opaque {
+        /// The name of the program, if it is known.
+        program: Option<String>,
+        /// Its contents, as far as they are known.
+        contents: Option<Contents>,
+    },
 }
 
-/// Where a text on standard input comes from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+impl Input {
+    /// Its text, if that is known.
+    pub fn text(&self) -> Option<&Value> {
+        match self {
+            Self::Text(text, _) => Some(text),
+            Self::Inherited | Self::Opaque { .. } => None,
+        }
+    }
+
+    /// Its contents, as far as they are known.
+    pub fn contents(&self) -> Option<&Contents> {
+        match self {
+            Self::Inherited => None,
+            Self::Text(text, _) => text.contents(),
+            Self::Opaque { contents, .. } => contents.as_ref(),
+        }
+    }
+}
+
+/// The source of a text on standard input.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Source {
     /// `<<EOF`
     Heredoc,
@@ -83,7 +129,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// As a chain of nesting names it.
+    /// The name of the source in a chain of wrappers and scripts.
     pub fn name(self) -> &'static str {
         match self {
             Self::Heredoc => "heredoc",
@@ -93,13 +139,22 @@ impl Source {
     }
 }
 
-/// Where a command is run.
+/// The directories of a command.
 #[derive(Clone, Debug, Default)]
-pub struct Scene {
-    /// The folder that the whole command starts in, absolute and normalised.
+pub struct Directories {
+    /// The directory that the whole command starts in, absolute and normalized.
     pub cwd: String,
-    /// The user's home, absolute and normalised.
+    /// The user's home, absolute and normalized.
     pub home: String,
-    /// Folders for temporary files, absolute and normalised: `/tmp`, `/var/tmp`, `TMPDIR` …
+    /// Directories for temporary files, absolute and normalized: `/tmp`, `/var/tmp`, `TMPDIR` …
     pub temp: Vec<String>,
+}
+
+/// The state of a shell before its command.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ShellState<'a> {
+    /// The code that restores it in a fresh shell. Empty for a fresh one.
+    pub code: &'a str,
+    /// Variables of this command alone. `None` removes one.
+    pub overrides: &'a [(String, Option<String>)],
 }

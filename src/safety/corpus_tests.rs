@@ -1,6 +1,8 @@
-//! The corpus of `__test__/safety/corpus`, held against the engine; vitest does the same through the addon.
+//! Checks the engine against the corpus in `__test__/safety/corpus`. vitest does the same through the addon.
 
-use super::{Analysis, Environment, Policy, Setting, Verdict, analyze};
+use std::path::{Path, PathBuf};
+
+use super::{Analysis, Context, Environment, Policy, RULES, Verdict, analyze};
 
 const VARIABLES: &str = "HOME=/home/dev\0USER=dev\0PATH=/usr/local/bin:/usr/bin:/bin\0LANG=C.UTF-8\0";
 
@@ -8,33 +10,49 @@ const VARIABLES: &str = "HOME=/home/dev\0USER=dev\0PATH=/usr/local/bin:/usr/bin:
 pub struct Line {
     /// `allow`, `ask`, `deny`, or `stop` for either of the two.
     pub wanted: String,
-    /// Rules, one of which is to be named.
+    /// The ids of rules, one of which must be found.
     pub rules: Option<String>,
-    /// What is judged.
+    /// The command to judge.
     pub command: String,
     why: String,
 }
 
-/// All of it.
+/// The whole corpus.
 pub fn corpus() -> Vec<Line> {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/__test__/safety/corpus");
-    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut files = files_of("");
+    files.extend(outside());
     files.sort();
-    let texts = files.iter().map(|file| std::fs::read_to_string(file).unwrap());
-    texts
-        .flat_map(|text| {
-            let lines = text.lines().filter(|line| !line.trim().is_empty());
-            lines.map(|line| serde_json::from_str(line).unwrap()).collect::<Vec<_>>()
-        })
-        .map(|(wanted, rules, command, why)| Line { wanted, rules, command, why })
-        .collect()
+    files.iter().flat_map(|file| lines_of(file)).collect()
 }
 
-/// Judges as the corpus wants it.
+/// The files about what leaves the machine, or cannot be taken back there: one for each rule, written before the rule.
+pub fn outside() -> Vec<PathBuf> {
+    let has_rule = |file: &PathBuf| RULES.iter().any(|rule| file.file_stem().is_some_and(|stem| stem == rule.id));
+    files_of("outside").into_iter().filter(has_rule).collect()
+}
+
+fn files_of(directory: &str) -> Vec<PathBuf> {
+    let directory = format!("{}/__test__/safety/corpus/{directory}", env!("CARGO_MANIFEST_DIR"));
+    let files = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    files.filter(|file| file.extension().is_some_and(|extension| extension == "jsonl")).collect()
+}
+
+/// The lines of a file.
+pub fn lines_of(file: &Path) -> Vec<Line> {
+    let text = std::fs::read_to_string(file).unwrap();
+    let lines = text.lines().filter(|line| !line.trim().is_empty());
+    let read = |line| {
+        let (wanted, rules, command, why) = serde_json::from_str(line).unwrap();
+        Line { wanted, rules, command, why }
+    };
+    lines.map(read).collect()
+}
+
+/// Judges a command in the surroundings of the corpus.
 pub fn judge(command: &str) -> Analysis {
     let environment = Environment(VARIABLES);
-    let setting = Setting { cwd: "/home/dev/project", home: "/home/dev", environment, ..Setting::default() };
-    analyze(command, setting, &Policy::default())
+    let context = Context { cwd: "/home/dev/project", home: "/home/dev", environment, ..Context::default() };
+    analyze(command, context, &Policy::default())
 }
 
 #[test]

@@ -1,38 +1,41 @@
-//! The engine's spine: read and follow a command, hold the rules against all that it comes to, say the verdict.
+//! The spine of the engine: evaluates a command, checks each simple command against the rules, and returns the verdict.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::rc::Rc;
 use std::sync::LazyLock;
 
 use super::analysis::{Analysis, CommandUnit, Finding, ReadOnly, RedirectUnit, Word};
-use super::command::{Command, Input, Redirect, Scene, Source};
-use super::follow::{Environment, PARTING, Prior, Told, Walker, normal};
+use super::command::{Command, Directories, Input, Redirect, ShellState, Source};
+use super::eval::{Environment, Evaluation, Evaluator, PARTING, SimpleCommand};
 use super::level::{Confidence, Verdict};
+use super::path::normal;
 use super::read_only::read_only;
-use super::rules::{Hit, RULES, Rule, fork_bomb, incomplete, opaque_command, opaque_script};
-use super::unwrap::Custom;
+use super::rules::{Hit, Programs, RULES, Rule, fork_bomb, incomplete, opaque_command, opaque_script};
+use super::unwrap::CustomWrappers;
+use super::utf16::Utf16;
 use super::value::{Piece, Value};
 
-/// A command longer than this is not judged.
+/// Longest command that is judged, bytes.
 const MAX_COMMAND: usize = 1 << 20;
-/// The most alternatives that a command's words are tried in.
+/// Alternatives of a command's words that are checked.
 const MAX_CHOICES: usize = 16;
-/// The most findings that are told.
+/// Findings that are reported.
 const MAX_FINDINGS: usize = 100;
 
-/// How a host wants commands judged.
+/// The host's settings.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Policy {
-    /// Rules at other levels; `Allow` is off.
+    /// Rules with another level. `Allow` turns a rule off.
     pub levels: HashMap<String, Verdict>,
-    /// Wrappers that it knows of.
-    pub wrappers: Custom,
+    /// Wrappers that the host knows of.
+    pub wrappers: CustomWrappers,
 }
 
-/// What a command is to run with.
+/// The surroundings of a command.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Setting<'a> {
-    /// The folder that it starts in, absolute.
+pub struct Context<'a> {
+    /// The directory that it starts in, absolute.
     pub cwd: &'a str,
     /// The user's home.
     pub home: &'a str,
@@ -40,83 +43,81 @@ pub struct Setting<'a> {
     pub environment: Environment<'a>,
     /// Its positional parameters.
     pub args: &'a [String],
-    /// What it reads on its standard input, where that is known.
+    /// Its standard input, if that is known.
     pub stdin: Option<&'a str>,
-    /// What its shell holds before it.
-    pub before: Prior<'a>,
+    /// The state of its shell before it.
+    pub shell_state: ShellState<'a>,
 }
 
-/// Says what rules find in a command, the strictest first: all that has to be known to let it through or not.
-pub fn findings(command: &str, setting: Setting<'_>, policy: &Policy) -> Vec<Finding> {
-    let scene = scene(setting);
-    let walker = follow(command, setting, policy, &scene);
-    Judge::new(command, setting, policy, &scene).findings(command, &walker)
+/// Returns what rules find in a command, the strictest first: enough to decide whether it runs.
+pub fn findings(command: &str, context: Context<'_>, policy: &Policy) -> Vec<Finding> {
+    let directories = directories(context);
+    let evaluation = evaluate(command, context, policy, &directories);
+    Judge::new(command, context, policy, &directories).findings(command, &evaluation)
 }
 
-/// Says what a command does.
-pub fn analyze(command: &str, setting: Setting<'_>, policy: &Policy) -> Analysis {
-    let scene = scene(setting);
-    let walker = follow(command, setting, policy, &scene);
-    let judge = Judge::new(command, setting, policy, &scene);
-    let findings = judge.findings(command, &walker);
-    let listed: Vec<&Told> = walker.told.iter().filter(|told| told.listed).collect();
-    let reads = listed.iter().filter(|told| !told.argv.is_empty() || !told.redirects.is_empty());
-    let worst = reads.map(|told| judge.read_only(told)).max().unwrap_or(ReadOnly::Yes);
+/// Returns what a command does.
+pub fn analyze(command: &str, context: Context<'_>, policy: &Policy) -> Analysis {
+    let directories = directories(context);
+    let evaluation = evaluate(command, context, policy, &directories);
+    let judge = Judge::new(command, context, policy, &directories);
+    let findings = judge.findings(command, &evaluation);
+    let mut listed = evaluation.commands;
+    listed.retain(|simple| simple.traits.listed);
+    let acting = listed.iter().filter(|simple| !simple.argv.is_empty() || !simple.redirects.is_empty());
+    let worst = acting.map(|simple| judge.read_only(simple)).max().unwrap_or(ReadOnly::Yes);
     Analysis {
         command: command.to_owned(),
-        cwd: scene.cwd.clone(),
+        cwd: directories.cwd.clone(),
         verdict: findings.first().map_or(Verdict::Allow, |finding| finding.level),
-        complete: walker.complete,
-        read_only: if walker.complete { worst } else { worst.max(ReadOnly::Unknown) },
+        complete: evaluation.complete,
+        read_only: if evaluation.complete { worst } else { worst.max(ReadOnly::Unknown) },
         findings,
-        commands: listed.into_iter().map(|told| judge.unit(told)).collect(),
+        commands: listed.into_iter().map(|simple| judge.unit(simple)).collect(),
     }
 }
 
-/// Reads a command and follows all that it comes to.
-fn follow<'a>(command: &str, setting: Setting<'a>, policy: &'a Policy, scene: &'a Scene) -> Walker<'a> {
-    let mut walker = Walker::new(setting.environment, scene, &policy.wrappers);
+/// Evaluates a command with everything nested in it.
+fn evaluate(command: &str, context: Context<'_>, policy: &Policy, directories: &Directories) -> Evaluation {
     if command.contains('\0') || command.len() > MAX_COMMAND {
-        walker.complete = false;
-    } else {
-        let args = std::iter::once(Value::of("bash")).chain(setting.args.iter().map(Value::of)).collect();
-        let input = setting.stdin.map_or(Input::Inherited, |text| Input::Text(Value::of(text), Source::Pipe));
-        walker.hold(setting.before);
-        walker.command(command, args, input);
+        return Evaluation::incomplete();
     }
-    walker
+    let args = std::iter::once(Value::of("bash")).chain(context.args.iter().map(Value::of)).collect();
+    let input = context.stdin.map_or(Input::Inherited, |text| Input::Text(Value::of(text), Source::Pipe));
+    let evaluator = Evaluator::new(context.environment, directories, &policy.wrappers);
+    evaluator.evaluate(command, args, input, context.shell_state)
 }
 
-fn scene(setting: Setting<'_>) -> Scene {
+fn directories(context: Context<'_>) -> Directories {
     let mut temp = vec!["/tmp".to_owned(), "/var/tmp".to_owned(), "/private/tmp".to_owned(), "/dev/shm".to_owned()];
-    let own = setting.environment.get("TMPDIR").filter(|folder| folder.starts_with('/')).map(normal);
-    temp.extend(own.filter(|folder| folder.len() > 1 && !temp.contains(folder)));
-    Scene { cwd: normal(setting.cwd), home: normal(setting.home), temp }
+    let own = context.environment.get("TMPDIR").filter(|directory| directory.starts_with('/')).map(normal);
+    temp.extend(own.filter(|directory| directory.len() > 1 && !temp.contains(directory)));
+    Directories { cwd: normal(context.cwd), home: normal(context.home), temp }
 }
 
-/// Holds rules against what was found.
+/// Checks simple commands against the rules.
 struct Judge<'a> {
-    scene: &'a Scene,
+    directories: &'a Directories,
     policy: &'a Policy,
     environment: Environment<'a>,
     units: Utf16,
 }
 
 impl<'a> Judge<'a> {
-    fn new(command: &str, setting: Setting<'a>, policy: &'a Policy, scene: &'a Scene) -> Self {
-        Self { scene, policy, environment: setting.environment, units: Utf16::new(command) }
+    fn new(command: &str, context: Context<'a>, policy: &'a Policy, directories: &'a Directories) -> Self {
+        Self { directories, policy, environment: context.environment, units: Utf16::new(command) }
     }
 
-    /// What the rules find in all of it.
-    fn findings(&self, command: &str, walker: &Walker<'_>) -> Vec<Finding> {
+    /// The findings of all rules.
+    fn findings(&self, command: &str, evaluation: &Evaluation) -> Vec<Finding> {
         let mut findings = Vec::new();
-        for told in &walker.told {
-            self.told(told, &mut findings);
+        for simple in &evaluation.commands {
+            self.check(simple, &mut findings);
         }
-        if !walker.complete {
+        if !evaluation.complete {
             findings.extend(self.incomplete(command));
         }
-        // The strictest first; of the same level, as they stand.
+        // The strictest first. Findings of the same level keep their order.
         findings.sort_by_key(|finding| std::cmp::Reverse(finding.level));
         findings.truncate(MAX_FINDINGS);
         findings
@@ -126,49 +127,49 @@ impl<'a> Judge<'a> {
         self.policy.levels.get(rule.id).copied().unwrap_or(rule.level)
     }
 
-    /// All that the rules find in one command.
-    fn told(&self, told: &Told, findings: &mut Vec<Finding>) {
-        if told.dead {
+    /// Adds the findings of all rules about one command.
+    fn check(&self, simple: &SimpleCommand, findings: &mut Vec<Finding>) {
+        if simple.traits.dead {
             return;
         }
-        if told.opaque {
-            self.finding(told, &opaque_script::RULE, opaque_script::hit(), told.confidence, findings);
+        if simple.traits.opaque {
+            self.finding(simple, &opaque_script::RULE, opaque_script::hit(), simple.confidence, findings);
         }
-        if told.bomb {
-            self.finding(told, &fork_bomb::RULE, fork_bomb::hit(), told.confidence, findings);
+        if simple.traits.bomb {
+            self.finding(simple, &fork_bomb::RULE, fork_bomb::hit(), simple.confidence, findings);
         }
-        let choices = choices(&told.argv);
+        let choices = choices(&simple.argv);
         let sure = if choices.len() > 1 { Confidence::Partial } else { Confidence::Exact };
         for argv in &choices {
-            for (index, folder) in told.folders.iter().enumerate() {
-                let command = Command { argv, ..told.command(folder, self.scene) };
+            for (index, cwd) in simple.cwds.iter().enumerate() {
+                let command = Command { argv, ..simple.command(cwd, self.directories) };
                 let sure =
-                    told.confidence.max(sure).max(if index > 0 { Confidence::Partial } else { Confidence::Exact });
-                self.rules(told, &command, sure, findings);
+                    simple.confidence.max(sure).max(if index > 0 { Confidence::Partial } else { Confidence::Exact });
+                self.rules(simple, &command, sure, findings);
             }
         }
-        let heads = choices.iter().filter_map(|argv| argv.first());
-        let written = told.via.is_empty();
-        if heads.into_iter().any(|head| is_nameless(head, written)) && !told.opaque && told.listed {
-            self.finding(told, &opaque_command::RULE, opaque_command::hit(), told.confidence, findings);
+        let mut programs = choices.iter().filter_map(|argv| argv.first());
+        let written = simple.via.is_empty();
+        if programs.any(|program| is_nameless(program, written)) && !simple.traits.opaque && simple.traits.listed {
+            self.finding(simple, &opaque_command::RULE, opaque_command::hit(), simple.confidence, findings);
         }
     }
 
-    fn rules(&self, told: &Told, command: &Command<'_>, sure: Confidence, findings: &mut Vec<Finding>) {
+    fn rules(&self, simple: &SimpleCommand, command: &Command<'_>, sure: Confidence, findings: &mut Vec<Finding>) {
         let name = command.name();
         for rule in rules_of(name) {
             if let Some(hit) = (rule.check)(command) {
-                self.finding(told, rule, hit, sure, findings);
+                self.finding(simple, rule, hit, sure, findings);
             }
         }
     }
 
-    fn finding(&self, told: &Told, rule: &Rule, hit: Hit, sure: Confidence, findings: &mut Vec<Finding>) {
-        // What nobody calls yet may be called: only what is sure to be wrong counts.
-        if told.uncalled && hit.confidence != Confidence::Exact {
+    fn finding(&self, simple: &SimpleCommand, rule: &Rule, hit: Hit, sure: Confidence, findings: &mut Vec<Finding>) {
+        // A function that is not called may be called later. Only exact findings in it count.
+        if simple.traits.uncalled && hit.confidence != Confidence::Exact {
             return;
         }
-        let sure = if told.uncalled { sure.max(Confidence::Partial) } else { sure };
+        let sure = if simple.traits.uncalled { sure.max(Confidence::Partial) } else { sure };
         let confidence = sure.max(hit.confidence);
         let level = match self.level(rule) {
             Verdict::Allow => return,
@@ -179,9 +180,9 @@ impl<'a> Judge<'a> {
             rule_id: rule.id.to_owned(),
             level,
             confidence,
-            span: self.units.span(&told.span),
-            argv: texts(&told.argv, &told.sources),
-            via: told.via.to_vec(),
+            span: self.units.span(&simple.span),
+            argv: texts(&simple.argv, &simple.sources),
+            via: simple.via.to_vec(),
             message: hit.message,
             suggestion: hit.suggestion,
         };
@@ -201,7 +202,7 @@ impl<'a> Judge<'a> {
         let hit = incomplete::hit();
         (level != Verdict::Allow).then(|| Finding {
             rule_id: incomplete::RULE.id.to_owned(),
-            // Nothing was found, so nothing can be denied.
+            // No rule found anything, so nothing can be denied.
             level: level.min(Verdict::Ask),
             confidence: hit.confidence,
             span: self.units.span(&(0..command.len())),
@@ -212,34 +213,41 @@ impl<'a> Judge<'a> {
         })
     }
 
-    fn read_only(&self, told: &Told) -> ReadOnly {
-        let Some(folder) = told.folders.first() else { return ReadOnly::Unknown };
-        read_only(&told.command(folder, self.scene), self.environment, told.transparent)
+    fn read_only(&self, simple: &SimpleCommand) -> ReadOnly {
+        let Some(cwd) = simple.cwds.first() else { return ReadOnly::Unknown };
+        read_only(&simple.command(cwd, self.directories), self.environment, simple.traits.transparent)
     }
 
-    fn unit(&self, told: &Told) -> CommandUnit {
-        let head = told.argv.first();
-        let word = |value: &Value, source: &str| match value.known() {
-            Some(text) => Word { text: text.to_owned(), known: true },
-            None => Word { text: source.to_owned(), known: false },
-        };
+    fn unit(&self, simple: SimpleCommand) -> CommandUnit {
+        let program = simple.argv.first();
+        let name = program.and_then(Value::base_name).filter(|name| !name.is_empty()).map(str::to_owned);
+        let argv: Vec<Word> =
+            simple.argv.into_iter().zip(simple.sources).map(|(value, source)| word(value, source)).collect();
         CommandUnit {
-            name: head.and_then(Value::base_name).filter(|name| !name.is_empty()).map(str::to_owned),
-            path: head.map(|head| word(head, told.sources.first().map_or("", String::as_str)).text),
-            argv: told.argv.iter().zip(&told.sources).map(|(value, source)| word(value, source)).collect(),
-            prefix: told.prefix.clone(),
-            assignments: told.assigned.clone(),
-            redirects: told.redirects.iter().map(|redirect| unit_of(redirect, &word)).collect(),
-            cwd: told.folders.first().and_then(Value::known).map(str::to_owned),
-            via: told.via.to_vec(),
-            span: self.units.span(&told.span),
-            source: told.source.clone(),
-            wrapper: told.transparent,
+            name,
+            path: argv.first().map(|program| program.text.clone()),
+            argv,
+            prefix: simple.prefix,
+            assignments: simple.assigned,
+            redirects: simple.redirects.into_iter().map(unit_of).collect(),
+            cwd: simple.cwds.first().and_then(Value::known).map(str::to_owned),
+            via: Rc::unwrap_or_clone(simple.via),
+            span: self.units.span(&simple.span),
+            source: simple.source,
+            wrapper: simple.traits.transparent,
         }
     }
 }
 
-fn unit_of(redirect: &Redirect, word: &impl Fn(&Value, &str) -> Word) -> RedirectUnit {
+/// A word as people read it: its value, or its source.
+fn word(value: Value, source: String) -> Word {
+    match value.into_known() {
+        Some(text) => Word { text, known: true },
+        None => Word { text: source, known: false },
+    }
+}
+
+fn unit_of(redirect: Redirect) -> RedirectUnit {
     let is_file = redirect.writes_file() || redirect.op == "<";
     let path = redirect.target.known().filter(|target| is_file && !target.is_empty()).and_then(|target| {
         if target.starts_with('/') {
@@ -248,38 +256,46 @@ fn unit_of(redirect: &Redirect, word: &impl Fn(&Value, &str) -> Word) -> Redirec
             redirect.cwd.known().map(|cwd| normal(&format!("{cwd}/{target}")))
         }
     });
-    RedirectUnit { op: redirect.op.clone(), fd: redirect.fd, target: word(&redirect.target, &redirect.source), path }
+    RedirectUnit { op: redirect.op, fd: redirect.fd, target: word(redirect.target, redirect.source), path }
 }
 
-/// Whether what runs is not known. `$X -rf /` without an X runs `-rf`: what was meant is not known either. Scripts of a folder of the
-/// project (`for t in tests/*.sh; do "$t"; done`) are as good as one that is named.
-fn is_nameless(head: &Value, written: bool) -> bool {
-    let system = ["/bin", "/sbin", "/usr", "/opt"].iter().any(|folder| head.prefix().starts_with(folder));
-    let of_folder = written && head.has_glob() && !head.has_hole() && head.prefix().contains('/') && !system;
-    !of_folder && head.base_name().is_none_or(|name| name.is_empty() || name.starts_with('-'))
+/// Whether the program is not known. `$X -rf /` without an X runs `-rf`: the program that was meant is not known.
+/// Scripts in a directory of the project (`for t in tests/*.sh; do "$t"; done`) count as known.
+fn is_nameless(program: &Value, written: bool) -> bool {
+    let system = ["/bin", "/sbin", "/usr", "/opt"].iter().any(|directory| program.prefix().starts_with(directory));
+    let of_directory =
+        written && program.has_glob() && !program.has_unknown() && program.prefix().contains('/') && !system;
+    !of_directory && program.base_name().is_none_or(|name| name.is_empty() || name.starts_with('-'))
 }
 
-/// The rules that look at programs of this name, in their order.
+/// The rules that check programs of this name, in order.
 fn rules_of(name: Option<&str>) -> &'static [&'static Rule] {
     static ALL: LazyLock<Vec<&Rule>> =
-        LazyLock::new(|| RULES.iter().copied().filter(|rule| rule.heads.is_empty()).collect());
-    static BY_HEAD: LazyLock<HashMap<&str, Vec<&Rule>>> = LazyLock::new(|| {
-        let heads = RULES.iter().flat_map(|rule| rule.heads.iter().copied());
-        let of = |head: &str| {
-            RULES.iter().copied().filter(|rule| rule.heads.is_empty() || rule.heads.contains(&head)).collect()
+        LazyLock::new(|| RULES.iter().copied().filter(|rule| matches!(rule.programs, Programs::All)).collect());
+    static BY_PROGRAM: LazyLock<HashMap<&str, Vec<&Rule>>> = LazyLock::new(|| {
+        let named: Vec<(&Rule, Vec<&str>)> = RULES.iter().map(|rule| (*rule, rule.programs.names())).collect();
+        let of = |program: &str| {
+            let checks = |(rule, names): &&(&Rule, Vec<&str>)| {
+                matches!(rule.programs, Programs::All) || names.contains(&program)
+            };
+            named.iter().filter(checks).map(|(rule, _)| *rule).collect()
         };
-        heads.map(|head| (head, of(head))).collect()
+        let mut by_program = HashMap::new();
+        for program in named.iter().flat_map(|(_, names)| names) {
+            by_program.entry(*program).or_insert_with(|| of(program));
+        }
+        by_program
     });
-    name.and_then(|name| BY_HEAD.get(name)).unwrap_or(&ALL)
+    name.and_then(|name| BY_PROGRAM.get(name)).unwrap_or(&ALL)
 }
 
-/// Words as people read them.
+/// Words as people read them: their values, or their sources.
 fn texts(argv: &[Value], sources: &[String]) -> Vec<String> {
     let source = |at: usize| sources.get(at).cloned().unwrap_or_default();
     argv.iter().enumerate().map(|(at, value)| value.known().map_or_else(|| source(at), str::to_owned)).collect()
 }
 
-/// The words with each of the texts that they may have.
+/// The words with each combination of the texts that they may have.
 fn choices(argv: &[Value]) -> Vec<Cow<'_, [Value]>> {
     let open = |value: &Value| value.pieces().iter().any(|piece| matches!(piece, Piece::OneOf(_)));
     if !argv.iter().any(open) {
@@ -293,7 +309,7 @@ fn choices(argv: &[Value]) -> Vec<Cow<'_, [Value]>> {
             values = vec![Value::unknown()];
         }
         let Some((last, others)) = values.split_last() else { return Vec::new() };
-        // The words before are copied only where ways part: a copy for each word would be quadratic.
+        // The words so far are copied only if there are several texts: a copy per word would be quadratic.
         let mut longer = Vec::with_capacity(choices.len() * values.len());
         for mut choice in choices {
             for value in others {
@@ -315,7 +331,7 @@ fn append(choice: &mut Vec<Value>, value: &Value, alone: bool) {
         Some(text) if text.contains(PARTING) => {
             choice.extend(text.split(PARTING).filter(|part| !part.is_empty()).map(Value::of));
         }
-        // A word that comes to nothing is none.
+        // An unquoted word that expands to nothing is no word.
         Some("") if alone => {}
         _ => choice.push(value.clone()),
     }
@@ -345,38 +361,11 @@ fn alternatives(value: &Value) -> Vec<Value> {
             })
             .collect();
         if too_many {
-            // And whatever else it may be.
+            // Stands for all other texts.
             all.push(Value::unknown());
         }
     }
     all
-}
-
-/// From bytes to UTF-16 units.
-struct Utf16(Option<Vec<u32>>);
-
-impl Utf16 {
-    fn new(text: &str) -> Self {
-        if text.is_ascii() {
-            return Self(None);
-        }
-        let mut units = Vec::with_capacity(text.len() + 1);
-        let mut count = 0;
-        for next in text.chars() {
-            units.extend(std::iter::repeat_n(count, next.len_utf8()));
-            count += u32::try_from(next.len_utf16()).unwrap_or(1);
-        }
-        units.push(count);
-        Self(Some(units))
-    }
-
-    fn span(&self, span: &std::ops::Range<usize>) -> (usize, usize) {
-        let at = |byte: usize| match &self.0 {
-            None => byte,
-            Some(units) => units.get(byte).or(units.last()).map_or(0, |unit| *unit as usize),
-        };
-        (at(span.start), at(span.end))
-    }
 }
 
 #[cfg(test)]
@@ -385,7 +374,7 @@ mod tests {
     use crate::safety::corpus_tests::judge;
 
     #[test]
-    fn a_word_with_more_texts_than_are_tried_is_not_known() {
+    fn a_word_with_too_many_texts_is_unknown() {
         let one_of = |name: &str| {
             format!("if t; then {name}=a; elif u; then {name}=b; elif v; then {name}=c; else {name}=d; fi\n")
         };

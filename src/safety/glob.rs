@@ -1,13 +1,13 @@
-//! Globs held against names, without looking at any folder.
+//! Compares globs with names, without reading any directory.
 
 use crate::safety::value::Piece;
 
-/// Longer ones are cut: no name is that long.
+/// Parts of a glob that are read. No name is longer.
 const MAX_NODES: usize = 512;
-/// How deep groups such as `@(a|*(b))` are read.
+/// Nesting of groups such as `@(a|*(b))` that is read.
 const MAX_DEPTH: usize = 6;
 
-/// Names as they stand in most folders: a pattern without a letter that fits one of them means «all of it».
+/// Names that most directories contain. A glob without letters that fits one of them covers everything.
 static EVERYDAY: &[&str] = &[
     "a",
     "src",
@@ -38,19 +38,19 @@ enum Node {
     Group { kind: char, of: Vec<Vec<Node>> },
 }
 
-/// How much of a folder a glob stands for.
+/// How much of a directory a glob covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
-    /// All, or all that begin with a dot.
+pub enum Coverage {
+    /// All names, or all names that begin with a dot.
     All,
-    /// All but a few.
+    /// All names but a few.
     Most,
-    /// Names of a kind.
+    /// Names of one kind.
     Some,
 }
 
 impl Glob {
-    /// From the parts of a word: only its unquoted globs are globs.
+    /// The glob of a word: only its unquoted parts count.
     pub fn of(pieces: &[Piece]) -> Self {
         let mut nodes = Vec::new();
         for piece in pieces {
@@ -60,13 +60,13 @@ impl Glob {
                     let chars: Vec<char> = text.chars().take(MAX_NODES).collect();
                     nodes.extend(read(&chars, &mut 0, 0, false));
                 }
-                Piece::OneOf(_) | Piece::Hole(_) => nodes.push(Node::Star),
+                Piece::OneOf(_) | Piece::Unknown(_) => nodes.push(Node::Star),
             }
         }
         Self::new(nodes)
     }
 
-    /// From text in which `*`, `?`, `[` and backslashes have their meaning, quoted or not, as in a pathspec of git.
+    /// The glob of a text in which `*`, `?`, `[` and backslashes always count, as in a pathspec of git.
     pub fn parse(text: &str) -> Self {
         let chars: Vec<char> = text.chars().take(MAX_NODES).collect();
         Self::new(read(&chars, &mut 0, MAX_DEPTH, false))
@@ -78,7 +78,7 @@ impl Glob {
         Self { nodes }
     }
 
-    /// Whether it stands for this name too. As in the shell, only a written dot fits a leading dot.
+    /// Whether it fits a name. As in the shell, only a written dot fits a leading dot.
     pub fn covers(&self, name: &str) -> bool {
         let hidden_fits = match self.nodes.first() {
             Some(Node::Char(first)) => *first == '.',
@@ -91,13 +91,13 @@ impl Glob {
         self.fits(name)
     }
 
-    /// The same, where a leading dot is a character like all others.
+    /// Whether it fits a name in which a leading dot is a character like any other.
     pub fn fits(&self, name: &str) -> bool {
         let text: Vec<char> = name.chars().collect();
         self.reached(&text)[text.len()]
     }
 
-    /// What is left of a text when its shortest or longest beginning that fits is cut off, as by `${x#…}`.
+    /// The rest of a text without its shortest or longest beginning that fits, as in `${x#…}`.
     pub fn cut_front<'a>(&self, text: &'a str, longest: bool) -> &'a str {
         let chars: Vec<char> = text.chars().collect();
         let reached = self.reached(&chars);
@@ -107,7 +107,7 @@ impl Glob {
         &text[bytes..]
     }
 
-    /// The same at its end, as by `${x%…}`.
+    /// The rest of a text without its shortest or longest end that fits, as in `${x%…}`.
     pub fn cut_back<'a>(&self, text: &'a str, longest: bool) -> &'a str {
         let chars: Vec<char> = text.chars().rev().collect();
         let reached = Self { nodes: reversed(&self.nodes) }.reached(&chars);
@@ -117,24 +117,24 @@ impl Glob {
         &text[..text.len() - bytes]
     }
 
-    /// At which places of a text it may end.
+    /// The places of a text at which it may end.
     fn reached(&self, text: &[char]) -> Vec<bool> {
         let mut start = vec![false; text.len() + 1];
         start[0] = true;
         walk(&self.nodes, text, start, 0)
     }
 
-    /// How much of any folder it stands for.
-    pub fn reach(&self) -> Reach {
+    /// How much of any directory it covers.
+    pub fn coverage(&self) -> Coverage {
         let fits = || EVERYDAY.iter().filter(|name| self.covers(name)).count();
         if self.nodes.iter().any(|node| matches!(node, Node::Group { kind: '!', .. })) {
-            return if fits() > 3 { Reach::Most } else { Reach::Some };
+            return if fits() > 3 { Coverage::Most } else { Coverage::Some };
         }
-        if !named(&self.nodes) && fits() > 0 { Reach::All } else { Reach::Some }
+        if !named(&self.nodes) && fits() > 0 { Coverage::All } else { Coverage::Some }
     }
 }
 
-/// The same from its end.
+/// The nodes in reverse order, for a text in reverse order.
 fn reversed(nodes: &[Node]) -> Vec<Node> {
     let turn = |node: &Node| match node {
         Node::Group { kind, of } => Node::Group { kind: *kind, of: of.iter().map(|nodes| reversed(nodes)).collect() },
@@ -143,7 +143,7 @@ fn reversed(nodes: &[Node]) -> Vec<Node> {
     nodes.iter().rev().map(turn).collect()
 }
 
-/// Whether a letter or digit is written in it, outside of classes.
+/// Whether a letter or digit occurs in it, outside of classes.
 fn named(nodes: &[Node]) -> bool {
     nodes.iter().any(|node| match node {
         Node::Char(char) => char.is_alphanumeric(),
@@ -190,7 +190,7 @@ fn read(chars: &[char], at: &mut usize, depth: usize, grouped: bool) -> Vec<Node
     nodes
 }
 
-/// A class that begins here, and where its `]` stands.
+/// The class that begins at a place, and the place of its `]`.
 fn class(chars: &[char], from: usize) -> Option<(Node, usize)> {
     let mut at = from + 1;
     let not = matches!(chars.get(at), Some('!' | '^'));
@@ -234,7 +234,7 @@ fn class(chars: &[char], from: usize) -> Option<(Node, usize)> {
     }
 }
 
-/// From which places of the text the nodes lead to which: a set of places in, a set out. Bounded by their product.
+/// The places of a text that the nodes lead to from a set of places. The work is bounded by the product of the two.
 fn walk(nodes: &[Node], text: &[char], mut places: Vec<bool>, depth: usize) -> Vec<bool> {
     for node in nodes {
         places = match node {
@@ -283,7 +283,7 @@ fn group(kind: char, of: &[Vec<Node>], text: &[char], places: &[bool], depth: us
         '?' => with(once(places), places),
         '*' | '+' => {
             let mut all = if kind == '*' { places.to_vec() } else { once(places) };
-            // Each turn reaches a further place or is the last.
+            // Each turn reaches a new place, or is the last one.
             for _ in 0..text.len() {
                 let more = with(once(&all), &all);
                 if more == all {
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_covers() {
+    fn globs_cover_names_as_in_the_shell() {
         for (pattern, name, covers) in [
             ("*", "src", true),
             ("*", ".git", false),
@@ -350,29 +350,29 @@ mod tests {
     }
 
     #[test]
-    fn how_far_it_reaches() {
+    fn coverage_tells_everything_from_names_of_a_kind() {
         for (pattern, reach) in [
-            ("*", Reach::All),
-            ("**", Reach::All),
-            (".*", Reach::All),
-            ("*.*", Reach::All),
-            ("?*", Reach::All),
-            (".[!.]*", Reach::All),
-            ("..?*", Reach::All),
-            ("[a-z]*", Reach::All),
-            ("!(keep)", Reach::Most),
-            ("*.js", Reach::Some),
-            ("build*", Reach::Some),
-            ("*~", Reach::Some),
-            ("@(build|dist)", Reach::Some),
-            ("[0-9]*", Reach::Some),
+            ("*", Coverage::All),
+            ("**", Coverage::All),
+            (".*", Coverage::All),
+            ("*.*", Coverage::All),
+            ("?*", Coverage::All),
+            (".[!.]*", Coverage::All),
+            ("..?*", Coverage::All),
+            ("[a-z]*", Coverage::All),
+            ("!(keep)", Coverage::Most),
+            ("*.js", Coverage::Some),
+            ("build*", Coverage::Some),
+            ("*~", Coverage::Some),
+            ("@(build|dist)", Coverage::Some),
+            ("[0-9]*", Coverage::Some),
         ] {
-            assert_eq!(glob(pattern).reach(), reach, "{pattern}");
+            assert_eq!(glob(pattern).coverage(), reach, "{pattern}");
         }
     }
 
     #[test]
-    fn what_is_cut_off() {
+    fn ends_that_fit_are_cut_off() {
         for (pattern, text, front, longest_front, back, longest_back) in [
             ("*.", "a.b.c", "b.c", "c", "a.b.c", "a.b.c"),
             (".*", "a.b.c", "a.b.c", "a.b.c", "a.b", "a"),

@@ -1,31 +1,31 @@
-//! How strict a verdict is, and how sure a finding.
+//! Verdicts, and how sure a finding is.
 
 use serde::{Deserialize, Serialize};
 
-/// What is to become of a command; the later, the stricter.
+/// A verdict about a command, from the mildest to the strictest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// It runs.
+    /// The command runs.
     #[default]
     Allow,
-    /// It runs, with a note.
+    /// The command runs, with a note.
     Warn,
     /// A person is asked.
     Ask,
-    /// It does not run.
+    /// The command does not run.
     Deny,
 }
 
-/// How sure a finding is; the earlier, the surer. Only an exact one denies: the others ask at most.
+/// How sure a finding is, from the surest on. Only an exact finding denies. The others ask at most.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Confidence {
     /// The command does it if it runs at all.
     #[default]
     Exact,
-    /// It does it if a guess is right: a word that may have this value, a program that may run its arguments.
+    /// The command does it if a guess is right: a word that may have this value, a program that may run its arguments.
     Partial,
-    /// What would be run cannot be seen.
+    /// The code that would run cannot be seen.
     Opaque,
 }

@@ -1,32 +1,42 @@
-//! What a command would do, said before it runs: read → follow → unwrap → rules → verdict.
+//! Judges a command before it runs: read → evaluate → unwrap → rules → verdict.
 //!
 //! A guard against mistakes, not a boundary against malice (see docs/safety.md).
 
 mod analysis;
 mod command;
+mod contents;
 #[cfg(test)]
 pub(crate) mod corpus_tests;
 pub mod decide;
 mod engine;
-mod follow;
+mod eval;
 mod glob;
+mod json;
 mod level;
+mod lists;
 #[cfg(test)]
 mod mutation_tests;
+mod names;
 mod options;
 #[cfg(test)]
-mod prior_tests;
-pub(crate) mod read;
+mod outside_tests;
+pub(crate) mod parse;
+mod path;
+mod programs;
+mod queries;
 mod read_only;
 mod rules;
-mod tables;
+#[cfg(test)]
+mod shell_state_tests;
 mod unwrap;
+mod utf16;
 mod value;
 
 pub use analysis::{Analysis, CommandUnit, Finding, ReadOnly, RedirectUnit, Word};
-pub use command::{Command, Input, Redirect, Scene, Source};
-pub use engine::{Policy, Setting, analyze, findings};
-pub use follow::{Environment, Prior};
+pub use command::{Command, Directories, Input, Redirect, ShellState, Source};
+pub use engine::{Context, Policy, analyze, findings};
+pub use eval::Environment;
+pub use json::json;
 pub use level::{Confidence, Verdict};
 pub use rules::{RULES, Rule};
 pub use unwrap::WrapperKind;

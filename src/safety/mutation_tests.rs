@@ -1,4 +1,4 @@
-//! Commands that nobody would write: the corpus, cut, doubled, mixed and wrapped. `AGENT_BASH_MUTATIONS` says how many.
+//! Random commands: the corpus, cut, doubled, mixed and wrapped. `AGENT_BASH_MUTATIONS` is their number.
 
 use std::time::{Duration, Instant};
 
@@ -8,10 +8,10 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use super::corpus_tests::{Line, corpus, judge};
 use super::level::Verdict;
 
-/// A hang, on a busy machine too.
+/// Time that only a hang takes, on a busy machine, too.
 const TOO_LONG: Duration = Duration::from_secs(5);
 
-/// Pieces that change what stands around them.
+/// Pieces that change the meaning of the text around them.
 static PIECES: &[&str] = &[
     "'",
     "\"",
@@ -94,7 +94,7 @@ static PIECES: &[&str] = &[
     "\u{7f}",
 ];
 
-/// Ways to have another shell, or the same, run a command.
+/// Ways to run a command in the same shell or another one.
 static WRAPPERS: &[fn(&str) -> String] = &[
     |command| format!("sudo {command}", command = simple(command)),
     |command| format!("env TRIED=1 {command}", command = simple(command)),
@@ -119,7 +119,7 @@ static WRAPPERS: &[fn(&str) -> String] = &[
     |command| format!("held_text={}; eval \"$held_text\"", quoted(command)),
 ];
 
-/// A command that a program can be given as its words: nothing but words, or a shell around it.
+/// A command as the arguments of a program: plain words, or a shell that runs it.
 fn simple(command: &str) -> String {
     let words = !command.contains([';', '&', '|', '(', '{', '=', '<', '>', '\n', '!']);
     if words { command.to_owned() } else { format!("bash -c {}", quoted(command)) }
@@ -140,7 +140,7 @@ fn runner() -> TestRunner {
     TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &bytes))
 }
 
-/// One change: what kind, where (in thousandths), which piece, how much.
+/// One change: its kind, its place in thousandths, its piece, its length.
 type Change = (u8, u16, usize, u16);
 
 fn mutated(lines: &[Line], first: usize, changes: &[Change]) -> String {
@@ -173,7 +173,7 @@ fn mutated(lines: &[Line], first: usize, changes: &[Change]) -> String {
 }
 
 #[test]
-fn no_command_breaks_or_holds_the_engine() {
+fn no_command_breaks_or_hangs_the_engine() {
     let lines = corpus();
     let change = (any::<u8>(), any::<u16>(), any::<usize>(), any::<u16>());
     let commands = (any::<usize>(), prop::collection::vec(change, 1..8));
@@ -192,7 +192,7 @@ fn no_command_breaks_or_holds_the_engine() {
 
 #[test]
 fn wrapping_a_denied_command_never_lets_it_through() {
-    // What a heredoc holds, or a comment ends, cannot be followed by more on its line; `find` has its own `{}`.
+    // Text cannot be appended to a line that ends in a comment or announces a heredoc, and `find` has its own `{}`.
     let plain = |line: &Line| {
         line.wanted == "deny" && !["\n", "#", "\0", "<<", "{}"].iter().any(|sign| line.command.contains(sign))
     };

@@ -1,77 +1,106 @@
-//! Arguments to options and operands, by a program's option spec.
+//! Parses arguments into options and operands, by the option spec of a program.
 
+use super::lists::{has_word, words_starting};
 use super::value::Value;
 
 /// The options that a program knows, as data.
 #[derive(Clone, Copy, Debug)]
-pub struct Spec {
-    /// One letter an option; `:` after it: with a value, `::` with a value only if attached.
+pub struct OptionSpec {
+    /// One letter per option. `:` after it: it takes a value. `::`: it takes a value only if attached.
     pub short: &'static str,
-    /// Long options without their dashes; `=` after it: with a value, `=?` with a value only if attached.
-    pub long: &'static [&'static str],
-    /// Options count behind operands too, as GNU programs have it.
+    /// Long options without their dashes, as a list of words. One with `=` takes a value, one with `=?` only an
+    /// attached value.
+    pub long: &'static str,
+    /// Whether options count behind operands, too, as in GNU programs.
     pub permute: bool,
-    /// An unambiguous beginning of a long option is that option.
+    /// Whether an unambiguous beginning of a long option is that option.
     pub abbreviate: bool,
+    /// Whether one dash or two mean the same and options are not clustered, as in Go programs: `-chdir=x`.
+    pub go: bool,
 }
 
-impl Spec {
-    /// Most programs: options anywhere, long ones abbreviated.
-    pub const fn gnu(short: &'static str, long: &'static [&'static str]) -> Self {
-        Self { short, long, permute: true, abbreviate: true }
+impl OptionSpec {
+    /// No options: every word is an operand or an unknown option.
+    pub const NONE: Self = Self::leading("", "");
+
+    /// Options end at the first operand, and long ones are written in full.
+    pub const fn exact(short: &'static str, long: &'static str) -> Self {
+        Self { short, long, permute: false, abbreviate: false, go: false }
     }
 
-    /// Options end at the first operand: what follows is another command.
-    pub const fn leading(short: &'static str, long: &'static [&'static str]) -> Self {
-        Self { short, long, permute: false, abbreviate: true }
+    /// Programs in Go: options end at the first operand, and have one dash or two.
+    pub const fn go(long: &'static str) -> Self {
+        Self { go: true, ..Self::exact("", long) }
+    }
+
+    /// Most programs: options anywhere, long ones abbreviated.
+    pub const fn gnu(short: &'static str, long: &'static str) -> Self {
+        Self { short, long, permute: true, abbreviate: true, go: false }
+    }
+
+    /// Options end at the first operand, which begins another command.
+    pub const fn leading(short: &'static str, long: &'static str) -> Self {
+        Self { short, long, permute: false, abbreviate: true, go: false }
+    }
+
+    #[cfg(test)]
+    /// Whether it has this option, under its one letter or its long name.
+    pub fn has(&self, name: &str) -> bool {
+        let long = words_starting(self.long, name).any(|entry| entry.trim_end_matches(['=', '?']) == name);
+        long || name != ":" && name.chars().count() == 1 && self.short.contains(name)
     }
 }
 
 /// One option that was given.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Given {
-    /// `f` or `force`, in full; as written where the spec does not know it.
+pub struct GivenOption {
+    /// Its full name: `f` or `force`. Its source if the spec does not know it.
     pub name: String,
-    /// Its value.
+    /// Its value, if it has one.
     pub value: Option<Value>,
-    /// Which argument it stands in.
+    /// The index of its argument.
     pub at: usize,
     /// Whether the spec knows it.
     pub listed: bool,
 }
 
-/// Arguments, told apart.
+/// Parsed arguments.
 #[derive(Clone, Debug, Default)]
 pub struct Parsed {
-    /// In the order given.
-    pub options: Vec<Given>,
-    /// Where the operands stand among the arguments.
+    /// The options in order.
+    pub options: Vec<GivenOption>,
+    /// The indices of the operands among the arguments.
     pub operands: Vec<usize>,
-    /// Where `--` stands.
+    /// The index of `--`.
     pub dashes: Option<usize>,
-    /// A word that may be an option, an operand or several of them.
+    /// Whether a word may be an option, an operand or several of them.
     pub unclear: bool,
 }
 
 impl Parsed {
     /// Whether one of these options was given.
-    pub fn has(&self, names: &[&str]) -> bool {
-        self.options.iter().any(|given| names.contains(&given.name.as_str()))
+    pub fn has(&self, names: &str) -> bool {
+        self.options.iter().any(|given| has_word(names, &given.name))
     }
 
     /// The last one of these options.
-    pub fn last(&self, names: &[&str]) -> Option<&Given> {
-        self.options.iter().rev().find(|given| names.contains(&given.name.as_str()))
+    pub fn last(&self, names: &str) -> Option<&GivenOption> {
+        self.options.iter().rev().find(|given| has_word(names, &given.name))
     }
 
     /// The value of the last one of these options.
-    pub fn value(&self, names: &[&str]) -> Option<&Value> {
+    pub fn value(&self, names: &str) -> Option<&Value> {
         self.last(names).and_then(|given| given.value.as_ref())
     }
 }
 
-/// Tells options from operands.
-pub fn parse(args: &[Value], spec: &Spec) -> Parsed {
+/// Whether a word, of which not all is known, may turn out to be an option.
+pub fn may_be_option(word: &Value) -> bool {
+    word.has_unknown() && (word.prefix().is_empty() || word.prefix().starts_with('-'))
+}
+
+/// Parses arguments.
+pub fn parse(args: &[Value], spec: &OptionSpec) -> Parsed {
     let mut parsed = Parsed::default();
     let mut at = 0;
     while at < args.len() {
@@ -82,14 +111,16 @@ pub fn parse(args: &[Value], spec: &Spec) -> Parsed {
         };
         if parsed.dashes.is_some() {
             parsed.operands.push(at);
-        } else if text == "--" && !word.has_hole() {
+        } else if text == "--" && !word.has_unknown() {
             parsed.dashes = Some(at);
         } else if let Some(long) = text.strip_prefix("--") {
+            at += parsed.long(long, args, at, spec);
+        } else if let Some(long) = text.strip_prefix('-').filter(|long| spec.go && !long.is_empty()) {
             at += parsed.long(long, args, at, spec);
         } else if text.len() > 1 && text.starts_with('-') {
             at += parsed.short(&text[1..], args, at, spec);
         } else {
-            parsed.unclear |= text.is_empty() && word.has_hole();
+            parsed.unclear |= text.is_empty() && word.has_unknown();
             parsed.operands.push(at);
             if !spec.permute {
                 parsed.operands.extend(at + 1..args.len());
@@ -102,47 +133,50 @@ pub fn parse(args: &[Value], spec: &Spec) -> Parsed {
 }
 
 impl Parsed {
-    /// Returns how many further words it took.
-    fn long(&mut self, text: &str, args: &[Value], at: usize, spec: &Spec) -> usize {
+    /// Adds a long option. Returns the number of further words that it takes.
+    fn long(&mut self, text: &str, args: &[Value], at: usize, spec: &OptionSpec) -> usize {
         let (name, attached) = match text.split_once('=') {
             Some((name, value)) => (name, Some(value)),
             None => (text, None),
         };
         let plain = |entry: &'static str| entry.trim_end_matches('?').trim_end_matches('=');
-        let exact = spec.long.iter().copied().find(|entry| plain(entry) == name);
-        let entry = exact.or_else(|| {
-            let mut meant = spec.long.iter().copied().filter(|entry| spec.abbreviate && plain(entry).starts_with(name));
+        let entries = || words_starting(spec.long, name);
+        let entry = entries().find(|entry| plain(entry) == name).or_else(|| {
+            let mut meant = entries().filter(|_| spec.abbreviate);
             let first = meant.next()?;
-            // As getopt: one that is the beginning of several options is none of them.
+            // As in getopt, a beginning of several options is none of them.
             meant.all(|other| plain(other) == plain(first)).then_some(first)
         });
         let listed = entry.is_some();
         let takes = entry.is_some_and(|entry| entry.ends_with('=')) && attached.is_none();
         let value = match attached {
-            Some(_) => Some(args[at].after(name.len() + 3)),
+            Some(_) => {
+                let dashes = 1 + usize::from(args[at].prefix().starts_with("--"));
+                Some(args[at].after(dashes + name.len() + 1))
+            }
             None if takes => args.get(at + 1).cloned(),
             None => None,
         };
         let name = entry.map_or(name, plain).to_owned();
-        self.options.push(Given { name, value, at, listed });
+        self.options.push(GivenOption { name, value, at, listed });
         usize::from(takes)
     }
 
-    fn short(&mut self, cluster: &str, args: &[Value], at: usize, spec: &Spec) -> usize {
+    fn short(&mut self, cluster: &str, args: &[Value], at: usize, spec: &OptionSpec) -> usize {
         for (index, letter) in cluster.char_indices() {
             let place = spec.short.char_indices().find(|(_, known)| *known == letter && letter != ':');
             let behind = place.map_or("", |(place, known)| &spec.short[place + known.len_utf8()..]);
-            let mut given = Given { name: letter.to_string(), value: None, at, listed: place.is_some() };
+            let mut given = GivenOption { name: letter.to_string(), value: None, at, listed: place.is_some() };
             let rest = index + letter.len_utf8();
             if behind.starts_with("::") {
-                if rest < cluster.len() || args[at].has_hole() {
+                if rest < cluster.len() || args[at].has_unknown() {
                     given.value = Some(args[at].after(rest + 1));
                 }
                 self.options.push(given);
                 return 0;
             }
             if behind.starts_with(':') {
-                let attached = rest < cluster.len() || args[at].has_hole();
+                let attached = rest < cluster.len() || args[at].has_unknown();
                 given.value = if attached { Some(args[at].after(rest + 1)) } else { args.get(at + 1).cloned() };
                 self.options.push(given);
                 return usize::from(!attached);
@@ -150,5 +184,39 @@ impl Parsed {
             self.options.push(given);
         }
         0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The given options as text, and the indices of the operands.
+    fn read(line: &str, spec: &OptionSpec) -> (String, Vec<usize>) {
+        let args: Vec<Value> = line.split(' ').map(Value::of).collect();
+        let parsed = parse(&args, spec);
+        let shown = |given: &GivenOption| match given.value.as_ref().and_then(Value::known) {
+            Some(value) => format!("{}={value}", given.name),
+            None => given.name.clone(),
+        };
+        (parsed.options.iter().map(shown).collect::<Vec<_>>().join(" "), parsed.operands)
+    }
+
+    #[test]
+    fn each_style_tells_options_from_operands() {
+        let gnu = OptionSpec::gnu("fn:o::", "force name= color=? no-force");
+        let leading = OptionSpec { permute: false, ..gnu };
+        let go = OptionSpec::go("chdir= auto-approve");
+        for (line, spec, options, operands) in [
+            ("-fn x a --forc b", &gnu, "f n=x force", vec![2, 4]),
+            ("a --name=x --no", &gnu, "name=x no-force", vec![0]),
+            ("--name x -oy -o y", &gnu, "name=x o=y o", vec![4]),
+            ("--color always -- -f", &gnu, "color", vec![1, 3]),
+            ("-f a -n x", &leading, "f", vec![1, 2, 3]),
+            ("-chdir=x destroy -auto-approve", &go, "chdir=x", vec![1, 2]),
+            ("-chdir x --auto-approve destroy", &go, "chdir=x auto-approve", vec![3]),
+        ] {
+            assert_eq!(read(line, spec), (options.to_owned(), operands), "{line}");
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! Where the shells of a session write what is to last.
+//! The files in which the shell of a session's command writes its state.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -6,34 +6,35 @@ use std::sync::{Mutex, PoisonError};
 
 use nix::unistd::Pid;
 
-use super::state::{State, call_save, save_script};
+use crate::shell_state::{State, call_save, save_script};
 use crate::sys::{self, Identity, Shared};
 
-/// Files that a shell opens by their paths.
+/// Files without names, which a shell opens by their paths in `/proc`.
 pub(super) struct Exchange {
     state: Shared,
-    /// The script that writes it, and before that says how the command has ended.
+    /// The script that reports the exit code, then writes the state.
     save: Shared,
     report: OwnedFd,
-    /// Its other end, open so that the report never ends.
+    /// The other end of the report, open so that the report has no end of file.
     _code: Shared,
 }
 
-/// Those that no shell knows any more which might still be there, for the next commands of any session.
-static KEPT: Mutex<Vec<Exchange>> = Mutex::new(Vec::new());
-const MOST_KEPT: usize = 2;
-/// Those that a shell knows which goes on without its session: what it opens by their paths must not be another one's.
+/// Files that no running shell knows, for the next commands of any session.
+static FREE: Mutex<Vec<Exchange>> = Mutex::new(Vec::new());
+/// The most of them.
+const MOST_FREE: usize = 2;
+/// Files of shells that may go on without their session. No other shell must write to the same paths.
 static HELD: Mutex<Vec<(Pid, Identity, Exchange)>> = Mutex::new(Vec::new());
 
 impl Exchange {
-    /// One in which nothing is written.
+    /// Takes empty files.
     pub(super) fn take() -> io::Result<Self> {
         HELD.lock().unwrap_or_else(PoisonError::into_inner).retain(|(shell, known, _)| is_there(*shell, *known));
-        let kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        kept.map_or_else(Self::new, Self::cleared)
+        let free = FREE.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        free.map_or_else(Self::new, Self::cleared)
     }
 
-    /// The shell that knows it goes on, perhaps: it is not used again before that has ended.
+    /// Keeps the files until this shell, which may still run, has exited.
     pub(super) fn hold(self, shell: i32) {
         let shell = Pid::from_raw(shell);
         if let Some(known) = sys::identity(shell) {
@@ -41,12 +42,12 @@ impl Exchange {
         }
     }
 
-    /// The shell that knew it has ended: another one may have it, without what was written.
+    /// Frees the files for another shell, once theirs has exited.
     pub(super) fn give_back(self) {
         let Ok(cleared) = self.cleared() else { return };
-        let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() < MOST_KEPT {
-            kept.push(cleared);
+        let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
+        if free.len() < MOST_FREE {
+            free.push(cleared);
         }
     }
 
@@ -58,7 +59,7 @@ impl Exchange {
         Ok(Self { state, save, report, _code: code })
     }
 
-    /// Without what the last command has left.
+    /// Empties the files.
     fn cleared(self) -> io::Result<Self> {
         self.state.clear()?;
         let mut buffer = [0_u8; 4096];
@@ -66,22 +67,22 @@ impl Exchange {
         Ok(self)
     }
 
-    /// The code that a shell runs to write its state down: in a trap, or with `tail` as a line of its own.
+    /// The code that writes the shell's state: for a trap, or with `tail` for a line of its own.
     pub(super) fn call(&self, tail: bool) -> String {
         call_save(&self.save.path().to_string_lossy(), &self.state.path().to_string_lossy(), tail)
     }
 
-    /// Where the end of a command is told.
+    /// The pipe that reports the exit code of the command.
     pub(super) fn report(&self) -> io::Result<OwnedFd> {
         self.report.try_clone()
     }
 
-    /// What was written.
+    /// The state, if it was written whole.
     pub(super) fn state(&self) -> Option<State> {
         State::parse(&self.state.read().ok()?)
     }
 }
 
 fn is_there(shell: Pid, known: Identity) -> bool {
-    sys::identity(shell).is_some_and(|now| now.started == known.started && !now.zombie)
+    sys::living(shell).is_some_and(|now| now.started == known.started)
 }

@@ -1,13 +1,12 @@
 //! A session: the state of a shell, carried from one command to the next.
 
 mod exchange;
-#[expect(clippy::module_inception, reason = "the noun of this folder")]
+mod prepare;
+mod run;
+mod save;
+#[expect(clippy::module_inception, reason = "the noun of this directory")]
 mod session;
-mod state;
-mod text;
-mod turn;
 
+pub use prepare::SessionCommand;
+pub use run::SessionRun;
 pub use session::Session;
-pub use state::{State, call_save, save_script};
-pub use text::{is_complete, mentions_trap};
-pub use turn::{Asked, SessionRun};

@@ -1,4 +1,4 @@
-//! A session: its state between two commands, and whose turn it is.
+//! A session: its state between two commands, and the queue of its commands.
 
 use std::collections::VecDeque;
 use std::os::unix::ffi::OsStrExt;
@@ -7,45 +7,46 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
 
-use super::state::State;
 use crate::error::Error;
-use crate::plan::Kind;
+use crate::plan::ShellKind;
+use crate::shell_state::State;
 use crate::supervise::Helpers;
 
-/// Shells that follow one another: each starts with the state that the one before it has left.
+/// Shells that follow one another. Each starts with the state of the one before.
 pub struct Session {
-    /// The folder that it began in.
+    /// The directory that the session began in.
     first: PathBuf,
     inner: Mutex<Inner>,
 }
 
 struct Inner {
-    folder: PathBuf,
-    /// After the last command that ended by itself; `None` before there was one.
+    directory: PathBuf,
+    /// The state after the last command that exited by itself; `None` before the first.
     state: Option<Arc<State>>,
-    /// The shells that can go on from there.
-    next: Option<Arc<Kind>>,
+    /// The kind of warm shells that hold this state.
+    next: Option<Arc<ShellKind>>,
     closed: bool,
     busy: bool,
-    waiting: VecDeque<oneshot::Sender<()>>,
+    queue: VecDeque<oneshot::Sender<()>>,
 }
 
-/// The right to run a command in a session, or to wait for it. Given on when dropped.
+/// A place in the queue of a session. The next one gets its turn when this is dropped.
 pub struct Turn {
     session: Arc<Session>,
+    /// Resolves when the turn comes; `None` once it is here.
     comes: Option<oneshot::Receiver<()>>,
 }
 
 impl Session {
-    /// One that has run nothing yet.
+    /// A session without a command.
     pub fn new(first: PathBuf) -> Arc<Self> {
         let inner = Inner {
-            folder: first.clone(),
+            directory: first.clone(),
             state: None,
             next: None,
             closed: false,
             busy: false,
-            waiting: VecDeque::new(),
+            queue: VecDeque::new(),
         };
         Arc::new(Self { first, inner: Mutex::new(inner) })
     }
@@ -54,24 +55,24 @@ impl Session {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Where the last command has left it.
-    pub fn folder(&self) -> PathBuf {
-        self.inner().folder.clone()
+    /// The directory that the last command has left.
+    pub fn directory(&self) -> PathBuf {
+        self.inner().directory.clone()
     }
 
-    /// The folder for the next command, and why it is another one than the last command's.
-    pub(super) fn place(&self) -> (PathBuf, Option<String>) {
-        let folder = self.folder();
-        if folder.is_dir() || folder == self.first {
-            return (folder, None);
+    /// The directory for the next command, with a note if the last command's is gone.
+    pub(super) fn directory_for_next(&self) -> (PathBuf, Option<String>) {
+        let directory = self.directory();
+        if directory.is_dir() || directory == self.first {
+            return (directory, None);
         }
         let first = self.first.clone();
         let note = format!(
             "the session's working directory {} does not exist any more; the command ran in {}",
-            folder.display(),
+            directory.display(),
             first.display()
         );
-        self.inner().folder.clone_from(&first);
+        self.inner().directory.clone_from(&first);
         (first, Some(note))
     }
 
@@ -79,18 +80,18 @@ impl Session {
         self.inner().state.clone()
     }
 
-    /// Takes the folder over that a command has ended in, as soon as that is known.
-    pub(super) fn moved_to(&self, folder: &Path) {
-        folder.clone_into(&mut self.inner().folder);
+    /// Sets the directory that a command has exited in, before its state is saved.
+    pub(super) fn moved_to(&self, directory: &Path) {
+        directory.clone_into(&mut self.inner().directory);
     }
 
-    /// Takes over what a command has left, and which shells can go on from there. Not once it is closed.
-    pub(super) fn left(&self, state: State, next: Option<Arc<Kind>>) -> bool {
+    /// Saves the state of a command, and the kind of warm shells that hold it. Returns `false` after the close.
+    pub(super) fn save(&self, state: State, next: Option<Arc<ShellKind>>) -> bool {
         let mut inner = self.inner();
         if inner.closed {
             return false;
         }
-        inner.folder = std::ffi::OsStr::from_bytes(state.cwd()).into();
+        inner.directory = std::ffi::OsStr::from_bytes(state.cwd()).into();
         inner.state = Some(Arc::new(state));
         inner.next = next;
         true
@@ -100,33 +101,33 @@ impl Session {
         self.inner().closed
     }
 
-    /// No shell waits any more that holds its state.
-    fn forget(&self) {
+    /// Dismisses the warm shells that hold its state.
+    fn dismiss_warm(&self) {
         let next = self.inner().next.take();
         if let (Some(next), Ok(helpers)) = (next, Helpers::shared()) {
             helpers.dismiss(&next);
         }
     }
 
-    /// Back to the beginning.
+    /// Forgets the state, and returns to the first directory.
     pub fn reset(&self) {
         let mut inner = self.inner();
         inner.state = None;
-        inner.folder.clone_from(&self.first);
+        inner.directory.clone_from(&self.first);
         drop(inner);
-        self.forget();
+        self.dismiss_warm();
     }
 
-    /// Nothing runs in it from here on; what runs goes on.
+    /// Refuses further commands. A running command goes on.
     pub fn close(&self) {
         let mut inner = self.inner();
         inner.closed = true;
         inner.state = None;
         drop(inner);
-        self.forget();
+        self.dismiss_warm();
     }
 
-    /// Gets in line. Those who come later wait for this one.
+    /// Enters the queue.
     ///
     /// # Errors
     /// [`Error::SessionClosed`]
@@ -137,7 +138,7 @@ impl Session {
         }
         let comes = if inner.busy {
             let (sender, receiver) = oneshot::channel();
-            inner.waiting.push_back(sender);
+            inner.queue.push_back(sender);
             Some(receiver)
         } else {
             inner.busy = true;
@@ -148,12 +149,12 @@ impl Session {
 }
 
 impl Turn {
-    /// Whether it has come.
+    /// Whether the turn has come.
     pub fn is_here(&self) -> bool {
         self.comes.is_none()
     }
 
-    /// Until it has come.
+    /// Resolves when the turn has come.
     ///
     /// # Errors
     /// [`Error::SessionClosed`] when the session was closed meanwhile.
@@ -165,7 +166,7 @@ impl Turn {
         if self.session.inner().closed { Err(Error::SessionClosed) } else { Ok(()) }
     }
 
-    /// Whose it is.
+    /// The session of the queue.
     pub fn session(&self) -> &Arc<Session> {
         &self.session
     }
@@ -174,13 +175,13 @@ impl Turn {
 impl Drop for Turn {
     fn drop(&mut self) {
         let mut inner = self.session.inner();
-        // One that gave up while it waited has nothing to give on, unless its turn has just come.
+        // A command that was aborted in the queue has no turn to pass on, unless it has just come.
         if let Some(comes) = &mut self.comes
             && comes.try_recv().is_err()
         {
             return;
         }
-        while let Some(next) = inner.waiting.pop_front() {
+        while let Some(next) = inner.queue.pop_front() {
             if next.send(()).is_ok() {
                 return;
             }
@@ -191,6 +192,70 @@ impl Drop for Turn {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        self.forget();
+        self.dismiss_warm();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn session() -> Arc<Session> {
+        Session::new("/".into())
+    }
+
+    #[tokio::test]
+    async fn turns_come_in_the_order_of_the_queue() {
+        let session = session();
+        let first = session.enter().expect("open");
+        let mut others = [session.enter().expect("open"), session.enter().expect("open")];
+        assert!(first.is_here() && others.iter().all(|turn| !turn.is_here()));
+        drop(first);
+        let [second, third] = &mut others;
+        second.come().await.expect("open");
+        assert!(second.is_here() && !third.is_here());
+    }
+
+    #[tokio::test]
+    async fn an_aborted_command_is_skipped() {
+        let session = session();
+        let first = session.enter().expect("open");
+        let (second, mut third) = (session.enter().expect("open"), session.enter().expect("open"));
+        drop(second);
+        drop(first);
+        third.come().await.expect("open");
+    }
+
+    #[tokio::test]
+    async fn a_turn_that_comes_to_an_aborted_command_is_passed_on() {
+        let session = session();
+        let first = session.enter().expect("open");
+        let (second, mut third) = (session.enter().expect("open"), session.enter().expect("open"));
+        drop(first);
+        drop(second);
+        third.come().await.expect("open");
+        drop(third);
+        assert!(session.enter().expect("open").is_here(), "the queue is empty");
+    }
+
+    #[tokio::test]
+    async fn a_close_refuses_queued_and_later_commands() {
+        let session = session();
+        let first = session.enter().expect("open");
+        let mut second = session.enter().expect("open");
+        session.close();
+        drop(first);
+        assert!(matches!(second.come().await, Err(Error::SessionClosed)));
+        assert!(matches!(session.enter(), Err(Error::SessionClosed)));
+    }
+
+    #[test]
+    fn a_directory_that_is_gone_gives_way_to_the_first() {
+        let session = session();
+        session.moved_to(Path::new("/no/such/directory"));
+        let (directory, note) = session.directory_for_next();
+        assert_eq!(directory, Path::new("/"));
+        assert!(note.expect("a note").contains("/no/such/directory does not exist any more; the command ran in /"));
+        assert_eq!(session.directory_for_next(), ("/".into(), None), "it is reported once");
     }
 }

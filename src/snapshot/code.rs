@@ -1,42 +1,43 @@
-//! The code that brings a shell to the snapshot: statements as the state writes them, without those that must not be kept.
+//! The code that restores a snapshot: the statements of the shell state, without those that must not be kept.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use super::error::SnapshotError;
 use super::secret::Secrets;
 use crate::plan;
 
-/// The most that every shell may have to read before its command, bytes. nvm takes 150 KB, all of bash-completion 100.
+/// The most code that a shell may have to read before its command, bytes. nvm takes 150 KB, all of bash-completion 100.
 const MOST: usize = 1024 * 1024;
 
-/// A shell of the user's, as bash code.
+/// The user's shell state as bash code.
 #[derive(Debug)]
 pub struct Code {
     whole: Arc<[u8]>,
-    /// Without the PATH, for a command whose PATH the caller has given.
+    /// The code without its PATH, for a command whose PATH the caller gave.
     body: Arc<[u8]>,
-    /// Whether something in it mentions the word trap.
+    /// Whether the code mentions the word trap.
     pub mentions_trap: bool,
 }
 
 impl Code {
-    /// Of the statements that restore a state, and the PATH that goes with them.
+    /// Takes the statements that restore a state, and the PATH that goes with them.
     ///
     /// # Errors
-    /// Says why there can be none.
-    pub fn of(restore: &[u8], path: Option<&str>, secrets: &Secrets) -> Result<Self, String> {
+    /// [`SnapshotError::TooLarge`]
+    pub fn of(restore: &[u8], path: Option<&str>, secrets: &Secrets) -> Result<Self, SnapshotError> {
         let may_stay =
             |statement: &&[u8]| !(sets_path(statement) || replaces_builtin(statement) || secrets.are_in(statement));
         let body: Vec<u8> = statements(restore).filter(may_stay).flatten().copied().collect();
         if body.len() > MOST {
-            return Err(format!("its functions and aliases take {} KB; at most 1 MB can be used", body.len() / 1000));
+            return Err(SnapshotError::TooLarge { bytes: body.len() });
         }
         let path = path.map(|path| format!("builtin declare -x PATH={}\n", plan::quoted(path)));
         Ok(Self::new(path.filter(|path| !secrets.are_in(path.as_bytes())).unwrap_or_default(), body))
     }
 
-    /// The same with functions as they are written: bash reads them in two thirds of the time. One that it cannot read, though,
-    /// spoils all of it.
+    /// The same code with functions as plain text, which bash reads in two thirds of the time. A function that bash
+    /// cannot read then spoils the whole code.
     pub fn plain(&self) -> Self {
         let written = |statement: &[u8]| {
             let text = statement.strip_prefix(b"builtin eval '").and_then(|rest| rest.strip_suffix(b"'\n"));
@@ -46,7 +47,7 @@ impl Code {
         Self::new(String::from_utf8_lossy(path).into_owned(), statements(&self.body).flat_map(written).collect())
     }
 
-    /// From what [`Code::bytes`] gave.
+    /// Restores the code from its [`Code::bytes`].
     pub fn from_bytes(whole: &[u8]) -> Self {
         let path = statements(whole).next().filter(|first| sets_path(first)).unwrap_or_default();
         Self::new(String::from_utf8_lossy(path).into_owned(), whole[path.len()..].to_vec())
@@ -54,25 +55,21 @@ impl Code {
 
     fn new(path: String, body: Vec<u8>) -> Self {
         let whole = [path.as_bytes(), &body].concat();
-        Self {
-            mentions_trap: crate::session::mentions_trap(&String::from_utf8_lossy(&body)),
-            whole: whole.into(),
-            body: body.into(),
-        }
+        Self { mentions_trap: crate::shell_state::code_mentions_trap(&body), whole: whole.into(), body: body.into() }
     }
 
-    /// All of it, its PATH first.
+    /// The whole code, its PATH first.
     pub fn bytes(&self) -> &[u8] {
         &self.whole
     }
 
-    /// For a command whose PATH is its caller's, or not.
+    /// The code for a command; `own_path` if the caller gave its PATH.
     pub fn boot(&self, own_path: bool) -> Arc<[u8]> {
         Arc::clone(if own_path { &self.body } else { &self.whole })
     }
 }
 
-/// What stands between single quotes.
+/// Takes the quotes out of a text that stood between single quotes.
 fn unquoted(text: &[u8]) -> Vec<u8> {
     let mut found = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -84,15 +81,15 @@ fn unquoted(text: &[u8]) -> Vec<u8> {
     found
 }
 
-/// The PATH that the rc files have made of the one that was there, with what they have dropped of it at the end: a file that sets
-/// PATH anew means to add, and a command must not miss what it would have found without them.
+/// The PATH that the rc files made, with the directories that they dropped at its end. A file that sets PATH anew means
+/// to add to it, and a command must find the same programs as without the snapshot.
 pub fn joined(made: &str, before: &str) -> String {
     let mut seen: HashSet<&str> = made.split(':').collect();
     let dropped = before.split(':').filter(|folder| !folder.is_empty() && seen.insert(folder));
     std::iter::once(made).filter(|made| !made.is_empty()).chain(dropped).collect::<Vec<_>>().join(":")
 }
 
-/// Statements end with a line, and only single quotes and backslashes hide what stands in them.
+/// Splits code at the line ends outside of single quotes and not after a backslash. No other quotes occur.
 fn statements(code: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = code;
     std::iter::from_fn(move || {
@@ -122,7 +119,7 @@ fn sets_path(statement: &[u8]) -> bool {
         || statement == b"builtin unset -v PATH\n"
 }
 
-/// With a function of this name nothing that a shell does at its beginning could be relied on.
+/// Whether the statement defines `builtin`, on which all code before a command relies.
 fn replaces_builtin(statement: &[u8]) -> bool {
     [&b"builtin eval 'builtin () "[..], b"builtin eval 'function builtin () ", b"builtin alias -- 'builtin="]
         .iter()
@@ -148,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_holds_a_secret_is_left_out_alone() {
+    fn a_statement_with_a_secret_is_left_out_alone() {
         let kept = code(
             "builtin alias -- 'a=ls\n'\nbuiltin alias -- 'b=mysql -phunter-2'\nbuiltin eval 'c () \n{ x; }'\n",
             None,
@@ -157,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_one_path_and_it_can_be_left_out() {
+    fn the_path_is_one_statement_and_can_be_left_out() {
         let secrets = Secrets::default();
         let restore = b"builtin declare -x PATH='/a'\nbuiltin alias -- 'PATH=x'\nbuiltin declare -x PATH\n";
         let code = Code::of(restore, Some("/b"), &secrets).unwrap();
@@ -180,9 +177,9 @@ mod tests {
     }
 
     #[test]
-    fn it_does_not_grow_without_end() {
+    fn more_than_a_megabyte_is_refused() {
         let alias = format!("builtin alias -- 'a={}'\n", "x".repeat(MOST));
-        assert!(Code::of(alias.as_bytes(), None, &Secrets::default()).unwrap_err().contains("1048 KB"));
+        assert!(Code::of(alias.as_bytes(), None, &Secrets::default()).unwrap_err().to_string().contains("1048 KB"));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What the rc files are read with.
+//! The environment of the shell that reads the rc files.
 
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use crate::plan::{self, Inherit};
 use crate::request::RawOptions;
 use crate::sys;
 
-/// They tell of one terminal, one process or one run, and would make each of them read the rc files for itself.
+/// Variables that differ between terminals, processes or runs. With them each would read the rc files anew.
 const PASSING: [&str; 14] = [
     "COLUMNS",
     "INIT_CWD",
@@ -27,17 +27,17 @@ const PASSING: [&str; 14] = [
     "WINDOWID",
 ];
 
-/// With them bash starts in another way.
+/// Variables that change how bash starts.
 const UNFIT: [&str; 5] = ["BASH_ENV", "ENV", "POSIXLY_CORRECT", "SHELLOPTS", "BASHOPTS"];
 
 /// The environment of the shell that reads the rc files.
 #[derive(Clone)]
-pub struct Given {
-    /// `NAME=VALUE` and a NUL each.
+pub struct RcEnvironment {
+    /// `NAME=VALUE`, each followed by a NUL.
     pub block: Arc<str>,
     /// Its PATH.
     pub path: Arc<str>,
-    /// The folder of the rc files.
+    /// The directory of the rc files.
     pub home: Arc<PathBuf>,
 }
 
@@ -45,17 +45,17 @@ struct Remembered {
     host: String,
     inherit: Inherit,
     home: Vec<(String, Option<String>)>,
-    given: Given,
+    environment: RcEnvironment,
 }
 
 thread_local! {
-    // Working it out takes longer than all else that a command with a snapshot does here.
+    // This is the slowest step of a command whose snapshot is known.
     static LAST: RefCell<Option<Remembered>> = const { RefCell::new(None) };
 }
 
-/// What the command inherits, without secrets and without what tells of one run. Of the caller's own variables only HOME
-/// counts: the others may differ from command to command, and each would have a snapshot of its own.
-pub fn given(raw: &RawOptions) -> Result<Given, Error> {
+/// The inherited variables, without secrets and without variables of one run. Of the caller's own variables only HOME
+/// counts: the others may differ between commands, and each would need its own snapshot.
+pub fn rc_environment(raw: &RawOptions) -> Result<RcEnvironment, Error> {
     let home: Vec<_> = raw.env.iter().filter(|(name, _)| name == "HOME").cloned().collect();
     LAST.with_borrow_mut(|last| {
         if let Some(known) = last
@@ -63,16 +63,16 @@ pub fn given(raw: &RawOptions) -> Result<Given, Error> {
             && known.inherit == raw.inherit
             && known.home == home
         {
-            return Ok(known.given.clone());
+            return Ok(known.environment.clone());
         }
-        let given = resolve(&raw.host_env, &raw.inherit, &home)?;
-        *last =
-            Some(Remembered { host: raw.host_env.clone(), inherit: raw.inherit.clone(), home, given: given.clone() });
-        Ok(given)
+        let environment = resolve(&raw.host_env, &raw.inherit, &home)?;
+        let (host, inherit) = (raw.host_env.clone(), raw.inherit.clone());
+        *last = Some(Remembered { host, inherit, home, environment: environment.clone() });
+        Ok(environment)
     })
 }
 
-fn resolve(host: &str, inherit: &Inherit, home: &[(String, Option<String>)]) -> Result<Given, Error> {
+fn resolve(host: &str, inherit: &Inherit, home: &[(String, Option<String>)]) -> Result<RcEnvironment, Error> {
     let inherit = if *inherit == Inherit::All { &Inherit::Safe } else { inherit };
     let environment = plan::resolve(host, inherit, home, false)?;
     let lasts = |name: &str| !(PASSING.contains(&name) || UNFIT.contains(&name) || name.starts_with("npm_"));
@@ -82,7 +82,7 @@ fn resolve(host: &str, inherit: &Inherit, home: &[(String, Option<String>)]) -> 
     let block: String = vars.iter().flat_map(|(name, value)| [*name, "=", *value, "\0"]).collect();
     let own = environment.get("HOME").filter(|home| home.starts_with('/')).map(str::to_owned);
     let home = own.or_else(sys::home).unwrap_or_else(|| "/".to_owned());
-    Ok(Given {
+    Ok(RcEnvironment {
         block: block.into(),
         path: environment.get("PATH").unwrap_or_default().into(),
         home: Arc::new(home.into()),
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn neither_secrets_nor_what_tells_of_one_run() {
+    fn secrets_and_variables_of_one_run_are_left_out() {
         let host = "HOME=/h\0PATH=/b\0SHLVL=3\0npm_config_x=1\0GITHUB_TOKEN=abcdefgh\0BASH_ENV=/x\0NVM_DIR=/n\0";
         for inherit in [
             Inherit::Safe,
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn the_home_is_the_callers_else_the_hosts_else_that_of_the_user() {
+    fn the_home_is_the_callers_else_the_hosts_else_the_users() {
         let set = |value: Option<&str>| vec![("HOME".to_owned(), value.map(str::to_owned))];
         let home =
             |host: &str, own: &[_]| resolve(host, &Inherit::Safe, own).unwrap().home.to_string_lossy().into_owned();

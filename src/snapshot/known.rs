@@ -1,23 +1,25 @@
-//! What this process knows: each snapshot is taken once, by whoever asks first.
+//! The snapshots that this process has: each is read once, for the first command that wants it.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use tokio::sync::OnceCell;
 
-use super::asked::Wanted;
 use super::code::Code;
-use super::{check, kept, read};
+use super::error::SnapshotError;
+use super::wanted::Wanted;
+use super::{cache, read, trial};
 use crate::request::Request;
 
-/// Snapshots that are known at once; the one that was asked for last stands last.
+/// The most snapshots that are kept. The one that was wanted last comes last.
 const MOST: usize = 8;
-/// With them in its environment bash reads something else first, or nothing.
+/// Variables that make bash read other files first, or none.
 const UNFIT: [&str; 2] = ["BASH_ENV", "POSIXLY_CORRECT"];
 
-/// What came of it, or why there is none. A failure is known as long as the files are what they were: rc files that hang cost their
-/// time once.
-type Taken = Arc<OnceCell<Result<Arc<Code>, String>>>;
+/// The code, or why there is none. A failure is kept as long as the files do not change, so that rc files that hang
+/// cost their time once.
+type Shared = Result<Arc<Code>, Arc<SnapshotError>>;
+type Taken = Arc<OnceCell<Shared>>;
 
 static KNOWN: Mutex<Vec<Known>> = Mutex::new(Vec::new());
 
@@ -27,31 +29,34 @@ struct Known {
     taken: Taken,
 }
 
-/// A snapshot as one command gets it, or why it gets none.
+/// A snapshot for one command, or why it gets none.
 #[derive(Clone)]
 pub struct Snapshot {
-    code: Result<Arc<Code>, String>,
+    code: Shared,
     own_path: bool,
 }
 
 impl Wanted {
-    /// Where it is known already.
+    /// The snapshot, if this process has it.
     pub fn at_hand(&self) -> Option<Snapshot> {
         let code = self.place().get()?.clone();
         Some(Snapshot { code, own_path: self.own_path })
     }
 
-    /// Taken, where it is not known yet. That goes on if nobody waits for it any more.
+    /// Reads the snapshot unless this process has it. The reading goes on if the command is aborted.
     pub async fn take(self) -> Snapshot {
         let (place, own_path) = (self.place(), self.own_path);
-        let taking = tokio::spawn(async move { place.get_or_init(|| take(self)).await.clone() });
-        let code = taking.await.unwrap_or_else(|_| Err("agent-bash failed as it took it; please report it".to_owned()));
+        let taking =
+            tokio::spawn(
+                async move { place.get_or_init(|| async { take(self).await.map_err(Arc::new) }).await.clone() },
+            );
+        let code = taking.await.unwrap_or_else(|fault| Err(Arc::new(SnapshotError::ReadFault(fault))));
         Snapshot { code, own_path }
     }
 
     fn place(&self) -> Taken {
         let mut known = known();
-        known.retain(|known| known.since.elapsed() < kept::LONGEST);
+        known.retain(|known| known.since.elapsed() < cache::LONGEST);
         let found = known.iter().position(|known| known.key == self.key).map(|at| known.remove(at));
         let one = found.unwrap_or_else(|| Known { key: self.key, since: Instant::now(), taken: Taken::default() });
         let taken = Arc::clone(&one.taken);
@@ -67,50 +72,49 @@ fn known() -> MutexGuard<'static, Vec<Known>> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-async fn take(wanted: Wanted) -> Result<Arc<Code>, String> {
-    let fault = |_| "agent-bash failed as it looked for it; please report it".to_owned();
-    // Home folders may lie on slow disks, or far away.
+async fn take(wanted: Wanted) -> Result<Arc<Code>, SnapshotError> {
+    // Home directories may be on slow or remote disks.
     let (wanted, found) = tokio::task::spawn_blocking(move || {
-        let found = kept::find(&wanted);
+        let found = cache::find(&wanted);
         (wanted, found)
     })
     .await
-    .map_err(fault)?;
+    .map_err(SnapshotError::SearchFault)?;
     if let Some(code) = found {
         return Ok(Arc::new(code));
     }
     let code = read::read(&wanted).await?;
     let plain = code.plain();
-    let code = match check::check(&wanted, &plain).await {
+    let code = match trial::try_out(&wanted, &plain).await {
         Ok(()) => Arc::new(plain),
         Err(_) => {
-            check::check(&wanted, &code).await?;
+            trial::try_out(&wanted, &code).await?;
             Arc::new(code)
         }
     };
     let keep = Arc::clone(&code);
-    tokio::task::spawn_blocking(move || kept::keep(&wanted, &keep));
+    tokio::task::spawn_blocking(move || cache::store(&wanted, &keep));
     Ok(code)
 }
 
 impl Snapshot {
-    /// One that cannot be had.
-    pub fn none(why: String) -> Self {
-        Self { code: Err(why), own_path: false }
+    /// A snapshot that a command cannot have.
+    pub fn none(why: SnapshotError) -> Self {
+        Self { code: Err(Arc::new(why)), own_path: false }
     }
 
-    /// Whether a function or alias in it may set a trap.
+    /// Whether a function or alias of the snapshot may set a trap.
     pub fn mentions_trap(&self) -> bool {
         self.code.as_ref().is_ok_and(|code| code.mentions_trap)
     }
 
-    /// What the shell of this command reads first; without a snapshot the command gets a note of why.
+    /// The code that the shell of this command reads first. If there is none, the command gets a note that says why.
     pub fn boot(&self, request: &mut Request) -> Arc<[u8]> {
         let unfit = UNFIT.iter().find(|name| request.environment.get(name).is_some());
         let why = match (&self.code, unfit) {
             (Ok(code), None) => return code.boot(self.own_path),
-            (Ok(_), Some(name)) => format!("with {name} in its environment bash reads other files first, or none"),
-            (Err(why), _) => why.clone(),
+            (Ok(_), Some(variable)) => Arc::new(SnapshotError::OtherFiles { variable }),
+            (Err(why), _) => Arc::clone(why),
         };
         request.notes.push(format!("the command ran without the snapshot of the user's shell: {why}"));
         Arc::from([])

@@ -1,21 +1,22 @@
-//! The user's own shell: aliases, functions, options and PATH, taken once from the rc files, and the code that brings the shell of a
-//! command to them.
+//! The user's own shell state, read once from the rc files: aliases, functions, options and PATH, as code that a
+//! command's shell runs first.
 //!
-//! asked → known → read → check → kept: what is asked for by its key, what this process knows, the rc files read in a shell of their
-//! own, what came of it tried in a fresh one, and a file for later processes.
+//! `wanted` says which snapshot a command wants, by a key. `known` looks in this process, then `cache` on disk. If
+//! neither has it, `read` reads the rc files in a shell of their own and `trial` tries the code in a fresh shell.
 
-mod asked;
-mod check;
+mod base;
+mod cache;
 mod code;
 mod environment;
-mod kept;
+mod error;
 mod known;
 mod progress;
 mod read;
 mod script;
 mod secret;
-mod start;
+mod trial;
+mod wanted;
 
-pub use asked::Wanted;
+pub use error::SnapshotError;
 pub use known::Snapshot;
-pub use start::{Start, at_hand, request_of, taken};
+pub use wanted::Wanted;

@@ -1,4 +1,4 @@
-//! How far the shell that reads the rc files has come, as it says itself.
+//! How far the shell that reads the rc files has come, as it reports itself.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -14,14 +14,14 @@ pub struct Progress {
     bytes: Vec<u8>,
 }
 
-/// What was said.
+/// The shell's reports so far.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Said {
-    /// The file that is being read, or was the last.
+pub struct Reported {
+    /// The number of the file that is being read, or was read last.
     pub file: Option<usize>,
-    /// One that has a syntax error.
+    /// The number of a file with a syntax error.
     pub syntax: Option<usize>,
-    /// How the shell has ended.
+    /// The exit code of the shell.
     pub end: Option<i32>,
 }
 
@@ -30,13 +30,13 @@ impl Progress {
         Ok(Self { pipe: sys::watch(pipe, Interest::READABLE)?, bytes: Vec::new() })
     }
 
-    /// Until the shell has ended.
+    /// Resolves when the shell has reported its exit.
     pub async fn ended(&mut self) {
-        while self.said().end.is_none() {
+        while self.reported().end.is_none() {
             let Ok(mut guard) = self.pipe.readable().await else { return std::future::pending().await };
             let mut buffer = [0_u8; 1024];
             match guard.try_io(|pipe| Ok(nix::unistd::read(pipe, &mut buffer)?)) {
-                // The writing end is held open here.
+                // The writing end is open here, so an end of file is an error.
                 Ok(Err(_) | Ok(0)) => return std::future::pending().await,
                 Ok(Ok(count)) => self.bytes.extend_from_slice(&buffer[..count]),
                 Err(_) => {}
@@ -44,22 +44,22 @@ impl Progress {
         }
     }
 
-    pub fn said(&self) -> Said {
-        said(&self.bytes)
+    pub fn reported(&self) -> Reported {
+        reported(&self.bytes)
     }
 }
 
-fn said(bytes: &[u8]) -> Said {
-    let mut said = Said::default();
+fn reported(bytes: &[u8]) -> Reported {
+    let mut reported = Reported::default();
     for message in bytes.split_inclusive(|byte| *byte == 0).filter_map(|message| message.strip_suffix(&[0])) {
         match std::str::from_utf8(message).ok().and_then(|message| message.split_once(' ')) {
-            Some(("read", number)) => said.file = number.parse().ok(),
-            Some(("syntax", number)) => said.syntax = number.parse().ok(),
-            Some(("end", code)) => said.end = code.parse().ok(),
+            Some(("read", number)) => reported.file = number.parse().ok(),
+            Some(("syntax", number)) => reported.syntax = number.parse().ok(),
+            Some(("end", code)) => reported.end = code.parse().ok(),
             _ => {}
         }
     }
-    said
+    reported
 }
 
 #[cfg(test)]
@@ -68,7 +68,10 @@ mod tests {
 
     #[test]
     fn only_whole_messages_count() {
-        assert_eq!(said(b"read 0\0read 1\0syntax 0\0end 1"), Said { file: Some(1), syntax: Some(0), end: None });
-        assert_eq!(said(b"read 0\0end 137\0"), Said { file: Some(0), syntax: None, end: Some(137) });
+        assert_eq!(
+            reported(b"read 0\0read 1\0syntax 0\0end 1"),
+            Reported { file: Some(1), syntax: Some(0), end: None }
+        );
+        assert_eq!(reported(b"read 0\0end 137\0"), Reported { file: Some(0), syntax: None, end: Some(137) });
     }
 }

@@ -4,11 +4,11 @@ use std::fmt::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use super::asked::Wanted;
+use super::wanted::Wanted;
 use crate::plan::quoted;
-use crate::session::{call_save, save_script};
+use crate::shell_state::{call_save, save_script};
 
-/// Where the shells of a reading write, as paths.
+/// The paths to which the shells of a reading write.
 pub struct Places<'a> {
     /// Messages of [`super::progress`].
     pub progress: &'a Path,
@@ -25,8 +25,8 @@ pub fn save(places: &Places<'_>) -> String {
     save_script(&text(places.state), "/dev/null")
 }
 
-/// What a plain shell runs: it starts the one that reads, tells how that has ended, and waits to be ended with all that the rc files
-/// have started.
+/// The command of a plain shell: it starts the reading shell, reports its exit, and waits to be ended with all that
+/// the rc files have started.
 pub fn outer(wanted: &Wanted, places: &Places<'_>, save: &Path) -> String {
     let shell = word(&wanted.shell);
     let inner = quoted(&inner(wanted, places, save));
@@ -92,7 +92,7 @@ fn text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// A path as one word. One that is not UTF-8 is written byte by byte.
+/// A path as one word. A path that is not UTF-8 is written byte by byte.
 fn word(path: &Path) -> String {
     match path.to_str() {
         Some(text) => quoted(text),

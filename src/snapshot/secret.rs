@@ -1,9 +1,9 @@
-//! Which statements of a snapshot hold a secret: by its shape, by the name that it is assigned to, or since it is the value of a
-//! variable that carries one.
+//! Finds statements of a snapshot that hold a secret: by its shape, by the name that it is assigned to, or since it is
+//! the value of a variable that carries one.
 
 use crate::plan;
 
-/// Shorter values stand in other texts by chance.
+/// Shorter values occur in other texts by chance.
 const SHORTEST: usize = 6;
 
 /// The values of the secret variables of a shell.
@@ -22,10 +22,10 @@ impl Secrets {
         if self.0.iter().any(|secret| memchr::memmem::find(text, secret).is_some()) {
             return true;
         }
-        // What is taken from a variable or a program is no secret itself: `-H "Authorization: $TOKEN"`.
+        // A reference to a variable or a program is not a secret itself: `-H "Authorization: $TOKEN"`.
         let literal: Vec<u8> = text.iter().map(|byte| if matches!(byte, b'$' | b'`') { b' ' } else { *byte }).collect();
         let literal = String::from_utf8_lossy(&literal);
-        plan::shaped_so(&literal) || assigns_one(&literal)
+        plan::has_secret_shape(&literal) || assigns_one(&literal)
     }
 }
 

@@ -1,50 +1,50 @@
-//! When reading the pipes of an ended command is over, while something it left behind still holds them.
+//! Decides when to stop reading the pipes of a command that has exited, if its survivors hold them.
 
 use std::time::{Duration, Instant};
 
-/// Output this long after the last is not waited for.
-const IDLE: Duration = Duration::from_millis(250);
-/// However much still comes: the shell has ended.
-const WHOLE: Duration = Duration::from_secs(2);
+/// Silence that ends the drain.
+pub const IDLE: Duration = Duration::from_millis(250);
+/// Time that ends the drain even while output arrives: the shell has exited.
+pub const WHOLE: Duration = Duration::from_secs(2);
 
-/// The time after a shell's end.
+/// The time since a shell's exit.
 #[derive(Debug, Clone, Copy)]
 pub struct Drain {
-    ended: Instant,
-    heard: Instant,
-    looked: Option<Instant>,
+    exited: Instant,
+    last_output: Instant,
+    emptied: Option<Instant>,
 }
 
 impl Drain {
-    /// Begins at the end of the shell.
+    /// Starts at the exit of the shell.
     pub fn begin(now: Instant) -> Self {
-        Self { ended: now, heard: now, looked: None }
+        Self { exited: now, last_output: now, emptied: None }
     }
 
-    /// When the shell ended.
+    /// Returns when the shell exited.
     pub fn began(&self) -> Instant {
-        self.ended
+        self.exited
     }
 
-    /// Output came: more may.
-    pub fn heard(&mut self, now: Instant) {
-        self.heard = now;
+    /// Records output, which may be followed by more.
+    pub fn on_output(&mut self, now: Instant) {
+        self.last_output = now;
     }
 
-    /// The pipes were looked at once more, and nothing was there or it was taken.
-    pub fn looked(&mut self, now: Instant) {
-        self.looked = Some(now);
+    /// Records that the pipes were read once more until they were empty.
+    pub fn on_emptied(&mut self, now: Instant) {
+        self.emptied = Some(now);
     }
 
-    /// Whether it is over: the time is up, and the pipes were looked at after that. A reader that was kept from the
-    /// processor must not take its own silence for that of the command.
+    /// Returns whether the drain is over: the time is up, and the pipes were read after that. A reader without
+    /// processor time must not take its own silence for the command's.
     pub fn is_over(&self, now: Instant) -> bool {
-        now >= self.until() && self.looked.is_some_and(|looked| looked >= self.until())
+        now >= self.until() && self.emptied.is_some_and(|emptied| emptied >= self.until())
     }
 
-    /// When to stop, should nothing more come.
+    /// Returns when to stop if no more output arrives.
     pub fn until(&self) -> Instant {
-        (self.heard + IDLE).min(self.ended + WHOLE)
+        (self.last_output + IDLE).min(self.exited + WHOLE)
     }
 }
 
@@ -53,14 +53,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_not_over_before_the_pipes_were_looked_at_again() {
+    fn it_is_not_over_before_the_pipes_were_read_again() {
         let start = Instant::now();
         let mut drain = Drain::begin(start);
         let late = start + Duration::from_secs(1);
         assert!(!drain.is_over(late));
-        drain.looked(late);
+        drain.on_emptied(late);
         assert!(drain.is_over(late));
-        drain.heard(late);
+        drain.on_output(late);
         assert!(!drain.is_over(late));
     }
 
@@ -69,9 +69,9 @@ mod tests {
         let start = Instant::now();
         let mut drain = Drain::begin(start);
         assert_eq!(drain.until(), start + IDLE);
-        drain.heard(start + Duration::from_millis(150));
+        drain.on_output(start + Duration::from_millis(150));
         assert_eq!(drain.until(), start + Duration::from_millis(400));
-        drain.heard(start + Duration::from_millis(1990));
+        drain.on_output(start + Duration::from_millis(1990));
         assert_eq!(drain.until(), start + WHOLE);
     }
 }

@@ -1,32 +1,41 @@
-//! Three processes: the addon talks to the supervisor, which forks shims, each of which runs commands.
+//! The three kinds of processes: the addon talks to the supervisor, which forks shims, each of which runs commands.
 
+mod blocked;
 #[cfg(feature = "addon")]
 mod client;
-mod clients;
 mod drain;
-mod feed;
-mod frames;
-mod keeper;
+#[cfg(feature = "addon")]
+mod facts;
+mod group;
+mod launch;
 mod limits;
-mod outflow;
-mod prepare;
+#[cfg(feature = "addon")]
+mod order;
 mod protocol;
-mod running;
 mod shim;
+mod silence;
 mod supervisor;
 mod tree;
-mod waiting;
-mod waits;
+mod warm;
 
+pub use crate::sys::LaunchError as Failure;
+#[cfg(all(test, feature = "addon"))]
+pub use blocked::BlockedOn;
+#[cfg(feature = "addon")]
+pub use blocked::{BlockedProcess, is_prompt, looks_like_prompt, note_of_prompt, plain};
 #[cfg(feature = "addon")]
 pub use client::{
-    Admission, Begun, Child, HelperError, Helpers, Link, LinkNews, News, Order, Pipes, Shells, Slot, Speaker, Started,
-    Warm, connect, warm_up,
+    Admission, Begun, Child, HelperError, Helpers, Link, ShimEvent, Slot, Started, TaskEvent, TaskPlace, TaskSender,
+    Traces, WarmShells, connect, warm_up,
 };
 pub use drain::Drain;
-pub use limits::Broken;
-pub use protocol::{Cause, Ended, Failure, Survivor, Transfer};
-pub use supervisor::main;
-pub use tree::{kill, marked};
 #[cfg(feature = "addon")]
-pub use waits::{Wait, is_prompt, looks_like_prompt, note_of_prompt, plain};
+pub use facts::{blocked_notes, facts};
+pub use limits::ExceededLimit;
+#[cfg(feature = "addon")]
+pub use order::{Order, Pipes, WarmCommand};
+pub use protocol::{Cause, Ended, Survivor, Transfer};
+#[cfg(feature = "addon")]
+pub use silence::{SilenceWatch, note_of_silence};
+pub use supervisor::main;
+pub use tree::kill;

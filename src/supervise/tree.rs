@@ -1,52 +1,62 @@
-//! Every process that a command has started: finding them and ending them.
+//! All processes that a command has started: how to find and to terminate them.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-use nix::sys::signal::Signal;
 use nix::unistd::{Pid, getpgid, getpid};
 
 use crate::plan::MARK;
-use crate::sys::{self, Identity};
+use crate::sys::{self, Identity, Signal};
 
-/// For how long one strike goes on catching up with processes that start others.
+/// Longest time that one strike follows processes that start others.
 const STRIKE: Duration = Duration::from_millis(50);
 
-/// After how many steps further down a strike turns to what has come to this process meanwhile.
+/// Number of visited processes after which a strike turns to the new children of this process.
 const BETWEEN: usize = 16;
 
-/// A process below this one, and who it is: a pid alone may have another owner by now.
+/// A process below this one, with its identity: another process may have its pid by now.
 #[derive(Debug, Clone, Copy)]
 pub struct Member {
-    /// Its pid.
+    /// The pid of the process.
     pub pid: Pid,
     identity: Identity,
 }
 
 impl Member {
-    fn of(pid: Pid) -> Option<Self> {
-        let identity = sys::identity(pid)?;
-        (!identity.zombie).then_some(Self { pid, identity })
+    /// Returns the process with this pid if it is alive.
+    pub fn of(pid: Pid) -> Option<Self> {
+        sys::living(pid).map(|identity| Self { pid, identity })
     }
 
-    /// Its group of processes; `None` when it is gone.
+    /// The process group. `None` if the process is gone.
     pub fn group(&self) -> Option<Pid> {
         getpgid(Some(self.pid)).ok()
     }
 
-    /// Tells the older of two.
+    /// The start time, which tells the older of two processes.
     pub fn started(&self) -> u64 {
         self.identity.started
     }
 
-    /// Signals it, unless it has ended meanwhile.
+    /// The pid of the parent.
+    pub fn parent(&self) -> Pid {
+        self.identity.parent
+    }
+
+    /// A process that does not exist.
+    #[cfg(test)]
+    pub fn imagined(pid: Pid, parent: Pid) -> Self {
+        Self { pid, identity: Identity { parent, started: 1, zombie: false, stopped: false } }
+    }
+
+    /// Signals the process, unless it has exited meanwhile.
     pub fn signal(&self, signal: Signal) {
         sys::signal_checked(self.pid, self.identity, signal);
     }
 }
 
-/// The living descendants of this process but for some children, those that left their session included, and where
-/// orphans do not come back those with the mark.
+/// Returns the living descendants of this process, except for `spared` children and all below them. Processes that left
+/// their session are included, and on systems without subreapers those with the mark.
 pub fn members(mark: Option<&str>, spared: &[Pid]) -> Vec<Member> {
     let mut found = below(getpid(), |child| !spared.contains(&child));
     if !sys::ORPHANS_COME_BACK {
@@ -55,7 +65,7 @@ pub fn members(mark: Option<&str>, spared: &[Pid]) -> Vec<Member> {
     found
 }
 
-/// The living descendants of `root` by way of those of its children that are wanted.
+/// Returns the living descendants of `root` through those of its children that `wanted` accepts.
 pub fn below(root: Pid, wanted: impl Fn(Pid) -> bool) -> Vec<Member> {
     let mut found: Vec<Member> = Vec::new();
     let mut parents = vec![root];
@@ -64,27 +74,27 @@ pub fn below(root: Pid, wanted: impl Fn(Pid) -> bool) -> Vec<Member> {
             if parent == root && !wanted(child) {
                 continue;
             }
-            // A zombie may still have threads' children in between, so it is walked through but not counted.
+            // A zombie may still have children of other threads, so the walk goes through it without counting it.
             parents.push(child);
-            // Asked for again after the list was read: a pid that changed hands in between has another parent.
+            // The parent is read again after the list of children: a pid that was reused in between has another parent.
             found.extend(Member::of(child).filter(|member| member.identity.parent == parent));
         }
     }
     found
 }
 
-/// Every process that carries this mark. Reads the environment of all processes: for the rare case that the helpers
-/// which knew the tree were killed.
+/// Returns every process with this mark. Reads the environment of all processes, so it is only for a tree that cannot
+/// be walked, as when the helpers that knew it were killed.
 pub fn marked(mark: &str) -> Vec<Member> {
     marked_pids(mark).into_iter().filter_map(Member::of).collect()
 }
 
-/// The pids of the same, ended ones included.
+/// Returns the pids of the same processes, including those that have exited.
 pub fn marked_pids(mark: &str) -> Vec<Pid> {
     sys::processes_with(&format!("{MARK}={mark}")).into_iter().filter(|pid| *pid != getpid()).collect()
 }
 
-/// Asks for an end. A stopped process is continued, or it would never hear of it.
+/// Sends these signals, and continues stopped processes, which would never receive them.
 pub fn ask_to_end(members: &[Member], signals: &[Signal]) {
     for member in members {
         signals.iter().for_each(|signal| member.signal(*signal));
@@ -94,17 +104,18 @@ pub fn ask_to_end(members: &[Member], signals: &[Signal]) {
     }
 }
 
-/// Ends what is there now. To be repeated until nothing is: a process may have forked meanwhile.
+/// Sends SIGKILL. The caller repeats this until no process is left, since a process may have forked meanwhile.
 pub fn kill(members: &[Member]) {
     for member in members {
         member.signal(Signal::SIGKILL);
     }
 }
 
-/// Ends everything below this process, and where orphans do not come back what has the mark, though it starts others
-/// faster than they could be looked at one by one. `reap` takes what has ended. To be repeated until nothing is left.
+/// Kills all processes below this one, and on systems without subreapers those with the mark, even if they start others
+/// faster than a check of each could follow. `reap` reaps children that have exited. The caller repeats this until no
+/// process is left.
 pub fn strike(mark: Option<&str>, mut reap: impl FnMut()) {
-    let _hurry = sys::Hurry::begin();
+    let _realtime = sys::RealtimeGuard::begin();
     let until = Instant::now() + STRIKE;
     let mut struck = HashSet::new();
     loop {
@@ -129,20 +140,22 @@ pub fn strike(mark: Option<&str>, mut reap: impl FnMut()) {
             }
         }
         reap();
-        // What was started in between is found now; those that were killed go on being there for a moment.
+        // The next round finds processes that were started in between. Killed processes stay visible for a moment, so
+        // the round ends the strike if it has found no new pid.
         if struck.len() == before || Instant::now() >= until {
             return;
         }
     }
 }
 
-/// Without a question: nobody else reaps the children of this process, so that their pids cannot have changed hands. A
-/// process that is killed leaves its own to this one, and among hundreds that fork every moment counts.
+/// Kills the children of this process without a check of their identity. No other process reaps them, so their pids
+/// cannot have been reused. A killed process leaves its children to this one, and every moment counts among hundreds of
+/// processes that fork.
 fn strike_children() -> Vec<Pid> {
     let children = sys::first_children(getpid());
     let mut groups = HashSet::new();
     for child in &children {
-        // A group hears of it as a whole: none of it starts another one that escapes.
+        // The signal reaches the whole group at once, so none of its members starts another process that escapes.
         if let Ok(group) = getpgid(Some(*child))
             && groups.insert(group)
         {
@@ -152,3 +165,7 @@ fn strike_children() -> Vec<Pid> {
     }
     children
 }
+
+#[cfg(test)]
+#[path = "tree_tests.rs"]
+mod tests;

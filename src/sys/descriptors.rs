@@ -13,15 +13,22 @@ use nix::sys::socket::{
 
 use super::{RECEIVE_FLAGS, SEND_FLAGS, SOCKET_FLAGS};
 
-/// The most descriptors one message carries: both ends of both output pipes, standard input, a script, and for a task
-/// the other end of its input and a file with what goes there.
+/// Descriptors that one message carries at most: both ends of both output pipes, standard input, a script, and for a
+/// task the other end of its input and a file with that input.
 pub const MAX_FDS: usize = 8;
+
+/// Bytes that a pipe holds by default. A read that fills as much means that the writer is waiting.
+pub const PIPE_BYTES: usize = 64 * 1024;
+/// Room that the pipe of a writer gets that is ahead of its reader, bytes.
+pub const LARGE_PIPE_BYTES: i32 = 1024 * 1024;
 
 /// A connected pair of stream sockets, both closed on exec.
 pub fn socket_pair() -> io::Result<(OwnedFd, OwnedFd)> {
     let (a, b) = socketpair(AddressFamily::Unix, SockType::Stream, None, SockFlag::from_bits_truncate(SOCKET_FLAGS))?;
-    set_cloexec(&a)?;
-    set_cloexec(&b)?;
+    if SOCKET_FLAGS == 0 {
+        set_cloexec(&a)?;
+        set_cloexec(&b)?;
+    }
     Ok((a, b))
 }
 
@@ -30,20 +37,20 @@ pub fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     super::pipe_cloexec()
 }
 
-/// Has the descriptor closed when the process executes another program.
+/// Closes the descriptor when the process executes another program.
 pub fn set_cloexec(fd: &impl AsFd) -> io::Result<()> {
     fcntl(fd.as_fd(), FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC))?;
     Ok(())
 }
 
-/// Lets reads and writes on this end return at once with `WouldBlock`. The other end keeps its own mode.
+/// Lets reads and writes on this end return `WouldBlock` at once. The other end keeps its own mode.
 pub fn set_nonblocking(fd: &impl AsFd) -> io::Result<()> {
     let flags = OFlag::from_bits_truncate(fcntl(fd.as_fd(), FcntlArg::F_GETFL)?);
     fcntl(fd.as_fd(), FcntlArg::F_SETFL(flags | OFlag::O_NONBLOCK))?;
     Ok(())
 }
 
-/// Sends bytes without waiting, and with the first of them the descriptors. Returns how many bytes were taken.
+/// Sends bytes without blocking, and the descriptors with the first of them. Returns the number of bytes taken.
 pub fn send(socket: BorrowedFd<'_>, bytes: &[u8], fds: &[RawFd]) -> io::Result<usize> {
     let rights = [ControlMessage::ScmRights(fds)];
     let control: &[ControlMessage<'_>] = if fds.is_empty() { &[] } else { &rights };
@@ -51,7 +58,8 @@ pub fn send(socket: BorrowedFd<'_>, bytes: &[u8], fds: &[RawFd]) -> io::Result<u
     Ok(sendmsg::<()>(socket.as_raw_fd(), &[IoSlice::new(bytes)], control, flags, None)?)
 }
 
-/// Receives bytes without waiting into `buffer` and adds the descriptors that came with them to `fds`. 0 bytes: the peer is gone.
+/// Receives bytes into `buffer` without blocking and adds the descriptors that came with them to `fds`. 0 bytes mean
+/// that the peer is gone.
 pub fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8], fds: &mut Vec<OwnedFd>) -> io::Result<usize> {
     let mut space = nix::cmsg_space!([RawFd; MAX_FDS]);
     let mut slices = [IoSliceMut::new(buffer)];
@@ -60,9 +68,11 @@ pub fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8], fds: &mut Vec<OwnedFd>
     for control in message.cmsgs()? {
         if let ControlMessageOwned::ScmRights(raw) = control {
             for fd in raw {
-                // SAFETY: the kernel has just made this descriptor for us, nobody else knows it.
+                // SAFETY: the kernel has just created this descriptor for us, and no other code knows it.
                 let owned = unsafe { OwnedFd::from_raw_fd(fd) };
-                set_cloexec(&owned)?;
+                if RECEIVE_FLAGS == 0 {
+                    set_cloexec(&owned)?;
+                }
                 fds.push(owned);
             }
         }
@@ -70,7 +80,7 @@ pub fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8], fds: &mut Vec<OwnedFd>
     Ok(message.bytes)
 }
 
-/// Whether the peer of a socket is still there, without taking anything from it.
+/// Returns whether the peer of a socket is still there, without reading from it.
 pub fn peer_alive(socket: BorrowedFd<'_>) -> bool {
     let mut byte = [0_u8; 1];
     let flags = MsgFlags::MSG_PEEK | MsgFlags::MSG_DONTWAIT;
@@ -81,7 +91,7 @@ pub fn peer_alive(socket: BorrowedFd<'_>) -> bool {
     }
 }
 
-/// Makes an owned duplicate of standard input, and puts `/dev/null` in its place.
+/// Returns an owned duplicate of standard input, and replaces standard input with `/dev/null`.
 pub fn take_stdin() -> io::Result<OwnedFd> {
     let taken = io::stdin().as_fd().try_clone_to_owned()?;
     let null = std::fs::File::options().read(true).write(true).open("/dev/null")?;
@@ -89,20 +99,20 @@ pub fn take_stdin() -> io::Result<OwnedFd> {
     Ok(taken)
 }
 
-/// The path of the shared object that this code was loaded from; `None` when the loader does not say.
+/// Returns the path of the shared object that holds this code, or `None` if the loader does not know it.
 pub fn module_path() -> Option<PathBuf> {
     let mut info = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
-    // SAFETY: any address may be asked about, and `info` has room for the answer.
+    // SAFETY: dladdr accepts any address, and `info` has room for the answer.
     let found = unsafe { libc::dladdr(module_path as *const libc::c_void, info.as_mut_ptr()) };
     if found == 0 {
         return None;
     }
-    // SAFETY: dladdr has filled it in (and it was zeroed before).
+    // SAFETY: dladdr has filled it in, and it was zeroed before.
     let info = unsafe { info.assume_init() };
     if info.dli_fname.is_null() {
         return None;
     }
-    // SAFETY: a C string that lives as long as the shared object, which this code is part of.
+    // SAFETY: a C string that lives as long as the shared object, which holds this code.
     let name = unsafe { std::ffi::CStr::from_ptr(info.dli_fname) };
     Some(PathBuf::from(OsStr::from_bytes(name.to_bytes())))
 }

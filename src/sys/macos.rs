@@ -1,11 +1,16 @@
-//! macOS: no subreaper and no `/proc`; groups, the parent chain and the mark in the environment stand in.
+//! macOS: without subreapers and `/proc`, process groups, the parent chain and the mark in the environment take their
+//! place.
 
-mod doing;
+mod activity;
 #[cfg(feature = "addon")]
-mod offers;
+mod environ;
+#[cfg(feature = "addon")]
+mod features;
+mod group;
+mod pipes;
 #[cfg(feature = "addon")]
 mod shared;
-mod waiting;
+mod warm;
 
 use std::ffi::CStr;
 use std::io::{self, Seek, Write};
@@ -16,12 +21,16 @@ use nix::unistd::Pid;
 
 use super::processes::{ExecVectors, become_program};
 use super::{Launch, LaunchError, LaunchStep, Sample, Usage};
-pub use doing::*;
+pub use activity::*;
 #[cfg(feature = "addon")]
-pub use offers::*;
+pub(super) use environ::environ;
+#[cfg(feature = "addon")]
+pub use features::*;
+pub use group::*;
+pub use pipes::*;
 #[cfg(feature = "addon")]
 pub use shared::*;
-pub use waiting::*;
+pub use warm::*;
 
 pub(super) const SOCKET_FLAGS: i32 = 0;
 pub(super) const SEND_FLAGS: i32 = 0;
@@ -30,17 +39,17 @@ pub(super) const RECEIVE_FLAGS: i32 = 0;
 pub(super) const LAST_SIGNAL: i32 = 31;
 /// macOS counts the largest resident size in bytes.
 pub(super) const MAX_RSS_UNIT: u64 = 1;
-/// Orphans go to launchd: what left the tree is found by the mark in its environment only.
+/// Orphans are reparented to launchd. A process that left the tree is only found by the mark in its environment.
 pub const ORPHANS_COME_BACK: bool = false;
 /// Whether `UTF-8` alone names a locale.
 pub const BARE_CHARSET_IS_LOCALE: bool = true;
-/// A locale with UTF-8 that is always there.
+/// A UTF-8 locale that is always available.
 pub const UTF8_LOCALE: &str = "en_US.UTF-8";
 
-/// The longest line that a terminal holds for a program which reads whole ones, less what may go wrong, bytes.
+/// The longest line in bytes that a terminal holds for a program that reads whole lines, with a margin.
 pub const LONGEST_LINE: usize = 1000;
 
-/// Sets a signal to its default; those that cannot be set are left alone.
+/// Sets a signal to its default. Signals that cannot be set stay unchanged.
 pub(super) fn default_disposition(number: i32) {
     // SAFETY: setting the default disposition runs no code of ours.
     unsafe { libc::signal(number, libc::SIG_DFL) };
@@ -54,7 +63,7 @@ pub(super) fn pipe_cloexec() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok((read, write))
 }
 
-/// The end of a pseudo-terminal that programs have.
+/// Opens a program's end of a pseudo-terminal.
 pub(super) fn open_slave(master: &OwnedFd) -> io::Result<OwnedFd> {
     let mut name = [0_u8; 128];
     // SAFETY: the kernel writes at most 128 bytes, a C string.
@@ -68,21 +77,21 @@ pub(super) fn open_slave(master: &OwnedFd) -> io::Result<OwnedFd> {
     if fd < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the kernel has just made it for us.
+    // SAFETY: the kernel has just created it for us.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-/// There is no such thing here: a daemon that leaves its session and clears its environment is not found.
+/// Does nothing: macOS has no subreapers, so a daemon that leaves its session and clears its environment is not found.
 pub fn become_subreaper() -> io::Result<()> {
     Ok(())
 }
 
-/// Nothing here tells a process that its parent has ended.
+/// Does nothing: macOS does not tell a process that its parent has exited.
 pub fn go_on_without_parent() -> io::Result<()> {
     Ok(())
 }
 
-/// The size of a pipe cannot be set here.
+/// Does nothing: the capacity of a pipe is fixed on macOS.
 pub fn grow_pipe(_: BorrowedFd<'_>, _: i32) {}
 
 /// Starts a program in a session of its own. The shim is small, so a plain fork is cheap.
@@ -92,7 +101,7 @@ pub fn launch(launch: &Launch) -> Result<Pid, LaunchError> {
     let (read, write) = pipe_cloexec().map_err(|error| failed(LaunchStep::Stdio, error))?;
     match super::fork().map_err(|error| failed(LaunchStep::Fork, error))? {
         super::Fork::Child => {
-            // SAFETY: this is the fresh child of a process with one thread, its memory is its own.
+            // SAFETY: this is the fresh child of a single-threaded process, and its memory is its own.
             let error = unsafe { become_program(launch, &vectors, oom_score()) };
             let mut report = [error.step as u8; 5];
             report[1..].copy_from_slice(&error.errno.to_ne_bytes());
@@ -120,29 +129,33 @@ pub fn launch(launch: &Launch) -> Result<Pid, LaunchError> {
     }
 }
 
-/// Nothing of the kind here.
+/// macOS has no OOM score.
+pub const OOM_SCORE: i32 = 0;
+
+/// macOS has no OOM score.
 pub fn oom_score() -> &'static CStr {
     c""
 }
 
 pub(super) fn raise_oom_score(_: &CStr) {}
 
-/// Closes every descriptor but the standard ones: those that a host left open for its children, which would
-/// otherwise stay open as long as a helper runs.
+/// Closes every descriptor except the standard ones. A host may leave some open for its children, and a helper would
+/// keep them open as long as it runs.
 pub fn close_inherited() {
     for fd in 3..1024 {
-        // SAFETY: called where nobody owns a descriptor above the standard ones; one that is not open is an error.
+        // SAFETY: called before any code owns a descriptor above the standard ones. Closing an unused number is an
+        // error without effect.
         unsafe { libc::close(fd) };
     }
 }
 
-// The descriptors of ours are closed on exec. Closing others by number could hit the pipe that reports a failed launch.
+// Our own descriptors are closed on exec. Closing others by number could hit the pipe that reports a failed launch.
 pub(super) fn close_from_three() {}
 
 fn info(pid: i32) -> Option<libc::proc_bsdinfo> {
     let mut info = std::mem::MaybeUninit::<libc::proc_bsdinfo>::zeroed();
     let size = i32::try_from(size_of::<libc::proc_bsdinfo>()).ok()?;
-    // SAFETY: the buffer has the size that is told.
+    // SAFETY: the buffer has the given size.
     let got = unsafe { libc::proc_pidinfo(pid, libc::PROC_PIDTBSDINFO, 0, info.as_mut_ptr().cast(), size) };
     // SAFETY: zeroed before and filled in by the kernel.
     (got == size).then(|| unsafe { info.assume_init() })
@@ -151,13 +164,13 @@ fn info(pid: i32) -> Option<libc::proc_bsdinfo> {
 fn all_pids() -> Vec<i32> {
     let mut pids = vec![0_i32; 16_384];
     let size = i32::try_from(pids.len() * size_of::<i32>()).unwrap_or(i32::MAX);
-    // SAFETY: the buffer has the size that is told.
+    // SAFETY: the buffer has the given size.
     let count = unsafe { libc::proc_listallpids(pids.as_mut_ptr().cast(), size) };
     pids.truncate(usize::try_from(count).unwrap_or(0));
     pids
 }
 
-/// The children of a process.
+/// Returns the children of a process.
 pub fn children(pid: Pid) -> Vec<Pid> {
     let parent = u32::try_from(pid.as_raw()).unwrap_or(0);
     all_pids()
@@ -167,46 +180,51 @@ pub fn children(pid: Pid) -> Vec<Pid> {
         .collect()
 }
 
-/// The children of a process.
+/// Returns all processes.
+pub fn every_process() -> Vec<Pid> {
+    all_pids().into_iter().map(Pid::from_raw).collect()
+}
+
+/// Returns the children of a process.
 pub fn first_children(pid: Pid) -> Vec<Pid> {
     children(pid)
 }
 
-/// Ends the children of a process, and gives them.
+/// Kills the children of a process and returns them.
 pub fn kill_children(parent: Pid) -> Vec<Pid> {
     let children = children(parent);
     for child in &children {
         if identity(*child).is_some_and(|now| now.parent == parent) {
-            super::signal(*child, nix::sys::signal::Signal::SIGKILL);
+            super::signal(*child, super::Signal::SIGKILL);
         }
     }
     children
 }
 
-/// Nothing of the kind is needed here.
-pub struct Hurry;
+/// A placeholder: macOS needs no realtime priority here.
+pub struct RealtimeGuard;
 
-impl Hurry {
+impl RealtimeGuard {
     /// Does nothing.
     pub fn begin() -> Self {
         Self
     }
 }
 
-/// What tells a process from a later one with the same pid.
+/// Tells a process from a later one with the same pid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Identity {
-    /// Its parent.
+    /// The parent's pid.
     pub parent: Pid,
-    /// When it was started, in µs.
+    /// The start time, in µs.
     pub started: u64,
-    /// Whether it has ended and only waits to be reaped.
+    /// Whether it has exited and was not reaped yet.
     pub zombie: bool,
-    /// Whether it was stopped by a signal.
+    /// Whether a signal stopped it.
     pub stopped: bool,
 }
 
-/// Who has this pid now; `None` when nobody has.
+/// Returns the identity of the process with this pid, or `None` without one.
 pub fn identity(pid: Pid) -> Option<Identity> {
     const SSTOP: u32 = 4;
     const SZOMB: u32 = 5;
@@ -219,17 +237,17 @@ pub fn identity(pid: Pid) -> Option<Identity> {
     })
 }
 
-/// Whether a process has been told to end in a way that it cannot refuse; here only once it has.
+/// Returns whether a process must exit and cannot prevent it. On macOS this is known only after its exit.
 pub fn is_dying(pid: Pid) -> bool {
-    identity(pid).is_none_or(|identity| identity.zombie)
+    super::living(pid).is_none()
 }
 
-/// Whether what processes use can be sampled.
+/// Returns whether processes can be sampled.
 pub fn can_sample() -> bool {
     true
 }
 
-/// How many nanoseconds a unit of the kernel's time is, as a fraction.
+/// The length of the kernel's time unit in nanoseconds, as a fraction.
 #[expect(deprecated, reason = "its new home would be a dependency for this alone")]
 fn time_unit() -> (u64, u64) {
     let mut base = libc::mach_timebase_info { numer: 0, denom: 0 };
@@ -238,18 +256,18 @@ fn time_unit() -> (u64, u64) {
     if failed != 0 || base.denom == 0 { (1, 1) } else { (u64::from(base.numer), u64::from(base.denom)) }
 }
 
-/// Microseconds of a time as the kernel counts it.
+/// Converts a kernel time to microseconds.
 fn micros(time: u64) -> u64 {
     static UNIT: std::sync::OnceLock<(u64, u64)> = std::sync::OnceLock::new();
     let (numer, denom) = *UNIT.get_or_init(time_unit);
     u64::try_from(u128::from(time) * u128::from(numer) / u128::from(denom) / 1000).unwrap_or(u64::MAX)
 }
 
-/// What a process uses now; `None` when it is gone, or another user's.
+/// Returns a process's current usage, or `None` if it is gone or belongs to another user.
 pub fn sample(pid: Pid) -> Option<Sample> {
     let parent = i32::try_from(info(pid.as_raw())?.pbi_ppid).ok()?;
     let mut usage = std::mem::MaybeUninit::<libc::rusage_info_v2>::zeroed();
-    // SAFETY: the buffer is the structure of the flavour that is asked for.
+    // SAFETY: the buffer is the structure of the requested flavour.
     let failed = unsafe { libc::proc_pid_rusage(pid.as_raw(), libc::RUSAGE_INFO_V2, usage.as_mut_ptr().cast()) };
     if failed != 0 {
         return None;
@@ -268,29 +286,29 @@ pub fn sample(pid: Pid) -> Option<Sample> {
     })
 }
 
-/// The footprint, as sampled, counts what is shared for nobody: there is nothing more to be known.
+/// The sampled footprint already leaves out shared memory, so there is nothing to add.
 pub fn memory(_: Pid) -> Option<u64> {
     None
 }
 
-/// Nothing that could be asked here; a child is started by `posix_spawn`, which copies and shares nothing.
+/// Always `Some(false)`: `posix_spawn` starts children here, without sharing memory.
 pub fn share_memory(_: Pid, _: Pid) -> Option<bool> {
     Some(false)
 }
 
-/// Signals a process, unless the pid has another owner than `expected` by now.
-pub fn signal_checked(pid: Pid, expected: Identity, signal: nix::sys::signal::Signal) {
+/// Signals a process, unless the pid belongs to another process than `expected`.
+pub fn signal_checked(pid: Pid, expected: Identity, signal: super::Signal) {
     if identity(pid).is_some_and(|now| now.started == expected.started) {
         super::signal(pid, signal);
     }
 }
 
-/// Arguments and environment of a process, as the kernel keeps them: a count, the path, the strings.
+/// Returns the arguments and environment of a process as the kernel keeps them: a count, the path, the strings.
 fn arguments(pid: i32) -> Option<(usize, Vec<u8>)> {
     let mut name = [libc::CTL_KERN, libc::KERN_PROCARGS2, pid];
     let mut buffer = vec![0_u8; 1024 * 1024];
     let mut size = buffer.len();
-    // SAFETY: name and buffer have the sizes that are told.
+    // SAFETY: name and buffer have the given sizes.
     let failed =
         unsafe { libc::sysctl(name.as_mut_ptr(), 3, buffer.as_mut_ptr().cast(), &mut size, std::ptr::null_mut(), 0) };
     if failed != 0 || size < 4 {
@@ -301,7 +319,7 @@ fn arguments(pid: i32) -> Option<(usize, Vec<u8>)> {
     Some((count, buffer.split_off(4)))
 }
 
-/// Every process whose environment holds this entry (`NAME=VALUE`).
+/// Returns every process whose environment contains this entry (`NAME=VALUE`).
 pub fn processes_with(entry: &str) -> Vec<Pid> {
     all_pids()
         .into_iter()
@@ -312,7 +330,7 @@ pub fn processes_with(entry: &str) -> Vec<Pid> {
         .collect()
 }
 
-/// The command line of a process, its arguments parted by spaces; `None` when it is gone.
+/// Returns the command line of a process, its arguments separated by spaces. `None` if it is gone.
 pub fn command_line(pid: Pid) -> Option<String> {
     let (count, strings) = arguments(pid.as_raw())?;
     let words: Vec<_> = strings
@@ -325,7 +343,7 @@ pub fn command_line(pid: Pid) -> Option<String> {
     Some(words.join(" "))
 }
 
-/// A file without a name that holds these bytes, read from its beginning.
+/// Creates an unnamed file with these bytes, positioned at its start.
 pub fn anonymous_file(bytes: &[u8]) -> io::Result<OwnedFd> {
     let mut file = tempfile::tempfile()?;
     file.write_all(bytes)?;
@@ -333,22 +351,27 @@ pub fn anonymous_file(bytes: &[u8]) -> io::Result<OwnedFd> {
     Ok(file.into())
 }
 
-/// A path by which a child of this process can open a descriptor of it: the child inherits the descriptor.
+/// Returns a path by which a child of this process can open one of its descriptors, which the child inherits.
 pub fn script_path(fd: &impl AsFd) -> PathBuf {
     let _ = nix::fcntl::fcntl(fd.as_fd(), nix::fcntl::FcntlArg::F_SETFD(nix::fcntl::FdFlag::empty()));
     PathBuf::from(format!("/dev/fd/{}", fd.as_fd().as_raw_fd()))
 }
 
-/// How many descriptors this process has open.
+/// Returns the number of open descriptors of this process.
 pub fn open_descriptors() -> usize {
     std::fs::read_dir("/dev/fd").map_or(32, Iterator::count)
 }
 
-/// Tells one start of the machine from another.
+/// Returns `None`: macOS has no pid namespaces.
+pub fn pid_namespace() -> Option<crate::sys::machine::PidNamespace> {
+    None
+}
+
+/// Returns an id that differs for each boot of the machine.
 pub fn boot_id() -> String {
     let mut buffer = [0_u8; 64];
     let mut size = buffer.len();
-    // SAFETY: name and buffer have the sizes that are told.
+    // SAFETY: name and buffer have the given sizes.
     let failed = unsafe {
         libc::sysctlbyname(
             c"kern.bootsessionuuid".as_ptr(),
@@ -364,12 +387,7 @@ pub fn boot_id() -> String {
     String::from_utf8_lossy(&buffer[..size.min(buffer.len())]).trim_end_matches('\0').to_owned()
 }
 
-/// Which of these processes have one of these pipes open: it cannot be asked here, so that all of them count.
-pub fn holders(pids: &[Pid], _: &[BorrowedFd<'_>]) -> Vec<Pid> {
-    pids.to_vec()
-}
-
-/// A path to a file in an open folder for the address of a socket; there is no short one here, and an address has
+/// Returns the path of a file in an open directory for a socket address. macOS has no short form, and an address has
 /// room for 103 bytes.
 pub fn short_path(_: &std::fs::File, path: &Path) -> PathBuf {
     path.to_owned()

@@ -1,13 +1,18 @@
-//! The only unsafe code: what the operating systems offer, behind functions with the same signatures.
+//! The only unsafe code: operating system calls behind functions with the same signatures everywhere.
 //!
-//! `unix` holds for every platform; `linux` and `macos` are twins. Nothing else in the crate names a platform.
+//! `linux` and `macos` are twins. The rest of the crate names no platform.
 
 #![expect(unsafe_code, reason = "this module is the border to the operating system")]
 
+mod activity;
 mod descriptors;
-mod doing;
 #[cfg(feature = "addon")]
-mod offers;
+mod environment;
+#[cfg(feature = "addon")]
+mod features;
+mod group;
+mod machine;
+mod pipes;
 mod processes;
 mod sample;
 mod signals;
@@ -25,10 +30,15 @@ mod macos;
 #[cfg(target_os = "macos")]
 pub use macos::*;
 
+pub use activity::*;
 pub use descriptors::*;
-pub use doing::*;
 #[cfg(feature = "addon")]
-pub use offers::*;
+pub use environment::*;
+#[cfg(feature = "addon")]
+pub use features::*;
+pub use group::*;
+pub use machine::*;
+pub use pipes::*;
 pub use processes::*;
 pub use sample::*;
 pub use signals::*;

@@ -5,10 +5,12 @@ use std::io;
 use std::os::fd::RawFd;
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
-use nix::sys::signal::Signal;
 use nix::unistd::Pid;
+use serde::{Deserialize, Serialize};
 
-/// What [`fork`] returns.
+use super::Signal;
+
+/// The result of [`fork`].
 pub enum Fork {
     /// In the parent: the child's pid.
     Parent(Pid),
@@ -18,48 +20,50 @@ pub enum Fork {
 
 /// Forks this single-threaded process.
 pub fn fork() -> io::Result<Fork> {
-    // SAFETY: only the supervisor calls this, and it has one thread: no lock can be held by another one.
+    // SAFETY: only the supervisor calls this, and it has one thread, so no other thread can hold a lock.
     match unsafe { nix::unistd::fork() }? {
         nix::unistd::ForkResult::Parent { child } => Ok(Fork::Parent(child)),
         nix::unistd::ForkResult::Child => Ok(Fork::Child),
     }
 }
 
-/// Ends the process at once, without running anything that was registered for its exit.
+/// Ends the process at once, without running its exit handlers.
 pub fn exit_now(code: i32) -> ! {
     // SAFETY: ends the process, nothing after it can be unsound.
     unsafe { libc::_exit(code) }
 }
 
-/// A program to start, everything prepared so that the child only makes system calls.
+/// A program to start. Everything is prepared, so that the child only makes system calls.
 pub struct Launch {
     /// The program's path.
     pub program: CString,
-    /// Its arguments, the name first.
+    /// The arguments, with the program's name first.
     pub argv: Vec<CString>,
-    /// Its environment: `NAME=VALUE`, each ended by a NUL.
+    /// The environment: `NAME=VALUE`, each terminated by a NUL.
     pub env: Vec<u8>,
-    /// The folder it starts in.
+    /// The directory it starts in.
     pub cwd: CString,
-    /// Its file mode creation mask.
+    /// The file mode creation mask.
     pub umask: u32,
-    /// Its standard input, output and error; each at least 3, or the child's own number.
+    /// Standard input, output and error. Each is at least 3, or the child's own number.
     pub stdio: [RawFd; 3],
-    /// They are a terminal, which is to control it.
+    /// Whether they are a terminal that becomes the child's controlling terminal.
     pub terminal: bool,
-    /// The most files that it may have open, if less than it may have anyway.
+    /// Limit on open files, if it is below the inherited one.
     pub open_files: Option<u64>,
-    /// The most bytes that a file may have that it writes, likewise.
+    /// Limit on the size of a file that it writes, in bytes, if it is below the inherited one.
     pub file_bytes: Option<u64>,
+    /// The directory of the cgroup that it starts in, if it is another than this process's.
+    pub group: Option<RawFd>,
 }
 
 /// The step of a launch that failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum LaunchStep {
-    /// No process could be made.
+    /// No process could be created.
     Fork = 1,
-    /// The folder could not be entered.
+    /// The directory could not be entered.
     Chdir = 2,
     /// The program could not be executed.
     Exec = 3,
@@ -67,20 +71,22 @@ pub enum LaunchStep {
     Stdio = 4,
     /// A limit could not be set.
     Limits = 5,
-    /// The files of a task could not be made.
+    /// The files of a task could not be created.
     Files = 6,
+    /// The cgroup could not be entered. The shim then starts the program without one.
+    Group = 7,
 }
 
-/// Why a launch failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The reason why a launch failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LaunchError {
     /// The step that failed.
     pub step: LaunchStep,
-    /// What the system said.
+    /// The system's error number.
     pub errno: i32,
 }
 
-/// Null-terminated vectors of C strings, as exec wants them; they borrow from what they were made of.
+/// Null-terminated vectors of C strings for exec. They borrow from the strings of a [`Launch`].
 pub(super) struct ExecVectors {
     pub argv: Vec<*const libc::c_char>,
     pub env: Vec<*const libc::c_char>,
@@ -90,17 +96,17 @@ impl ExecVectors {
     pub fn of(launch: &Launch) -> Self {
         let end = std::iter::once(std::ptr::null());
         let argv = launch.argv.iter().map(|argument| argument.as_ptr()).chain(end.clone()).collect();
-        // Pointers into the block itself: a copy a variable would cost more than all else that is done here.
+        // Pointers into the block itself: one copy per variable would cost more than the rest of this function.
         let env =
             launch.env.split_inclusive(|byte| *byte == 0).filter(|entry| entry.ends_with(&[0]) && entry.len() > 1);
         Self { argv, env: env.map(|entry| entry.as_ptr().cast()).chain(end).collect() }
     }
 }
 
-/// What the child does between fork and exec, system calls only. Returns only when a step failed.
+/// Runs the child between fork and exec, with system calls only. Returns only if a step fails.
 ///
 /// # Safety
-/// To be called in a fresh child whose parent keeps `launch` and `vectors` alive and unchanged.
+/// The caller is a fresh child whose parent keeps `launch` and `vectors` alive and unchanged.
 pub(super) unsafe fn become_program(launch: &Launch, vectors: &ExecVectors, oom_score: &CStr) -> LaunchError {
     let errno = || io::Error::last_os_error().raw_os_error().unwrap_or(0);
     for signal in super::IGNORED {
@@ -142,15 +148,15 @@ pub(super) unsafe fn become_program(launch: &Launch, vectors: &ExecVectors, oom_
     LaunchError { step: LaunchStep::Exec, errno: errno() }
 }
 
-/// Lowers both limits of this process to at most `most`; one that is lower stays. System calls only.
+/// Lowers both limits of this process to at most `most`. A lower limit stays. System calls only.
 fn tighten(resource: Resource, most: u64) -> nix::Result<()> {
     let (soft, hard) = getrlimit(resource)?;
     let most = most as libc::rlim_t;
     setrlimit(resource, soft.min(most), hard.min(most))
 }
 
-/// Resources that an ended child used.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// Resources used by a child that has exited.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// CPU time in user mode, µs.
     pub user_us: u64,
@@ -161,42 +167,51 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Counts another process in: times add up, the largest size stays.
+    /// Adds another process: times add up, and the larger size counts.
     pub fn add(&mut self, other: Self) {
         self.user_us += other.user_us;
         self.system_us += other.system_us;
         self.max_rss = self.max_rss.max(other.max_rss);
     }
+
+    /// Takes times that were counted for the whole tree, unless processes have left where they are counted.
+    pub fn take_times_of(&mut self, whole: Option<Self>) {
+        if let Some(Self { user_us, system_us, .. }) = whole
+            && user_us + system_us > self.user_us + self.system_us
+        {
+            (self.user_us, self.system_us) = (user_us, system_us);
+        }
+    }
 }
 
-/// How a child ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
+/// The exit of a child.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Exit {
     /// With this exit code.
     Code(i32),
     /// By this signal.
     Signal(i32),
 }
 
-/// News of a child.
+/// A change of a child's state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reaped {
-    /// It has ended and is gone now.
-    Ended(Pid, End, Usage),
-    /// It was stopped and still exists.
+    /// The child has exited and was reaped.
+    Ended(Pid, Exit, Usage),
+    /// The child was stopped and still exists.
     Stopped(Pid),
-    /// Nothing happened since the last call.
+    /// No change since the last call.
     Nothing,
     /// This process has no children.
     NoChildren,
 }
 
-/// Takes the next piece of news of any child, without waiting.
+/// Returns the next change of any child, without blocking.
 pub fn reap(with_stopped: bool) -> Reaped {
     let mut status = 0;
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
     let options = libc::WNOHANG | if with_stopped { libc::WUNTRACED } else { 0 };
-    // SAFETY: both places have room for what the kernel writes.
+    // SAFETY: both variables have room for the kernel's answer.
     let pid = unsafe { libc::wait4(-1, &mut status, options, usage.as_mut_ptr()) };
     if pid < 0 {
         return match nix::errno::Errno::last() {
@@ -214,9 +229,9 @@ pub fn reap(with_stopped: bool) -> Reaped {
         return Reaped::Stopped(pid);
     }
     let end = if libc::WIFSIGNALED(status) {
-        End::Signal(libc::WTERMSIG(status))
+        Exit::Signal(libc::WTERMSIG(status))
     } else {
-        End::Code(libc::WEXITSTATUS(status))
+        Exit::Code(libc::WEXITSTATUS(status))
     };
     Reaped::Ended(
         pid,
@@ -233,21 +248,28 @@ fn micros(time: libc::timeval) -> u64 {
     u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000 + u64::try_from(time.tv_usec).unwrap_or(0)
 }
 
-/// Signals every process of a group at once: none of them can start another one that escapes. One that is gone already
-/// is no error.
+/// Returns the identity of a process that has not exited. A zombie has.
+pub fn living(pid: Pid) -> Option<super::Identity> {
+    super::identity(pid).filter(|identity| !identity.zombie)
+}
+
+/// Signals every process of a group at once, so that none can start another one that escapes. A group that is gone is
+/// not an error.
 pub fn signal_group(group: Pid, signal: Signal) {
-    // 0 and 1 mean other things than groups, and nothing of ours shares this process's own.
+    // 0 and 1 do not name groups, and this process's own group is never signalled.
     if group.as_raw() > 1 && group != nix::unistd::getpgrp() {
-        let _ = nix::sys::signal::killpg(group, signal);
+        // SAFETY: a plain system call.
+        let _ = unsafe { libc::killpg(group.as_raw(), signal.number()) };
     }
 }
 
-/// Signals a process that is known to be ours. One that is gone already is no error.
+/// Signals a child of this process. A child that is gone is not an error.
 pub fn signal(pid: Pid, signal: Signal) {
-    let _ = nix::sys::signal::kill(pid, signal);
+    // SAFETY: a plain system call.
+    let _ = unsafe { libc::kill(pid.as_raw(), signal.number()) };
 }
 
-/// Tells this process from others on this machine, later ones with the same pid included.
+/// Returns a text that identifies this process on this machine, also among later ones with the same pid.
 pub fn process_mark() -> &'static str {
     static MARK: std::sync::OnceLock<String> = std::sync::OnceLock::new();
     MARK.get_or_init(|| {
@@ -256,20 +278,20 @@ pub fn process_mark() -> &'static str {
     })
 }
 
-/// The home of the user that this process runs as, by the user database; `None` where it does not say.
+/// Returns the home directory of this process's user from the user database, or `None` without an entry.
 pub fn home() -> Option<String> {
     let user = nix::unistd::User::from_uid(nix::unistd::getuid()).ok().flatten()?;
     user.dir.into_os_string().into_string().ok()
 }
 
-/// Lets other processes of the machine go before this one and those that it starts from here on.
+/// Lowers the priority of this process and of those that it starts from now on.
 pub fn stand_back() {
-    // A wish: without it everything works, only less politely.
+    // Only a courtesy, so a failure is ignored.
     // SAFETY: a plain system call.
     let _ = unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, 5) };
 }
 
-/// A clock that all processes of the machine share, ns.
+/// Returns the time of a clock that all processes of the machine share, in ns.
 pub fn monotonic_ns() -> u64 {
     let now = nix::time::clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC);
     now.map_or(0, |now| u64::try_from(std::time::Duration::from(now).as_nanos()).unwrap_or(0))

@@ -1,18 +1,18 @@
-//! What a process uses while it runs.
+//! The usage of a process while it runs.
 
 use nix::unistd::Pid;
 
 use super::Usage;
 
-/// What a process uses at one moment, or has used when it has ended and nobody has waited for it yet.
+/// The usage of a process at one moment, or the final one of a process that has exited and was not reaped yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sample {
-    /// Its parent.
+    /// The parent's pid.
     pub parent: Pid,
-    /// Of itself and of all that it has waited for; the largest size is its own of this moment.
+    /// The usage of the process and of all children that it has reaped. The largest size is its own current one.
     pub usage: Usage,
-    /// Whether it has waited for children, of which only the system's last word tells how much memory they have used.
+    /// Whether it has reaped children. Their memory is only known from the kernel's final report.
     pub waited: bool,
-    /// Memory that it has in use, bytes: what several processes share counts for each of them (on macOS for none).
+    /// Memory in use, in bytes. Shared memory counts for each of its users, on macOS for none.
     pub resident: u64,
 }

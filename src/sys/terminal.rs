@@ -1,25 +1,27 @@
-//! Pseudo-terminals: two ends, a size, and how lines are read.
+//! Pseudo-terminals: both ends, the size, and line modes.
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
-/// How large a terminal is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+use serde::{Deserialize, Serialize};
+
+/// The size of a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TerminalSize {
-    /// Characters a row, at least 1.
+    /// Characters per row, at least 1.
     pub cols: u16,
     /// Rows, at least 1.
     pub rows: u16,
 }
 
-/// The end of a new pseudo-terminal that draws and types; not blocking, closed on exec.
+/// Opens the controlling end of a new pseudo-terminal, non-blocking and closed on exec.
 pub fn open_terminal(size: TerminalSize) -> io::Result<OwnedFd> {
     // SAFETY: a plain system call.
     let fd = unsafe { libc::posix_openpt(libc::O_RDWR | libc::O_NOCTTY | libc::O_CLOEXEC) };
     if fd < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: just opened, nobody else knows it.
+    // SAFETY: just opened, and no other code knows it.
     let master = unsafe { OwnedFd::from_raw_fd(fd) };
     super::set_cloexec(&master)?;
     // SAFETY: a plain call with a descriptor that is open.
@@ -31,19 +33,19 @@ pub fn open_terminal(size: TerminalSize) -> io::Result<OwnedFd> {
         return Err(io::Error::last_os_error());
     }
     super::set_nonblocking(&master)?;
-    // Some systems keep nothing for a terminal whose other end was never open.
+    // Some systems keep no state for a terminal whose other end was never open.
     let other = open_other_end(&master)?;
     resize_terminal(&master, size)?;
     erase_whole_characters(&other)?;
     Ok(master)
 }
 
-/// The end of a pseudo-terminal that programs have; closed on exec, and nobody's controlling terminal yet.
+/// Opens a program's end of a pseudo-terminal, closed on exec. It is not yet a controlling terminal.
 pub fn open_other_end(master: &OwnedFd) -> io::Result<OwnedFd> {
     super::open_slave(master)
 }
 
-/// Tells the programs of a terminal that it has another size now.
+/// Changes the size of a terminal, which signals its programs.
 pub fn resize_terminal(master: &OwnedFd, TerminalSize { cols, rows }: TerminalSize) -> io::Result<()> {
     let size = libc::winsize { ws_row: rows, ws_col: cols, ws_xpixel: 0, ws_ypixel: 0 };
     // SAFETY: the kernel reads one structure.
@@ -53,14 +55,14 @@ pub fn resize_terminal(master: &OwnedFd, TerminalSize { cols, rows }: TerminalSi
     Ok(())
 }
 
-/// The group of processes that keys go to; `None` when there is none.
+/// Returns the process group that receives keys, or `None` without one.
 pub fn foreground_group(master: &OwnedFd) -> Option<i32> {
     // SAFETY: a plain call with a descriptor that is open.
     let group = unsafe { libc::tcgetpgrp(master.as_raw_fd()) };
     (group > 0).then_some(group)
 }
 
-/// Where programs read whole lines: the key that hands over what was typed of one. `None` where they read each key.
+/// Returns the key that flushes an unfinished line, or `None` if programs read each key.
 pub fn line_end_key(master: &OwnedFd) -> Option<u8> {
     let modes = modes(master).ok()?;
     let key = modes.c_cc[libc::VEOF];
@@ -69,7 +71,7 @@ pub fn line_end_key(master: &OwnedFd) -> Option<u8> {
 
 fn modes(terminal: &OwnedFd) -> io::Result<libc::termios> {
     let mut modes = std::mem::MaybeUninit::<libc::termios>::zeroed();
-    // SAFETY: there is room for what the kernel writes.
+    // SAFETY: the variable has room for the kernel's answer.
     if unsafe { libc::tcgetattr(terminal.as_raw_fd(), modes.as_mut_ptr()) } < 0 {
         return Err(io::Error::last_os_error());
     }
@@ -77,7 +79,7 @@ fn modes(terminal: &OwnedFd) -> io::Result<libc::termios> {
     Ok(unsafe { modes.assume_init() })
 }
 
-/// Backspace takes a whole character, and not the last byte of one.
+/// Makes Backspace erase a whole character instead of its last byte.
 fn erase_whole_characters(terminal: &OwnedFd) -> io::Result<()> {
     let mut modes = modes(terminal)?;
     modes.c_iflag |= libc::IUTF8;
@@ -88,7 +90,8 @@ fn erase_whole_characters(terminal: &OwnedFd) -> io::Result<()> {
     Ok(())
 }
 
-/// Has the terminal on standard input control this process, which leads a session. A system call only. Returns whether it does.
+/// Makes the terminal on standard input the controlling terminal of this session leader. A system call only. Returns
+/// whether it succeeded.
 pub(super) fn take_control() -> bool {
     // SAFETY: a plain system call.
     unsafe { libc::ioctl(0, libc::TIOCSCTTY as _, 0) == 0 }

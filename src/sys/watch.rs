@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-/// Has the runtime of the calling task watch a descriptor, which is in non-blocking mode.
+/// Registers a non-blocking descriptor with the runtime of the calling task.
 pub fn watch(fd: OwnedFd, interest: Interest) -> io::Result<AsyncFd<OwnedFd>> {
     // SAFETY: an `OwnedFd` names the same open descriptor for as long as it lives, and the `AsyncFd` owns it.
     Ok(unsafe { AsyncFd::register_with_interest(fd, interest) }?)

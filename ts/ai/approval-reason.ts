@@ -1,20 +1,20 @@
 import { type Analysis, type CommandUnit, type Decision, decide } from 'agent-bash';
-import { unitNesting, unitText } from '../unit-text.ts';
-import { joinParts, withSuggestion } from './parts.ts';
-import { visible } from './visible.ts';
+import { visible } from '../core/visible.ts';
+import { unitNesting, unitText } from '../safety/unit-text.ts';
+import { joinParts, withSuggestion } from '../tool/format/parts.ts';
 
-/** The most of a command, in characters, and of what it runs, in lines, that a person is shown. */
+/** Characters of a command, and lines of its steps, that a person is shown at most. */
 const MOST_CHARACTERS = 4_000;
 const MOST_LINES = 20;
 
-/** The rules that a decision was made by. */
+/** The rules behind a decision. */
 export interface Rules {
   allow: string[] | undefined;
   ask: string[];
   deny: string[];
 }
 
-/** What a person is asked: the command, what it would do, why it asks, and what else could be done. Plain text. */
+/** Returns the question for a person: the command, its effect, the reason to ask, and alternatives. Plain text. */
 export function askReason(analysis: Analysis, decision: Decision, rules: Rules): string {
   const { command, cwd } = analysis;
   const steps = stepsOf(analysis);
@@ -23,7 +23,7 @@ export function askReason(analysis: Analysis, decision: Decision, rules: Rules):
     ...analysis.findings.filter(({ level }) => level === 'ask').map(({ message }) => message),
     ...asks.map((rule) => `the rule «${rule}» asks`),
     ...(decision.unmatched.length > 0 ? [`no rule allows ${decision.unmatched.map(oneLine).join(', ')}`] : []),
-    // The list is empty, and nothing else speaks against it.
+    // With an empty list, nothing else speaks against the command.
     ...(analysis.findings.length + asks.length + decision.unmatched.length === 0 ? ['no rule allows it'] : []),
   ];
   return joinParts([
@@ -35,7 +35,7 @@ export function askReason(analysis: Analysis, decision: Decision, rules: Rules):
   ]);
 }
 
-/** Why a call is refused, for the model to read: what is wrong, and what to do instead. */
+/** Returns the reason of a refusal for the model: the fault, and the alternative. */
 export function denyReason(analysis: Analysis, rules: Rules): string {
   const why = [
     ...analysis.findings.filter(({ level }) => level === 'deny').map(({ message }) => message),
@@ -44,7 +44,7 @@ export function denyReason(analysis: Analysis, rules: Rules): string {
   return withSuggestion(why.join('\n'), suggestionsOf(analysis, 'deny')[0]);
 }
 
-/** Those of the rules that match something in the command. */
+/** Returns the rules that match something in the command. */
 function matching(analysis: Analysis, rules: string[], verdict: 'ask' | 'deny'): string[] {
   const harmless: Analysis = { ...analysis, verdict: 'allow' };
   return rules.filter((rule) => decide(harmless, { [verdict]: [rule] }).verdict === verdict);
@@ -55,7 +55,7 @@ function suggestionsOf({ findings }: Analysis, ...levels: string[]): string[] {
   return [...new Set(wanted.map(({ suggestion }) => suggestion).filter((suggestion) => suggestion !== ''))];
 }
 
-/** Every simple command as it would run, and every file that would be written. */
+/** Lists every simple command as it would run and every file that would be written. */
 function stepsOf({ commands }: Analysis): string[] {
   const steps = commands.flatMap((unit) => [...(unit.wrapper ? [] : runs(unit)), ...writes(unit)]);
   const shown = steps.slice(0, MOST_LINES);
@@ -89,7 +89,7 @@ function oneLine(text: string): string {
   return visible(shortened(text, 400)).replace(/\s*\n\s*/g, ' ⏎ ');
 }
 
-/** The beginning and the end, when it is long: neither is where something can be hidden. */
+/** Shortens a long text in the middle: both its start and its end stay visible. */
 function shortened(text: string, most = MOST_CHARACTERS): string {
   if (text.length <= most) return text;
   const half = most / 2;

@@ -1,7 +1,7 @@
-/** The bash tool for ai 6 and ai 7; neither is imported at run time. */
-export { createToolApproval } from './approval.ts';
-export { formatResult } from './format.ts';
-export { formatCheck } from './format-check.ts';
+/** The bash tool for ai 6 and ai 7. Neither is imported at run time. */
+
+export { formatResult } from '../tool/format/format.ts';
+export { formatCheck } from '../tool/format/format-check.ts';
 export type {
   RunnerFinished,
   SandboxCommand,
@@ -9,12 +9,11 @@ export type {
   ToolCommandRunner,
   ToolSandbox,
   ToolSandboxSession,
-} from './in-sandbox/types.ts';
-export { BASH_INSTRUCTIONS, SESSION_INSTRUCTIONS } from './instructions.ts';
-export { INTERCEPT_RULES } from './intercept-rules.ts';
-export { backgroundNotices } from './notices.ts';
-export { TERMINAL_INSTRUCTIONS } from './terminal/instructions.ts';
-export { createTerminalTool } from './terminal/tool.ts';
+} from '../tool/in-sandbox/types.ts';
+export { BASH_INSTRUCTIONS, SESSION_INSTRUCTIONS } from '../tool/instructions.ts';
+export { INTERCEPT_RULES } from '../tool/intercept/rules.ts';
+export { TERMINAL_INSTRUCTIONS } from '../tool/terminal/instructions.ts';
+export { createTerminalTool } from '../tool/terminal/tool.ts';
 export type {
   TerminalEnd,
   TerminalInputSchema,
@@ -25,14 +24,9 @@ export type {
   TerminalToolInput,
   TerminalToolOutput,
   TerminalView,
-} from './terminal/types.ts';
-export { createBashTool } from './tool.ts';
+} from '../tool/terminal/types.ts';
 export type {
-  ApprovalInput,
-  ApprovalOptions,
   BashApprovalCall,
-  BashApprovalJudgement,
-  BashApprovalStatus,
   BashContextSchema,
   BashInputIssue,
   BashInputSchema,
@@ -49,5 +43,14 @@ export type {
   Hooked,
   InterceptRule,
   SuggestedTool,
+} from '../tool/types.ts';
+export { createToolApproval } from './approval.ts';
+export { createBashTool } from './bash-tool.ts';
+export { backgroundNotices } from './notices.ts';
+export type {
+  ApprovalInput,
+  ApprovalOptions,
+  BashApprovalJudgement,
+  BashApprovalStatus,
   ToolApproval,
 } from './types.ts';

@@ -1,18 +1,22 @@
-import { commandsOfAction } from '../provider/action.ts';
-import { joinParts } from './parts.ts';
-import type { ApprovalInput, BashApprovalJudgement, BashToolInput } from './types.ts';
+import { joinParts } from '../tool/format/parts.ts';
+import { commandsOfAction } from '../tool/provider/action.ts';
+import type { BashToolInput } from '../tool/types.ts';
+import type { ApprovalInput, BashApprovalJudgement } from './types.ts';
 
 const STRICTNESS = ['allow', 'ask', 'deny'] as const;
 
-/** The commands that an input would run, of whatever tool it is: one that reads as that of two is judged as both, and one that is none runs nothing. */
+/**
+ * Returns the commands that an input of any of the tools would run. An input that fits two tools is judged as both, and
+ * an invalid input runs nothing. Throws if a getter of the input does.
+ */
 export function judgedCommands(input: ApprovalInput): BashToolInput[] {
   const { command, cwd } = Object(input) as Record<string, unknown>;
-  // Of a terminal only its start has a command, and what asks about a task has none.
+  // Only the start of a terminal has a command, and a question about a task has none.
   const own = typeof command === 'string' ? [{ command, ...(typeof cwd === 'string' && { cwd }) }] : [];
   return [...own, ...commandsOfAction(input)];
 }
 
-/** What the judgements of several commands come to: the strictest of them, with the reasons of all that are as strict. */
+/** Combines the judgements of several commands: the strictest, with the reasons of all that are equally strict. */
 export function strictest(judgements: BashApprovalJudgement[]): BashApprovalJudgement {
   const level = ({ verdict }: BashApprovalJudgement) => STRICTNESS.indexOf(verdict);
   const [first, ...others] = judgements.toSorted((one, other) => level(other) - level(one));

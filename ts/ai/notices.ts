@@ -1,37 +1,37 @@
 import type { BackgroundRegistry, BackgroundTask } from 'agent-bash';
+import { notify } from '../tool/task-knowledge.ts';
 import { closingWords, linesFrom } from './task-log.ts';
-import { notify } from './told.ts';
 
-/** What of a command a notice shows, in characters. */
+/** Characters of a command that a notice shows. */
 const COMMAND_LENGTH = 80;
 
 /**
- * A `prepareStep` for ai 6 and ai 7 that tells the model which tasks of the registry have ended since the step before: one
- * user message at the end of the conversation, with how each ended, how much it wrote and where its log is. Each task is
- * told of once, and not at all when `check_pid` or `kill_pid` has told of its end; those that had ended when this was
- * called are not told of. The tool's texts then say that there is no need to poll.
+ * Returns a `prepareStep` for ai 6 and ai 7 that tells the model which tasks of the registry have ended since the
+ * previous step. It appends one user message, which says how each task ended, how much it wrote and where its log is.
+ * Each task is announced once, and not at all if `check_pid` or `kill_pid` has already reported its end. Tasks that
+ * ended before this call are not announced. The tool's texts then say that there is no need to poll.
  *
- * A registry with `dir`, `defaultRegistry()` too, also has the tasks of others who use the same folder. Without anything to
- * tell, and with a registry that is closed, the step stays as it is.
+ * A registry with `dir`, `defaultRegistry()` included, also holds the tasks of other processes that use the same
+ * directory. With nothing to announce, or with a closed registry, the step stays unchanged.
  */
 export function backgroundNotices(
   registry: BackgroundRegistry,
 ): <M>(step: { messages: M[] }) => { messages: M[] } | undefined {
-  const told = notify(registry);
-  for (const { id, state } of tasksOf(registry)) if (state !== 'running') told.end(id);
+  const knowledge = notify(registry);
+  for (const { id, state } of tasksOf(registry)) if (state !== 'running') knowledge.end(id);
   return <M>({ messages }: { messages: M[] }) => {
     const tasks = tasksOf(registry);
-    const ended = tasks.filter(({ id, state }) => state !== 'running' && !told.knowsEnd(id));
+    const ended = tasks.filter(({ id, state }) => state !== 'running' && !knowledge.knowsEnd(id));
     if (ended.length === 0) return undefined;
-    const lines = ended.map((task) => notice(task, told.cursor(task.id)));
-    for (const { id } of ended) told.end(id);
-    told.keep(tasks);
+    const lines = ended.map((task) => notice(task, knowledge.cursor(task.id)));
+    for (const { id } of ended) knowledge.end(id);
+    knowledge.keep(tasks);
     const content = `Automatic notice, not written by the user:\n\n${lines.join('\n')}`;
     return { messages: [...messages, { role: 'user', content } as M] };
   };
 }
 
-/** A step must not fail because the host has closed the registry already. */
+/** A step must not fail because the host has closed the registry. */
 function tasksOf(registry: BackgroundRegistry): BackgroundTask[] {
   try {
     return registry.list();

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import type { BackgroundTask } from 'agent-bash';
 
-/** What of a log is read to count its lines: a few milliseconds' worth. */
+/** Bytes of a log that are read to count its lines: a few milliseconds' worth. */
 const COUNTED_BYTES = 8 * 1024 * 1024;
 const PIECE_BYTES = 256 * 1024;
 const NEWLINE = 10;
@@ -9,7 +9,7 @@ const NEWLINE = 10;
 const CLOSING = /\[background process ([^\n]*)\]\n?$/;
 const CLOSING_BYTES = 512;
 
-/** How a task ended, in the words that close its log. */
+/** Returns how a task ended, in the words that close its log. */
 export function closingWords({ logPath, state, exitCode, signal }: BackgroundTask): string {
   const written = CLOSING.exec(readAt(logPath, -CLOSING_BYTES, CLOSING_BYTES)?.toString() ?? '')?.[1];
   if (written !== undefined) return written;
@@ -17,7 +17,10 @@ export function closingWords({ logPath, state, exitCode, signal }: BackgroundTas
   return state === 'killed' ? `killed: ${signal ?? `exit code ${exitCode}`}` : state;
 }
 
-/** How many lines an ended task wrote from this byte of its log on, `'more than N'` past 8 MiB; `null` without a log. */
+/**
+ * Counts the lines that an ended task wrote after this byte of its log. Returns `'more than N'` past 8 MiB and `null`
+ * without a log.
+ */
 export function linesFrom(logPath: string, cursor: number): string | null {
   let lines = 0;
   let end: Buffer = Buffer.alloc(0);
@@ -31,11 +34,11 @@ export function linesFrom(logPath: string, cursor: number): string | null {
   return `more than ${lines}`;
 }
 
-/** Bytes of a file, from its end with a negative place; `null` when it cannot be read. */
+/** Reads bytes of a file, from its end if `place` is negative. Returns `null` if it cannot be read. */
 function readAt(path: string, place: number, length: number): Buffer | null {
   let file: number;
   try {
-    // Whatever lies there, opening it must not wait.
+    // Opening must not block, whatever kind of file it is.
     file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
   } catch {
     return null;

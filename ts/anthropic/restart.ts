@@ -1,6 +1,6 @@
-import { sessionOf } from '../ai/in-session.ts';
-import { nothingRan } from '../ai/nothing-ran.ts';
-import type { BashToolError, BashToolOptions } from '../ai/types.ts';
+import { sessionOf } from '../tool/in-session.ts';
+import { nothingRan } from '../tool/nothing-ran.ts';
+import type { BashToolError, BashToolOptions } from '../tool/types.ts';
 import type { AnthropicRestart } from './types.ts';
 
 const NOTHING_TO_RESTART: AnthropicRestart = {
@@ -8,7 +8,7 @@ const NOTHING_TO_RESTART: AnthropicRestart = {
   message: 'There was nothing to restart: each command has a fresh shell, and nothing is left of the ones before.',
 };
 
-/** Has the session of a call forget everything, as soon as those of its commands that came before have ended. Never throws. */
+/** Resets the session of a call once the commands before it have ended. Never throws. */
 export async function restart(
   options: BashToolOptions,
   signal: AbortSignal | undefined,
@@ -26,7 +26,7 @@ export async function restart(
   }
 }
 
-/** Waits for the work, and no longer than the call goes on. */
+/** Waits for the work until the call is aborted. */
 async function interrupted(working: Promise<void>, signal: AbortSignal | undefined): Promise<boolean> {
   let stop = () => {};
   const aborted = new Promise<boolean>((resolve) => {

@@ -1,9 +1,10 @@
-import type { BashInputIssue } from '../ai/types.ts';
-import { isRecord, providerSchema, type Read } from '../provider/schema.ts';
-import type { AnthropicBashInput } from './types.ts';
+import type { AnthropicBashInput } from '../tool/provider/inputs.ts';
+import { providerSchema } from '../tool/provider/schema.ts';
+import { isRecord, type Read, reader } from '../tool/read.ts';
+import type { BashInputIssue } from '../tool/types.ts';
 
-/** A restart alone is whole: the schema of the provider's package wants a command with it. */
-export function readInput(value: unknown): Read<AnthropicBashInput> {
+/** A restart needs no command, although the schema of the provider's package requires one. */
+export const readInput = reader((value): Read<AnthropicBashInput> => {
   if (!isRecord(value)) return { issues: [{ message: 'the input must be an object', path: [] }] };
   const { command, restart } = value;
   const issues: BashInputIssue[] = [];
@@ -18,7 +19,7 @@ export function readInput(value: unknown): Read<AnthropicBashInput> {
   }
   if (issues.length > 0) return { issues };
   return { value: { ...(typeof command === 'string' && { command }), ...(restart === true && { restart }) } };
-}
+});
 
 export const inputSchema = providerSchema<AnthropicBashInput>(readInput, () => ({
   type: 'object',

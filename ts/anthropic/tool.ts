@@ -1,30 +1,33 @@
-import { byCommand } from '../ai/advice.ts';
-import { Readings } from '../ai/readings.ts';
-import { answer, holdOptions } from '../ai/tool.ts';
-import type { Made } from '../ai/tool-options.ts';
-import type { BashToolExecutionOptions, BashToolOptions, BashToolOutput } from '../ai/types.ts';
-import { providerTool } from '../provider/provider-tool.ts';
-import { sentence } from '../provider/schema.ts';
+import { answer, resolveOptions } from '../tool/answer.ts';
+import { byCommand } from '../tool/format/advice.ts';
+import type { AnthropicBashInput } from '../tool/provider/inputs.ts';
+import { providerTool } from '../tool/provider/provider-tool.ts';
+import { sentence } from '../tool/provider/schema.ts';
+import { Readings } from '../tool/readings.ts';
+import type { ToolSetup } from '../tool/tool-options.ts';
+import type { BashToolExecutionOptions, BashToolOptions, BashToolOutput } from '../tool/types.ts';
 import { restart } from './restart.ts';
 import { inputSchema, readInput } from './schema.ts';
-import type { AnthropicBashInput, AnthropicBashOutput, AnthropicBashTool } from './types.ts';
+import type { AnthropicBashOutput, AnthropicBashTool } from './types.ts';
 
 const ADVICE = byCommand(
   'To give the command more time, start it in the background with its output in a file, and read that file: COMMAND > FILE 2>&1 &',
 );
 
 /**
- * The bash tool that Claude knows (`anthropic.bash_20250124`), complete, for ai 6 and ai 7: `tools: { bash: anthropicBash() }`.
+ * Creates the complete bash tool that Claude knows (`anthropic.bash_20250124`), for ai 6 and ai 7: `tools: { bash:
+ * anthropicBash() }`.
  *
- * A command runs as one of `createBashTool(options)` does, live snapshots included, and the model reads the same text; what that says about inputs which
- * this tool has not is said by commands. `{ restart: true }` resets the session of the call, and says so; without a session it says that there is nothing to restart.
- * It never throws. `description` has no effect: Claude has its own. Throws `ERR_BASH_INVALID_ARG` as `createBashTool` does.
+ * A command runs as in `createBashTool(options)`, with live snapshots, and the model reads the same text. Advice about
+ * inputs that this tool lacks is given as commands instead. `{ restart: true }` resets the session of the call and says
+ * so; without a session it says that there is nothing to restart. It never throws. `description` has no effect, because
+ * Claude has its own. Throws `ERR_BASH_INVALID_ARG` as `createBashTool` does.
  */
 export function anthropicBash(options: BashToolOptions = {}): AnthropicBashTool {
-  const tool = providerTool<AnthropicBashInput, AnthropicBashOutput>(options, {
+  const tool = providerTool<AnthropicBashInput, AnthropicBashOutput>('anthropicBash', options, {
     id: 'anthropic.bash_20250124',
     inputSchema,
-    run: (made, input, call) => runCall(made, input, call, readings),
+    run: (setup, input, call) => runCall(setup, input, call, readings),
   });
   const readings = new Readings(options, ADVICE);
   return {
@@ -35,7 +38,7 @@ export function anthropicBash(options: BashToolOptions = {}): AnthropicBashTool 
 }
 
 async function* runCall(
-  made: Made,
+  setup: ToolSetup,
   input: unknown,
   call: BashToolExecutionOptions,
   readings: Readings,
@@ -46,7 +49,7 @@ async function* runCall(
     return;
   }
   const { command, restart: restarts } = read.value;
-  const held = await holdOptions(made, call);
+  const held = await resolveOptions(setup, call);
   if ('error' in held) {
     yield held;
     return;

@@ -1,23 +1,18 @@
-import type { BashToolModelOutput, BashToolOutput } from '../ai/types.ts';
-import type { ProviderTool } from '../provider/types.ts';
+import type { AnthropicBashInput } from '../tool/provider/inputs.ts';
+import type { ProviderTool } from '../tool/provider/types.ts';
+import type { BashToolModelOutput, BashToolOutput } from '../tool/types.ts';
 
-/** What the model sends: a command, a restart, or a restart and then a command. `null` counts as left out, and so do fields that it does not know. */
-export interface AnthropicBashInput {
-  /** The command, byte for byte. */
-  command?: string | null | undefined;
-  /** Resets the session, if there is one. */
-  restart?: boolean | null | undefined;
-}
-
-/** What came of a restart alone. */
+/** The output of a restart alone. */
 export interface AnthropicRestart {
   /** Whether there was a session to reset. */
   restarted: boolean;
-  /** What the model reads. */
+  /** The text for the model. */
   message: string;
 }
 
-/** What a call yields: that of a command, as `createBashTool` gives it, or of a restart. `'restarted' in` tells them apart. */
+/**
+ * The output of a call: of a command, as `createBashTool` gives it, or of a restart. `'restarted' in` tells them apart.
+ */
 export type AnthropicBashOutput = BashToolOutput | AnthropicRestart;
 
 /** `anthropic.bash_20250124`: `{ bash: anthropicBash() }` goes straight into `tools`. */

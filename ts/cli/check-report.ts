@@ -1,5 +1,5 @@
 import type { Analysis, CommandRedirect, CommandUnit, Decision, Finding, Verdict } from 'agent-bash';
-import { unitNesting, unitText } from '../unit-text.ts';
+import { unitNesting, unitText } from '../safety/unit-text.ts';
 import { cells } from './columns.ts';
 import { type Colour, paint, printable } from './console.ts';
 import { spot } from './spot.ts';
@@ -8,7 +8,7 @@ const COLOURS: Record<Verdict, Colour> = { allow: 'green', warn: 'yellow', ask: 
 /** Characters of a command in the tree. */
 const MOST = 160;
 
-/** What people read of an analysis: the verdict, the commands as a tree, what was found. */
+/** Returns an analysis for people: the verdict, the commands as a tree, and the findings. */
 export function report(analysis: Analysis, decision: Decision | null): string[] {
   const { verdict, complete, readOnly, findings } = analysis;
   const facts = [
@@ -27,16 +27,16 @@ function titled(lines: string[]): string[] {
   return lines.length === 0 ? [] : ['', ...lines];
 }
 
-/** A command and what it runs in its turn. */
+/** A command and the commands that it runs. */
 interface Node {
   label: string;
   children: Node[];
 }
 
-/** The simple commands; below each one those that it runs. */
+/** Returns the simple commands, each with those that it runs below it. */
 function tree({ commands, cwd }: Analysis): string[] {
   const roots: Node[] = [];
-  // The last one that was reached in this way: whatever comes through it stands below it.
+  // The last command on each path. A command that comes through it is placed below.
   const last = new Map<string, Node>();
   for (const unit of commands) {
     const nesting = unitNesting(unit);
@@ -67,7 +67,7 @@ function redirectText({ op, fd, target, path }: CommandRedirect): string {
   return `${fd ?? ''}${op}${op.endsWith('&') || op.startsWith('<<') ? '' : ' '}${path ?? target.text}`;
 }
 
-/** One line in which nothing is hidden. */
+/** Returns one line without control characters. */
 function plain(text: string): string {
   return cells(printable(text))
     .map(({ shown }) => shown)

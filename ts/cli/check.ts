@@ -15,7 +15,7 @@ interface CheckOptions {
 
 const CODES: Record<Verdict, number> = { allow: EXIT.done, warn: EXIT.done, ask: EXIT.asks, deny: EXIT.denied };
 
-/** `agent-bash check CMD`: what the safety engine makes of a command, which is not run. */
+/** `agent-bash check CMD`: judges a command without running it. */
 export async function check(command: string | undefined, options: CheckOptions): Promise<void> {
   try {
     if (options.rules) return await listRules(options);
@@ -24,13 +24,13 @@ export async function check(command: string | undefined, options: CheckOptions):
     }
     await judge(command === '-' ? (await text(process.stdin)).replace(/\n$/, '') : command, options);
   } catch (error) {
-    // Every other code says what a command is.
+    // Every other exit code describes the command.
     throw Failure.of(error, EXIT.notRun);
   }
 }
 
 async function judge(command: string, { cwd, rule, allow, ask, deny, json }: CheckOptions): Promise<void> {
-  // Levels are checked where they are taken.
+  // The levels were checked when they were parsed.
   const analysis = analyze(command, { cwd, rules: rule as Record<string, 'ask'> | undefined });
   const decision: Decision | null = allow || ask || deny ? decide(analysis, { allow, ask, deny }) : null;
   if (json) await printJson(decision === null ? analysis : { ...analysis, decision });

@@ -8,7 +8,7 @@ import { limits } from './doctor/limits.ts';
 
 const MARKS = { ok: ['✓', 'green'], missing: ['–', 'yellow'], failed: ['✗', 'red'] } as const;
 
-/** `agent-bash doctor`: what this machine offers, found out by doing it, and what is lost by what is missing. */
+/** `agent-bash doctor`: checks by trial what this machine supports, and reports the cost of each missing part. */
 export async function doctor({ json }: { json?: boolean }, version: string): Promise<void> {
   const checks = await examine();
   const ok = checks.every(({ state }) => state !== 'failed');
@@ -35,7 +35,7 @@ async function examine(): Promise<Check[]> {
   return [...core, ...rest];
 }
 
-/** What only a machine that runs commands can be asked. */
+/** Checks that need a machine on which commands run. */
 async function running(): Promise<Check[]> {
   const cost = 'it may not work';
   const probes = [

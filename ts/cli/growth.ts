@@ -1,9 +1,9 @@
 import { type FSWatcher, watch } from 'node:fs';
 
-/** How often a file is looked at where the system cannot tell of changes, in ms. */
+/** Interval between checks of a file if the system cannot report changes, in ms. */
 const LOOK_MS = 250;
 
-/** Tells that a file may have grown. */
+/** Reports that a file may have grown. */
 export class Growth {
   #watcher: FSWatcher | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -19,7 +19,7 @@ export class Growth {
     }
   }
 
-  /** Resolves when the file has been touched since this was last asked. */
+  /** Resolves when the file has changed since the last call. */
   async next(): Promise<void> {
     if (!this.#grown) await new Promise<void>((resolve) => (this.#resolve = resolve));
     this.#grown = false;
@@ -35,7 +35,7 @@ export class Growth {
     clearInterval(this.#timer);
   }
 
-  // The limit of watches may be reached.
+  // The system's limit of watches may be reached.
   #look(): void {
     this.#timer ??= setInterval(() => this.wake(), LOOK_MS);
   }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-/** What `--help` of each command shows below its options: commands to copy, and what they do. */
+/** Examples that `--help` shows below the options of each command. */
 const EXAMPLES: Record<string, [example: string, meaning: string][]> = {
   ps: [
     ['agent-bash ps', 'all tasks, those that run first'],
@@ -40,7 +40,7 @@ const EXAMPLES: Record<string, [example: string, meaning: string][]> = {
   ],
 };
 
-/** Puts its examples below the help of each command. */
+/** Adds its examples to the help of each command. */
 export function teach(program: Command): void {
   for (const command of program.commands) {
     const examples = EXAMPLES[command.name()] ?? [];

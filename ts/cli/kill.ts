@@ -1,7 +1,7 @@
 import { complain, EXIT, Failure, print, printJson } from './console.ts';
 import { type CommonOptions, findTask, paintedState, withRegistry } from './tasks.ts';
 
-/** `agent-bash kill ID...`: ends tasks side by side. One that is not there, or cannot be ended, keeps none of the others. */
+/** `agent-bash kill ID...`: ends tasks in parallel. A missing or failing task does not affect the others. */
 export async function kill(names: string[], options: CommonOptions): Promise<void> {
   await withRegistry(options, async (registry) => {
     const killed = await Promise.allSettled(

@@ -5,7 +5,7 @@ import { Growth } from './growth.ts';
 import { type CommonOptions, findTask, withRegistry } from './tasks.ts';
 
 const PIECE_BYTES = 64 * 1024;
-/** What is printed as one JSON string at most. */
+/** Bytes that are printed as one JSON string at most. */
 const JSON_BYTES = 64 * 1024 * 1024;
 const NEWLINE = 10;
 
@@ -15,8 +15,8 @@ interface LogsOptions extends CommonOptions {
 }
 
 /**
- * `agent-bash logs ID`: the log as it lies there, or from its last lines on. With --follow it goes on until the task has
- * ended. As JSON: `{ task, output }`; with --follow a line `{ output }` for each piece and `{ task }` at the end.
+ * `agent-bash logs ID`: prints the log, or its last lines. With --follow it continues until the task has ended. As
+ * JSON: `{ task, output }`; with --follow one line `{ output }` per piece and `{ task }` at the end.
  */
 export async function logs(name: string, options: LogsOptions): Promise<void> {
   await withRegistry(options, async (registry) => {
@@ -45,7 +45,7 @@ export async function logs(name: string, options: LogsOptions): Promise<void> {
   });
 }
 
-/** Shows what comes until the task has ended or nobody reads. */
+/** Prints new output until the task has ended or the reader is gone. */
 async function follow(
   registry: BackgroundRegistry,
   { id, logPath }: BackgroundTask,
@@ -71,7 +71,7 @@ async function follow(
   }
 }
 
-/** Reads from a place to the end as it is now; gives where that was. */
+/** Reads from a position to the current end. Returns the new position. */
 async function readOn(file: FileHandle, place: number, show: (piece: Uint8Array) => Promise<void>): Promise<number> {
   const piece = Buffer.alloc(PIECE_BYTES);
   let at = place;
@@ -79,7 +79,7 @@ async function readOn(file: FileHandle, place: number, show: (piece: Uint8Array)
     const { bytesRead } = await file.read(piece, 0, piece.length, at);
     if (bytesRead === 0) break;
     at += bytesRead;
-    // What is not written yet must not be overwritten by the next piece.
+    // Bytes that are not written yet must not be overwritten by the next piece.
     await show(Uint8Array.prototype.slice.call(piece, 0, bytesRead));
   }
   return at;
@@ -98,7 +98,7 @@ async function whole(file: FileHandle, from: number): Promise<string> {
   return Buffer.concat(pieces).toString();
 }
 
-/** Where the last lines begin; an unfinished one counts. */
+/** Returns the position of the last lines. An unfinished line counts. */
 async function lastLines(file: FileHandle, count: number): Promise<number> {
   const { size } = await file.stat();
   if (count === 0) return size;

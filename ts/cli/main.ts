@@ -26,9 +26,19 @@ function program(): Command {
     .version(version)
     .exitOverride()
     .showHelpAfterError('(agent-bash --help tells how it is used)')
-    // A program is told by one line of JSON instead, below.
+    // Programs receive one line of JSON instead, below.
     .configureOutput(wantsJson() ? { writeErr: () => {} } : {})
     .addHelpText('after', AFTER_HELP);
+  addTaskCommands(made);
+  addCheck(made);
+  addMcp(made, version);
+  addDoctor(made, version);
+  teach(made);
+  return made;
+}
+
+/** Adds the commands that work on a registry. */
+function addTaskCommands(made: Command): void {
   const command = (name: string, description: string) =>
     made
       .command(name)
@@ -47,9 +57,13 @@ function program(): Command {
     .argument('<command>', 'the command, as one argument: put it in quotes')
     .option('-b, --background', 'start it as a task and return at once')
     .option('--timeout <time>', 'end it after this time: 90 (seconds), 500ms, 5m, 2h (default: 24h)', parseDuration)
+    .option('--idle-timeout <time>', 'end it after this time without output (default: none)', parseDuration)
     .option('--cwd <dir>', 'the folder to run it in (default: the current one)')
     .showHelpAfterError("(the command is one argument: agent-bash run 'npm test')")
     .action(run);
+}
+
+function addCheck(made: Command): void {
   made
     .command('check')
     .description('say what the safety engine makes of a command, without running it')
@@ -65,11 +79,14 @@ function program(): Command {
       'after',
       '\nExit code: 0 it would run, 1 a person is asked, 2 it is refused, 125 it could not be judged.',
     )
-    // The code of wrong arguments says something else here.
+    // Commander's code for invalid arguments has another meaning here.
     .exitOverride(({ exitCode, code, message }) => {
       throw new CommanderError(exitCode === 0 ? EXIT.done : EXIT.notRun, code, message);
     })
     .action(check);
+}
+
+function addMcp(made: Command, version: string): void {
   made
     .command('mcp')
     .description('serve the bash tool to an MCP client on standard input and output')
@@ -79,26 +96,28 @@ function program(): Command {
       'the limit of a command that asks for no other: 90 (seconds), 500ms, 5m, 2h',
       parseDuration,
     )
+    .option('--idle-timeout <time>', 'end a command after this time without output (default: none)', parseDuration)
     .option('--dir <dir>', 'the folder of the registry of background tasks')
     .option('--session', 'one shell for all: each command begins where the last one has left it')
     .option('--rule <id=level>', 'a rule of the safety engine turned off or to another level', parseRule)
     .option('--on-ask <what>', 'what becomes of a command that a person would be asked about: allow, deny', parseOnAsk)
     .action(async (options: McpOptions) => {
-      // The SDK is large, and no other command needs it.
+      // The SDK is large, and only this command needs it.
       const { mcp } = await import('./mcp.ts');
       await mcp(options, version);
     });
+}
+
+function addDoctor(made: Command, version: string): void {
   made
     .command('doctor')
     .description('say what this machine offers, and what is lost by what is missing')
     .option('--json', 'print JSON, for programs')
     .addHelpText('after', '\nExit code: 0 when commands run, 1 when none does.')
     .action((options: { json?: boolean }) => doctor(options, version));
-  teach(made);
-  return made;
 }
 
-/** What Commander says of wrong arguments, in our own terms. */
+/** Translates Commander's message about invalid arguments. */
 function ofArguments({ code, message }: CommanderError): Failure {
   const text = code === 'commander.help' ? 'no command was given' : message.replace(/^error: /, '');
   return new Failure('ERR_BASH_INVALID_ARG', text, EXIT.usage);
@@ -113,7 +132,7 @@ try {
     if (code !== 'EPIPE') process.stderr.write(`agent-bash: the output could not be written: ${message}\n`);
   }
 } catch (error) {
-  // Commander has said what is wrong, or has printed the help.
+  // Commander has already printed the fault or the help.
   if (error instanceof CommanderError) {
     process.exitCode = [EXIT.done, EXIT.notRun].find((code) => code === error.exitCode) ?? EXIT.usage;
     if (error.exitCode !== EXIT.done && wantsJson()) await complain(ofArguments(error));

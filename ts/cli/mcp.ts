@@ -10,13 +10,17 @@ import { EXIT, Failure, readerGone, remark } from './console.ts';
 export interface McpOptions {
   cwd?: string;
   timeout?: number;
+  idleTimeout?: number;
   dir?: string;
   session?: boolean;
   rule?: Record<string, string>;
   onAsk?: 'allow' | 'deny';
 }
 
-/** `agent-bash mcp`: the bash tool on standard input and output, until the client goes. Standard output is the protocol's alone. */
+/**
+ * `agent-bash mcp`: serves the bash tool on standard input and output until the client disconnects. Standard output
+ * carries only the protocol.
+ */
 export async function mcp(options: McpOptions, version: string): Promise<void> {
   await checkOptions(options);
   const server = new McpServer({ name: 'agent-bash', version });
@@ -27,7 +31,7 @@ export async function mcp(options: McpOptions, version: string): Promise<void> {
   process.exitCode = await end;
 }
 
-/** What would be wrong with every command is told at once, where a person sees it. */
+/** An option that would break every command is reported at once, where a person sees it. */
 async function checkOptions({ cwd, rule }: McpOptions): Promise<void> {
   if (cwd !== undefined && !(await stat(cwd).catch(() => null))?.isDirectory()) {
     throw new Failure('ERR_BASH_CWD_NOT_FOUND', `there is no folder ${cwd}`);
@@ -35,26 +39,31 @@ async function checkOptions({ cwd, rule }: McpOptions): Promise<void> {
   analyze(':', { rules: rule as SafetyOptions['rules'] });
 }
 
-function toolOptions({ cwd, timeout: timeoutMs, dir, session, rule, onAsk }: McpOptions): BashToolOptions {
+function toolOptions(options: McpOptions): BashToolOptions {
+  const { cwd, timeout: timeoutMs, idleTimeout: idleTimeoutMs, dir, session, rule, onAsk } = options;
   const safety = { rules: rule as SafetyOptions['rules'], onAsk };
   return {
     cwd,
     timeoutMs,
+    idleTimeoutMs,
     safety,
     ...(session && { session: new BashSession({ cwd }) }),
-    // A registry holds what is started in the background; a command still ends at its limit.
+    // A registry holds background tasks. A command still ends at its limit.
     ...(dir !== undefined && { registry: new BackgroundRegistry({ dir }), onTimeout: 'kill' as const }),
   };
 }
 
-/** Resolves with the exit code when the client is gone; whatever still runs for it is being ended then, and keeps the process. */
+/**
+ * Resolves with the exit code when the client is gone. The commands that still run are being ended and keep the process
+ * alive until then.
+ */
 async function ended(server: McpServer): Promise<number> {
   const code = await new Promise<number>((resolve, reject) => {
     process.stdin.on('end', () => resolve(EXIT.done)).on('error', () => resolve(EXIT.done));
     readerGone.signal.addEventListener('abort', () => resolve(EXIT.done));
     let remarked = false;
     server.server.onerror = () => {
-      // Of a flood, one remark is enough: perhaps nobody reads them.
+      // One remark is enough, even for a flood of invalid messages.
       if (!remarked) void remark('what came on standard input was no message of the protocol, and was left out');
       remarked = true;
     };
@@ -63,7 +72,7 @@ async function ended(server: McpServer): Promise<number> {
     let asked: number | undefined;
     for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       process.on(name, () => {
-        // The second one does not wait.
+        // The second signal exits at once.
         if (asked !== undefined) process.exit(asked);
         asked = 128 + constants.signals[name];
         resolve(asked);

@@ -1,12 +1,12 @@
 import type { BackgroundTask } from 'agent-bash';
-import { runningFirst } from '../running-first.ts';
+import { runningFirst } from '../tool/running-first.ts';
 import { paint, print, printable, printJson, remark } from './console.ts';
 import { type CommonOptions, stateOf, withRegistry } from './tasks.ts';
 import { age } from './values.ts';
 
 const HEAD = ['PID', 'STATE', 'STARTED', 'ID', 'COMMAND'];
 
-/** `agent-bash ps`: the tasks, as a table or as a JSON array. */
+/** `agent-bash ps`: lists the tasks as a table or a JSON array. */
 export async function ps(options: CommonOptions & { running?: boolean }): Promise<void> {
   const tasks = await withRegistry(options, async (registry) => registry.list());
   const shown = tasks.filter(({ state }) => !options.running || state === 'running').sort(runningFirst);
@@ -27,7 +27,7 @@ function table(tasks: BackgroundTask[], now: number): string[] {
     ]),
   ];
   const widths = HEAD.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  // On a terminal a task is a line; in a pipe nothing is cut.
+  // On a terminal a task takes one line. In a pipe nothing is cut.
   const columns = process.stdout.isTTY ? process.stdout.columns || 80 : Number.POSITIVE_INFINITY;
   return rows.map((row, index) => {
     const cells = row.map((cell, column) => (column === row.length - 1 ? cell : cell.padEnd(widths[column] ?? 0)));

@@ -1,18 +1,17 @@
 import { constants } from 'node:os';
 import { type BashResult, bash } from 'agent-bash';
+import { innerOf } from '../core/inner.ts';
 import { EXIT, Failure, print, printJson, readerGone, remark, write } from './console.ts';
 import { type CommonOptions, withRegistry } from './tasks.ts';
-
-/** As long as a task may run. */
-const NO_LIMIT_MS = 86_400_000;
 
 interface RunOptions extends CommonOptions {
   background?: boolean;
   timeout?: number;
+  idleTimeout?: number;
   cwd?: string;
 }
 
-/** `agent-bash run CMD`: in the foreground, with its output as it comes, or as a task. */
+/** `agent-bash run CMD`: runs a command in the foreground with live output, or as a task. */
 export async function run(command: string, options: RunOptions): Promise<void> {
   try {
     await (options.background ? start(command, options) : foreground(command, options));
@@ -22,8 +21,9 @@ export async function run(command: string, options: RunOptions): Promise<void> {
 }
 
 async function start(command: string, options: RunOptions): Promise<void> {
-  const { timeout: timeoutMs, cwd } = options;
-  const task = await withRegistry(options, (registry) => registry.start(command, { timeoutMs, cwd }), { make: true });
+  const { timeout: timeoutMs, idleTimeout: idleTimeoutMs, cwd } = options;
+  const limits = { timeoutMs, idleTimeoutMs };
+  const task = await withRegistry(options, (registry) => registry.start(command, { ...limits, cwd }), { make: true });
   if (options.json) return printJson(task);
   const dir = options.dir === undefined ? '' : ` --dir ${shellWord(options.dir)}`;
   await print(`started ${task.pid}`);
@@ -32,14 +32,15 @@ async function start(command: string, options: RunOptions): Promise<void> {
   await print(`stop:   agent-bash kill ${task.pid}${dir}`);
 }
 
-async function foreground(command: string, { timeout, cwd, json }: RunOptions): Promise<void> {
+async function foreground(command: string, { timeout, idleTimeout, cwd, json }: RunOptions): Promise<void> {
   const { signal, interruption } = interruptible();
   const result = await bash(command, {
     cwd,
-    timeoutMs: timeout ?? NO_LIMIT_MS,
+    timeoutMs: timeout ?? innerOf(bash).facts().request.maxLimitMs,
+    idleTimeoutMs: idleTimeout,
     signal,
     ...(!json && {
-      // All of it has been printed: nothing needs to be kept, and a line is shown before it ends.
+      // All output has been printed, so nothing is kept, and unfinished lines are shown.
       spill: false,
       truncate: { keep: 'tail', maxLines: 1 },
       sanitize: { progress: 'keep' },
@@ -51,7 +52,7 @@ async function foreground(command: string, { timeout, cwd, json }: RunOptions): 
   process.exitCode = readerGone.signal.aborted ? EXIT.brokenPipe : (interruption() ?? result.exitCode ?? EXIT.failed);
 }
 
-/** What the output does not say. */
+/** Reports the facts that the output does not show. */
 async function explain({ status, signal, timeoutMs, survivors, notes }: BashResult): Promise<void> {
   if (status === 'timed-out') await remark(`timed out after ${(timeoutMs ?? 0) / 1_000} s`);
   if (status === 'signaled') await remark(`killed by ${signal}`);
@@ -59,7 +60,7 @@ async function explain({ status, signal, timeoutMs, survivors, notes }: BashResu
   for (const note of notes) await remark(note);
 }
 
-/** The first Ctrl-C ends the command with all it started; a second one does not wait for that. */
+/** The first Ctrl-C ends the command and all it started. A second one exits without waiting for that. */
 function interruptible(): { signal: AbortSignal; interruption: () => number | undefined } {
   let code: number | undefined;
   const ending = new AbortController();

@@ -1,18 +1,21 @@
 import { type Cell, cells } from './columns.ts';
 
-/** A line of a command, and below it the marks. */
+/** A line of a command, and the marks below it. */
 export interface MarkedLine {
   line: string;
   marks: string;
 }
 
-/** The most columns of a line, and the most lines, that are shown. */
+/** Columns of a line, and lines, that are shown at most. */
 const COLUMNS = 100;
 const LINES = 8;
-/** What stays before the first mark when a line has to be cut. */
+/** Columns that stay before the first mark if a line must be cut. */
 const LEAD = 20;
 
-/** The lines of a command that a span lies on, with the span underlined. Offsets are UTF-16 units; an empty span is a place. */
+/**
+ * Returns the lines of a command that a span covers, with the span underlined. Offsets are UTF-16 units. An empty span
+ * marks a position.
+ */
 export function spot(command: string, [from, to]: [number, number]): MarkedLine[] {
   const marked: MarkedLine[] = [];
   let start = 0;
@@ -34,7 +37,7 @@ function mark(text: string, from: number, to: number): MarkedLine {
   const { shown, before, after } = cut(all, first < 0 ? all.length : first);
   const line = shown.map((cell) => cell.shown).join('');
   const marks = shown.map((cell) => (cell.from < to && cell.to > from ? '^' : ' ').repeat(cell.width)).join('');
-  // What lies behind the last character is a place too.
+  // The position behind the last character can be marked too.
   const place = from >= text.length ? '^' : '';
   return {
     line: `${before}${line}${after}`,
@@ -42,7 +45,7 @@ function mark(text: string, from: number, to: number): MarkedLine {
   };
 }
 
-/** So many cells that they fit, those around the first mark. */
+/** Returns the cells around the first mark that fit. */
 function cut(all: Cell[], first: number): { shown: Cell[]; before: string; after: string } {
   const width = (some: Cell[]) => some.reduce((sum, cell) => sum + cell.width, 0);
   if (width(all) <= COLUMNS) return { shown: all, before: '', after: '' };

@@ -1,21 +1,21 @@
 import { stat } from 'node:fs/promises';
 import { BackgroundRegistry, type BackgroundTask, defaultRegistry } from 'agent-bash';
-import { runningFirst } from '../running-first.ts';
+import { runningFirst } from '../tool/running-first.ts';
 import { type Colour, Failure, paint, remark } from './console.ts';
 
-/** What all commands take. */
+/** Options of all commands. */
 export interface CommonOptions {
   dir?: string;
   json?: boolean;
 }
 
-/** Opens the registry of `--dir`, which has to be there, or the user's own; lets go of it when `use` is done. */
+/** Opens the registry of `--dir`, which must exist, or the user's default. Closes it when `use` is done. */
 export async function withRegistry<T>(
   { dir }: CommonOptions,
   use: (registry: BackgroundRegistry) => Promise<T>,
   { make = false } = {},
 ): Promise<T> {
-  // A mistyped folder must not be made, only to be found empty.
+  // A mistyped directory must not be created.
   if (dir !== undefined && !make && !(await stat(dir).catch(() => null))?.isDirectory()) {
     throw new Failure('ERR_BASH_CWD_NOT_FOUND', `there is no folder ${dir}`);
   }
@@ -29,7 +29,9 @@ export async function withRegistry<T>(
   }
 }
 
-/** The task of this pid or id. A pid may have been used more than once: the one that runs, else the last, is meant. */
+/**
+ * Returns the task with this pid or id. If a pid was used more than once, the running task counts, or else the latest.
+ */
 export function findTask(registry: BackgroundRegistry, name: string): BackgroundTask {
   const found = registry
     .list()
@@ -42,7 +44,7 @@ export function findTask(registry: BackgroundRegistry, name: string): Background
   );
 }
 
-/** How a task is or ended, in a word or two, and its colour. */
+/** Returns a task's state in a word or two, and its colour. */
 export function stateOf({ state, exitCode, signal }: BackgroundTask): { text: string; colour: Colour } {
   switch (state) {
     case 'running':
@@ -56,7 +58,7 @@ export function stateOf({ state, exitCode, signal }: BackgroundTask): { text: st
   }
 }
 
-/** The same, painted. */
+/** Returns the coloured state. */
 export function paintedState(task: BackgroundTask): string {
   const { text, colour } = stateOf(task);
   return paint(colour, text);

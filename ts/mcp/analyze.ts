@@ -5,7 +5,7 @@ import { startingIn } from './folder.ts';
 import { toolSchema } from './schema.ts';
 import type { Tool, ToolCall } from './server.ts';
 
-/** The tool `bash_analyze`: what the safety engine says of a command, as `bash` would run it. */
+/** The tool `bash_analyze`: the safety engine's judgement of a command, as `bash` would run it. */
 export function analyzeTool(options: BashToolOptions, folder: string): Tool {
   return {
     name: 'bash_analyze',

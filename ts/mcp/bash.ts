@@ -5,7 +5,7 @@ import { Progress } from './progress.ts';
 import { bashSchema, toolSchema } from './schema.ts';
 import type { Tool, ToolAnswer, ToolCall } from './server.ts';
 
-/** The tool `bash`: that of `createBashTool`, with the client's first root as its folder. */
+/** The tool `bash`: `createBashTool` with the client's first root as its directory. */
 export function bashTool(options: BashToolOptions, folder: string): Tool {
   const elsewhere = hasOwnFolder(options);
   const { description } = createBashTool(elsewhere ? options : { ...options, cwd: folder });
@@ -21,7 +21,7 @@ export function bashTool(options: BashToolOptions, folder: string): Tool {
   };
 }
 
-/** What stands for the folder of the tool: whether this client has roots is not known when the tool is described. */
+/** Replaces the tool's directory in the description: the client's roots are unknown when the tool is described. */
 function withRoots(description: string, folder: string): string {
   return description.replace(/<pwd>.*<\/pwd>$/s, `<pwd>the first root of the client, else ${folder}</pwd>`);
 }
@@ -49,7 +49,7 @@ async function run(
   } finally {
     progress?.end();
   }
-  // There always is one: the tool never throws, and yields its output last.
+  // There is always an output: the tool never throws and yields its output last.
   return answered(output as BashToolOutput, tool.toModelOutput({ output: output as BashToolOutput }), rooted.notes());
 }
 
@@ -59,7 +59,7 @@ function isSnapshot(output: BashToolOutput): output is Extract<BashToolOutput, {
 
 function answered(output: BashToolOutput, read: { type: string; value: string }, notes: string[]): ToolAnswer {
   const isError = read.type === 'error-text';
-  // A check has none, and what did not run started nowhere.
+  // A check has no notes, and a command that did not run has no directory.
   if (notes.length === 0 || !('notes' in output)) {
     return { content: [{ type: 'text', text: read.value }], structuredContent: { ...output }, isError };
   }

@@ -1,11 +1,11 @@
-import { onAbort } from '../abort.ts';
+import { onAbort } from '../core/abort.ts';
 import type { ToolCall } from './server.ts';
 
 const closings = new WeakMap<object, AbortController>();
 
 /**
- * Runs `work` with a signal that is aborted when the client cancels the call and when the connection closes, whichever it came
- * through: early versions of the SDK let a call go on then.
+ * Runs `work` with a signal that aborts when the client cancels the call or the connection closes, on any transport.
+ * Early versions of the SDK let a call continue after a disconnection.
  */
 export async function whileConnected<T>(call: ToolCall, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const ending = new AbortController();
@@ -22,7 +22,10 @@ export async function whileConnected<T>(call: ToolCall, work: (signal: AbortSign
   }
 }
 
-/** Aborted when a transport closes. A server listens to it by a callback, of which there is one: ours comes before that. */
+/**
+ * Returns a signal that aborts when a transport closes. The server listens with the transport's only callback, so ours
+ * is put before it.
+ */
 function closingOf(transport: { onclose?: (() => void) | undefined } | undefined): AbortSignal | undefined {
   if (transport === undefined) return undefined;
   const known = closings.get(transport);

@@ -2,14 +2,15 @@ import type { BashToolOptions } from 'agent-bash/ai';
 import { startFolder } from './roots.ts';
 import type { ToolCall } from './server.ts';
 
-/** Whether commands start elsewhere, whatever the roots of the client: where their session is, or in a sandbox, whose folders are not ours. */
+/** Returns whether commands start in a session's directory or in a sandbox, whatever the client's roots are. */
 export function hasOwnFolder({ session, sandbox }: Partial<BashToolOptions>): boolean {
   return session !== undefined || (sandbox !== undefined && sandbox !== null);
 }
 
 /**
- * The options of a call whose command starts in the client's first root, else in `folder`; what `perCall` says goes before that. The notes are those on
- * the roots, none for a command that started elsewhere, and are known once the call is over.
+ * Returns the options of a call whose command starts in the client's first root, or else in `folder`. `perCall` takes
+ * precedence. The notes are about the roots; a command that starts elsewhere has none. They are complete once the call
+ * is over.
  */
 export async function startingIn(
   options: BashToolOptions,

@@ -1,15 +1,16 @@
 import type { BashToolSnapshot } from 'agent-bash/ai';
-import { onAbort } from '../abort.ts';
+import { onAbort } from '../core/abort.ts';
 import type { ToolCall } from './server.ts';
 
-/** What a message shows of the output, in UTF-16 units: every one goes to the client anew. */
+/** UTF-16 units of the output that a message shows. Each message sends them again. */
 const MESSAGE_LENGTH = 4_096;
-/** A command that says nothing is told of as often, so that a client that waits for progress does not give it up. */
+/** Interval of messages about a silent command, so that a client that waits for progress does not give up. */
 const QUIET_MS = 5_000;
 
 /**
- * Tells the client how a command goes on: the time since the call in ms, which only grows, and the end of the output. Nothing
- * is sent before the last message was taken, so that a slow client gets fewer and not old ones.
+ * Reports the progress of a command to the client: the time since the call in ms, which only grows, and the last part
+ * of the output. A message is sent only after the previous one was taken, so that a slow client receives fewer
+ * messages, not old ones.
  */
 export class Progress {
   readonly #call: ToolCall;
@@ -24,7 +25,7 @@ export class Progress {
     this.#quiet = setInterval(() => void (this.#sending ?? this.#send()), QUIET_MS);
   }
 
-  /** Resolves when the client has taken it, or the call is over: nobody may read any more, and never say so. */
+  /** Resolves when the client has taken the message or the call is over: a client may stop reading without notice. */
   async tell({ stdout, stderr }: BashToolSnapshot): Promise<void> {
     const parts = [stdout, stderr].map((text) => text.trimEnd()).filter((text) => text !== '');
     if (parts.length === 0) return;
@@ -33,7 +34,7 @@ export class Progress {
     await this.#send();
   }
 
-  /** Nothing may follow the answer. */
+  /** Stops the messages: none may follow the answer. */
   end(): void {
     clearInterval(this.#quiet);
   }
@@ -43,7 +44,7 @@ export class Progress {
     this.#told = Math.max(this.#told + 1, Math.round(performance.now() - this.#start));
     const message = this.#message === undefined ? {} : { message: this.#message };
     const params = { progressToken: this.#call.progressToken, progress: this.#told, ...message };
-    // A connection that is gone ends the call by itself.
+    // A lost connection ends the call by itself.
     const sent = this.#call.notify({ method: 'notifications/progress', params }).catch(() => {});
     this.#sending = unlessAborted(sent, this.#call.signal).finally(() => {
       this.#sending = null;
@@ -63,6 +64,6 @@ async function unlessAborted(sent: Promise<void>, signal: AbortSignal): Promise<
 
 function tail(text: string): string {
   const end = text.slice(-MESSAGE_LENGTH);
-  // Not from within a character.
+  // A message never starts in the middle of a surrogate pair.
   return /^[\udc00-\udfff]/.test(end) ? end.slice(1) : end;
 }

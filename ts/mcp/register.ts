@@ -1,27 +1,30 @@
 import { resolve } from 'node:path';
 import type { BashToolOptions } from 'agent-bash/ai';
-import { checkIsObject } from '../ai/options-object.ts';
+import { checkToolOptions } from '../tool/option-names.ts';
 import { analyzeTool } from './analyze.ts';
 import { bashTool } from './bash.ts';
 import { addTool, type McpServer } from './server.ts';
 import { tasksTool } from './tasks.ts';
 
 /**
- * Puts three tools on an MCP server: `bash`, with the input and the options of `createBashTool`; `bash_tasks`, which lists what runs
- * in the background; and `bash_analyze`, which judges a `command` without running it. No SDK is imported: the server is an
- * `McpServer` of `@modelcontextprotocol/sdk` from 1.23, or of `@modelcontextprotocol/server` 2.
+ * Registers three tools on an MCP server: `bash` has the input and the options of `createBashTool`, `bash_tasks` lists
+ * background tasks, and `bash_analyze` judges a `command` without running it. No SDK is imported. The server
+ * is an `McpServer` of `@modelcontextprotocol/sdk` from 1.23, or of `@modelcontextprotocol/server` 2.
  *
- * `structuredContent` is the tool's output (`{ tasks }` for the list), the text what `formatResult` and `formatCheck` make of it.
- * `isError` says that nothing ran; with `errorOnFailure` also that the exit code is not 0. A client that asked for progress is told the
- * time in ms and the end of the output, every `updateIntervalMs` with new output and else every 5 s; never with 0. A command ends with
- * all it started when its call is cancelled, when the connection closes, and at its own limit. It starts in the first root of the client
- * that is a folder here; without one in `cwd`, default `process.cwd()`, resolved now; `perCall` and `session` go before both. `perCall` gets
- * what the SDK tells of a call as its `context`.
+ * `structuredContent` is the tool's output (`{ tasks }` for the list). The text is what `formatResult` and
+ * `formatCheck` return. `isError` means that nothing ran; with `errorOnFailure` also that the exit code is not 0. A
+ * client that asked for progress receives the time in ms and the last part of the output, every `updateIntervalMs`
+ * while there is new output and otherwise every 5 s; with `updateIntervalMs` 0 it receives none. A command ends with
+ * all it started when its call is cancelled, when the connection closes, and at its own limit. It starts in the
+ * client's first root that is a directory here, or else in `cwd`, which is resolved now and defaults to
+ * `process.cwd()`. `perCall` and `session` take precedence over both. `perCall` receives the SDK's information about a
+ * call as its `context`.
  *
- * Throws `ERR_BASH_INVALID_ARG` for options that `createBashTool` refuses, and what the server throws where it has a tool of such a name.
+ * Throws `ERR_BASH_INVALID_ARG` for options that `createBashTool` refuses, and the server's error if it already has a
+ * tool of one of these names.
  */
 export function registerBashTools(server: McpServer, options: BashToolOptions = {}): void {
-  checkIsObject(options);
+  checkToolOptions('registerBashTools', options);
   const { cwd } = options;
   const folder = cwd === undefined || typeof cwd === 'string' ? resolve(cwd ?? '.') : cwd;
   for (const tool of [bashTool(options, folder), tasksTool(options), analyzeTool(options, folder)]) {

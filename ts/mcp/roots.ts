@@ -1,28 +1,28 @@
 import { stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { visible } from '../ai/visible.ts';
-import { messageOf } from '../listener.ts';
+import { messageOf } from '../core/listener.ts';
+import { visible } from '../core/visible.ts';
 import type { ToolCall } from './server.ts';
 
-/** A client that names its roots does so at once. */
+/** Time a client may take to list its roots, in ms. */
 const PATIENCE_MS = 5_000;
 const FAILURE_LENGTH = 200;
 const LOOKED_AT = 2_000;
-/** Roots that are looked at: each that is no folder is a note. */
+/** Roots that are checked at most. Each that is not a directory gives a note. */
 const MOST_ROOTS = 16;
-/** Connections whose client did not answer: it is not waited for again. */
+/** Connections whose client did not answer. They are not asked again. */
 const silent = new WeakSet<object>();
 
-/** Where a command starts. */
+/** The directory in which a command starts. */
 export interface Start {
   cwd: string;
-  /** Why that is not the client's first root. */
+  /** The reasons why it is not the client's first root. */
   notes: string[];
 }
 
 /**
- * The first root of the client that is a folder here, else `fallback`. The client is asked for each command anew, so that a
- * change counts at once; one that has no roots is not asked.
+ * Returns the client's first root that is a directory here, or else `fallback`. The client is asked for each command,
+ * so that a change applies at once. A client without roots is not asked.
  */
 export async function startFolder(call: ToolCall, fallback: string): Promise<Start> {
   const { server } = call.server;
@@ -50,7 +50,7 @@ async function rootsOf(call: ToolCall): Promise<{ roots: { uri: string }[] } | {
   if (silent.has(connection)) return { failure: 'it has not answered before' };
   const asked = performance.now();
   try {
-    // Over HTTP the question goes the way of the call that it belongs to.
+    // Over HTTP the question is sent on the stream of the call it belongs to.
     const options = { timeout: PATIENCE_MS, signal: call.signal, relatedRequestId: call.id };
     return await server.listRoots(undefined, options as never);
   } catch (error) {
@@ -70,7 +70,7 @@ async function folderOf(uri: string): Promise<{ cwd: string } | { failure: strin
   }
 }
 
-/** The words of an error, which may be a whole list, or a root, whoever wrote it: on one line, with nothing hidden. */
+/** Returns the message of an error, or a root, on one line without control characters. The text is untrusted. */
 function oneLine(words: unknown): string {
   const text = visible(messageOf(words).slice(0, LOOKED_AT)).replaceAll(/\s+/g, ' ').trim();
   return text.length > FAILURE_LENGTH ? `${text.slice(0, FAILURE_LENGTH - 1)}…` : text;

@@ -3,12 +3,12 @@ import { createBashTool } from 'agent-bash/ai';
 type JsonSchema = Record<string, unknown>;
 
 /**
- * An input schema that either SDK takes: the second major reads a Standard Schema with its JSON Schema, the first one a schema
- * of zod 4, through what zod keeps for makers of libraries. Any input passes: our own check names what is wrong better, in an
- * answer that has a code.
+ * Returns an input schema for either SDK. The second major reads a Standard Schema with its JSON Schema; the first one
+ * reads a zod 4 schema, through the interface that zod provides for libraries. Any input passes, because our own check
+ * names the fault better, in an answer with a code.
  */
 export function toolSchema(json: JsonSchema): object {
-  // A new one each time, since consumers change it.
+  // A new object each time, because consumers change it.
   const convert = () => structuredClone(json);
   return {
     '~standard': {
@@ -25,7 +25,10 @@ export function toolSchema(json: JsonSchema): object {
   };
 }
 
-/** The input of the bash tool. Its fields may be left out here: only the strict modes of model providers want them all. */
+/**
+ * Returns the input schema of the bash tool. Fields may be left out: only the strict modes of model providers require
+ * all of them.
+ */
 export function bashSchema(): JsonSchema {
   const { required, additionalProperties, ...json } = createBashTool().inputSchema['~standard'].jsonSchema.input({
     target: 'draft-07',

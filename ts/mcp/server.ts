@@ -1,6 +1,6 @@
 /**
- * As much of an `McpServer` as is used: of `@modelcontextprotocol/sdk` from 1.23, and of `@modelcontextprotocol/server` 2.
- * What differs between them is `never` here, so that both fit.
+ * The part of an `McpServer` that is used, of `@modelcontextprotocol/sdk` from 1.23 and of
+ * `@modelcontextprotocol/server` 2. The type is `never` for the parts that differ, so that both fit.
  */
 export interface McpServer {
   registerTool(name: string, config: never, handler: never): unknown;
@@ -11,7 +11,7 @@ export interface McpServer {
   };
 }
 
-/** A tool, as both take it. */
+/** A tool, as both majors accept it. */
 export interface ToolConfig {
   title: string;
   description: string;
@@ -24,14 +24,14 @@ export interface ToolConfig {
   };
 }
 
-/** What a tool answers with: `content` is what the model reads, `structuredContent` what programs do. */
+/** The answer of a tool. The model reads `content`, programs read `structuredContent`. */
 export interface ToolAnswer {
   content: { type: 'text'; text: string }[];
   structuredContent: Record<string, unknown>;
   isError: boolean;
 }
 
-/** A tool in our own terms. */
+/** A tool, independent of the SDK. */
 export interface Tool {
   name: string;
   config: ToolConfig;
@@ -48,17 +48,17 @@ export function addTool(server: McpServer, { name, config, answer }: Tool): void
 /** One call of a tool. */
 export interface ToolCall {
   id: string | number;
-  /** Aborted when the client cancels the call. */
+  /** Aborts when the client cancels the call. */
   signal: AbortSignal;
-  /** What the client wants progress to be told with; `undefined` when it wants none. */
+  /** The token for progress messages, or `undefined` if the client wants none. */
   progressToken: string | number | undefined;
   notify(notification: { method: string; params: Record<string, unknown> }): Promise<void>;
-  /** What the SDK tells a handler of its call, as it is: for `perCall`. */
+  /** The SDK's information about the call, unchanged, for `perCall`. */
   context: unknown;
   server: McpServer;
 }
 
-/** What the first major says of a call. */
+/** The call's context in the first major. */
 interface FirstContext {
   requestId: string | number;
   signal: AbortSignal;
@@ -66,7 +66,7 @@ interface FirstContext {
   sendNotification: ToolCall['notify'];
 }
 
-/** What the second one says. */
+/** The call's context in the second major. */
 interface SecondContext {
   mcpReq: {
     id: string | number;

@@ -1,15 +1,15 @@
 import { type BackgroundRegistry, type BackgroundTask, defaultRegistry } from 'agent-bash';
 import type { BashToolOptions } from 'agent-bash/ai';
-import { runningFirst } from '../running-first.ts';
+import { runningFirst } from '../tool/running-first.ts';
 import { failed } from './failed.ts';
 import { toolSchema } from './schema.ts';
 import type { Tool, ToolCall } from './server.ts';
 
-/** Tasks that the model reads of, and characters of their commands; programs are told of all. */
+/** Tasks, and characters of their commands, that the model reads. Programs receive all of them. */
 const MOST = 50;
 const COMMAND_LENGTH = 200;
 
-/** The tool `bash_tasks`: what runs in the background, or ran. */
+/** The tool `bash_tasks`, which lists background tasks, running and ended. */
 export function tasksTool(options: BashToolOptions): Tool {
   return {
     name: 'bash_tasks',
@@ -31,7 +31,7 @@ export function tasksTool(options: BashToolOptions): Tool {
   };
 }
 
-/** Where the tasks of this call are, as `bash` has it. */
+/** Returns the registry of this call, as for the tool `bash`. */
 async function registryOf(options: BashToolOptions, { id, context }: ToolCall): Promise<BackgroundRegistry> {
   const asked = await options.perCall?.({ context, toolCallId: `mcp-${id}` });
   const { registry = options.registry, session = options.session } = asked ?? {};

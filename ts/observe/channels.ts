@@ -1,81 +1,84 @@
 import type { BashUsage, Survivor } from '../../native.cjs';
-import type { Finding } from '../analysis';
-import { channel } from '../builtins';
+import { channel } from '../core/builtins.ts';
+import type { Finding } from '../safety/analysis.ts';
 
-/** What a run is: a command of `bash()`, one of a session, one in a terminal, or a task in the background. */
+/** The kind of a run: a command of `bash()`, of a session or in a terminal, or a task in the background. */
 export type ObservedKind = 'command' | 'session' | 'terminal' | 'task';
 
-/** What the events of one run share. */
+/** The fields that all events of one run share. */
 export interface Observed {
   /** Names the run in this process; of a task its id. */
   id: string;
-  /** What it is. */
+  /** The kind of the run. */
   kind: ObservedKind;
-  /** Of its shell. */
+  /** Process id of its shell. */
   pid: number;
 }
 
-/** `agent-bash:start`: it runs. */
+/** `agent-bash:start`: a run has started. */
 export interface ObservedStart extends Observed {
-  /** As it was given, without the prefix. */
+  /** The command as it was given, without the prefix. */
   command: string;
-  /** Its positional parameters, as `args` has given them; of a task none are told. */
+  /** Its positional parameters, as in `args`; of a task always empty. */
   args: string[];
-  /** The folder it runs in, absolute. */
+  /** The directory in which it runs, absolute. */
   cwd: string;
 }
 
-/** `agent-bash:output`: it has written. */
+/** `agent-bash:output`: a run has written. */
 export interface ObservedOutput extends Observed {
-  /** Of a terminal, and of a task, all is standard output. */
+  /** Always standard output for a terminal and a task. */
   stream: 'stdout' | 'stderr';
-  /** Cleaned as its options say, at most 64 KiB. */
+  /** Text that was cleaned by its options, at most 64 KiB. */
   text: string;
 }
 
-/** `agent-bash:kill`: its end was asked for. */
+/** `agent-bash:kill`: the end of a run was requested. */
 export interface ObservedKill extends Observed {
-  /** `'abort'`: its signal was aborted; `'timeout'`: it has reached its limit, told when it has ended; `'kill'`: `kill()` of a terminal or a registry; `'close'`: its session or registry was closed. */
+  /**
+   * `'abort'`: its signal was aborted. `'timeout'`: it reached its limit; published at its end. `'kill'`: `kill()` of a
+   * terminal or a registry. `'close'`: its session or registry was closed.
+   */
   reason: 'abort' | 'timeout' | 'kill' | 'close';
-  /** The one signal that `kill(signal)` of a terminal sends; `null` where the whole tree is ended. */
+  /** The one signal that `kill(signal)` of a terminal sends; `null` if the whole tree is ended. */
   signal: string | null;
 }
 
-/** `agent-bash:exit`: it has ended, or goes on as a task. */
+/** `agent-bash:exit`: a run has ended, or goes on as a task. */
 export interface ObservedExit extends Observed {
-  /** As of a `BashResult`; of a task its state. */
+  /** As in a `BashResult`; of a task its state. */
   status: 'exited' | 'signaled' | 'timed-out' | 'aborted' | 'backgrounded' | 'killed' | 'lost';
   /** As in a `BashResult`; `null` with `'backgrounded'` and `'lost'`. */
   exitCode: number | null;
-  /** What really ended its shell (`'SIGKILL'`), or `null`; of a task that was killed the strongest that was sent. */
+  /** The signal that really ended its shell (`'SIGKILL'`), or `null`; of a killed task the strongest that was sent. */
   signal: string | null;
   /** From its start to its end, in ms. */
   durationMs: number;
-  /** The limit that held, in ms; `null` of a task. */
+  /** The limit that applied, in ms; `null` for a task. */
   timeoutMs: number | null;
   /** The task that it is from now on, with `'backgrounded'`; else `null`. */
   taskId: string | null;
-  /** What its processes used; `null` of a task. */
+  /** The resources that its processes used; `null` for a task. */
   usage: BashUsage | null;
-  /** What it has left running; of a task nothing is known. */
+  /** The processes that it left running; always empty for a task. */
   survivors: Survivor[];
-  /** One fact a line; of a task none. */
+  /** Notes as in a `BashResult`; always empty for a task. */
   notes: string[];
 }
 
-/** `agent-bash:block`: the safety engine has refused it, and nothing was started. */
+/** `agent-bash:block`: the safety engine has refused a command, and nothing was started. */
 export interface ObservedBlock {
   /** Names the call in this process. */
   id: string;
-  /** What it would have been. */
+  /** The kind that the run would have had. */
   kind: ObservedKind;
-  /** As it was given. */
+  /** The command as it was given. */
   command: string;
-  /** The folder it would have run in, absolute. */
+  /** The directory in which it would have run, absolute. */
   cwd: string;
-  /** Why, as the error says it. */
+  /** The message of the error. */
   message: string;
-  /** Where and what, as of the error. */
+  /** The findings of the error. */
   findings: Finding[];
 }
 
@@ -85,10 +88,10 @@ const kill = channel('agent-bash:kill');
 const exit = channel('agent-bash:exit');
 const block = channel('agent-bash:block');
 
-/** The channels. Whoever publishes looks first whether somebody listens. */
+/** The channels. Publishers check for subscribers first. */
 export const channels = { start, output, kill, exit, block };
 
-/** Whether anybody listens to any of them. */
+/** Whether any of the channels has a subscriber. */
 export function isObserved(): boolean {
   return (
     start.hasSubscribers || output.hasSubscribers || kill.hasSubscribers || exit.hasSubscribers || block.hasSubscribers

@@ -1,7 +1,8 @@
-import type { BashResult, OutputChunk } from '../../native.cjs';
-import { threadId } from '../builtins';
-import { BashError } from '../errors';
-import type { BashOptions } from '../types';
+import type { OutputChunk } from '../../native.cjs';
+import { threadId } from '../core/builtins.ts';
+import { BashError } from '../errors.ts';
+import type { BashResult } from '../result.ts';
+import type { BashOptions } from '../types.ts';
 import {
   channels,
   isObserved,
@@ -9,12 +10,12 @@ import {
   type ObservedBlock,
   type ObservedKill,
   type ObservedKind,
-} from './channels';
-import type { TaskObserver } from './tasks';
+} from './channels.ts';
+import type { TaskObserver } from './tasks.ts';
 
 let runs = 0;
 
-/** Tells of one run on the channels. There is none for a run that began when nobody listened. */
+/** Publishes the events of one run. A run that began without subscribers has no observer. */
 export class Observer {
   readonly #kind: ObservedKind;
   readonly #command: string;
@@ -22,7 +23,7 @@ export class Observer {
   readonly #cwd: () => string;
   readonly #id: string;
   #pid = 0;
-  /** What came before the news that it runs. */
+  /** Events from before the pid was known. */
   #early: (() => void)[] = [];
 
   private constructor(kind: ObservedKind, command: string, args: readonly string[], cwd: () => string) {
@@ -33,17 +34,20 @@ export class Observer {
     this.#id = `${threadId}:${++runs}`;
   }
 
-  /** `cwd` is asked for where nobody else can tell. `undefined` where nobody listens: nothing is to be done for anybody then. */
+  /**
+   * `cwd` is called only if no other source knows the directory. Returns `undefined` without subscribers, so that
+   * nothing is computed for them.
+   */
   static of(kind: ObservedKind, command: string, { args = [] }: BashOptions, cwd: () => string): Observer | undefined {
     return isObserved() ? new Observer(kind, command, args, cwd) : undefined;
   }
 
-  /** Whether somebody listens to output, which is sent here for nobody else. */
-  get hearsOutput(): boolean {
+  /** Whether the output channel has subscribers. */
+  get wantsOutput(): boolean {
     return channels.output.hasSubscribers;
   }
 
-  /** `cwd`: the folder that it really runs in, where that is known better than from its options. */
+  /** `cwd`: the directory in which the command really runs, if the event knows it. */
   started(pid: number, cwd?: string | undefined): void {
     if (this.#pid !== 0 || pid === 0) return;
     this.#pid = pid;
@@ -55,18 +59,21 @@ export class Observer {
   }
 
   output({ stream, text }: OutputChunk): void {
-    this.#tell(() => {
+    this.#publish(() => {
       if (channels.output.hasSubscribers) channels.output.publish({ ...this.#observed(), stream, text });
     });
   }
 
   kill(reason: ObservedKill['reason'], signal: string | null = null): void {
-    this.#tell(() => {
+    this.#publish(() => {
       if (channels.kill.hasSubscribers) channels.kill.publish({ ...this.#observed(), reason, signal });
     });
   }
 
-  /** Tells of its end, before its caller hears of it, and gives what it has come to; `tasks` tells on where it is a task from then on. */
+  /**
+   * Publishes the end of a run before its caller learns of it, and returns the result. `tasks` publishes the rest if
+   * the command goes on as a task.
+   */
   async follow<T extends BashResult>(run: Promise<T>, tasks?: TaskObserver | undefined): Promise<T> {
     try {
       const result = await run;
@@ -79,14 +86,14 @@ export class Observer {
     }
   }
 
-  /** Tells of an error, where it is a refusal. */
+  /** Publishes an error if it is a refusal of the safety engine. */
   refused({ code, message, findings = [] }: BashError): void {
     if (code !== 'ERR_BASH_BLOCKED' || !channels.block.hasSubscribers) return;
     const run = { id: this.#id, kind: this.#kind, command: this.#command, cwd: this.#cwd() };
     channels.block.publish({ ...run, message, findings: structuredClone(findings) } satisfies ObservedBlock);
   }
 
-  // What was started in the background is a task, which its registry tells of; and nothing was started without a pid.
+  // The observer of a registry publishes its tasks, and without a pid nothing was started.
   #ended(result: BashResult): void {
     if (result.pid === 0 || this.#kind === 'task') return;
     this.started(result.pid);
@@ -94,7 +101,7 @@ export class Observer {
     if (!channels.exit.hasSubscribers) return;
     const { status, exitCode, signal, durationMs, timeoutMs, usage, survivors, notes } = result;
     const end = { status, exitCode, signal, durationMs, timeoutMs, taskId: result.background?.id ?? null };
-    // Copies: the caller may do with its result what it likes.
+    // Copies: the caller may change its result.
     channels.exit.publish(structuredClone({ ...this.#observed(), ...end, usage, survivors, notes }));
   }
 
@@ -102,7 +109,7 @@ export class Observer {
     return { id: this.#id, kind: this.#kind, pid: this.#pid };
   }
 
-  #tell(event: () => void): void {
+  #publish(event: () => void): void {
     if (this.#pid === 0) this.#early.push(event);
     else event();
   }

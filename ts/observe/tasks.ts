@@ -1,22 +1,22 @@
 import type { BackgroundTask } from '../../native.cjs';
-import { channels, isObserved, type Observed, type ObservedKill } from './channels';
+import { channels, isObserved, type Observed, type ObservedKill } from './channels.ts';
 
-/** Ended tasks that are remembered. */
+/** How many ended tasks are remembered. */
 const KEPT = 1_000;
 
-/** Tells of the tasks of one registry on the channels. */
+/** Publishes the events of the tasks of one registry. */
 export class TaskObserver {
-  /** Those whose start was told and whose end was not. */
+  /** Tasks whose start was published and whose end was not. */
   readonly #running = new Set<string>();
-  /** The last that have ended: the answer to a start may come behind the end. */
+  /** The last tasks that have ended: the answer to a start may arrive after the end. */
   readonly #ended = new Set<string>();
 
-  /** Whether somebody listens to what the core would have to be asked for. */
+  /** The events that the channels have subscribers for. */
   get wants(): { exit: boolean; output: boolean } {
     return { exit: isObserved(), output: channels.output.hasSubscribers };
   }
 
-  /** It runs; told once, by whoever hears of it first. */
+  /** Publishes the start of a task once, at the first event about it. */
   started(task: BackgroundTask): void {
     if (this.#running.has(task.id) || this.#ended.has(task.id)) return;
     this.#running.add(task.id);

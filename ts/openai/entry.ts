@@ -1,21 +1,22 @@
 import type { BashResult } from 'agent-bash';
-import { byCommand } from '../ai/advice.ts';
-import { formatOutput, headline, noteLines } from '../ai/format.ts';
-import type { BashToolError, BashToolOutput } from '../ai/types.ts';
+import { byCommand } from '../tool/format/advice.ts';
+import { formatOutput, headline, nextStep, noteLines } from '../tool/format/format.ts';
+import { LONGEST_LIMIT_MS } from '../tool/limits.ts';
+import type { BashToolError, BashToolOutput } from '../tool/types.ts';
 import type { ShellEntry } from './types.ts';
 
-/** What a shell says of a command that is there and cannot be run. */
+/** The exit code of a shell for a command that exists and cannot be run. */
 const NOTHING_RAN = 126;
 
-/** What both tools of OpenAI can do about a command that takes long. */
+/** Advice about slow commands for both tools of OpenAI. */
 export const ADVICE = byCommand(
-  'To give the command more time, pass a larger timeout_ms (up to 3600000), or start it in the background with its output in a file.',
+  `To give the command more time, pass a larger timeout_ms (up to ${LONGEST_LIMIT_MS}), or start it in the background with its output in a file.`,
 );
 
-/** One command as OpenAI wants to read it. */
+/** Returns the output of one command in OpenAI's shape. */
 export function entryOf(output: BashToolOutput): ShellEntry {
   if ('error' in output) return nothingRan(output);
-  // A hook may put anything in the place of a result.
+  // A hook may replace the result with anything.
   if ('task' in output) return { stdout: textOf(output), stderr: '', outcome: { type: 'exit', exitCode: 0 } };
   const { stdout, stderr, status, exitCode } = output;
   if (status === 'running') return { stdout, stderr, outcome: { type: 'timeout' } };
@@ -27,7 +28,7 @@ export function entryOf(output: BashToolOutput): ShellEntry {
   };
 }
 
-/** A command that did not run. */
+/** Returns the entry of a command that did not run. */
 export function nothingRan(error: BashToolError): ShellEntry {
   return { stdout: '', stderr: textOf(error), outcome: { type: 'exit', exitCode: NOTHING_RAN } };
 }
@@ -36,15 +37,15 @@ function textOf(output: BashToolOutput): string {
   return formatOutput(output, false).value;
 }
 
-/** What the outcome does not say. An exit code says enough of itself. */
+/** Returns the facts that the outcome does not carry. An exit code needs no words. */
 function said(result: BashResult): string[] {
   const { status, background, timeoutMs, truncation } = result;
-  // One that was started there has reached no limit.
+  // A task that was started in the background has reached no limit.
   const moved = truncation.stdout !== null || truncation.stderr !== null;
   const limit = timeoutMs === null || !moved ? '' : ` after ${timeoutMs / 1000}s`;
   return [
     status === 'exited' ? '' : headline(result),
-    status === 'timed-out' ? ADVICE.atLimit : '',
+    nextStep(result, ADVICE),
     background
       ? `[command goes on in the background${limit}: pid ${background.pid}. Full output: ${background.logPath}. ${ADVICE.manage(background)}]`
       : '',

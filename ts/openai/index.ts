@@ -1,16 +1,14 @@
-/** The shells of OpenAI's Responses API, for ai 6 and ai 7 and for `@openai/agents`; none of them is imported. */
-export type { ProviderSchema, ProviderTool } from '../provider/types.ts';
+/** The shells of OpenAI's Responses API, for ai 6, ai 7 and `@openai/agents`. None of them is imported. */
+export type { LocalShellInput, ShellAction, ShellInput } from '../tool/provider/inputs.ts';
+export type { ProviderSchema, ProviderTool } from '../tool/provider/types.ts';
 export { agentsShell } from './agents-shell.ts';
 export { openaiLocalShell } from './local-shell.ts';
 export { openaiShell } from './shell.ts';
 export type {
   AgentsShell,
-  LocalShellInput,
   LocalShellOutput,
   OpenaiLocalShellTool,
   OpenaiShellTool,
-  ShellAction,
   ShellEntry,
-  ShellInput,
   ShellOutput,
 } from './types.ts';

@@ -1,16 +1,17 @@
 import { userInfo } from 'node:os';
-import { streams } from '../ai/format.ts';
-import { joinParts } from '../ai/parts.ts';
-import { Readings } from '../ai/readings.ts';
-import { answer, holdOptions } from '../ai/tool.ts';
-import type { Made } from '../ai/tool-options.ts';
-import type { BashToolExecutionOptions, BashToolOptions, BashToolSnapshot } from '../ai/types.ts';
-import { localShellCommand, readLocalShell } from '../provider/action.ts';
-import { providerTool } from '../provider/provider-tool.ts';
-import { actionSchema, providerSchema, sentence } from '../provider/schema.ts';
-import { shown } from '../provider/shown.ts';
+import { answer, resolveOptions } from '../tool/answer.ts';
+import { streams } from '../tool/format/format.ts';
+import { joinParts } from '../tool/format/parts.ts';
+import { localShellCommand, readLocalShell } from '../tool/provider/action.ts';
+import type { LocalShellInput } from '../tool/provider/inputs.ts';
+import { providerTool } from '../tool/provider/provider-tool.ts';
+import { relay } from '../tool/provider/relay.ts';
+import { actionSchema, providerSchema, sentence } from '../tool/provider/schema.ts';
+import { Readings } from '../tool/readings.ts';
+import type { ToolSetup } from '../tool/tool-options.ts';
+import type { BashToolExecutionOptions, BashToolOptions, BashToolSnapshot } from '../tool/types.ts';
 import { ADVICE } from './entry.ts';
-import type { LocalShellInput, LocalShellOutput, OpenaiLocalShellTool } from './types.ts';
+import type { LocalShellOutput, OpenaiLocalShellTool } from './types.ts';
 
 const inputSchema = providerSchema<LocalShellInput>(readLocalShell, () =>
   actionSchema(['type', 'command'], {
@@ -24,19 +25,19 @@ const inputSchema = providerSchema<LocalShellInput>(readLocalShell, () =>
 );
 
 /**
- * The local shell of OpenAI's Responses API (`openai.local_shell`, for codex models), complete, for ai 6 and ai 7:
- * `tools: { local_shell: openaiLocalShell() }`.
+ * Creates the complete local shell of OpenAI's Responses API (`openai.local_shell`, for codex models), for ai 6 and ai
+ * 7: `tools: { local_shell: openaiLocalShell() }`.
  *
- * Each call runs one program, as a call of `createBashTool(options)` would run a command: its words, each quoted where it has to be, with the
- * variables of the call before them, are what safety, approvals and hooks see. The text of the result is the output. It never throws.
+ * Each call runs one program as `createBashTool(options)` would run a command. Safety, approvals and hooks see its
+ * words, quoted if necessary, preceded by the call's variables. The text of the result is the output. It never throws.
  * `description` and `errorOnFailure` have no effect. Throws `ERR_BASH_INVALID_ARG` as `createBashTool` does.
  */
 export function openaiLocalShell(options: BashToolOptions = {}): OpenaiLocalShellTool {
-  return providerTool(options, { id: 'openai.local_shell', inputSchema, run: runProgram });
+  return providerTool('openaiLocalShell', options, { id: 'openai.local_shell', inputSchema, run: runProgram });
 }
 
 async function* runProgram(
-  made: Made,
+  setup: ToolSetup,
   input: unknown,
   call: BashToolExecutionOptions,
 ): AsyncGenerator<LocalShellOutput, void, undefined> {
@@ -51,12 +52,12 @@ async function* runProgram(
     yield { output: wrong };
     return;
   }
-  const held = await holdOptions(made, call);
+  const held = await resolveOptions(setup, call);
   if ('error' in held) {
     yield { output: held.error };
     return;
   }
-  const ended = yield* shown(answer(held, localShellCommand(read.value), call), (snapshot) => ({
+  const ended = yield* relay(answer(held, localShellCommand(read.value), call), (snapshot) => ({
     output: live(snapshot),
   }));
   const readings = new Readings({}, ADVICE);
@@ -64,7 +65,7 @@ async function* runProgram(
   yield { output: readings.read(ended).value };
 }
 
-/** A text may be all that is left of a command whose end nobody saw. */
+/** The text may be all that remains of a command whose exit was never seen. */
 function live(snapshot: BashToolSnapshot): string {
   return joinParts(['[command still running]', ...streams(snapshot)]);
 }

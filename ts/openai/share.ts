@@ -1,9 +1,13 @@
 import type { BashResult, SessionResult, Truncate } from 'agent-bash';
-import { fullOutput, withoutNotice } from '../ai/line-limits.ts';
+import { withoutNotice } from '../core/notice.ts';
+import { noticeOfCut } from '../tool/lines/line-limits.ts';
 
 type Result = BashResult | SessionResult;
 
-/** What each stream may keep at most. Where both ends are kept it is its final share, a half; else nothing is cut that may be kept once both are there. */
+/**
+ * Returns the limit of each stream. If both ends are kept, it is the stream's final share, a half. Otherwise nothing is
+ * cut that could still be kept once both streams are complete.
+ */
 export function truncateTo(most: number, own: Truncate): Truncate {
   if (own.keep !== 'ends') return { ...own, maxChars: Math.min(most, own.maxChars ?? most) };
   // Bytes are never fewer than characters.
@@ -13,7 +17,7 @@ export function truncateTo(most: number, own: Truncate): Truncate {
   return { keep: 'ends', maxBytes, headBytes, tailBytes: Math.min(maxBytes - headBytes, own.tailBytes) };
 }
 
-/** Both streams in no more than `most` UTF-16 units together: the shorter one keeps up to half of them, the other one what is left. */
+/** Cuts both streams to `most` UTF-16 units in total: the shorter one keeps up to half, the other one the rest. */
 export function sharedBy(result: Result, most: number): Result {
   const { stdout, stderr, truncation } = result;
   if (truncation.stdout?.keep === 'ends' || truncation.stderr?.keep === 'ends') return result;
@@ -29,18 +33,18 @@ export function sharedBy(result: Result, most: number): Result {
 }
 
 function kept(result: Result, stream: 'stdout' | 'stderr'): string {
-  return withoutNotice(result[stream], result.truncation[stream]);
+  return withoutNotice(result[stream], result.truncation[stream]).text;
 }
 
 function cut(result: Result, stream: 'stdout' | 'stderr', length: number): string {
   const before = result.truncation[stream];
   const text = kept(result, stream);
   const head = before?.keep === 'head';
-  // No half of a pair at the cut.
+  // The cut must not split a surrogate pair.
   const part = (head ? text.slice(0, length).replace(/[\ud800-\udbff]$/, '') : text.slice(-length)).replace(
     /^[\udc00-\udfff]/,
     '',
   );
   const end = part.endsWith('\n') || part === '' ? '' : '\n';
-  return `${part}${end}[${stream}: Showing ${head ? 'first' : 'last'} ${length} characters${fullOutput(before)}]`;
+  return `${part}${end}${noticeOfCut({ stream, keep: head ? 'head' : 'tail', chars: length }, before)}`;
 }

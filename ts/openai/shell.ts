@@ -1,18 +1,19 @@
-import { ownTruncate } from '../ai/call-plan.ts';
-import { takeRefusal } from '../ai/refused.ts';
-import { answer, holdOptions } from '../ai/tool.ts';
-import type { Made } from '../ai/tool-options.ts';
-import type { BashToolExecutionOptions, BashToolOptions, BashToolOutput } from '../ai/types.ts';
-import { readShell, shellCommands } from '../provider/action.ts';
-import { providerTool } from '../provider/provider-tool.ts';
-import { refusalKey } from '../provider/refusal-key.ts';
-import { actionSchema, providerSchema, sentence } from '../provider/schema.ts';
-import { shown } from '../provider/shown.ts';
+import { answer, resolveOptions } from '../tool/answer.ts';
+import { ownTruncate } from '../tool/call-plan.ts';
+import { readShell, shellCommands } from '../tool/provider/action.ts';
+import type { ShellInput } from '../tool/provider/inputs.ts';
+import { providerTool } from '../tool/provider/provider-tool.ts';
+import { refusalKey } from '../tool/provider/refusal-key.ts';
+import { relay } from '../tool/provider/relay.ts';
+import { actionSchema, providerSchema, sentence } from '../tool/provider/schema.ts';
+import { takeRefusal } from '../tool/refused.ts';
+import type { ToolSetup } from '../tool/tool-options.ts';
+import type { BashToolExecutionOptions, BashToolOptions, BashToolOutput } from '../tool/types.ts';
 import { entryOf, nothingRan } from './entry.ts';
 import { sharedBy, truncateTo } from './share.ts';
-import type { OpenaiShellTool, ShellEntry, ShellInput, ShellOutput } from './types.ts';
+import type { OpenaiShellTool, ShellEntry, ShellOutput } from './types.ts';
 
-/** The most that is kept of a stream, whatever is asked for. */
+/** Bytes of a stream that are kept, whatever the action asks for. */
 const MOST_KEPT = 16 * 1024 * 1024;
 
 const inputSchema = providerSchema<ShellInput>(readShell, () =>
@@ -24,19 +25,21 @@ const inputSchema = providerSchema<ShellInput>(readShell, () =>
 );
 
 /**
- * The shell tool of OpenAI's Responses API (`openai.shell`), complete, for ai 6 and ai 7: `tools: { shell: openaiShell() }`.
+ * Creates the complete shell tool of OpenAI's Responses API (`openai.shell`), for ai 6 and ai 7: `tools: { shell:
+ * openaiShell() }`.
  *
- * The commands of one action run one after another, each as a call of `createBashTool(options)` would run it, and each has its entry, whatever
- * came of those before it. It never throws: what is refused or cannot be run is an entry with exit code 126 and the reason in `stderr`.
- * `perCall` is asked once for an action, hooks for each of its commands. `description` and `errorOnFailure` have no effect. Throws `ERR_BASH_INVALID_ARG` as `createBashTool` does.
+ * The commands of one action run one after another, each as a call of `createBashTool(options)` would run it. Each has
+ * its own entry, whatever the earlier ones did. It never throws: a refused or failed command is an entry with exit code
+ * 126 and the reason in `stderr`. `perCall` is called once per action and hooks once per command. `description` and
+ * `errorOnFailure` have no effect. Throws `ERR_BASH_INVALID_ARG` as `createBashTool` does.
  */
 export function openaiShell(options: BashToolOptions = {}): OpenaiShellTool {
-  return providerTool(options, { id: 'openai.shell', inputSchema, run: runAction });
+  return providerTool('openaiShell', options, { id: 'openai.shell', inputSchema, run: runAction });
 }
 
-/** Runs an action: what there is so far while its commands run, and at last all of it. */
+/** Runs an action. Yields the entries so far while its commands run, and finally all of them. */
 export async function* runAction(
-  made: Made,
+  setup: ToolSetup,
   input: unknown,
   call: BashToolExecutionOptions,
 ): AsyncGenerator<ShellOutput, void, undefined> {
@@ -52,7 +55,7 @@ export async function* runAction(
     ...(maxOutputLength !== undefined && { maxOutputLength }),
   });
   const commands = shellCommands(read.value);
-  const held = takeRefusal(call.toolCallId, refusalKey(commands)) ?? (await holdOptions(made, call));
+  const held = takeRefusal(call.toolCallId, refusalKey(commands)) ?? (await resolveOptions(setup, call));
   const most = mostOf(maxOutputLength);
   for (const command of commands) {
     if ('error' in held) {
@@ -60,13 +63,13 @@ export async function* runAction(
       continue;
     }
     const own = most === null ? held : { ...held, truncate: truncateTo(most, ownTruncate(held)) };
-    const ended = yield* shown(answer(own, command, call), (snapshot) => output(entryOf(snapshot)));
+    const ended = yield* relay(answer(own, command, call), (snapshot) => output(entryOf(snapshot)));
     done.push(entryOf(most === null ? ended : within(ended, most)));
   }
   yield output();
 }
 
-/** What an action wants each command to be cut to; `null` for one that does not say so. */
+/** Returns the output limit that an action asks for, or `null`. */
 function mostOf(maxOutputLength: number | undefined): number | null {
   if (maxOutputLength === undefined || maxOutputLength < 1) return null;
   return Math.min(Math.floor(maxOutputLength), MOST_KEPT);

@@ -1,3 +1,4 @@
+import { type OptionTable, PLAIN, unknownOption } from '../core/option-names.ts';
 import type { RenderInput, RenderOptions } from './types.ts';
 
 /** Options with their defaults. */
@@ -40,6 +41,8 @@ const OPTIONS: Record<keyof RenderOptions, [Test, string]> = {
   previewLines: [isWhole(0), 'a whole number of at least 0'],
 };
 
+const OPTION_NAMES: OptionTable = Object.fromEntries(Object.keys(OPTIONS).map((name) => [name, PLAIN]));
+
 const STATUSES = ['exited', 'signaled', 'timed-out', 'aborted', 'backgrounded'];
 const RESULT: Record<string, [Test, string]> = {
   stdout: [isText, 'a string'],
@@ -50,8 +53,8 @@ const RESULT: Record<string, [Test, string]> = {
   notes: [Array.isArray, 'an array'],
 };
 
-/** Throws `ERR_BASH_INVALID_ARG` where the types are not those of the contract; gives the options with their defaults. */
-export function settle(input: unknown, options: unknown): asserts input is RenderInput {
+/** Checks the types and returns the options with their defaults. Throws `ERR_BASH_INVALID_ARG` for a wrong type. */
+export function settle(entry: string, input: unknown, options: unknown): asserts input is RenderInput {
   if (!isObject(input)) throw invalid('run', input, 'an object with a command and its result');
   const run = input as RenderInput;
   for (const name of ['command', 'result'] as const) {
@@ -65,10 +68,12 @@ export function settle(input: unknown, options: unknown): asserts input is Rende
     check(run.result, RESULT, 'result.');
   }
   if (!isObject(options)) throw invalid('options', options, 'an object');
+  const unknown = unknownOption(entry, options as object, OPTION_NAMES);
+  if (unknown !== null) throw failure(unknown);
   check(options as object, OPTIONS, '');
 }
 
-/** Checked options with their defaults. */
+/** Returns checked options with their defaults. */
 export function settings({ expanded, columns, colour, previewLines }: RenderOptions): Settings {
   return {
     expanded: expanded ?? false,
@@ -88,7 +93,9 @@ function check(given: object, tests: Record<string, [Test, string]>, before: str
 
 function invalid(name: string, value: unknown, wanted: string): Error {
   const shown = typeof value === 'string' ? JSON.stringify(value.slice(0, 80)) : typeof value;
-  return Object.assign(new Error(`${name}: ${typeof value === 'number' ? value : shown} is not ${wanted}`), {
-    code: 'ERR_BASH_INVALID_ARG',
-  });
+  return failure(`${name}: ${typeof value === 'number' ? value : shown} is not ${wanted}`);
+}
+
+function failure(message: string): Error {
+  return Object.assign(new Error(message), { code: 'ERR_BASH_INVALID_ARG' });
 }

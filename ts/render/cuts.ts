@@ -1,38 +1,25 @@
 import type { BashResult, Truncation } from 'agent-bash';
+import { type Uncut, withoutNotice } from '../core/notice.ts';
 
-/** A stream without the words that were added where it was cut, and these words. */
-export interface Uncut {
-  text: string;
-  /** What was cut and where the whole is, line by line. */
-  notices: string[];
+/** The lines of a stream apart from its notice. */
+export function shownOf(text: string, truncation: Truncation | null | undefined): Uncut {
+  const uncut = withoutNotice(text, truncation);
+  // A notice behind the text has a newline before it that is not the output's.
+  return text.endsWith(uncut.text) ? uncut : { ...uncut, text: uncut.text.replace(/\n$/, '') };
 }
 
-/** The text of a stream apart from its notice. */
-export function withoutNotice(text: string, truncation: Truncation | null | undefined): Uncut {
-  const notice = truncation?.notice;
-  if (typeof notice !== 'string' || notice === '') return { text, notices: [] };
-  const notices = notice.split('\n');
-  if (text.endsWith(notice)) return { text: before(text, notice), notices };
-  // Both ends were kept: one line stands before them, and another behind them where there is a file.
-  const [first = '', ...rest] = notices;
-  const last = rest.join('\n');
-  if (!text.startsWith(`${first}\n`)) return { text, notices };
-  const inner = text.slice(first.length + 1);
-  return { text: last !== '' && inner.endsWith(last) ? before(inner, last) : inner, notices };
-}
+/**
+ * The parts of a notice. The core's words on the whole stream follow the figures of a stream that keeps one end, and
+ * are the whole of the last line for one that keeps both ends.
+ */
+const NOTICE = /^\[(?<stream>\w+): (?:Showing [^.]*?(?:\. |(?=\]$)))?(?<whole>.*)\]$/ms;
 
-function before(text: string, notice: string): string {
-  const end = text.length - notice.length;
-  return text.slice(0, text[end - 1] === '\n' ? end - 1 : end);
-}
-
-/** Where the whole streams are, for those who show other text in their place. */
+/** Returns what the notices say about the whole streams, to be shown with text that replaces the streams. */
 export function wholes(truncation: BashResult['truncation'], background: boolean): string[] {
-  // One that went on in the background has a log, which is told of it.
+  // A command that continues in the background has a log, and its status line names that.
   if (background) return [];
   return (['stdout', 'stderr'] as const).flatMap((name) => {
-    const { artifactId, path } = truncation[name] ?? {};
-    const place = artifactId ? `artifact://${artifactId}` : path;
-    return place ? [`[${name}: Full output: ${place}]`] : [];
+    const { stream, whole } = NOTICE.exec(truncation[name]?.notice ?? '')?.groups ?? {};
+    return whole ? [`[${stream}: ${whole}]`] : [];
   });
 }

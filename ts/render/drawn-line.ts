@@ -10,13 +10,13 @@ interface Cell {
 }
 
 /**
- * A line with carriage returns, backspaces and erasures, as a terminal would show it in the end: what draws over a character takes its
- * place. Characters are counted, not columns, so that one of two cells that is drawn over by one of one cell moves what follows it.
+ * A line with carriage returns, backspaces and erasures, as a terminal finally shows it: a later character replaces an
+ * earlier one. Characters are counted, not columns, so a narrow character drawn over a wide one shifts the rest.
  */
 export class DrawnLine implements Sink {
   #cells: Cell[] = [];
   #cursor = 0;
-  /** The most characters that there have been and are kept. */
+  /** Characters kept at most. */
   readonly #room: number;
   #longest = 0;
 
@@ -24,7 +24,7 @@ export class DrawnLine implements Sink {
     this.#room = room;
   }
 
-  /** What is shown in the end. */
+  /** The final text. */
   get runs(): Run[] {
     const runs: Run[] = [];
     for (const { text, style } of this.#cells) {
@@ -40,7 +40,7 @@ export class DrawnLine implements Sink {
   }
 
   text(text: string, style: Style): void {
-    // What has no place is not looked at.
+    // Text beyond the room is skipped.
     if (this.#cursor >= this.#room) this.#moveTo(this.#cursor + text.length);
     else for (const { text: character, width } of clusters(text)) this.#put({ text: character, width, style });
   }
@@ -58,7 +58,7 @@ export class DrawnLine implements Sink {
   }
 
   erase(how: number): void {
-    // What is erased to the left only is drawn over next, or was meant to be seen.
+    // A part erased to the left is usually overwritten next, or was meant to be seen.
     if (how === 1) return;
     if (how === 2) this.#cursor = 0;
     this.#cells.length = Math.min(this.#cells.length, this.#cursor);
@@ -71,7 +71,7 @@ export class DrawnLine implements Sink {
       before.text += cell.text;
     } else {
       if (this.#cursor < this.#room) {
-        // A tab may have moved it behind the end.
+        // A tab may have moved the cursor behind the end.
         while (this.#cells.length < this.#cursor) this.#cells.push({ text: ' ', width: 1, style: cell.style });
         this.#cells[this.#cursor] = cell;
       }

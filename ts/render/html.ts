@@ -5,14 +5,15 @@ import type { RenderInput, RenderOptions } from './types.ts';
 import { viewOf } from './view.ts';
 
 /**
- * A run as HTML: one `<pre class="agent-bash …">`, in it a `<span>` for each line and within that one for each look, nothing else. Its only
- * attributes are classes of ours, so that a page with a strict content security policy can show it; `renderStyles()` has the
- * style sheet. The text in it is that of `renderText` with `columns: Infinity` and `colour: false`.
+ * Renders a run as HTML: one `<pre class="agent-bash …">` that contains a `<span>` per line and, within it, one per
+ * style. The only attributes are classes of ours, so a page with a strict content security policy can show it.
+ * `renderStyles()` returns the style sheet. The text equals that of `renderText` with `columns: Infinity` and `colour:
+ * false`.
  *
- * Pure. Throws `ERR_BASH_INVALID_ARG` for what is of a wrong type.
+ * Pure. Throws `ERR_BASH_INVALID_ARG` for a wrong type.
  */
 export function renderHtml(run: RenderInput, options: RenderOptions = {}): string {
-  settle(run, options);
+  settle('renderHtml', run, options);
   const given = settings(options);
   const { lines, status } = viewOf(run, given);
   const size = given.expanded ? 'expanded' : 'collapsed';
@@ -23,7 +24,7 @@ export function renderHtml(run: RenderInput, options: RenderOptions = {}): strin
   return `<pre class="${root}">${body.join('\n')}</pre>`;
 }
 
-/** All classes begin with it. */
+/** The prefix of all classes. */
 export const CLASS = 'agent-bash';
 
 const markup =
@@ -39,7 +40,7 @@ function classesOf({ style }: Run): string[] {
   const names: string[] = [];
   for (const name of ['bold', 'dim', 'italic', 'underline', 'strike'] as const) if (style[name]) names.push(name);
   const { foreground, background, inverse } = style;
-  // The colours that a page has by default can be swapped by name alone.
+  // A page's default colours can only be swapped by name.
   if (inverse) names.push(`fg-${background === null ? 'page' : index(background)}`);
   else if (foreground !== null) names.push(`fg-${index(foreground)}`);
   if (inverse) names.push(`bg-${foreground === null ? 'text' : index(foreground)}`);

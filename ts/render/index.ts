@@ -1,4 +1,4 @@
-/** What a person sees of a run: pure functions that import nothing, for a terminal, a web page and a log alike. */
+/** Pure functions that render a run for people, in a terminal, a web page or a log. They import nothing. */
 export { renderHtml } from './html.ts';
 export { renderStyles } from './stylesheet.ts';
 export { renderText } from './text.ts';

@@ -5,24 +5,24 @@ import { PLAIN, type Run, type Style } from './style.ts';
 import { grouped } from './words.ts';
 
 const NEWLINE = 0x0a;
-/** How far before a preview is looked for the colours that hold at its beginning. */
+/** Characters before a preview that are searched for the style at its start. */
 const LOOK_BACK = 64 * 1024;
 /** A longer line is drawn from the first carriage return in this much of its end. */
 const DRAWN = 64 * 1024;
 
-/** What a preview looks at of one line: whatever stands behind is counted as it is, with its escape sequences. */
+/** Characters of one line that a preview parses. The rest is counted unparsed, with its escape sequences. */
 const LOOKED_AT = 256 * 1024;
 
 const NOBODY: Sink = { text() {}, tab() {}, carriageReturn() {}, backspace() {}, erase() {} };
 
-/** Logical lines; the newline that ends the last one begins none. */
+/** Counts logical lines. The newline that ends the last line starts none. */
 export function countLines(text: string): number {
   let lines = 0;
   for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) === NEWLINE) lines++;
   return text === '' || text.charCodeAt(text.length - 1) === NEWLINE ? lines : lines + 1;
 }
 
-/** The last logical lines of a text, each as runs of one look and cut to so many characters. */
+/** Returns the last logical lines of a text, each as styled runs of limited length. */
 export function lastLines(text: string, count: number, room: number): Run[][] {
   if (count === 0 || text === '') return [];
   const end = text.charCodeAt(text.length - 1) === NEWLINE ? text.length - 1 : text.length;
@@ -38,7 +38,10 @@ export function lastLines(text: string, count: number, room: number): Run[][] {
     });
 }
 
-/** One line of our own, or of the command's, of which `left` characters are not in the text: nothing is drawn over, nothing has a look of its own. */
+/**
+ * Returns one line without drawing or style, of ours or of the command. `left` characters of it are missing from the
+ * text.
+ */
 export function cleanLine(text: string, room: number, left = 0): Run[] {
   const { line, behind } = lookedAt(text, room);
   const plain = new PlainLine(room);
@@ -48,7 +51,7 @@ export function cleanLine(text: string, room: number, left = 0): Run[] {
 
 function oneLine(given: string, begin: Style, room: number): { runs: Run[]; style: Style } {
   const whole = given.endsWith('\r') ? given.slice(0, -1) : given;
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: a backspace is what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern searches for a backspace
   const drawn = /[\r\u0008]/.test(whole);
   const from = drawn && whole.length > DRAWN ? whole.indexOf('\r', whole.length - DRAWN) + 1 : 0;
   const { line, behind } = lookedAt(from > 0 ? whole.slice(from) : whole, room);
@@ -77,11 +80,11 @@ function startOfLast(text: string, end: number, count: number): number {
   return start + 1;
 }
 
-/** The look that holds at the beginning of a line, as far as what stands shortly before says. */
+/** Returns the style at the start of a line, as far as the text shortly before determines it. */
 function styleAt(text: string, start: number): Style {
   if (start === 0) return PLAIN;
   const near = text.slice(Math.max(0, start - LOOK_BACK), start);
-  // No sequence goes on in the next line, so that one can begin anywhere after a newline.
+  // No sequence continues on the next line, so parsing can start after any newline.
   const from = start > LOOK_BACK ? near.indexOf('\n') + 1 : 0;
   let style = PLAIN;
   for (const line of near.slice(from).split('\n')) style = scan(line, style, NOBODY);

@@ -1,7 +1,7 @@
-/** Levels of each part in the cube of 6 × 6 × 6 colours, 16 … 231; behind it stand 24 shades of grey. */
+/** Levels of each component in the 6 × 6 × 6 colour cube, 16 … 231. 24 shades of grey follow it. */
 const LEVELS = [0, 95, 135, 175, 215, 255];
 
-/** The first sixteen, as many terminals have them. */
+/** The first sixteen colours, as many terminals have them. */
 const BASIC = [
   '#000000 #cd3131 #0dbc79 #b5a000 #2472c8 #bc3fbc #11a8cd #c0c0c0',
   '#666666 #f14c4c #23d18b #d7c000 #3b8eea #d670d6 #29b8db #ffffff',
@@ -9,7 +9,7 @@ const BASIC = [
 
 type Parts = [red: number, green: number, blue: number];
 
-/** A colour of the palette, 0 … 255, as `#rrggbb`. */
+/** Returns a colour of the palette, 0 … 255, as `#rrggbb`. */
 export function hexOf(index: number): string {
   if (index < 16) return BASIC[index] as string;
   return `#${partsOf(index)
@@ -17,7 +17,7 @@ export function hexOf(index: number): string {
     .join('')}`;
 }
 
-/** The colour of the palette, 16 … 255, that is nearest to 24 bits. */
+/** Returns the palette's colour, 16 … 255, nearest to a 24-bit colour. */
 export function nearest(colour: number): number {
   const wanted: Parts = [(colour >> 16) & 255, (colour >> 8) & 255, colour & 255];
   const [red, green, blue] = wanted.map(level) as Parts;

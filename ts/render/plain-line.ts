@@ -2,28 +2,28 @@ import type { Sink } from './scan.ts';
 import type { Run, Style } from './style.ts';
 import { widthOf } from './width.ts';
 
-/** Every eighth column. */
+/** Tab stops are every eighth column. */
 export const TAB = 8;
 
-/** Cells from a column to the next tab stop. */
+/** Returns the cells from a column to the next tab stop. */
 export function toTabStop(column: number): number {
   return TAB - (column % TAB);
 }
 
-/** The first `room` units of a text, without half a character. */
+/** Returns the first `room` units of a text without splitting a character. */
 export function clipped(text: string, room: number): string {
   if (text.length <= room) return text;
   const half = room > 0 && /[\ud800-\udbff]/.test(text[room - 1] ?? '');
   return text.slice(0, half ? room - 1 : room);
 }
 
-/** A line in which nothing is drawn over: what it shows of at most so many characters, and how many more there are. */
+/** A line without overdrawing: the text it shows within its room, and the number of characters beyond. */
 export class PlainLine implements Sink {
   readonly runs: Run[] = [];
   more = 0;
   #room: number;
   #column = 0;
-  /** Of the last run, where its column was not counted yet: only tabs ask for it. */
+  /** Text of the last run whose columns are not counted yet. Only tabs need them. */
   #uncounted: string[] = [];
 
   constructor(room: number) {
@@ -33,7 +33,7 @@ export class PlainLine implements Sink {
   text(text: string, style: Style): void {
     const shown = text.length <= this.#room ? text : clipped(text, this.#room);
     this.more += text.length - shown.length;
-    // Where a whole character has no room, the next one has none either.
+    // If a character does not fit, later ones do not either.
     this.#room = shown.length < text.length ? 0 : this.#room - shown.length;
     if (shown === '') return;
     this.#uncounted.push(shown);

@@ -1,25 +1,25 @@
 import { sequenceAt } from './sequence.ts';
 import { type Style, styled } from './style.ts';
 
-/** What a line is made of, in its order. */
+/** Receives the parts of a line in order. */
 export interface Sink {
   text(text: string, style: Style): void;
   tab(style: Style): void;
-  /** Back to the beginning of the line. */
+  /** Moves to the start of the line. */
   carriageReturn(): void;
   backspace(): void;
   erase(how: number): void;
 }
 
 /**
- * Everything that is not plain text: controls of 7 and 8 bits; what turns the text around it or is no character at all; line ends
- * that are none to us; tags, which say what nobody sees; halves of characters.
+ * Everything except plain text: controls of 7 and 8 bits, characters that change direction or are not assigned, foreign
+ * line terminators, tags (which are invisible) and lone surrogates.
  */
 const SPECIAL =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern searches for control characters
   /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufff9-\ufffb\u{e0000}-\u{e007f}\ud800-\udfff]/gu;
 
-/** Takes one line apart, which has no newline in it; gives the look that the next one begins with. */
+/** Parses one line without a newline into the sink. Returns the style at the start of the next line. */
 export function scan(line: string, begin: Style, sink: Sink): Style {
   let style = begin;
   let at = 0;
@@ -48,7 +48,7 @@ function isIntroducer(code: number): boolean {
   return [0x1b, 0x90, 0x98, 0x9b, 0x9d, 0x9e, 0x9f].includes(code);
 }
 
-/** What is no text and would not be seen for what it is. */
+/** Returns the visible form of a character that is not text or would be misread. */
 function shown(code: number): string {
   if (code >= 0xd800 && code <= 0xdfff) return '\ufffd';
   const hex = code.toString(16).padStart(4, '0');

@@ -1,17 +1,20 @@
 const ESC = 0x1b;
-/** What is longer was never meant as a sequence. */
+/** Longer text was never meant as a sequence. */
 const LONGEST = 1024;
 
-/** A control sequence: where the text goes on after it, and what it asks for where that is looked at. */
+/** A control sequence: where the text continues, and the effect if it has one here. */
 export interface Sequence {
   end: number;
-  /** The parameters of an SGR sequence: digits, `;` and `:` alone. */
+  /** The parameters of an SGR sequence: digits, `;` and `:` only. */
   sgr?: string;
-  /** Erase in line: 0 to its end, 1 to its beginning, 2 all of it. */
+  /** Erase in line: 0 to its end, 1 to its start, 2 all of it. */
   erase?: number;
 }
 
-/** The sequence whose introducer, ESC or an 8-bit one, is at `at`. It never reaches past the line; what is no sequence after an ESC stays text. */
+/**
+ * Parses the sequence whose introducer, ESC or its 8-bit form, is at `at`. It never extends past the line. Text after
+ * an ESC that is not a sequence stays text.
+ */
 export function sequenceAt(line: string, at: number): Sequence {
   const code = line.charCodeAt(at);
   if (code !== ESC) return code === 0x9b ? csi(line, at + 1) : { end: stringEnd(line, at + 1) };
@@ -30,13 +33,13 @@ function csi(line: string, from: number): Sequence {
   for (; at < line.length; at++) {
     const code = line.charCodeAt(at);
     if (isBetween(code, 0x20, 0x3f)) {
-      // One character too many says that it is too long.
+      // One extra character marks it as too long.
       if (body.length <= LONGEST) body += line[at];
     } else if (isBetween(code, 0x40, 0x7e)) return { end: at + 1, ...asked(body, code) };
-    // CAN and SUB end it, with nothing done; another escape begins anew, and what cannot be in one is text.
+    // CAN and SUB cancel it. Another escape starts a new one. A character that cannot be part of a sequence is text.
     else if (code === 0x18 || code === 0x1a) return { end: at + 1 };
     else if (code === ESC || code >= 0x80) break;
-    // Any other control is carried out in the midst of it: here that is nothing.
+    // Any other control executes within the sequence, which has no effect here.
   }
   return { end: at };
 }
@@ -48,7 +51,7 @@ function asked(body: string, final: number): Omit<Sequence, 'end'> {
   return {};
 }
 
-/** After the payload of OSC, DCS, SOS, PM or APC, which ends at BEL, ST, CAN, SUB or the next escape. */
+/** Returns the end of an OSC, DCS, SOS, PM or APC payload: at BEL, ST, CAN, SUB or the next escape. */
 function stringEnd(line: string, from: number): number {
   for (let at = from; at < line.length; at++) {
     const code = line.charCodeAt(at);

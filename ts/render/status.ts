@@ -2,10 +2,10 @@ import type { BashResult } from 'agent-bash';
 import type { RenderInput } from './types.ts';
 import { duration } from './words.ts';
 
-/** How a run stands, in one word: a class of the HTML. */
+/** The state of a run in one word: a class of the HTML. */
 export type State = BashResult['status'] | 'running' | 'not-run';
 
-/** How it is to be looked at. */
+/** How to style it. */
 export type Mood = 'good' | 'bad' | 'open';
 
 export interface Status {
@@ -15,7 +15,7 @@ export interface Status {
   text: string;
 }
 
-/** How a run stands: each way to end has words of its own. */
+/** Returns the state of a run, with its own words for each way to end. */
 export function statusOf({ result, error, elapsedMs, timeoutMs }: RenderInput): Status {
   if (result) return ended(result, timeoutMs);
   if (error) {
@@ -36,7 +36,7 @@ function ended(result: BashResult, givenLimit: number | undefined): Status {
   if (status !== 'backgrounded' && !nothing) {
     if (status !== 'exited') parts.push(`exit code ${exitCode}`);
     parts.push(duration(durationMs));
-    // Of one that was ended there its own words say it.
+    // A timed-out run's own words already name the limit.
     if (limit !== undefined && limit !== null && status !== 'timed-out') parts.push(`limit ${duration(limit)}`);
   }
   const mood = good ? 'good' : status === 'backgrounded' ? 'open' : 'bad';
@@ -58,7 +58,7 @@ function inWords(
     case 'aborted':
       return pid === 0 ? 'aborted before it was started' : `aborted${signal === null ? '' : `, ended${by}`}`;
     case 'backgrounded': {
-      // One that was started there has no output here that could have been cut.
+      // A task started in the background has no output here that could have been cut.
       const moved = truncation.stdout !== null || truncation.stderr !== null;
       const after = moved && limit ? `, moved there after ${duration(limit)}` : '';
       return `in the background: pid ${background?.pid ?? pid}${after}`;

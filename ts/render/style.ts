@@ -1,10 +1,10 @@
-/** A colour: 0 … 255 of the palette, or `RGB` and 24 bits. */
+/** A colour: 0 … 255 of the palette, or `RGB` plus 24 bits. */
 export type Colour = number;
 
-/** Marks a colour that is given by its parts. */
+/** Marks a 24-bit colour. */
 export const RGB = 0x1000000;
 
-/** How text looks. Nothing else of an escape sequence is kept. */
+/** The style of text. Nothing else of an escape sequence is kept. */
 export interface Style {
   readonly bold: boolean;
   readonly dim: boolean;
@@ -12,7 +12,7 @@ export interface Style {
   readonly underline: boolean;
   readonly inverse: boolean;
   readonly strike: boolean;
-  /** `null`: as it is by default. */
+  /** `null`: the default. */
   readonly foreground: Colour | null;
   readonly background: Colour | null;
 }
@@ -28,17 +28,17 @@ export const PLAIN: Style = {
   background: null,
 };
 
-/** Text of one look. */
+/** Text of one style. */
 export interface Run {
   text: string;
   style: Style;
-  /** It is not of the output: we say that something is left out. */
+  /** Written by us, not by the command: it says that something is left out. */
   ours?: true;
 }
 
 type Change = Partial<Style>;
 
-// Left out are blinking, and text that is there and cannot be seen (8).
+// Blinking and concealed text (8) are left out.
 const CHANGES: Record<number, Change> = {
   0: PLAIN,
   1: { bold: true },
@@ -63,7 +63,7 @@ for (let colour = 0; colour < 8; colour++) {
   CHANGES[100 + colour] = { background: colour + 8 };
 }
 
-/** The look after an SGR sequence with these parameters: digits, `;` and `:`. What is not known changes nothing. */
+/** Returns the style after an SGR sequence with these parameters: digits, `;` and `:`. Unknown ones change nothing. */
 export function styled(style: Style, parameters: string): Style {
   const parts = parameters.split(';');
   let now = style;
@@ -83,14 +83,14 @@ export function styled(style: Style, parameters: string): Style {
   return now;
 }
 
-/** `4:3` is a wavy line; `38:2:1:2:3` and `38:2::1:2:3` are the same colour. */
+/** `4:3` is a wavy line. `38:2:1:2:3` and `38:2::1:2:3` are the same colour. */
 function ofSubparameters(code: number, parts: string[]): Change {
   if (code === 4) return { underline: parts[1] !== '0' };
   const [, kind = '', ...rest] = parts;
   return coloured(code, kind === '2' ? [kind, ...rest.slice(rest.length > 3 ? 1 : 0)] : [kind, ...rest]);
 }
 
-/** `5;INDEX` or `2;R;G;B`. The colour of underlines (58) is read and not kept. */
+/** Parses `5;INDEX` or `2;R;G;B`. The colour of underlines (58) is parsed and dropped. */
 function coloured(code: number, [kind, ...numbers]: string[]): Change {
   const values = numbers.map((number) => Number.parseInt(number || '0', 10));
   const [red = -1, green = -1, blue = -1] = values;

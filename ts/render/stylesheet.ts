@@ -2,8 +2,9 @@ import { CLASS } from './html.ts';
 import { hexOf } from './palette.ts';
 
 /**
- * A style sheet for what `renderHtml` gives, some 20 KB: dark, with all colours, and nothing for anything else of the page. Take it as it is, or
- * write one of your own for the same classes. The colours of the block itself are `--agent-bash-page` and `--agent-bash-text`.
+ * Returns a style sheet for the output of `renderHtml`, some 20 KB: dark, with all colours, and without effect on the
+ * rest of the page. Use it unchanged, or write another for the same classes. The block's own colours are
+ * `--agent-bash-page` and `--agent-bash-text`.
  */
 export function renderStyles(): string {
   const rules: [string, string][] = [
@@ -12,7 +13,7 @@ export function renderStyles(): string {
       `--${CLASS}-page:#1e1e1e;--${CLASS}-text:#d4d4d4;margin:0;padding:.75em 1em;color:var(--${CLASS}-text);background:var(--${CLASS}-page);` +
         'font-family:ui-monospace,monospace;white-space:pre-wrap;overflow-wrap:anywhere;border-inline-start:3px solid transparent',
     ],
-    // What is written from right to left in one line moves nothing in another.
+    // Text from right to left in one line must not affect another.
     ['>span', 'unicode-bidi:isolate'],
     ['-good', `border-color:${hexOf(2)}`],
     ['-bad', `border-color:${hexOf(1)}`],

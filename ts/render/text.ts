@@ -3,21 +3,22 @@ import type { Mood } from './status.ts';
 import { type Colour, PLAIN, RGB, type Run, type Style } from './style.ts';
 import type { RenderInput, RenderOptions } from './types.ts';
 import { type Kind, viewOf } from './view.ts';
-import { wrap } from './wrap.ts';
+import { type Frame, wrap } from './wrap.ts';
 
 /**
- * A run as text for a terminal: rows of at most `columns` cells with `\n` between them, no newline at the end. It has no control
- * character but that newline, and with `colour` SGR sequences of ours, ended within each row; whatever the command has written.
+ * Renders a run as text for a terminal: rows of at most `columns` cells, separated by `
+ * `, without a newline at the end. Whatever the command has written, the only control character is that newline, and
+ * with `colour` SGR sequences of ours, closed within each row.
  *
- * Pure: neither the environment nor the terminal is looked at. Throws `ERR_BASH_INVALID_ARG` for what is of a wrong type.
+ * Pure: it reads neither the environment nor the terminal. Throws `ERR_BASH_INVALID_ARG` for a wrong type.
  */
 export function renderText(run: RenderInput, options: RenderOptions = {}): string {
-  settle(run, options);
+  settle('renderText', run, options);
   const given = settings(options);
   const { lines, status } = viewOf(run, given);
-  const rows = lines.flatMap(({ kind, runs }) => {
+  const rows = lines.map(({ kind, runs }) => {
     const own = kind === 'status' ? MOODS[status.mood] : LOOKS[kind];
-    return wrap(runs, given.columns).map((row) => (given.colour ? painted(row, own) : plain(row)));
+    return wrap(runs, given.columns, given.colour ? (run) => frameOf(run, own) : () => UNPAINTED);
   });
   return rows.join('\n');
 }
@@ -25,7 +26,7 @@ export function renderText(run: RenderInput, options: RenderOptions = {}): strin
 const DIM: Style = { ...PLAIN, dim: true };
 const YELLOW: Style = { ...PLAIN, foreground: 3 };
 
-/** What is ours looks like; the output looks as it does. */
+/** Styles of our own lines. The output keeps its own. */
 const LOOKS: Partial<Record<Kind, Style>> = {
   command: { ...PLAIN, bold: true },
   cwd: DIM,
@@ -43,17 +44,11 @@ const MOODS: Record<Mood, Style> = {
   open: YELLOW,
 };
 
-function plain(row: Run[]): string {
-  return row.map(({ text }) => text).join('');
-}
+const UNPAINTED: Frame = { open: '', close: '' };
 
-function painted(row: Run[], own: Style | undefined): string {
-  return row
-    .map(({ text, style, ours }) => {
-      const codes = codesOf(ours ? DIM : (own ?? style));
-      return codes === '' ? text : `\u001b[${codes}m${text}\u001b[0m`;
-    })
-    .join('');
+function frameOf({ style, ours }: Run, own: Style | undefined): Frame {
+  const codes = codesOf(ours ? DIM : (own ?? style));
+  return codes === '' ? UNPAINTED : { open: `\u001b[${codes}m`, close: '\u001b[0m' };
 }
 
 function codesOf({ bold, dim, italic, underline, inverse, strike, foreground, background }: Style): string {

@@ -2,13 +2,16 @@ import type { BashResult } from 'agent-bash';
 
 /** A run as it is to be shown. */
 export interface RenderInput {
-  /** The command. Whatever cannot be seen in it is written out (`\u202e`): a person may judge by it. */
+  /** The command. Its invisible characters are written out (`\u202e`): a person may judge by it. */
   command: string;
-  /** The folder it runs in. Default: none is shown. */
+  /** The directory in which it runs. Default: none is shown. */
   cwd?: string | undefined;
-  /** What `bash()` has resolved to; `null` while it runs, and where nothing could be run. */
+  /** The result of `bash()`; `null` while the command runs, and if nothing could be run. */
   result: BashResult | null;
-  /** The live text: what `onOutput` has brought so far, or the streams of a snapshot. Beside a result it is shown in the place of its streams. */
+  /**
+   * The live text: what `onOutput` has brought so far, or the streams of a snapshot. Beside a result it is shown in the
+   * place of its streams.
+   */
   output?: string | undefined;
   /** How long it has run so far, in ms. Beside a result that one's own figure counts. */
   elapsedMs?: number | undefined;
@@ -25,14 +28,35 @@ export interface RenderFailure {
   code?: string | undefined;
 }
 
-/** How it is shown. */
+/** How a run is shown. An option that does not exist is `ERR_BASH_INVALID_ARG`. */
 export interface RenderOptions {
-  /** Everything that is kept, in place of a preview. Default `false`. */
+  /**
+   * Whether everything that is kept is shown, and not a preview.
+   *
+   * @default false
+   * @example renderText({ command, result }, { expanded: true });
+   */
   expanded?: boolean | undefined;
-  /** Cells of a row, a whole number of at least 1; `Infinity` wraps nothing, for logs. Default 80. HTML is wrapped by whoever shows it. */
+  /**
+   * Cells per row, a whole number of at least 1. `Infinity` wraps nothing, for logs. HTML is wrapped by the page that
+   * shows it.
+   *
+   * @default 80
+   * @example renderText({ command, result }, { columns: process.stdout.columns });
+   */
   columns?: number | undefined;
-  /** Whether colours are shown, those of the output and ours. Default `true`. */
+  /**
+   * Whether colours are shown, those of the output and those added here.
+   *
+   * @default true
+   * @example renderText({ command, result }, { colour: process.stdout.isTTY });
+   */
   colour?: boolean | undefined;
-  /** How many logical lines of the output a preview has, of both streams in all: a whole number of at least 0. Default 20. */
+  /**
+   * How many logical lines of the output a preview has, of both streams together: a whole number of at least 0.
+   *
+   * @default 20
+   * @example renderText({ command, result }, { previewLines: 5 });
+   */
   previewLines?: number | undefined;
 }

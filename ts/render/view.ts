@@ -1,6 +1,6 @@
-import { visible } from '../ai/visible.ts';
+import { visible } from '../core/visible.ts';
 import type { Settings } from './check.ts';
-import { wholes, withoutNotice } from './cuts.ts';
+import { shownOf, wholes } from './cuts.ts';
 import { cleanLine, countLines, lastLines } from './output.ts';
 import { clipped } from './plain-line.ts';
 import type { Status } from './status.ts';
@@ -9,7 +9,7 @@ import type { Run } from './style.ts';
 import type { RenderInput } from './types.ts';
 import { grouped } from './words.ts';
 
-/** What a line is: a class of the HTML. */
+/** The kind of a line: a class of the HTML. */
 export type Kind =
   | 'command'
   | 'cwd'
@@ -30,7 +30,7 @@ export interface Line {
   runs: Run[];
 }
 
-/** All that is shown of a run, before it becomes rows or markup. */
+/** Everything that is shown of a run, before it becomes rows or markup. */
 export interface View {
   status: Status;
   lines: Line[];
@@ -41,18 +41,21 @@ const LINE_ROOM = 4_000;
 /** Lines of a command in a preview. */
 const COMMAND_LINES = 10;
 
-/** From a run to what is shown of it, top to bottom: command, folder, output, what is missing of it, what goes on, notes, how it stands. */
+/**
+ * Converts a run to its lines, from top to bottom: command, directory, output, truncation, background task, notes,
+ * status.
+ */
 export function viewOf(run: RenderInput, settings: Settings): View {
   const room = settings.expanded ? Number.POSITIVE_INFINITY : LINE_ROOM;
   const line = (kind: Kind, text: string): Line => ({ kind, runs: cleanLine(text.replaceAll('\n', ' '), room) });
   const status = statusOf(run);
   const { result } = run;
   const { parts, notices } = streams(run);
-  // Of millions of lines, which are too many for the arguments of a call.
+  // There may be millions of lines, too many for the arguments of a call.
   const lines = header(run, room, line).concat(preview(parts, settings, room, line));
   if (parts.length === 0 && status.state !== 'not-run') {
     if (result === null) lines.push(line('more', '(no output yet)'));
-    // Whatever it writes is in its log.
+    // The output of a background task is in its log.
     else if (result.status !== 'backgrounded') lines.push(line('more', '(no output)'));
   }
   lines.push(...notices.map((notice) => line('cut', notice)));
@@ -61,7 +64,7 @@ export function viewOf(run: RenderInput, settings: Settings): View {
     lines.push(line('survivor', `still running: ${pid} ${command}${taskId === null ? '' : ` (task ${taskId})`}`));
   }
   for (const note of result?.notes ?? []) lines.push(line('note', `note: ${note}`));
-  // An error may have more to say than a line.
+  // An error message may have several lines.
   lines.push(...status.text.split('\n').map((text) => line('status', text)));
   return { status, lines };
 }
@@ -72,7 +75,7 @@ function header({ command, cwd }: RenderInput, room: number, line: MakeLine): Li
   const total = Math.max(1, countLines(command));
   const shown = firstLines(command, room === Number.POSITIVE_INFINITY ? total : COMMAND_LINES);
   const lines = shown.map((text, index): Line => {
-    // What is written out becomes longer: no more than can be shown is.
+    // Escaping makes text longer, so it is clipped first.
     const head = clipped(text, room);
     const runs = cleanLine(`${index === 0 ? '$ ' : '  '}${visible(head)}`, room, text.length - head.length);
     return { kind: 'command', runs };
@@ -105,8 +108,8 @@ function streams({ result, output }: RenderInput): { parts: Part[]; notices: str
     const parts: Part[] = output ? [{ kind: 'output', text: output }] : [];
     return { parts, notices: result ? wholes(result.truncation, result.status === 'backgrounded') : [] };
   }
-  const stdout = withoutNotice(result.stdout, result.truncation.stdout);
-  const stderr = withoutNotice(result.stderr, result.truncation.stderr);
+  const stdout = shownOf(result.stdout, result.truncation.stdout);
+  const stderr = shownOf(result.stderr, result.truncation.stderr);
   const parts: Part[] = [
     { kind: 'stdout', text: stdout.text },
     { kind: 'stderr', text: stderr.text },
@@ -114,7 +117,7 @@ function streams({ result, output }: RenderInput): { parts: Part[]; notices: str
   return { parts: parts.filter(({ text }) => text !== ''), notices: [...stdout.notices, ...stderr.notices] };
 }
 
-/** The last lines of all parts together, and how many stand before them. */
+/** Returns the last lines of all parts together, and the number of lines before them. */
 function preview(parts: Part[], { expanded, previewLines }: Settings, room: number, line: MakeLine): Line[] {
   const counts = parts.map(({ text }) => countLines(text));
   const total = counts.reduce((sum, count) => sum + count, 0);

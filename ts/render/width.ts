@@ -1,24 +1,26 @@
-import { isWide } from './wide.ts';
+// Bundled, so that the entry imports nothing at run time.
+import { eastAsianWidth } from 'get-east-asian-width';
 
-/** A character with all that stands on it, and the cells that it takes. */
+/** A character with its combining marks, and its cells. */
 export interface Cluster {
   text: string;
-  /** 0 only of marks that stand on nothing in this text. */
+  /** 0 only for marks without a base character in this text. */
   width: number;
 }
 
 const ASCII = /^[\x20-\x7e]*$/;
-// Marks, joiners and other formats, and the vowels and finals of Korean, which are drawn into the syllable before.
+// Combining marks, joiners and other formats, and the vowels and finals of Korean, which merge with the previous
+// syllable.
 const NO_CELL = /^[\p{Mn}\p{Me}\p{Cf}\u1160-\u11ff\ud7b0-\ud7ff]$/u;
-// It makes a picture of the character before.
+// Turns the previous character into an emoji.
 const PICTURE = 0xfe0f;
 
-/** Whether each character is one cell and one unit. */
+/** Returns whether every character is one cell and one unit. */
 export function isAscii(text: string): boolean {
   return ASCII.test(text);
 }
 
-/** Cells that a text without controls takes. */
+/** Returns the cells of a text without controls. */
 export function widthOf(text: string): number {
   if (isAscii(text)) return text.length;
   let width = 0;
@@ -26,7 +28,7 @@ export function widthOf(text: string): number {
   return width;
 }
 
-/** A text without controls, character by character. */
+/** Yields a text without controls, character by character. */
 export function* clusters(text: string): Generator<Cluster> {
   let start = 0;
   let width = 0;
@@ -40,7 +42,7 @@ export function* clusters(text: string): Generator<Cluster> {
       start = at;
       width = 0;
     }
-    if (!marks) width = isWide(code) ? 2 : 1;
+    if (!marks) width = eastAsianWidth(code);
     else if (code === PICTURE) width = 2;
     at += length;
   }

@@ -1,9 +1,9 @@
-/** A whole number with its thousands apart: 12,345. */
+/** Formats a whole number with separated thousands: 12,345. */
 export function grouped(number: number): string {
   return String(number).replace(/\B(?=(?:\d{3})+$)/g, ',');
 }
 
-/** A time for people: 850 ms, 1.2 s, 30 s, 2 min 5 s, 15 min, 1 h 2 min. */
+/** Formats a time for people: 850 ms, 1.2 s, 30 s, 2 min 5 s, 15 min, 1 h 2 min. */
 export function duration(ms: number): string {
   if (!Number.isFinite(ms)) return 'no end';
   if (ms < 1_000) return `${Math.floor(ms)} ms`;

@@ -1,23 +1,37 @@
 import { resolve } from 'node:path';
-import type { BashOptions } from 'agent-bash';
+import { type BashOptions, bash } from 'agent-bash';
+import { checkFunctions } from '../core/functions.ts';
+import { innerOf } from '../core/inner.ts';
+import { type OptionTableOf, PLAIN, unknownOption } from '../core/option-names.ts';
 import { invalid } from './errors.ts';
 import type { LocalSessionOptions } from './types.ts';
 
-/** What a sandbox gives to each of its commands. Relative folders of a command are resolved against `cwd`. */
+/** The options of each of a sandbox's commands. A command's relative directory is resolved against `cwd`. */
 export type Base = Partial<BashOptions> & { cwd: string };
 
-/** The folder, the home and the options of a sandbox, fixed at the call. Throws `ERR_BASH_INVALID_ARG` for what cannot be. */
-export function baseOf(options: LocalSessionOptions): { base: Base; home: string | undefined } {
+/** The options that a sandbox has beside those of `bash()`. */
+const OF_SANDBOXES: OptionTableOf<Omit<LocalSessionOptions, keyof BashOptions>> = { home: PLAIN };
+
+/**
+ * Returns a sandbox's directory, home and options, fixed at the call. Throws `ERR_BASH_INVALID_ARG` for invalid ones.
+ */
+export function baseOf(entry: string, options: LocalSessionOptions): { base: Base; home: string | undefined } {
+  if (typeof options !== 'object' || options === null) throw invalid('options must be an object');
+  const { bash: ofBash } = innerOf(bash).options;
+  const unknown = unknownOption(entry, options, { ...ofBash, ...OF_SANDBOXES });
+  if (unknown !== null) throw invalid(unknown);
   const { home, ...rest } = options;
   if (options.mode === 'background')
     throw invalid('mode: a sandbox waits for its commands, "background" has no meaning there; start one detached');
   if (options.env !== undefined && (typeof options.env !== 'object' || options.env === null))
     throw invalid('env must be an object of strings, or null for a name to remove');
+  const { onOutput, onSnapshot, onPrompt } = options;
+  checkFunctions(innerOf(bash), { onOutput, onSnapshot, onPrompt });
   const cwd = folderOf(options.cwd, 'cwd') ?? process.cwd();
   return { base: { ...rest, cwd }, home: folderOf(home, 'home') };
 }
 
-/** The variables of a command, with the home folder beneath those of the sandbox. */
+/** Adds the home directory to the variables, beneath the sandbox's own. */
 export function withHome(base: Base, home: string | undefined): Base {
   return { ...base, env: { ...(home === undefined ? {} : { HOME: home }), ...base.env } };
 }

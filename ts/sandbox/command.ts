@@ -1,22 +1,25 @@
-import { constants } from 'node:os';
+import { bash } from 'agent-bash';
+import { innerOf } from '../core/inner.ts';
 import type { Base } from './base.ts';
 import { invalid } from './errors.ts';
 import { guarded, Output } from './output.ts';
 import { type Ended, type Started, start } from './start.ts';
 import type { CommandFinished, DetachedCommand, RunParams } from './types.ts';
 
-/** The shell is replaced by the program: its arguments are the shell's, so nothing is quoted, and its pid is the shell's. */
+/**
+ * The program replaces the shell. It receives the shell's arguments, so nothing is quoted, and its pid is the shell's.
+ */
 const REPLACE = 'exec -- "$@"';
 
-/** The longest argument that Linux takes; `bash` runs longer commands all the same. */
+/** The longest argument that Linux accepts. `bash` runs longer commands too. */
 const LONGEST_ARGUMENT = 131_071;
 
-/** A program that was started, and how it looks to its caller at its end. */
+/** A program that was started, and its result in the caller's shape. */
 export interface StartedProgram extends Started {
   finished(ended: Ended): CommandFinished;
 }
 
-/** Starts a program with a sandbox's options. With `tellPid` the pid is known while it runs, else only `null`. */
+/** Starts a program with a sandbox's options. With `tellPid` its pid is known while it runs; otherwise it is `null`. */
 export function startProgram(base: Base, params: RunParams, tellPid: boolean): StartedProgram {
   const output = new Output();
   const tellCaller = guarded(base.onOutput);
@@ -36,7 +39,7 @@ export function startProgram(base: Base, params: RunParams, tellPid: boolean): S
   return { ...started, finished: ({ exitCode }) => output.finished(exitCode) };
 }
 
-/** The handle of a program that goes on by itself. Resolves once it has been started. */
+/** Returns the handle of a detached program. Resolves once it has started. */
 export async function detached({ pid, ended, abort, finished }: StartedProgram): Promise<DetachedCommand> {
   let running = true;
   const done = ended.then(finished);
@@ -53,7 +56,8 @@ export async function detached({ pid, ended, abort, finished }: StartedProgram):
         await over;
         return;
       }
-      const number = signalNumber(signal);
+      const number = typeof signal === 'string' ? innerOf(bash).signalOf(signal)?.number : undefined;
+      if (number === undefined) throw invalid(`unknown signal: ${signal}`);
       if (!running || group === null) return;
       try {
         process.kill(-group, number);
@@ -64,7 +68,10 @@ export async function detached({ pid, ended, abort, finished }: StartedProgram):
   };
 }
 
-/** The command of `bash -c COMMAND $0 $1…`, if it is too long to be an argument: the shell itself can be given it. */
+/**
+ * Returns the command of `bash -c COMMAND $0 $1…` if it is too long for an argument and must go to the shell another
+ * way.
+ */
 function longCommand({ cmd, args = [] }: RunParams): { command: string; args: string[] } | null {
   const [flag, command = '', , ...positional] = args;
   if (cmd !== 'bash' || flag !== '-c' || Buffer.byteLength(command) <= LONGEST_ARGUMENT) return null;
@@ -82,7 +89,7 @@ export function checked(params: RunParams): RunParams {
   return params;
 }
 
-/** Checks where and with what a command is to run, each by the name that the caller knows it by. */
+/** Checks a command's directory and variables, each under the name that the caller knows. */
 export function checkSetting(
   given: { cwd?: unknown; env?: unknown; signal?: unknown },
   cwdName: string,
@@ -92,11 +99,4 @@ export function checkSetting(
   if (cwd !== undefined && typeof cwd !== 'string') throw invalid(`${cwdName} must be a string`);
   if (env !== undefined && (typeof env !== 'object' || env === null)) throw invalid('env must be an object');
   if (signal !== undefined && !(signal instanceof AbortSignal)) throw invalid(`${signalName} must be an AbortSignal`);
-}
-
-function signalNumber(name: string): number {
-  const signals: Record<string, number> = constants.signals;
-  const number = signals[name] ?? signals[`SIG${name}`];
-  if (number === undefined) throw invalid(`unknown signal: ${name}`);
-  return number;
 }

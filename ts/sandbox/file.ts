@@ -5,7 +5,7 @@ import { failure, invalid } from './errors.ts';
 
 const CHUNK_BYTES = 64 * 1024;
 
-/** The absolute path that a sandbox's caller means. Throws `ERR_BASH_INVALID_ARG` for what is none. */
+/** Returns the absolute path that a sandbox's caller means. Throws `ERR_BASH_INVALID_ARG` for an invalid one. */
 export function locate(folder: string, path: unknown, base: unknown = '.'): string {
   if (typeof path !== 'string' || path === '' || path.includes('\0'))
     throw invalid('path must be a non-empty string without NUL');
@@ -13,20 +13,27 @@ export function locate(folder: string, path: unknown, base: unknown = '.'): stri
   return resolve(folder, base, path);
 }
 
-/** Whether there is a file. Rejects for what is there and is none: a folder (`EISDIR`), a pipe, a socket or a device (`EINVAL`). */
+/**
+ * Returns whether the path is a file. Rejects for a directory (`EISDIR`) and for a pipe, a socket or a device
+ * (`EINVAL`).
+ */
 export async function isFile(path: string): Promise<boolean> {
   const found = await stat(path).catch(orMissing);
   if (found?.isDirectory()) throw failure('EISDIR', `is a folder, not a file: ${path}`);
-  // A pipe with nobody at its other end, a terminal: who opens or reads them may wait for ever, and keeps the process from ending. /dev/zero never ends.
+  // Opening or reading a pipe without a writer, or a terminal, may block forever and keep the process alive. /dev/zero
+  // never ends.
   const endless = found?.isFIFO() || found?.isSocket() || found?.isCharacterDevice() || found?.isBlockDevice();
   if (endless && path !== devNull) throw failure('EINVAL', `is a pipe, a socket or a device, not a file: ${path}`);
   return found !== null;
 }
 
-/** The files of streams that were read from and then dropped. */
+/** The files of streams that were dropped before their end. */
 const dropped = new FinalizationRegistry<FileHandle>((file) => void file.close().catch(() => {}));
 
-/** A file's bytes, `null` when there is none. It is opened at the first read, so that a stream nobody reads holds no descriptor. */
+/**
+ * Returns a file's bytes, or `null` without a file. The first read opens it, so that an unread stream holds no
+ * descriptor.
+ */
 export async function readable(path: string, signal?: AbortSignal): Promise<ReadableStream<Uint8Array> | null> {
   if (!(await isFile(path))) return null;
   await (await open(path)).close();
@@ -63,7 +70,10 @@ export async function readable(path: string, signal?: AbortSignal): Promise<Read
   return stream;
 }
 
-/** Writes a file over what is there, and makes the folders it lies in. An abort rejects with its reason; the file may be cut short then. */
+/**
+ * Replaces a file and creates its parent directories. An abort rejects with its reason and may leave the file cut
+ * short.
+ */
 export async function write(
   path: string,
   content: string | Uint8Array | ReadableStream<Uint8Array>,
@@ -81,7 +91,10 @@ export async function write(
   }
 }
 
-/** Makes a folder and those above it; one that is there is left as it is. `recursive` of Node never ends below /proc, where what cannot be made is told as missing. */
+/**
+ * Creates a directory and its parents. An existing one stays unchanged. Node's `recursive` never returns below /proc,
+ * where a directory that cannot be created is reported as missing.
+ */
 export async function makeFolder(path: string): Promise<void> {
   const unlessThere = async (error: NodeJS.ErrnoException) => {
     if (!(await stat(path).catch(orMissing))?.isDirectory()) throw error;
@@ -111,12 +124,12 @@ async function* chunksOf(stream: ReadableStream<Uint8Array>, signal?: AbortSigna
     }
   } finally {
     signal?.removeEventListener('abort', stop);
-    // Of a file that could not be written nobody reads the rest.
+    // The source is not read any further once the write has failed.
     stop();
   }
 }
 
-/** `null` for a path that leads nowhere; any other error goes on. */
+/** Returns `null` for a missing path and rethrows any other error. */
 export function orMissing(error: NodeJS.ErrnoException): null {
   if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null;
   throw error;

@@ -2,7 +2,7 @@ import { invalid } from './errors.ts';
 import { locate, makeFolder, readable, write } from './file.ts';
 import type { LocalSandbox } from './types.ts';
 
-/** The file side of a sandbox whose folder is `folder`. */
+/** The file methods of a sandbox whose directory is `folder`. */
 export function sandboxFiles(folder: string): Pick<LocalSandbox, 'readFile' | 'writeFiles' | 'mkDir'> {
   return {
     async readFile(file) {

@@ -3,12 +3,12 @@ import type { Survivor } from 'agent-bash';
 import { failure } from './errors.ts';
 import { type Process, processes } from './processes.ts';
 
-/** How long after the first SIGKILL what is left is reported. */
+/** Time after the first SIGKILL before the remaining processes are reported, in ms. */
 const KILL_BOUND_MS = 5_000;
 
 /**
- * What the commands of one sandbox left running: `bash` lists it and lets it live, a sandbox that is stopped does not.
- * It is known by three signs: it was listed, it descends from something listed, or its environment carries the mark.
+ * The processes that a sandbox's commands left running. `bash` lists them and lets them live; a stopped sandbox ends
+ * them. A process counts if it was listed, if it descends from a listed one, or if its environment carries the mark.
  */
 export class Leftovers {
   readonly #mark: string;
@@ -22,7 +22,7 @@ export class Leftovers {
     this.#graceMs = graceMs;
   }
 
-  /** Remembers the survivors of a command that has just ended. */
+  /** Remembers the survivors of a command. */
   async remember(survivors: Survivor[]): Promise<void> {
     if (survivors.length === 0) return;
     const alive = await processes(this.#mark);
@@ -32,11 +32,11 @@ export class Leftovers {
     }
   }
 
-  /** Ends them: SIGTERM, the grace, SIGKILL until none is left. */
+  /** Ends them: SIGTERM, the grace, then SIGKILL until none is left. */
   async end(): Promise<void> {
     const asked = new Set<string>();
     const begun = performance.now();
-    // Not from the grace on: a busy machine may have let no round come by in the meantime.
+    // Counted from the first SIGKILL, not from the grace: on a busy machine no round may have run in between.
     let killed: number | undefined;
     for (let wait = 5; ; wait = Math.min(wait * 2, 100)) {
       const left = this.#among(await processes(this.#mark));
@@ -50,7 +50,7 @@ export class Leftovers {
       const kill = now - begun >= this.#graceMs;
       if (kill) killed ??= now;
       for (const process of left) {
-        // Their children are remembered before they lose their parent.
+        // Children are remembered before their parent dies.
         this.#known.set(process.pid, process.started);
         const identity = `${process.pid} ${process.started}`;
         if (kill) send(process.pid, 'SIGKILL');
@@ -80,11 +80,11 @@ export class Leftovers {
   }
 }
 
-/** Sends a signal to a process that may be gone, or another user's by now. */
+/** Sends a signal to a process that may be gone or belong to another user by now. */
 function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // What is left is looked for again in any case.
+    // The next round checks which processes are left in any case.
   }
 }

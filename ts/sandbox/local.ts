@@ -5,15 +5,15 @@ import { Running } from './running.ts';
 import type { CommandFinished, DetachedCommand, LocalSandbox, LocalSessionOptions, RunParams } from './types.ts';
 
 /**
- * A sandbox in the shape of the remote ones that agents carry in `experimental_context`, on this machine: put in their
- * place, nothing else of the agent changes. Programs are started without a shell in between, their output comes back whole
- * and unchanged, and there is no time limit.
+ * Creates a sandbox on this machine with the interface of the remote ones that agents carry in `experimental_context`.
+ * It replaces one without any other change to the agent. Programs start without a shell in between, their output comes
+ * back whole and unchanged, and there is no time limit.
  *
- * Nothing is made or started by the call itself. It throws `ERR_BASH_INVALID_ARG` for a `cwd` or `home` that is no string,
- * and for mode `'background'`.
+ * The call itself creates and starts nothing. It throws `ERR_BASH_INVALID_ARG` for a `cwd` or `home` that is not a
+ * string, and for mode `'background'`.
  */
 export function createLocalSandbox(options: LocalSessionOptions = {}): LocalSandbox {
-  const { base: own, home } = baseOf(options);
+  const { base: own, home } = baseOf('createLocalSandbox', options);
   const base = withHome(own, home);
   const running = new Running(options.graceMs);
 

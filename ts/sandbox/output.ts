@@ -3,16 +3,16 @@ import type { OutputChunk } from 'agent-bash';
 import { failure } from './errors.ts';
 import type { CommandFinished } from './types.ts';
 
-/** The whole output of one command, chunk by chunk in the order of arrival; `bash` itself keeps only its end. */
+/** The whole output of one command, in chunks in order of arrival. `bash` itself keeps only the last part. */
 export class Output {
   readonly #chunks: OutputChunk[] = [];
 
-  /** Takes one chunk. */
+  /** Appends one chunk. */
   add(chunk: OutputChunk): void {
     this.#chunks.push({ stream: chunk.stream, text: chunk.text });
   }
 
-  /** The text so far: of one stream, or of both in the order of arrival. */
+  /** Returns the text so far of one stream, or of both in order of arrival. */
   text(which: 'stdout' | 'stderr' | 'both'): string {
     const wanted = which === 'both' ? this.#chunks : this.#chunks.filter((chunk) => chunk.stream === which);
     const length = wanted.reduce((sum, { text }) => sum + text.length, 0);
@@ -25,12 +25,12 @@ export class Output {
     return wanted.map((chunk) => chunk.text).join('');
   }
 
-  /** Both streams, whole. */
+  /** Returns both streams, whole. */
   streams(): { stdout: string; stderr: string } {
     return { stdout: this.text('stdout'), stderr: this.text('stderr') };
   }
 
-  /** The ended command as its caller sees it. */
+  /** Returns the finished command in the caller's shape. */
   finished(exitCode: number): CommandFinished {
     return {
       exitCode,
@@ -41,10 +41,10 @@ export class Output {
   }
 }
 
-/** What `bash` calls with output; a promise it returns holds the command back. */
+/** Receives output. A returned promise holds the command back. */
 export type Listener = (chunk: OutputChunk) => void | Promise<void>;
 
-/** A caller's listener behind a guard: its first throw or rejection takes it away, and only it. */
+/** Wraps a caller's listener: its first throw or rejection disables it, without any other effect. */
 export function guarded(listener: Listener | undefined): Listener {
   let current = listener;
   return async (chunk) => {

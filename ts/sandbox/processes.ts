@@ -1,17 +1,17 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { bash } from 'agent-bash';
 
-/** A process, as far as it must be known to be found again. */
+/** A process, with the fields that identify it later. */
 export interface Process {
   pid: number;
   parent: number;
-  /** When it began, in the system's own form: together with the pid it names one process for good. */
+  /** The start time in the system's own form. Together with the pid it identifies one process. */
   started: string;
-  /** Whether its environment carries the mark that was asked for. */
+  /** Whether its environment carries the mark. */
   marked: boolean;
 }
 
-/** Every live process by its pid. `mark` is an environment entry, `NAME=value`. Zombies are left out. */
+/** Lists every live process by its pid. `mark` is an environment entry, `NAME=value`. Zombies are left out. */
 export async function processes(mark: string): Promise<Map<number, Process>> {
   const found = process.platform === 'linux' ? await fromProc(mark) : await fromPs(mark);
   return new Map(found.map((each) => [each.pid, each]));
@@ -37,7 +37,10 @@ async function fromProc(mark: string): Promise<Process[]> {
   return found;
 }
 
-/** Where there is no /proc. `-E` shows the environment of one's own processes, but not of those the system protects. */
+/**
+ * For systems without /proc. `-E` shows the environment of the user's own processes, except those that the system
+ * protects.
+ */
 async function fromPs(mark: string): Promise<Process[]> {
   const listing = await bash('ps -axEww -o pid=,ppid=,stat=,lstart=,command=', {
     truncate: { keep: 'head', maxBytes: 16 * 1024 * 1024 },

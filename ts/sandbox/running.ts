@@ -1,30 +1,29 @@
 import { randomUUID } from 'node:crypto';
+import { bash } from 'agent-bash';
+import { innerOf } from '../core/inner.ts';
 import { Leftovers } from './leftovers.ts';
 import type { Started } from './start.ts';
 
-/** The variable that names the sandbox to what runs in it, so that what is left of it can be found. */
+/** The variable that identifies the sandbox in its processes' environment. */
 const MARK = 'AGENT_BASH_SANDBOX';
 
-/** SIGTERM to SIGKILL, as in `bash`. */
-const DEFAULT_GRACE_MS = 2_000;
-
-/** What one sandbox has started and what that has left running. */
+/** The commands that one sandbox has started, and the processes that they left running. */
 export class Running {
   readonly #id = randomUUID();
   readonly #leftovers: Leftovers;
   readonly #running = new Map<Started, Promise<unknown>>();
   #startedAny = false;
 
-  constructor(graceMs: number = DEFAULT_GRACE_MS) {
+  constructor(graceMs: number = innerOf(bash).facts().request.defaultGraceMs) {
     this.#leftovers = new Leftovers(`${MARK}=${this.#id}`, graceMs);
   }
 
-  /** A variable that each command is to have. */
+  /** The variable that each command receives. */
   get mark(): Record<string, string> {
     return { [MARK]: this.#id };
   }
 
-  /** Counts a command in, until it has ended. */
+  /** Tracks a command until it has ended. */
   add<T extends Started>(command: T): T {
     this.#startedAny = true;
     const over = command.ended.then(({ survivors }) => this.#leftovers.remember(survivors));
@@ -36,7 +35,7 @@ export class Running {
     return command;
   }
 
-  /** Ends all of it, and resolves when it is gone. */
+  /** Ends all commands. Resolves when they are gone. */
   async end(): Promise<void> {
     const ending = [...this.#running];
     for (const [command] of ending) command.abort();

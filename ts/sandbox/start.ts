@@ -1,49 +1,54 @@
 import { resolve } from 'node:path';
 import { type BashOptions, type BashResult, bash } from 'agent-bash';
-import { onAbort } from '../abort.ts';
-import { STREAMS, type Streams } from '../streams.ts';
+import { onAbort } from '../core/abort.ts';
+import { definedOnly } from '../core/defined.ts';
+import { innerOf } from '../core/inner.ts';
+import { STREAMS, type Streams } from '../core/streams.ts';
 import type { Base } from './base.ts';
 import type { Listener } from './output.ts';
 
-/** A day, the longest limit there is: as good as none. */
-const NO_LIMIT_MS = 86_400_000;
-
-/** A command as a sandbox starts it. */
+/** A command to start in a sandbox. */
 export interface Order {
-  /** What bash is given. */
+  /** The text for bash. */
   command: string;
   /** Its positional parameters. */
   args?: string[];
-  /** The folder to start in, relative to the sandbox's. */
+  /** The directory to start in, relative to the sandbox's. */
   cwd?: string | undefined;
-  /** Laid over the variables of the sandbox. */
+  /** Variables laid over those of the sandbox. */
   env?: Record<string, string> | undefined;
-  /** Ends it, as `abort` does. */
+  /** Ends the command, as `abort` does. */
   signal?: AbortSignal | undefined;
-  /** Hears all output, and holds the command back while it is not ready. */
+  /** Receives all output and holds the command back until it is ready. */
   onOutput: Listener;
-  /** For one whose streams are wanted as such. */
+  /** For a command whose streams the caller uses directly. */
   streams?: Pick<Streams, 'bytes' | 'fed' | 'over'> & { started?: Streams['started'] };
 }
 
-/** A command that was started and has not ended yet. */
+/** A command that has started and not exited. */
 export interface Started {
-  /** Resolves when it runs, with its pid; with `null` when it ended without having been started. Rejects when nothing could be run. `null` at once without `streams`. */
+  /**
+   * Resolves with the pid once the command runs, or with `null` if it ended before it started. Rejects if nothing could
+   * be run. Without `streams` it is `null` at once.
+   */
   pid: Promise<number | null>;
-  /** Rejects when nothing could be run. */
+  /** Rejects if nothing could be run. */
   ended: Promise<Ended>;
-  /** Ends it as its signal would. */
+  /** Ends the command as its signal would. */
   abort(): void;
 }
 
-/** What became of it. */
+/** The exit of a command. */
 export interface Ended {
   exitCode: number;
   aborted: boolean;
   survivors: BashResult['survivors'];
 }
 
-/** Starts a command with a sandbox's options: output whole and unchanged and no time limit, unless they say otherwise. */
+/**
+ * Starts a command with a sandbox's options. The output is whole and unchanged and there is no time limit, unless the
+ * options say otherwise.
+ */
 export function start(base: Base, order: Order): Started {
   const abort = linkedAbort([base.signal, order.signal]);
   let resolvePid: (pid: number | null) => void = () => {};
@@ -53,13 +58,13 @@ export function start(base: Base, order: Order): Started {
   const { streams } = order;
   const options: BashOptions & { [STREAMS]?: Streams } = {
     sanitize: false,
-    ...(base.mode === undefined ? { timeoutMs: NO_LIMIT_MS } : {}),
+    ...(base.mode === undefined ? { timeoutMs: innerOf(bash).facts().request.maxLimitMs } : {}),
     ...definedOnly(base),
     cwd: resolve(base.cwd, order.cwd ?? '.'),
     env: { ...base.env, ...order.env },
     args: order.args,
     signal: abort.controller.signal,
-    // All of it arrives here; the result's own copy would only be a second one.
+    // All output arrives here, so the result need not keep a second copy.
     truncate: { keep: 'tail', maxBytes: 1 },
     spill: false,
     onTimeout: 'kill',
@@ -77,7 +82,7 @@ export function start(base: Base, order: Order): Started {
   }
   const ended = bash(order.command, options)
     .finally(abort.unlink)
-    // Nothing is ever moved to the background here, so that there is an exit code.
+    // Nothing moves to the background here, so there is always an exit code.
     .then(({ exitCode, status, survivors }) => ({ exitCode: exitCode ?? 0, aborted: status === 'aborted', survivors }));
   return {
     pid: Promise.race([told, ended.then(() => null)]),
@@ -86,7 +91,9 @@ export function start(base: Base, order: Order): Started {
   };
 }
 
-/** A controller that others abort too, until `unlink`; by hand, since `AbortSignal.any` keeps a trace on long-lived signals. */
+/**
+ * A controller that other signals abort too, until `unlink`. `AbortSignal.any` would leak memory on long-lived signals.
+ */
 function linkedAbort(signals: (AbortSignal | undefined)[]): { controller: AbortController; unlink: () => void } {
   const controller = new AbortController();
   const abort = () => controller.abort();
@@ -99,9 +106,4 @@ function linkedAbort(signals: (AbortSignal | undefined)[]): { controller: AbortC
       for (const unlink of unlinks) unlink();
     },
   };
-}
-
-/** The entries that have a value: `undefined` counts as left out. */
-export function definedOnly<T extends object>(options: T): Partial<T> {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Partial<T>;
 }

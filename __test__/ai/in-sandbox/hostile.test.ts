@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { settles } from '../../support/index.ts';
 import { callTool, runTool } from '../fixtures/call.ts';
 
-// Sandboxes that keep no promise: what they do is told as it is, and nothing hangs, throws or is made up.
+// Sandboxes that break every promise. Their behaviour is reported faithfully, and nothing hangs, throws or is made up.
 
 const never = () => new Promise<never>(() => {});
 const streamOf = (...chunks: unknown[]) =>
@@ -103,7 +103,7 @@ describe('what a sandbox says', () => {
     expect(output).toEqual({ error: expect.stringMatching(/^\\u001b.{100,}…$/), code: 'ERR_BASH_SPAWN' });
   });
 
-  it('an exit code of any size is none', async () => {
+  it('an exit code out of range counts as missing', async () => {
     const circular: Record<string, unknown> = { text: HOSTILE };
     circular.self = circular;
     for (const exitCode of [HOSTILE, circular, { toJSON: () => HOSTILE.at(-9_999_999)?.at(0) }]) {
@@ -146,7 +146,7 @@ describe('output', () => {
         throw new Error('no');
       },
     ],
-  ])('that stays open and whose cancel %s is let go of', async (_, cancel) => {
+  ])('that stays open and whose cancel %s is abandoned', async (_, cancel) => {
     const reader = { read: () => new Promise(() => {}), cancel };
     const stdout = { getReader: () => reader } as never;
     expect(await settles(runTool({ sandbox: spawning({ stdout }) }, 'true'))).toMatchObject({
@@ -174,7 +174,7 @@ describe('output', () => {
     expect(result).toMatchObject({ stdout: 'half\n', exitCode: 0, notes: ['the sandbox has lost stdout: reset'] });
   });
 
-  it('that is no stream is told of', async () => {
+  it('that is not a stream is reported', async () => {
     const result = await runTool(
       { sandbox: spawning({ stdout: 'text' as never, stderr: undefined as never }) },
       'true',
@@ -191,7 +191,7 @@ describe('output', () => {
     expect(result).toMatchObject({ stdout: 'kept\n', exitCode: 0 });
   });
 
-  it('of text in place of bytes is taken, and what is missing is empty', async () => {
+  it('of text in place of bytes is accepted, and a missing one is empty', async () => {
     const sandbox = spawning({
       stdout: new ReadableStream({
         start(controller) {
@@ -205,7 +205,7 @@ describe('output', () => {
     expect(bare).toMatchObject({ stdout: '', stderr: '', exitCode: 0 });
   });
 
-  it('that cannot be written there is told of in the notice', async () => {
+  it('that cannot be written there is named in the notice', async () => {
     const write = [
       () => Promise.reject(new Error('disk full')),
       () => {
@@ -289,7 +289,7 @@ describe('a sandbox that does not answer', () => {
   });
 });
 
-it('the sandbox is told of an end by the signal and by kill, once', async () => {
+it('the sandbox learns of an end by the signal and by kill, once', async () => {
   const told: string[] = [];
   let finish: (end: { exitCode: number }) => void = () => {};
   const sandbox: ToolSandboxSession = {

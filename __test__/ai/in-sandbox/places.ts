@@ -9,7 +9,7 @@ export async function justBash(): Promise<ToolSandboxSession> {
   return (await createJustBashSandbox({ cwd: '/work' }).createSession()).restricted();
 }
 
-/** Our own session in a folder of the test's own; it ends with the test. */
+/** Our own session in a directory of the test's own; it ends with the test. */
 export function localSession(cwd: string = folder()): ToolSandboxSession {
   const session = createLocalSandboxSession({ cwd, graceMs: 300 });
   onTestFinished(() => session[Symbol.asyncDispose]());
@@ -22,7 +22,7 @@ export function runOnly(cwd: string = folder()): ToolSandboxSession {
   return session;
 }
 
-/** A command runner in a folder of the test's own. */
+/** A command runner in a directory of the test's own. */
 export function localRunner(cwd: string = folder()): ToolSandbox {
   const sandbox = createLocalSandbox({ cwd, graceMs: 300 });
   onTestFinished(() => sandbox.stop());

@@ -44,7 +44,7 @@ it.each(COMMANDS)('%s', async (command) => {
   }
 });
 
-it('whatever is written', async () => {
+it('for any output', async () => {
   const sandbox = localSession();
   const piece = fc.constantFrom('a', 'é', '😀', '\\n', '\\r', '\\t', '\\033[2J', '\\b', '\\377', 'line\\n', ' ');
   await fc.assert(

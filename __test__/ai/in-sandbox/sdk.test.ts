@@ -101,7 +101,7 @@ describe('experimental_sandbox of ai 7', () => {
     expect(stdout).toBe('not run: pwd');
   });
 
-  it('what is none is an error, and runs nothing', async () => {
+  it('an invalid one is an error and runs nothing', async () => {
     for (const none of [{}, 'sandbox', 1, { run: true }]) {
       const { output } = await callTool({}, 'true', { experimental_sandbox: none as never });
       expect(output).toMatchObject({ code: 'ERR_BASH_INVALID_ARG', error: expect.stringContaining('sandbox') });
@@ -120,7 +120,7 @@ describe('experimental_sandbox of ai 7', () => {
   });
 });
 
-describe('the folder', () => {
+describe('the directory', () => {
   it('has no default: it is the sandbox’s own, and is looked at there', async () => {
     const cwd = folder();
     const sandbox = localSession(cwd);
@@ -137,7 +137,7 @@ describe('the folder', () => {
     expect(output).toMatchObject({ code: 'ERR_BASH_CWD_NOT_FOUND' });
   });
 
-  it('of this machine plays no part in what is judged', async () => {
+  it('of this machine does not affect the judgement', async () => {
     const told: unknown[] = [];
     const sandbox: ToolSandbox = {
       async run(command) {
@@ -145,7 +145,7 @@ describe('the folder', () => {
         return { exitCode: 0, stdout: '', stderr: '' };
       },
     };
-    // The folder of the project, here; in the sandbox a path as any other.
+    // The directory of the project, here; in the sandbox a path as any other.
     const command = `rm -rf ${process.cwd()}/node_modules`;
     const { notes } = await runTool({ sandbox }, command);
     const { findings } = analyze(command, { cwd: '/sandbox', home: '/sandbox-home', env: {} });
@@ -158,7 +158,7 @@ describe('the folder', () => {
   });
 });
 
-it('variables of this machine play no part in what is judged', async () => {
+it('variables of this machine do not affect the judgement', async () => {
   process.env.TEST_JUDGED = 'git add -A';
   onTestFinished(() => {
     delete process.env.TEST_JUDGED;

@@ -23,7 +23,7 @@ echo a | tr a b & wait; (exit 1) | (exit 5) & wait $!; echo $?
 ### stdin of a background process
 cat & wait; echo $?; echo data | { cat & wait; }
 ### disown
-sleep 0 & disown; jobs; echo $?
+sleep 5 & disown; jobs; echo $?; kill $!
 ### job control by number
 sleep 5 & kill %1; wait %1 2>/dev/null; echo $?; wait %9; echo "code $?"
 ### monitor mode

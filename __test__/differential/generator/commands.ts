@@ -146,7 +146,7 @@ export class Commands {
     ]);
   }
 
-  /** What shows the state of the shell. Lines with a process id, a time or our own mark are left out. */
+  /** Commands that show the state of the shell. Lines with a process id, a time or our own mark are left out. */
   look(): string {
     const r = this.#random;
     const hidden = "grep -vaE '(AGENT_BASH_|BASHPID|EPOCH|PPID|RANDOM|SRANDOM)'";

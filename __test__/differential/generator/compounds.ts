@@ -2,7 +2,7 @@ import type { Commands } from './commands.ts';
 import type { Random } from './random.ts';
 import { functions, type Words } from './words.ts';
 
-/** What holds other commands: lists, loops, functions, subshells, pipelines, here-documents, jobs. */
+/** Compound commands: lists, loops, functions, subshells, pipelines, here-documents, jobs. */
 export class Compounds {
   readonly #random: Random;
   readonly #words: Words;
@@ -247,7 +247,7 @@ export class Compounds {
           'coproc { read -r l; echo "co $l"; }; echo in >&"${COPROC[1]}"; read -r x <&"${COPROC[0]}"; echo "$x"; wait; echo $?',
       ],
       [0.5, () => 'coproc named (cat); echo "${#named[@]}"; eval "exec ${named[1]}>&-"; wait'],
-      [0.5, () => `: & disown; jobs; ${this.#commands.simple(0)}`],
+      [0.5, () => `sleep 5 & disown; jobs; kill $!; ${this.#commands.simple(0)}`],
       [0.5, () => '{ sleep .02; kill -USR1 $$; } & trap "echo woken" USR1; wait; echo $?; wait'],
     ]);
   }

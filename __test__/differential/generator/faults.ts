@@ -1,6 +1,6 @@
 import type { Random } from './random.ts';
 
-/** What a script may be cut at or what may be put into it: all that opens or closes something. */
+/** Pieces that a script may be cut at, or that may be inserted: everything that opens or closes a construct. */
 const tokens = [
   "'",
   '"',

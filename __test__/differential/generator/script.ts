@@ -5,7 +5,7 @@ import { broken } from './faults.ts';
 import { Random } from './random.ts';
 import { Words } from './words.ts';
 
-/** What stands in the folder that the scripts begin in. */
+/** The files of the directory that the scripts begin in. */
 export const files: Files = {
   'a.txt': 'alpha\n',
   'b.txt': 'beta\n',

@@ -4,10 +4,10 @@ import type { Random } from './random.ts';
 export const names = ['x', 'y', 'z', 'n', 'v', 'list', 'map'] as const;
 export const functions = ['f', 'g', 'h'] as const;
 
-/** What a script may put where a word stands. Depth bounds how much is nested. */
+/** The words of a script. Depth bounds the nesting. */
 export class Words {
   readonly #random: Random;
-  /** A simple command for a substitution, from whoever makes commands. */
+  /** A simple command for a substitution, from the generator of commands. */
   readonly #inner: (depth: number) => string;
 
   constructor(random: Random, inner: (depth: number) => string) {
@@ -171,7 +171,7 @@ export class Words {
     ]);
   }
 
-  /** `${…}` with all that can stand in it. */
+  /** `${…}` with every kind of content. */
   expansion(depth: number): string {
     const r = this.#random;
     const n = r.pick([
@@ -234,7 +234,7 @@ export class Words {
     ]);
   }
 
-  /** What the shell itself knows. */
+  /** Variables that the shell itself sets. */
   special(): string {
     return this.#random.pick([
       '$?',
@@ -292,7 +292,7 @@ export class Words {
     ]);
   }
 
-  /** A word without blanks outside of quotes, for where only one may stand. */
+  /** A word without blanks outside of quotes, for places that take only one word. */
   simple(depth: number): string {
     return this.#random.weighted([
       [5, () => this.literal().replaceAll('\n', ' ')],

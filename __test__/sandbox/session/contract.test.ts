@@ -4,7 +4,7 @@ import type { Experimental_SandboxSession } from 'ai7';
 import { describe, expect, test } from 'vitest';
 import { bytesOf, sessionInFolder, streamOf, textOf } from './support.ts';
 
-// What the published session and ours have in common, held to the same cases.
+// The common behaviour of the published session and ours, tested with the same cases.
 type Published = Awaited<
   ReturnType<Awaited<ReturnType<ReturnType<typeof createJustBashSandbox>['createSession']>>['restricted']>
 >;
@@ -29,7 +29,7 @@ describe.each(SESSIONS)('%s', (_, make) => {
     });
   });
 
-  test('a command has its variables and its folder, and the next one neither', async () => {
+  test('a command has its variables and its directory, and the next one neither', async () => {
     const session = await make();
     await session.writeTextFile({ path: 'sub/file', content: '' });
     const { stdout: root } = await session.run({ command: 'pwd' });
@@ -89,7 +89,7 @@ describe.each(SESSIONS)('%s', (_, make) => {
     ]).toEqual([null, null, null]);
   });
 
-  test('a folder where a file is meant rejects', async () => {
+  test('a directory where a file is meant rejects', async () => {
     const session = await make();
     await session.writeTextFile({ path: 'folder/file', content: 'x' });
     const folder = { path: 'folder' };
@@ -98,7 +98,7 @@ describe.each(SESSIONS)('%s', (_, make) => {
     await expect(session.readTextFile(folder)).rejects.toThrow();
   });
 
-  test('what is written is read, by files and by commands', async () => {
+  test('a written file is read, by files and by commands', async () => {
     const session = await make();
     await session.writeFile({ path: 'deep/er/stream', content: streamOf('a', 'b\n') });
     await session.writeBinaryFile({ path: 'bytes', content: Uint8Array.of(0, 255, 10) });

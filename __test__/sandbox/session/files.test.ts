@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { isRoot, settles, until } from '../../support/index.ts';
 import { sessionInFolder, streamOf, textOf } from './support.ts';
 
-test('stat follows links, and tells files, folders and the rest apart', async () => {
+test('stat follows links, and tells files, directories and the rest apart', async () => {
   const { folder, session } = await sessionInFolder();
   await mkdir(join(folder, 'folder'));
   await writeFile(join(folder, 'file'), '12345');
@@ -43,7 +43,7 @@ test('listDirectory does not follow links and does not descend', async () => {
   expect(await session.listDirectory({ path: 'list/.hidden/below' })).toBeNull();
 });
 
-test('deleteFile deletes a file, or a link and not what it leads to', async () => {
+test('deleteFile deletes a file, or a link and not its target', async () => {
   const { folder, session } = await sessionInFolder();
   await mkdir(join(folder, 'folder'));
   await writeFile(join(folder, 'file'), 'kept');
@@ -59,7 +59,7 @@ test('deleteFile deletes a file, or a link and not what it leads to', async () =
   expect(await session.deleteFile({ path: 'file' })).toBe(false);
 });
 
-test('a folder in the place of a file rejects, for reads and writes', async () => {
+test('a directory in the place of a file rejects, for reads and writes', async () => {
   const { session } = await sessionInFolder();
   await session.writeTextFile({ path: 'folder/file', content: '' });
   const calls = [
@@ -69,10 +69,10 @@ test('a folder in the place of a file rejects, for reads and writes', async () =
     session.writeBinaryFile({ path: 'folder', content: Uint8Array.of(1) }),
     session.writeFile({ path: 'folder', content: streamOf('x') }),
   ];
-  for (const call of calls) await expect(call).rejects.toMatchObject({ code: 'EISDIR' });
+  await Promise.all(calls.map((call) => expect(call).rejects.toMatchObject({ code: 'EISDIR' })));
 });
 
-test('a pipe is neither read nor written, and nobody waits', async () => {
+test('a pipe is neither read nor written, and no call blocks', async () => {
   const { session } = await sessionInFolder();
   await session.run({ command: 'mkfifo pipe' });
   for (const path of ['pipe', '/dev/zero', '/dev/ptmx', '/dev/tty']) {
@@ -167,7 +167,7 @@ test('large files come in pieces', async () => {
   expect((await session.run({ command: 'cmp large copy' })).exitCode).toBe(0);
 });
 
-test.skipIf(isRoot)('what may not be read rejects', async () => {
+test.skipIf(isRoot)('an unreadable file rejects', async () => {
   const { session } = await sessionInFolder();
   await session.run({ command: 'echo x >secret; chmod 0 secret' });
   await expect(session.readTextFile({ path: 'secret' })).rejects.toMatchObject({ code: 'EACCES' });

@@ -1,16 +1,16 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createLocalSandboxSession } from 'agent-bash/sandbox';
 import { expect, onTestFinished, test } from 'vitest';
-import { until } from '../../support/index.ts';
+import { linuxTest, until } from '../../support/index.ts';
 import { isAlive, pidFrom, sessionInFolder, temporaryFolder } from './support.ts';
 
 const root = join(import.meta.dirname, '../../..');
 
-/** The temporary folder of this process for the time of a test. */
+/** The temporary directory of this process for the time of a test. */
 async function ownTmpdir(): Promise<string> {
   const folder = await temporaryFolder();
   const { TMPDIR } = process.env;
@@ -33,7 +33,7 @@ async function runHost(TMPDIR: string, code: string): Promise<string> {
   return stdout;
 }
 
-test('HOME is a private folder, made when the first command needs it, and the same for all', async () => {
+test('HOME is a private directory, made when the first command needs it, and the same for all', async () => {
   const tmpdir = await ownTmpdir();
   const session = createLocalSandboxSession();
   expect(homesIn(tmpdir)).toEqual([]);
@@ -51,7 +51,7 @@ test('HOME is a private folder, made when the first command needs it, and the sa
   expect(homesIn(tmpdir)).toEqual([]);
 });
 
-test('a command that runs keeps the home of a session that nobody has any more', async () => {
+test('a running command keeps the home of a collected session', async () => {
   const tmpdir = await temporaryFolder();
   const out = await runHost(
     tmpdir,
@@ -75,7 +75,7 @@ test('two sessions have two homes', async () => {
   expect(again.stdout).toBe(a?.stdout);
 });
 
-test('home is what was asked for, and no other folder is made', async () => {
+test('an explicit home is used, and no other directory is created', async () => {
   const tmpdir = await ownTmpdir();
   const { folder, session } = await sessionInFolder({ home: '/somewhere' });
   expect((await session.run({ command: 'echo $HOME' })).stdout).toBe('/somewhere\n');
@@ -123,22 +123,50 @@ test.each(['SIGKILL', 'SIGTERM', 'SIGABRT'])('the home goes with a host that %s 
   await until(() => homesIn(tmpdir).length === 0, 'the home is gone');
 });
 
-test('a home that a host left, killed with its helpers, is removed by the next one, an hour later', async () => {
-  const tmpdir = await temporaryFolder();
-  const use = `console.log((await createLocalSandboxSession().run({ command: 'echo "\${HOME##*/}"' })).stdout);`;
-  const home = (await runHost(tmpdir, use)).trim();
-  const left = home.replace(/[^-]*$/, 'left00');
-  const another = home.replace(/\d+-[^-]*$/, `${process.pid}-alive0`);
-  for (const name of [left, another]) {
+/** Homes that are no more than a name, with a file in each. */
+function leave(tmpdir: string, names: string[]) {
+  for (const name of names) {
     mkdirSync(join(tmpdir, name));
     writeFileSync(join(tmpdir, name, 'file'), '');
   }
+}
+
+const use = `console.log((await createLocalSandboxSession().run({ command: 'echo "\${HOME##*/}"' })).stdout);`;
+
+linuxTest('Linux: a home that a host left, killed with its helpers, is removed by the next one', async () => {
+  const tmpdir = await temporaryFolder();
+  const code = `
+    import { execFileSync } from 'node:child_process';
+    ${use}
+    const helpers = execFileSync('pgrep', ['-P', String(process.pid), 'agent-bash'], { encoding: 'utf8' });
+    for (const pid of helpers.trim().split('\\n')) process.kill(Number(pid), 'SIGKILL');
+    process.kill(process.pid, 'SIGKILL');`;
+  const stdout = await runHost(tmpdir, code).catch((error: { stdout: string }) => error.stdout);
+  const left = homesIn(tmpdir);
+  expect(left).toEqual([stdout.trim()]);
+  // The same pid, but of a process that started at another time, and a home of this process.
+  const alive = await ownName();
+  const reused = alive.replace(/-home-\d+\./, (start) => `${start}1`);
+  leave(tmpdir, [alive, reused]);
   await runHost(tmpdir, use);
-  expect(homesIn(tmpdir).sort()).toEqual([left, another].sort());
-  const old = new Date(Date.now() - 2 * 60 * 60 * 1000);
-  for (const name of [left, another]) utimesSync(join(tmpdir, name), old, old);
+  expect(homesIn(tmpdir)).toEqual([alive]);
+});
+
+/** A name as this process gives it to a home. */
+async function ownName(): Promise<string> {
+  const { session } = await sessionInFolder();
+  return (await session.run({ command: 'echo -n "${HOME##*/}"' })).stdout;
+}
+
+test('a home of another machine or container stays, since its processes cannot be seen from here', async () => {
+  const tmpdir = await temporaryFolder();
+  // Of the same process, but not the one that its supervisor may still be removing.
+  const home = (await runHost(tmpdir, use)).trim().replace(/-\w+$/, '-another');
+  const elsewhere = home.replace(/(-home-\d+\.\w+)\..*-/, '$1.000000-');
+  const other = 'agent-bash-home-of-somebody';
+  leave(tmpdir, [home, elsewhere, other]);
   await runHost(tmpdir, use);
-  expect(homesIn(tmpdir)).toEqual([another]);
+  expect(homesIn(tmpdir).sort()).toEqual([elsewhere, other].sort());
 });
 
 test('disposing ends all that was started, and what that left running', async () => {

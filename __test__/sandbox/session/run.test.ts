@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { settles } from '../../support/index.ts';
 import { isAlive, pidFrom, sessionInFolder, temporaryFolder } from './support.ts';
 
-test('one fixed folder: relative ones start there, wherever the process goes', async () => {
+test('one fixed directory: relative ones start there, wherever the process goes', async () => {
   const folder = await temporaryFolder();
   await mkdir(join(folder, 'base/sub'), { recursive: true });
   const before = process.cwd();
@@ -36,7 +36,7 @@ test('output is whole and unchanged, past every limit of a result', async () => 
   expect(stderr).toBe('\u0007\b');
 });
 
-test('an abort midway ends all of it, and resolves with what there was', async () => {
+test('an abort midway ends all of it, and resolves with the output so far', async () => {
   const { folder, session } = await sessionInFolder();
   const controller = new AbortController();
   const running = session.run({
@@ -71,7 +71,7 @@ test('many commands on one signal leave no listener', async () => {
 });
 
 test('there is no time limit unless one is asked for', async () => {
-  const { session } = await sessionInFolder({ timeoutMs: 300, graceMs: 0 });
+  const { session } = await sessionInFolder({ timeoutMs: 2_000, graceMs: 0 });
   expect(await session.run({ command: 'echo begun; sleep 1000' })).toEqual({
     exitCode: 124,
     stdout: 'begun\n',
@@ -98,7 +98,7 @@ test('each command is judged, and safety of the options holds', async () => {
   expect((await unjudged.run({ command: 'git add -A' })).exitCode).not.toBe(0);
 });
 
-test('secrets of the host are withheld, and the listener of the options hears all', async () => {
+test('secrets of the host are withheld, and the listener of the options receives all output', async () => {
   process.env.TEST_SESSION_TOKEN = 'hidden';
   onTestFinished(() => {
     process.env.TEST_SESSION_TOKEN = undefined;
@@ -142,7 +142,7 @@ test.each([
   }
 });
 
-test('a folder that is not there is named', async () => {
+test('a missing directory is named', async () => {
   const { folder, session } = await sessionInFolder();
   for (const call of [session.run, session.spawn]) {
     await expect(call({ command: 'true', workingDirectory: 'gone' })).rejects.toMatchObject({

@@ -7,7 +7,7 @@ import { bytesOf, isAlive, pidFrom, sessionInFolder, textOf } from './support.ts
 
 const ALL_BYTES = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
 
-test('bytes are bytes: what is no text comes unchanged', async () => {
+test('bytes are bytes: invalid text arrives unchanged', async () => {
   const { session } = await sessionInFolder();
   await session.writeBinaryFile({ path: 'bytes', content: ALL_BYTES });
   const command = await session.spawn({ command: 'cat bytes; cat bytes >&2' });
@@ -46,7 +46,7 @@ test('who does not read holds the command back, and loses nothing', async () => 
   expect(await textOf(command.stderr)).toBe('over\n');
 });
 
-test('a flood that nobody reads is held, and memory with it', async () => {
+test('an unread flood is held, and memory with it', async () => {
   const { session } = await sessionInFolder();
   const command = await session.spawn({ command: 'yes & echo $! >pid; wait' });
   await until(async () => (await session.stat({ path: 'pid' }))?.size);
@@ -57,7 +57,7 @@ test('a flood that nobody reads is held, and memory with it', async () => {
   expect(await settles(command.wait())).toEqual({ exitCode: 130 });
 });
 
-test('wait resolves at the end of much output that nobody reads, and it can be read afterwards', async () => {
+test('wait resolves at the end of much unread output, and it can be read afterwards', async () => {
   const { session } = await sessionInFolder();
   const command = await session.spawn({ command: 'seq 1000000; seq 1000000 >&2' });
   expect(await settles(command.wait())).toEqual({ exitCode: 0 });
@@ -65,7 +65,7 @@ test('wait resolves at the end of much output that nobody reads, and it can be r
   expect((await textOf(command.stderr))?.length).toBe(6_888_896);
 });
 
-test('wait resolves at the end, though nobody reads', async () => {
+test('wait resolves at the end, without a reader', async () => {
   const { session } = await sessionInFolder();
   const small = await session.spawn({ command: 'seq 10000; seq 10000 >&2; exit 5' });
   expect(await settles(small.wait())).toEqual({ exitCode: 5 });
@@ -114,7 +114,7 @@ test('a large input waits for its reader', async () => {
   expect((await textOf(command.stdout))?.trim()).toBe(`${8 * 1024 * 1024}`);
 });
 
-test('input that nobody reads any more fails, and the command goes on', async () => {
+test('input without a reader fails, and the command goes on', async () => {
   const { session } = await sessionInFolder();
   const command = await session.spawn({
     command: 'exec <&-; echo closed; until [ -e go ]; do sleep 0.01; done; exit 6',
@@ -144,7 +144,7 @@ test('a write to a command whose end is not known here yet settles', async () =>
     const command = await session.spawn({ command: 'true', stdin: true });
     const writer = command.stdin.getWriter();
     writer.closed.catch(() => {});
-    // Nothing is heard meanwhile.
+    // No output arrives meanwhile.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
     await expect(settles(writer.write(Buffer.from('late')))).rejects.toMatchObject({ code: 'EPIPE' });
     expect(await command.wait()).toEqual({ exitCode: 0 });
@@ -188,7 +188,7 @@ test('kill ends the whole tree, and may be called again', async () => {
   await command.kill();
 });
 
-test('an abort that nobody waits for is no unhandled rejection', async () => {
+test('an abort without a listener is no unhandled rejection', async () => {
   const unhandled: unknown[] = [];
   const note = (reason: unknown) => unhandled.push(reason);
   process.on('unhandledRejection', note);
@@ -219,7 +219,7 @@ test('output that is to be cleaned is', async () => {
   expect(await textOf(command.stdout)).toBe('99% é\n');
 });
 
-test('the listener of the options hears text, whatever the split', async () => {
+test('the listener of the options receives text, for any split', async () => {
   let heard = '';
   await using session = createLocalSandboxSession({
     onOutput: ({ text }) => {

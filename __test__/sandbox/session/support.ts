@@ -6,7 +6,7 @@ export { isAlive, pidFrom, temporaryFolder, textOf } from '../support.ts';
 
 type Options = NonNullable<Parameters<typeof createLocalSandboxSession>[0]>;
 
-/** A session in a folder of the test's own; it ends with the test. */
+/** A session in a directory of the test's own; it ends with the test. */
 export async function sessionInFolder(
   options: Options = {},
 ): Promise<{ folder: string; session: LocalSandboxSession }> {

@@ -7,7 +7,7 @@ export async function bash(command, options) {
   return real(command, takes(options) ? { ...options, warm: false } : options);
 }
 
-/** What is no plain object, or says something about `warm` itself, is for the real one to judge. */
+/** A value that is not a plain object, or that sets `warm` itself, is for the real function to judge. */
 function takes(options) {
   if (options === undefined) return true;
   return typeof options === 'object' && options !== null && !Array.isArray(options) && options.warm === undefined;

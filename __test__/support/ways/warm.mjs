@@ -7,7 +7,7 @@ export async function bash(command, options) {
   try {
     await warmUp(options);
   } catch {
-    // What is wrong with the options is for the command to say.
+    // The command itself reports invalid options.
   }
   return real(command, options);
 }

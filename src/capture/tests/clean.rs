@@ -192,7 +192,7 @@ fn ten_bytes_do_not_become_megabytes() {
     assert!(clean(COLLAPSE, [tabs.as_bytes()]).len() <= 65_536);
 }
 
-/// Bytes that make trouble more often than chance would.
+/// Bytes that cause trouble more often than chance would.
 pub(super) fn hostile() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         4 => "[a-z0-9;\\[\\]KmGCDJ ]{0,6}".prop_map(String::into_bytes),

@@ -1,4 +1,4 @@
-//! What is kept, and what is said about the rest.
+//! The kept part of a stream, and the notice about the rest.
 
 use super::*;
 use crate::capture::{By, Keep};
@@ -105,7 +105,10 @@ fn a_failed_file_is_named() {
     let cut = captured.truncation.unwrap();
     let error = cut.spill_error.unwrap();
     assert!(error.len() <= 80 && error.starts_with("no room éé"));
-    assert_eq!(cut.notice, format!("[stderr: Showing last 2000 of 40000 lines. ({error})]"));
+    assert_eq!(
+        cut.notice,
+        format!("[stderr: Showing last 2000 of 40000 lines. The full output could not be kept: {error}]")
+    );
 }
 
 #[test]

@@ -27,7 +27,7 @@ fn clean<'a>(rules: Sanitize, pieces: impl IntoIterator<Item = &'a [u8]>) -> Str
     text
 }
 
-/// Clean text of one input, which has to be the same split at every byte and in two at any.
+/// Returns the clean text of one input, which must be the same for every split.
 fn everywhere(rules: Sanitize, input: &[u8]) -> String {
     let whole = clean(rules, [input]);
     assert_eq!(clean(rules, input.chunks(1)), whole, "byte by byte: {:?}", String::from_utf8_lossy(input));

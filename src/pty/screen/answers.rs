@@ -1,4 +1,4 @@
-//! What the emulator says by itself: answers to queries, and the title.
+//! The events of the emulator: answers to queries, and the title.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -1,6 +1,6 @@
-//! Text that waits to be drawn, and what goes past it.
+//! Text that waits to be drawn, and sequences that go past it.
 
-use super::Shown;
+use super::shown::Shown;
 use super::terminal::Terminal;
 
 /// The most of a title that is kept, in bytes.
@@ -86,7 +86,7 @@ fn unfinished(text: &[u8]) -> usize {
     }
 }
 
-/// Colours and the like (`CSI … m`, without a prefix), which nothing of what is shown tells.
+/// Colours and styles (`CSI … m`, without a prefix), which the text of the screen does not show.
 fn is_attribute(sequence: &[u8]) -> bool {
     matches!(sequence, [0x1b, b'[', parameters @ .., b'm'] if parameters.iter().all(|byte| matches!(byte, b'0'..=b';')))
 }

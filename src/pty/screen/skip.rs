@@ -1,4 +1,5 @@
-//! Text that has scrolled off by the end of what is drawn at once, and so need not be drawn. Both functions suppose that the whole screen scrolls.
+//! Text that has scrolled off by the end of one drawing step, and so need not be drawn. Both functions suppose that the
+//! whole screen scrolls.
 
 use memchr::{memchr_iter, memchr2, memrchr_iter};
 
@@ -14,10 +15,11 @@ pub(super) struct Skip<'a> {
     pub(super) from: usize,
 }
 
-/// Where a line begins behind which all rows of the screen come anew.
+/// The start of a line after which all rows of the screen come anew.
 ///
-/// Before it nothing may be that lasts but by its cells: SO and SI choose a character set. The cursor is in the last row there, since each line
-/// end moves it on and nothing moves it up; then as many line ends as there are rows make everything scroll off that was there.
+/// Before it nothing may be that lasts but by its cells: SO and SI choose a character set. The cursor is in the last
+/// row there, since each line end moves it on and nothing moves it up; then as many line ends as there are rows make
+/// everything scroll off that was there.
 pub(super) fn lines(text: &[u8], rows: usize, row: usize) -> Option<Skip<'_>> {
     if text.len() < LEAST {
         return None;
@@ -39,10 +41,11 @@ pub(super) fn lines(text: &[u8], rows: usize, row: usize) -> Option<Skip<'_>> {
     Some(Skip { first, home: true, from })
 }
 
-/// The same in a line so long that it fills the screen by wrapping, of ASCII only. Supposes that lines wrap and that characters are not inserted.
+/// The same in a line so long that it fills the screen by wrapping, of ASCII only. Supposes that lines wrap and that
+/// characters are not inserted.
 ///
-/// A character in the first column comes without a wrap only at the beginning, hence the first one is drawn; then each row of characters leads
-/// to the same column.
+/// A character in the first column comes without a wrap only at the beginning, hence the first one is drawn; then each
+/// row of characters leads to the same column.
 pub(super) fn wrapped(text: &[u8], rows: usize, cols: usize) -> Option<Skip<'_>> {
     let kept = 1 + (rows + 1) * cols;
     if text.len() < LEAST + kept {

@@ -7,18 +7,21 @@ const CAN: u8 = 0x18;
 const SUB: u8 = 0x1a;
 const ESC: u8 = 0x1b;
 
-/// Past it a control sequence is no longer one that anybody means, and is dropped whole.
+/// Past it a control sequence is no longer meant as one, and is dropped whole.
 const SEQUENCE_LIMIT: usize = 256;
-/// What is kept of an operating system command.
+/// The longest style that is left out at once.
+const STYLE_LIMIT: usize = 32;
+/// The most that is kept of an operating system command.
 const COMMAND_LIMIT: usize = 2 + 1024;
 
 /// A part of what a program has written.
 pub(super) enum Piece<'a> {
-    /// Text with its control characters. `cut`: an escape sequence follows, so that a character which is not whole yet will never be.
+    /// Text with its control characters. `cut`: an escape sequence follows, so that a character which is not whole yet
+    /// will never be.
     Text { text: &'a [u8], cut: bool },
     /// An escape or control sequence, from ESC to its final byte.
     Sequence(&'a [u8]),
-    /// What stands in an operating system command, at most its first 1,026 bytes.
+    /// The content of an operating system command, at most its first 1,026 bytes.
     Command(Vec<u8>),
 }
 
@@ -30,7 +33,7 @@ enum State {
     Intermediate,
     Control,
     Command,
-    /// Strings for devices, and those that nobody defined: their content is dropped.
+    /// Strings for devices, and undefined ones: their content is dropped.
     Ignored,
 }
 
@@ -43,7 +46,8 @@ pub(super) struct Splitter {
 }
 
 impl Splitter {
-    /// The next piece, taken off the front of `bytes`. `None` once all is taken; the rest of a sequence is then kept for the next call.
+    /// The next piece, taken off the front of `bytes`. `None` once all is taken; the rest of a sequence is then kept
+    /// for the next call.
     pub(super) fn next<'a, 'b: 'a>(&'a mut self, bytes: &mut &'b [u8]) -> Option<Piece<'a>> {
         if self.state == State::Text {
             return self.text(bytes);
@@ -97,7 +101,10 @@ impl Splitter {
         let (text, rest) = bytes.split_at(found.unwrap_or(bytes.len()));
         *bytes = rest.get(1..).unwrap_or_default();
         if found.is_some() {
-            self.begin();
+            match style_length(bytes) {
+                Some(length) => *bytes = &bytes[length..],
+                None => self.begin(),
+            }
         }
         Some(Piece::Text { text, cut: found.is_some() })
     }
@@ -132,4 +139,13 @@ impl Splitter {
         }
         false
     }
+}
+
+/// The length of a whole colour or style (`CSI … m`) behind its ESC. The screen does not show styles, and a coloured log
+/// is full of them, so they are left out here, where that takes the least time.
+fn style_length(bytes: &[u8]) -> Option<usize> {
+    let parameters = bytes.strip_prefix(b"[")?;
+    let parameters = &parameters[..parameters.len().min(STYLE_LIMIT)];
+    let length = parameters.iter().position(|byte| !matches!(byte, b'0'..=b';'))?;
+    (parameters[length] == b'm').then_some(length + 2)
 }

@@ -1,4 +1,4 @@
-//! The emulator, and what has to be seen to around it.
+//! The emulator, with the corrections that it needs.
 
 use std::time::Duration;
 
@@ -8,8 +8,8 @@ use alacritty_terminal::term::cell::{Cell, Flags};
 use alacritty_terminal::term::{Config, Osc52, Term, TermMode};
 use alacritty_terminal::vte::ansi::{Handler, NamedPrivateMode, Processor, Timeout};
 
-use super::Shown;
 use super::answers::Answers;
+use super::shown::Shown;
 use super::skip::{self, Skip};
 
 const LARGEST: usize = 1_000;
@@ -123,11 +123,13 @@ impl Terminal {
         }
     }
 
-    /// DECSTR, which the library does not know. The cursor stays where it is.
+    /// DECSTR, which the library does not know. The cursor stays where it is, also behind the last column.
     fn reset_softly(&mut self) {
-        let point = self.term.grid().cursor.point;
+        let cursor = &self.term.grid().cursor;
+        let (point, wraps) = (cursor.point, cursor.input_needs_wrap);
         self.parser.advance(&mut self.term, b"\x1b[?1l\x1b[?6l\x1b[?7h\x1b[?25h\x1b[4l\x1b>\x1b(B\x0f\x1b[m\x1b[r");
-        self.term.grid_mut().cursor.point = point;
+        let cursor = &mut self.term.grid_mut().cursor;
+        (cursor.point, cursor.input_needs_wrap) = (point, wraps);
     }
 
     pub(super) fn set_title(&mut self, title: String) {
@@ -138,10 +140,12 @@ impl Terminal {
         let size = Size::new(cols, rows);
         let alternate = self.term.mode().contains(TermMode::ALT_SCREEN);
         if !alternate {
-            // What wrapping anew moves up comes back as far as rows below are free, hence a history for as long as this takes.
+            // Rows that the new wrapping moves up return while rows below are free, so there is a history during the
+            // change.
             self.term.grid_mut().update_history(LARGEST);
         }
-        // Step by step: all rows that there could be are made, each with room for as many cells as before, and only then those dropped that are too many.
+        // Step by step: all rows that there could be are made, each with room for as many cells as before, and only
+        // then those dropped that are too many.
         while self.term.columns() / 2 > size.cols {
             self.term.resize(Size { cols: self.term.columns() / 2, rows: self.term.screen_lines() });
         }
@@ -198,10 +202,10 @@ impl Terminal {
             b'b' | b'Z' => {
                 let count = if last == b'b' { count.min(self.cells()) } else { count.min(self.term.columns()) };
                 self.parser.advance(&mut self.term, format!("\x1b[{count}{}", char::from(last)).as_bytes());
-                // It may be a mark that is repeated.
+                // The repeated character may be a combining mark.
                 self.drew(count * 2);
             }
-            // Deletes to the left of the cursor what is not there to its right.
+            // Deletes cells to the left of the cursor if there are none to its right.
             b'P' if count > self.term.columns() - cursor.column.0 => {
                 let count = self.term.columns() - cursor.column.0;
                 self.parser.advance(&mut self.term, format!("\x1b[{count}X").as_bytes());
@@ -216,7 +220,7 @@ impl Terminal {
         }
     }
 
-    /// Leaves out what will have scrolled off, and says what is to be drawn.
+    /// Skips lines that will have scrolled off, and returns the text to draw.
     fn skip<'a>(&mut self, text: &'a [u8]) -> &'a [u8] {
         let (rows, cols) = (self.term.screen_lines(), self.term.columns());
         let row = self.term.grid().cursor.point.line.0 as usize;
@@ -247,8 +251,8 @@ impl Terminal {
         &text[from..]
     }
 
-    /// Whether the scroll region is the whole screen. The library does not tell, but in origin mode the cursor cannot leave the region. Of a single row
-    /// it is never said: there a region below the screen looks the same.
+    /// Whether the scroll region is the whole screen. The library does not tell, but in origin mode the cursor cannot
+    /// leave the region. Of a single row it is never said: there a region below the screen looks the same.
     fn scrolls_whole(&mut self) -> bool {
         let cursor = self.term.grid().cursor.clone();
         let origin = self.term.mode().contains(TermMode::ORIGIN);

@@ -1,4 +1,4 @@
-//! What programs really send.
+//! The sequences that programs really send.
 
 use super::{Screen, Shown};
 
@@ -15,7 +15,7 @@ fn shown(cols: u16, rows: u16, bytes: impl AsRef<[u8]>) -> Shown {
     screen(cols, rows, bytes).shown()
 }
 
-/// The rows up to the last one that is not empty.
+/// The rows without empty ones at the end.
 fn lines(cols: u16, rows: u16, bytes: impl AsRef<[u8]>) -> Vec<String> {
     let mut lines = shown(cols, rows, bytes).lines;
     lines.truncate(lines.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1));
@@ -270,7 +270,7 @@ fn another_size_wraps_lines_anew() {
     assert_eq!(screen.shown().lines, ["abc", "def", ""]);
     screen.resize(10, 2);
     assert_eq!(screen.shown().lines, ["abcdef", ""]);
-    // What has no room is gone, from the top.
+    // Lines without room are gone, from the top.
     screen.resize(2, 2);
     assert_eq!(screen.shown().lines, ["cd", "ef"]);
     screen.resize(10, 4);
@@ -296,6 +296,9 @@ fn what_a_soft_reset_leaves() {
     assert_eq!((shown.lines.join("|").as_str(), shown.application_cursor), ("abc||  q", false));
     assert_eq!(soft.feed(b"\r\n1\r\n2"), 6);
     assert_eq!(soft.shown().lines, ["  q", "1", "2"]);
+    // A full row stays whole: the next character wraps.
+    assert_eq!(lines(2, 2, "日\x1b[!pa"), ["日", "a"]);
+    assert_eq!(lines(2, 2, "xy\x1b[!pa"), ["xy", "a"]);
 }
 
 #[test]
@@ -306,7 +309,7 @@ fn a_few_bytes_never_take_long() {
         let taken = screen.feed(flood.as_bytes());
         assert!((1..=2 * sequence.len()).contains(&taken), "{sequence:?}: {taken}");
     }
-    // What programs write is taken in at once.
+    // The output of programs is taken in at once.
     let drawing = "\x1b[H\x1b[J\x1b[5;10Hsome text\x1b[K\x1b[1mmore\x1b[m\r\n".repeat(400);
     assert_eq!(Screen::new(80, 24).feed(drawing.as_bytes()), drawing.len());
     let text = "some text\r\n".repeat(40_000);

@@ -1,55 +1,48 @@
 //! How many words of a command a rule for it has.
 
-use std::collections::HashMap;
-use std::sync::LazyLock;
-
 use super::matching::{base_name, git_command};
-use crate::safety::tables::arity::{ALONE, ARITIES, Arity, VERSIONED};
+use crate::safety::programs;
+use crate::safety::programs::program::Arity;
 
-static BY_WORDS: LazyLock<HashMap<&str, Arity>> = LazyLock::new(|| ARITIES.iter().copied().collect());
-
-/// The most words that an entry of the table has.
-const MAX_WORDS: usize = 3;
+/// The most words that the path of a subcommand has.
+const MAX_PATH: usize = 3;
 
 /// How many of a command's first words make a rule for it, and of which kind.
 pub fn words(argv: &[(&str, bool)]) -> Option<(usize, Arity)> {
-    let head = base_name(argv.first()?.0);
-    let unversioned = head.trim_end_matches(|char: char| char.is_ascii_digit() || char == '.');
-    if head != unversioned && VERSIONED.contains(&unversioned) {
-        return Some((1, Arity::Never));
-    }
-    let exact = (argv.len(), Arity::Exact);
-    // Behind git's own options; whether those of others have values is not known, and then only the same words will do.
+    let name = base_name(argv.first()?.0);
+    let program = programs::of_any_version(name);
+    // Behind git's own options. Which options of other programs take a value is unknown, so a rule repeats all words.
     let first = git_command(argv).unwrap_or(1);
     let option = |at: &usize| argv[*at].0.starts_with('-');
-    let operands: Vec<usize> = (first..argv.len()).filter(|at| !option(at)).take(MAX_WORDS).collect();
-    let mut key = head.to_owned();
-    let mut found = BY_WORDS.get(head).copied().unwrap_or(Arity::Words(1));
-    for at in &operands {
-        key = format!("{key} {}", argv[*at].0);
-        found = BY_WORDS.get(key.as_str()).copied().unwrap_or(found);
+    let operands: Vec<&str> =
+        (first..argv.len()).filter(|at| !option(at)).take(MAX_PATH).map(|at| argv[at].0).collect();
+    let mut arity = program.rule;
+    let mut path = String::new();
+    for operand in &operands {
+        path += if path.is_empty() { "" } else { " " };
+        path += operand;
+        arity = program.sub_rule(&path).unwrap_or(arity);
     }
-    // `docker -H x run`: whatever stands between, it runs what it is given.
-    let runs = |at: &usize| BY_WORDS.get(format!("{head} {}", argv[*at].0).as_str()) == Some(&Arity::Never);
-    if operands.iter().any(runs) {
-        return Some((1, Arity::Never));
-    }
-    // Then it is a wrapper.
+    // `docker -H x run` runs a command, with or without options between.
+    let runs = |operand: &&str| program.sub_rule(operand) == Some(Arity::Never);
+    // Then find is a wrapper.
     let execs = |(word, _): &(&str, bool)| matches!(*word, "-exec" | "-execdir" | "-ok" | "-okdir");
-    if matches!(head, "find" | "gfind") && argv.iter().any(execs) {
+    if operands.iter().any(runs) || matches!(name, "find" | "gfind") && argv.iter().any(execs) {
         return Some((1, Arity::Never));
     }
-    let Arity::Words(count) = found else { return Some((argv.len(), found)) };
-    // `make` alone makes what comes first.
-    if argv.len() == 1 && ALONE.contains(&head) {
-        return Some((1, found));
-    }
+    let count = match arity {
+        Arity::Exact | Arity::Never => return Some((argv.len(), arity)),
+        // `make` alone makes the first target.
+        Arity::WordsOrNone(_) if argv.len() == 1 => return Some((1, arity)),
+        Arity::Words(1) | Arity::WordsOrNone(1) => return Some((1, arity)),
+        Arity::Words(count) | Arity::WordsOrNone(count) => count,
+    };
     let end = first - 1 + count;
     // `npm run` alone is something else than `npm run build`.
-    if count > 1 && (end > argv.len() || (first..end).any(|at| option(&at))) {
-        return Some(exact);
+    if end > argv.len() || (first..end).any(|at| option(&at)) {
+        return Some((argv.len(), Arity::Exact));
     }
-    Some((if count > 1 { end } else { 1 }, found))
+    Some((end, arity))
 }
 
 #[cfg(test)]

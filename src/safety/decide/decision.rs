@@ -1,11 +1,9 @@
 //! The strictest of what the engine says and what a host's rules say.
 
-use std::collections::HashSet;
-
 use serde::Serialize;
 
 use super::judged::{Judged, units};
-use super::matching::{Allowing, may_write, stops};
+use super::matching::{stops, unmatched};
 use super::pattern::{BadPattern, Pattern};
 use super::suggest::suggest;
 use crate::safety::analysis::Analysis;
@@ -14,11 +12,11 @@ use crate::safety::level::Verdict;
 /// A host's rules.
 #[derive(Clone, Debug, Default)]
 pub struct Permissions {
-    /// What runs unasked; without it the engine decides.
+    /// Commands that run unasked. Without the list the engine decides.
     pub allow: Option<Vec<Pattern>>,
-    /// What a person is asked about.
+    /// Commands that a person is asked about.
     pub ask: Vec<Pattern>,
-    /// What does not run.
+    /// Commands that do not run.
     pub deny: Vec<Pattern>,
 }
 
@@ -33,13 +31,13 @@ impl Permissions {
     }
 }
 
-/// What becomes of a command.
+/// The decision about a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Decision {
     /// Allow, ask or deny.
     pub verdict: Verdict,
-    /// The commands that no allow rule is for, as they are written, and what is written without one, as `write:PATH`.
+    /// The source texts of commands that no allow rule covers, and `write:PATH` for each such file.
     pub unmatched: Vec<String>,
     /// Rules which, added to those that allow, would allow all of it; none where that cannot be.
     pub suggest_rules: Vec<String>,
@@ -66,26 +64,4 @@ pub(super) fn weigh(judged: &Judged, rules: &Permissions) -> Decision {
     let suggest_rules =
         if deny || ask { Vec::new() } else { suggest(judged, rules.allow.as_deref().unwrap_or_default()) };
     Decision { verdict, unmatched, suggest_rules }
-}
-
-/// What no allow rule is for; a command that stands there several times, once.
-pub(super) fn unmatched(judged: &Judged, allow: &[Pattern]) -> Vec<String> {
-    let allowing = Allowing::new(judged, allow);
-    let mut unmatched = Vec::new();
-    let mut seen = HashSet::new();
-    let mut written = HashSet::new();
-    for unit in judged.units {
-        // The same text may come to several commands: `"$@"` in a function.
-        if !allowing.covers(unit) && seen.insert((unit.source, &unit.prefix, &unit.argv)) {
-            unmatched.push(unit.source.to_owned());
-        }
-        for write in &unit.writes {
-            let may = write.path.is_some_and(|path| may_write(allow, path, judged.first_cwd));
-            let name = write.path.map_or(write.text, |path| judged.relative(path));
-            if !may && written.insert(name) {
-                unmatched.push(format!("write:{name}"));
-            }
-        }
-    }
-    unmatched
 }

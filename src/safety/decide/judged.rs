@@ -3,7 +3,7 @@
 use crate::safety::analysis::{Analysis, CommandUnit};
 use crate::safety::level::Verdict;
 
-/// What is no file, though it is written like one.
+/// Paths that are no files.
 static STREAMS: &[&str] = &["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/zero", "/dev/full"];
 
 /// A command that was judged.
@@ -11,11 +11,11 @@ static STREAMS: &[&str] = &["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty
 pub struct Judged<'a> {
     /// All simple commands in it.
     pub units: &'a [Unit<'a>],
-    /// What the engine's own rules say.
+    /// The verdict of the engine's own rules.
     pub verdict: Verdict,
     /// Whether all of it could be judged.
     pub complete: bool,
-    /// The folder that it starts in, absolute and normalised.
+    /// The directory that it starts in, absolute and normalised.
     pub first_cwd: &'a str,
 }
 
@@ -32,13 +32,13 @@ pub struct Unit<'a> {
     pub via: Vec<&'a str>,
     /// `NAME=value` before it, as they are written.
     pub assignments: Vec<&'a str>,
-    /// What its redirects write, without `/dev/null`.
+    /// The files that its redirects write, without `/dev/null`.
     pub writes: Vec<Write<'a>>,
-    /// Where it stands; a nested one where the word stands that it comes from.
+    /// Its place in the command. A nested unit has the place of the word that holds it.
     pub span: (usize, usize),
-    /// It only runs other units.
+    /// Whether it only runs other units.
     pub wrapper: bool,
-    /// It stands in the body of a heredoc.
+    /// Whether it is in the body of a heredoc.
     pub heredoc: bool,
 }
 
@@ -77,7 +77,7 @@ impl<'a> Unit<'a> {
 }
 
 impl Judged<'_> {
-    /// A path as rules have it: relative to the first folder, where it lies in it.
+    /// A path as rules write it: relative to the first directory if it lies below that.
     pub fn relative<'b>(&self, path: &'b str) -> &'b str {
         let cwd = self.first_cwd.trim_end_matches('/');
         let below = path.strip_prefix(cwd).and_then(|rest| rest.strip_prefix('/'));

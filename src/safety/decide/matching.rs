@@ -1,10 +1,14 @@
 //! Which rules of a host are for a command.
 
+use std::collections::HashSet;
+
 use super::judged::{Judged, Unit};
 use super::pattern::Pattern;
+use crate::safety::lists::has_word;
 use crate::safety::options::parse;
-use crate::safety::tables::arity::{ELSEWHERE, HIJACKING};
-use crate::safety::tables::git::GLOBAL;
+use crate::safety::programs;
+use crate::safety::programs::program::Fact;
+use crate::safety::programs::variables::HIJACKING;
 use crate::safety::value::Value;
 
 /// Wrappers have a few words; of very many only so many are tried as the beginning of a command.
@@ -38,7 +42,7 @@ impl<'a> Words<'a> {
     }
 }
 
-/// Whether a rule to ask or to deny is for this command or for what it writes, however it is wrapped and spelled.
+/// Whether an ask or deny rule covers this command or a file that it writes, whatever its wrappers and spelling.
 pub fn stops(rules: &[Pattern], unit: &Unit, cwd: &str) -> bool {
     if rules.is_empty() {
         return false;
@@ -64,7 +68,7 @@ pub fn may_write(allow: &[Pattern], path: &str, cwd: &str) -> bool {
 /// Allow rules, held against one command with all that it nests.
 pub struct Allowing<'a> {
     allow: &'a [Pattern],
-    /// Commands that a rule is for, with the rule: it may be for what stands within them, too.
+    /// Commands that a rule covers, with the rule, which may also cover commands inside them.
     around: Vec<(&'a Unit<'a>, &'a Pattern)>,
 }
 
@@ -101,6 +105,28 @@ impl<'a> Allowing<'a> {
     }
 }
 
+/// The commands and written files that no allow rule is for. A command that occurs several times is listed once.
+pub fn unmatched(judged: &Judged, allow: &[Pattern]) -> Vec<String> {
+    let allowing = Allowing::new(judged, allow);
+    let mut unmatched = Vec::new();
+    let mut seen = HashSet::new();
+    let mut written = HashSet::new();
+    for unit in judged.units {
+        // The same text may come to several commands: `"$@"` in a function.
+        if !allowing.covers(unit) && seen.insert((unit.source, &unit.prefix, &unit.argv)) {
+            unmatched.push(unit.source.to_owned());
+        }
+        for write in &unit.writes {
+            let may = write.path.is_some_and(|path| may_write(allow, path, judged.first_cwd));
+            let name = write.path.map_or(write.text, |path| judged.relative(path));
+            if !may && written.insert(name) {
+                unmatched.push(format!("write:{name}"));
+            }
+        }
+    }
+    unmatched
+}
+
 /// A name with a path is another name.
 fn same(rule: &str, head: &str) -> bool {
     rule == head
@@ -112,21 +138,20 @@ fn names(rule: &Pattern, inner: &Unit) -> bool {
     inner.argv.first().is_some_and(|(head, known)| *known && words.iter().skip(1).any(|word| word == head))
 }
 
-/// Whether it runs as somebody else, or on another machine.
+/// Whether it runs as another user or on another machine.
 pub fn is_elsewhere(unit: &Unit) -> bool {
-    let names = |word: &&str| ELSEWHERE.contains(&base_name(word.split(' ').next().unwrap_or(word)));
+    let names = |word: &&str| runs_elsewhere(word.split(' ').next().unwrap_or(word));
     unit.via.iter().any(names)
         || unit.prefix.iter().any(names)
         || unit.argv.first().is_some_and(|(head, _)| names(head))
 }
 
-/// The words from `sudo` on, where it stands before the command or is it.
+/// The words from `sudo` on, if it precedes the command or is the command.
 fn from_elsewhere<'a>(unit: &'a Unit) -> Option<Words<'a>> {
-    let names = |word: &str| ELSEWHERE.contains(&base_name(word));
-    match unit.prefix.iter().position(|word| names(word)) {
+    match unit.prefix.iter().position(|word| runs_elsewhere(word)) {
         Some(from) => Some(Words { prefix: &unit.prefix[from..], argv: &unit.argv }),
         None => {
-            let own = unit.argv.first().is_some_and(|(head, known)| *known && names(head));
+            let own = unit.argv.first().is_some_and(|(head, known)| *known && runs_elsewhere(head));
             own.then_some(Words { prefix: &[], argv: &unit.argv })
         }
     }
@@ -134,7 +159,11 @@ fn from_elsewhere<'a>(unit: &'a Unit) -> Option<Words<'a>> {
 
 fn hijacks(assignment: &str) -> bool {
     let name = assignment.split(['=', '+', '[']).next().unwrap_or_default();
-    HIJACKING.contains(&name)
+    has_word(HIJACKING, name)
+}
+
+fn runs_elsewhere(word: &str) -> bool {
+    programs::of(base_name(word)).has(|fact| matches!(fact, Fact::RunsElsewhere))
 }
 
 /// `git -C sub push` without `-C sub`; `None` where there is nothing to leave out.
@@ -143,7 +172,7 @@ fn without_git_options<'a>(argv: &[(&'a str, bool)]) -> Option<Vec<(&'a str, boo
     Some(argv.first().into_iter().chain(&argv[at..]).copied().collect())
 }
 
-/// Where the name of git's command stands in a call of git.
+/// The index of the subcommand in a call of git.
 pub fn git_command(argv: &[(&str, bool)]) -> Option<usize> {
     let (head, args) = argv.split_first()?;
     if base_name(head.0) != "git" {
@@ -151,7 +180,7 @@ pub fn git_command(argv: &[(&str, bool)]) -> Option<usize> {
     }
     let value = |(word, known): &(&str, bool)| if *known { Value::of(*word) } else { Value::unknown() };
     let words: Vec<Value> = args.iter().take(MAX_GLOBAL).map(value).collect();
-    Some(*parse(&words, &GLOBAL).operands.first()? + 1)
+    Some(*parse(&words, &programs::of("git").options).operands.first()? + 1)
 }
 
 /// The last component of a path.

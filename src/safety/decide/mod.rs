@@ -1,4 +1,4 @@
-//! What a host's own rules make of a command that was judged.
+//! The decision of a host's own rules about a judged command.
 
 mod arity;
 mod decision;

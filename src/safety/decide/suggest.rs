@@ -3,20 +3,19 @@
 use std::collections::HashSet;
 
 use super::arity::words;
-use super::decision::unmatched;
 use super::judged::{Judged, Unit};
-use super::matching::{Allowing, is_elsewhere, may_write};
+use super::matching::{Allowing, is_elsewhere, may_write, unmatched};
 use super::pattern::Pattern;
 use super::write_glob::literal;
+use crate::safety::programs::program::Arity;
 use crate::safety::rules::quote;
-use crate::safety::tables::arity::Arity;
 
 /// The longest rule that is worth reading.
 const MAX_RULE: usize = 300;
 /// The most rules at once: who has to read more says yes to anything.
 const MAX_RULES: usize = 20;
 
-/// Rules which, added to those that allow already, allow all of it; none where a part of it cannot be allowed by a rule.
+/// Rules that allow the whole command together with the present allow rules. Empty if no rule can allow a part of it.
 pub fn suggest(judged: &Judged, allow: &[Pattern]) -> Vec<String> {
     let allowing = Allowing::new(judged, allow);
     let mut rules = Vec::new();
@@ -39,7 +38,7 @@ pub fn suggest(judged: &Judged, allow: &[Pattern]) -> Vec<String> {
             return Vec::new();
         }
     }
-    // What is suggested has to do what it is suggested for.
+    // The suggested rules must really allow the command.
     let made = rules.iter().filter_map(|rule| Pattern::parse(rule).ok());
     let all: Vec<Pattern> = allow.iter().cloned().chain(made).collect();
     if unmatched(judged, &all).is_empty() { rules } else { Vec::new() }

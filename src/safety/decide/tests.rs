@@ -1,14 +1,15 @@
 use super::decision::{Decision, Permissions, weigh};
 use super::judged::{Judged, Unit, Write};
+use crate::safety::corpus_tests::{Line, corpus};
 use crate::safety::level::Verdict;
-use crate::safety::{Environment, Policy, Setting, analyze};
+use crate::safety::{Context, Environment, Policy, analyze};
 
 /// By the engine itself.
 fn whole(command: &str, allow: Option<&[&str]>, ask: &[&str], deny: &[&str]) -> Decision {
     let environment = Environment("HOME=/home/dev\0PATH=/usr/bin:/bin\0");
-    let setting = Setting { cwd: "/home/dev/project", home: "/home/dev", environment, ..Setting::default() };
+    let context = Context { cwd: "/home/dev/project", home: "/home/dev", environment, ..Context::default() };
     let rules = Permissions::parse(allow, ask, deny).unwrap_or_default();
-    super::decide(&analyze(command, setting, &Policy::default()), &rules)
+    super::decide(&analyze(command, context, &Policy::default()), &rules)
 }
 
 fn unit(source: &str) -> Unit<'_> {
@@ -189,25 +190,52 @@ fn whole_commands() {
 }
 
 #[test]
+fn no_rule_is_suggested_for_text_out_of_a_heredoc() {
+    for command in [
+        "cat <<E | bash\nls\nE",
+        "cat <<E | cat | sh -c bash\nls\nE",
+        "{ cat; } <<E | bash\nls\nE",
+        "cat <<E | parallel\nls\nE",
+        "cat <<E | xargs -I{} env {}\nls\nE",
+        "x=$(cat <<E\nls -l\nE\n); eval \"$x\"",
+        "x=$(cat <<E\nls -l\nE\n); $x",
+        "x=$(cat <<E\nls -l\nE\n); y=\"${x%l}a\"; eval \"$y\"",
+        "x=$(cat <<E\nls -l\nE\n); bash <<< \"$x\"",
+        "x=$(cat <<E\nls -l\nE\n); echo \"$x\" | bash",
+        "f() { eval \"$1\"; }; f \"$(cat <<E\nls\nE\n)\"",
+        "eval \"$(cat <<'E'\nls\nE\n)\"",
+        "bash -c \"$(cat <<'E'\nls\nE\n)\"",
+        "source /dev/stdin <<E\nls\nE",
+    ] {
+        let rules = whole(command, Some(&["sh:*", "bash:*"]), &[], &[]).suggest_rules;
+        assert!(rules.is_empty(), "{command} {rules:?}");
+    }
+    let python = "python3 <<E\nimport os\nos.system('ls')\nE";
+    assert!(whole(python, Some(&["python3:*"]), &[], &[]).suggest_rules.is_empty());
+    for (command, rules) in [
+        ("cat <<E | grep x\nls\nE", vec!["cat:*", "grep:*"]),
+        ("git commit -m \"$(cat <<E\nls\nE\n)\"", vec!["cat:*", "git commit:*"]),
+        ("echo ls | bash", vec!["echo:*", "ls:*"]),
+        ("bash <<< ls", vec!["ls:*"]),
+    ] {
+        assert_eq!(whole(command, Some(&[]), &[], &[]).suggest_rules, rules, "{command}");
+    }
+}
+
+#[test]
 fn suggestions_for_everyday_commands_allow_them() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/__test__/safety/corpus");
     let mut count = 0;
-    for file in std::fs::read_dir(folder).unwrap() {
-        for line in
-            std::fs::read_to_string(file.unwrap().path()).unwrap().lines().filter(|line| !line.trim().is_empty())
-        {
-            let (wanted, _, command, _): (String, Option<String>, String, String) = serde_json::from_str(line).unwrap();
-            let rules = whole(&command, Some(&[]), &[], &[]).suggest_rules;
-            if wanted != "allow" || rules.is_empty() {
-                continue;
-            }
-            count += 1;
-            let rules: Vec<&str> = rules.iter().map(String::as_str).collect();
-            assert_eq!(whole(&command, Some(&rules), &[], &[]).verdict, Verdict::Allow, "{command} {rules:?}");
-            for rule in &rules {
-                let all = whole(&command, Some(&[]), &[], &[]).unmatched.len();
-                assert!(whole(&command, Some(&[rule]), &[], &[]).unmatched.len() < all, "{command} {rule}");
-            }
+    for Line { wanted, command, .. } in corpus() {
+        let rules = whole(&command, Some(&[]), &[], &[]).suggest_rules;
+        if wanted != "allow" || rules.is_empty() {
+            continue;
+        }
+        count += 1;
+        let rules: Vec<&str> = rules.iter().map(String::as_str).collect();
+        assert_eq!(whole(&command, Some(&rules), &[], &[]).verdict, Verdict::Allow, "{command} {rules:?}");
+        for rule in &rules {
+            let all = whole(&command, Some(&[]), &[], &[]).unmatched.len();
+            assert!(whole(&command, Some(&[rule]), &[], &[]).unmatched.len() < all, "{command} {rule}");
         }
     }
     assert!(count > 300, "{count}");

@@ -1,9 +1,12 @@
 //! A glob for files that may be written: `src/**`, `*.log`, `/tmp/**`.
+//!
+//! The crate `globset` does not serve here: to it, `**` reaches into `.git` like into any directory, `..` and a base
+//! directory mean nothing, and it would bring the automata of `regex` into the addon.
 
 use crate::safety::glob::Glob;
 
-/// A glob over paths. `*` stays within a folder, `**` does not. Names with a leading dot count like all others, but for
-/// `.git`, which only its own name means: what git runs by itself lies there.
+/// A glob over paths. `*` stays within a directory, `**` does not. Names with a leading dot count like all others. Only
+/// the name `.git` matches `.git`, because git runs hooks from there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WriteGlob {
     absolute: bool,
@@ -77,7 +80,7 @@ impl WriteGlob {
     }
 }
 
-/// `**` may be no folder at all.
+/// `**` also matches no directory at all.
 fn skip(parts: &[Part], places: &mut [bool]) {
     for (at, part) in parts.iter().enumerate() {
         if places[at] && *part == Part::Any {

@@ -1,33 +1,13 @@
 //! Whether a program of awk only reads: it runs nothing, and prints into no file.
 
 use crate::safety::analysis::ReadOnly;
-use crate::safety::options::{Spec, parse};
+use crate::safety::options::parse;
+use crate::safety::programs;
 use crate::safety::value::Value;
-
-static AWK: Spec = Spec {
-    short: "F:v:f:e:E:i:l:bcCd::D::gI::kL::MnNo::Op::PrsSt",
-    long: &[
-        "field-separator=",
-        "assign=",
-        "file=",
-        "source=",
-        "include=",
-        "load=",
-        "dump-variables=?",
-        "pretty-print=?",
-        "profile=?",
-        "debug=?",
-        "exec=",
-        "version",
-        "help",
-    ],
-    permute: false,
-    abbreviate: true,
-};
 
 /// Whether a call of awk only reads.
 pub fn read_only(args: &[Value]) -> ReadOnly {
-    let parsed = parse(args, &AWK);
+    let parsed = parse(args, &programs::of("awk").interpreters[0].options);
     let plain = |name: &str| {
         matches!(name, "F" | "field-separator" | "v" | "assign" | "n" | "N" | "P" | "b" | "c" | "r" | "t" | "S")
     };

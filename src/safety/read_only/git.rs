@@ -1,17 +1,22 @@
 //! Whether a call of git only reads.
 //!
-//! A repository's own settings may make git run programs when it reads: a monitor of the file system (`core.fsmonitor`),
-//! a pager, and to show differences `diff.external` and textconv. So a call counts as reading only where it is said that none
-//! of them runs: `git -c core.fsmonitor=false --no-pager diff --no-ext-diff --no-textconv`. The first two may come from
-//! the environment as well (`GIT_PAGER=cat`, `GIT_CONFIG_COUNT` with its keys and values), for all calls at once.
+//! A repository's own settings may make git run programs when it reads: a monitor of the file system
+//! (`core.fsmonitor`), a pager, and `diff.external` and textconv to show differences. So a call counts as reading
+//! only if it rules out each of them: `git -c core.fsmonitor=false --no-pager diff --no-ext-diff --no-textconv`. The
+//! first two may come from the environment as well (`GIT_PAGER=cat`, `GIT_CONFIG_COUNT` with its keys and values),
+//! for all calls.
 
 use crate::safety::analysis::ReadOnly;
 use crate::safety::command::Command;
-use crate::safety::follow::Environment;
+use crate::safety::eval::Environment;
+use crate::safety::lists::{has_word, words};
 use crate::safety::options::parse;
+use crate::safety::programs;
+use crate::safety::programs::git::{
+    DOUBTFUL, EDITING_LETTERS, EDITING_OPTIONS, HARMLESS_SETTINGS, LISTING_OPTIONS, MAY_RUN_DIFF, MAY_RUN_TEXTCONV,
+};
+use crate::safety::programs::program::Effect;
 use crate::safety::rules::Git;
-use crate::safety::tables::git::GLOBAL;
-use crate::safety::tables::git_reads::{GIT_DIFFS, GIT_DOUBTFUL, GIT_READS, GIT_SETTINGS, GIT_TEXTCONV, GIT_WRITES};
 use crate::safety::value::Value;
 
 /// The most settings that are read from the environment.
@@ -21,7 +26,7 @@ const MAX_SETTINGS: usize = 64;
 pub fn read_only(command: &Command, environment: Environment) -> ReadOnly {
     let Some(git) = Git::new(command) else {
         // `git --version`, `git --help`; or a command that is not known.
-        let tells = parse(command.args(), &GLOBAL).has(&["version", "v", "help", "h"]);
+        let tells = parse(command.args(), &programs::of("git").options).has("version v help h");
         return if tells { ReadOnly::Yes } else { ReadOnly::Unknown };
     };
     if matches!(git.sub, "version" | "help") {
@@ -38,8 +43,8 @@ pub fn read_only(command: &Command, environment: Environment) -> ReadOnly {
     let doubtful = |arg: &Value| {
         let text = arg.prefix();
         let name = text.split('=').next().unwrap_or_default();
-        let option = GIT_DOUBTFUL.iter().any(|option| *option == name || name.len() > 4 && option.starts_with(name));
-        option || arg.has_hole() && (text.is_empty() || text.starts_with('-')) || text.starts_with("-O")
+        let option = words(DOUBTFUL).any(|option| option == name || name.len() > 4 && option.starts_with(name));
+        option || arg.has_unknown() && (text.is_empty() || text.starts_with('-')) || text.starts_with("-O")
     };
     let until = git.args.iter().position(|arg| arg.known() == Some("--")).unwrap_or(git.args.len());
     if git.args[..until].iter().any(doubtful) || !pinned(&git, command, environment) {
@@ -48,92 +53,51 @@ pub fn read_only(command: &Command, environment: Environment) -> ReadOnly {
     ReadOnly::Yes
 }
 
-/// By its command alone.
+/// By its subcommand alone.
 fn kind(git: &Git) -> ReadOnly {
-    let word = |at: usize| git.args.get(at).and_then(Value::known);
-    let (first, second) = (word(0), word(1));
+    let known: Vec<&str> = git.args.iter().take(2).map_while(Value::known).collect();
+    let known = match known.as_slice() {
+        [scope, rest @ ..] if git.sub == "config" && matches!(*scope, "--global" | "--local" | "--system") => rest,
+        known => &known[..known.len().min(1)],
+    };
+    let program = programs::of("git");
+    // `stash list` before `stash`.
+    let action = known.first().and_then(|action| programs::sub_effect(program, &format!("{} {action}", git.sub)));
+    match action.or_else(|| programs::sub_effect(program, git.sub)) {
+        Some(Effect::Reads) => ReadOnly::Yes,
+        Some(Effect::Changes) => ReadOnly::No,
+        _ => by_options(git),
+    }
+}
+
+/// Subcommands that read or change by their options and operands.
+fn by_options(git: &Git) -> ReadOnly {
     let operands = git.args.iter().filter(|arg| !arg.prefix().starts_with('-')).count();
-    let has = |names: &[&str]| git.args.iter().any(|arg| arg.known().is_some_and(|text| names.contains(&text)));
+    let has = |options: &str| git.args.iter().any(|arg| arg.known().is_some_and(|text| has_word(options, text)));
+    let first = git.args.first().and_then(Value::known);
     let reads = match git.sub {
-        sub if GIT_READS.contains(&sub) => true,
-        sub if GIT_WRITES.contains(&sub) => return ReadOnly::No,
-        "branch" | "tag" => {
-            let lists = [
-                "-l",
-                "--list",
-                "-a",
-                "--all",
-                "-r",
-                "--remotes",
-                "-v",
-                "-vv",
-                "--show-current",
-                "--contains",
-                "--no-contains",
-                "--merged",
-                "--no-merged",
-                "--points-at",
-                "-n",
-            ];
-            let edits = |arg: &Value| {
-                let text = arg.prefix();
-                let letters = text.strip_prefix('-').filter(|rest| !rest.starts_with('-')).unwrap_or_default();
-                let long =
-                    ["--delete", "--move", "--copy", "--edit-description", "--set-upstream-to", "--unset-upstream"];
-                let more =
-                    ["--annotate", "--sign", "--force", "--message", "--file", "--local-user", "--create-reflog"];
-                letters.contains(['d', 'D', 'm', 'M', 'c', 'C', 'f', 'u', 's', 'F'])
-                    || long
-                        .iter()
-                        .chain(&more)
-                        .any(|long| text.len() > 3 && long.starts_with(text.split('=').next().unwrap_or(text)))
-            };
-            if git.args.iter().any(edits) {
-                return ReadOnly::No;
-            }
-            operands == 0 || has(&lists)
-        }
-        "remote" => match first {
-            None | Some("-v" | "--verbose") => git.args.len() < 2,
-            Some("get-url") => true,
-            Some("add" | "remove" | "rm" | "rename" | "set-url" | "prune" | "update" | "set-head" | "set-branches") => {
-                return ReadOnly::No;
-            }
-            _ => false,
-        },
-        "config" => match first {
-            Some("--get" | "--get-all" | "--get-regexp" | "--list" | "-l" | "get" | "list") => true,
-            Some(
-                "set" | "unset" | "--add" | "--unset" | "--unset-all" | "--replace-all" | "edit" | "-e" | "--edit",
-            ) => return ReadOnly::No,
-            Some("--global" | "--local" | "--system") => {
-                matches!(second, Some("--get" | "--get-all" | "--get-regexp" | "--list" | "-l"))
-            }
-            Some(key) => !key.starts_with('-') && git.args.len() == 1,
-            None => false,
-        },
-        "stash" => match first {
-            Some("list" | "show") => true,
-            _ => return ReadOnly::No,
-        },
-        "reflog" => match first {
-            Some("expire" | "delete") => return ReadOnly::No,
-            _ => true,
-        },
-        "worktree" => match first {
-            Some("list") => true,
-            Some("add" | "remove" | "move" | "prune" | "lock" | "unlock" | "repair") => return ReadOnly::No,
-            _ => false,
-        },
-        "symbolic-ref" => operands == 1 && !has(&["-d", "--delete", "-m"]),
+        "branch" | "tag" if git.args.iter().any(edits) => return ReadOnly::No,
+        "branch" | "tag" => operands == 0 || has(LISTING_OPTIONS),
+        "remote" => git.args.len() < 2 && matches!(first, None | Some("-v" | "--verbose")),
+        "config" => git.args.len() == 1 && first.is_some_and(|key| !key.starts_with('-')),
+        "symbolic-ref" => operands == 1 && !has("-d --delete -m"),
         _ => false,
     };
     if reads { ReadOnly::Yes } else { ReadOnly::Unknown }
 }
 
+/// Whether an argument of `branch` or `tag` is an option that changes something.
+fn edits(arg: &Value) -> bool {
+    let text = arg.prefix();
+    let letters = text.strip_prefix('-').filter(|rest| !rest.starts_with('-')).unwrap_or_default();
+    let name = text.split('=').next().unwrap_or(text);
+    letters.contains(EDITING_LETTERS) || text.len() > 3 && words(EDITING_OPTIONS).any(|option| option.starts_with(name))
+}
+
 /// Whether it is said that nothing runs.
 fn pinned(git: &Git, command: &Command, environment: Environment) -> bool {
-    let known = |name: &str| GIT_SETTINGS.iter().any(|own| name == *own || own.ends_with('.') && name.starts_with(own));
+    let known =
+        |name: &str| words(HARMLESS_SETTINGS).any(|own| name == own || own.ends_with('.') && name.starts_with(own));
     if !git.config.iter().all(|(name, value)| known(name) && harmless(name, value)) {
         return false;
     }
@@ -149,8 +113,8 @@ fn pinned(git: &Git, command: &Command, environment: Environment) -> bool {
         || git.setting("core.pager").and_then(Value::known).is_some_and(cat) && environment.get("GIT_PAGER").is_none()
         || environment.get("GIT_PAGER").is_some_and(cat);
     let has = |name: &str| git.args.iter().any(|arg| arg.known() == Some(name));
-    let diffs = !GIT_DIFFS.contains(&git.sub) || has("--no-ext-diff") && has("--no-textconv");
-    monitor && pager && diffs && !GIT_TEXTCONV.contains(&git.sub)
+    let diffs = !has_word(MAY_RUN_DIFF, git.sub) || has("--no-ext-diff") && has("--no-textconv");
+    monitor && pager && diffs && !has_word(MAY_RUN_TEXTCONV, git.sub)
 }
 
 fn harmless(name: &str, value: &Value) -> bool {

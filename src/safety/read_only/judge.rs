@@ -1,18 +1,26 @@
-//! By the tables, and for some programs by what they are told to do.
+//! By the records of the programs, and for some programs by a reading of their words.
 
 use super::{awk, git, sed};
 use crate::safety::analysis::ReadOnly;
 use crate::safety::command::{Command, Redirect};
-use crate::safety::follow::Environment;
-use crate::safety::options::{Spec, parse};
-use crate::safety::rules::VALUED;
-use crate::safety::tables::arity::HIJACKING;
-use crate::safety::tables::commands::{COMMANDS, DOUBTFUL};
-use crate::safety::tables::files::{TEE, WGET};
-use crate::safety::tables::readers::{PLAIN, READERS, RUNNING, Reader, TELLING, VERSIONS, WRITERS};
+use crate::safety::eval::Environment;
+use crate::safety::lists::has_word;
+use crate::safety::options::{OptionSpec, may_be_option, parse};
+use crate::safety::programs;
+use crate::safety::programs::call::{CallEffect, effects};
+use crate::safety::programs::program::{Effect, Fact, Program, Unless};
+use crate::safety::programs::search::{NARROWING_TESTS, OTHER_VALUED_TESTS};
+use crate::safety::programs::variables::{HIJACKING, RUNNING};
 use crate::safety::value::{Piece, Value};
 
-/// Whether one command only reads. What it runs in its turn is judged for itself; a `wrapper` does nothing else.
+/// With one of these as their only word, programs that say so print a text about themselves.
+const VERSIONS: &str = "--help --version -V -h -v -version";
+
+/// Options by which reading subcommands write, open an editor or a browser, or run another program.
+const DOUBTFUL: &str =
+    "--web --output --output-file --out --config --kubeconfig --toolexec --exec --vettool -exec -toolexec";
+
+/// Whether one command only reads. A command inside it is judged by itself, and a `wrapper` does nothing else.
 pub fn read_only(command: &Command, environment: Environment, wrapper: bool) -> ReadOnly {
     let redirected = command.redirects.iter().map(redirect).max().unwrap_or(ReadOnly::Yes);
     let running = command.assignments.iter().any(|(name, value)| runs(name, value));
@@ -45,7 +53,7 @@ fn runs(name: &str, value: &Value) -> bool {
     let git = name.starts_with("GIT_") && !matches!(name, "GIT_OPTIONAL_LOCKS" | "GIT_TERMINAL_PROMPT");
     match value.known() {
         Some("cat" | "") if pager => false,
-        _ => pager || git || HIJACKING.contains(&name) || RUNNING.contains(&name),
+        _ => pager || git || has_word(HIJACKING, name) || has_word(RUNNING, name),
     }
 }
 
@@ -53,7 +61,7 @@ fn program(command: &Command, environment: Environment) -> ReadOnly {
     let Some(head) = command.argv.first() else { return ReadOnly::Yes };
     let base = head.base_name().unwrap_or_default();
     let args = command.args();
-    if WRITERS.contains(&base) || base.starts_with("mkfs.") {
+    if matches!(programs::of(base).effect, Effect::Changes) {
         let tells = |arg: &Value| matches!(arg.known(), Some("--help" | "--version"));
         let lists = matches!((base, args.first().and_then(Value::known)), ("kill" | "unzip" | "crontab", Some("-l")));
         return if head.known() == Some(base) && (args.iter().any(tells) || lists) {
@@ -64,11 +72,10 @@ fn program(command: &Command, environment: Environment) -> ReadOnly {
     }
     // A name with a path may be any program.
     let Some(name) = head.known().filter(|name| !name.contains('/')) else { return ReadOnly::Unknown };
-    let listed = READERS.iter().find(|reader| reader.name == name);
-    let commands = COMMANDS.iter().find(|commands| commands.name == name);
+    let program = programs::of(name);
     if let [arg] = args
-        && arg.known().is_some_and(|arg| VERSIONS.contains(&arg))
-        && (commands.is_some() || TELLING.contains(&name))
+        && arg.known().is_some_and(|arg| has_word(VERSIONS, arg))
+        && (!program.subcommands.is_empty() || program.has(|fact| matches!(fact, Fact::PrintsItsVersion)))
     {
         return ReadOnly::Yes;
     }
@@ -78,35 +85,31 @@ fn program(command: &Command, environment: Environment) -> ReadOnly {
         "find" | "gfind" => find(args),
         "sed" | "gsed" => sed::read_only(args),
         "awk" | "gawk" | "mawk" | "nawk" => awk::read_only(args),
-        "git" => git::read_only(command, environment),
+        "git" | "git.exe" => git::read_only(command, environment),
         "tee" => {
-            let parsed = parse(args, &TEE);
+            let parsed = parse(args, &program.options);
             let files = parsed.operands.iter().filter_map(|at| args.get(*at));
             let null = |file: &Value| matches!(file.known(), Some("/dev/null" | "/dev/stderr" | "/dev/stdout"));
             if files.into_iter().all(null) { ReadOnly::Yes } else { ReadOnly::No }
         }
         "wget" => {
-            let file = parse(args, &WGET).value(&["O", "output-document"]).and_then(Value::known).map(str::to_owned);
+            let file =
+                parse(args, &program.options).value("O output-document").and_then(Value::known).map(str::to_owned);
             if matches!(file.as_deref(), Some("-" | "/dev/null")) { ReadOnly::Unknown } else { ReadOnly::No }
         }
         "tar" => tar(args),
         "man" => when(args.iter().all(|arg| !arg.prefix().starts_with('-'))),
-        _ if PLAIN.contains(&name) => ReadOnly::Yes,
-        _ => match (listed, commands) {
-            (Some(reader), _) => reads(reader, args),
-            (None, Some(commands)) => by_command(commands.reads, commands.writes, args),
-            (None, None) => ReadOnly::Unknown,
+        _ => match program.effect {
+            Effect::Reads => ReadOnly::Yes,
+            Effect::ReadsUnless(unless) => reads(name, &program.options, unless, args),
+            Effect::Changes => ReadOnly::No,
+            Effect::Unknown | Effect::Lasts(_) => by_subcommand(program, args),
         },
     }
 }
 
 fn when(reads: bool) -> ReadOnly {
     if reads { ReadOnly::Yes } else { ReadOnly::Unknown }
-}
-
-/// Whether a word may turn out to be an option.
-pub(super) fn may_be_option(word: &Value) -> bool {
-    word.has_hole() && (word.prefix().is_empty() || word.prefix().starts_with('-'))
 }
 
 fn assigns(args: &[Value]) -> ReadOnly {
@@ -117,37 +120,40 @@ fn assigns(args: &[Value]) -> ReadOnly {
     when(!args.iter().any(running))
 }
 
-fn reads(reader: &Reader, args: &[Value]) -> ReadOnly {
-    let spec = Spec { short: reader.short, long: reader.long, permute: true, abbreviate: true };
-    let parsed = parse(args, &spec);
+fn reads(name: &str, options: &OptionSpec, unless: Unless, args: &[Value]) -> ReadOnly {
+    let parsed = parse(args, options);
     let operands: Vec<&Value> = parsed.operands.iter().filter_map(|at| args.get(*at)).collect();
-    let more = reader.most.is_some_and(|most| operands.len() > most);
+    let more = unless.operands.is_some_and(|most| operands.len() > most);
     // `date 01011200` sets the clock, `less +!cmd` runs cmd.
-    let sets = reader.name == "date" && operands.iter().any(|operand| !operand.prefix().starts_with('+'));
-    if parsed.has(reader.writes) || more || sets {
+    let sets = name == "date" && operands.iter().any(|operand| !operand.prefix().starts_with('+'));
+    if parsed.has(unless.writes) || more || sets {
         return ReadOnly::No;
     }
     let before = parsed.dashes.unwrap_or(args.len());
     let doubtful = args[..before].iter().any(may_be_option)
-        || reader.most.is_some()
-            && args.iter().any(|arg| arg.pieces().iter().any(|piece| matches!(piece, Piece::Hole(true))))
-        || reader.name == "less" && args.iter().any(|arg| arg.prefix().starts_with('+'));
-    when(!parsed.has(reader.runs) && !doubtful)
+        || unless.operands.is_some()
+            && args.iter().any(|arg| arg.pieces().iter().any(|piece| matches!(piece, Piece::Unknown(true))))
+        || name == "less" && args.iter().any(|arg| arg.prefix().starts_with('+'));
+    when(!parsed.has(unless.runs) && !doubtful)
 }
 
-/// `docker compose ps`: by its first words, which are no options.
-fn by_command(reads: &[&str], writes: &[&str], args: &[Value]) -> ReadOnly {
-    let Some(first) = args.first().and_then(Value::known) else { return ReadOnly::Unknown };
-    let second = args.get(1).and_then(Value::known).map(|second| format!("{first} {second}"));
-    let among = |list: &[&str]| list.contains(&first) || second.as_deref().is_some_and(|both| list.contains(&both));
-    if among(writes) {
+/// `docker compose ps`: by its first words, if none of them is an option.
+fn by_subcommand(program: &'static Program, args: &[Value]) -> ReadOnly {
+    let plain = |found: &CallEffect| !args[..found.end].iter().any(|arg| arg.prefix().starts_with('-'));
+    let effects: Vec<CallEffect> = effects(program, args).into_iter().filter(plain).collect();
+    let changes = |found: &CallEffect| match found.effect {
+        Effect::Changes => true,
+        Effect::Lasts(lasting) => lasting.is_certain(),
+        Effect::Unknown | Effect::Reads | Effect::ReadsUnless(_) => false,
+    };
+    if effects.iter().any(changes) {
         return ReadOnly::No;
     }
     let doubtful = |arg: &Value| {
         let name = arg.prefix().split('=').next().unwrap_or_default();
-        may_be_option(arg) || DOUBTFUL.contains(&name)
+        may_be_option(arg) || has_word(DOUBTFUL, name)
     };
-    when(among(reads) && !args.iter().any(doubtful))
+    when(effects.iter().any(|found| matches!(found.effect, Effect::Reads)) && !args.iter().any(doubtful))
 }
 
 fn find(args: &[Value]) -> ReadOnly {
@@ -158,13 +164,13 @@ fn find(args: &[Value]) -> ReadOnly {
         let text = arg.known().unwrap_or_default();
         worst = worst.max(match text {
             "-delete" | "-fprint" | "-fprint0" | "-fprintf" | "-fls" => ReadOnly::No,
-            // What it runs is judged for itself, where it is known.
+            // A known command inside it is judged by itself.
             "-exec" | "-execdir" | "-ok" | "-okdir" => {
                 let known = args.get(at).is_some_and(|head| head.known().is_some());
                 at += args[at..].iter().take_while(|word| !matches!(word.known(), Some(";" | "+"))).count() + 1;
                 when(known)
             }
-            _ if VALUED.iter().any(|(test, _)| *test == text) => {
+            _ if has_word(NARROWING_TESTS, text) || has_word(OTHER_VALUED_TESTS, text) => {
                 at += 1;
                 ReadOnly::Yes
             }

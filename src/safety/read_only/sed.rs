@@ -1,21 +1,21 @@
 //! Whether a call of sed only reads: not with -i or -I, and not with commands that write or run.
 
 use crate::safety::analysis::ReadOnly;
-use crate::safety::options::parse;
-use crate::safety::tables::files::SED;
+use crate::safety::options::{may_be_option, parse};
+use crate::safety::programs;
 use crate::safety::value::Value;
 
 /// Whether a call of sed only reads.
 pub fn read_only(args: &[Value]) -> ReadOnly {
-    let parsed = parse(args, &SED);
-    if parsed.has(&["i", "I", "in-place"]) {
+    let parsed = parse(args, &programs::of("sed").options);
+    if parsed.has("i I in-place") {
         return ReadOnly::No;
     }
-    if parsed.has(&["help", "version"]) {
+    if parsed.has("help version") {
         return ReadOnly::Yes;
     }
     let until = parsed.dashes.unwrap_or(args.len());
-    if parsed.has(&["f", "file"]) || args[..until].iter().any(super::judge::may_be_option) {
+    if parsed.has("f file") || args[..until].iter().any(may_be_option) {
         return ReadOnly::Unknown;
     }
     let given = parsed.options.iter().filter(|given| matches!(given.name.as_str(), "e" | "expression"));
@@ -28,7 +28,7 @@ pub fn read_only(args: &[Value]) -> ReadOnly {
     judged.max().unwrap_or(ReadOnly::Unknown)
 }
 
-/// Command by command; what is not understood is not known.
+/// Reads command by command. A command that is not understood makes the answer unknown.
 fn script_reads(script: &str) -> ReadOnly {
     let chars: Vec<char> = script.chars().collect();
     let mut at = 0;
@@ -87,7 +87,7 @@ fn script_reads(script: &str) -> ReadOnly {
     }
 }
 
-/// Behind the address that stands here, if one does.
+/// The position behind an address, if there is one.
 fn address(chars: &[char], mut at: usize) -> Option<usize> {
     loop {
         match chars.get(at) {
@@ -106,7 +106,7 @@ fn flags(chars: &[char], mut at: usize) -> usize {
     at
 }
 
-/// Where the next mark stands; in brackets and behind a backslash it does not count.
+/// The position of the next mark. In brackets and behind a backslash it does not count.
 fn part(chars: &[char], mut at: usize, mark: char) -> Option<usize> {
     loop {
         match *chars.get(at)? {

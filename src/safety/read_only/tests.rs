@@ -1,13 +1,13 @@
-use crate::safety::{Environment, Policy, ReadOnly, Setting, analyze};
+use crate::safety::{Context, Environment, Policy, ReadOnly, analyze};
 
 fn judged(command: &str, environment: &str) -> ReadOnly {
-    let setting = Setting {
+    let context = Context {
         cwd: "/home/dev/project",
         home: "/home/dev",
         environment: Environment(environment),
-        ..Setting::default()
+        ..Context::default()
     };
-    analyze(command, setting, &Policy::default()).read_only
+    analyze(command, context, &Policy::default()).read_only
 }
 
 #[test]

@@ -1,19 +1,22 @@
 //! Writing onto a disk past its file system.
 
-use super::rule::{Hit, Rule};
+use super::rule::{Hit, Programs, Rule};
 use super::support::paths::{Component, Path};
 use super::support::writes;
 use crate::safety::command::Command;
 use crate::safety::glob::Glob;
 use crate::safety::level::Verdict;
-use crate::safety::tables::devices::{DEVICE_SAMPLES, DEVICES, FORMATTERS, Formatter};
+use crate::safety::lists::words;
+use crate::safety::programs;
+use crate::safety::programs::devices::{DEVICE_SAMPLES, DEVICES};
+use crate::safety::programs::program::Fact;
 use crate::safety::value::Value;
 
 pub static RULE: Rule = Rule {
     id: "block-device-write",
     level: Verdict::Deny,
     doc: "Writes onto a block device, or makes a file system on one: all that was on it is gone.",
-    heads: &[],
+    programs: Programs::All,
     check,
     matches: &[
         "dd if=/dev/zero of=/dev/sda",
@@ -89,10 +92,10 @@ fn device(target: &Value, cwd: &Value) -> Option<bool> {
         return None;
     }
     match rest {
-        [] => path.has_hole.then_some(false),
+        [] => path.has_unknown.then_some(false),
         [Component::Name(name), rest @ ..] => {
-            let full = if rest.is_empty() { name.clone() } else { format!("{name}/") };
-            let known = DEVICES.iter().any(|device| full.starts_with(device)) && !full.starts_with("loop-");
+            let full = if rest.is_empty() { name.clone() } else { format!("{name}/").into() };
+            let known = words(DEVICES).any(|device| full.starts_with(device)) && !full.starts_with("loop-");
             known.then_some(true)
         }
         [Component::Glob(glob), ..] => covers_device(glob).then_some(true),
@@ -100,26 +103,25 @@ fn device(target: &Value, cwd: &Value) -> Option<bool> {
 }
 
 fn covers_device(glob: &Glob) -> bool {
-    DEVICE_SAMPLES.iter().any(|name| glob.covers(name))
+    words(DEVICE_SAMPLES).any(|name| glob.covers(name))
 }
 
 /// mkfs and its kin.
 fn formatted(command: &Command) -> Option<bool> {
     let name = command.name()?;
-    let many = |formatter: &&Formatter| formatter.name.ends_with(['.', '_']) && name.starts_with(formatter.name);
-    let exact = FORMATTERS.iter().find(|formatter| formatter.name == name);
-    let formatter = exact.or_else(|| FORMATTERS.iter().find(many))?;
+    let formats = |fact: &Fact| match *fact {
+        Fact::Formats { writes, reads } => Some((writes, reads)),
+        _ => None,
+    };
+    let (writes, reads) = programs::of(name).facts.iter().find_map(formats)?;
     let args = command.args();
-    let given = |words: &[&str]| args.iter().filter_map(Value::known).any(|arg| words.iter().any(|word| is(arg, word)));
-    if given(&["--help", "--version"])
-        || given(formatter.reads)
-        || !formatter.writes.is_empty() && !given(formatter.writes)
-    {
+    let given = |list: &str| args.iter().filter_map(Value::known).any(|arg| words(list).any(|word| is(arg, word)));
+    if given("--help --version") || given(reads) || !writes.is_empty() && !given(writes) {
         return None;
     }
     // diskutil calls devices by their name alone, too.
     let short = |arg: &Value| name == "diskutil" && arg.prefix().starts_with("disk");
-    let unknown = |arg: &Value| arg.prefix().is_empty() && arg.has_hole();
+    let unknown = |arg: &Value| arg.prefix().is_empty() && arg.has_unknown();
     let found = |arg: &Value| match device(arg, command.cwd) {
         None if short(arg) => Some(true),
         None if unknown(arg) => Some(false),

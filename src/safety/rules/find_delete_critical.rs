@@ -1,8 +1,8 @@
-//! `find -delete` of all that is in a folder that cannot be brought back.
+//! `find -delete` of everything in a directory that cannot be restored.
 
-use super::rule::{Hit, Rule};
+use super::rule::{Hit, Programs, Rule};
 use super::support::find::Search;
-use super::support::paths::{Ground, Place};
+use super::support::paths::{Landmarks, Place};
 use super::support::quote;
 use crate::safety::command::Command;
 use crate::safety::level::Verdict;
@@ -12,7 +12,7 @@ pub static RULE: Rule = Rule {
     level: Verdict::Deny,
     doc: "Deletes everything that find comes upon in the root, a folder at its top, a home, the working directory, a parent \
           of it or a .git. A test such as -name makes it delete only files of a kind.",
-    heads: &["find", "gfind"],
+    programs: Programs::Named(&["find", "gfind"]),
     check,
     matches: &[
         "find / -delete",
@@ -64,10 +64,10 @@ fn check(command: &Command) -> Option<Hit> {
     if !wide && !git {
         return None;
     }
-    let ground = Ground::new(command.scene);
+    let landmarks = Landmarks::new(command.directories);
     let mut surest: Option<bool> = None;
     for start in &search.starts {
-        let sure = match ground.place(start, command.cwd) {
+        let sure = match landmarks.place(start, command.cwd) {
             Place::Critical { sure } => sure,
             Place::Inside if git => true,
             _ => continue,
@@ -82,7 +82,7 @@ fn check(command: &Command) -> Option<Hit> {
     Some(if sure { hit } else { hit.partial() })
 }
 
-/// The same search, printing what it finds.
+/// The same search, which prints instead of deleting.
 fn instead(command: &Command) -> String {
     let mut words = Vec::new();
     let mut args = command.argv.iter();

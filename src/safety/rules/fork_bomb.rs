@@ -1,6 +1,6 @@
 //! Processes that start each other without end.
 
-use super::rule::{Hit, Rule};
+use super::rule::{Hit, Programs, Rule};
 use crate::safety::command::Command;
 use crate::safety::level::Verdict;
 
@@ -9,7 +9,7 @@ pub static RULE: Rule = Rule {
     level: Verdict::Deny,
     doc: "Starts processes that start processes until the machine stands still: a function that calls itself in the \
           background or in a pipe, or a loop of forks in another language.",
-    heads: &[],
+    programs: Programs::All,
     check,
     matches: &[
         ":(){ :|:& };:",
@@ -73,7 +73,7 @@ fn loops(command: &Command) -> bool {
     })
 }
 
-/// What is said of it, here and where the engine finds a function that calls itself.
+/// The hit, used here and by the engine for a function that calls itself.
 pub fn hit() -> Hit {
     Hit::exact(
         "permission denied: this is a fork bomb, it starts processes until the machine stands still. Start a fixed number of processes instead",

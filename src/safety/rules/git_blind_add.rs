@@ -1,12 +1,12 @@
 //! `git add` of everything.
 
-use super::rule::{Hit, Rule};
+use super::rule::{Hit, Programs, Rule};
 use super::support::git::Git;
 use super::support::pathspec;
-use crate::safety::command::{Command, Scene};
+use crate::safety::command::{Command, Directories};
 use crate::safety::level::Verdict;
 use crate::safety::options::Parsed;
-use crate::safety::tables::git::ADD;
+use crate::safety::programs::git::ADD;
 use crate::safety::value::Value;
 
 pub static RULE: Rule = Rule {
@@ -14,7 +14,7 @@ pub static RULE: Rule = Rule {
     level: Verdict::Deny,
     doc: "Stages everything at once: secrets, build output and somebody else's work slip into a commit unseen. Files are \
           to be named; `git add -u` takes those that are tracked.",
-    heads: &["git", "git.exe"],
+    programs: Programs::Named(&["git", "git.exe"]),
     check,
     matches: &[
         "git add .",
@@ -74,13 +74,13 @@ pub static RULE: Rule = Rule {
 fn check(command: &Command) -> Option<Hit> {
     let git = Git::of(command, &["add", "stage"])?;
     let parsed = git.parse(&ADD);
-    // A dry run, a choice by hand, or only what is tracked.
-    let mild = ["n", "dry-run", "i", "interactive", "p", "patch", "e", "edit", "refresh", "renormalize"];
-    if parsed.has(&mild) && !parsed.has(&["no-dry-run"]) {
+    // A dry run, a choice by hand, or tracked files only.
+    let mild = "n dry-run i interactive p patch e edit refresh renormalize";
+    if parsed.has(mild) && !parsed.has("no-dry-run") {
         return None;
     }
-    let tracked = parsed.has(&["u", "update"]) && !parsed.has(&["no-update"]);
-    if !all(&parsed) && (tracked || !whole(&git, &parsed, command.scene)) {
+    let tracked = parsed.has("u update") && !parsed.has("no-update");
+    if !all(&parsed) && (tracked || !whole(&git, &parsed, command.directories)) {
         return None;
     }
     Some(Hit::exact(
@@ -91,15 +91,15 @@ fn check(command: &Command) -> Option<Hit> {
 
 /// `-A`, unless a later option takes it back.
 fn all(parsed: &Parsed) -> bool {
-    let last = parsed.last(&["A", "all", "no-ignore-removal", "no-all", "ignore-removal"]);
+    let last = parsed.last("A all no-ignore-removal no-all ignore-removal");
     last.is_some_and(|last| matches!(last.name.as_str(), "A" | "all" | "no-ignore-removal"))
 }
 
 /// Whether an operand means everything, or all of them only take out.
-fn whole(git: &Git, parsed: &Parsed, scene: &Scene) -> bool {
-    let first = Value::of(scene.cwd.as_str());
+fn whole(git: &Git, parsed: &Parsed, directories: &Directories) -> bool {
+    let first = Value::of(directories.cwd.as_str());
     let mut excluded = false;
-    let mut included = parsed.has(&["pathspec-from-file"]);
+    let mut included = parsed.has("pathspec-from-file");
     for operand in git.operands(parsed) {
         let Some(text) = pathspec::text(operand).filter(|text| !text.is_empty()) else {
             included = true;

@@ -1,17 +1,17 @@
 //! Deleting a branch that is not merged.
 
-use super::rule::{Hit, Rule};
+use super::rule::{Hit, Programs, Rule};
 use super::support::git::Git;
 use super::support::quote;
 use crate::safety::command::Command;
 use crate::safety::level::Verdict;
-use crate::safety::tables::git::BRANCH;
+use crate::safety::programs::git::BRANCH;
 
 pub static RULE: Rule = Rule {
     id: "git-branch-delete",
     level: Verdict::Ask,
     doc: "Deletes a branch though its commits may be nowhere else. `git branch -d` deletes only what is merged.",
-    heads: &["git", "git.exe"],
+    programs: Programs::Named(&["git", "git.exe"]),
     check,
     matches: &[
         "git branch -D old",
@@ -44,12 +44,12 @@ pub static RULE: Rule = Rule {
 fn check(command: &Command) -> Option<Hit> {
     let git = Git::of(command, &["branch"])?;
     let parsed = git.parse(&BRANCH);
-    let forced = parsed.last(&["f", "force", "no-force"]).is_some_and(|last| last.name != "no-force");
-    if !(parsed.has(&["D"]) || parsed.has(&["d", "delete"]) && forced) {
+    let forced = parsed.last("f force no-force").is_some_and(|last| last.name != "no-force");
+    if !(parsed.has("D") || parsed.has("d delete") && forced) {
         return None;
     }
     let names = quote::line(git.operands(&parsed)).filter(|line| !line.is_empty() && !line.starts_with('-'));
-    let remote = if parsed.has(&["r", "remotes"]) { " -r" } else { "" };
+    let remote = if parsed.has("r remotes") { " -r" } else { "" };
     Some(Hit::exact(
         "git branch -D deletes a branch even if its commits are nowhere else. Use git branch -d, which deletes only what is merged",
         git.line(&names.map_or_else(|| "branch --no-merged".to_owned(), |names| format!("branch -d{remote} {names}"))),

@@ -1,17 +1,17 @@
 //! Changing the branch by force.
 
-use super::rule::{Hit, Rule};
+use super::rule::{Hit, Programs, Rule};
 use super::support::git::Git;
 use crate::safety::command::Command;
 use crate::safety::level::Verdict;
-use crate::safety::tables::git::{CHECKOUT, SWITCH};
+use crate::safety::programs::git::{CHECKOUT, SWITCH};
 
 pub static RULE: Rule = Rule {
     id: "git-checkout-force",
     level: Verdict::Ask,
     doc: "Changes the branch and throws away every change that is not committed. Without -f git refuses where something \
           would be lost.",
-    heads: &["git", "git.exe"],
+    programs: Programs::Named(&["git", "git.exe"]),
     check,
     matches: &[
         "git checkout -f",
@@ -46,8 +46,8 @@ pub static RULE: Rule = Rule {
 fn check(command: &Command) -> Option<Hit> {
     let git = Git::of(command, &["checkout", "switch"])?;
     let parsed = git.parse(if git.sub == "switch" { &SWITCH } else { &CHECKOUT });
-    let last = |names: &[&str]| parsed.last(names).is_some_and(|last| !last.name.starts_with("no-"));
-    if !last(&["f", "force", "no-force"]) && !last(&["discard-changes", "no-discard-changes"]) {
+    let last = |names: &str| parsed.last(names).is_some_and(|last| !last.name.starts_with("no-"));
+    if !last("f force no-force") && !last("discard-changes no-discard-changes") {
         return None;
     }
     Some(Hit::exact(

@@ -1,12 +1,12 @@
 //! `git checkout` of files: their changes are lost.
 
-use super::rule::{Hit, Rule};
+use super::rule::{Hit, Programs, Rule};
 use super::support::git::Git;
 use super::support::quote;
 use crate::safety::command::Command;
 use crate::safety::level::Verdict;
 use crate::safety::options::Parsed;
-use crate::safety::tables::git::{CHECKOUT, CHECKOUT_INDEX};
+use crate::safety::programs::git::{CHECKOUT, CHECKOUT_INDEX};
 use crate::safety::value::Value;
 
 pub static RULE: Rule = Rule {
@@ -14,7 +14,7 @@ pub static RULE: Rule = Rule {
     level: Verdict::Ask,
     doc: "Overwrites files with an older state; what was changed in them and not committed is lost. Another branch is \
           checked out without paths.",
-    heads: &["git", "git.exe"],
+    programs: Programs::Named(&["git", "git.exe"]),
     check,
     matches: &[
         "git checkout .",
@@ -76,13 +76,13 @@ fn check(command: &Command) -> Option<Hit> {
     let git = Git::of(command, &["checkout", "checkout-index"])?;
     if git.sub == "checkout-index" {
         let parsed = git.parse(&CHECKOUT_INDEX);
-        return (parsed.has(&["f", "force"]) && !parsed.has(&["prefix"])).then(|| hit(&git, &[]));
+        return (parsed.has("f force") && !parsed.has("prefix")).then(|| hit(&git, &[]));
     }
     let parsed = git.parse(&CHECKOUT);
-    if parsed.has(&["p", "patch", "b", "B", "orphan", "d", "detach", "t", "track"]) {
+    if parsed.has("p patch b B orphan d detach t track") {
         return None;
     }
-    if parsed.has(&["pathspec-from-file"]) {
+    if parsed.has("pathspec-from-file") {
         return Some(hit(&git, &[]));
     }
     let (paths, sure) = paths(&git, &parsed)?;

@@ -1,11 +1,11 @@
 //! `git clean -f`.
 
-use super::rule::{Hit, Rule};
+use super::rule::{Hit, Programs, Rule};
 use super::support::git::Git;
 use super::support::quote;
 use crate::safety::command::Command;
 use crate::safety::level::Verdict;
-use crate::safety::tables::git::CLEAN;
+use crate::safety::programs::git::CLEAN;
 use crate::safety::value::Value;
 
 pub static RULE: Rule = Rule {
@@ -13,7 +13,7 @@ pub static RULE: Rule = Rule {
     level: Verdict::Ask,
     doc: "Deletes files that git does not know, for good: new work and, with -x, local settings too. `git clean -n` lists \
           them first.",
-    heads: &["git", "git.exe"],
+    programs: Programs::Named(&["git", "git.exe"]),
     check,
     matches: &[
         "git clean -f",
@@ -49,19 +49,19 @@ pub static RULE: Rule = Rule {
 fn check(command: &Command) -> Option<Hit> {
     let git = Git::of(command, &["clean"])?;
     let parsed = git.parse(&CLEAN);
-    let dry = parsed.last(&["n", "dry-run", "no-dry-run"]).is_some_and(|last| last.name != "no-dry-run");
-    let last = parsed.last(&["f", "force", "no-force"]);
+    let dry = parsed.last("n dry-run no-dry-run").is_some_and(|last| last.name != "no-dry-run");
+    let last = parsed.last("f force no-force");
     let free = git.setting("clean.requireforce").and_then(Value::known);
     let free = free.is_some_and(|value| matches!(value, "false" | "no" | "off" | "0"));
     let forced = last.map_or(free, |last| last.name != "no-force");
-    if dry || !forced || parsed.has(&["i", "interactive"]) {
+    if dry || !forced || parsed.has("i interactive") {
         return None;
     }
     let mut flags = "-n".to_owned();
-    for flag in ["d", "x", "X"].into_iter().filter(|flag| parsed.has(&[flag])) {
+    for flag in ["d", "x", "X"].into_iter().filter(|flag| parsed.has(flag)) {
         flags += flag;
     }
-    let operands = quote::line(git.operands(&parsed)).filter(|line| !line.is_empty() && !parsed.has(&["e", "exclude"]));
+    let operands = quote::line(git.operands(&parsed)).filter(|line| !line.is_empty() && !parsed.has("e exclude"));
     let rest = operands.map(|line| format!(" -- {line}")).unwrap_or_default();
     Some(Hit::exact(
         "git clean deletes files that git does not track, and they cannot be brought back. Use git clean -n to list them first, and delete by name what is not needed",

@@ -1,18 +1,18 @@
 //! Deleting branches and tags on the remote.
 
-use super::rule::{Hit, Rule};
+use super::rule::{Hit, Programs, Rule};
 use super::support::git::Git;
 use super::support::quote;
 use crate::safety::command::Command;
 use crate::safety::level::Verdict;
 use crate::safety::options::Parsed;
-use crate::safety::tables::git::PUSH;
+use crate::safety::programs::git::PUSH;
 
 pub static RULE: Rule = Rule {
     id: "git-delete-remote",
     level: Verdict::Ask,
     doc: "Deletes branches or tags on the remote, for everybody. A dry run says which.",
-    heads: &["git", "git.exe"],
+    programs: Programs::Named(&["git", "git.exe"]),
     check,
     matches: &[
         "git push origin :main",
@@ -50,16 +50,16 @@ pub static RULE: Rule = Rule {
 fn check(command: &Command) -> Option<Hit> {
     let git = Git::of(command, &["push"])?;
     let parsed = git.parse(&PUSH);
-    let on = |names: &[&str]| parsed.last(names).is_some_and(|last| !last.name.starts_with("no-"));
-    if on(&["n", "dry-run", "no-dry-run"]) {
+    let on = |names: &str| parsed.last(names).is_some_and(|last| !last.name.starts_with("no-"));
+    if on("n dry-run no-dry-run") {
         return None;
     }
     let empty = git.operands(&parsed).skip(1).any(|operand| {
         let text = operand.prefix();
         let text = text.strip_prefix('+').unwrap_or(text);
-        text.starts_with(':') && (text.len() > 1 || operand.has_hole())
+        text.starts_with(':') && (text.len() > 1 || operand.has_unknown())
     });
-    if !(empty || parsed.has(&["d", "delete"]) || on(&["mirror", "no-mirror"]) || on(&["prune", "no-prune"])) {
+    if !(empty || parsed.has("d delete") || on("mirror no-mirror") || on("prune no-prune")) {
         return None;
     }
     Some(Hit::exact(

@@ -1,12 +1,12 @@
 //! A push that overwrites what others pushed.
 
-use super::rule::{Hit, Rule};
+use super::rule::{Hit, Programs, Rule};
 use super::support::git::Git;
 use super::support::quote;
 use crate::safety::command::Command;
 use crate::safety::level::Verdict;
 use crate::safety::options::Parsed;
-use crate::safety::tables::git::{PUSH, SEND_PACK};
+use crate::safety::programs::git::{PUSH, SEND_PACK};
 use crate::safety::value::Value;
 
 pub static RULE: Rule = Rule {
@@ -14,7 +14,7 @@ pub static RULE: Rule = Rule {
     level: Verdict::Deny,
     doc: "Overwrites a branch on the remote, whatever others have pushed since. `--force-with-lease` overwrites only what \
           one has seen; beside a lease, `--force` and `+branch` still win.",
-    heads: &["git", "git.exe"],
+    programs: Programs::Named(&["git", "git.exe"]),
     check,
     matches: &[
         "git push --force",
@@ -59,7 +59,7 @@ pub static RULE: Rule = Rule {
 fn check(command: &Command) -> Option<Hit> {
     let git = Git::of(command, &["push", "send-pack"])?;
     let parsed = git.parse(if git.sub == "push" { &PUSH } else { &SEND_PACK });
-    let dry = parsed.last(&["n", "dry-run", "no-dry-run"]).is_some_and(|last| last.name != "no-dry-run");
+    let dry = parsed.last("n dry-run no-dry-run").is_some_and(|last| last.name != "no-dry-run");
     let plus = git.operands(&parsed).any(|operand| operand.prefix().starts_with('+'));
     let set = git
         .config

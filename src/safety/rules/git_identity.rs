@@ -1,18 +1,18 @@
 //! Setting who commits.
 
-use super::rule::{Hit, Rule};
+use super::rule::{Hit, Programs, Rule};
 use super::support::git::Git;
 use crate::safety::command::Command;
 use crate::safety::level::Verdict;
 use crate::safety::options::parse;
-use crate::safety::tables::git::{CLONE, CONFIG};
+use crate::safety::programs::git::{CLONE, CONFIG};
 use crate::safety::value::Value;
 
 pub static RULE: Rule = Rule {
     id: "git-identity",
     level: Verdict::Ask,
     doc: "Commits then bear another name or address than the person's own. Who commits is for that person to set.",
-    heads: &[],
+    programs: Programs::All,
     check,
     matches: &[
         "git config user.name Bot",
@@ -106,8 +106,8 @@ fn is_key(name: &str) -> bool {
 /// `git config user.name Bot`, `git config set user.name Bot`.
 fn sets(args: &[Value]) -> Option<bool> {
     let parsed = parse(args, &CONFIG);
-    let reads = ["get", "get-all", "get-regexp", "get-urlmatch", "list", "l", "unset", "unset-all", "e", "edit"];
-    if parsed.has(&reads) {
+    let reads = "get get-all get-regexp get-urlmatch list l unset unset-all e edit";
+    if parsed.has(reads) {
         return Some(false);
     }
     let operands: Vec<&Value> = parsed.operands.iter().filter_map(|at| args.get(*at)).take(3).collect();

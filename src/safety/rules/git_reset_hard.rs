@@ -1,16 +1,16 @@
 //! `git reset --hard`.
 
-use super::rule::{Hit, Rule};
+use super::rule::{Hit, Programs, Rule};
 use super::support::git::Git;
 use crate::safety::command::Command;
 use crate::safety::level::Verdict;
-use crate::safety::tables::git::RESET;
+use crate::safety::programs::git::RESET;
 
 pub static RULE: Rule = Rule {
     id: "git-reset-hard",
     level: Verdict::Ask,
     doc: "Throws away every change that is not committed; git keeps no copy of them. `git stash` puts them aside first.",
-    heads: &["git", "git.exe"],
+    programs: Programs::Named(&["git", "git.exe"]),
     check,
     matches: &[
         "git reset --hard",
@@ -44,7 +44,7 @@ pub static RULE: Rule = Rule {
 fn check(command: &Command) -> Option<Hit> {
     let git = Git::of(command, &["reset"])?;
     let parsed = git.parse(&RESET);
-    let mode = parsed.last(&["hard", "soft", "mixed", "merge", "keep"])?;
+    let mode = parsed.last("hard soft mixed merge keep")?;
     if mode.name != "hard" {
         return None;
     }

@@ -1,18 +1,18 @@
 //! `git restore` of the work tree.
 
-use super::rule::{Hit, Rule};
+use super::rule::{Hit, Programs, Rule};
 use super::support::git::Git;
 use super::support::quote;
 use crate::safety::command::Command;
 use crate::safety::level::Verdict;
-use crate::safety::tables::git::RESTORE;
+use crate::safety::programs::git::RESTORE;
 
 pub static RULE: Rule = Rule {
     id: "git-restore",
     level: Verdict::Ask,
     doc: "Overwrites files with an older state; what was changed in them and not committed is lost. With --staged alone \
           it only unstages, which is harmless.",
-    heads: &["git", "git.exe"],
+    programs: Programs::Named(&["git", "git.exe"]),
     check,
     matches: &[
         "git restore .",
@@ -44,11 +44,11 @@ pub static RULE: Rule = Rule {
 fn check(command: &Command) -> Option<Hit> {
     let git = Git::of(command, &["restore"])?;
     let parsed = git.parse(&RESTORE);
-    let last = |names: &[&str]| parsed.last(names).is_some_and(|last| !last.name.starts_with("no-"));
-    let staged = last(&["S", "staged", "no-staged"]);
-    let worktree = last(&["W", "worktree", "no-worktree"]);
-    let nothing = parsed.operands.is_empty() && !parsed.has(&["pathspec-from-file"]);
-    if parsed.has(&["p", "patch"]) || staged && !worktree || nothing {
+    let last = |names: &str| parsed.last(names).is_some_and(|last| !last.name.starts_with("no-"));
+    let staged = last("S staged no-staged");
+    let worktree = last("W worktree no-worktree");
+    let nothing = parsed.operands.is_empty() && !parsed.has("pathspec-from-file");
+    if parsed.has("p patch") || staged && !worktree || nothing {
         return None;
     }
     let line = quote::line(git.operands(&parsed)).filter(|line| !line.is_empty());

@@ -1,16 +1,16 @@
 //! Commands that take away what git would bring commits back by.
 
-use super::rule::{Hit, Rule};
+use super::rule::{Hit, Programs, Rule};
 use super::support::git::Git;
 use crate::safety::command::Command;
 use crate::safety::level::Verdict;
-use crate::safety::tables::git::{FILTER_REPO, REFLOG, UPDATE_REF};
+use crate::safety::programs::git::{FILTER_REPO, REFLOG, UPDATE_REF};
 
 pub static RULE: Rule = Rule {
     id: "git-rewrite-history",
     level: Verdict::Ask,
     doc: "Rewrites all of a history, deletes references, or deletes the log that lost commits are found by.",
-    heads: &["git", "git.exe", "git-filter-repo"],
+    programs: Programs::Named(&["git", "git.exe", "git-filter-repo"]),
     check,
     matches: &[
         "git update-ref -d refs/heads/main",
@@ -46,12 +46,11 @@ pub static RULE: Rule = Rule {
 fn check(command: &Command) -> Option<Hit> {
     if command.name() == Some("git-filter-repo") {
         let parsed = crate::safety::options::parse(command.args(), &FILTER_REPO);
-        return (!parsed.has(&["dry-run", "analyze", "help", "h", "version"]))
-            .then(|| filtered("git filter-repo --analyze"));
+        return (!parsed.has("dry-run analyze help h version")).then(|| filtered("git filter-repo --analyze"));
     }
     let git = Git::of(command, &["update-ref", "reflog", "filter-branch", "filter-repo"])?;
     match git.sub {
-        "update-ref" => git.parse(&UPDATE_REF).has(&["d", "delete"]).then(|| {
+        "update-ref" => git.parse(&UPDATE_REF).has("d delete").then(|| {
             Hit::exact(
                 "git update-ref -d deletes a reference without any check. Use git branch -d, which deletes only what is merged",
                 git.line("show-ref"),
@@ -60,7 +59,7 @@ fn check(command: &Command) -> Option<Hit> {
         "reflog" => {
             let (action, _) = git.args.split_first()?;
             let parsed = git.parse(&REFLOG);
-            let dry = parsed.last(&["n", "dry-run", "no-dry-run"]).is_some_and(|last| last.name != "no-dry-run");
+            let dry = parsed.last("n dry-run no-dry-run").is_some_and(|last| last.name != "no-dry-run");
             (matches!(action.known(), Some("expire" | "delete")) && !dry).then(|| {
                 Hit::exact(
                     "this deletes the reflog, by which lost commits are found again. Use git reflog expire --dry-run to see what would go",
@@ -70,7 +69,7 @@ fn check(command: &Command) -> Option<Hit> {
         }
         "filter-branch" => Some(filtered(&git.line("log --oneline -n 20"))),
         _ => {
-            let dry = git.parse(&FILTER_REPO).has(&["dry-run", "analyze", "version"]);
+            let dry = git.parse(&FILTER_REPO).has("dry-run analyze version");
             (!dry).then(|| filtered(&git.line("filter-repo --analyze")))
         }
     }

@@ -1,6 +1,6 @@
-//! Dropping what was stashed.
+//! `git stash drop` and `clear`.
 
-use super::rule::{Hit, Rule};
+use super::rule::{Hit, Programs, Rule};
 use super::support::git::Git;
 use crate::safety::command::Command;
 use crate::safety::level::Verdict;
@@ -9,7 +9,7 @@ pub static RULE: Rule = Rule {
     id: "git-stash-drop",
     level: Verdict::Ask,
     doc: "Deletes changes that were put aside, maybe by somebody else. `git stash list` and `git stash show` say what they are.",
-    heads: &["git", "git.exe"],
+    programs: Programs::Named(&["git", "git.exe"]),
     check,
     matches: &[
         "git stash drop",

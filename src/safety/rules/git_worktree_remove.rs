@@ -1,18 +1,18 @@
 //! Removing a work tree by force.
 
-use super::rule::{Hit, Rule};
+use super::rule::{Hit, Programs, Rule};
 use super::support::git::Git;
 use super::support::quote;
 use crate::safety::command::Command;
 use crate::safety::level::Verdict;
 use crate::safety::options::parse;
-use crate::safety::tables::git::WORKTREE_REMOVE;
+use crate::safety::programs::git::WORKTREE_REMOVE;
 
 pub static RULE: Rule = Rule {
     id: "git-worktree-remove",
     level: Verdict::Ask,
     doc: "Deletes a work tree together with changes in it that are not committed. Without -f git refuses to do that.",
-    heads: &["git", "git.exe"],
+    programs: Programs::Named(&["git", "git.exe"]),
     check,
     matches: &[
         "git worktree remove -f ../x",
@@ -41,7 +41,7 @@ fn check(command: &Command) -> Option<Hit> {
         return None;
     }
     let parsed = parse(args, &WORKTREE_REMOVE);
-    if parsed.last(&["f", "force", "no-force"]).is_none_or(|last| last.name == "no-force") {
+    if parsed.last("f force no-force").is_none_or(|last| last.name == "no-force") {
         return None;
     }
     let trees = quote::line(parsed.operands.iter().filter_map(|at| args.get(*at))).filter(|line| !line.is_empty());

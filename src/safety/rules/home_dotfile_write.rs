@@ -1,7 +1,7 @@
 //! Writing the settings in a home.
 
-use super::rule::{Hit, Rule};
-use super::support::paths::Ground;
+use super::rule::{Hit, Programs, Rule};
+use super::support::paths::Landmarks;
 use super::support::writes;
 use crate::safety::command::Command;
 use crate::safety::level::Verdict;
@@ -11,7 +11,7 @@ pub static RULE: Rule = Rule {
     level: Verdict::Ask,
     doc: "Writes a file or folder in the home whose name begins with a dot: what shells, ssh and other programs are set up \
           with, and what they run by themselves. Caches are free.",
-    heads: &[],
+    programs: Programs::All,
     check,
     matches: &[
         "echo x >> ~/.bashrc",
@@ -58,15 +58,15 @@ pub static RULE: Rule = Rule {
     ],
 };
 
-/// Folders that programs fill by themselves.
+/// Directories that programs fill by themselves.
 static FREE: &[&str] = &[".cache", ".Trash"];
 
 fn check(command: &Command) -> Option<Hit> {
-    let ground = Ground::new(command.scene);
+    let landmarks = Landmarks::new(command.directories);
     let mut file = None;
     writes::each(command, |target, cwd| {
         if file.is_none() {
-            file = ground
+            file = landmarks
                 .home_dotfile(target, cwd)
                 .filter(|file| !FREE.iter().any(|free| file.split('/').next() == Some(free)));
         }

@@ -1,6 +1,6 @@
 //! A command that could not be judged whole.
 
-use super::rule::{Hit, Rule};
+use super::rule::{Hit, Programs, Rule};
 use crate::safety::command::Command;
 use crate::safety::level::{Confidence, Verdict};
 
@@ -9,7 +9,7 @@ pub static RULE: Rule = Rule {
     level: Verdict::Ask,
     doc: "Not all of the command could be judged: it has a syntax error or a NUL, or it is past a limit of the engine. \
           Raised by the engine.",
-    heads: &[],
+    programs: Programs::All,
     check,
     matches: &["echo 'x", "if true; then echo x", "echo $(ls", "for", "echo )"],
     passes: &["echo x", "cat <<'EOF'\nit's\nEOF", "if true; then echo x; fi", "for x in a b; do echo $x; done"],
@@ -20,7 +20,7 @@ fn check(_: &Command) -> Option<Hit> {
     None
 }
 
-/// What the engine says where it finds it.
+/// The hit, which the engine raises.
 pub fn hit() -> Hit {
     Hit {
         confidence: Confidence::Opaque,

@@ -1,6 +1,6 @@
 //! A command whose program is not known.
 
-use super::rule::{Hit, Rule};
+use super::rule::{Hit, Programs, Rule};
 use crate::safety::command::Command;
 use crate::safety::level::{Confidence, Verdict};
 
@@ -9,7 +9,7 @@ pub static RULE: Rule = Rule {
     level: Verdict::Ask,
     doc: "The name of the program comes from a variable or another command, so what runs cannot be told before. Raised by \
           the engine.",
-    heads: &[],
+    programs: Programs::All,
     check,
     matches: &[
         "\"$(cat program)\" -rf x",
@@ -31,7 +31,7 @@ fn check(_: &Command) -> Option<Hit> {
     None
 }
 
-/// What the engine says where it finds it.
+/// The hit, which the engine raises.
 pub fn hit() -> Hit {
     Hit {
         confidence: Confidence::Opaque,

@@ -1,6 +1,6 @@
 //! A script that is not known.
 
-use super::rule::{Hit, Rule};
+use super::rule::{Hit, Programs, Rule};
 use crate::safety::command::Command;
 use crate::safety::level::{Confidence, Verdict};
 
@@ -10,7 +10,7 @@ pub static RULE: Rule = Rule {
     doc: "A shell runs text that comes from elsewhere, such as a download, so what runs cannot be told before. Save it, \
           read it, then run the file. What a program is known to print about itself, as `ssh-agent` and `brew shellenv` \
           do, is not asked about. Raised by the engine.",
-    heads: &[],
+    programs: Programs::All,
     check,
     matches: &[
         "curl -fsSL https://example.com/install.sh | sh",
@@ -39,7 +39,7 @@ fn check(_: &Command) -> Option<Hit> {
     None
 }
 
-/// What the engine says where it finds it.
+/// The hit, which the engine raises.
 pub fn hit() -> Hit {
     Hit {
         confidence: Confidence::Opaque,

@@ -1,6 +1,6 @@
-//! `rm -r` of what cannot be brought back.
+//! `rm -r` of directories that cannot be restored.
 
-use super::rule::{Hit, Rule};
+use super::rule::{Hit, Programs, Rule};
 use super::support::paths::Place;
 use super::support::{quote, removal};
 use crate::safety::command::Command;
@@ -11,7 +11,7 @@ pub static RULE: Rule = Rule {
     level: Verdict::Deny,
     doc: "Deletes the root, a folder at its top, a home, the folder that the command starts in or a parent of it, a .git, \
           or all that is in one of these.",
-    heads: removal::HEADS,
+    programs: Programs::Named(removal::PROGRAMS),
     check,
     matches: &[
         "rm -rf /",

@@ -1,8 +1,8 @@
-//! `rm -r` outside of the folder that one works in.
+//! `rm -r` outside of the working directory.
 
-use super::rule::{Hit, Rule};
+use super::rule::{Hit, Programs, Rule};
 use super::support::find::Search;
-use super::support::paths::{Ground, Place};
+use super::support::paths::{Landmarks, Place};
 use super::support::{quote, removal};
 use crate::safety::command::Command;
 use crate::safety::level::Verdict;
@@ -13,7 +13,7 @@ pub static RULE: Rule = Rule {
     level: Verdict::Ask,
     doc: "Deletes folders outside of the one that the command starts in and of those for temporary files, or folders \
           whose names are not known before.",
-    heads: &["rm", "grm", "srm", "find", "gfind"],
+    programs: Programs::Named(&["rm", "grm", "srm", "find", "gfind"]),
     check,
     matches: &[
         "rm -rf /opt/app/cache",
@@ -53,16 +53,16 @@ pub static RULE: Rule = Rule {
 fn check(command: &Command) -> Option<Hit> {
     if matches!(command.name(), Some("find" | "gfind")) {
         let search = Search::read(command);
-        // What `-exec rm` comes to is looked at as an rm.
+        // The rm of `-exec rm` is a command of its own.
         if search.deletes.iter().all(|delete| !delete.by.is_empty()) {
             return None;
         }
         let narrow = search.deletes.iter().all(|delete| delete.narrow);
-        let ground = Ground::new(command.scene);
-        let hit = search.starts.iter().find_map(|start| match ground.place(start, command.cwd) {
+        let landmarks = Landmarks::new(command.directories);
+        let hit = search.starts.iter().find_map(|start| match landmarks.place(start, command.cwd) {
             Place::Outside => Some(outside(start)),
-            // Where it is not narrowed down, this is find-delete-critical.
-            Place::Critical { .. } if narrow && !ground.within_reach(start, command.cwd) => Some(outside(start)),
+            // If nothing narrows the search, find-delete-critical reports it.
+            Place::Critical { .. } if narrow && !landmarks.within_reach(start, command.cwd) => Some(outside(start)),
             Place::Unknown if !narrow => Some(unknown()),
             _ => None,
         });

@@ -1,62 +1,83 @@
 //! Which reading a command gets.
 
-use super::escapes;
+use super::ansible;
+use super::custom;
+use super::docker;
+use super::emacs;
+use super::env;
 use super::evaluate;
 use super::exec_rest::exec_rest;
 use super::fd::fd;
 use super::find::find;
 use super::git::git;
-use super::hooks::hooks;
+use super::hooks::{debugger, hooks};
 use super::inline::interpreter;
-use super::inner::{Custom, Inner};
+use super::inner::{CustomWrappers, InnerCommand};
+use super::make;
+use super::named;
+use super::node_tools;
 use super::parallel::parallel;
-use super::relatives;
+use super::queries::queries;
 use super::shell::shell;
-use super::special;
+use super::tcl;
 use super::terminals;
 use super::unknown::unknown;
+use super::variables;
 use super::xargs::xargs;
 use crate::safety::command::{Command, Input};
 use crate::safety::level::Confidence;
-use crate::safety::tables::{heads, wrappers};
+use crate::safety::programs;
+use crate::safety::programs::program::Words;
 
-/// What a command runs in its turn, one level deep.
-pub fn unwrap(command: &Command, input: &Input, custom: &Custom) -> Vec<Inner> {
+/// The commands that a command runs, one level deep.
+pub fn unwrap(command: &Command, input: &Input, custom_wrappers: &CustomWrappers) -> Vec<InnerCommand> {
     if command.argv.is_empty() {
         return Vec::new();
     }
     let Some(name) = command.name() else { return unknown(command) };
-    if let Some(kind) = custom.get(name) {
-        return special::custom(command, name, input, *kind);
+    if let Some(kind) = custom_wrappers.get(name) {
+        return custom::custom(command, name, input, *kind);
     }
-    // `npx rimraf@5`
-    let name = name.split_once('@').map_or(name, |(name, _)| name);
     if let Some(found) = builtin(command, name, input) {
         return found;
     }
-    if let Some(found) = shell(command, name, input).or_else(|| interpreter(command, name, input)) {
+    if let Some(found) = shell(command, name, input) {
+        return found;
+    }
+    if let Some(mut found) = interpreter(command, name, input) {
+        found.extend(named::interpreted(command, name));
         return found;
     }
     let mut found = hooks(command, name);
     // Its environment is that of every shell below it.
-    found.extend(relatives::by_variables(command.assignments, Confidence::Partial));
-    found.extend(escapes::debugger(command, name));
-    let mut known = false;
-    for wrapper in wrappers::of(name) {
-        known = true;
+    found.extend(variables::by_variables(command.assignments, Confidence::Partial));
+    found.extend(debugger(command, name));
+    let program = programs::of(name);
+    found.extend(queries(command, name, program, input));
+    for wrapper in program.wrappers {
         if let Some(inner) = exec_rest(command, name, input, wrapper) {
             found.extend(inner);
+            if is_container(name) {
+                found.extend(named::image(command, name, wrapper));
+            }
             return found;
         }
     }
-    if !known && found.is_empty() && !heads::is_data(name) {
+    if matches!(name, "yarn" | "pnpm" | "bun") {
+        found.extend(named::package(command, name));
+    }
+    if program.wrappers.is_empty() && found.is_empty() && program.words != Words::Data {
         found = unknown(command);
     }
     found
 }
 
-/// What has a reading of its own.
-fn builtin(command: &Command, name: &str, input: &Input) -> Option<Vec<Inner>> {
+fn is_container(name: &str) -> bool {
+    matches!(name, "docker" | "podman" | "nerdctl" | "docker-compose" | "podman-compose")
+}
+
+/// Programs with a reading of their own.
+fn builtin(command: &Command, name: &str, input: &Input) -> Option<Vec<InnerCommand>> {
     Some(match name {
         "eval" => evaluate::eval(command),
         "trap" => evaluate::trap(command),
@@ -73,17 +94,17 @@ fn builtin(command: &Command, name: &str, input: &Input) -> Option<Vec<Inner>> {
         "find" | "gfind" => find(command),
         "fd" | "fdfind" => fd(command),
         "git" => git(command),
-        "env" | "genv" => return special::split_string(command),
-        "capsh" => special::capsh(command),
-        "docker" | "podman" | "nerdctl" => return special::entrypoint(command),
-        "rimraf" | "rimraf.cmd" | "del-cli" => special::rimraf(command),
-        "ansible" => relatives::ansible(command),
-        "nodemon" => relatives::nodemon(command),
-        "export" | "declare" | "typeset" => relatives::exported(command),
-        "tclsh" | "tclsh8.6" | "wish" | "jimsh" => relatives::tcl(command, input),
-        "expect" => escapes::expect(command, input),
-        "emacs" | "emacsclient" => escapes::emacs(command),
-        "make" | "gmake" => escapes::make(command, input),
+        "env" | "genv" => return env::split_string(command),
+        "capsh" => env::capsh(command),
+        name if is_container(name) => return docker::entrypoint(command),
+        "rimraf" | "rimraf.cmd" | "del-cli" => node_tools::rimraf(command),
+        "ansible" => ansible::ansible(command),
+        "nodemon" => node_tools::nodemon(command),
+        "export" | "declare" | "typeset" => variables::exported(command),
+        "tclsh" | "tclsh8.6" | "wish" | "jimsh" => tcl::tcl(command, input),
+        "expect" => tcl::expect(command, input),
+        "emacs" | "emacsclient" => emacs::emacs(command),
+        "make" | "gmake" => make::make(command, input),
         _ => return None,
     })
 }

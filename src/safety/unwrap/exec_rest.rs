@@ -1,53 +1,54 @@
 //! Wrappers from the table: `sudo -u me rm`, `docker exec box rm`, `watch 'rm …'`.
 
-use super::inner::Inner;
+use super::inner::InnerCommand;
 use super::stdin::from_stdin;
 use super::words::{joined, variable};
 use crate::safety::command::{Command, Input};
 use crate::safety::level::Confidence;
-use crate::safety::options::{Parsed, Spec, parse};
-use crate::safety::tables::heads;
-use crate::safety::tables::wrappers::{Dashes, Form, Login, Wrapper};
+use crate::safety::lists::{has_word, paths, words};
+use crate::safety::options::{OptionSpec, Parsed, parse};
+use crate::safety::programs;
+use crate::safety::programs::wrapper::{Dashes, Form, Login, Wrapper};
 use crate::safety::value::Value;
 
 /// How often options and assignments may take turns.
 const TURNS: usize = 8;
 
-/// What a wrapper runs; `None` where the command is not the subcommand that it is about.
-pub(super) fn exec_rest(command: &Command, name: &str, input: &Input, wrapper: &Wrapper) -> Option<Vec<Inner>> {
+/// The commands that a wrapper runs. `None` if the command has another subcommand.
+pub(super) fn exec_rest(command: &Command, name: &str, input: &Input, wrapper: &Wrapper) -> Option<Vec<InnerCommand>> {
     let (start, via) = subcommand(command.argv, name, wrapper)?;
     Some(Reading::new(command, wrapper, start, via).read(input))
 }
 
-/// Where the command begins that a wrapper runs.
+/// The index of the first word that a wrapper runs.
 pub(super) fn command_start(command: &Command, name: &str, wrapper: &Wrapper) -> Option<usize> {
     let (start, via) = subcommand(command.argv, name, wrapper)?;
     let mut reading = Reading::new(command, wrapper, start, via);
     reading.leading().then_some(reading.from)
 }
 
-/// Where the words behind the subcommand begin, and the name with it.
+/// The index of the first word behind the subcommand, and the name with it.
 fn subcommand(argv: &[Value], name: &str, wrapper: &Wrapper) -> Option<(usize, String)> {
     if wrapper.sub.is_empty() {
         return Some((1, name.to_owned()));
     }
-    let longest = wrapper.sub.iter().map(|path| path.len()).max().unwrap_or(0);
+    let mut forms: Vec<Vec<&str>> = paths(wrapper.sub).map(|path| words(path).collect()).collect();
+    // The longest one first: `tool run` before `run`.
+    forms.sort_by_key(|form| std::cmp::Reverse(form.len()));
+    let longest = forms.first().map_or(0, Vec::len);
+    let options = &programs::of(name).options;
     let mut found: Vec<(usize, &str)> = Vec::new();
     let mut from = 1;
     while found.len() < longest {
-        let Some(first) = parse(&argv[from..], &wrapper.globals).operands.first().map(|at| from + at) else { break };
+        let Some(first) = parse(&argv[from..], options).operands.first().map(|at| from + at) else { break };
         let Some(word) = argv[first].known() else { break };
         from = first + 1;
         found.push((from, word));
     }
-    // The longest one first: `dotenv run` before `dotenv`.
-    let mut paths: Vec<_> = wrapper.sub.to_vec();
-    paths.sort_by_key(|path| std::cmp::Reverse(path.len()));
-    for path in paths {
-        if found.len() >= path.len() && found.iter().zip(path).all(|((_, word), part)| word == part) {
-            let from = path.len().checked_sub(1).map_or(1, |last| found[last].0);
-            let via = std::iter::once(name).chain(path.iter().copied()).collect::<Vec<_>>().join(" ");
-            return Some((from, via));
+    for form in forms {
+        if found.len() >= form.len() && found.iter().zip(&form).all(|((_, word), part)| word == part) {
+            let (from, _) = found[form.len() - 1];
+            return Some((from, format!("{name} {}", form.join(" "))));
         }
     }
     None
@@ -62,7 +63,7 @@ struct Reading<'a> {
     from: usize,
     assignments: Vec<(String, Value)>,
     cwd: Option<Value>,
-    found: Vec<Inner>,
+    found: Vec<InnerCommand>,
     /// Whether an option in `switch` was given.
     switched: bool,
     /// Whether an option that starts a shell was given.
@@ -87,16 +88,16 @@ impl<'a> Reading<'a> {
         }
     }
 
-    fn read(mut self, input: &Input) -> Vec<Inner> {
+    fn read(mut self, input: &Input) -> Vec<InnerCommand> {
         let argv = self.command.argv;
         let mut needed = true;
         if self.wrapper.dashes != Dashes::End
             && let Some(dashes) = argv[self.from..]
                 .iter()
-                .position(|word| word.known().is_some_and(|text| self.wrapper.marks.contains(&text)))
+                .position(|word| word.known().is_some_and(|text| has_word(self.wrapper.marks, text)))
         {
             let end = self.from + dashes;
-            let spec = Spec { permute: true, ..self.wrapper.spec };
+            let spec = OptionSpec { permute: true, ..self.wrapper.spec };
             if self.options(&parse(&argv[self.from..end], &spec)) {
                 return Vec::new();
             }
@@ -178,15 +179,15 @@ impl<'a> Reading<'a> {
         let wrapper = self.wrapper;
         for given in &parsed.options {
             let name = given.name.as_str();
-            if wrapper.stop.contains(&name) {
+            if has_word(wrapper.stop, name) {
                 return true;
             }
-            self.switched |= wrapper.switch.contains(&name);
-            self.login |= matches!(wrapper.login, Login::With(names) if names.contains(&name));
-            if wrapper.chdir.contains(&name) {
+            self.switched |= has_word(wrapper.switch, name);
+            self.login |= matches!(wrapper.login, Login::With(names) if has_word(names, name));
+            if has_word(wrapper.chdir, name) {
                 self.cwd.clone_from(&given.value);
             }
-            if wrapper.script.contains(&name)
+            if has_word(wrapper.script, name)
                 && let Some(text) = &given.value
             {
                 self.script(text.clone(), &format!("{} {}", self.via, dashed(name)), Confidence::Exact);
@@ -223,10 +224,10 @@ impl<'a> Reading<'a> {
         }
         match form {
             Form::Rest => {
-                self.words(self.from, Confidence::Exact);
-                let program = |word: &Value| word.base_name().is_some_and(heads::is_program);
+                self.command(self.from, Confidence::Exact);
+                let program = |word: &Value| word.base_name().is_some_and(|name| programs::of(name).is_known());
                 if !self.plain && words.len() > 1 && !program(&words[0]) {
-                    self.words(self.from + 1, Confidence::Partial);
+                    self.command(self.from + 1, Confidence::Partial);
                 }
                 // `sudo -s 'a b'`: sudo puts backslashes before the blanks, but people mean a script.
                 if self.login
@@ -247,9 +248,9 @@ impl<'a> Reading<'a> {
         }
     }
 
-    fn words(&mut self, start: usize, sure: Confidence) {
-        let mut inner = Inner::words(start, self.command.argv.len(), self.via.as_str());
-        if let Inner::Words { assignments, cwd, confidence, prefix, elsewhere, .. } = &mut inner {
+    fn command(&mut self, start: usize, sure: Confidence) {
+        let mut inner = InnerCommand::words(start, self.command.argv.len(), self.via.as_str());
+        if let InnerCommand::Words { assignments, cwd, confidence, prefix, elsewhere, .. } = &mut inner {
             assignments.clone_from(&self.assignments);
             cwd.clone_from(&self.cwd);
             *confidence = sure;
@@ -260,8 +261,8 @@ impl<'a> Reading<'a> {
     }
 
     fn script(&mut self, text: Value, via: &str, sure: Confidence) {
-        let Some(mut inner) = Inner::script(text, via) else { return };
-        if let Inner::Script { elsewhere, confidence, .. } = &mut inner {
+        let Some(mut inner) = InnerCommand::script(text, via) else { return };
+        if let InnerCommand::Script { elsewhere, confidence, .. } = &mut inner {
             *elsewhere = self.wrapper.elsewhere;
             *confidence = sure;
         }

@@ -1,13 +1,13 @@
-//! `fd pattern -x command`: the command with what is found.
+//! `fd pattern -x command`: the command with the files that are found.
 
-use super::inner::Inner;
+use super::inner::InnerCommand;
 use super::items::replaced;
 use super::matches::Matches;
 use crate::safety::command::Command;
 use crate::safety::value::Value;
 
 /// `fd pattern -x command`
-pub(super) fn fd(command: &Command) -> Vec<Inner> {
+pub(super) fn fd(command: &Command) -> Vec<InnerCommand> {
     let argv = command.argv;
     let starts_command = |word: &Value| matches!(word.known(), Some("-x" | "--exec" | "-X" | "--exec-batch"));
     let Some(at) = argv.iter().position(starts_command) else { return Vec::new() };
@@ -43,7 +43,7 @@ pub(super) fn fd(command: &Command) -> Vec<Inner> {
         if !hit {
             made.push(item);
         }
-        Inner::argv(made, via.as_str())
+        InnerCommand::argv(made, via.as_str())
     };
     items.into_iter().map(of).collect()
 }

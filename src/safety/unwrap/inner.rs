@@ -1,4 +1,4 @@
-//! What was found inside a command.
+//! A command found inside another one.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use crate::safety::level::Confidence;
 use crate::safety::value::{Piece, Value};
 
 /// Wrappers that the host names, by name.
-pub type Custom = HashMap<String, WrapperKind>;
+pub type CustomWrappers = HashMap<String, WrapperKind>;
 
 /// How a program runs another command; also how hosts name wrappers of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -21,9 +21,9 @@ pub enum WrapperKind {
     PerItem,
 }
 
-/// What a command runs.
+/// A command that another one runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Inner {
+pub enum InnerCommand {
     /// Another command: its words are `argv[from..to]` of this one.
     Words {
         /// Its first word.
@@ -32,22 +32,23 @@ pub enum Inner {
         to: usize,
         /// Variables set for it (`env A=1 cmd`).
         assignments: Vec<(String, Value)>,
-        /// The folder that it runs in, where that is another (`env -C DIR`, `sudo -D DIR`): as written, relative to the folder of this command.
+        /// The directory that it runs in, if it differs (`env -C DIR`, `sudo -D DIR`), as written: relative to the
+        /// directory of this command.
         cwd: Option<Value>,
         /// Words that are added at its end: the items of `xargs`, as far as they are known.
         items: Vec<Value>,
         /// `sudo`, `xargs`, `find -exec` …
         via: String,
-        /// Whether it surely runs as it stands.
+        /// Whether exactly these words run.
         confidence: Confidence,
-        /// Whether it is the same process as it were: the wrapper's words stand before it as its `prefix` (`sudo`, `env`, not `xargs`).
+        /// Whether the command replaces the wrapper, whose words are then its `prefix` (`sudo` and `env`, not `xargs`).
         prefix: bool,
-        /// It runs on another machine or in a container: this machine's folders and variables mean nothing there.
+        /// Whether it runs on another machine or in a container, with other directories and variables.
         elsewhere: bool,
-        /// It reads what this command reads.
+        /// Whether it reads the input of this command.
         stdin: bool,
     },
-    /// A command that is put together: words found in a program's text, or what an interpreter's call comes to.
+    /// A command made of other words: from a program's text, or from the arguments of a call in it.
     Argv {
         /// Its words.
         argv: Vec<Value>,
@@ -72,7 +73,8 @@ pub enum Inner {
         via: String,
         /// How sure it is that this is what runs.
         confidence: Confidence,
-        /// It runs in the very shell of the command (`eval`, `source`, `trap`): variables and folder last.
+        /// Whether it runs in the shell of the command (`eval`, `source`, `trap`), whose variables and directory it
+        /// sets.
         same_shell: bool,
         /// As in `Words`.
         elsewhere: bool,
@@ -90,12 +92,17 @@ pub enum Inner {
 pub(super) fn is_opaque(text: &Value) -> bool {
     let nothing = |piece: &Piece| match piece {
         Piece::Text(text) => text.trim().is_empty(),
-        piece => matches!(piece, Piece::Hole(_)),
+        piece => matches!(piece, Piece::Unknown(_)),
     };
-    text.has_hole() && text.pieces().iter().all(nothing)
+    text.has_unknown() && text.pieces().iter().all(nothing)
 }
 
-impl Inner {
+impl InnerCommand {
+    /// Whether this certainly is the wrapper's own process, with the wrapper's words as its prefix.
+    pub fn replaces_wrapper(&self) -> bool {
+        matches!(self, Self::Words { prefix: true, confidence: Confidence::Exact, .. })
+    }
+
     /// Words of the command, in the same process.
     pub(super) fn words(from: usize, to: usize, via: impl Into<String>) -> Self {
         Self::Words {
@@ -110,6 +117,26 @@ impl Inner {
             elsewhere: false,
             stdin: true,
         }
+    }
+
+    /// The same command without input of its own.
+    pub(super) fn without_stdin(mut self) -> Self {
+        match &mut self {
+            Self::Words { stdin, .. } | Self::Argv { stdin, .. } | Self::Script { stdin, .. } => *stdin = false,
+            Self::Opaque { .. } => {}
+        }
+        self
+    }
+
+    /// The same command, perhaps on another machine or in a container.
+    pub(super) fn elsewhere(mut self, remote: bool) -> Self {
+        match &mut self {
+            Self::Words { elsewhere, .. } | Self::Argv { elsewhere, .. } | Self::Script { elsewhere, .. } => {
+                *elsewhere = remote;
+            }
+            Self::Opaque { .. } => {}
+        }
+        self
     }
 
     /// A command that is put together.

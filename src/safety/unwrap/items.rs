@@ -1,6 +1,6 @@
 //! The items that `xargs` and `parallel` run a command for.
 
-use super::flat::Flat;
+use super::placeholders::PlaceholderText;
 use crate::safety::value::{Piece, Value};
 
 /// How a text is cut into items.
@@ -16,7 +16,7 @@ pub(super) enum Cut {
 
 /// The items in a text.
 pub(super) fn cut(text: &Value, how: Cut) -> Vec<Value> {
-    let flat = Flat::of(text);
+    let flat = PlaceholderText::of(text);
     let items: Vec<String> = match how {
         Cut::Words => words(&flat.text),
         Cut::Lines => flat
@@ -30,7 +30,7 @@ pub(super) fn cut(text: &Value, how: Cut) -> Vec<Value> {
             if text.is_empty() { Vec::new() } else { text.split(letter).map(str::to_owned).collect() }
         }
     };
-    items.iter().map(|item| flat.value(item)).collect()
+    items.iter().map(|item| flat.value(item).derived_from(text)).collect()
 }
 
 /// Words as xargs and `env -S` have them.
@@ -75,18 +75,18 @@ pub(super) fn replaced(word: &Value, mark: &str, item: &Value) -> Option<Value> 
             piece => made.push(piece.clone()),
         }
     }
-    hit.then_some(made)
+    hit.then(|| made.derived_from(word))
 }
 
-/// As many items as a command may reasonably be written out for; what is over stands in one that is any of them.
+/// At most so many items. The rest become one item that is any of them.
 pub(super) fn bounded(mut items: Vec<Value>, most: usize) -> Vec<Value> {
     if items.len() <= most {
         return items;
     }
     let rest: Option<Vec<String>> = items[most..].iter().map(|item| item.known().map(str::to_owned)).collect();
+    let mut any = items[most..].iter().fold(Value::default(), Value::derived_from);
     items.truncate(most);
-    let mut any = Value::default();
-    any.push(rest.map_or(Piece::Hole(false), Piece::OneOf));
+    any.push(rest.map_or(Piece::Unknown(false), Piece::OneOf));
     items.push(any);
     items
 }

@@ -1,4 +1,4 @@
-//! What a search finds, as far as its tests tell.
+//! The files that a search finds, as far as its tests say.
 
 use crate::safety::value::{Piece, Value};
 
@@ -10,20 +10,20 @@ const NAMES: usize = 16;
 pub(super) struct Name {
     /// As it is written.
     pub(super) pattern: Value,
-    /// It stands for the whole path, not just for its last part.
+    /// Whether it matches the whole path, not only its last part.
     pub(super) whole: bool,
 }
 
-/// What tests let through.
+/// The files that tests let through.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Matches {
-    /// The start folder itself.
+    /// The start directory itself.
     pub(super) start: bool,
     /// All that is in it.
     all: bool,
-    /// Something in it that cannot be told.
+    /// Unknown files in it.
     some: bool,
-    /// What has one of these names.
+    /// Files with one of these names.
     names: Vec<Name>,
 }
 
@@ -33,7 +33,7 @@ impl Matches {
         Self { start: true, all: true, some: false, names: Vec::new() }
     }
 
-    /// No test, but the start folder is not meant.
+    /// Every file, but not the start directory.
     pub(super) fn inside() -> Self {
         Self { start: false, ..Self::everything() }
     }
@@ -48,14 +48,14 @@ impl Matches {
         Self { start: false, all: false, some: false, names: vec![name] }
     }
 
-    /// What both let through.
+    /// The files that both let through.
     pub(super) fn and(self, other: Self) -> Self {
         let start = self.start && other.start;
         let narrower = if self.all || (!other.all && self.names.is_empty()) { other } else { self };
         Self { start, ..narrower }
     }
 
-    /// What either lets through.
+    /// The files that either lets through.
     pub(super) fn or(self, other: Self) -> Self {
         let mut names = self.names;
         names.extend(other.names);
@@ -68,7 +68,7 @@ impl Matches {
         Self { start: self.start || other.start, all, some: !all && (self.some || other.some || over), names }
     }
 
-    /// The paths that stand for it, each with the folder that its command runs in where that is the file's own.
+    /// Its paths, each with the directory of its command if that is the file's own.
     pub(super) fn items(&self, start: &Value, beside: bool) -> Vec<(Option<Value>, Value)> {
         if self.start {
             return vec![(None, start.clone())];
@@ -80,10 +80,10 @@ impl Matches {
                 folder.push(Piece::Text("/".to_owned()));
             }
             if between {
-                folder.push(Piece::Hole(false));
+                folder.push(Piece::Unknown(false));
             }
             let mut item = if beside { Value::of("./") } else { folder.clone() };
-            if between && !beside && last.pieces().first() != Some(&Piece::Hole(false)) {
+            if between && !beside && last.pieces().first() != Some(&Piece::Unknown(false)) {
                 item.push(Piece::Text("/".to_owned()));
             }
             item.extend(last);
@@ -99,7 +99,7 @@ impl Matches {
         }
         for name in self.names.iter().filter(|name| !name.whole) {
             let last = as_glob(&name.pattern);
-            // Near `/` a name is far more likely one that lies deep than a top folder.
+            // Near `/` a name is far more likely a deep file than a top directory.
             let top = start
                 .known()
                 .is_some_and(|text| text.starts_with('/') && text.trim_matches('/').matches('/').count() < 1);

@@ -1,12 +1,15 @@
-//! What a command runs in its turn: `sudo rm`, `bash -c '…'`, `xargs rm`, `python -c '…'`.
+//! Finds the commands inside a command: `sudo rm`, `bash -c '…'`, `xargs rm`, `python -c '…'`.
 
+mod ansible;
+mod custom;
 mod dispatch;
-mod escapes;
+mod docker;
+mod emacs;
+mod env;
 mod evaluate;
 mod exec_rest;
 mod fd;
 mod find;
-mod flat;
 mod found;
 mod git;
 mod hooks;
@@ -15,16 +18,21 @@ mod hostile_tests;
 mod inline;
 mod inner;
 mod items;
+mod make;
 mod matches;
+mod named;
+mod node_tools;
 mod parallel;
-mod relatives;
+mod placeholders;
+mod queries;
 mod shell;
-mod special;
 mod stdin;
+mod tcl;
 mod terminals;
 #[cfg(test)]
 mod testing;
 mod unknown;
+mod variables;
 mod words;
 #[cfg(test)]
 mod wrappers_tests;
@@ -33,4 +41,4 @@ mod xargs;
 pub use dispatch::unwrap;
 pub use found::found;
 pub(in crate::safety) use inline::is_interpreter;
-pub use inner::{Custom, Inner, WrapperKind};
+pub use inner::{CustomWrappers, InnerCommand, WrapperKind};

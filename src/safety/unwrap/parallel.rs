@@ -1,146 +1,55 @@
 //! GNU parallel, its `sem`, and the parallel of moreutils.
 
-use super::inner::Inner;
+use super::inner::InnerCommand;
 use super::items::{Cut, bounded, cut, replaced};
 use super::words::{joined, weight};
 use crate::safety::command::{Command, Input};
-use crate::safety::options::{Spec, parse};
+use crate::safety::options::parse;
+use crate::safety::programs;
 use crate::safety::value::{Piece, Value};
-
-const SPEC: Spec = Spec::leading(
-    "0a:B:C:d:D:E:e::fhI:i::j:kL:l::m:N:n:P:pqrS:s:tTuU:vVW:wXx",
-    &[
-        "null",
-        "arg-file=",
-        "arg-sep=",
-        "arg-file-sep=",
-        "bar",
-        "basefile=",
-        "bg",
-        "block=",
-        "cat",
-        "cleanup",
-        "colsep=",
-        "compress",
-        "delay=",
-        "delimiter=",
-        "dry-run",
-        "env=",
-        "eta",
-        "fg",
-        "fifo",
-        "files",
-        "group",
-        "gnu",
-        "halt=",
-        "header=",
-        "id=",
-        "joblog=",
-        "jobs=",
-        "keep-order",
-        "line-buffer",
-        "lb",
-        "link",
-        "linebuffer",
-        "load=",
-        "max-args=",
-        "max-chars=",
-        "max-lines=?",
-        "max-procs=",
-        "max-replace-args=",
-        "memfree=",
-        "nice=",
-        "no-notice",
-        "no-run-if-empty",
-        "onall",
-        "nonall",
-        "pipe",
-        "pipepart",
-        "plain",
-        "plus",
-        "progress",
-        "quote",
-        "recend=",
-        "recstart=",
-        "results=",
-        "resume",
-        "resume-failed",
-        "retries=",
-        "return=",
-        "round-robin",
-        "rpl=",
-        "semaphore",
-        "seqreplace=",
-        "shebang",
-        "shellquote",
-        "silent",
-        "sshlogin=",
-        "sshloginfile=",
-        "tag",
-        "tagstring=",
-        "tee",
-        "termseq=",
-        "timeout=",
-        "tmpdir=",
-        "tmux",
-        "transfer",
-        "transferfile=",
-        "trim=",
-        "ungroup",
-        "verbose",
-        "version",
-        "wait",
-        "will-cite",
-        "workdir=",
-        "wd=",
-        "xapply",
-        "help",
-        "citation",
-    ],
-);
 
 /// How much may be written out in all.
 const WEIGHT: usize = 1 << 19;
 /// How many items get a script of their own.
 const ITEMS: usize = 64;
 
-/// What parallel runs: its words with an item in them, as a script.
-pub(super) fn parallel(command: &Command, name: &str, input: &Input) -> Vec<Inner> {
+/// The scripts that parallel runs: its words with an item in them. With `-q` they are commands, whose words stay words.
+pub(super) fn parallel(command: &Command, name: &str, input: &Input) -> Vec<InnerCommand> {
     let args = command.args();
-    let parsed = parse(args, &SPEC);
-    if parsed.has(&["dry-run", "version", "V", "help", "h", "shellquote", "citation"]) {
+    let parsed = parse(args, &programs::of("parallel").options);
+    if parsed.has("dry-run version V help h shellquote citation") {
         return Vec::new();
     }
-    let remote = parsed.has(&["S", "sshlogin", "sshloginfile"]);
+    let remote = parsed.has("S sshlogin sshloginfile");
     let start = parsed.operands.first().copied().unwrap_or(args.len());
     let rest = &args[start..];
     let separator = |word: &Value| matches!(word.known(), Some(":::" | ":::+" | "::::" | "::::+"));
     // moreutils: `parallel cmd -- items`
     let length = rest.iter().position(separator).or_else(|| rest.iter().position(|word| word.known() == Some("--")));
     let template = &rest[..length.unwrap_or(rest.len())];
-    let sources = sources(
-        &rest[length.unwrap_or(rest.len())..],
-        input,
-        name == "sem" || parsed.has(&["pipe", "pipepart", "semaphore"]),
-    );
-    let mark = parsed.value(&["I", "i"]).and_then(Value::known).unwrap_or("{}").to_owned();
+    let sources =
+        sources(&rest[length.unwrap_or(rest.len())..], input, name == "sem" || parsed.has("pipe pipepart semaphore"));
+    let mark = parsed.value("I i").and_then(Value::known).unwrap_or("{}").to_owned();
     let most = ITEMS.min(1 + WEIGHT / weight(template).max(1));
-    let text = joined(template);
-    let scripts: Vec<Value> = match sources {
-        None => vec![text],
-        Some(sources) => combinations(sources, most).iter().map(|items| fill(&text, template, &mark, items)).collect(),
+    let rows = sources.map(|sources| combinations(sources, most));
+    let found: Vec<InnerCommand> = if parsed.has("q quote") && !template.is_empty() {
+        let commands = match rows {
+            None => vec![template.to_vec()],
+            Some(rows) => rows.iter().map(|items| fill_words(template, &mark, items)).collect(),
+        };
+        commands.into_iter().map(|argv| InnerCommand::argv(argv, name)).collect()
+    } else {
+        let text = joined(template);
+        let scripts = match rows {
+            None => vec![text],
+            Some(rows) => rows.iter().map(|items| fill(&text, template, &mark, items)).collect(),
+        };
+        scripts.into_iter().filter_map(|script| InnerCommand::script(script, name)).collect()
     };
-    let mut found: Vec<_> = scripts.into_iter().filter_map(|script| Inner::script(script, name)).collect();
-    for inner in &mut found {
-        if let Inner::Script { elsewhere, stdin, .. } = inner {
-            *elsewhere = remote;
-            *stdin = false;
-        }
-    }
-    found
+    found.into_iter().map(|inner| inner.without_stdin().elsewhere(remote)).collect()
 }
 
-/// The lists of items: those behind `:::`, or what is on standard input.
+/// The lists of items: behind `:::`, or from standard input.
 fn sources(words: &[Value], input: &Input, no_items: bool) -> Option<Vec<Vec<Value>>> {
     let mut sources: Vec<Vec<Value>> = Vec::new();
     for word in words {
@@ -157,7 +66,7 @@ fn sources(words: &[Value], input: &Input, no_items: bool) -> Option<Vec<Vec<Val
     match input {
         _ if no_items => None,
         Input::Text(text, _) => Some(vec![cut(text, Cut::Lines)]),
-        _ => Some(vec![vec![Value::unknown()]]),
+        _ => Some(vec![vec![Value::unknown().with_contents(input.contents())]]),
     }
 }
 
@@ -178,47 +87,65 @@ fn combinations(sources: Vec<Vec<Value>>, most: usize) -> Vec<Vec<Value>> {
 
 /// The script for one row of items.
 fn fill(text: &Value, template: &[Value], mark: &str, items: &[Value]) -> Value {
-    let all = items.iter().fold(Value::default(), |mut all, item| {
-        if !all.pieces().is_empty() {
-            all.push(Piece::Text(" ".to_owned()));
-        }
-        all.extend(&quoted(item));
-        all
-    });
     // Without a command, the items are the commands.
     if template.is_empty() {
         return joined(items);
     }
-    let mut made = text.clone();
+    let items: Vec<Value> = items.iter().map(quoted).collect();
+    with_items(text, mark, &items).unwrap_or_else(|| {
+        let mut made = text.clone();
+        made.push(Piece::Text(" ".to_owned()));
+        made.extend(&joined(&items));
+        made
+    })
+}
+
+/// The words for one row of items.
+fn fill_words(template: &[Value], mark: &str, items: &[Value]) -> Vec<Value> {
     let mut hit = false;
-    let mut put = |mark: &str, item: &Value| {
-        if let Some(next) = replaced(&made, mark, item) {
-            made = next;
+    let mut words = Vec::new();
+    for word in template {
+        if word.known() == Some(mark) {
+            words.extend_from_slice(items);
             hit = true;
+            continue;
+        }
+        let filled = with_items(word, mark, items);
+        hit |= filled.is_some();
+        words.push(filled.unwrap_or_else(|| word.clone()));
+    }
+    if !hit {
+        words.extend_from_slice(items);
+    }
+    words
+}
+
+/// A text with items in the place of their marks. `None` if it has no mark.
+fn with_items(text: &Value, mark: &str, items: &[Value]) -> Option<Value> {
+    let mut made = None;
+    let mut put = |mark: &str, item: &Value| {
+        if let Some(next) = replaced(made.as_ref().unwrap_or(text), mark, item) {
+            made = Some(next);
         }
     };
-    put(mark, &all);
+    put(mark, &joined(items));
     for (index, item) in items.iter().enumerate() {
-        put(&format!("{{{}}}", index + 1), &quoted(item));
+        put(&format!("{{{}}}", index + 1), item);
     }
     // Parts of an item, and numbers.
     for part in ["{.}", "{/}", "{//}", "{/.}", "{#}", "{%}", "{1/.}", "{1.}", "{1/}"] {
         put(part, &Value::unknown());
     }
-    if !hit {
-        made.push(Piece::Text(" ".to_owned()));
-        made.extend(&all);
-    }
     made
 }
 
-/// An item as it stands in a script: one word.
+/// An item as one word of a script.
 fn quoted(item: &Value) -> Value {
     match item.known() {
         Some(text) if text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-=:@%+,".contains(&byte)) => {
             item.clone()
         }
-        Some(text) => Value::of(format!("'{}'", text.replace('\'', "'\\''"))),
+        Some(text) => Value::of(format!("'{}'", text.replace('\'', "'\\''"))).derived_from(item),
         None => item.clone(),
     }
 }

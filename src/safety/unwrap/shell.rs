@@ -1,8 +1,8 @@
 //! Shells: `bash -c 'script' name args`, `bash <<EOF`, `sh -s`.
 
-use super::inner::Inner;
-use super::relatives;
+use super::inner::InnerCommand;
 use super::stdin::from_stdin;
+use super::variables;
 use super::words::{is_stdin, is_substitution, joined};
 use crate::safety::command::{Command, Input};
 use crate::safety::level::Confidence;
@@ -36,8 +36,8 @@ fn kind(name: &str) -> Option<Kind> {
 const VALUED: &[&str] =
     &["--rcfile", "--init-file", "--emulate", "--init-command", "--features", "--profile", "--config"];
 
-/// What a shell runs; `None` for what is no shell.
-pub(super) fn shell(command: &Command, name: &str, input: &Input) -> Option<Vec<Inner>> {
+/// The commands that a shell runs. `None` for other programs.
+pub(super) fn shell(command: &Command, name: &str, input: &Input) -> Option<Vec<InnerCommand>> {
     let kind = kind(name)?;
     let mut options = Options::default();
     options.read(command.args(), kind);
@@ -47,21 +47,21 @@ pub(super) fn shell(command: &Command, name: &str, input: &Input) -> Option<Vec<
         return Some(found);
     }
     // `PROMPT_COMMAND='…' bash -i`, `BASH_ENV='$(…)' bash -c true`
-    found.extend(relatives::by_variables(command.assignments, Confidence::Exact));
+    found.extend(variables::by_variables(command.assignments, Confidence::Exact));
     // `bash --rcfile <(curl …)`
     if options.substitution {
-        found.push(Inner::Opaque { via: name.to_owned() });
+        found.push(InnerCommand::Opaque { via: name.to_owned() });
     }
     let via = format!("{name} -c");
-    found.extend(options.scripts.iter().filter_map(|text| Inner::script(text.clone(), via.as_str())));
+    found.extend(options.scripts.iter().filter_map(|text| InnerCommand::script(text.clone(), via.as_str())));
     if options.command {
         let (text, parameters) = match (kind, operands.split_first()) {
             (_, None) => return Some(found),
             (Kind::Rest, _) => (joined(operands), &[][..]),
             (_, Some((script, parameters))) => (script.clone(), parameters),
         };
-        if let Some(mut inner) = Inner::script(text, via) {
-            if let Inner::Script { args, confidence, .. } = &mut inner {
+        if let Some(mut inner) = InnerCommand::script(text, via) {
+            if let InnerCommand::Script { args, confidence, .. } = &mut inner {
                 *args = parameters.to_vec();
                 if options.unclear {
                     *confidence = Confidence::Partial;
@@ -75,7 +75,9 @@ pub(super) fn shell(command: &Command, name: &str, input: &Input) -> Option<Vec<
         return Some(found);
     }
     match operands.first() {
-        Some(file) if !options.stdin && is_substitution(file) => found.push(Inner::Opaque { via: name.to_owned() }),
+        Some(file) if !options.stdin && is_substitution(file) => {
+            found.push(InnerCommand::Opaque { via: name.to_owned() })
+        }
         Some(file) if !options.stdin && !is_stdin(file) && file.known() != Some("-") => {}
         first => {
             // `$0` is the shell itself behind `-s`.
@@ -89,7 +91,7 @@ pub(super) fn shell(command: &Command, name: &str, input: &Input) -> Option<Vec<
     Some(found)
 }
 
-/// What a shell's options say.
+/// The options of a shell.
 #[derive(Debug, Default)]
 struct Options {
     /// How many words they are.
@@ -117,7 +119,7 @@ impl Options {
                 None => word.prefix().to_owned(),
             };
             let unknown =
-                word.pieces().iter().all(|piece| matches!(piece, Piece::Hole(true))) && !word.pieces().is_empty();
+                word.pieces().iter().all(|piece| matches!(piece, Piece::Unknown(true))) && !word.pieces().is_empty();
             if unknown && !self.command && args[at + 1..].iter().any(|later| later.prefix().starts_with('-')) {
                 // `bash $OPTIONS -c '…'`
                 self.unclear = true;
@@ -176,7 +178,7 @@ impl Options {
     fn cluster(&mut self, text: &str, word: &Value, next: Option<&Value>, kind: Kind) -> usize {
         let on = text.starts_with('-');
         // `-$flags` may hold anything.
-        if on && word.has_hole() {
+        if on && word.has_unknown() {
             self.unclear = true;
             self.command = true;
         }

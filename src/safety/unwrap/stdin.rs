@@ -1,6 +1,6 @@
 //! Programs that take a script from their standard input.
 
-use super::inner::Inner;
+use super::inner::InnerCommand;
 use crate::safety::command::Input;
 use crate::safety::value::Value;
 
@@ -11,21 +11,21 @@ pub(super) fn from_stdin(
     parameters: Vec<Value>,
     in_shell: bool,
     remote: bool,
-) -> Vec<Inner> {
+) -> Vec<InnerCommand> {
     let (text, source) = match input {
         Input::Inherited => return Vec::new(),
-        Input::Opaque(_) => return vec![Inner::Opaque { via: program.to_owned() }],
+        Input::Opaque { .. } => return vec![InnerCommand::Opaque { via: program.to_owned() }],
         Input::Text(text, source) => (text, *source),
     };
-    let Some(mut inner) = Inner::script(text.clone(), source.name()) else { return Vec::new() };
+    let Some(mut inner) = InnerCommand::script(text.clone(), source.name()) else { return Vec::new() };
     match &mut inner {
-        Inner::Script { args, same_shell, elsewhere, stdin, .. } => {
+        InnerCommand::Script { args, same_shell, elsewhere, stdin, .. } => {
             *args = parameters;
             *same_shell = in_shell;
             *elsewhere = remote;
             *stdin = false;
         }
-        Inner::Opaque { via } => program.clone_into(via),
+        InnerCommand::Opaque { via } => program.clone_into(via),
         _ => {}
     }
     vec![inner]

@@ -1,20 +1,20 @@
-//! Keys for a program in another terminal: `tmux send-keys`, `screen -X stuff`. What they do there is a guess.
+//! Keys for a program in another terminal: `tmux send-keys`, `screen -X stuff`. Their effect there is a guess.
 
-use super::inner::Inner;
+use super::inner::InnerCommand;
 use crate::safety::command::Command;
 use crate::safety::level::Confidence;
-use crate::safety::options::{Spec, parse};
+use crate::safety::options::{OptionSpec, parse};
 use crate::safety::value::{Piece, Value};
 
 /// `tmux send-keys -t pane 'git status' Enter`; `None` for other subcommands.
-pub(super) fn tmux(command: &Command) -> Option<Vec<Inner>> {
+pub(super) fn tmux(command: &Command) -> Option<Vec<InnerCommand>> {
     let args = command.args();
     let sends = |word: &Value| matches!(word.known(), Some("send-keys" | "send"));
     let start = args.iter().position(sends)? + 1;
     let end =
         args[start..].iter().position(|word| word.known() == Some(";")).map_or(args.len(), |length| start + length);
     let words = &args[start..end];
-    let parsed = parse(words, &Spec::leading("FHKlMRXc:N:t:", &[]));
+    let parsed = parse(words, &OptionSpec::leading("FHKlMRXc:N:t:", ""));
     let mut text = Value::default();
     for word in parsed.operands.iter().map(|at| &words[*at]) {
         match word.known() {
@@ -36,7 +36,7 @@ fn is_key(key: &str) -> bool {
 }
 
 /// `screen -S name -X stuff 'git status\n'`; `None` for what starts a command.
-pub(super) fn screen(command: &Command) -> Option<Vec<Inner>> {
+pub(super) fn screen(command: &Command) -> Option<Vec<InnerCommand>> {
     let args = command.args();
     let at = args.iter().position(|word| word.known() == Some("-X"))?;
     let text = match (args.get(at + 1).and_then(Value::known), args.get(at + 2)) {
@@ -55,14 +55,14 @@ pub(super) fn screen(command: &Command) -> Option<Vec<Inner>> {
     Some(guess(plain, "screen -X"))
 }
 
-fn guess(text: Value, via: &str) -> Vec<Inner> {
-    let Some(mut inner) = Inner::script(text, via) else { return Vec::new() };
+fn guess(text: Value, via: &str) -> Vec<InnerCommand> {
+    let Some(mut inner) = InnerCommand::script(text, via) else { return Vec::new() };
     match &mut inner {
-        Inner::Script { confidence, stdin, .. } => {
+        InnerCommand::Script { confidence, stdin, .. } => {
             *confidence = Confidence::Partial;
             *stdin = false;
         }
-        // A text that nobody knows, for a program that nobody knows: everyday.
+        // Unknown text for an unknown program is common.
         _ => return Vec::new(),
     }
     vec![inner]

@@ -1,18 +1,18 @@
 //! Programs in no table: what if they run their words?
 
-use super::inner::Inner;
+use super::inner::InnerCommand;
 use crate::safety::command::Command;
 use crate::safety::level::Confidence;
 use crate::safety::value::Value;
 
 /// How many words are taken for the beginning of a command.
-const MOST: usize = 4;
+const MAX_STARTS: usize = 4;
 
-/// What an unknown program would run if it ran its words.
-pub(super) fn unknown(command: &Command) -> Vec<Inner> {
+/// The commands that an unknown program would run if it ran its words.
+pub(super) fn unknown(command: &Command) -> Vec<InnerCommand> {
     let argv = command.argv;
-    let starts = (1..argv.len()).filter(|at| starts_command(&argv[*at], argv.get(at + 1))).take(MOST);
-    let partial = |at| Inner::Words {
+    let starts = (1..argv.len()).filter(|at| starts_command(&argv[*at], argv.get(at + 1))).take(MAX_STARTS);
+    let partial = |at| InnerCommand::Words {
         from: at,
         to: argv.len(),
         assignments: Vec::new(),
@@ -27,7 +27,7 @@ pub(super) fn unknown(command: &Command) -> Vec<Inner> {
     starts.map(partial).collect()
 }
 
-/// Whether a word looks like a command that is worth a look, with words of its own.
+/// Whether a word looks like a command with words of its own.
 fn starts_command(word: &Value, next: Option<&Value>) -> bool {
     let Some(next) = next else { return false };
     let Some(text) = word.known() else { return false };

@@ -12,7 +12,7 @@ pub(super) fn weight(words: &[Value]) -> usize {
     let piece = |piece: &Piece| match piece {
         Piece::Text(text) | Piece::Glob(text) => text.len(),
         Piece::OneOf(texts) => texts.iter().map(String::len).sum(),
-        Piece::Hole(_) => 1,
+        Piece::Unknown(_) => 1,
     };
     words.iter().map(|word| 8 + word.pieces().iter().map(piece).sum::<usize>()).sum()
 }
@@ -49,5 +49,5 @@ pub(super) fn is_stdin(word: &Value) -> bool {
 
 /// Whether it is what a process substitution is replaced with.
 pub(super) fn is_substitution(word: &Value) -> bool {
-    word.prefix().starts_with("/dev/fd/") && word.has_hole()
+    word.prefix().starts_with("/dev/fd/") && word.has_unknown()
 }

@@ -1,7 +1,7 @@
 //! Wrappers from the table and those with a reading of their own.
 
 use super::testing::{check, found, input, shown};
-use super::{Custom, WrapperKind};
+use super::{CustomWrappers, WrapperKind};
 
 #[test]
 fn the_words_behind_a_wrapper_are_a_command() {
@@ -118,6 +118,9 @@ fn so_are_those_behind_tools_of_languages() {
 #[test]
 fn and_on_other_machines() {
     check(&[
+        ("heroku run -a x rails db:migrate", "", "heroku run@: rails db:migrate"),
+        ("heroku run -a x 'rm x; ls'", "", "heroku run@: {rm x; ls}"),
+        ("heroku run -a x -- sh -c 'rm x; ls'", "", "heroku run@: sh -c rm x; ls"),
         ("ssh -p 22 me@host rm -rf /", "", "ssh@: {rm -rf /}"),
         ("ssh host -t 'rm x; ls'", "", "ssh@: {rm x; ls}"),
         ("ssh -o 'ProxyCommand=rm x' host ls", "", "ssh -o: {rm x}\nssh@: {ls}"),
@@ -209,6 +212,12 @@ fn items_are_what_is_known_of_them() {
         ("xargs sudo", "rm -rf /", "xargs: sudo rm -rf /"),
         ("parallel rm -rf {} ::: / 'a b'", "", "parallel: {rm -rf /}\nparallel: {rm -rf 'a b'}"),
         ("parallel -j4 rm ::: a", "", "parallel: {rm a}"),
+        ("parallel -q sh -c 'rm {}' ::: x 'a b'", "", "parallel: sh -c rm x\nparallel: sh -c rm a b"),
+        ("parallel --quote sh -c 'rm {2} {1}' ::: x ::: y", "", "parallel: sh -c rm y x"),
+        ("parallel -q rm -rf ::: '/ x'", "", "parallel: rm -rf / x"),
+        ("parallel -qS host rm {} ::: / ::: x", "", "parallel@: rm / x"),
+        ("parallel -q rm {.}", "!", "parallel: rm <?>"),
+        ("parallel -q ::: 'rm x'", "", "parallel: {rm x}"),
         ("parallel rm {1}{2} ::: / b ::: c", "", "parallel: {rm /c}\nparallel: {rm bc}"),
         ("parallel ::: 'rm x' ls", "", "parallel: {rm x}\nparallel: {ls}"),
         ("parallel", "rm x\nls", "parallel: {rm x}\nparallel: {ls}"),
@@ -283,7 +292,7 @@ fn programs_that_nobody_knows_may_run_their_words() {
 
 #[test]
 fn hosts_name_wrappers_of_their_own() {
-    let custom: Custom = [
+    let custom: CustomWrappers = [
         ("run".to_owned(), WrapperKind::ExecRest),
         ("say".to_owned(), WrapperKind::ShellString),
         ("feed".to_owned(), WrapperKind::StdinScript),

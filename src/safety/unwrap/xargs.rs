@@ -1,54 +1,31 @@
 //! `xargs command words…`
 
-use super::inner::Inner;
+use super::inner::InnerCommand;
 use super::items::{Cut, bounded, cut, replaced};
 use super::words::weight;
 use crate::safety::command::{Command, Input};
-use crate::safety::options::{Parsed, Spec, parse};
+use crate::safety::options::{Parsed, parse};
+use crate::safety::programs;
 use crate::safety::value::{Piece, Value};
-
-const SPEC: Spec = Spec::leading(
-    "0a:d:E:e::I:i::J:L:l::n:oP:pR:rs:S:tx",
-    &[
-        "null",
-        "arg-file=",
-        "delimiter=",
-        "eof=?",
-        "replace=?",
-        "max-lines=?",
-        "max-args=",
-        "max-procs=",
-        "max-chars=",
-        "interactive",
-        "no-run-if-empty",
-        "verbose",
-        "exit",
-        "open-tty",
-        "process-slot-var=",
-        "show-limits",
-        "help",
-        "version",
-    ],
-);
 
 /// How much may be written out in all.
 const WEIGHT: usize = 1 << 20;
 /// How many items get a command of their own.
 const ITEMS: usize = 256;
 
-/// What xargs runs.
-pub(super) fn xargs(command: &Command, input: &Input) -> Vec<Inner> {
+/// The commands that xargs runs.
+pub(super) fn xargs(command: &Command, input: &Input) -> Vec<InnerCommand> {
     let args = command.args();
-    let parsed = parse(args, &SPEC);
+    let parsed = parse(args, &programs::of("xargs").options);
     let Some(first) = parsed.operands.first() else { return Vec::new() };
-    if parsed.has(&["help", "version"]) {
+    if parsed.has("help version") {
         return Vec::new();
     }
     let mark = mark(&parsed);
     let items = match input {
-        Input::Text(text, _) if !parsed.has(&["a", "arg-file"]) => cut(text, delimiter(&parsed, mark.is_some())),
+        Input::Text(text, _) if !parsed.has("a arg-file") => cut(text, delimiter(&parsed, mark.is_some())),
         // Perhaps several, perhaps none.
-        _ => vec![any(mark.is_none())],
+        _ => vec![any(mark.is_none()).with_contents(input.contents())],
     };
     let words = &args[*first..];
     let marked = |word: &Value, mark: &str| replaced(word, mark, &Value::default()).is_some();
@@ -59,34 +36,33 @@ pub(super) fn xargs(command: &Command, input: &Input) -> Vec<Inner> {
         return items.iter().map(|item| with_item(words, mark, item)).collect();
     }
     // BSD: one word is replaced with all items.
-    if let Some(mark) = parsed.value(&["J"]).and_then(Value::known)
+    if let Some(mark) = parsed.value("J").and_then(Value::known)
         && let Some(at) = words.iter().position(|word| word.known() == Some(mark))
     {
         let argv = words[..at].iter().chain(&items).chain(&words[at + 1..]).cloned().collect();
-        return vec![child(Inner::argv(argv, "xargs"))];
+        return vec![InnerCommand::argv(argv, "xargs").without_stdin()];
     }
-    let mut inner = Inner::words(1 + first, command.argv.len(), "xargs");
-    if let Inner::Words { items: added, stdin, .. } = &mut inner {
+    let mut inner = InnerCommand::words(1 + first, command.argv.len(), "xargs");
+    if let InnerCommand::Words { items: added, .. } = &mut inner {
         // With a mark that stands nowhere, no item gets into the command.
         *added = if mark.is_some() { Vec::new() } else { items };
-        *stdin = false;
     }
-    vec![inner]
+    vec![inner.without_stdin()]
 }
 
-/// What is replaced with an item, where that is so.
+/// The mark that an item replaces, if there is one.
 fn mark(parsed: &Parsed) -> Option<String> {
-    let given = parsed.last(&["I", "i", "replace"])?;
+    let given = parsed.last("I i replace")?;
     let written = given.value.as_ref().and_then(Value::known);
     Some(written.filter(|mark| !mark.is_empty()).unwrap_or("{}").to_owned())
 }
 
 /// How its input is cut.
 fn delimiter(parsed: &Parsed, by_line: bool) -> Cut {
-    if parsed.has(&["0", "null"]) {
+    if parsed.has("0 null") {
         return Cut::At('\0');
     }
-    match parsed.value(&["d", "delimiter"]).map(Value::known) {
+    match parsed.value("d delimiter").map(Value::known) {
         Some(Some("\\n")) => Cut::At('\n'),
         Some(Some("\\0")) => Cut::At('\0'),
         Some(Some("\\t")) => Cut::At('\t'),
@@ -100,20 +76,12 @@ fn delimiter(parsed: &Parsed, by_line: bool) -> Cut {
 /// An item of which nothing is known.
 fn any(several: bool) -> Value {
     let mut item = Value::default();
-    item.push(Piece::Hole(several));
+    item.push(Piece::Unknown(several));
     item
 }
 
 /// The command for one item.
-fn with_item(words: &[Value], mark: &str, item: &Value) -> Inner {
+fn with_item(words: &[Value], mark: &str, item: &Value) -> InnerCommand {
     let argv = words.iter().map(|word| replaced(word, mark, item).unwrap_or_else(|| word.clone()));
-    child(Inner::argv(argv.collect(), "xargs"))
-}
-
-/// It reads nothing: its standard input is empty.
-fn child(mut inner: Inner) -> Inner {
-    if let Inner::Argv { stdin, .. } = &mut inner {
-        *stdin = false;
-    }
-    inner
+    InnerCommand::argv(argv.collect(), "xargs").without_stdin()
 }

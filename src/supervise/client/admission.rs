@@ -1,4 +1,5 @@
-//! How many commands run at once: as many as there are descriptors for. The others wait their turn.
+//! Limits the commands that run at once to the available descriptors. The others queue. Tasks also count, for as long
+//! as this process follows them.
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -8,68 +9,98 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::sys;
 
-/// What one command needs in this process: two pipes, a socket, for a moment their other ends, perhaps two files; up to three
-/// more where its shell is more than a plain one; and its part of what sessions need besides.
-const PER_COMMAND: u64 = 11;
-/// A session that runs a command needs this many more: every so many-th command may be one's.
-const PER_SESSION: usize = 5;
-/// A terminal may stay open for hours: every so many-th command may have one.
-const PER_TERMINAL: usize = 2;
-/// Left for the host itself.
-const RESERVE: u64 = 48;
-/// Above this more commands at once only take turns on the processors.
-const MOST: u64 = 1024;
+/// Descriptors that one command needs in this process: two pipes, a socket, briefly their other ends, perhaps two
+/// files, up to three more with a special shell, and its share of what sessions need.
+pub const PER_COMMAND: u64 = 11;
+/// Descriptors that one task needs in this process: the socket to its shim, and its log while that is read.
+pub const PER_TASK: u64 = 2;
+/// Extra descriptors of a session that runs a command. One in this many commands may belong to a session.
+pub const PER_SESSION: usize = 5;
+/// One in this many commands may be a terminal, because a terminal may stay open for hours.
+pub const PER_TERMINAL: usize = 2;
+/// Descriptors reserved for the host.
+pub const RESERVE: u64 = 48;
+/// Beyond this number more parallel commands would only compete for the processors.
+pub const MOST: u64 = 1024;
 
-/// A place among the running commands; given back when dropped.
+/// A place among the running commands, returned when dropped.
 pub type Slot = SemaphorePermit<'static>;
+
+/// The descriptors of a task, returned when dropped.
+pub struct TaskPlace {
+    _descriptors: Slot,
+    _task: Slot,
+}
 
 /// The places of this process.
 pub struct Admission {
-    commands: Semaphore,
+    /// One permit for each descriptor.
+    descriptors: Semaphore,
+    /// One permit for each task that may hold descriptors. One command always has room beside them.
+    tasks: Semaphore,
     sessions: Semaphore,
     terminals: Semaphore,
 }
 
 impl Admission {
-    /// One for all threads of the process.
+    /// The instance shared by all threads of the process.
     pub fn shared() -> &'static Self {
         static ADMISSION: OnceLock<Admission> = OnceLock::new();
         ADMISSION.get_or_init(|| {
             let limit = getrlimit(Resource::RLIMIT_NOFILE).map_or(256, |(soft, _)| soft);
-            let places = usize::try_from(places(limit, sys::open_descriptors() as u64)).unwrap_or(1);
-            Self {
-                commands: Semaphore::new(places),
-                sessions: Semaphore::new((places / PER_SESSION).max(1)),
-                terminals: Semaphore::new((places / PER_TERMINAL).max(1)),
-            }
+            Self::of(usize::try_from(places(limit, sys::open_descriptors() as u64)).unwrap_or(1))
         })
     }
 
-    /// A place, if one is free and nobody waits for it.
-    pub fn try_enter(&'static self) -> Option<Slot> {
-        self.commands.try_acquire().ok()
+    fn of(places: usize) -> Self {
+        let descriptors = places.saturating_mul(PER_COMMAND as usize);
+        Self {
+            descriptors: Semaphore::new(descriptors),
+            tasks: Semaphore::new((descriptors - PER_COMMAND as usize) / PER_TASK as usize),
+            sessions: Semaphore::new((places / PER_SESSION).max(1)),
+            terminals: Semaphore::new((places / PER_TERMINAL).max(1)),
+        }
     }
 
-    /// A place among the sessions that run a command, if one is free and nobody waits for it. It is asked for before the
-    /// command's own.
+    /// Takes a place if one is free and no caller is queued.
+    pub fn try_enter(&'static self) -> Option<Slot> {
+        self.descriptors.try_acquire_many(PER_COMMAND as u32).ok()
+    }
+
+    /// Keeps a task's part of the place of the command that has become the task. `None` if so many tasks run that no
+    /// command would have a place.
+    pub fn keep_for_task(&'static self, mut slot: Slot) -> Option<TaskPlace> {
+        let task = self.tasks.try_acquire().ok()?;
+        Some(TaskPlace { _descriptors: slot.split(PER_TASK as usize)?, _task: task })
+    }
+
+    /// Takes a place for a task of another process, if one is free and no caller is queued.
+    pub fn try_enter_task(&'static self) -> Option<TaskPlace> {
+        let task = self.tasks.try_acquire().ok()?;
+        let descriptors = self.descriptors.try_acquire_many(PER_TASK as u32).ok()?;
+        Some(TaskPlace { _descriptors: descriptors, _task: task })
+    }
+
+    /// Takes a place among the sessions that run a command, if one is free and no caller is queued. It must be taken
+    /// before the command's own place.
     pub fn try_enter_session(&'static self) -> Option<Slot> {
         self.sessions.try_acquire().ok()
     }
 
-    /// The same, in the order of asking.
+    /// The same in queue order.
     pub async fn enter_session(&'static self) -> Option<Slot> {
         self.sessions.acquire().await.ok()
     }
 
-    /// A place among the terminals, in the order of asking; `None` when none has become free in this time. It is asked for
-    /// before the command's own.
+    /// Takes a place among the terminals in queue order, or `None` if none becomes free in this time. It must be taken
+    /// before the command's own place.
     pub async fn enter_terminal(&'static self, patience: Duration) -> Option<Slot> {
         tokio::time::timeout(patience, self.terminals.acquire()).await.ok()?.ok()
     }
 
-    /// A place, in the order of asking.
+    /// Takes a place in queue order.
     pub async fn enter(&'static self) -> Option<Slot> {
-        self.commands.acquire().await.ok()
+        self.descriptors.acquire_many(PER_COMMAND as u32).await.ok()
     }
 }
 
@@ -79,12 +110,80 @@ fn places(limit: u64, open: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::places;
+    use super::*;
+
+    fn admission(places: usize) -> &'static Admission {
+        Box::leak(Box::new(Admission::of(places)))
+    }
 
     #[test]
     fn a_low_limit_still_lets_one_command_run() {
         assert_eq!(places(64, 30), 1);
         assert_eq!(places(512, 30), 39);
         assert_eq!(places(u64::MAX, 30), 1024);
+    }
+
+    #[tokio::test]
+    async fn callers_enter_in_the_order_of_the_queue_and_none_passes_it() {
+        let admission = admission(1);
+        let slot = admission.try_enter().expect("free");
+        let [first, second] = [(); 2].map(|()| tokio::spawn(admission.enter()));
+        tokio::task::yield_now().await;
+        drop(slot);
+        assert!(admission.try_enter().is_none(), "the place belongs to the queue");
+        let slot = first.await.expect("no panic").expect("open");
+        tokio::task::yield_now().await;
+        assert!(!second.is_finished());
+        drop(slot);
+        drop(second.await.expect("no panic").expect("open"));
+        assert!(admission.try_enter().is_some());
+    }
+
+    #[test]
+    fn tasks_take_places_from_commands_as_long_as_they_run() {
+        let admission = admission(3);
+        let commands = |expected: usize| {
+            let held: Vec<_> = std::iter::from_fn(|| admission.try_enter()).collect();
+            assert_eq!(held.len(), expected);
+        };
+        commands(3);
+        let task = |()| admission.try_enter().and_then(|slot| admission.keep_for_task(slot)).expect("a place");
+        let tasks = [(); 5].map(task);
+        commands(2);
+        let more = [(); 2].map(|()| admission.try_enter_task().expect("a place"));
+        commands(1);
+        drop(tasks);
+        commands(2);
+        drop(more);
+        commands(3);
+    }
+
+    #[test]
+    fn one_command_has_a_place_beside_any_number_of_tasks() {
+        for places in [1, 2, 5] {
+            let admission = admission(places);
+            let tasks: Vec<_> = (0..100)
+                .filter_map(|_| admission.keep_for_task(admission.try_enter().expect("a place for a command")))
+                .collect();
+            assert_eq!(tasks.len() as u64, (places as u64 - 1) * PER_COMMAND / PER_TASK);
+            assert!(admission.try_enter_task().is_none() && admission.try_enter().is_some());
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn sessions_and_terminals_have_their_share_of_the_places() {
+        for (places, sessions, terminals) in [(1, 1, 1), (9, 1, 4), (10, 2, 5), (1024, 204, 512)] {
+            let admission = admission(places);
+            let held: Vec<_> = (0..sessions).map_while(|_| admission.try_enter_session()).collect();
+            assert_eq!(held.len(), sessions);
+            assert!(admission.try_enter_session().is_none(), "{places}");
+            let mut held = Vec::new();
+            while let Some(slot) = admission.enter_terminal(Duration::from_secs(1)).await {
+                held.push(slot);
+            }
+            assert_eq!(held.len(), terminals, "{places}");
+            let held: Vec<_> = (0..=places).map_while(|_| admission.try_enter()).collect();
+            assert_eq!(held.len(), places, "neither takes a place of the commands by itself");
+        }
     }
 }

@@ -1,181 +1,188 @@
-//! A command as the addon sees it: a plan on its way to a shim, and the shim's news of it.
+//! The addon's view of a command: a plan on its way to a shim, and the shim's events.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use nix::sys::signal::Signal;
 use nix::unistd::Pid;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
 use super::helpers::Helpers;
-use super::idle::Shim;
 use super::link::Link;
-use super::ready::Ready;
-use crate::background::{self, Task};
-use crate::plan::{Kind, Plan};
-use crate::supervise::frames::{self, Fields, Read, Reader, Writer};
-use crate::supervise::limits::Broken;
-use crate::supervise::protocol::{self, Ended, Failure, Survivor, Transfer};
-use crate::supervise::waits::Wait;
-use crate::sys;
+use super::pool::ShimHandle;
+use crate::plan::ShellKind;
+use crate::supervise::blocked::BlockedProcess;
+use crate::supervise::limits::ExceededLimit;
+use crate::supervise::protocol::{
+    self, Ended, FrameReader, FromShim, FromShimOrTask, FromTask, Received, Run, Survivor, TaskInput, ToShim, Transfer,
+};
+use crate::supervise::warm::ReadyShell;
+use crate::sys::{self, LaunchError, Signal};
+use crate::task::Task;
 
-/// What a shim has to say of its command.
+/// An event of a shim about its command.
 #[derive(Debug)]
-pub enum News {
+pub enum ShimEvent {
     /// The program runs.
     Started(i32),
-    /// It could not be started.
-    Failed(Failure),
-    /// The shell has ended.
+    /// The program could not be started.
+    Failed(LaunchError),
+    /// The shell has exited.
     Ended(Ended),
-    /// What it left has broken a limit and was ended.
-    Broken(Broken),
-    /// Who waits for what nobody gives; `true`: at its limit.
-    Waits(bool, Option<Wait>),
-    /// What is left is on its own now.
+    /// The survivors exceeded a limit and were ended.
+    LimitExceeded(ExceededLimit),
+    /// A scan for a blocked process. `true` if it was made at the time limit.
+    Blocked(bool, Option<BlockedProcess>),
+    /// The survivors are on their own now.
     Released(Vec<Survivor>),
-    /// It is a task now: the shim is its own, see [`Child::into_link`].
+    /// The command is a task now, and the shim belongs to it, see [`Child::into_link`].
     Task(Box<Task>),
-    /// It could not be made a task.
+    /// The command could not become a task.
     Refused(i32),
-    /// The shell with this mark waits; `None`: it does not.
-    Prepared(String, Option<Ready>),
-    /// The shim is gone. `untaken`: it never saw the plan, so that nothing was started.
+    /// The warm shell with this mark is ready, or `None` if it failed.
+    Prepared(String, Option<ReadyShell>),
+    /// The shim is gone.
     Lost {
-        /// Whether the plan was never read.
+        /// Whether it never read the plan, so that nothing was started.
         untaken: bool,
     },
 }
 
-/// A plan that was given to a shim.
+/// A plan that was sent to a shim.
 pub struct Sent {
-    shim: Shim,
+    shim: ShimHandle,
     rest: Vec<u8>,
-    /// The command's ends of its pipes, kept until they have arrived with the first byte.
+    /// The command's ends of its pipes, kept until they have been sent with the first byte.
     fds: Vec<OwnedFd>,
 }
 
 impl Sent {
-    /// Sends a plan and the command's ends of its pipes without waiting; what does not fit is sent later.
-    pub fn send(shim: Shim, plan: &Plan, task: Option<&background::Order>, fds: Vec<OwnedFd>) -> Self {
-        let bytes = frames::encode(protocol::RUN, &protocol::encode_run(plan, task), fds.len());
-        // An error shows itself again when the shim's news are read.
-        let sent = sys::send(shim.socket.as_fd(), &bytes, &frames::raw(&fds)).unwrap_or(0);
+    /// Sends a plan and the command's ends of its pipes without blocking. The rest is sent later.
+    pub fn send(shim: ShimHandle, run: Run) -> io::Result<Self> {
+        let (bytes, fds) = protocol::encode(ToShim::Run(Box::new(run)))?;
+        // An error shows again when the events of the shim are read.
+        let sent = sys::send(shim.socket.as_fd(), &bytes, &protocol::raw(&fds)).unwrap_or(0);
         let fds = if sent > 0 { Vec::new() } else { fds };
-        Self { shim, rest: bytes[sent..].to_vec(), fds }
+        Ok(Self { shim, rest: bytes[sent..].to_vec(), fds })
     }
 
-    /// Only listens.
-    pub fn nothing(shim: Shim) -> Self {
+    /// Sends nothing and only receives events.
+    pub fn nothing(shim: ShimHandle) -> Self {
         Self { shim, rest: Vec::new(), fds: Vec::new() }
     }
 
-    /// Goes on where news can be waited for.
+    /// Continues in the runtime, where events can be awaited.
     pub fn follow(self) -> io::Result<Child> {
         let pid = self.shim.pid;
         let socket = sys::watch(self.shim.socket, Interest::READABLE | Interest::WRITABLE)?;
         Ok(Child {
             pid,
             socket,
-            reader: Reader::default(),
+            reader: FrameReader::default(),
             rest: self.rest,
             fds: self.fds,
             started: false,
             prepares: false,
+            group: self.shim.group,
         })
     }
 }
 
-/// A command that a shim was given.
+/// A command that a shim runs.
 pub struct Child {
     pid: i32,
     socket: AsyncFd<OwnedFd>,
-    reader: Reader,
+    reader: FrameReader,
     rest: Vec<u8>,
     fds: Vec<OwnedFd>,
     started: bool,
-    /// What is waited for is a shell that waits.
+    /// Whether a warm shell is being prepared.
     prepares: bool,
+    /// The cgroup of the command, if it has one.
+    group: Option<PathBuf>,
 }
 
 impl Child {
-    /// No command: a shell that is to wait for one.
+    /// Marks that the shim prepares a warm shell and runs no command.
     pub fn prepares(&mut self) {
         self.prepares = true;
     }
 
-    /// Its program runs already: a shell that waited for it.
+    /// Marks that the program already runs, in a warm shell.
     pub fn has_started(&mut self) {
         self.started = true;
     }
 
-    /// The next piece of news. May be dropped while it waits; nothing is lost.
-    pub async fn news(&mut self) -> News {
+    /// Returns the next event. Cancel-safe: no event is lost.
+    pub async fn next_event(&mut self) -> ShimEvent {
         loop {
             if !self.rest.is_empty() {
                 if self.send_rest().await.is_err() {
-                    return News::Lost { untaken: !self.started };
+                    return ShimEvent::Lost { untaken: !self.started };
                 }
                 continue;
             }
-            if let Some(news) = self.news_now() {
+            if let Some(news) = self.try_next_event() {
                 return news;
             }
             match self.socket.readable().await {
                 Ok(mut guard) => guard.clear_ready(),
-                Err(_) => return News::Lost { untaken: false },
+                Err(_) => return ShimEvent::Lost { untaken: false },
             }
         }
     }
 
-    /// The next piece of news that is there already.
-    pub fn news_now(&mut self) -> Option<News> {
+    /// Returns the next event that has already arrived.
+    pub fn try_next_event(&mut self) -> Option<ShimEvent> {
         loop {
-            match self.reader.read(self.socket.get_ref()) {
-                Ok(Read::Frame(mut frame)) => {
-                    if let Some(news) = self.understand(&mut frame) {
-                        return Some(news);
+            match self.reader.receive(self.socket.get_ref()) {
+                Ok(Received::Message(message)) => {
+                    if let Some(event) = self.on_message(message) {
+                        return Some(event);
                     }
                 }
-                Ok(Read::Pending) => return None,
-                Ok(Read::Closed) => return Some(News::Lost { untaken: false }),
-                // A reset says that the shim ended with the plan still unread in its socket.
+                Ok(Received::Pending) => return None,
+                Ok(Received::Closed) => return Some(ShimEvent::Lost { untaken: false }),
+                // A reset says that the shim exited with the plan still unread in its socket.
                 Err(error) => {
                     let untaken = !self.started && error.kind() == io::ErrorKind::ConnectionReset;
-                    return Some(News::Lost { untaken });
+                    return Some(ShimEvent::Lost { untaken });
                 }
             }
         }
     }
 
-    fn understand(&mut self, frame: &mut frames::Frame) -> Option<News> {
-        match frame.kind {
-            protocol::STARTED => {
+    /// The event that a message is; `None` if the caller does not wait for it.
+    fn on_message(&mut self, message: FromShimOrTask) -> Option<ShimEvent> {
+        let message = match message {
+            FromShimOrTask::Shim(message) => message,
+            FromShimOrTask::Task(FromTask::Task(task)) => return Some(ShimEvent::Task(task)),
+            FromShimOrTask::Task(FromTask::Ended(_) | FromTask::Grew { .. }) => return None,
+        };
+        match message {
+            FromShim::Started(pid) => {
                 self.started = true;
-                let pid = Fields(&frame.body).number().and_then(|pid| i32::try_from(pid).ok())?;
-                Some(News::Started(pid))
+                Some(ShimEvent::Started(pid))
             }
-            protocol::FAILED => protocol::decode_failure(&frame.body).map(News::Failed),
-            protocol::ENDED => Ended::decode(&frame.body).map(News::Ended),
-            protocol::BROKEN => Broken::decode(&frame.body).map(News::Broken),
-            protocol::WAITS => {
-                let (at_limit, wait) = protocol::decode_waits(&frame.body);
-                Some(News::Waits(at_limit, wait))
-            }
-            protocol::RELEASED => Some(News::Released(protocol::decode_survivors(&frame.body))),
-            protocol::TASK => serde_json::from_slice(&frame.body).ok().map(|task| News::Task(Box::new(task))),
-            protocol::REFUSED => Some(News::Refused(errno_of(frame))),
-            // Of a shell that waited before this command, unless it is what is waited for.
-            protocol::PREPARED if self.prepares => Ready::of(frame).map(|(mark, ready)| News::Prepared(mark, ready)),
-            _ => None,
+            FromShim::Failed(failure) => Some(ShimEvent::Failed(failure)),
+            FromShim::Ended(ended) => Some(ShimEvent::Ended(ended)),
+            FromShim::LimitExceeded(limit) => Some(ShimEvent::LimitExceeded(limit)),
+            FromShim::Blocked { at_limit, process } => Some(ShimEvent::Blocked(at_limit, process)),
+            FromShim::Released(survivors) => Some(ShimEvent::Released(survivors)),
+            FromShim::Refused(errno) => Some(ShimEvent::Refused(errno)),
+            // Without a request for one, it is about a shell that was pre-started before this command.
+            FromShim::Prepared(prepared) => self.prepares.then(|| {
+                let (mark, ready) = ReadyShell::of(prepared);
+                ShimEvent::Prepared(mark, ready)
+            }),
         }
     }
 
     async fn send_rest(&mut self) -> io::Result<()> {
         let mut guard = self.socket.writable().await?;
-        match sys::send(self.socket.get_ref().as_fd(), &self.rest, &frames::raw(&self.fds)) {
+        match sys::send(self.socket.get_ref().as_fd(), &self.rest, &protocol::raw(&self.fds)) {
             Ok(count) => {
                 self.rest.drain(..count);
                 self.fds.clear();
@@ -195,62 +202,73 @@ impl Child {
         sys::first_children(shell).is_empty() && sys::first_children(Pid::from_raw(self.pid)) == [shell]
     }
 
-    /// Signals its shell's group, and the one that its terminal's keys go to.
+    /// The cgroup of the command, if it has one.
+    pub fn group(&self) -> Option<&Path> {
+        self.group.as_deref()
+    }
+
+    /// Signals the group of the shell, and the foreground process group of its terminal.
     pub fn signal(&self, signal: Signal, foreground: Option<i32>) {
-        let body = protocol::encode_signal(signal, foreground);
-        let _ = frames::send(self.socket.get_ref(), protocol::SIGNAL, &body, &[]);
+        self.send(ToShim::Signal { signal, foreground });
     }
 
-    /// Has its shim look who waits for what nobody gives. Answered by [`News::Waits`], unless it has just ended.
+    /// Asks the shim to scan for a blocked process. Answered by [`ShimEvent::Blocked`], unless the command has just
+    /// exited.
     pub fn look(&self) {
-        let _ = frames::send(self.socket.get_ref(), protocol::LOOK, &[], &[]);
+        self.send(ToShim::Scan);
     }
 
-    /// Answers that who waits at the limit was heeded: what waits may be signalled now.
-    pub fn heeded(&self) {
-        let _ = frames::send(self.socket.get_ref(), protocol::HEEDED, &[], &[]);
+    /// Acknowledges the process that was blocked at the limit: it may be signalled now.
+    pub fn acknowledge_blocked(&self) {
+        self.send(ToShim::Acknowledged);
     }
 
-    /// Has the tree ended: SIGTERM, grace, SIGKILL.
+    /// Terminates the tree: SIGTERM, grace, SIGKILL.
     pub fn end(&self) {
-        let _ = frames::send(self.socket.get_ref(), protocol::END, &[], &[]);
+        self.send(ToShim::End { at_limit: false });
     }
 
-    /// Has the tree ended because its time is up.
+    /// Terminates the tree because its time is up.
     pub fn end_at_limit(&self) {
-        let _ = frames::send(self.socket.get_ref(), protocol::END, &Writer::default().number(1).finish(), &[]);
+        self.send(ToShim::End { at_limit: true });
     }
 
-    /// Leaves what is left to itself: the shim reads its output from now on. Answered by [`News::Released`]; with a
-    /// transfer, and somebody who holds the pipes, then by [`News::Task`] or [`News::Refused`].
+    /// Leaves the survivors to themselves: the shim reads their output from now on. Answered by
+    /// [`ShimEvent::Released`]; with a transfer and a survivor that holds the pipes, then by [`ShimEvent::Task`]. If
+    /// they cannot become a task, answered by [`ShimEvent::Refused`], and they are the host's until it releases them
+    /// without one.
     pub fn release(&self, transfer: Option<&Transfer>) {
-        let body = transfer.map(Transfer::encode).unwrap_or_default();
-        let _ = frames::send(self.socket.get_ref(), protocol::RELEASE, &body, &[]);
+        self.send(ToShim::Release(transfer.cloned()));
     }
 
-    /// Has the command go on as a task, with the other end of its input and a file with the rest of that. Answered by
-    /// [`News::Task`] or [`News::Refused`], unless it has just ended.
-    pub fn hand_over(&self, transfer: &Transfer, input: &[OwnedFd]) {
-        let _ = frames::send(self.socket.get_ref(), protocol::HAND_OVER, &transfer.encode(), &frames::raw(input));
+    /// Moves the command to a task, with the write end of its input and a file with the rest of that. Answered by
+    /// [`ShimEvent::Task`] or [`ShimEvent::Refused`], unless the command has just exited.
+    pub fn hand_over(&self, transfer: &Transfer, input: Vec<OwnedFd>) {
+        self.send(ToShim::HandOver { transfer: transfer.clone(), input: TaskInput::of(input) });
     }
 
-    /// Goes on as one of those who hear of a task.
+    /// A shim that is gone shows as the end of its socket.
+    fn send(&self, message: ToShim) {
+        let _ = protocol::send(self.socket.get_ref(), message);
+    }
+
+    /// Turns into one of the links to a task.
     pub fn into_link(self) -> Link {
         Link::new(self.socket, self.reader)
     }
 
-    /// To its shim.
+    /// The socket to its shim.
     pub fn socket(&self) -> &OwnedFd {
         self.socket.get_ref()
     }
 
-    /// Nothing runs below it.
-    pub fn into_shim(self) -> Shim {
-        Shim::new(self.pid, self.socket.into_inner())
+    /// Returns the shim, below which no process runs.
+    pub fn into_shim(self) -> ShimHandle {
+        ShimHandle::new(self.pid, self.socket.into_inner()).in_group(self.group)
     }
 
-    /// Gives the shim back for the next command, which may well be of this kind.
-    pub fn give_back(self, helpers: &'static Helpers, kind: Option<&Arc<Kind>>) {
+    /// Returns the shim for the next command, which may well be of this kind.
+    pub fn give_back(self, helpers: &'static Helpers, kind: Option<&Arc<ShellKind>>) {
         let shim = self.into_shim();
         match kind {
             Some(kind) => helpers.give_back_for(shim, Arc::clone(kind)),
@@ -264,13 +282,13 @@ impl Child {
         helpers.replace();
     }
 
-    /// Gives the shim up, and has it killed should it still be there.
+    /// Gives up the shim. The supervisor kills it if it is still there.
     pub fn abandon(self, helpers: &'static Helpers) {
         helpers.end(self.pid);
         helpers.replace();
     }
 }
 
-fn errno_of(frame: &frames::Frame) -> i32 {
-    Fields(&frame.body).number().and_then(|errno| i32::try_from(errno).ok()).unwrap_or(0)
-}
+#[cfg(test)]
+#[path = "child_tests.rs"]
+mod tests;

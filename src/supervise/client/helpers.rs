@@ -1,63 +1,68 @@
-//! The addon's side of its helper processes: starts the supervisor, keeps a few shims at hand.
+//! The addon's side of its helper processes: starts the supervisor and keeps a few shims ready.
 
 use std::collections::VecDeque;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child as Process, Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use nix::sys::signal::Signal;
 use nix::unistd::Pid;
 use tokio::io::Interest;
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout};
 
-use super::idle::{Idle, KEEP, PAUSE, SWEEP, Shell, Shells, Shim};
-use super::ready::Stale;
-use crate::plan::Kind;
-use crate::supervise::frames::{self, Fields, Read, Reader, Writer};
-use crate::supervise::protocol;
-use crate::sys;
+use super::pool::{KEEP, PAUSE, PooledShell, SWEEP, ShimHandle, ShimPool, WarmShells};
+use crate::plan::ShellKind;
+use crate::supervise::group;
+use crate::supervise::protocol::{self, FrameReader, FromSupervisor, Received, ToSupervisor};
+use crate::supervise::warm::Stale;
+use crate::sys::{self, Signal};
 
-/// Shims that are asked for at a time. In a burst the first ones are free again before more would be there.
+/// Shims that are requested at a time. In a burst the first ones are free again before more would be ready.
 const ASK_AT_ONCE: usize = 4;
-/// A supervisor that does not answer for this long was perhaps stopped: it is continued.
+/// Time without an answer after which the supervisor is continued, in case it was stopped.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// When that did not help so many times, it is replaced.
+/// Attempts to continue it before it is replaced.
 const CONTINUED: u32 = 10;
-/// The program beside the addon.
-const SUPERVISOR: &str = "agent-bash-supervisor";
+/// The supervisor's program, beside the addon.
+pub const SUPERVISOR: &str = "agent-bash-supervisor";
 
-/// Why no helper process could be had.
+/// The reason why no helper process is available.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum HelperError {
-    /// The program is not where it belongs.
+    /// The program is missing.
     #[error("the agent-bash supervisor was not found; looked for {}", .0.display())]
     Missing(PathBuf),
-    /// It could not be started, or could not fork.
-    #[error("the agent-bash supervisor could not start a helper process: {}", io::Error::from_raw_os_error(*.0))]
-    Spawn(i32),
-    /// It was killed while it was asked.
+    /// The supervisor could not be started, or could not fork.
+    #[error("the agent-bash supervisor could not start a helper process: {0}")]
+    Spawn(#[source] Arc<io::Error>),
+    /// The supervisor was killed during a request.
     #[error("the agent-bash supervisor was killed")]
     Lost,
 }
 
 impl HelperError {
-    /// The system's error number, where there is one.
+    /// Returns the system's error number, if there is one.
     pub fn errno(&self) -> Option<i32> {
         match self {
             Self::Missing(_) => Some(libc::ENOENT),
-            Self::Spawn(errno) => Some(*errno),
+            Self::Spawn(error) => Some(error.raw_os_error().unwrap_or(libc::EIO)),
             Self::Lost => None,
         }
     }
 
-    pub(super) fn of(error: &io::Error) -> Self {
-        Self::Spawn(error.raw_os_error().unwrap_or(libc::EIO))
+    /// Returns whether descriptors or processes are short, so that another attempt may succeed.
+    pub(super) fn is_shortage(&self) -> bool {
+        matches!(self.errno(), Some(libc::EMFILE | libc::ENFILE | libc::EAGAIN))
+    }
+}
+
+impl From<io::Error> for HelperError {
+    fn from(error: io::Error) -> Self {
+        Self::Spawn(Arc::new(error))
     }
 }
 
@@ -70,12 +75,12 @@ pub struct Helpers {
 #[derive(Default)]
 struct State {
     supervisor: Option<Arc<Supervisor>>,
-    idle: Idle,
-    waiting: VecDeque<oneshot::Sender<Result<Shim, HelperError>>>,
+    pool: ShimPool,
+    waiting: VecDeque<oneshot::Sender<Result<ShimHandle, HelperError>>>,
     asked: usize,
-    /// To be taken away when this process has ended.
+    /// Directories to remove when this process has ended.
     folders: Vec<PathBuf>,
-    /// Shells that have waited for too long are looked for.
+    /// Whether old warm shells are being looked for.
     sweeps: bool,
 }
 
@@ -85,10 +90,10 @@ struct Supervisor {
 }
 
 impl Helpers {
-    /// One for all threads of the process. Nothing is started before the first command.
+    /// Returns the instance shared by all threads of the process. Nothing is started before the first command.
     ///
     /// # Errors
-    /// When the system gives no threads.
+    /// If the system cannot create threads.
     pub fn shared() -> Result<&'static Self, HelperError> {
         static HELPERS: OnceLock<Result<Helpers, HelperError>> = OnceLock::new();
         HELPERS
@@ -99,14 +104,16 @@ impl Helpers {
                     .on_thread_start(sys::block_sigpipe)
                     .enable_all()
                     .build()
-                    .map_err(|error| HelperError::of(&error))?;
+                    .map_err(HelperError::from)?;
+                // Read on a thread of the host, which alone changes the environment.
+                group::switch();
                 Ok(Self { runtime, state: Mutex::default() })
             })
             .as_ref()
             .map_err(Clone::clone)
     }
 
-    /// Where commands are driven.
+    /// The runtime that drives commands.
     pub fn runtime(&self) -> &Handle {
         self.runtime.handle()
     }
@@ -115,52 +122,52 @@ impl Helpers {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A shim that waits already, if nobody else waits for one; best with a shell of this kind.
-    pub fn take(&self, kind: Option<&Kind>) -> Option<Shim> {
+    /// Takes a free shim if no caller is queued, preferably with a warm shell of this kind.
+    pub fn take(&self, kind: Option<&ShellKind>) -> Option<ShimHandle> {
         let mut state = self.state();
-        if state.waiting.is_empty() { state.idle.take(kind) } else { None }
+        if state.waiting.is_empty() { state.pool.take(kind) } else { None }
     }
 
-    /// A shim below which a shell of this kind waits or is on its way.
-    pub fn take_any(&self, kind: &Kind) -> Option<Shim> {
-        self.state().idle.take_any(kind)
+    /// Takes a shim with a warm shell of this kind, ready or being prepared.
+    pub fn take_any(&self, kind: &ShellKind) -> Option<ShimHandle> {
+        self.state().pool.take_any(kind)
     }
 
-    /// A shell that waited was given its command.
+    /// Counts a warm shell that received its command.
     pub fn used(&self) {
-        self.state().idle.used();
+        self.state().pool.used();
     }
 
-    /// A shell that waited could not be given its command.
+    /// Counts a warm shell that could not receive its command.
     pub fn stale(&self, why: Stale) {
-        self.state().idle.stale(why);
+        self.state().pool.stale(why);
     }
 
-    /// The shells that wait for a command of this process.
-    pub fn shells(&self) -> Shells {
-        self.state().idle.shells()
+    /// Returns the numbers of this process's warm shells.
+    pub fn shells(&self) -> WarmShells {
+        self.state().pool.shells()
     }
 
-    /// Whether a shell can wait here at all.
-    pub fn shells_can_wait(&self) -> bool {
-        self.state().idle.can_wait()
+    /// Returns whether warm shells are possible here.
+    pub fn can_warm_shells(&self) -> bool {
+        self.state().pool.can_wait()
     }
 
-    /// Has a shell of this kind wait, unless one does or no shim is free for it.
-    pub fn prepare(&'static self, kind: &Arc<Kind>) {
-        self.state().idle.prepare_any(kind);
+    /// Prepares a warm shell of this kind, unless one exists or no shim is free.
+    pub fn prepare(&'static self, kind: &Arc<ShellKind>) {
+        self.state().pool.prepare_any(kind);
         self.sweep();
     }
 
-    /// No shell of this kind is needed any more.
-    pub fn dismiss(&self, kind: &Kind) {
-        self.state().idle.dismiss(|shell| *shell.kind == *kind);
+    /// Ends the warm shells of this kind.
+    pub fn dismiss(&self, kind: &ShellKind) {
+        self.state().pool.dismiss(|shell| *shell.kind == *kind);
     }
 
-    /// Sees to it that no shell waits for too long: once for all that wait now.
+    /// Ends shells that have been warm for too long, with one task for all of them.
     fn sweep(&'static self) {
         let mut state = self.state();
-        if state.sweeps || state.idle.shells().waiting == 0 {
+        if state.sweeps || state.pool.shells().waiting == 0 {
             return;
         }
         state.sweeps = true;
@@ -168,35 +175,35 @@ impl Helpers {
         self.runtime.spawn(async move {
             sleep(SWEEP).await;
             let mut state = self.state();
-            state.idle.dismiss(Shell::is_old);
+            state.pool.dismiss(PooledShell::is_old);
             state.sweeps = false;
             drop(state);
             self.sweep();
         });
     }
 
-    /// Takes a shim back, and has a shell wait below it for another command of this kind, if the pause lasts.
-    pub fn give_back_for(&'static self, shim: Shim, kind: Arc<Kind>) {
+    /// Takes a shim back and prepares a warm shell below it for another command of this kind, if the pause lasts.
+    pub fn give_back_for(&'static self, shim: ShimHandle, kind: Arc<ShellKind>) {
         let pid = shim.pid;
         let mut state = self.state();
-        let wanted = state.idle.saw(&kind);
+        let wanted = state.pool.saw(&kind);
         state.hand_out(shim);
         drop(state);
         if wanted {
             self.runtime.spawn(async move {
                 sleep(PAUSE).await;
-                self.state().idle.prepare(pid, kind);
+                self.state().pool.prepare(pid, kind);
                 self.sweep();
             });
         }
     }
 
-    /// A shim, made if need be.
-    pub async fn shim(&'static self) -> Result<Shim, HelperError> {
+    /// Returns a shim, forked if necessary.
+    pub async fn shim(&'static self) -> Result<ShimHandle, HelperError> {
         let receiver = {
             let mut state = self.state();
             if state.waiting.is_empty()
-                && let Some(shim) = state.idle.take(None)
+                && let Some(shim) = state.pool.take(None)
             {
                 return Ok(shim);
             }
@@ -208,58 +215,56 @@ impl Helpers {
         receiver.await.unwrap_or(Err(HelperError::Lost))
     }
 
-    /// Takes a shim back that is ready for the next command.
-    pub fn give_back(&'static self, shim: Shim) {
+    /// Takes back a shim that is ready for the next command.
+    pub fn give_back(&'static self, shim: ShimHandle) {
         self.state().hand_out(shim);
         self.sweep();
     }
 
-    /// Has a new shim made for one that will not come back.
+    /// Requests a new shim for one that will not come back.
     pub fn replace(&'static self) {
         let mut state = self.state();
         if state.supervisor.is_some() {
-            let spare = KEEP.saturating_sub(state.idle.count());
+            let spare = KEEP.saturating_sub(state.pool.count());
             self.ask(&mut state, spare);
         }
     }
 
-    /// Has a shim killed that does not answer; its command's processes go with it.
+    /// Requests that a shim that does not answer is killed, together with its command's processes.
     pub fn end(&self, pid: i32) {
-        let body = Writer::default().number(u64::from(pid.unsigned_abs())).finish();
         if let Some(supervisor) = &self.state().supervisor {
-            let _ = frames::send(&supervisor.socket, protocol::END_SHIM, &body, &[]);
+            let _ = protocol::send(&supervisor.socket, ToSupervisor::EndShim(pid));
         }
     }
 
-    /// Has a folder taken away when this process has ended, however that comes about.
+    /// Registers a directory to be removed when this process has ended in any way.
     pub fn remove_at_end(&self, folder: &Path) {
         let mut state = self.state();
         state.folders.push(folder.to_owned());
         if let Some(supervisor) = &state.supervisor {
-            let _ = frames::send(&supervisor.socket, protocol::REMOVE_AT_END, folder.as_os_str().as_bytes(), &[]);
+            let _ = protocol::send(&supervisor.socket, ToSupervisor::RemoveAtEnd(folder.to_owned()));
         }
     }
 
-    /// It is gone already.
+    /// Unregisters a directory that was removed already.
     pub fn remove_no_more(&self, folder: &Path) {
         let mut state = self.state();
         state.folders.retain(|known| known != folder);
         if let Some(supervisor) = &state.supervisor {
-            let _ = frames::send(&supervisor.socket, protocol::REMOVE_NO_MORE, folder.as_os_str().as_bytes(), &[]);
+            let _ = protocol::send(&supervisor.socket, ToSupervisor::RemoveNoMore(folder.to_owned()));
         }
     }
 
-    /// Asks for as many shims as commands wait for, and `spare` ones; starts the supervisor if there is none.
+    /// Requests as many shims as callers are queued, plus `spare`. Starts the supervisor if there is none.
     fn ask(&'static self, state: &mut State, spare: usize) {
         let supervisor = match &state.supervisor {
             Some(supervisor) => Arc::clone(supervisor),
             None => match self.start_supervisor() {
                 Ok(supervisor) => {
                     state.asked = 0;
-                    state.idle.clear();
+                    state.pool.clear();
                     for folder in &state.folders {
-                        let path = folder.as_os_str().as_bytes();
-                        let _ = frames::send(&supervisor.socket, protocol::REMOVE_AT_END, path, &[]);
+                        let _ = protocol::send(&supervisor.socket, ToSupervisor::RemoveAtEnd(folder.clone()));
                     }
                     state.supervisor = Some(Arc::clone(&supervisor));
                     return self.ask(state, KEEP - 1);
@@ -268,8 +273,8 @@ impl Helpers {
             },
         };
         while state.asked < (state.waiting.len() + spare).min(ASK_AT_ONCE) {
-            if frames::send(&supervisor.socket, protocol::WANT_SHIM, &[], &[]).is_err() {
-                // Its end is noticed by its listener, which asks again for those who wait.
+            if protocol::send(&supervisor.socket, ToSupervisor::WantShim).is_err() {
+                // Its listener notices its end and requests again for queued callers.
                 return;
             }
             state.asked += 1;
@@ -278,19 +283,19 @@ impl Helpers {
 
     fn start_supervisor(&'static self) -> Result<Arc<Supervisor>, HelperError> {
         let program = supervisor_path();
-        let (ours, theirs) = sys::socket_pair().map_err(|error| HelperError::of(&error))?;
-        sys::set_nonblocking(&ours).map_err(|error| HelperError::of(&error))?;
-        // Plain descriptors and no hook between fork and exec: the standard library then uses posix_spawn, whose cost
-        // does not grow with the host's memory.
+        let (ours, theirs) = sys::socket_pair().map_err(HelperError::from)?;
+        sys::set_nonblocking(&ours).map_err(HelperError::from)?;
+        // Without a hook this is posix_spawn, whose cost does not grow with the host's memory.
         let process = Command::new(&program)
             .env_clear()
+            .envs(group::switch())
             .stdin(theirs)
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
             .map_err(|error| match error.kind() {
                 io::ErrorKind::NotFound => HelperError::Missing(program),
-                _ => HelperError::of(&error),
+                _ => error.into(),
             })?;
         let pid = Pid::from_raw(i32::try_from(process.id()).unwrap_or(0));
         let supervisor = Arc::new(Supervisor { pid, socket: ours });
@@ -298,22 +303,22 @@ impl Helpers {
         Ok(supervisor)
     }
 
-    /// Hands out what the supervisor delivers, until it is gone.
+    /// Distributes the supervisor's shims until it is gone.
     async fn listen(&'static self, supervisor: Arc<Supervisor>, mut process: Process) {
-        let mut reader = Reader::default();
+        let mut reader = FrameReader::default();
         let mut silent = 0;
         if let Ok(socket) = supervisor.socket.try_clone().and_then(|socket| sys::watch(socket, Interest::READABLE)) {
             loop {
-                match reader.read(socket.get_ref()) {
-                    Ok(Read::Frame(frame)) if frame.kind == protocol::SHIM => {
+                match reader.receive(socket.get_ref()) {
+                    Ok(Received::Message(message)) => {
                         silent = 0;
-                        self.arrived(frame);
+                        self.on_shim(message);
                     }
-                    Ok(Read::Frame(_)) => {}
-                    Ok(Read::Pending) => match timeout(PATIENCE, socket.readable()).await {
+                    Ok(Received::Pending) => match timeout(PATIENCE, socket.readable()).await {
                         Ok(Ok(mut guard)) => guard.clear_ready(),
                         Ok(Err(_)) => break,
-                        // It may have been stopped all the same, and a shim with it, which nobody else continues.
+                        // The supervisor may have been stopped without a request, together with a shim that only it
+                        // continues.
                         Err(_) if self.state().asked == 0 => sys::signal(supervisor.pid, Signal::SIGCONT),
                         Err(_) => {
                             silent += 1;
@@ -321,7 +326,7 @@ impl Helpers {
                             sys::signal(supervisor.pid, signal);
                         }
                     },
-                    Ok(Read::Closed) | Err(_) => break,
+                    Ok(Received::Closed) | Err(_) => break,
                 }
             }
         }
@@ -329,28 +334,33 @@ impl Helpers {
             let mut state = self.state();
             state.supervisor = None;
             state.asked = 0;
-            state.idle.clear();
+            state.pool.clear();
             if !state.waiting.is_empty() {
                 self.ask(&mut state, 0);
             }
         }
-        // A closed socket means that it ends or has ended; it must not stay as a zombie.
+        // A closed socket means that the supervisor is exiting or has exited. It must not remain a zombie.
         sys::signal(supervisor.pid, Signal::SIGKILL);
         let _ = self.runtime.spawn_blocking(move || process.wait()).await;
     }
 
-    fn arrived(&'static self, mut frame: frames::Frame) {
-        let mut fields = Fields(&frame.body);
-        let pid = fields.number().and_then(|pid| i32::try_from(pid).ok()).unwrap_or(0);
-        let errno = fields.number().and_then(|errno| i32::try_from(errno).ok()).unwrap_or(0);
+    /// Handles a shim that was forked, or the failure to fork one.
+    fn on_shim(&'static self, message: FromSupervisor) {
         let mut state = self.state();
         state.asked = state.asked.saturating_sub(1);
-        match frame.fds.pop() {
-            Some(socket) if sys::set_nonblocking(&socket).is_ok() => state.hand_out(Shim::new(pid, socket)),
-            _ => {
-                // With no room for a process now, the next command that ends makes some; without any, nothing will.
+        let shim = match message {
+            FromSupervisor::Shim { pid, group, socket: Some(socket) } => sys::set_nonblocking(&socket)
+                .map(|()| ShimHandle::new(pid, socket).in_group(group))
+                .map_err(HelperError::from),
+            FromSupervisor::Shim { socket: None, .. } => Err(io::Error::from_raw_os_error(libc::EMFILE).into()),
+            FromSupervisor::NoShim { errno } => Err(io::Error::from_raw_os_error(errno).into()),
+        };
+        match shim {
+            Ok(shim) => state.hand_out(shim),
+            // The next command that exits makes room for a process. Without a running command the request fails.
+            Err(error) => {
                 if let Some(waiting) = state.waiting.pop_front() {
-                    let _ = waiting.send(Err(HelperError::Spawn(if errno == 0 { libc::EMFILE } else { errno })));
+                    let _ = waiting.send(Err(error));
                 }
             }
         }
@@ -361,7 +371,7 @@ impl Helpers {
 }
 
 impl State {
-    fn hand_out(&mut self, mut shim: Shim) {
+    fn hand_out(&mut self, mut shim: ShimHandle) {
         while let Some(waiting) = self.waiting.pop_front() {
             match waiting.send(Ok(shim)) {
                 Ok(()) => return,
@@ -369,7 +379,7 @@ impl State {
                 Err(Err(_)) => return,
             }
         }
-        self.idle.add(shim);
+        self.pool.add(shim);
     }
 
     fn fail(&mut self, error: &HelperError) {
@@ -379,8 +389,12 @@ impl State {
     }
 }
 
-/// Beside the shared object that this code is in.
+/// Beside the shared object that holds this code.
 fn supervisor_path() -> PathBuf {
     let addon = sys::module_path().unwrap_or_else(|| PathBuf::from("."));
     addon.parent().unwrap_or(Path::new(".")).join(SUPERVISOR)
 }
+
+#[cfg(test)]
+#[path = "helpers_tests.rs"]
+mod tests;

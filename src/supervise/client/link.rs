@@ -1,4 +1,4 @@
-//! The addon's side of a task: it hears how its log grows and how it ends, and may have it ended.
+//! The addon's side of a task: receives its events and may end it.
 
 use std::fs::File;
 use std::io;
@@ -10,100 +10,85 @@ use std::sync::Arc;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-use crate::background::Task;
-use crate::supervise::frames::{self, Fields, Read, Reader, Writer};
-use crate::supervise::protocol;
+use crate::supervise::protocol::{self, FrameReader, FromTask, Received, ToTask};
 use crate::sys;
+use crate::task::Task;
 
-/// What a shim has to say of its task.
+/// An event of a shim about its task.
 #[derive(Debug)]
-pub enum LinkNews {
-    /// This is the task that it keeps from here on.
+pub enum TaskEvent {
+    /// The state of the task that this shim serves.
     Task(Box<Task>),
-    /// It has ended so.
+    /// The task has ended.
     Ended(Box<Task>),
-    /// Its log has so many bytes of output; unfinished lines that are not in it, if they were asked for.
+    /// The log has this many bytes of output. With unfinished lines that are not in it, if they were requested.
     Grew(u64, Vec<String>),
-    /// The shim is gone, or does not speak with this process any more.
+    /// The shim is gone, or no longer talks to this process.
     Lost,
 }
 
-/// A way to the shim of a task.
+/// A connection to the shim of a task.
 pub struct Link {
     socket: Arc<AsyncFd<OwnedFd>>,
-    reader: Reader,
+    reader: FrameReader,
 }
 
-/// The speaking half of a [`Link`]. What cannot be said any more is not: the shim is gone then, and the link tells.
+/// The sending half of a [`Link`]. Messages to a dead shim are dropped; the link reports its death.
 #[derive(Clone)]
-pub struct Speaker(Arc<AsyncFd<OwnedFd>>);
+pub struct TaskSender(Arc<AsyncFd<OwnedFd>>);
 
-/// To a task of another process, by its socket.
+/// Connects to a task of another process through its socket.
 pub fn connect(path: &Path) -> io::Result<Link> {
     let folder = File::open(path.parent().unwrap_or(Path::new("/")))?;
     let stream = UnixStream::connect(sys::short_path(&folder, path))?;
     stream.set_nonblocking(true)?;
-    Ok(Link::new(sys::watch(stream.into(), Interest::READABLE | Interest::WRITABLE)?, Reader::default()))
+    Ok(Link::new(sys::watch(stream.into(), Interest::READABLE | Interest::WRITABLE)?, FrameReader::default()))
 }
 
 impl Link {
-    pub(super) fn new(socket: AsyncFd<OwnedFd>, reader: Reader) -> Self {
+    pub(super) fn new(socket: AsyncFd<OwnedFd>, reader: FrameReader) -> Self {
         Self { socket: Arc::new(socket), reader }
     }
 
-    /// To speak while somebody listens.
-    pub fn speaker(&self) -> Speaker {
-        Speaker(Arc::clone(&self.socket))
+    /// Returns a sender that works while the link receives.
+    pub fn sender(&self) -> TaskSender {
+        TaskSender(Arc::clone(&self.socket))
     }
 
-    /// The next piece of news. May be dropped while it waits; nothing is lost.
-    pub async fn news(&mut self) -> LinkNews {
+    /// Returns the next event. Cancel-safe: no event is lost.
+    pub async fn next_event(&mut self) -> TaskEvent {
         loop {
-            match self.reader.read(self.socket.get_ref()) {
-                Ok(Read::Frame(frame)) => {
-                    let task = || serde_json::from_slice(&frame.body).ok();
-                    let news = match frame.kind {
-                        protocol::TASK => task().map(LinkNews::Task),
-                        protocol::TASK_ENDED => task().map(LinkNews::Ended),
-                        protocol::GREW => {
-                            let mut fields = Fields(&frame.body);
-                            let bytes = fields.number().unwrap_or(0);
-                            let line = || fields.bytes().map(|line| String::from_utf8_lossy(line).into_owned());
-                            Some(LinkNews::Grew(bytes, std::iter::from_fn(line).collect()))
-                        }
-                        _ => None,
-                    };
-                    if let Some(news) = news {
-                        return news;
-                    }
-                }
-                Ok(Read::Pending) => match self.socket.readable().await {
+            match self.reader.receive(self.socket.get_ref()) {
+                Ok(Received::Message(FromTask::Task(task))) => return TaskEvent::Task(task),
+                Ok(Received::Message(FromTask::Ended(task))) => return TaskEvent::Ended(task),
+                Ok(Received::Message(FromTask::Grew { bytes, pending })) => return TaskEvent::Grew(bytes, pending),
+                Ok(Received::Pending) => match self.socket.readable().await {
                     Ok(mut guard) => guard.clear_ready(),
-                    Err(_) => return LinkNews::Lost,
+                    Err(_) => return TaskEvent::Lost,
                 },
-                Ok(Read::Closed) | Err(_) => return LinkNews::Lost,
+                Ok(Received::Closed) | Err(_) => return TaskEvent::Lost,
             }
         }
     }
 }
 
-impl Speaker {
-    /// Asks to be told once, when the log has more output than this, or an unfinished line changes.
+impl TaskSender {
+    /// Requests one event when the log has more output than this, or an unfinished line changes.
     pub fn watch(&self, bytes: u64, pending: bool) {
-        self.say(protocol::WATCH, &Writer::default().number(bytes).number(u64::from(pending)).finish());
+        self.send(ToTask::Watch { from: bytes, pending });
     }
 
-    /// Has unfinished lines written down.
+    /// Requests that unfinished lines are written to the log.
     pub fn settle(&self) {
-        self.say(protocol::SETTLE, &[]);
+        self.send(ToTask::Settle);
     }
 
-    /// Has the task ended: SIGTERM, grace, SIGKILL.
+    /// Ends the task: SIGTERM, grace, SIGKILL.
     pub fn end(&self) {
-        self.say(protocol::END, &[]);
+        self.send(ToTask::End);
     }
 
-    fn say(&self, kind: u8, body: &[u8]) {
-        let _ = frames::send(self.0.get_ref(), kind, body, &[]);
+    fn send(&self, message: ToTask) {
+        let _ = protocol::send(self.0.get_ref(), message);
     }
 }

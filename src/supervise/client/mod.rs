@@ -1,16 +1,17 @@
-//! The addon's side: its helper processes, and the commands that they run for it.
+//! The addon's side: its helper processes, and the commands that they run.
 
-mod admission;
+pub(super) mod admission;
 mod child;
-mod helpers;
-mod idle;
+pub(super) mod helpers;
 mod link;
-mod ready;
+pub(super) mod pool;
 mod start;
+mod traces;
 
-pub use admission::{Admission, Slot};
-pub use child::{Child, News};
+pub use admission::{Admission, Slot, TaskPlace};
+pub use child::{Child, ShimEvent};
 pub use helpers::{HelperError, Helpers};
-pub use idle::Shells;
-pub use link::{Link, LinkNews, Speaker, connect};
-pub use start::{Begun, Order, Pipes, Started, Warm, warm_up};
+pub use link::{Link, TaskEvent, TaskSender, connect};
+pub use pool::WarmShells;
+pub use start::{Begun, Started, warm_up};
+pub use traces::Traces;

@@ -1,49 +1,47 @@
-//! A shim whose command is a task: it stays until the task has ended, and until what that has left holding its pipes,
-//! a task of its own, has ended too.
+//! The shim of a task. It stays until the task has ended. Survivors that hold the pipes of the task become another
+//! task, and the shim stays until that has ended, too.
 
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use nix::unistd::{Pid, getpid};
 
-use super::{Ready, Shim};
-use crate::background::{Log, Order, Store, new_id, now_ms};
-use crate::supervise::clients::Client;
+use super::start::TaskFiles;
+use super::{Shim, Wakeup};
 use crate::supervise::drain::Drain;
-use crate::supervise::feed::Feed;
-use crate::supervise::frames::{Frame, Writer};
-use crate::supervise::keeper::{Beginning, Keeper};
-use crate::supervise::outflow::Outflow;
-use crate::supervise::protocol::{self, Cause, Transfer};
-use crate::supervise::running::{Ending, Running};
+use crate::supervise::limits::LimitWatch;
+use crate::supervise::protocol::{Cause, FromShim, TaskInput, Transfer};
+use crate::supervise::shim::input_writer::InputWriter;
+use crate::supervise::shim::output_reader::OutputReader;
+use crate::supervise::shim::running::{Ending, Running};
+use crate::supervise::shim::task_client::{ClientRequest, TaskClient};
+use crate::supervise::shim::task_server::{TaskServer, TaskStart};
+use crate::supervise::silence::note_of_silence;
 use crate::supervise::tree;
-use crate::sys::{self, End, LaunchError, LaunchStep};
+use crate::sys::{self, LaunchError, LaunchStep};
+use crate::task::{Log, Store, TaskSpec, new_id, now_ms};
 
-/// The command line of an adopted process is kept up to here, in characters.
+/// Longest part of an adopted process's command line that is kept, characters.
 const COMMAND_KEPT: usize = 4096;
 
 impl Shim {
-    /// The command was started as a task.
-    pub(super) fn begin_task(
-        &mut self,
-        running: &mut Running,
-        order: Order,
-        log: Log,
-        rest: Vec<OwnedFd>,
-        started_at: u64,
-    ) -> io::Result<()> {
-        let store = Store::at(order.folder.clone());
-        let id = order.id.clone();
-        let flows = std::mem::take(&mut running.pipes);
-        let flows = flows.into_iter().map(|pipe| Outflow::new(pipe, order.sanitize, &[])).collect();
-        let begun = feed_of(rest).and_then(|feed| {
+    /// Begins to serve a command that was started as a task.
+    pub(super) fn begin_task(&mut self, running: &mut Running, files: TaskFiles, started_at: u64) -> io::Result<()> {
+        let TaskFiles { spec, log, input } = files;
+        let store = Store::at(spec.folder.clone());
+        let id = spec.id.clone();
+        let outputs = std::mem::take(&mut running.pipes);
+        let outputs = outputs.into_iter().map(|pipe| OutputReader::new(pipe, spec.sanitize, &[])).collect();
+        let begun = input_writer(input).and_then(|feed| {
             let mark = running.mark.as_deref().unwrap_or_default();
-            Keeper::begin(Beginning { order, log, flows, feed }, running.shell.as_raw(), mark, started_at)
+            let cgroup = running.cgroup();
+            let start = TaskStart { spec, log, outputs, feed, cgroup };
+            TaskServer::begin(start, running.shell.as_raw(), mark, started_at)
         });
         match begun {
-            Ok(keeper) => {
-                self.keep_with(keeper);
+            Ok(server) => {
+                self.serve_task(server);
                 Ok(())
             }
             Err(error) => {
@@ -51,152 +49,163 @@ impl Shim {
                 let errno = error.raw_os_error().unwrap_or(libc::EIO);
                 let failure = LaunchError { step: LaunchStep::Files, errno };
                 running.kill(Instant::now());
-                self.send(protocol::FAILED, &protocol::encode_failure(failure));
-                // The supervisor ends whatever a shim leaves that ends with an error.
+                self.send(FromShim::Failed(failure));
+                // The supervisor kills all processes that a shim leaves when it exits with an error.
                 Err(error)
             }
         }
     }
 
-    /// The command becomes a task while it runs.
-    pub(super) fn take_over(&mut self, frame: Frame, running: &mut Running) {
-        let taken = Transfer::decode(&frame.body).ok_or_else(|| io::Error::from_raw_os_error(libc::EBADMSG));
-        let taken = taken.and_then(|Transfer { order, resume }| {
-            let log = Store::at(order.folder.clone()).append_log(&order.id)?;
-            let log = Log::keep(log, order.max_log_bytes)?;
-            let limit = running.started + Duration::from_millis(order.limit_ms);
-            let flows = outflows(&running.pipes, &order, &resume)?;
-            let feed = feed_of(frame.fds)?;
+    /// Moves the running command to a task.
+    pub(super) fn take_over(&mut self, transfer: Transfer, input: Option<TaskInput>, running: &mut Running) {
+        let Transfer { spec, resume } = transfer;
+        let taken = (|| {
+            let log = Store::at(spec.folder.clone()).append_log(&spec.id)?;
+            let log = Log::keep(log, spec.max_log_bytes)?;
+            let limit = running.started + Duration::from_millis(spec.limit_ms);
+            let outputs = output_readers(&running.pipes, &spec, &resume)?;
+            let feed = input_writer(input)?;
             let started_at = now_ms().saturating_sub(u64::try_from(running.started.elapsed().as_millis()).unwrap_or(0));
             let mark = running.mark.as_deref().unwrap_or_default();
-            let keeper =
-                Keeper::begin(Beginning { order, log, flows, feed }, running.shell.as_raw(), mark, started_at)?;
-            Ok((keeper, limit))
-        });
+            let cgroup = running.cgroup();
+            let start = TaskStart { spec, log, outputs, feed, cgroup };
+            let server = TaskServer::begin(start, running.shell.as_raw(), mark, started_at)?;
+            io::Result::Ok((server, limit))
+        })();
         match taken {
-            Ok((keeper, limit)) => {
+            Ok((server, limit)) => {
                 running.limit = Some(limit);
                 running.pipes.clear();
-                self.keep_with(keeper);
+                self.serve_task(server);
             }
             Err(error) => {
                 let errno = error.raw_os_error().unwrap_or(libc::EIO);
-                let body = Writer::default().number(u64::from(errno.unsigned_abs())).finish();
-                self.send(protocol::REFUSED, &body);
+                self.send(FromShim::Refused(errno));
             }
         }
     }
 
-    /// From here on this shim is the task's, and the host one among those who hear of it.
-    fn keep_with(&mut self, mut keeper: Keeper) {
+    /// Dedicates this shim to the task. The host becomes one of the task's clients.
+    pub(super) fn serve_task(&mut self, mut server: TaskServer) {
         match self.socket.take() {
-            Some(socket) => keeper.join(Client::with(socket, std::mem::take(&mut self.reader), true)),
-            None => keeper.lose_host(),
+            Some(socket) => server.join(TaskClient::with(socket, std::mem::take(&mut self.reader), true)),
+            None => server.lose_host(),
         }
-        self.keeper = Some(keeper);
+        self.server = Some(server);
         sys::stand_back();
     }
 
-    /// Whether a task's shell was killed by somebody else: then all of it ends, since `kill -9 -PGID` is what people are
-    /// told to stop it with.
-    pub(super) fn is_ended_from_outside(&self, running: &Running) -> bool {
-        self.keeper.is_some() && matches!(running.shell_end, Some((End::Signal(libc::SIGKILL), _)))
-    }
-
-    /// Does what is wanted from outside: the supervisor's end, the host's, and what was asked for.
-    pub(super) fn heed(&mut self, ready: &Ready, running: &mut Running) {
-        let detached = self.keeper.as_ref().is_some_and(Keeper::is_detached);
-        if ready.supervisor_gone && !running.orphaned && !detached {
-            running.end(Cause::Supervisor);
+    /// Acts on the end of the supervisor or the host, and on the requests of clients.
+    pub(super) fn apply_requests(&mut self, ready: &Wakeup, running: &mut Running) {
+        let detached = self.server.as_ref().is_some_and(TaskServer::is_detached);
+        if ready.supervisor_gone {
+            running.on_supervisor_gone(detached);
         }
-        let Some(keeper) = &mut self.keeper else { return };
-        let wishes = keeper.take_wishes();
-        if wishes.end {
+        let Some(server) = &mut self.server else { return };
+        let requests = server.take_requests();
+        if requests.end {
             running.end(Cause::Abort);
         }
-        if wishes.host_gone && !detached {
+        if requests.host_gone && !detached {
             running.end(Cause::Host);
         }
     }
 
-    /// The shell of a task has ended, or its tree was ended: what is left is seen through. Does not return but with an
-    /// error.
+    /// Finishes a task whose shell has exited or whose tree was terminated: drains its pipes and keeps its survivors.
+    /// Returns only with an error, since the shim exits with its task.
     pub(super) fn see_through(&mut self, mut running: Running) -> io::Result<()> {
         loop {
             self.drain(&mut running)?;
-            let Some(mut keeper) = self.keeper.take() else { return Ok(()) };
-            if let Some(Ending { cause: Cause::Broken(broken), .. }) = &running.ending {
-                keeper.note(broken.note());
+            self.finish_ending(&mut running)?;
+            let Some(mut server) = self.server.take() else { return Ok(()) };
+            if let Some(Ending { cause: Cause::LimitExceeded(broken), .. }) = &running.ending {
+                server.note(broken.note());
+            }
+            let at_limit = running.ending.as_ref().is_some_and(|ending| ending.cause == Cause::Limit);
+            if let Some(most) = server.silent_for().filter(|_| at_limit) {
+                server.note(note_of_silence(most));
             }
             if running.ending.as_ref().is_some_and(|ending| ending.cause == Cause::Host) {
-                keeper.discard();
+                server.discard();
                 return self.linger(running);
             }
-            let holders = if running.ending.is_none() { holders(&keeper, &running) } else { Vec::new() };
-            let (order, end) = (keeper.order().clone(), running.end_as_task());
-            let (flows, clients) = keeper.end(end);
-            // Should nobody keep them any more, somebody has to hold them: a write must not hurt those that are left.
-            self.unread = flows.iter().filter_map(Outflow::pipe).filter_map(|pipe| pipe.try_clone().ok()).collect();
-            if holders.is_empty() {
-                drop((flows, clients));
+            let held = running.ending.is_none() && !holders(&running, &server.pipes()).is_empty();
+            let (spec, end) = (server.spec().clone(), running.end_as_task());
+            let (outputs, clients) = server.end(end);
+            // The shim holds these pipes unless another task takes them, so that no write of the survivors fails or
+            // blocks.
+            self.unread =
+                outputs.iter().filter_map(OutputReader::pipe).filter_map(|pipe| pipe.try_clone().ok()).collect();
+            if !held {
+                drop((outputs, clients));
                 return self.linger(running);
             }
-            let order = Order { id: new_id(), ..order };
-            match adopt(&mut running, order, &holders, |_| Ok(flows)) {
-                Ok((mut keeper, adopted)) => {
+            let spec = TaskSpec { id: new_id(), ..spec };
+            let detached = spec.detached;
+            match adopt(&mut running, spec, &self.unread, |_| Ok(outputs)) {
+                Ok(Some((mut server, adopted))) => {
                     self.unread.clear();
-                    clients.into_iter().for_each(|client| keeper.join(client));
-                    self.keeper = Some(keeper);
+                    clients.into_iter().for_each(|client| server.join(client));
+                    self.server = Some(server);
                     running = adopted;
                     self.keep(&mut running)?;
                 }
-                // Without a place for its output it is left to itself.
-                Err(_) => return self.linger(running),
+                // The holders have exited meanwhile.
+                Ok(None) => return self.linger(running),
+                // Without a place for their output, the survivors are on their own.
+                Err(_) if detached => return self.linger(running),
+                // The survivors of a task end with the host, too, if its tasks do.
+                Err(_) => return self.stay_until_host_ends(running, clients),
             }
         }
     }
 
-    /// What a foreground command has left becomes a task.
-    pub(super) fn adopt_released(
-        &mut self,
-        mut running: Running,
-        transfer: Transfer,
-        pipes: Vec<OwnedFd>,
-        holders: &[Pid],
-    ) -> io::Result<()> {
-        let Transfer { order, resume } = transfer;
-        let begun = adopt(&mut running, order, holders, |order| {
-            let mut flows = outflows(&pipes, order, &resume)?;
-            flows.iter_mut().for_each(Outflow::forget_shown);
-            Ok(flows)
-        });
-        match begun {
-            Ok((keeper, mut adopted)) => {
-                drop(pipes);
-                self.keep_with(keeper);
-                self.keep(&mut adopted)?;
-                self.see_through(adopted)
+    /// Waits until a tree that is being terminated has exited, or cannot be terminated.
+    fn finish_ending(&mut self, running: &mut Running) -> io::Result<()> {
+        while running.ending.is_some() && running.is_alive() && !running.is_killed_long_ago(Instant::now()) {
+            let ready = self.wait(running.wake_at())?;
+            running.reap();
+            self.apply_requests(&ready, running);
+            self.keep_time(running);
+        }
+        Ok(())
+    }
+
+    /// Stays with survivors that could not become a task, and terminates them at the end of the host.
+    fn stay_until_host_ends(&mut self, mut running: Running, clients: Vec<TaskClient>) -> io::Result<()> {
+        let mut host = clients.into_iter().find(TaskClient::is_host);
+        loop {
+            while let Some(client) = &mut host {
+                match client.next_request() {
+                    ClientRequest::Gone => host = None,
+                    ClientRequest::Nothing => break,
+                    ClientRequest::End | ClientRequest::Settle | ClientRequest::Other => {}
+                }
             }
-            Err(error) => {
-                let errno = error.raw_os_error().unwrap_or(libc::EIO);
-                let body = Writer::default().number(u64::from(errno.unsigned_abs())).finish();
-                self.send(protocol::REFUSED, &body);
-                self.unread = pipes;
-                self.linger(running)
+            if host.is_none() {
+                running.end(Cause::Host);
+                self.finish_ending(&mut running)?;
+                return self.linger(running);
             }
+            if self.is_settled(running.mark.as_deref()) {
+                return self.linger(running);
+            }
+            // The shim has no other connection any more.
+            self.socket = host.as_ref().and_then(|client| client.socket().try_clone_to_owned().ok());
+            self.wait(running.watch.as_ref().map(LimitWatch::wake_at))?;
+            LimitWatch::hold(&mut running.watch, running.usage, running.mark.as_deref());
         }
     }
 
-    /// Until the last of the adopted processes has ended.
-    fn keep(&mut self, running: &mut Running) -> io::Result<()> {
+    /// Serves the task until the last of the adopted processes has exited.
+    pub(super) fn keep(&mut self, running: &mut Running) -> io::Result<()> {
         loop {
             let ready = self.wait(running.wake_at())?;
             running.reap();
-            self.heed(&ready, running);
+            self.apply_requests(&ready, running);
             self.keep_time(running);
-            let seen = running.shell_end.is_some()
-                || !sys::ORPHANS_COME_BACK && sys::identity(running.shell).is_none_or(|identity| identity.zombie);
-            let open = self.keeper.as_ref().is_some_and(Keeper::is_open);
+            let seen = running.shell_end.is_some() || !sys::ORPHANS_COME_BACK && sys::living(running.shell).is_none();
+            let open = self.server.as_ref().is_some_and(TaskServer::is_open);
             if running.ending.is_none() && seen && !open {
                 return Ok(());
             }
@@ -206,51 +215,72 @@ impl Shim {
         }
     }
 
-    /// What is still on the pipes of an ended task belongs to it, as with any command.
+    /// Reads the rest of the pipes of an ended task, as after any command.
     fn drain(&mut self, running: &mut Running) -> io::Result<()> {
         running.limit = None;
+        if let Some(server) = &mut self.server {
+            server.allow_silence();
+        }
         let mut drain = Drain::begin(Instant::now());
-        while self.keeper.as_ref().is_some_and(Keeper::is_open) && !drain.is_over(Instant::now()) {
+        while self.server.as_ref().is_some_and(TaskServer::is_open) && !drain.is_over(Instant::now()) {
             let until = running.wake_at().map_or(drain.until(), |at| at.min(drain.until()));
             let ready = self.wait(Some(until))?;
             running.reap();
-            self.heed(&ready, running);
+            self.apply_requests(&ready, running);
             self.keep_time(running);
-            let Some(keeper) = &mut self.keeper else { return Ok(()) };
+            let Some(server) = &mut self.server else { return Ok(()) };
             let now = Instant::now();
             if now >= drain.until() {
-                // Perhaps this process was kept from the processor, and the silence was its own.
-                keeper.read();
-                drain.looked(now);
+                // The writers may not have been silent: this process may have had no processor time.
+                server.read();
+                drain.on_emptied(now);
             }
-            if let Some(heard) = keeper.heard() {
-                drain.heard(heard.max(drain.began()));
+            if let Some(at) = server.last_output() {
+                drain.on_output(at.max(drain.began()));
             }
         }
         Ok(())
     }
 }
 
-/// The other end of a task's input, and what is still to be written there.
-fn feed_of(fds: Vec<OwnedFd>) -> io::Result<Option<Feed>> {
-    let mut fds = fds.into_iter();
-    fds.next().zip(fds.next()).map(|(pipe, rest)| Feed::new(pipe, rest)).transpose()
+/// Creates the writer of a task's input, if the task has input left.
+fn input_writer(input: Option<TaskInput>) -> io::Result<Option<InputWriter>> {
+    input.map(|TaskInput { pipe, rest }| InputWriter::new(pipe, rest)).transpose()
 }
 
-fn outflows(pipes: &[OwnedFd], order: &Order, resume: &[Vec<u8>]) -> io::Result<Vec<Outflow>> {
+fn output_readers(pipes: &[OwnedFd], spec: &TaskSpec, resume: &[Vec<u8>]) -> io::Result<Vec<OutputReader>> {
     let resume = resume.iter().map(Vec::as_slice).chain(std::iter::repeat(&[][..]));
-    pipes.iter().zip(resume).map(|(pipe, resume)| Ok(Outflow::new(pipe.try_clone()?, order.sanitize, resume))).collect()
+    pipes
+        .iter()
+        .zip(resume)
+        .map(|(pipe, resume)| Ok(OutputReader::new(pipe.try_clone()?, spec.sanitize, resume)))
+        .collect()
 }
 
-/// Those of a task's processes that still hold its pipes.
-fn holders(keeper: &Keeper, running: &Running) -> Vec<Pid> {
+/// The processes of a tree that hold these pipes.
+fn holders(running: &Running, pipes: &[BorrowedFd<'_>]) -> Vec<Pid> {
     let pids: Vec<Pid> =
         tree::members(running.mark.as_deref(), &running.spared).iter().map(|member| member.pid).collect();
-    sys::holders(&pids, &keeper.pipes())
+    sys::holders(&pids, pipes)
 }
 
-/// What an adopted process is called: by its command line, or, where it is just ending and has none any more, by that of
-/// the shell that has left it.
+/// Turns the survivors of a foreground command into a task. Returns `None` if none of them holds the pipes any more.
+pub fn adopt_released(running: &mut Running, transfer: Transfer) -> io::Result<Option<(TaskServer, Running)>> {
+    let Transfer { spec, resume } = transfer;
+    let pipes = std::mem::take(&mut running.pipes);
+    let adopted = adopt(running, spec, &pipes, |spec| {
+        let mut outputs = output_readers(&pipes, spec, &resume)?;
+        outputs.iter_mut().for_each(OutputReader::forget_shown);
+        Ok(outputs)
+    });
+    if !matches!(adopted, Ok(Some(_))) {
+        running.pipes = pipes;
+    }
+    adopted
+}
+
+/// Returns the command line of an adopted process. A process that is about to exit has none any more, and gets that of
+/// the shell that left it.
 fn command_of(pid: Pid, left_by: String) -> String {
     match sys::command_line(pid) {
         Some(line) if !line.starts_with('[') => line.chars().take(COMMAND_KEPT).collect(),
@@ -259,47 +289,57 @@ fn command_of(pid: Pid, left_by: String) -> String {
     }
 }
 
-/// Makes what holds the pipes one task, that of its eldest; what does not is left alone from here on.
+/// Makes one task of the processes that hold the pipes, with the eldest of them in place of the shell. All others are
+/// left alone from here on. Returns `None` if no process holds the pipes.
 fn adopt(
     running: &mut Running,
-    order: Order,
-    holders: &[Pid],
-    flows: impl FnOnce(&Order) -> io::Result<Vec<Outflow>>,
-) -> io::Result<(Keeper, Running)> {
+    spec: TaskSpec,
+    pipes: &[OwnedFd],
+    outputs: impl FnOnce(&TaskSpec) -> io::Result<Vec<OutputReader>>,
+) -> io::Result<Option<(TaskServer, Running)>> {
     let children = tree::below(getpid(), |_| true);
-    // Only of its own children a shim learns the exit code.
-    let (mut held, spared): (Vec<&tree::Member>, Vec<_>) = children
+    // In this order: a process that is reparented to the shim from here on is in neither list, and belongs to the task.
+    let pipes: Vec<BorrowedFd<'_>> = pipes.iter().map(AsFd::as_fd).collect();
+    let holders = holders(running, &pipes);
+    // A shim learns the exit code of its own children only.
+    let (held, spared): (Vec<&tree::Member>, Vec<_>) = children
         .iter()
         .filter(|child| sys::identity(child.pid).is_some_and(|identity| identity.parent == getpid()))
         .partition(|child| {
             holders.contains(&child.pid)
                 || tree::below(child.pid, |_| true).iter().any(|below| holders.contains(&below.pid))
         });
-    held.sort_by_key(|child| (child.started(), child.pid));
-    let eldest = held.first().map(|child| child.pid).or_else(|| holders.first().copied());
-    let Some(eldest) = eldest else { return Err(io::Error::from_raw_os_error(libc::ESRCH)) };
-    let order = Order { command: command_of(eldest, order.command), ..order };
-    let limit = running.started + Duration::from_millis(order.limit_ms);
-    let store = Store::at(order.folder.clone());
-    let id = order.id.clone();
+    let eldest = held
+        .iter()
+        .min_by_key(|child| (child.started(), child.pid))
+        .map(|child| child.pid)
+        .or_else(|| holders.first().copied());
+    let Some(eldest) = eldest else { return Ok(None) };
+    let spec = TaskSpec { command: command_of(eldest, spec.command), ..spec };
+    let limit = running.started + Duration::from_millis(spec.limit_ms);
+    let store = Store::at(spec.folder.clone());
+    let id = spec.id.clone();
     let mark = running.mark.as_deref().unwrap_or_default();
     let begun = store.create_log(&id).and_then(|log| {
-        let log = Log::keep(log, order.max_log_bytes)?;
-        let flows = flows(&order)?;
-        Keeper::begin(Beginning { order, log, flows, feed: None }, eldest.as_raw(), mark, now_ms())
+        let log = Log::keep(log, spec.max_log_bytes)?;
+        let outputs = outputs(&spec)?;
+        // Spared children are in the cgroup, too, and belong to no task.
+        let cgroup = running.cgroup().filter(|_| spared.is_empty());
+        TaskServer::begin(TaskStart { spec, log, outputs, feed: None, cgroup }, eldest.as_raw(), mark, now_ms())
     });
-    let keeper = begun.inspect_err(|_| store.remove(&id))?;
+    let server = begun.inspect_err(|_| store.remove(&id))?;
     let adopted = Running {
         shell: eldest,
         mark: running.mark.clone(),
         limit: Some(limit),
-        told: false,
+        reported_blocked: false,
         shell_end: None,
         ending: None,
         pipes: Vec::new(),
         spared: spared.into_iter().map(|child| child.pid).collect(),
         watch: running.watch.take(),
+        group: running.group.clone(),
         ..*running
     };
-    Ok((keeper, adopted))
+    Ok(Some((server, adopted)))
 }

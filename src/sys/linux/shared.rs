@@ -1,12 +1,12 @@
-//! Files and pipes without a name that a process of the same user can open by a path.
+//! Unnamed files and pipes that a process of the same user can open by a path.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use super::{anonymous_file, pipe_cloexec};
+use super::files::{anonymous_file, pipe_cloexec};
 
-/// A descriptor of this process with a path; the path is good for as long as this is there.
+/// A descriptor of this process with a path. The path is valid while this value lives.
 #[derive(Debug)]
 pub struct Shared {
     fd: OwnedFd,
@@ -19,19 +19,19 @@ impl Shared {
         Self { fd, path }
     }
 
-    /// A file that holds these bytes.
+    /// Creates a file with these bytes.
     pub fn file(bytes: &[u8]) -> io::Result<Self> {
         anonymous_file(bytes).map(Self::new)
     }
 
-    /// The writing end of a pipe, and its other end, which does not block.
+    /// Creates a pipe: its write end with a path, and its non-blocking read end.
     pub fn pipe() -> io::Result<(Self, OwnedFd)> {
         let (read, write) = pipe_cloexec()?;
         crate::sys::set_nonblocking(&read)?;
         Ok((Self::new(write), read))
     }
 
-    /// Where it is.
+    /// Returns the path.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -41,7 +41,7 @@ impl Shared {
         std::fs::File::from(self.fd.try_clone()?).set_len(0)
     }
 
-    /// What the file holds now.
+    /// Returns the current content of the file.
     pub fn read(&self) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         let file = std::fs::File::from(self.fd.try_clone()?);

@@ -1,4 +1,4 @@
-//! Files and pipes in a private folder that a process of the same user can open by a path.
+//! Files and pipes in a private directory that a process of the same user can open by a path.
 
 use std::fs;
 use std::io::{self, Write};
@@ -9,11 +9,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use nix::sys::stat::Mode;
 
-/// A file with a path, removed with this.
+/// A file with a path. It is removed when this value is dropped.
 #[derive(Debug)]
 pub struct Shared {
     path: PathBuf,
-    /// Held so that the other end of a pipe does not end before somebody has written to it.
+    /// Keeps the other end of a pipe from ending before its first writer.
     _writer: Option<fs::File>,
 }
 
@@ -26,14 +26,14 @@ fn fresh() -> io::Result<PathBuf> {
 }
 
 impl Shared {
-    /// A file that holds these bytes.
+    /// Creates a file with these bytes.
     pub fn file(bytes: &[u8]) -> io::Result<Self> {
         let path = fresh()?;
         fs::File::options().write(true).create_new(true).mode(0o600).open(&path)?.write_all(bytes)?;
         Ok(Self { path, _writer: None })
     }
 
-    /// The writing end of a pipe, and its other end, which does not block.
+    /// Creates a pipe: its write end with a path, and its non-blocking read end.
     pub fn pipe() -> io::Result<(Self, OwnedFd)> {
         let path = fresh()?;
         nix::unistd::mkfifo(&path, Mode::S_IRUSR | Mode::S_IWUSR)?;
@@ -42,7 +42,7 @@ impl Shared {
         Ok((Self { path, _writer: Some(writer) }, read.into()))
     }
 
-    /// Where it is.
+    /// Returns the path.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -52,7 +52,7 @@ impl Shared {
         fs::File::options().write(true).open(&self.path)?.set_len(0)
     }
 
-    /// What the file holds now.
+    /// Returns the current content of the file.
     pub fn read(&self) -> io::Result<Vec<u8>> {
         fs::read(&self.path)
     }

@@ -3,12 +3,12 @@ import { bash, PtySession, warmShells, warmUp } from 'agent-bash';
 import { type Check, either, fine, missing } from './check.ts';
 import { line } from './files.ts';
 
-/** Limits of one command after another, ms: a busy machine needs more than others are to wait. */
+/** Time limits of successive attempts, in ms. A busy machine needs more than others should wait. */
 const TRIES = [300, 1_000, 3_000];
-/** Tells it from the `sleep` of anybody else. */
+/** An unusual duration tells this `sleep` from all others. */
 const SLEEP = 'sleep 20.17';
 
-/** Whether a daemon that left the tree of its command, and its environment, is ended with it. */
+/** Checks that a daemon that left its command's tree and environment ends with the command. */
 export async function tree(): Promise<Check> {
   const daemon = `(env -i "$BASH" -c 'echo $$; exec ${SLEEP}' &); ${SLEEP}`;
   const started = new AbortController();
@@ -24,7 +24,7 @@ export async function tree(): Promise<Check> {
   );
 }
 
-/** Whether a process is still there that should have ended with its command, which it is given a moment for; it is ended then. */
+/** Returns whether a process outlived its command by more than a moment, and ends it. */
 async function outlived(pid: number): Promise<boolean> {
   const there = (signal: NodeJS.Signals | 0) => {
     try {
@@ -37,13 +37,13 @@ async function outlived(pid: number): Promise<boolean> {
   return there('SIGKILL');
 }
 
-/** Whether a bash that waits can be given a command. */
+/** Checks that a warm shell can take a command. */
 export async function warmStarts(): Promise<Check> {
   const cost = 'every command waits for bash to start up, some milliseconds';
   if (process.env.AGENT_BASH_WARM === '0') return missing('warm-starts', 'turned off by AGENT_BASH_WARM=0', cost);
   const before = warmShells().used;
   const taken = () => warmShells().used > before;
-  // On a busy machine a shell may not be ready when it is asked.
+  // On a busy machine the shell may not be ready in time.
   for (let tries = 0; tries < TRIES.length && !taken(); tries++) {
     await warmUp();
     await bash('true');
@@ -59,7 +59,7 @@ export async function warmStarts(): Promise<Check> {
   );
 }
 
-/** Whether it is seen who waits for what at the limit. */
+/** Checks that a blocked process is named at the time limit. */
 export async function waiting(): Promise<Check> {
   let named = false;
   for (const timeoutMs of TRIES) {
@@ -75,7 +75,7 @@ export async function waiting(): Promise<Check> {
   );
 }
 
-/** Whether there are pseudo-terminals. */
+/** Checks that pseudo-terminals are available. */
 export async function terminals(): Promise<Check> {
   const cost = 'PtySession and createTerminalTool fail, and the bash tool runs commands without a terminal';
   const terminal = new PtySession({ timeoutMs: 10_000 });

@@ -1,36 +1,36 @@
-/** What `agent-bash doctor` says of one thing. */
+/** The result of one check of `agent-bash doctor`. */
 export interface Check {
   /** In kebab-case; the same on every machine. */
   name: string;
-  /** `'failed'` says that no command runs, `'missing'` that there is less than there could be. */
+  /** `'failed'`: no command runs. `'missing'`: a capability is absent. */
   state: 'ok' | 'missing' | 'failed';
-  /** What was found, in words. */
+  /** The finding, in words. */
   found: string;
-  /** What is lost by that, a sentence; `null` when nothing is. */
+  /** The consequence as a sentence, or `null` if there is none. */
   cost: string | null;
 }
 
-/** All that is well. */
+/** Returns a check that passed. */
 export function fine(name: string, found: string): Check {
   return { name, state: 'ok', found, cost: null };
 }
 
-/** Commands run, and something is lost. */
+/** Returns a check that found a capability missing. Commands run. */
 export function missing(name: string, found: string, cost: string): Check {
   return { name, state: 'missing', found, cost };
 }
 
-/** No command runs. */
+/** Returns a check without which no command runs. */
 export function failed(name: string, found: string, cost: string): Check {
   return { name, state: 'failed', found, cost };
 }
 
-/** The one or the other. */
+/** Returns a passed check or one with a missing capability. */
 export function either(good: boolean, name: string, found: string, cost: string): Check {
   return good ? fine(name, found) : missing(name, found, cost);
 }
 
-/** A probe that fails itself is an answer, too. */
+/** Runs a check. One that throws is itself a finding. */
 export async function probe(name: string, ask: () => Check | Promise<Check>, cost: string): Promise<Check> {
   try {
     return await ask();

@@ -7,10 +7,10 @@ import { type Check, failed, fine, missing } from './check.ts';
 
 const require = createRequire(import.meta.url);
 const NOTHING_RUNS = 'no command runs';
-/** What tells a command that ran from whatever else could end with a code. */
+/** An unusual exit code tells the command's own exit from other failures. */
 const CODE = 7;
 
-/** The version of Node. */
+/** Checks the version of Node. */
 export function node(): Check {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   const found = `${process.version}, ${process.execPath}`;
@@ -18,7 +18,7 @@ export function node(): Check {
   return missing('node', found, 'nothing is promised below Node 20.17');
 }
 
-/** The addon, and which of its builds it is. */
+/** Checks that the addon loads, and reports its build. */
 export function addon(): Check {
   try {
     safetyRules();
@@ -28,7 +28,7 @@ export function addon(): Check {
   return fine('addon', [addonFile() ?? 'loaded', libc()].filter((part) => part !== '').join(', '));
 }
 
-/** What the kernel offers; `null` where the addon cannot be asked. */
+/** Returns the kernel's capabilities, or `null` if the addon cannot be asked. */
 export function askKernel(): ReturnType<typeof offers> | null {
   try {
     return (require('../native.cjs') as { offers: typeof offers }).offers();
@@ -37,7 +37,7 @@ export function askKernel(): ReturnType<typeof offers> | null {
   }
 }
 
-/** The program between the host and its commands; it lies beside the addon. */
+/** Checks the supervisor, which lies beside the addon. */
 export function supervisor(): Check {
   const file = join(dirname(addonFile() ?? ''), 'agent-bash-supervisor');
   try {
@@ -48,7 +48,7 @@ export function supervisor(): Check {
   }
 }
 
-/** A command, and the bash that runs it. */
+/** Checks that a command runs, and reports its bash. */
 export async function shell(): Promise<Check> {
   try {
     const { stdout, exitCode, status } = await bash(`printf '%s\\n' "$BASH_VERSION" "$BASH"; exit ${CODE}`);

@@ -8,7 +8,7 @@ import { type Check, either, fine, missing } from './check.ts';
 const MIB = 1024 ** 2;
 const LITTLE_MIB = 256;
 
-/** The folder of the default registry, which is made when it is first used. */
+/** Checks the default registry's directory, which is created on first use. */
 export async function state(): Promise<Check> {
   const folder = join(process.env.XDG_STATE_HOME || join(homedir(), '.local/state'), 'agent-bash');
   const cost = 'mode "background" fails without a registry of its own, and so do ps, logs and kill without --dir';
@@ -20,7 +20,7 @@ export async function state(): Promise<Check> {
   }
 }
 
-/** The nearest folder on the way that is there. */
+/** Returns the nearest existing parent directory. */
 async function existing(folder: string): Promise<string> {
   try {
     await access(folder);
@@ -31,7 +31,7 @@ async function existing(folder: string): Promise<string> {
   }
 }
 
-/** The folder of temporary files: whether there is room, and whether what lies there may be run. */
+/** Checks that the temporary directory has space and allows execution. */
 export async function temporary(): Promise<Check> {
   const folder = process.env.TMPDIR || '/tmp';
   let own: string;

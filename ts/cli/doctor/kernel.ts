@@ -1,16 +1,17 @@
-import { access, constants } from 'node:fs/promises';
-import { type Check, either, missing } from './check.ts';
+import { type Check, either, fine, missing } from './check.ts';
 import { askKernel } from './core.ts';
 import { line } from './files.ts';
 
-/** What only Linux has; nothing is said of it elsewhere. */
+type Kernel = NonNullable<ReturnType<typeof askKernel>>;
+
+/** Checks that only apply to Linux. Elsewhere the list is empty. */
 export async function kernel(): Promise<Check[]> {
   if (process.platform !== 'linux') return [];
-  return [...offered(), await proc(), await cgroup()];
+  const kernel = askKernel();
+  return [...offered(kernel), await proc(), cgroup(kernel)];
 }
 
-function offered(): Check[] {
-  const kernel = askKernel();
+function offered(kernel: Kernel | null): Check[] {
   if (kernel === null) return [];
   const { pidfd, closeRange, landlock, userNamespaces } = kernel;
   const has = (there: boolean) => (there ? 'there' : 'refused, by an old kernel or a filter');
@@ -54,32 +55,27 @@ async function proc(): Promise<Check> {
   );
 }
 
-async function cgroup(): Promise<Check> {
-  const path = await ownGroup();
-  const found =
-    path === null
-      ? 'version 1, or none'
-      : (await isWritable(`${path}/cgroup.subtree_control`))
-        ? 'version 2, delegated'
-        : 'version 2, not delegated';
-  return either(
-    found.endsWith(', delegated'),
-    'cgroup',
-    found,
-    'nothing: limits over a tree are kept by measuring its processes, in this version',
-  );
+function cgroup(kernel: Kernel | null): Check {
+  const name = 'cgroup';
+  const cost =
+    'a daemon that left its tree is lost if both helpers are killed at once, and limits are kept by measuring processes';
+  if (kernel === null) return missing(name, 'not known without the addon', cost);
+  if (process.env.AGENT_BASH_CGROUP === '0') return missing(name, 'turned off by AGENT_BASH_CGROUP=0', cost);
+  const { noCgroups, missingControllers } = kernel;
+  if (typeof noCgroups === 'string') return missing(name, noCgroups, cost);
+  const found = 'version 2, one for each command';
+  return missingControllers.length === 0
+    ? fine(name, found)
+    : missing(
+        name,
+        `${found}; ${missingControllers.join(', ')}`,
+        'limits on memory and processes are kept by measuring processes, if their controllers are missing',
+      );
 }
 
-/** The folder of this process's own group of version 2; `null` where there is none. */
+/** Returns the directory of this process's cgroup of version 2, or `null` without one. */
 export async function ownGroup(): Promise<string | null> {
   const path = /^0::(.*)$/m.exec((await line('/proc/self/cgroup')) ?? '')?.[1];
   const folder = path === undefined ? null : `/sys/fs/cgroup${path.replace(/\/$/, '')}`;
   return folder !== null && (await line(`${folder}/cgroup.controllers`)) !== null ? folder : null;
-}
-
-function isWritable(path: string): Promise<boolean> {
-  return access(path, constants.W_OK).then(
-    () => true,
-    () => false,
-  );
 }

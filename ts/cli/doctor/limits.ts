@@ -5,21 +5,21 @@ import { line } from './files.ts';
 import { ownGroup } from './kernel.ts';
 
 const GIB = 1024 ** 3;
-/** Descriptors of a command, and those that are left to the host; see docs/running.md. */
+/** Descriptors that a command needs, and those reserved for the host; see docs/running.md. */
 const FILES_OF_A_COMMAND = 11;
 const FILES_OF_THE_HOST = 48;
 const MOST_COMMANDS = 1_024;
-/** Below these, common work fails. */
+/** Below these numbers common work fails. */
 const FEW_FILES = 1_024;
 const FEW_PROCESSES = 256;
 
-/** What bounds the commands of this user, or of this container. */
+/** Checks the limits of this user and this container. */
 export async function limits(): Promise<Check[]> {
   const [files = '', processes = ''] = (await bash('ulimit -n; ulimit -u')).stdout.split('\n');
   return [openFiles(bound(files)), processCount(bound(processes), bound(await tasksOfGroup())), memory()];
 }
 
-/** A limit as the system writes it; without one it is infinite. */
+/** Parses a limit as the system writes it. No limit is infinite. */
 function bound(text: string): number {
   return /^\d+$/.test(text) ? Number(text) : Number.POSITIVE_INFINITY;
 }
@@ -53,7 +53,7 @@ async function tasksOfGroup(): Promise<string> {
 }
 
 function memory(): Check {
-  // None is 0, or more than there is.
+  // Without a limit the value is 0, or exceeds the machine's memory.
   const ofGroup = process.constrainedMemory() ?? 0;
   const own = totalmem();
   const bounded = ofGroup > 0 && ofGroup < own;

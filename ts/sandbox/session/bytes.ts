@@ -1,6 +1,8 @@
-/** What nobody has read may wait here, in bytes, before its writer is held back. */
+/** Unread bytes kept here before the writer is held back. */
 const HELD_BYTES = 1024 * 1024;
-/** The same of a command whose end somebody waits for, and after its end, when no more comes than its pipe has held. */
+/**
+ * The same once a caller waits for the command's exit, and after the exit, when no more can follow than its pipe held.
+ */
 const HELD_BYTES_WAITED = 64 * 1024 * 1024;
 
 /** A stream of bytes whose writer waits for its reader. */
@@ -27,7 +29,10 @@ export class ByteStream {
     );
   }
 
-  /** Takes the next bytes; a promise is to be waited for before more come. What the reader has cancelled goes nowhere. */
+  /**
+   * Takes the next bytes. A returned promise must settle before the next call. Bytes are dropped after the reader has
+   * cancelled.
+   */
   push(bytes: Uint8Array): void | Promise<void> {
     if (this.#closed) return;
     this.#controller.enqueue(bytes);
@@ -37,13 +42,16 @@ export class ByteStream {
     });
   }
 
-  /** Somebody waits for the writer's end, or it has come: more of it is taken, so that who waits need not read first. */
+  /**
+   * Called when a caller waits for the writer's exit, or after it. More bytes are then accepted, so that the caller
+   * need not read first.
+   */
   waited(): void {
     this.#most = HELD_BYTES_WAITED;
     if (!this.#isFull()) this.#resume();
   }
 
-  /** The end of the stream, after all that was pushed. */
+  /** Ends the stream, after all bytes that were pushed. */
   close(): void {
     if (!this.#closed) this.#controller.close();
     this.#closed = true;

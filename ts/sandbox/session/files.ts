@@ -2,40 +2,44 @@ import type { Dirent, Stats } from 'node:fs';
 import { lstat, readdir, readFile, stat, unlink } from 'node:fs/promises';
 import { failure, invalid } from '../errors.ts';
 import { isFile, locate, orMissing, readable, write } from '../file.ts';
+import { LineRange } from './line-range.ts';
 import { checkedFile, type PathOptions } from './options.ts';
-import { decode, encode, linesOf } from './text.ts';
+import { decode, decoding, encode } from './text.ts';
 import type { SandboxSession } from './types.ts';
 
-type Files = Omit<SandboxSession, 'description' | 'run' | 'spawn'>;
+type Reading = Pick<SandboxSession, 'readFile' | 'readBinaryFile' | 'readTextFile'>;
+type Writing = Pick<SandboxSession, 'writeFile' | 'writeBinaryFile' | 'writeTextFile'>;
+type Entries = Pick<SandboxSession, 'stat' | 'listDirectory' | 'deleteFile'>;
 
-/** The file side of a session whose folder is `folder`. */
-export function sessionFiles(folder: string): Files {
-  const pathOf = (options: PathOptions) => locate(folder, checkedFile(options).path);
+/** Checks the options of a method and returns the absolute path of its file. */
+type PathOf = (options: PathOptions) => string;
 
-  const bytesOf = async (options: PathOptions): Promise<Uint8Array | null> => {
-    const path = pathOf(options);
-    const { abortSignal } = options;
-    try {
-      const bytes = (await isFile(path)) ? await readFile(path, { signal: abortSignal }).catch(orMissing) : null;
-      abortSignal?.throwIfAborted();
-      return bytes && new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    } catch (error) {
-      abortSignal?.throwIfAborted();
-      throw error;
-    }
-  };
+/** The file methods of a session whose directory is `folder`. */
+export function sessionFiles(folder: string): Reading & Writing & Entries {
+  const pathOf: PathOf = (options) => locate(folder, checkedFile(options).path);
+  return { ...reading(pathOf), ...writing(pathOf), ...entries(pathOf) };
+}
 
+function reading(pathOf: PathOf): Reading {
   return {
     readFile: async (options) => readable(pathOf(options), options.abortSignal),
 
-    readBinaryFile: async (options) => bytesOf(options),
+    readBinaryFile: async (options) => bytesOf(pathOf(options), options.abortSignal),
 
     async readTextFile(options) {
-      const bytes = await bytesOf(options);
-      const { encoding, startLine, endLine } = options;
-      return bytes && linesOf(decode(bytes, encoding ?? 'utf-8'), startLine, endLine);
+      const { encoding = 'utf-8', startLine, endLine, abortSignal } = options;
+      const path = pathOf(options);
+      if (startLine !== undefined || endLine !== undefined) {
+        return linesOf(path, { encoding, startLine, endLine }, abortSignal);
+      }
+      const bytes = await bytesOf(path, abortSignal);
+      return bytes && decode(bytes, encoding);
     },
+  };
+}
 
+function writing(pathOf: PathOf): Writing {
+  return {
     async writeFile(options) {
       const path = pathOf(options);
       const { content, abortSignal } = options;
@@ -56,7 +60,11 @@ export function sessionFiles(folder: string): Files {
       if (typeof content !== 'string') throw invalid('content must be a string');
       await write(path, encode(content, encoding ?? 'utf-8'), abortSignal);
     },
+  };
+}
 
+function entries(pathOf: PathOf): Entries {
+  return {
     async stat(options) {
       const found = await stat(pathOf(options)).catch(orMissing);
       return found && { type: typeOf(found), size: found.size };
@@ -82,6 +90,49 @@ export function sessionFiles(folder: string): Files {
       return deleted ?? false;
     },
   };
+}
+
+/** Returns a file's bytes, or `null` if there is no file. */
+async function bytesOf(path: string, abortSignal: AbortSignal | undefined): Promise<Uint8Array | null> {
+  try {
+    const bytes = (await isFile(path)) ? await readFile(path, { signal: abortSignal }).catch(orMissing) : null;
+    abortSignal?.throwIfAborted();
+    return bytes && new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  } catch (error) {
+    abortSignal?.throwIfAborted();
+    throw error;
+  }
+}
+
+/** Returns a range of a file's lines, or `null` if there is no file. Reads no further than the range reaches. */
+async function linesOf(
+  path: string,
+  { encoding, startLine, endLine }: { encoding: string; startLine: unknown; endLine: unknown },
+  abortSignal: AbortSignal | undefined,
+): Promise<string | null> {
+  const stream = await readable(path, abortSignal);
+  if (stream === null) return null;
+  const [first, last] = [lineOf('startLine', startLine), lineOf('endLine', endLine)];
+  const decoder = decoding(encoding);
+  const lines = new LineRange(first, last);
+  const reader = stream.getReader();
+  try {
+    while (!lines.done) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      lines.push(decoder.push(value));
+    }
+  } finally {
+    await reader.cancel();
+  }
+  abortSignal?.throwIfAborted();
+  lines.push(decoder.finish());
+  return lines.finish();
+}
+
+function lineOf(name: string, line: unknown): number | undefined {
+  if (line !== undefined && !Number.isInteger(line)) throw invalid(`${name} must be a whole number, from 1`);
+  return line as number | undefined;
 }
 
 function typeOf(found: Stats | Dirent): 'file' | 'directory' | 'other' {

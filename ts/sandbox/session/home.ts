@@ -1,24 +1,26 @@
-import { createHash } from 'node:crypto';
-import { existsSync, lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { hostname, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bash } from 'agent-bash';
-import { INNER, type Inner } from '../../inner.ts';
+import { type Inner, innerOf } from '../../core/inner.ts';
 import { failure } from '../errors.ts';
 
-/** How old the folder of a host that was killed, with all of its helpers, has to be before another host removes it, in ms. */
-const FORGOTTEN_MS = 60 * 60 * 1000;
+/** Beginning of the directories' names. The rest tells whose they are. */
+const PREFIX = 'agent-bash-home-';
 
-/** The folders of this thread that are there now. */
+/** The directories that exist in this thread. */
 const homes = new Set<string>();
-/** Those that commands use: nobody else may know them any more. */
+/** Homes that commands use. This set may hold the last reference to one. */
 const used = new Set<PrivateHome>();
 const forgotten = new FinalizationRegistry<{ path: string | null }>((held) => void remove(held).catch(() => {}));
 
-/** A home folder for the commands of one session: 0700, below the temporary folder, made when the first command needs it. */
+/**
+ * A private home directory for the commands of one session. It has mode 0700, lies in the temporary directory, and is
+ * created when the first command needs it.
+ */
 export class PrivateHome {
-  // Apart from this object, so that it is known when nobody has that any more.
+  // Separate from this object, so that the finalizer knows the path after the object is collected.
   readonly #held: { path: string | null } = { path: null };
   #uses = 0;
 
@@ -26,7 +28,7 @@ export class PrivateHome {
     forgotten.register(this, this.#held);
   }
 
-  /** Its path; it is there. Throws where it cannot be made. */
+  /** The path of an existing directory. Throws if it cannot be created. */
   get path(): string {
     const { path } = this.#held;
     if (path !== null && existsSync(path)) return path;
@@ -35,7 +37,7 @@ export class PrivateHome {
     return made;
   }
 
-  /** Is there until then, also when nobody has the session any more. */
+  /** Keeps the directory until then, even if the session is collected. */
   keepUntil(end: Promise<unknown>): void {
     used.add(this);
     this.#uses += 1;
@@ -46,17 +48,17 @@ export class PrivateHome {
     end.then(done, done);
   }
 
-  /** Removes it with all that is in it; a later command gets another one. */
+  /** Removes the directory with its content. A later command gets another one. */
   remove(): Promise<void> {
     return remove(this.#held);
   }
 }
 
 function make(): string {
-  sweep();
+  inner().removeLeft(tmpdir(), PREFIX);
   let path: string;
   try {
-    path = mkdtempSync(join(tmpdir(), `${prefix()}${process.pid}-`));
+    path = mkdtempSync(join(tmpdir(), `${PREFIX}${inner().ownName()}-`));
   } catch (error) {
     const { code = 'EIO', message } = error as NodeJS.ErrnoException;
     throw failure(code, `no private home folder could be made, give the session one as «home»: ${message}`);
@@ -68,19 +70,14 @@ function make(): string {
 }
 
 function inner(): Inner {
-  return (bash as unknown as { [INNER]: Inner })[INNER];
-}
-
-/** The same for every host on this machine: containers can share a temporary folder, and each has pids of its own. */
-function prefix(): string {
-  return `agent-bash-home-${createHash('sha256').update(hostname()).digest('hex').slice(0, 8)}-`;
+  return innerOf(bash);
 }
 
 async function remove(held: { path: string | null }): Promise<void> {
   const { path } = held;
   held.path = null;
   if (path === null) return;
-  // What cannot be removed now is tried once more at the end of the process.
+  // A directory that cannot be removed now is tried again when the process exits.
   await rm(path, { recursive: true, force: true });
   homes.delete(path);
   inner().removeNoMore(path);
@@ -92,44 +89,8 @@ function removeAll(): void {
     try {
       rmSync(path, { recursive: true, force: true });
     } catch {
-      // Nobody is left to be told.
+      // The process is exiting, so the error goes nowhere.
     }
   }
   homes.clear();
-}
-
-/** A host that is killed with all of its helpers leaves its folders; nobody else does. */
-function sweep(): void {
-  const own = prefix();
-  const folder = tmpdir();
-  for (const name of namesIn(folder)) {
-    const pid = name.startsWith(own) ? Number.parseInt(name.slice(own.length), 10) : 0;
-    if (!(pid > 0) || isAlive(pid)) continue;
-    const path = join(folder, name);
-    try {
-      const { uid, mtimeMs } = lstatSync(path);
-      if (uid === process.getuid?.() && Date.now() - mtimeMs > FORGOTTEN_MS) {
-        rmSync(path, { recursive: true, force: true });
-      }
-    } catch {
-      // Another one may sweep at the same time, and what cannot be swept now is no reason not to run.
-    }
-  }
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
-  }
 }

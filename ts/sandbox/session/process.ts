@@ -1,4 +1,4 @@
-import { decoder, type Input } from '../../streams.ts';
+import { decoder, type Input } from '../../core/streams.ts';
 import type { Base } from '../base.ts';
 import { failure, invalid } from '../errors.ts';
 import { guarded, type Listener } from '../output.ts';
@@ -6,50 +6,26 @@ import { type Started, start } from '../start.ts';
 import { ByteStream } from './bytes.ts';
 import type { SandboxProcess, SandboxSpawnOptions, WritableSandboxProcess } from './types.ts';
 
-/** Starts a command whose streams the caller has as such; `add` counts it in. Resolves once it runs. */
+/** Starts a command whose streams the caller reads directly. `add` tracks it. Resolves once it runs. */
 export async function spawnProcess(
   base: Base,
-  { command, workingDirectory, env, abortSignal, stdin = false }: SandboxSpawnOptions,
+  options: SandboxSpawnOptions,
   add: (started: Started) => Started,
 ): Promise<SandboxProcess | WritableSandboxProcess> {
-  const streams = { stdout: new ByteStream(), stderr: new ByteStream() };
-  const waited = () => {
-    streams.stdout.waited();
-    streams.stderr.waited();
-  };
-  // Output that the caller wants cleaned is text by then.
-  const bytes = (base.sanitize ?? false) === false;
-  const tellCaller = base.onOutput && asText(guarded(base.onOutput), bytes);
+  const { abortSignal, stdin = false } = options;
+  const output = new Output();
   let input: Input | undefined;
   const started = add(
-    start(base, {
-      command,
-      cwd: workingDirectory,
-      env,
-      signal: abortSignal,
-      onOutput: async (chunk) => {
-        await tellCaller?.(chunk);
-        await streams[chunk.stream].push(Buffer.from(chunk.text, bytes ? 'latin1' : 'utf8'));
-      },
-      streams: {
-        bytes,
-        fed: stdin,
-        started: (_, given) => {
-          input = given;
-        },
-        over: waited,
-      },
+    startInto(base, options, output, (given) => {
+      input = given;
     }),
   );
-  const closed = started.ended.finally(() => {
-    streams.stdout.close();
-    streams.stderr.close();
-  });
+  const closed = started.ended.finally(() => output.close());
   const ended = closed.then(({ exitCode, aborted }) => {
     if (aborted) for (const signal of [abortSignal, base.signal]) signal?.throwIfAborted();
     return { exitCode };
   });
-  // Who does not wait does not hear of it.
+  // An unobserved rejection must not crash the host.
   ended.catch(() => {});
   const pid = await started.pid;
   if (pid === null || input === undefined) {
@@ -58,10 +34,10 @@ export async function spawnProcess(
   }
   const process: SandboxProcess = {
     pid,
-    stdout: streams.stdout.stream,
-    stderr: streams.stderr.stream,
+    stdout: output.stdout.stream,
+    stderr: output.stderr.stream,
     wait() {
-      waited();
+      output.waited();
       return ended;
     },
     async kill() {
@@ -72,7 +48,52 @@ export async function spawnProcess(
   return stdin ? { ...process, stdin: writing(input) } : process;
 }
 
-/** The caller's listener of output, for whom bytes are text. */
+/** The two streams that the caller reads. */
+class Output {
+  readonly stdout = new ByteStream();
+  readonly stderr = new ByteStream();
+
+  /** Reports that the caller waits for the exit. */
+  waited(): void {
+    this.stdout.waited();
+    this.stderr.waited();
+  }
+
+  close(): void {
+    this.stdout.close();
+    this.stderr.close();
+  }
+}
+
+/** Starts the command with its output going into `output`. `onInput` receives its standard input once it runs. */
+function startInto(
+  base: Base,
+  { command, workingDirectory, env, abortSignal, stdin = false }: SandboxSpawnOptions,
+  output: Output,
+  onInput: (input: Input) => void,
+): Started {
+  // Output that the caller wants cleaned is already text.
+  const bytes = (base.sanitize ?? false) === false;
+  const tellCaller = base.onOutput && asText(guarded(base.onOutput), bytes);
+  return start(base, {
+    command,
+    cwd: workingDirectory,
+    env,
+    signal: abortSignal,
+    onOutput: async (chunk) => {
+      await tellCaller?.(chunk);
+      await output[chunk.stream].push(Buffer.from(chunk.text, bytes ? 'latin1' : 'utf8'));
+    },
+    streams: {
+      bytes,
+      fed: stdin,
+      started: (_, given) => onInput(given),
+      over: () => output.waited(),
+    },
+  });
+}
+
+/** Adapts the caller's output listener, which receives text, to bytes. */
 function asText(listener: Listener, bytes: boolean): Listener {
   if (!bytes) return listener;
   const decoded = decoder();

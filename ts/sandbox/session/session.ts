@@ -1,8 +1,9 @@
+import { definedOnly } from '../../core/defined.ts';
 import { baseOf, withHome } from '../base.ts';
 import { invalid } from '../errors.ts';
 import { guarded, Output } from '../output.ts';
 import { Running } from '../running.ts';
-import { definedOnly, type Started, start } from '../start.ts';
+import { type Started, start } from '../start.ts';
 import type { LocalSessionOptions } from '../types.ts';
 import { sessionFiles } from './files.ts';
 import { PrivateHome } from './home.ts';
@@ -11,23 +12,23 @@ import { spawnProcess } from './process.ts';
 import type { LocalSandboxSession, SandboxSession } from './types.ts';
 
 /**
- * A whole `SandboxSession` of ai 7 on this machine: `experimental_sandbox: createLocalSandboxSession()`. Commands are run by `bash -c`, each
- * judged first, their output comes back whole and unchanged, and there is no time limit unless the options set one.
+ * Creates a whole `SandboxSession` of ai 7 on this machine: `experimental_sandbox: createLocalSandboxSession()`. `bash
+ * -c` runs the commands, each judged first. Their output comes back whole and unchanged, and there is no time limit
+ * unless the options set one.
  *
- * `cwd`, resolved now, is the folder where every relative path starts. `HOME` is a private folder, made when a command first needs it and
- * removed with the process, unless `home` (or `env.HOME`) says otherwise. Throws `ERR_BASH_INVALID_ARG` for a `cwd` or `home` that is no
- * string, and for mode `'background'`; makes and starts nothing by itself.
+ * Relative paths start at `cwd`, which is resolved now. `HOME` is a private directory, created when a command first
+ * needs it and removed with the process, unless `home` (or `env.HOME`) sets another. Throws `ERR_BASH_INVALID_ARG` for
+ * a `cwd` or `home` that is not a string, and for mode `'background'`. The call itself creates and starts nothing.
  */
 export function createLocalSandboxSession(options: LocalSessionOptions = {}): LocalSandboxSession {
-  if (typeof options !== 'object' || options === null) throw invalid('options must be an object');
-  const { base, home } = baseOf(options);
+  const { base, home } = baseOf('createLocalSandboxSession', options);
   const running = new Running(options.graceMs);
   const ownHome = home === undefined && base.env?.HOME === undefined ? new PrivateHome() : null;
   const add = (started: Started) => {
     ownHome?.keepUntil(started.ended);
     return running.add(started);
   };
-  /** What a command is started with now. */
+  /** The options that a command starts with at this moment. */
   const current = (given: Record<string, string> = {}) => {
     base.signal?.throwIfAborted();
     const env = definedOnly(given) as Record<string, string>;
@@ -75,7 +76,7 @@ export function createLocalSandboxSession(options: LocalSessionOptions = {}): Lo
   };
 }
 
-/** What a model has to know before it uses this as if it were a sandbox. */
+/** Returns what a model must know before it treats this machine as a sandbox. */
 function describe(folder: string, home: string | null): string {
   return [
     `The machine that the agent itself runs on (${process.platform} ${process.arch}). Nothing is confined or virtual: what is changed here is changed for good.`,

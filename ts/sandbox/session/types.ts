@@ -2,17 +2,26 @@ import type { CommandSetting, PathOptions, WriteOptions } from './options.ts';
 
 /** A command of `run`. */
 export interface SandboxRunOptions extends CommandSetting {
-  /** Run by `bash -c`, byte for byte. */
+  /**
+   * The command, run by `bash -c`, byte for byte.
+   *
+   * @example await session.run({ command: 'ls -la' });
+   */
   command: string;
 }
 
 /** A command of `spawn`. */
 export interface SandboxSpawnOptions extends SandboxRunOptions {
-  /** Whether its standard input is kept open, as `stdin` of the handle. Default `false`: it is empty. */
+  /**
+   * Whether its standard input is kept open, as `stdin` of the handle. Otherwise it is empty.
+   *
+   * @default false
+   * @example const cat = await session.spawn({ command: 'cat', stdin: true });
+   */
   stdin?: boolean | undefined;
 }
 
-/** How a command ended, and what it wrote: whole and unchanged, but for bytes that are no UTF-8, which become U+FFFD. */
+/** The end and the output of a command: whole and unchanged, except that bytes that are not UTF-8 become U+FFFD. */
 export interface SandboxRunResult {
   /** 0…255; 128 + n after signal n, 130 after an abort, 124 at a time limit that was asked for. */
   exitCode: number;
@@ -24,23 +33,35 @@ export interface SandboxRunResult {
 export interface SandboxProcess {
   /** Of its shell, also the process group id. */
   readonly pid: number;
-  /** The bytes of its standard output. What nobody reads holds the command back once 1 MiB of it waits, 64 MiB from a `wait()` on; `cancel()` drops the rest. */
+  /**
+   * The bytes of its standard output. Unread output holds the command back once 1 MiB of it waits, 64 MiB after a
+   * `wait()`; `cancel()` drops the rest.
+   */
   readonly stdout: ReadableStream<Uint8Array>;
   /** The same of its standard error. */
   readonly stderr: ReadableStream<Uint8Array>;
-  /** Resolves at its end, also when up to 64 MiB of each stream were not read; rejects with the reason of its `abortSignal` when that ended it. May be called any number of times. */
+  /**
+   * Resolves at its end, also when up to 64 MiB of each stream were not read; rejects with the reason of its
+   * `abortSignal` when that ended it. May be called any number of times.
+   */
   wait(): Promise<{ exitCode: number }>;
-  /** Ends it and all it started: SIGTERM, grace, SIGKILL. Resolves when that is done; `wait()` then gives 130. One that has ended is left alone. */
+  /**
+   * Ends it and all it started: SIGTERM, grace, SIGKILL. Resolves when that is done; `wait()` then gives 130. One that
+   * has ended is left alone.
+   */
   kill(): Promise<void>;
 }
 
 /** One whose standard input is open. */
 export interface WritableSandboxProcess extends SandboxProcess {
-  /** A write resolves when the command has room for it, and rejects with `EPIPE` when it reads no more. Closing it is the end of the input, after what was written. */
+  /**
+   * A write resolves once the command has room for it, and rejects with `EPIPE` if it no longer reads. Closing it ends
+   * the input after the bytes that were written.
+   */
   readonly stdin: WritableStream<Uint8Array>;
 }
 
-/** What a path leads to; symbolic links are followed. */
+/** The target of a path; symbolic links are followed. */
 export interface SandboxFileStat {
   /** `'other'` is a device, a socket or a named pipe. */
   type: 'file' | 'directory' | 'other';
@@ -48,29 +69,36 @@ export interface SandboxFileStat {
   size: number;
 }
 
-/** An entry of a folder; symbolic links are not followed. */
+/** An entry of a directory; symbolic links are not followed. */
 export interface SandboxDirectoryEntry {
-  /** Without the folder. */
+  /** The name without its directory. */
   name: string;
   type: 'file' | 'directory' | 'symlink' | 'other';
 }
 
 /**
- * The `SandboxSession` of ai 7: commands and files behind one face. Relative paths, `workingDirectory` too, start in one folder that never
- * changes. Nothing throws synchronously; an `abortSignal` that was aborted before rejects with its reason.
+ * The `SandboxSession` of ai 7: commands and files behind one face. Relative paths, `workingDirectory` too, start in
+ * one directory that never changes. Nothing throws synchronously; an `abortSignal` that was aborted before rejects with
+ * its reason.
  */
 export interface SandboxSession {
-  /** What a model should know of it, for its instructions. */
+  /** A description of the session for a model's instructions. */
   readonly description: string;
-  /** Runs a command to its end. An abort midway ends it and all it started, and resolves with what there was. Rejects with a `BashError` when nothing could be run. */
+  /**
+   * Runs a command to its end. An abort midway ends it and all it started, and resolves with the output so far. Rejects
+   * with a `BashError` when nothing could be run.
+   */
   readonly run: (options: SandboxRunOptions) => Promise<SandboxRunResult>;
-  /** Starts a command and resolves once it runs. Rejects with a `BashError` when nothing could be run. It keeps Node alive, and ends with it. */
+  /**
+   * Starts a command and resolves once it runs. Rejects with a `BashError` when nothing could be run. It keeps Node
+   * alive, and ends with it.
+   */
   readonly spawn: {
     (options: SandboxRunOptions & { stdin: true }): Promise<WritableSandboxProcess>;
     (options: SandboxRunOptions & { stdin?: false }): Promise<SandboxProcess>;
     (options: SandboxSpawnOptions): Promise<SandboxProcess | WritableSandboxProcess>;
   };
-  /** A file's bytes as they are read, `null` when there is none. A folder rejects (`EISDIR`). */
+  /** A file's bytes as they are read, `null` when there is none. A directory rejects (`EISDIR`). */
   readonly readFile: (options: PathOptions) => Promise<ReadableStream<Uint8Array> | null>;
   /** A file's bytes, `null` when there is none. */
   readonly readBinaryFile: (options: PathOptions) => Promise<Uint8Array | null>;
@@ -85,7 +113,10 @@ export interface SandboxSession {
       endLine?: number | undefined;
     },
   ) => Promise<string | null>;
-  /** Writes a file as its bytes come, over what is there, and makes the folders it lies in. A folder rejects (`EISDIR`). */
+  /**
+   * Writes a file as its bytes come, replacing an existing one, and makes its directories. A directory rejects
+   * (`EISDIR`).
+   */
   readonly writeFile: (options: WriteOptions<ReadableStream<Uint8Array>>) => Promise<void>;
   /** Writes a file from its bytes. */
   readonly writeBinaryFile: (options: WriteOptions<Uint8Array>) => Promise<void>;
@@ -96,19 +127,23 @@ export interface SandboxSession {
       encoding?: string | undefined;
     },
   ) => Promise<void>;
-  /** What a path leads to, `null` when that is nothing. */
+  /** Resolves with the target of a path, `null` if there is none. */
   readonly stat: (options: PathOptions) => Promise<SandboxFileStat | null>;
-  /** The entries of a folder, in no order; `null` when there is none. What is no folder rejects (`ENOTDIR`). */
+  /**
+   * Resolves with the entries of a directory, in no order; `null` if there is none. Another kind of file rejects
+   * (`ENOTDIR`).
+   */
   readonly listDirectory: (options: PathOptions) => Promise<SandboxDirectoryEntry[] | null>;
-  /** Deletes a file, or a link itself; `false` when there is none. A folder rejects (`EISDIR`). */
+  /** Deletes a file, or a link itself; `false` when there is none. A directory rejects (`EISDIR`). */
   readonly deleteFile: (options: PathOptions) => Promise<boolean>;
 }
 
 /** A session on this machine. It confines nothing: commands and paths reach whatever the user can reach. */
 export interface LocalSandboxSession extends SandboxSession {
   /**
-   * Ends all that the session started, what commands left running included, and removes its private home. The folder stays, and the
-   * session can go on being used. Rejects with `EPERM` and the pids when something is left that may not be signalled.
+   * Ends all that the session started, including processes that commands left running, and removes its private home.
+   * The directory stays, and the session can go on being used. Rejects with `EPERM` and the pids when something is left
+   * that may not be signalled.
    */
   [Symbol.asyncDispose](): Promise<void>;
 }

@@ -1,4 +1,5 @@
-//! How fast output is taken in, in MB/s: `cargo test --release --lib pty::screen::tests::speed -- --ignored --nocapture`.
+//! How fast output is taken in, in MB/s: `cargo test --release --lib pty::screen::tests::speed -- --ignored
+//! --nocapture`.
 
 use std::time::Instant;
 

@@ -1,13 +1,15 @@
-//! A command line of find: where it searches, what it deletes, and whether tests narrow that down.
+//! A command line of find: its start directories, its deletions, and whether tests narrow them down.
 
 use crate::safety::command::Command;
-use crate::safety::glob::{Glob, Reach};
+use crate::safety::glob::{Coverage, Glob};
+use crate::safety::lists::has_word;
+use crate::safety::programs::search::{NARROWING_FLAGS, NARROWING_TESTS, OTHER_VALUED_TESTS};
 use crate::safety::value::Value;
 
 /// One search.
 #[derive(Debug, Default)]
 pub struct Search {
-    /// Where it starts.
+    /// The start directories.
     pub starts: Vec<Value>,
     /// Each `-delete` and `-exec rm` in it.
     pub deletes: Vec<Delete>,
@@ -27,58 +29,10 @@ pub struct Delete {
 /// Programs that delete what `-exec` gives them.
 static DELETERS: &[&str] = &["rm", "grm", "unlink", "shred"];
 
-/// Tests that take a value, and whether they narrow a search down.
-pub static VALUED: &[(&str, bool)] = &[
-    ("-name", true),
-    ("-iname", true),
-    ("-path", true),
-    ("-ipath", true),
-    ("-wholename", true),
-    ("-iwholename", true),
-    ("-regex", true),
-    ("-iregex", true),
-    ("-lname", true),
-    ("-ilname", true),
-    ("-newer", true),
-    ("-anewer", true),
-    ("-cnewer", true),
-    ("-samefile", true),
-    ("-inum", true),
-    ("-links", true),
-    ("-mtime", true),
-    ("-atime", true),
-    ("-ctime", true),
-    ("-mmin", true),
-    ("-amin", true),
-    ("-cmin", true),
-    ("-used", true),
-    ("-size", true),
-    ("-user", true),
-    ("-uid", true),
-    ("-group", true),
-    ("-gid", true),
-    ("-perm", true),
-    ("-context", true),
-    ("-fstype", false),
-    ("-type", false),
-    ("-xtype", false),
-    ("-maxdepth", false),
-    ("-mindepth", false),
-    ("-files0-from", false),
-    ("-regextype", false),
-    ("-printf", false),
-    ("-fprint", false),
-    ("-fprint0", false),
-    ("-fls", false),
-];
-
-/// Tests without a value that narrow.
-static BARE: &[&str] = &["-empty", "-nouser", "-nogroup", "-executable"];
-
 /// Groups nested deeper are not told apart.
 const MAX_GROUPS: usize = 64;
 
-/// What is known within one pair of parentheses.
+/// The state within one pair of parentheses.
 #[derive(Clone, Copy, Debug, Default)]
 struct Group {
     /// The alternative at hand is narrowed down, and is about `.git`.
@@ -88,7 +42,7 @@ struct Group {
     wide: bool,
     /// An earlier one is about `.git`.
     about_git: bool,
-    /// It stands behind a `!`.
+    /// Whether a `!` precedes it.
     not: bool,
 }
 
@@ -159,11 +113,10 @@ impl Search {
                 }
                 "-fprintf" => at += 2,
                 "-delete" => self.deletes.push(Delete { narrow, git, by: String::new() }),
-                _ if BARE.contains(&text) => group.narrow |= !not,
+                _ if has_word(NARROWING_FLAGS, text) => group.narrow |= !not,
                 _ => {
-                    let valued = VALUED.iter().find(|(name, _)| *name == text);
-                    let narrows = valued.map(|(_, narrows)| *narrows).or(text.starts_with("-newer").then_some(true));
-                    if let Some(narrows) = narrows {
+                    let narrows = has_word(NARROWING_TESTS, text) || text.starts_with("-newer");
+                    if narrows || has_word(OTHER_VALUED_TESTS, text) {
                         let value = words.get(at);
                         at += 1;
                         if !not {
@@ -183,7 +136,7 @@ fn everything(value: &Value) -> bool {
     let Some(text) = value.known() else { return false };
     let last = text.rsplit('/').next().unwrap_or(text);
     last.contains(['*', '?', '['])
-        && text.split('/').all(|name| matches!(name, "." | "") || Glob::parse(name).reach() == Reach::All)
+        && text.split('/').all(|name| matches!(name, "." | "") || Glob::parse(name).coverage() == Coverage::All)
 }
 
 fn about_git(test: &str, value: &Value) -> bool {
@@ -197,7 +150,7 @@ fn about_git(test: &str, value: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::safety::command::Scene;
+    use crate::safety::command::Directories;
 
     #[test]
     fn what_narrows() {
@@ -223,8 +176,8 @@ mod tests {
             (". -newermt yesterday -delete", true),
         ] {
             let argv: Vec<Value> = std::iter::once("find").chain(line.split(' ')).map(Value::of).collect();
-            let (cwd, scene) = (Value::of("/home/dev/project"), Scene::default());
-            let command = Command { argv: &argv, assignments: &[], redirects: &[], cwd: &cwd, scene: &scene };
+            let (cwd, directories) = (Value::of("/home/dev/project"), Directories::default());
+            let command = Command::of_words(&argv, &cwd, &directories);
             let search = Search::read(&command);
             assert_eq!(search.deletes.iter().map(|delete| delete.narrow).collect::<Vec<_>>(), [narrow], "{line}");
         }

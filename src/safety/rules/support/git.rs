@@ -1,12 +1,13 @@
-//! A command line of git: what stands before the command's name, the name, its arguments.
+//! A command line of git: its own options, the subcommand, the arguments.
 
 use std::borrow::Cow;
 
 use super::quote;
+use super::subcommand::Subcommand;
 use crate::safety::command::Command;
-use crate::safety::options::{Parsed, Spec, parse};
-use crate::safety::tables::git::GLOBAL;
-use crate::safety::value::{Piece, Value};
+use crate::safety::lists::has_word;
+use crate::safety::options::{OptionSpec, Parsed, parse};
+use crate::safety::value::Value;
 
 /// How many aliases are followed: git itself refuses circles.
 const MAX_ALIASES: usize = 8;
@@ -20,7 +21,7 @@ pub struct Git<'a> {
     pub args: Cow<'a, [Value]>,
     /// The words before it, `git` included.
     pub before: &'a [Value],
-    /// The folder that it works in.
+    /// The directory that it works in.
     pub cwd: Value,
     /// `-c NAME=value`: names in lower case.
     pub config: Vec<(String, Value)>,
@@ -34,28 +35,19 @@ impl<'a> Git<'a> {
         if !matches!(command.name()?, "git" | "git.exe") {
             return None;
         }
-        let args = command.args();
-        let parsed = parse(args, &GLOBAL);
-        if parsed.has(&["help", "h", "version", "v", "list-cmds", "html-path", "man-path", "info-path"]) {
+        let call = Subcommand::of(command)?;
+        if call.options.has("help h version v list-cmds html-path man-path info-path") {
             return None;
         }
-        // What is not known at all may be an option, or nothing: `git $(cat options) push`.
-        let blank = |at: &&usize| args[**at].pieces().iter().all(|piece| matches!(piece, Piece::Hole(true)));
-        let at = *parsed.operands.iter().find(|at| !blank(at))?;
-        let sub = args.get(at)?.known()?;
-        let folder = parsed.options.iter().filter(|given| given.name == "C").filter_map(|given| given.value.as_ref());
-        let cwd = folder.fold(command.cwd.clone(), |cwd, folder| folder.seen_from(&cwd));
-        let config = parsed.options.iter().filter(|given| matches!(given.name.as_str(), "c" | "config-env"));
-        let config = config.filter_map(|given| setting(given.value.as_ref()?)).collect();
-        let no_pager = parsed.has(&["no-pager"]);
-        let mut git = Self {
-            sub,
-            args: Cow::Borrowed(&args[at + 1..]),
-            before: command.argv.get(..=at).unwrap_or_default(),
-            cwd,
-            config,
-            no_pager,
+        let given = |name: &'static str| {
+            let options = call.options.options.iter().filter(move |given| has_word(name, &given.name));
+            options.filter_map(|given| given.value.as_ref())
         };
+        let cwd = given("C").fold(command.cwd.clone(), |cwd, directory| directory.seen_from(&cwd));
+        let config = given("c config-env").filter_map(setting).collect();
+        let no_pager = call.options.has("no-pager");
+        let mut git =
+            Self { sub: call.name, args: Cow::Borrowed(call.args), before: call.before, cwd, config, no_pager };
         for _ in 0..MAX_ALIASES {
             if !git.follow_alias() {
                 break;
@@ -73,7 +65,7 @@ impl<'a> Git<'a> {
     }
 
     /// Its arguments by the options of its command.
-    pub fn parse(&self, spec: &Spec) -> Parsed {
+    pub fn parse(&self, spec: &OptionSpec) -> Parsed {
         parse(&self.args, spec)
     }
 
@@ -109,7 +101,7 @@ impl<'a> Git<'a> {
     }
 }
 
-/// What an alias that is looked through may come to: the commands that rules are about.
+/// The subcommands that an alias is followed to: those that rules are about.
 static SUBS: &[&str] = &[
     "add",
     "stage",

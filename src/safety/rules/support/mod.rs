@@ -1,9 +1,12 @@
-//! What rules share: paths and their worth, git's command line, text for people.
+//! Shared by the rules: paths and their places, command lines, text for people.
 
+pub mod backups;
 pub mod find;
 pub mod git;
+pub mod lasting;
 pub mod paths;
 pub mod pathspec;
 pub mod quote;
 pub mod removal;
+pub mod subcommand;
 pub mod writes;

@@ -1,40 +1,44 @@
-//! Where an operand points, as far as that can be told without looking at any folder.
+//! The place that an operand points to, as far as it can be known without reading a directory.
 
-use crate::safety::command::Scene;
-use crate::safety::glob::{Glob, Reach};
-use crate::safety::tables::devices::SYSTEM_FOLDERS;
+use std::borrow::Cow;
+
+use crate::safety::command::Directories;
+use crate::safety::glob::{Coverage, Glob};
+use crate::safety::lists::has_word;
+use crate::safety::programs::devices::SYSTEM_DIRECTORIES;
 use crate::safety::value::{Piece, Value};
 
-/// What an operand is, to somebody who deletes it.
+/// The place of an operand, seen from a deletion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// An empty word: no file at all.
     Nothing,
-    /// The root, a top folder, a home, the first folder or a parent of it, a `.git`, or all that is in one of these.
+    /// The root, a top directory, a home, the first directory or a parent of it, a `.git`, or everything in one of
+    /// these.
     Critical {
         /// False where only a part of it may be meant, or an unknown part may lead elsewhere.
         sure: bool,
     },
-    /// Below the first folder.
+    /// Below the first directory.
     Inside,
-    /// Below a folder for temporary files.
+    /// Below a directory for temporary files.
     Temp,
     /// Elsewhere.
     Outside,
-    /// It may be any of these.
+    /// Any of these.
     Unknown,
 }
 
 /// One component of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Component {
+pub enum Component<'a> {
     /// This name.
-    Name(String),
+    Name(Cow<'a, str>),
     /// Names that a glob stands for.
     Glob(Glob),
 }
 
-impl Component {
+impl Component<'_> {
     /// Whether it is, or stands for, this name.
     pub fn covers(&self, name: &str) -> bool {
         match self {
@@ -47,35 +51,35 @@ impl Component {
         matches!(self, Self::Name(own) if own == name)
     }
 
-    fn reach(&self) -> Reach {
+    fn coverage(&self) -> Coverage {
         match self {
-            Self::Name(_) => Reach::Some,
-            Self::Glob(glob) => glob.reach(),
+            Self::Name(_) => Coverage::Some,
+            Self::Glob(glob) => glob.coverage(),
         }
     }
 }
 
-/// A path, absolute and without `.`, `..` and `//`, read as if what is not known were empty.
+/// A path, absolute and without `.`, `..` and `//`. Unknown parts are read as empty.
 #[derive(Clone, Debug, Default)]
-pub struct Path {
+pub struct Path<'a> {
     /// Its components.
-    pub parts: Vec<Component>,
-    /// How many of them stand before the first that is not known.
+    pub parts: Vec<Component<'a>>,
+    /// The number of components before the first unknown one.
     pub known: usize,
     /// Whether a part is not known.
-    pub has_hole: bool,
-    /// Whether a `..` stands behind what is not known.
+    pub has_unknown: bool,
+    /// Whether a `..` follows an unknown part.
     climbs: bool,
 }
 
-impl Path {
+impl<'a> Path<'a> {
     /// An operand of a program that runs in `cwd`.
-    pub fn new(word: &Value, cwd: &Value) -> Self {
+    pub fn new(word: &'a Value, cwd: &'a Value) -> Self {
         let mut reader = Reader::default();
-        let unknown = matches!(word.pieces(), [Piece::Hole(_) | Piece::OneOf(_), ..]);
+        let unknown = matches!(word.pieces(), [Piece::Unknown(_) | Piece::OneOf(_), ..]);
         if !unknown && !word.prefix().starts_with('/') {
             if !cwd.prefix().starts_with('/') {
-                reader.piece(&Piece::Hole(false));
+                reader.hole = true;
             }
             cwd.pieces().iter().for_each(|piece| reader.piece(piece));
             reader.end();
@@ -83,30 +87,43 @@ impl Path {
         word.pieces().iter().for_each(|piece| reader.piece(piece));
         reader.end();
         let mut path = reader.path;
-        if !path.has_hole {
+        if !path.has_unknown {
             path.known = path.parts.len();
         }
         path
     }
 
-    /// Whether it lies below this folder, whatever the unknown parts are.
-    pub fn below(&self, folder: &[&str]) -> bool {
-        !self.climbs
-            && self.parts.len() > folder.len()
-            && self.known >= folder.len()
-            && self.parts.iter().zip(folder).all(|(part, name)| part.is(name))
+    /// Whether it lies below this directory for every value of the unknown parts.
+    pub fn below(&self, folder: &str) -> bool {
+        let mut depth = 0;
+        for name in names(folder) {
+            if !self.parts.get(depth).is_some_and(|part| part.is(name)) {
+                return false;
+            }
+            depth += 1;
+        }
+        !self.climbs && self.parts.len() > depth && self.known >= depth
     }
 }
 
 #[derive(Default)]
-struct Reader {
-    path: Path,
-    part: Vec<Piece>,
+struct Reader<'a> {
+    path: Path<'a>,
+    part: Part<'a>,
     hole: bool,
 }
 
-impl Reader {
-    fn piece(&mut self, piece: &Piece) {
+/// The part of a component that was read. A name that lies in one text is not copied.
+#[derive(Default)]
+enum Part<'a> {
+    #[default]
+    Nothing,
+    Name(Cow<'a, str>),
+    Glob(Vec<Piece>),
+}
+
+impl<'a> Reader<'a> {
+    fn piece(&mut self, piece: &'a Piece) {
         match piece {
             Piece::Text(text) => {
                 let mut names = text.split('/');
@@ -116,69 +133,74 @@ impl Reader {
                     self.text(name);
                 }
             }
-            Piece::Glob(_) => self.part.push(piece.clone()),
-            Piece::Hole(_) | Piece::OneOf(_) => self.hole = true,
+            Piece::Glob(_) => match &mut self.part {
+                Part::Nothing => self.part = Part::Glob(vec![piece.clone()]),
+                Part::Name(name) => {
+                    self.part = Part::Glob(vec![Piece::Text(std::mem::take(name).into_owned()), piece.clone()]);
+                }
+                Part::Glob(pieces) => pieces.push(piece.clone()),
+            },
+            Piece::Unknown(_) | Piece::OneOf(_) => self.hole = true,
         }
     }
 
-    fn text(&mut self, text: &str) {
-        match self.part.last_mut() {
+    fn text(&mut self, text: &'a str) {
+        match &mut self.part {
             _ if text.is_empty() => {}
-            Some(Piece::Text(last)) => last.push_str(text),
-            _ => self.part.push(Piece::Text(text.to_owned())),
+            Part::Nothing => self.part = Part::Name(Cow::Borrowed(text)),
+            Part::Name(name) => name.to_mut().push_str(text),
+            Part::Glob(pieces) => match pieces.last_mut() {
+                Some(Piece::Text(last)) => last.push_str(text),
+                _ => pieces.push(Piece::Text(text.to_owned())),
+            },
         }
     }
 
     /// A component is complete.
     fn end(&mut self) {
         let path = &mut self.path;
-        if self.hole && !path.has_hole {
-            path.has_hole = true;
+        if self.hole && !path.has_unknown {
+            path.has_unknown = true;
             path.known = path.parts.len();
         }
         self.hole = false;
-        let part = std::mem::take(&mut self.part);
-        match part.as_slice() {
-            [] => {}
-            [Piece::Text(text)] if text == "." => {}
-            [Piece::Text(text)] if text == ".." => {
+        match std::mem::take(&mut self.part) {
+            Part::Nothing => {}
+            Part::Name(name) if name == "." => {}
+            Part::Name(name) if name == ".." => {
                 path.parts.pop();
-                path.climbs |= path.has_hole;
+                path.climbs |= path.has_unknown;
             }
-            [Piece::Text(text)] => path.parts.push(Component::Name(text.clone())),
-            pieces => path.parts.push(Component::Glob(Glob::of(pieces))),
+            Part::Name(name) => path.parts.push(Component::Name(name)),
+            Part::Glob(pieces) => path.parts.push(Component::Glob(Glob::of(&pieces))),
         }
     }
 }
 
-/// The folders that places are told by.
+/// The directories that decide a place.
 #[derive(Debug)]
-pub struct Ground<'a> {
-    cwd: Vec<&'a str>,
-    home: Vec<&'a str>,
-    temp: Vec<Vec<&'a str>>,
+pub struct Landmarks<'a> {
+    cwd: &'a str,
+    home: &'a str,
+    temp: &'a [String],
 }
 
-impl<'a> Ground<'a> {
-    /// Those of a scene.
-    pub fn new(scene: &'a Scene) -> Self {
-        Self {
-            cwd: names(&scene.cwd),
-            home: names(&scene.home),
-            temp: scene.temp.iter().map(|dir| names(dir)).collect(),
-        }
+impl<'a> Landmarks<'a> {
+    /// Those of a directories.
+    pub fn new(directories: &'a Directories) -> Self {
+        Self { cwd: &directories.cwd, home: &directories.home, temp: &directories.temp }
     }
 
-    /// Where an operand points.
+    /// The place that an operand points to.
     pub fn place(&self, word: &Value, cwd: &Value) -> Place {
         if word.pieces().is_empty() {
             return Place::Nothing;
         }
         let path = Path::new(word, cwd);
-        let inside = self.owns_cwd() && path.below(&self.cwd);
+        let inside = self.owns_cwd() && path.below(self.cwd);
         let temp = self.temp.iter().any(|dir| path.below(dir));
         if let Some(sure) = self.critical(&path, inside, temp) {
-            return match path.has_hole {
+            return match path.has_unknown {
                 false => Place::Critical { sure },
                 true if path.parts.last().is_some_and(|last| last.is(".git")) => Place::Critical { sure: false },
                 true => Place::Unknown,
@@ -187,14 +209,15 @@ impl<'a> Ground<'a> {
         match () {
             () if inside => Place::Inside,
             () if temp && !self.temp.iter().any(|dir| path.below(dir) && all_of(&path, dir)) => Place::Temp,
-            () if path.climbs || path.has_hole && path.known == 0 => Place::Unknown,
+            () if path.climbs || path.has_unknown && path.known == 0 => Place::Unknown,
             () => Place::Outside,
         }
     }
 
-    /// The folder is somebody's own, not one of the system's, in which nothing is.
+    /// Whether the directory is the user's own. Nothing in a directory of the system is.
     fn owns_cwd(&self) -> bool {
-        self.cwd.first().is_some_and(|first| self.cwd.len() > 1 || !SYSTEM_FOLDERS.contains(first))
+        let mut own = names(self.cwd);
+        own.next().is_some_and(|first| own.next().is_some() || !has_word(SYSTEM_DIRECTORIES, first))
     }
 
     /// Whether it is critical, and whether that is sure.
@@ -205,10 +228,10 @@ impl<'a> Ground<'a> {
             return Some(sure);
         }
         while let Some((last, rest)) = parts.split_last() {
-            match last.reach() {
-                Reach::All => {}
-                Reach::Most => sure = false,
-                Reach::Some => return None,
+            match last.coverage() {
+                Coverage::All => {}
+                Coverage::Most => sure = false,
+                Coverage::Some => return None,
             }
             parts = rest;
             if self.is_critical(parts, inside, temp) {
@@ -223,34 +246,44 @@ impl<'a> Ground<'a> {
             [first, rest @ ..] if first.is("private") && rest.len() == 1 => rest,
             parts => parts,
         };
-        let covers = |names: &[&str]| parts.iter().zip(names).all(|(part, name)| part.covers(name));
+        // The first directory, or one above it.
+        let around = || {
+            let mut own = names(self.cwd);
+            parts.iter().all(|part| own.next().is_some_and(|name| part.covers(name)))
+        };
         let git = || match parts {
-            // What was cloned into a temporary folder may go.
+            // A clone in a temporary directory may be deleted.
             _ if temp && !inside => false,
-            // `sub/.*` is all that is hidden in a folder, which may go where the folder may.
-            [.., last] if last.covers(".git") && last.reach() != Reach::All => true,
+            // `sub/.*` are the hidden files of a directory, which may be deleted if the directory may.
+            [.., last] if last.covers(".git") && last.coverage() != Coverage::All => true,
             [.., folder, last] => folder.is(".git") && (last.is("objects") || last.is("refs")),
             _ => false,
         };
-        parts.len() < 2 || parts.len() <= self.cwd.len() && covers(&self.cwd) || self.is_home(parts) || git()
+        parts.len() < 2 || around() || self.is_home(parts) || git()
     }
 
     fn is_home(&self, parts: &[Component]) -> bool {
-        let own = !self.home.is_empty()
-            && parts.len() == self.home.len()
-            && parts.iter().zip(&self.home).all(|(part, name)| part.covers(name));
+        let mut rest = parts;
+        let covered = names(self.home).all(|name| match rest.split_first() {
+            Some((part, others)) => {
+                rest = others;
+                part.covers(name)
+            }
+            None => false,
+        });
+        let own = covered && rest.is_empty() && !parts.is_empty();
         own || matches!(parts, [folder, _] if folder.is("home") || folder.is("Users"))
             || matches!(parts, [var, root] if var.is("var") && root.is("root"))
     }
 
-    /// The file below a home whose path from there begins with a dot, as `.ssh/config`; not within a first folder that
-    /// is itself in such a place.
+    /// The file below a home whose path from there begins with a dot, such as `.ssh/config`. No file of a first
+    /// directory that is itself in such a place.
     pub fn home_dotfile(&self, word: &Value, cwd: &Value) -> Option<String> {
         let path = Path::new(word, cwd);
         let parts = path.parts.as_slice();
-        let depth = if !self.home.is_empty() && parts.len() > self.home.len() && self.is_home(&parts[..self.home.len()])
-        {
-            self.home.len()
+        let own = names(self.home).count();
+        let depth = if own > 0 && parts.len() > own && self.is_home(&parts[..own]) {
+            own
         } else {
             match parts {
                 [root, _, ..] if root.is("root") => 1,
@@ -268,38 +301,38 @@ impl<'a> Ground<'a> {
         if !parts.get(depth).is_some_and(hidden) {
             return None;
         }
-        let in_own = self.cwd.len() > depth && self.cwd[depth].starts_with('.') && path.below(&self.cwd);
+        let in_own = names(self.cwd).nth(depth).is_some_and(|name| name.starts_with('.')) && path.below(self.cwd);
         let name = |part: &Component| match part {
-            Component::Name(name) => name.clone(),
+            Component::Name(name) => name.to_string(),
             Component::Glob(_) => "*".to_owned(),
         };
         (!in_own).then(|| parts[depth..].iter().take(16).map(name).collect::<Vec<_>>().join("/"))
     }
 
-    /// Whether it is the first folder or one for temporary files, or below it.
+    /// Whether it is the first directory or one for temporary files, or below it.
     pub fn within_reach(&self, word: &Value, cwd: &Value) -> bool {
         let path = Path::new(word, cwd);
-        let is = |folder: &[&str]| {
-            let same =
-                path.parts.len() == folder.len() && path.parts.iter().zip(folder).all(|(part, name)| part.is(name));
-            path.below(folder) || same && !path.has_hole
+        let is = |folder: &str| {
+            let mut parts = path.parts.iter();
+            let starts = names(folder).all(|name| parts.next().is_some_and(|part| part.is(name)));
+            path.below(folder) || starts && parts.next().is_none() && !path.has_unknown
         };
-        self.owns_cwd() && is(&self.cwd) || self.temp.iter().any(|folder| is(folder))
+        self.owns_cwd() && is(self.cwd) || self.temp.iter().any(|folder| is(folder))
     }
 
     /// Whether it is a home.
     pub fn home(&self, word: &Value, cwd: &Value) -> bool {
         let path = Path::new(word, cwd);
-        !path.has_hole && (self.is_home(&path.parts) || matches!(path.parts.as_slice(), [root] if root.is("root")))
+        !path.has_unknown && (self.is_home(&path.parts) || matches!(path.parts.as_slice(), [root] if root.is("root")))
     }
 }
 
-fn all_of(path: &Path, folder: &[&str]) -> bool {
-    path.parts[folder.len()..].iter().all(|part| part.reach() != Reach::Some)
+fn all_of(path: &Path, folder: &str) -> bool {
+    path.parts[names(folder).count()..].iter().all(|part| part.coverage() != Coverage::Some)
 }
 
-fn names(path: &str) -> Vec<&str> {
-    path.split('/').filter(|name| !name.is_empty() && *name != ".").collect()
+fn names(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').filter(|name| !name.is_empty() && *name != ".")
 }
 
 #[cfg(test)]

@@ -1,19 +1,19 @@
 use super::*;
 
-fn scene() -> Scene {
-    Scene {
+fn directories() -> Directories {
+    Directories {
         cwd: "/home/dev/project".to_owned(),
         home: "/home/dev".to_owned(),
         temp: vec!["/tmp".to_owned(), "/var/tmp".to_owned()],
     }
 }
 
-/// `*`, `?` and `[…]` are globs, `$` is a hole.
+/// `*`, `?` and `[…]` are globs, `$` is unknown.
 fn word(text: &str) -> Value {
     let mut value = Value::default();
     for char in text.chars() {
         value.push(match char {
-            '$' => Piece::Hole(true),
+            '$' => Piece::Unknown(true),
             '*' | '?' => Piece::Glob(char.to_string()),
             char => Piece::Text(char.to_string()),
         });
@@ -24,8 +24,8 @@ fn word(text: &str) -> Value {
 #[test]
 fn places() {
     let critical = Place::Critical { sure: true };
-    let scene = scene();
-    let ground = Ground::new(&scene);
+    let directories = directories();
+    let landmarks = Landmarks::new(&directories);
     for (operand, cwd, place) in [
         ("/", "/home/dev/project", critical),
         ("//", "/home/dev/project", critical),
@@ -84,39 +84,39 @@ fn places() {
         ("build", "/home/dev/project/sub", Place::Inside),
         ("*", "/home/dev/project/build", Place::Inside),
     ] {
-        assert_eq!(ground.place(&word(operand), &word(cwd)), place, "{operand} in {cwd}");
+        assert_eq!(landmarks.place(&word(operand), &word(cwd)), place, "{operand} in {cwd}");
     }
 }
 
 #[test]
 fn quoted_globs_are_names() {
-    let scene = scene();
-    let ground = Ground::new(&scene);
-    assert_eq!(ground.place(&Value::of("*"), &Value::of("/home/dev/project")), Place::Inside);
-    assert_eq!(ground.place(&Value::of("~"), &Value::of("/home/dev/project")), Place::Inside);
+    let directories = directories();
+    let landmarks = Landmarks::new(&directories);
+    assert_eq!(landmarks.place(&Value::of("*"), &Value::of("/home/dev/project")), Place::Inside);
+    assert_eq!(landmarks.place(&Value::of("~"), &Value::of("/home/dev/project")), Place::Inside);
 }
 
 #[test]
 fn nothing_is_inside_the_root() {
-    let scene = Scene { cwd: "/".to_owned(), home: "/root".to_owned(), temp: vec!["/tmp".to_owned()] };
-    let ground = Ground::new(&scene);
-    assert_eq!(ground.place(&Value::of("usr/lib"), &Value::of("/")), Place::Outside);
-    assert_eq!(ground.place(&Value::of("usr"), &Value::of("/")), Place::Critical { sure: true });
+    let directories = Directories { cwd: "/".to_owned(), home: "/root".to_owned(), temp: vec!["/tmp".to_owned()] };
+    let landmarks = Landmarks::new(&directories);
+    assert_eq!(landmarks.place(&Value::of("usr/lib"), &Value::of("/")), Place::Outside);
+    assert_eq!(landmarks.place(&Value::of("usr"), &Value::of("/")), Place::Critical { sure: true });
 }
 
 #[test]
 fn dotfiles_of_a_home() {
-    let scene = scene();
-    let ground = Ground::new(&scene);
+    let directories = directories();
+    let landmarks = Landmarks::new(&directories);
     let cwd = Value::of("/home/dev/project");
-    let found = |text: &str| ground.home_dotfile(&word(text), &cwd);
+    let found = |text: &str| landmarks.home_dotfile(&word(text), &cwd);
     assert_eq!(found("/home/dev/.bashrc").as_deref(), Some(".bashrc"));
     assert_eq!(found("../.ssh/config").as_deref(), Some(".ssh/config"));
     assert_eq!(found("/root/.profile").as_deref(), Some(".profile"));
     assert_eq!(found("/home/dev/notes"), None);
     assert_eq!(found(".env"), None);
-    let own = Scene { cwd: "/home/dev/.dotfiles/x".to_owned(), ..scene.clone() };
-    let ground = Ground::new(&own);
-    assert_eq!(ground.home_dotfile(&word("/home/dev/.dotfiles/x/y"), &cwd), None);
-    assert_eq!(ground.home_dotfile(&word("/home/dev/.bashrc"), &cwd).as_deref(), Some(".bashrc"));
+    let own = Directories { cwd: "/home/dev/.dotfiles/x".to_owned(), ..directories.clone() };
+    let landmarks = Landmarks::new(&own);
+    assert_eq!(landmarks.home_dotfile(&word("/home/dev/.dotfiles/x/y"), &cwd), None);
+    assert_eq!(landmarks.home_dotfile(&word("/home/dev/.bashrc"), &cwd).as_deref(), Some(".bashrc"));
 }

@@ -1,15 +1,15 @@
-//! What a pathspec of git means.
+//! The meaning of a pathspec of git.
 
 use super::paths::{Component, Path};
-use crate::safety::glob::{Glob, Reach};
+use crate::safety::glob::{Coverage, Glob};
 use crate::safety::value::{Piece, Value};
 
 /// A pathspec, its magic taken off.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Pathspec<'a> {
-    /// It takes files out: `:!x`, `:^x`, `:(exclude)x`.
+    /// Whether it excludes files: `:!x`, `:^x`, `:(exclude)x`.
     pub exclude: bool,
-    /// It starts at the top of the work tree: `:/x`, `:(top)x`.
+    /// Whether it starts at the top of the work tree: `:/x`, `:(top)x`.
     pub top: bool,
     /// The rest.
     pub path: &'a str,
@@ -36,11 +36,12 @@ pub fn read(text: &str) -> Pathspec<'_> {
 }
 
 impl Pathspec<'_> {
-    /// Whether it means all of the folder that the command stands in, all of the first folder, or of a parent of these.
+    /// Whether it means all of the command's directory, of the first directory, or of a parent of these.
     pub fn is_whole(&self, cwd: &Value, first: &Value) -> bool {
         let absolute = self.path.starts_with('/');
-        let own = Path::new(&Value::default(), cwd);
-        // What the pathspec adds to the folder, and how far it climbs out of it.
+        let here = Value::default();
+        let own = Path::new(&here, cwd);
+        // The names that the pathspec adds to the directory, and the levels that it climbs out of it.
         let mut names: Vec<Glob> = Vec::new();
         let mut above = 0;
         for name in self.path.split('/') {
@@ -50,13 +51,13 @@ impl Pathspec<'_> {
                 name => names.push(Glob::parse(name)),
             }
         }
-        while names.last().is_some_and(|last| last.reach() == Reach::All) {
+        while names.last().is_some_and(|last| last.coverage() == Coverage::All) {
             names.pop();
         }
         if names.is_empty() && (self.top || !absolute) {
             return true;
         }
-        if self.top || own.has_hole && !absolute {
+        if self.top || own.has_unknown && !absolute {
             return false;
         }
         let start = if absolute { 0 } else { own.parts.len().saturating_sub(above) };
@@ -66,7 +67,7 @@ impl Pathspec<'_> {
             let fits = |(part, glob): (&Component, &Glob)| matches!(part, Component::Name(name) if glob.covers(name));
             same && names.len() <= further.len() && further.iter().zip(&names).all(fits)
         };
-        covers(&own) && !own.has_hole || covers(&Path::new(&Value::default(), first))
+        covers(&own) && !own.has_unknown || covers(&Path::new(&here, first))
     }
 }
 
@@ -74,7 +75,7 @@ impl Pathspec<'_> {
 pub fn text(word: &Value) -> Option<String> {
     let parts = word.pieces().iter().map(|piece| match piece {
         Piece::Text(text) | Piece::Glob(text) => Some(text.as_str()),
-        Piece::Hole(_) | Piece::OneOf(_) => None,
+        Piece::Unknown(_) | Piece::OneOf(_) => None,
     });
     parts.collect()
 }

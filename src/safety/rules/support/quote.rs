@@ -21,7 +21,7 @@ pub fn word(value: &Value) -> Option<String> {
         match piece {
             Piece::Text(part) => text += &quote(part),
             Piece::Glob(part) => text += part,
-            Piece::OneOf(_) | Piece::Hole(_) => return None,
+            Piece::OneOf(_) | Piece::Unknown(_) => return None,
         }
     }
     Some(text)

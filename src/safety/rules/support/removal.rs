@@ -1,38 +1,38 @@
-//! A command that removes folders with all that is in them.
+//! A command that removes directories with their contents.
 
-use super::paths::{Ground, Place};
+use super::paths::{Landmarks, Place};
 use crate::safety::command::Command;
 use crate::safety::options::parse;
-use crate::safety::tables::files::RM;
+use crate::safety::programs;
 use crate::safety::value::{Piece, Value};
 
 /// The programs that do.
-pub static HEADS: &[&str] = &["rm", "grm", "srm"];
+pub static PROGRAMS: &[&str] = &["rm", "grm", "srm"];
 
-/// What it removes, and where that is.
+/// The removed operands and their places.
 #[derive(Debug)]
 pub struct Removal<'a> {
     /// Its operands.
     pub operands: Vec<(&'a Value, Place)>,
-    /// Whether a word that is not known may have held the option for folders, or there is none in doubt.
+    /// Whether the option for directories is certain. If not, an unknown word may have held it.
     pub sure: bool,
 }
 
-/// Reads a command as one that removes folders; `None` where it is none.
+/// Reads a command that removes directories. `None` for any other.
 pub fn read<'a>(command: &Command<'a>) -> Option<Removal<'a>> {
     let args = command.args();
-    let parsed = parse(args, &RM);
-    if parsed.has(&["help", "version"]) {
+    let parsed = parse(args, &programs::of("rm").options);
+    if parsed.has("help version") {
         return None;
     }
-    let folders = parsed.has(&["r", "R", "recursive"]);
+    let folders = parsed.has("r R recursive");
     // An unquoted word that is not known may be `-r`.
-    let maybe = || args.iter().any(|arg| matches!(arg.pieces(), [Piece::Hole(true), ..]));
+    let maybe = || args.iter().any(|arg| matches!(arg.pieces(), [Piece::Unknown(true), ..]));
     if !folders && !maybe() {
         return None;
     }
-    let ground = Ground::new(command.scene);
+    let landmarks = Landmarks::new(command.directories);
     let operands = parsed.operands.iter().filter_map(|at| args.get(*at));
-    let operands = operands.map(|word| (word, ground.place(word, command.cwd)));
+    let operands = operands.map(|word| (word, landmarks.place(word, command.cwd)));
     Some(Removal { operands: operands.collect(), sure: folders })
 }

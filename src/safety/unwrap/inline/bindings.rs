@@ -1,4 +1,4 @@
-//! What names stand for: values of variables, calls by another name.
+//! The meaning of names: values of variables, calls by another name.
 
 use super::calls::{Call, Runs};
 use super::item::{Arg, Item};
@@ -9,10 +9,10 @@ use super::tokens::Tokens;
 /// How far a definition is looked at.
 const NEAR: usize = 64;
 /// How many items are put into a list one by one.
-const MOST: usize = 1000;
+const MAX_ITEMS: usize = 1000;
 
 impl Program<'_> {
-    /// `name = value`; false where this is none.
+    /// `name = value`. False if the statement is something else.
     pub(super) fn assign(&mut self, tokens: &Tokens, word: &str, at: usize) -> bool {
         if tokens.leads(at.wrapping_sub(1)) || self.in_brackets(tokens, at) {
             return false;
@@ -23,7 +23,7 @@ impl Program<'_> {
                 self.parameters_of(tokens, word, at + 2);
                 // `const run = cp.execSync`
                 let near = (at + 2..end).take(NEAR);
-                let mut calls = near.filter(|at| !tokens.is(at + 1, "(") && !self.language.syntax.bare_calls);
+                let mut calls = near.filter(|at| !tokens.is(at + 1, "(") && !self.grammar.syntax.bare_calls);
                 let call = calls.find_map(|at| self.call_named(tokens.word(at)?, tokens.owner(at)));
                 if let Some(call) = call {
                     self.aliases.insert(word.to_owned(), call);
@@ -56,11 +56,11 @@ impl Program<'_> {
             return;
         };
         if let Some(Item::List(all)) = self.variables.get_mut(&list)
-            && all.len() < MOST
+            && all.len() < MAX_ITEMS
         {
-            for arg in items.into_iter().take(MOST) {
+            for arg in items.into_iter().take(MAX_ITEMS) {
                 match arg.item {
-                    Item::List(more) if word == "extend" => all.extend(more.into_iter().take(MOST)),
+                    Item::List(more) if word == "extend" => all.extend(more.into_iter().take(MAX_ITEMS)),
                     item => all.push(item),
                 }
             }
@@ -154,7 +154,7 @@ impl Program<'_> {
 
     /// Whether `name =` there is a named argument.
     pub(super) fn in_brackets(&self, tokens: &Tokens, at: usize) -> bool {
-        at > 0 && matches!(tokens.get(at - 1), Some(Token::Sign("(" | ","))) && self.language.syntax.sigils != "$@%&"
+        at > 0 && matches!(tokens.get(at - 1), Some(Token::Sign("(" | ","))) && self.grammar.syntax.sigils != "$@%&"
     }
 
     /// `for name in list`

@@ -1,6 +1,6 @@
-//! Calls that run commands or remove folders, by language, as data.
+//! Calls that run commands or remove directories, by language, as data.
 
-/// What becomes of a call's arguments.
+/// The meaning of a call's arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Runs {
     /// The first is a script.
@@ -25,18 +25,18 @@ pub(super) enum Runs {
     Code,
     /// Words for `rm`.
     Rm,
-    /// The folder from here on.
+    /// The directory from here on.
     Chdir,
 }
 
 /// One call.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Call {
-    /// Its name, without what stands before the dot.
+    /// Its name, without the owner before the dot.
     pub(super) name: &'static str,
-    /// What must stand somewhere in the program, where the name alone says little.
+    /// Words that the program must contain, if the name alone says little.
     pub(super) needs: &'static [&'static str],
-    /// What it does.
+    /// Its effect.
     pub(super) runs: Runs,
 }
 

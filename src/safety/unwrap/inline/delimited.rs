@@ -5,7 +5,7 @@ use super::syntax::Inside;
 use super::token::{Token, Use};
 
 impl Lexer<'_> {
-    /// What stands between the bracket or sign that the cursor is on and the one that closes it.
+    /// The text between the bracket or sign at the cursor and the closing one.
     pub(super) fn delimited(&mut self) -> Vec<char> {
         let open = self.letter(0);
         let close = match open {

@@ -61,7 +61,7 @@ impl Program<'_> {
         Arg { item: self.expression(tokens, start.min(to), to, depth), name }
     }
 
-    /// The value of what stands between two places.
+    /// The value of the tokens between two places.
     pub(super) fn expression(&mut self, tokens: &Tokens, from: usize, to: usize, depth: usize) -> Item {
         let from = (from..to).find(|at| tokens.get(*at) != Some(&Token::Line)).unwrap_or(to);
         if from >= to {
@@ -79,10 +79,10 @@ impl Program<'_> {
                     at += 1;
                     continue;
                 }
-                Some(Token::Sign(sign)) if self.language.syntax.joins.contains(sign) => {
+                Some(Token::Sign(sign)) if self.grammar.syntax.joins.contains(sign) => {
                     self.primary(tokens, at + 1, to, depth)
                 }
-                Some(Token::Text(..) | Token::Word(_)) if self.language.syntax.adjacent => {
+                Some(Token::Text(..) | Token::Word(_)) if self.grammar.syntax.adjacent => {
                     self.primary(tokens, at, to, depth)
                 }
                 Some(Token::Sign("/")) => {
@@ -174,7 +174,7 @@ impl Program<'_> {
         self.expression(&tokens, 0, tokens.list.len(), depth + 1)
     }
 
-    /// A name, and what it is called with.
+    /// A name and its arguments.
     fn named(&mut self, tokens: &Tokens, word: &str, at: usize, to: usize, depth: usize) -> (Item, usize) {
         let mut name = at;
         let mut owner = "";
@@ -227,20 +227,20 @@ impl Program<'_> {
         (self.value_of(owner, last, args), next)
     }
 
-    /// What methods make of a value.
+    /// The value after its methods.
     fn members(&mut self, tokens: &Tokens, item: Item, from: usize, to: usize, depth: usize) -> (Item, usize) {
         let mut item = item;
         let mut at = from;
         while at < to && self.fuel > 0 {
             // Perl and PHP join with a dot.
-            let joins = tokens.is(at, ".") && self.language.syntax.joins.contains(&".");
+            let joins = tokens.is(at, ".") && self.grammar.syntax.joins.contains(&".");
             if !joins && tokens.leads(at) && tokens.word(at + 1).is_some() {
                 let name = tokens.word(at + 1).unwrap_or("").to_owned();
                 let called = tokens.is(at + 2, "(");
                 let args = if called { self.arguments(tokens, at + 2, depth + 1) } else { Vec::new() };
                 at = if called { tokens.partner[at + 2].min(to) + 1 } else { at + 2 };
                 item = self.method(item, &name, args);
-            } else if matches!(tokens.get(at), Some(Token::Sign("[" | "("))) && !self.language.syntax.adjacent {
+            } else if matches!(tokens.get(at), Some(Token::Sign("[" | "("))) && !self.grammar.syntax.adjacent {
                 at = tokens.partner[at].min(to) + 1;
                 item = Item::Unknown;
             } else if tokens.is(at, "[") {

@@ -1,4 +1,4 @@
-//! What an expression in a program comes to.
+//! The value of an expression in a program.
 
 use crate::safety::value::{Piece, Value};
 
@@ -48,7 +48,7 @@ impl Item {
             }
             (Self::Text(mut text), Self::Unknown) => {
                 text.push(Piece::Text(between.to_owned()));
-                text.push(Piece::Hole(false));
+                text.push(Piece::Unknown(false));
                 Self::Text(text)
             }
             (Self::List(mut list), Self::List(more)) => {
@@ -74,7 +74,7 @@ impl Item {
         }
     }
 
-    /// Its words, one that is not known as such; `None` for what is no list or begins with such a one.
+    /// The words of a list; an unknown one stays unknown. `None` for other items, and if the first word is unknown.
     pub(super) fn words(&self) -> Option<Vec<Value>> {
         let Self::List(items) = self else { return None };
         items.first()?.text()?;
@@ -120,7 +120,7 @@ pub(super) fn length(value: &Value) -> usize {
     let piece = |piece: &Piece| match piece {
         Piece::Text(text) | Piece::Glob(text) => text.len(),
         Piece::OneOf(texts) => texts.iter().map(String::len).sum(),
-        Piece::Hole(_) => 1,
+        Piece::Unknown(_) => 1,
     };
     value.pieces().iter().map(piece).sum()
 }

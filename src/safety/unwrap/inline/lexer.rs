@@ -106,7 +106,7 @@ impl<'a> Lexer<'a> {
         true
     }
 
-    /// A string in quotes that the cursor stands on.
+    /// A string in quotes at the cursor.
     fn quoted(&mut self, quote: char, escapes: bool, inside: Inside, used: Use) {
         self.at += 1;
         let body = self.until(quote, false);
@@ -134,7 +134,7 @@ impl<'a> Lexer<'a> {
         self.tokens.push(Token::Text(parts, used));
     }
 
-    /// What stands before this letter, over backslashes; the cursor goes behind it.
+    /// The text before this letter, past backslashes. The cursor moves behind the letter.
     fn until(&mut self, close: char, one_line: bool) -> Vec<char> {
         let from = self.at;
         let mut class = false;

@@ -1,4 +1,4 @@
-//! Looks through a program for what it runs.
+//! Searches a program for the commands that it runs.
 
 use std::collections::HashMap;
 
@@ -9,8 +9,8 @@ use super::syntax::Syntax;
 use super::token::{Part, Token, Use};
 use super::tokens::Tokens;
 use crate::safety::command::Command;
-use crate::safety::unwrap::flat::Flat;
-use crate::safety::unwrap::inner::Inner;
+use crate::safety::unwrap::inner::InnerCommand;
+use crate::safety::unwrap::placeholders::PlaceholderText;
 use crate::safety::value::Value;
 
 /// How much work a program is worth.
@@ -18,9 +18,9 @@ const FUEL: usize = 2_000_000;
 /// How deep code inside of strings is followed.
 const NESTED: usize = 4;
 
-/// A programming language.
+/// How a programming language is written, and which of its calls run something.
 #[derive(Debug)]
-pub(super) struct Language {
+pub(super) struct Grammar {
     /// Its signs.
     pub(super) syntax: &'static Syntax,
     /// Its calls.
@@ -31,8 +31,8 @@ pub(super) struct Language {
 
 /// A program while it is looked through.
 pub(super) struct Program<'a> {
-    pub(super) language: &'static Language,
-    pub(super) flat: &'a Flat,
+    pub(super) grammar: &'static Grammar,
+    pub(super) flat: &'a PlaceholderText,
     pub(super) home: &'a str,
     pub(super) folder: Value,
     pub(super) variables: HashMap<String, Item>,
@@ -42,24 +42,24 @@ pub(super) struct Program<'a> {
     pub(super) parameters: HashMap<String, String>,
     pub(super) fuel: usize,
     pub(super) via: &'a str,
-    /// The folder that it has changed to.
+    /// The directory that it has changed to.
     pub(super) cwd: Option<Value>,
-    pub(super) found: Vec<Inner>,
+    pub(super) found: Vec<InnerCommand>,
 }
 
-/// What a program runs.
+/// The commands that a program runs.
 pub(super) fn program(
     command: &Command,
-    language: &'static Language,
+    grammar: &'static Grammar,
     text: &Value,
     via: &str,
     variables: Vec<(String, Value)>,
-) -> Vec<Inner> {
-    let flat = Flat::of(text);
+) -> Vec<InnerCommand> {
+    let flat = PlaceholderText::of(text);
     let mut program = Program {
-        language,
+        grammar,
         flat: &flat,
-        home: &command.scene.home,
+        home: &command.directories.home,
         folder: command.cwd.clone(),
         variables: variables.into_iter().map(|(name, value)| (name, Item::Text(value))).collect(),
         aliases: HashMap::new(),
@@ -71,7 +71,7 @@ pub(super) fn program(
     };
     program.scan(&flat.text, 0);
     if program.fuel == 0 {
-        program.found.push(Inner::Opaque { via: via.to_owned() });
+        program.found.push(InnerCommand::Opaque { via: via.to_owned() });
     }
     program.found
 }
@@ -80,7 +80,7 @@ impl Program<'_> {
     /// The parts of code, and code inside of its strings.
     pub(super) fn cut(&self, code: &str) -> (Vec<Token>, Vec<String>) {
         let letters: Vec<char> = code.chars().collect();
-        let mut lexer = Lexer::new(&letters, self.language.syntax);
+        let mut lexer = Lexer::new(&letters, self.grammar.syntax);
         let tokens = lexer.run();
         (tokens, std::mem::take(&mut lexer.nested))
     }
@@ -112,8 +112,8 @@ impl Program<'_> {
                     }
                 }
                 Token::Word(word) => self.word(&tokens, word, at),
-                Token::Sign("(" | "[" | "{") if self.language.syntax.python => self.comprehension(&tokens, at),
-                Token::Sign(sign @ ("|" | "|&" | ">" | ">>")) if self.language.runs.0 == "awk" => {
+                Token::Sign("(" | "[" | "{") if self.grammar.syntax.python => self.comprehension(&tokens, at),
+                Token::Sign(sign @ ("|" | "|&" | ">" | ">>")) if self.grammar.runs.0 == "awk" => {
                     self.pipe(&tokens, sign, at)
                 }
                 _ => {}
@@ -155,11 +155,11 @@ impl Program<'_> {
             return;
         }
         // Perl's `exec { program } words`
-        let block = self.language.syntax.perl && tokens.is(at + 1, "{");
+        let block = self.grammar.syntax.perl && tokens.is(at + 1, "{");
         let start = if block { tokens.partner[at + 1] + 1 } else { at + 1 };
         let args = if tokens.is(at + 1, "(") {
             self.arguments(tokens, at + 1, 0)
-        } else if self.language.syntax.bare_calls && self.begins_value(tokens, start) {
+        } else if self.grammar.syntax.bare_calls && self.begins_value(tokens, start) {
             self.list(tokens, start, tokens.line(start), 0)
         } else if call.runs == Runs::Delete && at > 1 && tokens.leads(at - 1) {
             // `Pathname('/').rmtree`
@@ -175,7 +175,7 @@ impl Program<'_> {
     /// The call of this name.
     pub(super) fn call_named(&self, word: &str, owner: &str) -> Option<Call> {
         let own = self.aliases.get(word).filter(|_| owner.is_empty());
-        let known = || self.language.calls.iter().find(|call| call.name == word && self.needs(call, owner));
+        let known = || self.grammar.calls.iter().find(|call| call.name == word && self.needs(call, owner));
         own.or_else(known).copied()
     }
 
@@ -195,7 +195,7 @@ impl Program<'_> {
         if open >= close { args } else { self.arguments(tokens, open, 0) }
     }
 
-    /// Whether something that may be an argument stands there.
+    /// Whether the token may begin an argument.
     fn begins_value(&self, tokens: &Tokens, at: usize) -> bool {
         match tokens.get(at) {
             Some(Token::Text(..) | Token::List(_) | Token::Sign("[" | "*" | "\\")) => true,

@@ -1,11 +1,11 @@
-//! What calls come to: scripts, commands, removals.
+//! The effects of calls: scripts, commands, removals.
 
 use super::calls::{Call, Runs};
 use super::item::{Arg, Item, flattened};
 use super::program::Program;
 use super::token::Token;
 use super::tokens::Tokens;
-use crate::safety::unwrap::inner::Inner;
+use crate::safety::unwrap::inner::InnerCommand;
 use crate::safety::unwrap::words::joined;
 use crate::safety::value::{Piece, Value};
 
@@ -27,14 +27,14 @@ impl Program<'_> {
         let target = self.expression(tokens, at + 1, tokens.line(at + 1), 0);
         match (sign, target) {
             ("|" | "|&", script) => {
-                // What is printed is a script where a shell reads it.
+                // Text printed into a shell is a script.
                 let shell = script.text().and_then(Value::known).and_then(|text| text.split_whitespace().next());
                 if shell.is_some_and(|shell| {
                     matches!(shell.rsplit('/').next(), Some("sh" | "bash" | "zsh" | "dash" | "ksh"))
                 }) {
                     match self.expression(tokens, start + 1, at, 0) {
                         Item::Text(text) => self.script(&Item::Text(text)),
-                        _ => self.found.push(Inner::Opaque { via: self.via.to_owned() }),
+                        _ => self.found.push(InnerCommand::Opaque { via: self.via.to_owned() }),
                     }
                 }
                 self.script(&script);
@@ -49,19 +49,12 @@ impl Program<'_> {
     /// A call that runs something.
     pub(super) fn call(&mut self, call: &Call, args: &[Arg]) {
         let given: Vec<&Item> = args.iter().filter(|arg| arg.name.is_none()).map(|arg| &arg.item).collect();
-        let option = |name: &str| {
-            let inside = |item: &Item| match item {
-                Item::Map(entries) => entries.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone()),
-                _ => None,
-            };
-            let named = args.iter().find(|arg| arg.name.as_deref() == Some(name)).map(|arg| arg.item.clone());
-            named.or_else(|| given.iter().find_map(|item| inside(item)))
-        };
+        let option = |name: &str| named(args, &given, name);
         let set = |name: &str| option(name).is_some_and(|item| item != Item::Flag(false));
         let cwd = option("cwd").or_else(|| option("chdir")).and_then(|item| item.text().cloned());
         // `subprocess.run(args=[…])`, `Deno.run({ cmd: […] })`
-        let named = ["args", "cmd", "command", "path", "x"].iter().find_map(|name| option(name));
-        let Some(first) = given.iter().find(|item| !matches!(item, Item::Map(_))).copied().or(named.as_ref()) else {
+        let by_name = ["args", "cmd", "command", "path", "x"].iter().find_map(|name| option(name));
+        let Some(first) = given.iter().find(|item| !matches!(item, Item::Map(_))).copied().or(by_name.as_ref()) else {
             return;
         };
         match call.runs {
@@ -69,41 +62,8 @@ impl Program<'_> {
                 Some(words) => self.argv(words, cwd),
                 None => self.script(first),
             },
-            Runs::ScriptOrWords => {
-                let words: Vec<Item> =
-                    given.iter().filter(|item| !matches!(item, Item::Map(_))).map(|item| (*item).clone()).collect();
-                match words.as_slice() {
-                    [Item::Text(_)] => self.script(first),
-                    _ => {
-                        let all = Item::List(flattened(&words).into_iter().map(Item::Text).collect());
-                        if (first.text().is_some() || first.words().is_some())
-                            && let Some(words) = all.words()
-                        {
-                            self.argv(words, cwd);
-                        }
-                    }
-                }
-            }
-            Runs::Process => match (first, set("shell")) {
-                (Item::Text(_), true) => self.script(first),
-                (Item::Text(text), false) => {
-                    if let Some(known) = text.known() {
-                        let words = crate::safety::unwrap::items::words(known);
-                        self.argv(words.into_iter().map(Value::of).collect(), cwd);
-                    } else {
-                        self.script(first);
-                    }
-                }
-                (Item::List(items), true) => {
-                    let script = items.first().cloned().unwrap_or(Item::Unknown);
-                    self.script(&script);
-                }
-                (list, _) => {
-                    if let Some(words) = list.words() {
-                        self.argv(words, cwd);
-                    }
-                }
-            },
+            Runs::ScriptOrWords => self.script_or_words(first, &given, cwd),
+            Runs::Process => self.process(first, set("shell"), cwd),
             Runs::Exec(skip) | Runs::ExecList(skip) => {
                 let Some(program) = given.get(skip).and_then(|item| item.text()) else { return };
                 let rest = given.get(skip + 1..).unwrap_or_default();
@@ -117,15 +77,12 @@ impl Program<'_> {
             Runs::Program => self.program_call(first, &given, option("args"), set("shell"), cwd),
             Runs::Delete if given.is_empty() => self.delete(&[first], cwd),
             Runs::Delete => self.delete(&given, cwd),
-            Runs::DeleteRecursive => {
-                if set("recursive") || set("recurse") {
-                    self.delete(&[first], cwd);
-                }
-            }
+            Runs::DeleteRecursive if set("recursive") || set("recurse") => self.delete(&[first], cwd),
+            Runs::DeleteRecursive => {}
             Runs::Open => self.open(&given),
             Runs::Code => {
                 if let Some(code) = given.last().and_then(|item| item.text()).filter(|code| code.known().is_some()) {
-                    let (program, option) = self.language.runs;
+                    let (program, option) = self.grammar.runs;
                     self.argv(vec![Value::of(program), Value::of(option), code.clone()], None);
                 }
             }
@@ -134,6 +91,41 @@ impl Program<'_> {
                 self.argv(std::iter::once(Value::of("rm")).chain(flattened(&items)).collect(), None);
             }
             Runs::Chdir => self.cwd = first.text().cloned(),
+        }
+    }
+
+    /// Perl's `system("script")`, `system("program", words)`.
+    fn script_or_words(&mut self, first: &Item, given: &[&Item], cwd: Option<Value>) {
+        let words: Vec<Item> =
+            given.iter().filter(|item| !matches!(item, Item::Map(_))).map(|item| (*item).clone()).collect();
+        if let [Item::Text(_)] = words.as_slice() {
+            return self.script(first);
+        }
+        let all = Item::List(flattened(&words).into_iter().map(Item::Text).collect());
+        if (first.text().is_some() || first.words().is_some())
+            && let Some(words) = all.words()
+        {
+            self.argv(words, cwd);
+        }
+    }
+
+    /// Python's `subprocess.run`: a list of words, or with `shell=True` a script.
+    fn process(&mut self, first: &Item, shell: bool, cwd: Option<Value>) {
+        match (first, shell) {
+            (Item::Text(_), true) => self.script(first),
+            (Item::Text(text), false) => match text.known() {
+                Some(known) => {
+                    let words = crate::safety::unwrap::items::words(known);
+                    self.argv(words.into_iter().map(Value::of).collect(), cwd);
+                }
+                None => self.script(first),
+            },
+            (Item::List(items), true) => self.script(items.first().unwrap_or(&Item::Unknown)),
+            (list, _) => {
+                if let Some(words) = list.words() {
+                    self.argv(words, cwd);
+                }
+            }
         }
     }
 
@@ -160,7 +152,7 @@ impl Program<'_> {
         }
     }
 
-    /// Folders that are removed.
+    /// Directories that are removed.
     fn delete(&mut self, given: &[&Item], cwd: Option<Value>) {
         let mut paths = Vec::new();
         for item in given {
@@ -205,14 +197,24 @@ impl Program<'_> {
 
     pub(super) fn script(&mut self, item: &Item) {
         let Item::Text(text) = item else { return };
-        self.found.extend(Inner::script(text.clone(), self.via));
+        self.found.extend(InnerCommand::script(text.clone(), self.via));
     }
 
     fn argv(&mut self, argv: Vec<Value>, folder: Option<Value>) {
-        let mut inner = Inner::argv(argv, self.via);
-        if let Inner::Argv { cwd, .. } = &mut inner {
+        let mut inner = InnerCommand::argv(argv, self.via);
+        if let InnerCommand::Argv { cwd, .. } = &mut inner {
             *cwd = folder.or_else(|| self.cwd.clone());
         }
         self.found.push(inner);
     }
+}
+
+/// An argument by its name, or an entry of an object among the arguments.
+fn named(args: &[Arg], given: &[&Item], name: &str) -> Option<Item> {
+    let inside = |item: &Item| match item {
+        Item::Map(entries) => entries.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone()),
+        _ => None,
+    };
+    let own = args.iter().find(|arg| arg.name.as_deref() == Some(name)).map(|arg| arg.item.clone());
+    own.or_else(|| given.iter().find_map(|item| inside(item)))
 }

@@ -2,21 +2,21 @@
 
 use crate::safety::command::{Command, Input};
 use crate::safety::options::parse;
-use crate::safety::tables::files::SED;
-use crate::safety::unwrap::flat::Flat;
-use crate::safety::unwrap::inner::Inner;
+use crate::safety::programs;
+use crate::safety::unwrap::inner::InnerCommand;
+use crate::safety::unwrap::placeholders::PlaceholderText;
 use crate::safety::value::Value;
 
-/// What a sed program runs.
-pub(super) fn sed(command: &Command, name: &str, input: &Input) -> Vec<Inner> {
+/// The commands that a sed program runs.
+pub(super) fn sed(command: &Command, name: &str, input: &Input) -> Vec<InnerCommand> {
     let args = command.args();
-    let parsed = parse(args, &SED);
-    if parsed.has(&["sandbox", "help", "version"]) {
+    let parsed = parse(args, &programs::of("sed").options);
+    if parsed.has("sandbox help version") {
         return Vec::new();
     }
     let given = parsed.options.iter().filter(|given| matches!(given.name.as_str(), "e" | "expression"));
     let mut programs: Vec<Value> = given.filter_map(|given| given.value.clone()).collect();
-    match parsed.value(&["f", "file"]).and_then(Value::known) {
+    match parsed.value("f file").and_then(Value::known) {
         Some("-" | "/dev/stdin") => {
             if let Input::Text(text, _) = input {
                 programs.push(text.clone());
@@ -32,7 +32,7 @@ pub(super) fn sed(command: &Command, name: &str, input: &Input) -> Vec<Inner> {
     }
     let mut found = Vec::new();
     for program in programs {
-        let flat = Flat::of(&program);
+        let flat = PlaceholderText::of(&program);
         let letters: Vec<char> = flat.text.chars().collect();
         let mut reader = Reader { letters: &letters, at: 0, flat: &flat, name, found: Vec::new() };
         reader.run();
@@ -44,9 +44,9 @@ pub(super) fn sed(command: &Command, name: &str, input: &Input) -> Vec<Inner> {
 struct Reader<'a> {
     letters: &'a [char],
     at: usize,
-    flat: &'a Flat,
+    flat: &'a PlaceholderText,
     name: &'a str,
-    found: Vec<Inner>,
+    found: Vec<InnerCommand>,
 }
 
 impl Reader<'_> {
@@ -66,7 +66,7 @@ impl Reader<'_> {
                 }
                 'e' => {
                     let script = self.line();
-                    self.found.extend(Inner::script(script, self.name));
+                    self.found.extend(InnerCommand::script(script, self.name));
                 }
                 'w' | 'W' => self.write(),
                 '#' | 'r' | 'R' | 'b' | 't' | 'T' | ':' | 'v' => {
@@ -100,7 +100,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What stands before this sign, over backslashes and brackets.
+    /// The text before this sign, past backslashes and brackets.
     fn until(&mut self, sign: char) -> String {
         let from = self.at;
         while self.at < self.letters.len() && self.letter() != sign {
@@ -135,13 +135,13 @@ impl Reader<'_> {
         }
         if runs {
             let script = self.flat.value(&plain(&replacement));
-            // What it runs depends on the input where a part of that is in it.
+            // With a part of the input in it, the command depends on the input.
             let inner = if replacement.contains('&') || replacement.contains("\\1") {
                 None
             } else {
-                Inner::script(script, self.name)
+                InnerCommand::script(script, self.name)
             };
-            self.found.push(inner.unwrap_or_else(|| Inner::Opaque { via: self.name.to_owned() }));
+            self.found.push(inner.unwrap_or_else(|| InnerCommand::Opaque { via: self.name.to_owned() }));
         }
     }
 
@@ -165,7 +165,7 @@ impl Reader<'_> {
     fn write(&mut self) {
         let file = self.line();
         if !matches!(file.known(), Some("" | "/dev/stdout" | "/dev/stderr")) {
-            self.found.push(Inner::argv(vec![Value::of("tee"), file], self.name));
+            self.found.push(InnerCommand::argv(vec![Value::of("tee"), file], self.name));
         }
     }
 }

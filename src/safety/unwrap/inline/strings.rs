@@ -1,4 +1,4 @@
-//! What a string in a program comes to.
+//! The value of a string in a program.
 
 use super::syntax::Inside;
 use super::token::Part;
@@ -21,7 +21,7 @@ pub(super) fn escaped(body: &[char], keep_unknown: bool) -> String {
     text
 }
 
-/// What stands behind a backslash at `at`; returns where it ends.
+/// Reads the escape behind a backslash at `at`. Returns its end.
 fn escape(body: &[char], at: usize, keep_unknown: bool, text: &mut String) -> usize {
     let number = |from: usize, most: usize, radix: u32| {
         let digits = body[from.min(body.len())..].iter().take(most).take_while(|digit| digit.is_digit(radix));
@@ -149,7 +149,7 @@ fn put(parts: &mut Vec<Part>, text: &mut String, code: String) {
     parts.push(Part::Code(code));
 }
 
-/// Where the brace closes that opened before `from`.
+/// The end of the brace that opened before `from`.
 fn braces(body: &[char], from: usize) -> usize {
     let mut depth = 1;
     for (index, letter) in body.iter().enumerate().skip(from) {
@@ -165,7 +165,7 @@ fn braces(body: &[char], from: usize) -> usize {
     body.len()
 }
 
-/// Where a name with its keys ends.
+/// The end of a name with its keys.
 fn name(body: &[char], from: usize) -> usize {
     let mut at = from;
     while body.get(at).is_some_and(|letter| *letter == '_' || letter.is_alphanumeric()) {

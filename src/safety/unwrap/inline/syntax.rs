@@ -1,6 +1,6 @@
 //! How programming languages write strings, names and comments, as data.
 
-/// What may stand inside a string and is computed.
+/// Computed parts of a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Inside {
     /// Nothing.
@@ -11,7 +11,7 @@ pub(super) enum Inside {
     Dollar,
 }
 
-/// What backquotes hold.
+/// The meaning of backquotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Backquote {
     /// Nothing: the language has none.
@@ -25,15 +25,15 @@ pub(super) enum Backquote {
 /// A language's signs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Syntax {
-    /// What begins a comment to the end of the line.
+    /// Beginnings of a comment that ends with the line.
     pub(super) comments: &'static [&'static str],
-    /// What begins and ends a longer one.
+    /// The beginning and the end of a longer comment.
     pub(super) block: Option<(&'static str, &'static str)>,
     /// Whether `'` begins a string.
     pub(super) single: bool,
-    /// Whether backslashes mean in such a string what they mean in others.
+    /// Whether backslashes escape in such a string as in others.
     pub(super) single_escapes: bool,
-    /// What is computed in `"` strings.
+    /// The computed parts of `"` strings.
     pub(super) inside: Inside,
     /// Backquotes.
     pub(super) backquote: Backquote,
@@ -49,7 +49,7 @@ pub(super) struct Syntax {
     pub(super) patterns: bool,
     /// Signs that a name may begin with.
     pub(super) sigils: &'static str,
-    /// What joins strings; two beside each other are joined too where `adjacent`.
+    /// Operators that join strings.
     pub(super) joins: &'static [&'static str],
     /// Strings beside each other are one.
     pub(super) adjacent: bool,

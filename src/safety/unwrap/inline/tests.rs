@@ -1,17 +1,17 @@
-//! What programs in a command's words run.
+//! The commands in programs that are words of a command.
 
 use proptest::prelude::*;
 
 use crate::safety::command::{Input, Source};
-use crate::safety::unwrap::Custom;
+use crate::safety::unwrap::CustomWrappers;
 use crate::safety::unwrap::testing::{found, input, shown, value};
 
-/// A program on standard input or behind an option, and what is found in it.
+/// Checks programs on standard input or behind an option against the commands in them.
 fn check(head: &str, table: &[(&str, &str)]) {
     let mut wrong = Vec::new();
     for (code, expected) in table {
         let from = Input::Text(value(code), Source::Heredoc);
-        let got = shown(&found(head, &from, &Custom::new()));
+        let got = shown(&found(head, &from, &CustomWrappers::new()));
         let bare: Vec<_> = got
             .lines()
             .map(|line| line.strip_prefix(&format!("{head} <<")).unwrap_or(line).trim_start_matches(": "))
@@ -311,7 +311,7 @@ proptest! {
         pieces in proptest::collection::vec(proptest::sample::select(PIECES), 0..40),
         head in proptest::sample::select(&["python3", "ruby", "perl", "node", "php", "lua", "Rscript -", "julia", "elixir", "awk -f -", "sed -f -", "ex", "osascript -"][..]),
     ) {
-        let _ = found(head, &input(&format!(" {}", pieces.concat())), &Custom::new());
+        let _ = found(head, &input(&format!(" {}", pieces.concat())), &CustomWrappers::new());
     }
 }
 
@@ -334,9 +334,9 @@ fn long_hostile_programs_are_done_soon() {
     for piece in PIECES.iter().chain(&more) {
         let text = piece.repeat(16 * 1024 / piece.len());
         for head in ["python3", "ruby", "perl", "node", "awk -f -", "sed -f -", "ex"] {
-            // A thousand times what it takes when it is linear.
+            // A thousand times the duration of a linear reading.
             let begun = std::time::Instant::now();
-            let _ = found(head, &Input::Text(value(&text), Source::Pipe), &Custom::new());
+            let _ = found(head, &Input::Text(value(&text), Source::Pipe), &CustomWrappers::new());
             assert!(begun.elapsed().as_secs() < 10, "{head} {piece:?}: {:?}", begun.elapsed());
         }
     }

@@ -9,14 +9,14 @@ pub(super) enum Part {
     Code(String),
 }
 
-/// What a string is there for.
+/// The use of a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Use {
     /// A value.
     Text,
-    /// A template: a value, unless a name stands before it.
+    /// A template: a value, unless a name precedes it.
     Template,
-    /// It is run: backquotes, `%x()`, `qx()`.
+    /// Run as a script: backquotes, `%x()`, `qx()`.
     Run,
 }
 

@@ -2,7 +2,7 @@
 
 use super::token::Token;
 
-/// How many parts of one statement are looked at, but for what is in brackets.
+/// The number of tokens of one statement that are read, not counting those in brackets.
 const STATEMENT: usize = 1024;
 
 /// How many values are put together in one expression.
@@ -17,7 +17,7 @@ pub(super) struct Tokens {
     pub(super) list: Vec<Token>,
     /// For a bracket that opens, where it closes; for one that closes, where it opened.
     pub(super) partner: Vec<usize>,
-    /// Where the statement ends that goes on there.
+    /// The end of the statement at this token.
     ends: Vec<usize>,
 }
 
@@ -51,7 +51,7 @@ impl Tokens {
         Self { list, partner, ends }
     }
 
-    /// Where the statement ends that goes on there; a very long one is cut.
+    /// The end of the statement at this token. A very long one is cut.
     pub(super) fn line(&self, from: usize) -> usize {
         let end = self.ends.get(from).copied().unwrap_or(self.list.len());
         end.min(from + STATEMENT).max(from.min(self.list.len()))
@@ -62,7 +62,7 @@ impl Tokens {
         self.list.get(at)
     }
 
-    /// Whether this sign stands there.
+    /// Whether the token is this sign.
     pub(super) fn is(&self, at: usize, sign: &str) -> bool {
         self.get(at).is_some_and(|token| token.is(sign))
     }
@@ -72,12 +72,12 @@ impl Tokens {
         self.get(at).and_then(Token::word)
     }
 
-    /// Whether what stands there leads to a member: `a.b`, `a::b`, `a->b`.
+    /// Whether the token leads to a member: `a.b`, `a::b`, `a->b`.
     pub(super) fn leads(&self, at: usize) -> bool {
         matches!(self.get(at), Some(Token::Sign("." | "::" | "->" | "?.")))
     }
 
-    /// What stands before the member there: `os` of `os.system`.
+    /// The owner of the member: `os` of `os.system`.
     pub(super) fn owner(&self, at: usize) -> &str {
         match at.checked_sub(2) {
             Some(before) if self.leads(at - 1) => self.word(before).unwrap_or(""),

@@ -1,10 +1,10 @@
-//! What calls and methods come to that run nothing: homes, paths, texts put together.
+//! The values of calls and methods that run nothing: homes, paths, joined texts.
 
 use super::item::{Arg, Item};
 use super::program::Program;
-use crate::safety::unwrap::flat::Flat;
 use crate::safety::unwrap::items::words;
 use crate::safety::unwrap::matches::as_glob;
+use crate::safety::unwrap::placeholders::PlaceholderText;
 use crate::safety::value::{Piece, Value};
 
 impl Program<'_> {
@@ -17,7 +17,7 @@ impl Program<'_> {
         }
     }
 
-    /// What a call that runs nothing comes to.
+    /// The value of a call that runs nothing.
     pub(super) fn value_of(&self, owner: &str, name: &str, args: Vec<Arg>) -> Item {
         let mut given = args.into_iter().filter(|arg| arg.name.is_none()).map(|arg| arg.item);
         match (owner, name) {
@@ -94,7 +94,7 @@ impl Program<'_> {
                 _ => Item::Unknown,
             },
             (list @ Item::List(_), "join") => match given.next() {
-                None => joined(list, if self.language.syntax.bare_calls { "" } else { "," }),
+                None => joined(list, if self.grammar.syntax.bare_calls { "" } else { "," }),
                 Some(Item::Text(between)) => between.known().map_or(Item::Unknown, |between| joined(list, between)),
                 Some(_) => Item::Unknown,
             },
@@ -116,7 +116,7 @@ impl Program<'_> {
 
 /// A text's words, as `split` makes them.
 fn split(text: &Value) -> Item {
-    let flat = Flat::of(text);
+    let flat = PlaceholderText::of(text);
     Item::List(words(&flat.text).iter().map(|word| Item::Text(flat.value(word))).collect())
 }
 
@@ -164,7 +164,7 @@ pub(super) fn filled(text: Item, mark: &str, values: Item) -> Item {
             whole = whole.joined(Item::of("%"), "");
         } else {
             whole = match (whole, values.next().unwrap_or(Item::Unknown)) {
-                // What begins with something unknown is unknown, but for this text.
+                // A text with an unknown beginning is unknown, except for this one.
                 (Item::Text(text), Item::Unknown) if text.pieces().is_empty() => return Item::Unknown,
                 (whole, value) => whole.joined(value, ""),
             };

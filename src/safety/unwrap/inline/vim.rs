@@ -1,11 +1,12 @@
 //! Commands for vim, ex and ed: `:!command`, `:r !command`, `call system('…')`.
 
-use super::languages::LUA;
-use super::program::{Language, program};
+use super::languages::grammar;
+use super::program::{Grammar, program};
 use super::{calls, syntax};
 use crate::safety::command::{Command, Input};
-use crate::safety::unwrap::flat::Flat;
-use crate::safety::unwrap::inner::Inner;
+use crate::safety::programs::program::Language;
+use crate::safety::unwrap::inner::InnerCommand;
+use crate::safety::unwrap::placeholders::PlaceholderText;
 use crate::safety::unwrap::words::same;
 use crate::safety::value::Value;
 
@@ -18,10 +19,10 @@ static CALLS: &[calls::Call] = &[
     calls::Call { name: "termopen", needs: &[], runs: calls::Runs::Script },
     calls::Call { name: "term_start", needs: &[], runs: calls::Runs::Script },
 ];
-static VIM: Language = Language { syntax: &syntax::PHP, calls: CALLS, runs: ("vim", "-c") };
+static VIM: Grammar = Grammar { syntax: &syntax::PHP, calls: CALLS, runs: ("vim", "-c") };
 
-/// What vim runs.
-pub(super) fn vim(command: &Command, name: &str, input: &Input) -> Vec<Inner> {
+/// The commands that vim runs.
+pub(super) fn vim(command: &Command, name: &str, input: &Input) -> Vec<InnerCommand> {
     let args = command.args();
     let mut found = Vec::new();
     let mut at = 0;
@@ -50,8 +51,8 @@ pub(super) fn vim(command: &Command, name: &str, input: &Input) -> Vec<Inner> {
     found
 }
 
-/// What ed runs.
-pub(super) fn ed(command: &Command, input: &Input) -> Vec<Inner> {
+/// The commands that ed runs.
+pub(super) fn ed(command: &Command, input: &Input) -> Vec<InnerCommand> {
     let mut found = Vec::new();
     if let Input::Text(text, _) = input {
         lines(command, text, "ed", &mut found);
@@ -59,29 +60,29 @@ pub(super) fn ed(command: &Command, input: &Input) -> Vec<Inner> {
     found
 }
 
-fn lines(command: &Command, text: &Value, via: &str, found: &mut Vec<Inner>) {
-    let flat = Flat::of(text);
+fn lines(command: &Command, text: &Value, via: &str, found: &mut Vec<InnerCommand>) {
+    let flat = PlaceholderText::of(text);
     for line in flat.text.lines().filter(|line| line.contains(['!', '('])) {
         look(command, &flat.value(line), via, found);
     }
 }
 
-/// What one ex command runs.
-fn look(command: &Command, ex: &Value, via: &str, found: &mut Vec<Inner>) {
-    let flat = Flat::of(ex);
+/// The commands in one ex command.
+fn look(command: &Command, ex: &Value, via: &str, found: &mut Vec<InnerCommand>) {
+    let flat = PlaceholderText::of(ex);
     let text = flat.text.trim_start_matches(|letter: char| letter == ':' || letter.is_whitespace());
     if let Some(script) = shell_escape(text) {
-        found.extend(Inner::script(flat.value(script), via));
+        found.extend(InnerCommand::script(flat.value(script), via));
         return;
     }
     if let Some(code) = text.strip_prefix("lua ") {
-        found.extend(program(command, &LUA, &flat.value(code), via, Vec::new()));
+        found.extend(program(command, grammar(Language::Lua), &flat.value(code), via, Vec::new()));
     } else if text.contains('(') {
         found.extend(program(command, &VIM, &flat.value(text), via, Vec::new()));
     }
 }
 
-/// What stands behind `!`, with a range, `silent` or `read` before it.
+/// The text behind `!`, which a range, `silent` or `read` may precede.
 fn shell_escape(text: &str) -> Option<&str> {
     let mut rest = text;
     for _ in 0..8 {

@@ -1,0 +1,51 @@
+// The layers of ts/: an import points downward only. `npm run check` holds it.
+
+/** Forbids files below `from` every import below ts/ that is not in `to`. */
+const layer = (name, from, to) => ({
+  name,
+  severity: 'error',
+  from: { path: `^ts/${from}` },
+  to: { path: '^ts/', pathNot: to.map((path) => `^ts/${path}`) },
+});
+
+// The entries are bundled apart from the main one and reach it as users do, by the name of the package. They share
+// source files with it only where a copy in each bundle is harmless: pure functions, and the symbols that name the way
+// into the main entry.
+const SHARED = [
+  'core/(abort|builtins|defined|facts|functions|inner|listener|notice|option-names|outline|signals|streams|visible)\\.ts$',
+];
+
+export default {
+  forbidden: [
+    {
+      name: 'no-circle',
+      comment:
+        'A type may name what is made of it (an option that takes a registry, a registry that is made with options): such imports vanish.',
+      severity: 'error',
+      from: {},
+      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    },
+    layer('core-at-the-bottom', 'core/', ['core/', 'errors\\.ts$', 'safety/analysis\\.ts$']),
+    layer('shared-is-pure', SHARED[0], SHARED),
+    layer('errors-name-findings-only', 'errors\\.ts$', ['safety/analysis\\.ts$']),
+    layer(
+      'main-entry',
+      '(bash|index|options|request|result|session|shells|types)\\.ts$|^ts/(observe|pty|registry|safety)/',
+      ['[a-z]+\\.ts$', '(core|observe|pty|registry|safety)/'],
+    ),
+    layer('tool-knows-no-adapter', 'tool/', ['tool/', ...SHARED]),
+    layer('ai-is-on-tool', 'ai/', ['ai/', 'tool/', 'safety/unit-text\\.ts$', ...SHARED]),
+    layer('anthropic-is-on-tool', 'anthropic/', ['anthropic/', 'tool/', ...SHARED]),
+    layer('openai-is-on-tool', 'openai/', ['openai/', 'tool/', ...SHARED]),
+    layer('mcp-is-on-tool', 'mcp/', ['mcp/', 'tool/', ...SHARED]),
+    layer('sandbox-by-itself', 'sandbox/', ['sandbox/', ...SHARED]),
+    layer('render-by-itself', 'render/', ['render/', ...SHARED]),
+    layer('cli-is-a-user', 'cli/', ['cli/', 'tool/running-first\\.ts$', 'safety/unit-text\\.ts$', ...SHARED]),
+  ],
+  options: {
+    doNotFollow: { path: ['node_modules', '^dist/', '^native\\.'] },
+    tsConfig: { fileName: 'tsconfig.json' },
+    // Imports of types count, too.
+    tsPreCompilationDeps: true,
+  },
+};

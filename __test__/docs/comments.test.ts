@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'vitest';
+import { LONGEST_LIMIT_MS, longestBackgroundMs, SHORTEST_LIMIT_MS } from '../../ts/tool/limits.ts';
+import { AFTER_LAST_LINE_MS } from '../../ts/tool/lines/head-stop.ts';
+import { COLS, LONGEST_WAIT_MS, ROWS, WAIT_MS } from '../../ts/tool/terminal/schema.ts';
+import { count, days, facts, hours, minutes, size } from './built.ts';
+import { source } from './examples.ts';
+
+const { request, run, capture, tasks } = facts;
+const { modeLimitsMs, movingLimitMs } = request;
+
+/** A number as code has it: 86_400_000. */
+const literal = (value: number) => count(value).replaceAll(',', '_');
+const seconds = (ms: number) => `${ms / 1000} s`;
+const kinds = `\`'default'\` ${seconds(modeLimitsMs.default ?? 0)} (${seconds(movingLimitMs)}`;
+const slow = `\`'slow'\` ${minutes(modeLimitsMs.slow ?? 0)}`;
+const inCall = `${count(SHORTEST_LIMIT_MS)} … ${count(LONGEST_LIMIT_MS)}`;
+const snapshots = request.snapshotMs.map(count);
+
+/** The numbers in the comments of each file, by the name that the comment is about. */
+const COMMENTS: Record<string, [name: string, words: string][]> = {
+  'ts/types.ts': [
+    ['mode', kinds],
+    ['mode', slow],
+    ['mode', `its limit is ${hours(tasks.defaultLimitMs)}`],
+    ['timeoutMs', `a whole number from 1 to ${count(request.maxLimitMs)}`],
+    ['idleTimeoutMs', `from 1 to ${count(request.maxLimitMs)}`],
+    ['graceMs', `a whole number from 0 to ${count(request.maxGraceMs)}`],
+    ['graceMs', `@default ${literal(request.defaultGraceMs)} `],
+    ['onOutput', `batches of at most ${size(run.batchBytes)}`],
+    ['onSnapshot', `the last ${size(run.snapshotBytes)} of each stream`],
+    ['snapshotIntervalMs', `a whole number from ${snapshots.join(' to ')}`],
+    ['snapshotIntervalMs', `@default ${request.defaultSnapshotMs} `],
+    ['Truncate', `at most ${size(capture.hardKeepBytes)} are kept`],
+    ['maxBytes', `@default no limit but ${size(capture.hardKeepBytes)} `],
+    ['maxBytes', `@default ${literal(request.defaultSpillBytes)} (${size(request.defaultSpillBytes)})`],
+    ['retentionMs', `@default ${literal(request.spillKeptMs)} (${days(request.spillKeptMs)})`],
+  ],
+  'ts/registry/types.ts': [
+    ['maxTasks', `@default ${tasks.maxTasks} `],
+    ['maxLogBytes', `@default ${literal(tasks.maxLogBytes)} (${size(tasks.maxLogBytes)})`],
+    ['retentionMs', `@default ${literal(tasks.retentionMs)} (${days(tasks.retentionMs)})`],
+  ],
+  'ts/tool/types.ts': [
+    ['mode', kinds],
+    ['mode', slow],
+    ['timeout_ms', `clamped to ${inCall} (in the background … ${count(longestBackgroundMs())})`],
+    ['head', `${seconds(AFTER_LAST_LINE_MS)} after that line`],
+    ['BashToolSnapshot', `the last ${size(run.snapshotBytes)} of each stream`],
+    ['updateIntervalMs', `${snapshots.join(' to ')}; others are clamped`],
+    ['updateIntervalMs', `@default ${request.defaultSnapshotMs} `],
+    ['terminal', `\`cols\` and \`rows\` are ${COLS} and ${ROWS} unless given`],
+  ],
+  'ts/tool/provider/inputs.ts': [['timeoutMs', `clamped to ${inCall} with a note`]],
+  'ts/tool/terminal/types.ts': [
+    ['cols', `Default ${COLS},`],
+    ['rows', `Default ${ROWS},`],
+    ['timeout_ms', `clamped to 1 … ${count(LONGEST_WAIT_MS)} ms; default ${count(WAIT_MS)}.`],
+  ],
+};
+
+/** The comments of a file, each with the name that follows it, on one line. */
+async function commentsOf(file: string): Promise<{ name: string; text: string }[]> {
+  const pattern = /\/\*\*((?:(?!\*\/).)*)\*\/\s*(?:export )?(?:readonly )?(?:interface |type )?(\w+)/gs;
+  return [...(await source(file)).matchAll(pattern)].map(([, text = '', name = '']) => ({
+    name,
+    text: text.replace(/\s*\n\s*\* ?/g, ' ').replace(/\s+/g, ' '),
+  }));
+}
+
+describe.each(Object.entries(COMMENTS))('the comments of %s', (file, rows) => {
+  test.each(rows)('%s says: %s', async (name, words) => {
+    const about = (await commentsOf(file)).filter((comment) => comment.name === name);
+    expect(about.some(({ text }) => text.includes(words))).toBe(true);
+  });
+});
+
+test('each bound and each numeric default in the comments of options is compared above', async () => {
+  for (const file of ['ts/types.ts', 'ts/registry/types.ts']) {
+    const compared = COMMENTS[file]?.map(([name]) => name) ?? [];
+    const bounded = (await commentsOf(file)).filter(({ text }) => /\bfrom \d[\d,]* to \d|@default \d/.test(text));
+    expect(bounded.length).toBeGreaterThan(2);
+    expect(bounded.map(({ name }) => name).filter((name) => !compared.includes(name))).toEqual([]);
+  }
+});

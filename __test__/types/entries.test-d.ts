@@ -1,0 +1,114 @@
+// Not run: `tsc` over this file is the test. The entries for providers, sandboxes, MCP servers and views.
+import { bash } from 'agent-bash';
+import {
+  type BashToolError,
+  type BashToolOptions,
+  type BashToolOutput,
+  createBashTool,
+  createTerminalTool,
+  createToolApproval,
+  formatCheck,
+  formatResult,
+} from 'agent-bash/ai';
+import { type AnthropicBashOutput, anthropicBash, type ProviderTool } from 'agent-bash/anthropic';
+import { registerBashTools } from 'agent-bash/mcp';
+import { agentsShell, openaiLocalShell, openaiShell, type ShellOutput } from 'agent-bash/openai';
+import { type RenderInput, renderHtml, renderText } from 'agent-bash/render';
+import {
+  type CommandFinished,
+  createLocalSandbox,
+  createLocalSandboxSession,
+  type LocalSandbox,
+  type SandboxSession,
+} from 'agent-bash/sandbox';
+
+// The outputs that a call of the tool yields.
+export function outputs(output: BashToolOutput): string | number | null {
+  if ('error' in output) return (output satisfies BashToolError).code;
+  if ('task' in output) return output.task.id;
+  switch (output.status) {
+    case 'running':
+      return output.exitCode satisfies null;
+    case 'backgrounded':
+      return output.background.logPath;
+    default:
+      return output.exitCode satisfies number;
+  }
+}
+
+// Options may be undefined, and must exist.
+export function options(maybe: string | undefined, flag: boolean | undefined) {
+  createBashTool({
+    cwd: maybe,
+    errorOnFailure: flag,
+    terminal: { cols: undefined },
+    truncate: { keep: 'tail', maxLines: undefined },
+  });
+  createBashTool({ perCall: () => undefined }) satisfies object;
+  createToolApproval({ tool: anthropicBash(), allow: undefined });
+  createToolApproval({ tool: createTerminalTool({ cwd: maybe }) });
+  ({ session: undefined, sandbox: undefined, run: undefined, onBeforeRun: undefined }) satisfies BashToolOptions;
+  // @ts-expect-error an option that does not exist
+  createBashTool({ timeout: 5 });
+  // @ts-expect-error a nested option that does not exist
+  createBashTool({ terminal: { columns: 5 } });
+  // @ts-expect-error an option of a call
+  createBashTool({ onOutput: () => {} });
+  // @ts-expect-error an option that does not exist
+  createTerminalTool({ columns: 5 });
+  // @ts-expect-error an option that does not exist
+  createToolApproval({ allowed: [] });
+  // @ts-expect-error an option that does not exist
+  anthropicBash({ timeout: 5 });
+  // @ts-expect-error an option that does not exist
+  openaiShell({ timeout: 5 });
+  // @ts-expect-error an option that does not exist
+  openaiLocalShell({ timeout: 5 });
+  // @ts-expect-error an option that does not exist
+  agentsShell({ timeout: 5 });
+  // @ts-expect-error an option that does not exist
+  createLocalSandbox({ folder: '/' });
+  // @ts-expect-error an option that does not exist
+  createLocalSandboxSession({ folder: '/' });
+  // @ts-expect-error an option that does not exist
+  registerBashTools(null as never, { timeout: 5 });
+}
+
+export async function providers(call: { toolCallId: string }) {
+  anthropicBash() satisfies ProviderTool;
+  openaiShell().id satisfies string;
+  for await (const output of anthropicBash().execute({ command: 'ls' }, call)) output satisfies AnthropicBashOutput;
+  for await (const { output } of openaiShell().execute({ action: { commands: ['ls'] } }, call)) {
+    for (const { outcome } of output) if (outcome.type === 'exit') outcome.exitCode satisfies number;
+  }
+  (await agentsShell().run({ commands: ['ls'] })) satisfies ShellOutput;
+}
+
+export async function sandboxes() {
+  const sandbox: LocalSandbox = createLocalSandbox({ cwd: undefined, env: { A: null }, timeoutMs: undefined });
+  (await sandbox.runCommand('ls', ['-l'])) satisfies CommandFinished;
+  const detached = await sandbox.runCommand({ cmd: 'sleep', args: ['1'], detached: true });
+  await detached.kill('SIGINT');
+  await detached.kill('INT');
+  // @ts-expect-error a signal that does not exist
+  await detached.kill('NOTHING');
+  const session: SandboxSession = createLocalSandboxSession({ home: '/home/ann' });
+  (await session.run({ command: 'ls' })).exitCode satisfies number;
+  const open = await session.spawn({ command: 'cat', stdin: true });
+  open.stdin satisfies WritableStream<Uint8Array>;
+  const closed = await session.spawn({ command: 'cat' });
+  // @ts-expect-error its input is closed
+  closed.stdin;
+}
+
+export async function views() {
+  const result = await bash('ls');
+  renderText({ command: 'ls', result }, { columns: undefined, colour: false }) satisfies string;
+  renderHtml({ command: 'ls', result: null, output: 'a' } satisfies RenderInput) satisfies string;
+  formatResult(result) satisfies string;
+  formatCheck satisfies (...given: never[]) => string;
+  // @ts-expect-error the other spelling
+  renderText({ command: 'ls', result }, { color: false });
+  // @ts-expect-error the result is not optional
+  renderText({ command: 'ls' });
+}

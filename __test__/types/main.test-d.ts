@@ -1,0 +1,180 @@
+// Not run: `tsc` over this file is the test. The main entry as its users write it.
+import {
+  type Analysis,
+  analyze,
+  type BackgroundCheck,
+  BackgroundRegistry,
+  type BackgroundTask,
+  type BashBackgrounded,
+  type BashEnded,
+  BashError,
+  type BashErrorCode,
+  type BashOptions,
+  type BashResult,
+  BashSession,
+  bash,
+  type Decision,
+  decide,
+  defaultRegistry,
+  PtySession,
+  type SessionResult,
+  type SignalName,
+  TRUNCATE,
+  type Truncate,
+  warmUp,
+} from 'agent-bash';
+
+type Same<One, Other> = [One, Other] extends [Other, One] ? true : false;
+
+// The status distinguishes results.
+export async function results() {
+  const result = await bash('make');
+  true satisfies Same<typeof result, BashResult>;
+  true satisfies Same<BashResult['status'], 'exited' | 'signaled' | 'timed-out' | 'aborted' | 'backgrounded'>;
+  if (result.status === 'backgrounded') {
+    result satisfies BashBackgrounded;
+    result.exitCode satisfies null;
+    result.background.pid satisfies number;
+  } else {
+    result satisfies BashEnded;
+    (result.exitCode + 1) satisfies number;
+    result.background satisfies null;
+  }
+  if (result.exitCode === null) result.background satisfies BackgroundTask;
+  if (result.background !== null) result.status satisfies 'backgrounded';
+  if (result.status === 'timed-out') result.exitCode.toFixed();
+  // @ts-expect-error an exit code may be null until the status is known
+  result.exitCode.toFixed();
+  // @ts-expect-error there is no task until the status is known
+  result.background.pid;
+  // @ts-expect-error there is no such status
+  if (result.status === 'failed') return;
+  switch (result.status) {
+    case 'exited':
+    case 'signaled':
+    case 'timed-out':
+    case 'aborted':
+      return result.exitCode;
+    case 'backgrounded':
+      return result.background.id;
+    default:
+      return result satisfies never;
+  }
+}
+
+export async function sessions() {
+  await using session = new BashSession({ cwd: '/' });
+  const result: SessionResult = await session.run('cd /tmp');
+  result satisfies BashResult;
+  result.cwd satisfies string;
+  if (result.status !== 'backgrounded') result.exitCode satisfies number;
+  // @ts-expect-error the options are those of bash
+  await session.run('true', { timeout: 5_000 });
+}
+
+// An error has one of the documented codes.
+export function errors(error: unknown) {
+  if (!(error instanceof BashError)) return;
+  true satisfies Same<BashError['code'], BashErrorCode>;
+  if (error.code === 'ERR_BASH_CWD_NOT_FOUND') return 'gone';
+  // @ts-expect-error there is no such code
+  if (error.code === 'ERR_BASH_NOPE') return 'never';
+  // @ts-expect-error there is no such code
+  return new BashError('ERR_BASH_NOPE', 'nothing');
+}
+
+// Options that do not exist are errors for the compiler, too; undefined counts as left out.
+export async function options(maybe: string | undefined, limit: number | undefined) {
+  await bash('true', { cwd: maybe, timeoutMs: limit, truncate: { keep: 'tail', maxLines: limit, maxBytes: limit } });
+  await bash('true', { sanitize: { ansi: undefined }, spill: { dir: maybe }, limits: { cpuSeconds: limit } });
+  await bash('true', {
+    safety: { onAsk: undefined, rules: { 'git-blind-add': 'off' } },
+    env: { A: undefined, B: null },
+  });
+  await bash('true', { onOutput: ({ stream, text }) => void [stream satisfies 'stdout' | 'stderr', text] });
+  await bash('true', { onOutput: async () => {}, onSnapshot: async () => {}, onPrompt: async () => {} });
+  // @ts-expect-error the name of execa
+  await bash('true', { timeout: 5_000 });
+  // @ts-expect-error a nested name that does not exist
+  await bash('true', { truncate: { keep: 'tail', lines: 5 } });
+  // @ts-expect-error both ends need their sizes
+  await bash('true', { truncate: { keep: 'ends', maxBytes: 5 } });
+  // @ts-expect-error a mode that does not exist
+  await bash('true', { mode: 'fast' });
+  // @ts-expect-error a limit that does not exist
+  await bash('true', { limits: { memory: 5 } });
+  await warmUp({ cwd: '/' });
+  // @ts-expect-error an option that does not exist
+  await warmUp({ dir: '/' });
+}
+
+// The policies keep their own types, and are Truncates.
+TRUNCATE.tail.maxLines satisfies number;
+TRUNCATE.ends.headBytes satisfies number;
+TRUNCATE.head.maxChars satisfies number;
+TRUNCATE.tail satisfies Truncate;
+({ truncate: { ...TRUNCATE.tail, maxLines: 50 } }) satisfies BashOptions;
+// @ts-expect-error the end has no head
+TRUNCATE.tail.headBytes;
+
+// Listeners are added in a chain, and removed with the same type.
+export function listeners(registry: BackgroundRegistry, pty: PtySession) {
+  const ended = (task: BackgroundTask) => void task.id;
+  const written = (task: BackgroundTask, text: string) => void [task.id, text];
+  registry
+    .on('exit', ended)
+    .on('output', written)
+    .off('exit', ended)
+    .off('output', written) satisfies BackgroundRegistry;
+  pty
+    .on('data', (text) => void (text satisfies string))
+    .on('exit', ({ exitCode, signal }) => void [exitCode satisfies number | null, signal satisfies string | null])
+    .off('data', async (text: string) => void text) satisfies PtySession;
+  // @ts-expect-error a listener of another event
+  registry.off('exit', written);
+  // @ts-expect-error an event that does not exist
+  registry.on('close', ended);
+  // @ts-expect-error an event that does not exist
+  pty.on('close', () => {});
+}
+
+// Signals are given by their names.
+export async function signals(pty: PtySession) {
+  await pty.kill();
+  await pty.kill('SIGINT');
+  await pty.kill('INT');
+  'SIGWINCH' satisfies SignalName;
+  // @ts-expect-error a signal that does not exist
+  await pty.kill('SIGNOTHING');
+}
+
+export async function terminals() {
+  await using pty = new PtySession({ cols: 100, rows: 30, cwd: '/' });
+  (await pty.start('vim')).pid satisfies number;
+  const { reason, exitCode } = await pty.wait({ idleMs: 100, pattern: /x/, timeoutMs: undefined });
+  [reason satisfies 'exit' | 'idle' | 'pattern' | 'timeout', exitCode satisfies number | null] satisfies unknown[];
+  (await pty.result()) satisfies BashResult;
+  // @ts-expect-error a size is a number
+  new PtySession({ cols: '80' });
+  // @ts-expect-error an option that does not exist
+  new PtySession({ columns: 80 });
+}
+
+export async function tasks() {
+  await using registry = new BackgroundRegistry({ dir: undefined, maxTasks: 4 });
+  const task = await registry.start('sleep 1', { timeoutMs: 5_000 });
+  (await registry.check(task.id, { cursor: 0 })) satisfies BackgroundCheck;
+  (await registry.wait(task.pid, { pattern: 'ready', port: 80, signal: undefined })) satisfies BackgroundCheck;
+  defaultRegistry() satisfies BackgroundRegistry;
+  // @ts-expect-error an option that does not exist
+  new BackgroundRegistry({ max: 4 });
+  // @ts-expect-error an option that does not exist
+  await registry.wait(task, { timeout: 5 });
+}
+
+analyze('ls', { cwd: '/', onAsk: 'deny', home: undefined }) satisfies Analysis;
+decide(analyze('ls'), { allow: ['ls'], deny: undefined }) satisfies Decision;
+// @ts-expect-error an option that does not exist
+analyze('ls', { folder: '/' });
+// @ts-expect-error a list that does not exist
+decide(analyze('ls'), { allowed: ['ls'] });

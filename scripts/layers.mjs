@@ -1,0 +1,181 @@
+/**
+ * Checks the structure of the Rust sources: `node scripts/layers.mjs`.
+ *
+ * A file uses files of its own layer and of layers below, no two files use each other in a circle, and files, functions
+ * and structs stay below the sizes here. dependency-cruiser checks the imports of ts/ (.dependency-cruiser.mjs).
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import ts from 'typescript';
+import { Failed, isMain, main, root, run } from './process.mjs';
+import { edgesOf, modulesBelow, sizesOf } from './rust.mjs';
+
+/** The layers of src/, from the top. Each is a file or a directory. */
+const LAYERS = [
+  'lib',
+  'napi',
+  'session',
+  'snapshot',
+  'run',
+  'error',
+  'request',
+  'registry',
+  'pty',
+  'pattern',
+  'supervise',
+  'task',
+  'shell_state',
+  'plan',
+  'capture',
+  'safety',
+  'sys',
+];
+
+const LINES = 400;
+const FUNCTION_LINES = 60;
+const FIELDS = 12;
+
+/** Places that may be larger, as `FILE`, or `FILE NAME` for a function or a struct, each with the reason. */
+const LARGER = {
+  'src/safety/eval/simple_command.rs SimpleCommand': 'one field per fact of a command that rules or results read',
+  'src/safety/programs/wrapper.rs Wrapper': 'one field per fact of a wrapper, each set by a builder of its name',
+  'src/safety/unwrap/inline/syntax.rs Syntax': 'one field per sign in which languages differ',
+  'src/request.rs Request': 'one field per option, as the stages read them',
+  'src/request/raw.rs RawOptions': 'one field per public option',
+  'src/run/outcome.rs Outcome': 'one field per field of the public result',
+  'src/capture/captured.rs Truncation': 'one field per field of the public result',
+  'src/task/task.rs Task': 'one field per field of the state file',
+  'src/supervise/shim/running.rs Running': 'the reason is beside the struct',
+};
+
+/** Whether a finding fails the check. If false, findings are only reported. */
+const ENFORCED = true;
+
+const layerOf = (file) => file.split('/')[1].replace(/\.rs$/, '');
+
+function upward(edges) {
+  return [...edges].flatMap(([from, targets]) =>
+    [...targets]
+      .filter(([to]) => LAYERS.indexOf(layerOf(to)) < LAYERS.indexOf(layerOf(from)))
+      .map(([to, path]) => `upward: ${from} uses ${to}: ${path}`),
+  );
+}
+
+/** The shortest circle through a file, as the files on it, or null. */
+function circleThrough(start, edges) {
+  const before = new Map([[start, null]]);
+  const queue = [start];
+  for (const file of queue) {
+    for (const to of edges.get(file).keys()) {
+      if (to === start) {
+        const circle = [];
+        for (let at = file; at !== null; at = before.get(at)) circle.unshift(at);
+        return circle;
+      }
+      if (!before.has(to)) {
+        before.set(to, file);
+        queue.push(to);
+      }
+    }
+  }
+  return null;
+}
+
+/** One circle for each set of files that reach each other: removing the reported circles one by one finds them all. */
+function circles(edges) {
+  const seen = new Set();
+  const found = [];
+  for (const file of edges.keys()) {
+    const circle = circleThrough(file, edges);
+    const key = circle && [...circle].sort().join();
+    if (!circle || seen.has(key)) continue;
+    seen.add(key);
+    const steps = circle.map((from, at) => {
+      const to = circle[(at + 1) % circle.length];
+      return `\n    ${from} → ${to}: ${edges.get(from).get(to)}`;
+    });
+    found.push(`circle of ${circle.length}:${steps.join('')}`);
+  }
+  return found;
+}
+
+const isLarger = (...words) => words.join(' ') in LARGER;
+
+function largeItems({ file, ...module }) {
+  const { functions, structs } = sizesOf(module);
+  return [
+    ...functions
+      .filter(({ name, length }) => length > FUNCTION_LINES && !isLarger(file, name))
+      .map(({ name, line, length }) => `long function: ${file}:${line}: ${name} has ${length} lines`),
+    ...structs
+      .filter(({ name, fields, isPublicShape }) => fields > FIELDS && !isPublicShape && !isLarger(file, name))
+      .map(({ name, line, fields }) => `large struct: ${file}:${line}: ${name} has ${fields} fields`),
+  ];
+}
+
+/** The long functions of a TypeScript or JavaScript file. */
+function longFunctions(file) {
+  const source = readFileSync(join(root, file), 'utf8');
+  const tree = ts.createSourceFile(file, source, ts.ScriptTarget.Latest, true);
+  const lineOf = (position) => tree.getLineAndCharacterOfPosition(position).line + 1;
+  const found = [];
+  const visit = (node) => {
+    if (ts.isFunctionLike(node) && node.body) {
+      const line = lineOf(node.getStart());
+      const length = lineOf(node.getEnd()) - line + 1;
+      const name = node.name?.getText() ?? node.parent.name?.getText() ?? 'a function';
+      if (length > FUNCTION_LINES && !isLarger(file, name)) {
+        found.push(`long function: ${file}:${line}: ${name} has ${length} lines`);
+      }
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(tree);
+  return found;
+}
+
+/** The files whose size counts, as paths in the clone. */
+async function sources() {
+  const { stdout } = await run('git', ['ls-files', '*.rs', '*.ts', '*.mjs'], { output: 'keep' });
+  return stdout
+    .trim()
+    .split('\n')
+    .filter((file) => file !== 'index.d.ts' && !file.startsWith('npm/'));
+}
+
+/** All findings, one text each. */
+export async function findings() {
+  const modules = new Map([...modulesBelow('src/lib.rs')].filter(([, { file }]) => file.startsWith('src/')));
+  const edges = edgesOf(modules);
+  const unknown = [...edges.keys()].filter((file) => !LAYERS.includes(layerOf(file)));
+  const files = await sources();
+  const longFiles = files
+    .map((file) => [file, readFileSync(join(root, file), 'utf8').split('\n').length - 1])
+    .filter(([file, lines]) => lines > LINES && !isLarger(file))
+    .map(([file, lines]) => `long file: ${file} has ${lines} lines`);
+  return [
+    ...unknown.map((file) => `no layer: ${file}`),
+    ...upward(edges),
+    ...circles(edges),
+    ...longFiles,
+    ...[...modules.values()].flatMap(largeItems),
+    ...files.filter((file) => /^(?:ts|scripts|bench|examples)\//.test(file)).flatMap(longFunctions),
+  ];
+}
+
+/** The check: fails with the findings if it is enforced. */
+export async function layered() {
+  const found = await findings();
+  if (found.length === 0) return;
+  if (ENFORCED) throw new Failed(`${found.join('\n')}\n${found.length} findings`);
+  console.log(`not enforced yet: ${found.length} findings: node scripts/layers.mjs`);
+}
+
+if (process.argv[1] && isMain(import.meta)) {
+  await main(async () => {
+    const found = await findings();
+    for (const text of found) console.log(text);
+    console.log(`${found.length} findings`);
+    if (ENFORCED && found.length > 0) process.exitCode = 1;
+  });
+}

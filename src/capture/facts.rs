@@ -1,0 +1,20 @@
+//! The bounds of this stage as data, for the documents and their tests.
+
+use serde_json::{Value, json};
+
+use super::policy::{self, Limits, Truncate};
+use super::{line, spill_dir};
+
+/// The bounds of cleaning and cutting, and the names of files.
+pub fn facts() -> Value {
+    let Truncate::Tail(Limits { max_lines, max_bytes, .. }) = Truncate::default() else {
+        unreachable!("the default keeps the end")
+    };
+    json!({
+        "truncate": { "keep": Truncate::default().keep().name(), "maxLines": max_lines, "maxBytes": max_bytes },
+        "lineLimitBytes": line::LINE_LIMIT,
+        "hardKeepBytes": policy::HARD_KEEP,
+        "spillPrefix": spill_dir::PREFIX,
+        "spillSuffix": spill_dir::SUFFIX,
+    })
+}

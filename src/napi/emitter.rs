@@ -1,0 +1,100 @@
+//! Sends events to the JavaScript thread that asked for them.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use napi::Status;
+use napi::bindgen_prelude::FnArgs;
+use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
+
+use super::events::NativeEvent;
+use super::result::{BackgroundTask, OutputChunk};
+use crate::capture::Stream;
+use crate::registry::Watcher;
+use crate::run::{Listener, LiveView, Prompt};
+use crate::task::{Store, Task};
+
+/// The dispatcher of one JavaScript thread, called with the number of a call and its event. It is weak: it does not
+/// keep the thread alive, and calls after the thread's end do nothing.
+pub type Dispatch = ThreadsafeFunction<(u32, NativeEvent), (), FnArgs<(u32, NativeEvent)>, Status, false, true>;
+
+/// The dispatcher as all calls of its thread share it.
+#[derive(Clone)]
+pub struct Dispatcher(Arc<Mutex<Dispatch>>);
+
+impl Dispatcher {
+    pub fn new(dispatch: Dispatch) -> Self {
+        Self(Arc::new(Mutex::new(dispatch)))
+    }
+
+    pub fn lock(&self) -> MutexGuard<'_, Dispatch> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn emitter(&self, id: u32) -> Emitter {
+        Emitter { id, dispatcher: self.clone() }
+    }
+}
+
+/// Sends the events of one call or registry.
+pub struct Emitter {
+    pub id: u32,
+    dispatcher: Dispatcher,
+}
+
+impl Emitter {
+    pub fn emit(&self, event: NativeEvent) {
+        // An event for a thread that has ended is dropped: its clean-up hook ends its commands.
+        let _ = self.dispatcher.lock().call((self.id, event), ThreadsafeFunctionCallMode::NonBlocking);
+    }
+}
+
+impl Listener for Emitter {
+    fn output(&self, stream: Stream, text: String) {
+        self.emit(NativeEvent::Output { chunk: OutputChunk { stream: stream.name().to_owned(), text } });
+    }
+
+    fn started(&self, pid: i32, cwd: &Path) {
+        self.emit(NativeEvent::Started { pid, cwd: cwd.to_string_lossy().into_owned() });
+    }
+
+    fn exited(&self) {
+        self.emit(NativeEvent::Exited);
+    }
+
+    fn input_taken(&self, open: bool) {
+        self.emit(NativeEvent::Fed { open });
+    }
+
+    fn data(&self, text: String) {
+        self.emit(NativeEvent::Data { text });
+    }
+
+    fn live_view(&self, view: LiveView) {
+        self.emit(NativeEvent::Snapshot { snapshot: view.into() });
+    }
+
+    fn prompt(&self, prompt: Prompt) {
+        self.emit(NativeEvent::Prompt { prompt: prompt.into() });
+    }
+
+    fn allocate(&self, stream: Stream) {
+        self.emit(NativeEvent::Allocate { stream: stream.name().to_owned() });
+    }
+}
+
+/// Sends the events of the tasks of one registry.
+pub struct TaskEmitter {
+    pub emitter: Emitter,
+    pub store: Store,
+}
+
+impl Watcher for TaskEmitter {
+    fn exit(&self, task: Task) {
+        self.emitter.emit(NativeEvent::TaskExited { task: BackgroundTask::of(task, &self.store) });
+    }
+
+    fn output(&self, task: Task, text: String) {
+        self.emitter.emit(NativeEvent::TaskOutput { task: BackgroundTask::of(task, &self.store), text });
+    }
+}

@@ -1,0 +1,77 @@
+//! How byte strings, lists of them and paths are encoded: each as a whole, not byte by byte.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use serde::de::{Deserialize, Deserializer, Error, Visitor};
+use serde::ser::{Serialize, Serializer};
+
+/// One byte string.
+struct Bytes<T>(T);
+
+impl<T: AsRef<[u8]>> Serialize for Bytes<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(self.0.as_ref())
+    }
+}
+
+impl<'de> Deserialize<'de> for Bytes<Vec<u8>> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Collect;
+        impl Visitor<'_> for Collect {
+            type Value = Vec<u8>;
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("bytes")
+            }
+            fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Vec<u8>, E> {
+                Ok(bytes.to_vec())
+            }
+        }
+        deserializer.deserialize_bytes(Collect).map(Self)
+    }
+}
+
+/// Encodes a byte string.
+pub fn serialize<S: Serializer>(bytes: &impl AsRef<[u8]>, serializer: S) -> Result<S::Ok, S::Error> {
+    Bytes(bytes).serialize(serializer)
+}
+
+/// Decodes a byte string.
+pub fn deserialize<'de, D: Deserializer<'de>, T: From<Vec<u8>>>(deserializer: D) -> Result<T, D::Error> {
+    Bytes::deserialize(deserializer).map(|bytes| T::from(bytes.0))
+}
+
+/// A list of byte strings.
+pub mod list {
+    use super::{Bytes, Deserialize, Deserializer, Serializer};
+
+    /// Encodes a list.
+    pub fn serialize<S: Serializer>(list: &[Vec<u8>], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(list.iter().map(Bytes))
+    }
+
+    /// Decodes a list.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Vec<u8>>, D::Error> {
+        let list = Vec::<Bytes<Vec<u8>>>::deserialize(deserializer)?;
+        Ok(list.into_iter().map(|bytes| bytes.0).collect())
+    }
+}
+
+/// A path, which need not be text.
+pub mod path {
+    use super::{
+        Bytes, Deserialize, Deserializer, OsStrExt, OsString, OsStringExt, Path, PathBuf, Serialize, Serializer,
+    };
+
+    /// Encodes a path.
+    pub fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+        Bytes(path.as_os_str().as_bytes()).serialize(serializer)
+    }
+
+    /// Decodes a path.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D::Error> {
+        Bytes::deserialize(deserializer).map(|bytes| OsString::from_vec(bytes.0).into())
+    }
+}

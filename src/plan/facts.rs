@@ -1,0 +1,46 @@
+//! The tables of this stage as data, for the documents and their tests.
+
+use serde_json::{Value, json};
+
+use super::{environment, host, secrets, startup, unattended};
+
+/// Which variables a command does not inherit, and which ones it gets.
+pub fn facts() -> Value {
+    let names = secrets::NAMES.iter();
+    let harmless = secrets::HARMLESS.iter();
+    let shapes = secrets::SHAPES.iter();
+    let defaults = unattended::DEFAULTS.iter();
+    json!({
+        "secretNames": names
+            .map(|(pattern, says, example)| json!({ "pattern": pattern, "says": says.name(), "example": example }))
+            .collect::<Vec<_>>(),
+        "harmless": harmless
+            .map(|(pattern, example)| json!({ "pattern": pattern, "example": example }))
+            .collect::<Vec<_>>(),
+        "shapes": shapes
+            .map(|shape| json!({
+                "start": shape.lead,
+                "rest": shape.rest.name(),
+                "length": shape.min,
+                "exact": shape.exact,
+            }))
+            .collect::<Vec<_>>(),
+        "host": host::ROWS
+            .iter()
+            .map(|row| json!({ "name": row.glob, "holding": row.holding, "why": row.why }))
+            .collect::<Vec<_>>(),
+        "untrue": host::UNTRUE,
+        "otherTerminal": host::OTHER_TERMINAL,
+        "defaults": defaults
+            .map(|row| json!({
+                "name": row.name,
+                "value": row.value,
+                "unless": row.unless,
+                "always": row.always,
+                "why": row.why,
+            }))
+            .collect::<Vec<_>>(),
+        "cold": environment::UNFIT,
+        "warmRoomBytes": startup::ROOM,
+    })
+}

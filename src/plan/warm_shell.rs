@@ -1,0 +1,169 @@
+//! A warm shell: it is started before its command is known.
+//!
+//! bash reads the file that BASH_ENV names before it parses its command. For a warm shell this is a script that reports
+//! that bash has started up, then reads from a pipe. The command is written over blanks in the arguments of the shell,
+//! and the script in the pipe removes all traces of this. From there on the shell is a plain `bash -c`.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::startup::{Boot, ROOM};
+use super::{Environment, Plan};
+
+/// The longest script for the pipe, which must fit before the shell reads it, bytes.
+const MAX_PROLOGUE: usize = 30 * 1024;
+
+/// A kind of warm shell. Any warm shell of a kind can run any command of that kind.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShellKind {
+    /// The plan without what only one command has: the command itself, its mark, its time.
+    pub plan: Plan,
+    /// The state that it restores before it waits for its command.
+    pub boot: Boot,
+}
+
+impl ShellKind {
+    /// The same kind in another directory, with the state that `boot` returns for its environment.
+    #[must_use]
+    pub fn with(&self, directory: &[u8], boot: impl FnOnce(&[u8]) -> Boot) -> Self {
+        let mut plan = self.plan.clone();
+        let entries = self.plan.env.split_inclusive(|byte| *byte == 0);
+        plan.env = entries.filter(|entry| !entry.starts_with(b"PWD=")).flatten().copied().collect();
+        for part in [b"PWD=", directory, b"\0"] {
+            plan.env.extend_from_slice(part);
+        }
+        plan.cwd = directory.to_vec();
+        let boot = boot(&plan.env);
+        Self { plan, boot }
+    }
+}
+
+/// Whether a shell of this name can be warm with this environment.
+pub fn can_be_warm(name: &str, environment: &Environment) -> bool {
+    name == "bash" && environment.plain_start
+}
+
+/// Whether this command, with this prologue, fits into a warm shell.
+pub fn fits(command: &str, prologue: &[u8]) -> bool {
+    command.len() <= ROOM && prologue.len() <= MAX_PROLOGUE
+}
+
+/// Whether a command may see the difference between a warm and a cold shell. PIPESTATUS differs before the first
+/// pipeline, BASH_COMMAND after the last command. bash creates BASH_ARGV and BASH_ARGC on first use or when it reads a
+/// file. Lists of all variables show these, too. `/proc` shows the arguments and the environment that the process was
+/// started with.
+pub fn shows_its_start(command: &str) -> bool {
+    ["PIPESTATUS", "BASH_COMMAND", "BASH_ARG", "cmdline", "environ"].iter().any(|word| command.contains(word))
+        || ["set", "declare", "typeset", "local", "readonly", "compgen"].iter().any(|word| lists(command, word))
+}
+
+/// Whether this builtin is called without a name, so that it lists all variables.
+fn lists(command: &str, builtin: &str) -> bool {
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'/' | b'$' | b'=');
+    command.match_indices(builtin).any(|(at, _)| {
+        let before = command.as_bytes()[..at].last();
+        let mut rest = &command.as_bytes()[at + builtin.len()..];
+        if before.is_some_and(is_word) || rest.first().is_some_and(is_word) {
+            return false;
+        }
+        // With options alone these builtins list, too. `set` is usually called to set its options.
+        while let [b' ' | b'\t', after @ ..] = rest {
+            rest = after;
+            if let [b'-' | b'+', option, ..] = rest
+                && builtin != "set"
+                && option.is_ascii_alphabetic()
+            {
+                let end = rest.iter().position(|byte| !is_word(byte) && *byte != b'+').unwrap_or(rest.len());
+                rest = &rest[end..];
+            }
+        }
+        !rest.first().is_some_and(|byte| is_word(byte) || matches!(byte, b'+' | b'"' | b'\'' | b'{' | b'@' | b'\\'))
+    })
+}
+
+impl Plan {
+    /// Takes a variable out of its environment.
+    pub fn take(&mut self, name: &str) -> Option<Vec<u8>> {
+        let prefix = format!("{name}=");
+        let entry = |entry: &[u8]| entry.strip_prefix(prefix.as_bytes()).map(|value| value[..value.len() - 1].to_vec());
+        let value = self.env.split_inclusive(|byte| *byte == 0).find_map(entry)?;
+        let rest = self.env.split_inclusive(|byte| *byte == 0).filter(|entry| !entry.starts_with(prefix.as_bytes()));
+        self.env = rest.flatten().copied().collect();
+        Some(value)
+    }
+
+    /// Has bash read this file before its command.
+    pub fn read_first(&mut self, file: &Path) {
+        for part in [b"BASH_ENV=", file.as_os_str().as_bytes(), b"\0"] {
+            self.env.extend_from_slice(part);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::prologue;
+
+    #[test]
+    fn a_list_of_all_variables_would_show_a_warm_shell() {
+        for shows in [
+            "set",
+            "set|head",
+            "set > f",
+            "x; set\necho",
+            "declare -p",
+            "declare",
+            "declare -p | sort",
+            "typeset -a",
+            "(set)",
+            "echo ${PIPESTATUS[0]}",
+            "cat /proc/$$/cmdline",
+            "tr '\\0' '\\n' </proc/self/environ",
+            "{ set; }",
+            "compgen -v",
+            "readonly",
+            "readonly -p",
+            "declare -a +x",
+            "set;echo",
+        ] {
+            assert!(shows_its_start(shows), "{shows}");
+        }
+        for plain in [
+            "true",
+            "set -e",
+            "set -euo pipefail; make",
+            "set -- a b",
+            "declare -A m=([a]=1)",
+            "declare x",
+            "declare -i n=3",
+            "git config set x",
+            "npm set x y",
+            "reset",
+            "offset=1",
+            "./set",
+            "set +x",
+            "local x=1",
+            "readonly A=1",
+            "declare -p x",
+            "cat setup.sh",
+            "echo preset",
+            "a-set",
+            "typeset -f f",
+            "set \"$@\"",
+        ] {
+            assert!(!shows_its_start(plain), "{plain}");
+        }
+    }
+
+    #[test]
+    fn a_command_is_passed_as_one_word() {
+        let script = String::from_utf8(prologue("echo 'a'\n", None)).unwrap();
+        assert!(script.contains("BASH_EXECUTION_STRING='echo '\\''a'\\''\n'\n"), "{script}");
+        for (command, fitting) in [("x".repeat(ROOM + 1), false), ("x".repeat(ROOM), true), ("'".repeat(ROOM), false)] {
+            assert_eq!(fits(&command, &prologue(&command, None)), fitting);
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Typing into a terminal: at once where the terminal takes it, else as soon as it does.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+use tokio::sync::oneshot;
+use tokio::time::{Instant, sleep, sleep_until};
+
+use super::input::{Piece, is_answer};
+use super::terminal::{Terminal, TerminalError};
+use crate::sys;
+
+/// Time between two tries to type: a terminal may take more without saying so.
+const TRY_AGAIN: Duration = Duration::from_millis(20);
+/// Time that those who draw a terminal have to answer a question of its program.
+const ANSWERED: Duration = Duration::from_millis(250);
+/// The most that is kept of answers that the program has not read, bytes.
+const MAX_ANSWERS: usize = 16 * 1024;
+
+impl Terminal {
+    /// Types these bytes, after earlier ones. `None`: the terminal has taken all of them. Else the receiver is notified
+    /// when it has, or dropped when the program has ended.
+    ///
+    /// # Errors
+    /// [`TerminalError::NotStarted`], [`TerminalError::Ended`]
+    pub fn write(&self, bytes: Vec<u8>) -> Result<Option<oneshot::Receiver<()>>, TerminalError> {
+        let (done, typed) = oneshot::channel();
+        self.with_master(|master| {
+            let mut state = self.input.state();
+            if is_answer(&bytes) {
+                state.answer = None;
+            }
+            let first = state.queue.is_empty();
+            state.queue.push_back(Piece { bytes, typed: 0, done: Some(done) });
+            // At once, if possible: no other thread has to be woken for a key.
+            if first {
+                let _ = state.pump(master);
+            }
+            let waits = !state.queue.is_empty();
+            if waits {
+                self.input.wake();
+            }
+            waits.then_some(typed)
+        })
+    }
+
+    /// Answers a question of the program. If the terminal is drawn elsewhere, only after those who draw it had time to.
+    pub(super) fn answer(&self, bytes: Vec<u8>, drawn: bool) {
+        let mut state = self.input.state();
+        if drawn {
+            let (_, answer) = state.answer.get_or_insert_with(|| (Instant::now() + ANSWERED, Vec::new()));
+            if answer.len() < MAX_ANSWERS {
+                answer.extend(bytes);
+            }
+        } else if state.queue.iter().map(|piece| piece.bytes.len()).sum::<usize>() < MAX_ANSWERS {
+            state.queue.push_back(Piece { bytes, typed: 0, done: None });
+        }
+        self.input.wake();
+    }
+}
+
+/// Types for a terminal while its program runs.
+pub struct Typing {
+    terminal: Arc<Terminal>,
+    master: AsyncFd<OwnedFd>,
+}
+
+impl Typing {
+    /// # Errors
+    /// When the terminal is not open, or cannot be watched.
+    pub fn of(terminal: &Arc<Terminal>) -> io::Result<Self> {
+        let master = sys::watch(terminal.master()?, Interest::WRITABLE)?;
+        Ok(Self { terminal: Arc::clone(terminal), master })
+    }
+
+    /// Types what the terminal takes, and waits for more. Returns now and then, and may be dropped at any time.
+    pub async fn go_on(&self) {
+        let input = &self.terminal.input;
+        let answer_at = input.state().answer.as_ref().map(|(at, _)| *at);
+        let blocked = {
+            let mut state = input.state();
+            let pumped = self.master.try_io(Interest::WRITABLE, |master| state.pump(master));
+            match pumped {
+                Ok(()) => false,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => true,
+                Err(_) => {
+                    // The terminal has hung up: no program will read this.
+                    state.queue.clear();
+                    false
+                }
+            }
+        };
+        tokio::select! {
+            () = input.woken.notified() => {}
+            () = async { drop(self.master.writable().await) }, if blocked => {}
+            () = sleep(TRY_AGAIN), if blocked => {}
+            () = async {
+                match answer_at {
+                    Some(at) => sleep_until(at).await,
+                    None => std::future::pending().await,
+                }
+            } => {
+                let mut state = input.state();
+                if let Some((_, bytes)) = state.answer.take() {
+                    state.queue.push_back(Piece { bytes, typed: 0, done: None });
+                }
+            }
+        }
+    }
+}

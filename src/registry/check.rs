@@ -1,0 +1,149 @@
+//! New output in a task's log.
+
+use std::fs::File;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep};
+
+use super::error::RegistryError;
+use super::registry::{Entry, KILL_BOUND, Registry, SCAN_EVERY};
+use crate::capture::{Capture, Sanitize, Truncate, Truncation};
+use crate::task::Task;
+use crate::task::Text;
+
+/// The most that is read on the thread of the caller, bytes. More is read on a thread that may block.
+const AT_ONCE: u64 = 256 * 1024;
+/// Time a shim has to write the closing line.
+const CLOSED: Duration = Duration::from_secs(1);
+const POLL: Duration = Duration::from_millis(1);
+
+/// A task and its new output.
+#[derive(Debug)]
+pub struct Check {
+    /// The task at that time.
+    pub task: Task,
+    /// The new output, cut like a result.
+    pub output: String,
+    /// Its lines before the cut.
+    pub new_lines: u64,
+    /// The offset up to which the log was read, bytes.
+    pub cursor: u64,
+    /// How it was cut.
+    pub truncation: Option<Truncation>,
+    /// The wait has found its pattern or port.
+    pub matched: bool,
+}
+
+impl Registry {
+    /// Output since the last check, or since a cursor of the caller, which leaves the shared one alone.
+    ///
+    /// # Errors
+    /// [`RegistryError::UnknownTask`], [`RegistryError::Closed`], [`RegistryError::Store`]
+    pub async fn check(self: &Arc<Self>, named: &str, cursor: Option<u64>) -> Result<Check, RegistryError> {
+        let (task, _reading) = self.find(named)?;
+        self.read(&task.id, cursor, false).await
+    }
+
+    /// The same for a known task.
+    pub(super) async fn read(
+        self: &Arc<Self>,
+        id: &str,
+        cursor: Option<u64>,
+        matched: bool,
+    ) -> Result<Check, RegistryError> {
+        self.until_closed(id).await;
+        let (task, file, start, end) = self.take_range(id, cursor)?;
+        let log = self.store.log_path(id);
+        let read = move || -> std::io::Result<Check> {
+            let captured = capture(file, start, end, log)?;
+            let (output, new_lines, truncation) = (captured.text, captured.total_lines, captured.truncation);
+            Ok(Check { task, output, new_lines, cursor: end, truncation, matched })
+        };
+        let read = if end - start <= AT_ONCE {
+            read()
+        } else {
+            tokio::task::spawn_blocking(read).await.unwrap_or_else(|error| Err(std::io::Error::other(error)))
+        };
+        read.map_err(|source| {
+            RegistryError::Store(crate::task::StoreError::Folder { path: self.store.log_path(id), source })
+        })
+    }
+
+    /// Waits for the closing line of a task that has ended.
+    async fn until_closed(&self, id: &str) {
+        let until = Instant::now() + CLOSED;
+        while self.store.read(id).is_ok_and(|task| task.is_some_and(|task| self.is_closing(&task))) {
+            if Instant::now() >= until {
+                return;
+            }
+            sleep(POLL).await;
+        }
+    }
+
+    /// The part of the log to read. With the shared cursor no two checks get the same part.
+    fn take_range(&self, id: &str, cursor: Option<u64>) -> Result<(Task, File, u64, u64), RegistryError> {
+        let unknown = || RegistryError::UnknownTask { task: id.to_owned(), directory: self.store.path().to_owned() };
+        let mut inner = self.open_inner()?;
+        let (task, file, end) = self.store.readable(id)?.ok_or_else(unknown)?;
+        self.update(&mut inner, task, None);
+        let entry = inner.entries.get_mut(id).ok_or_else(unknown)?;
+        let start = match cursor {
+            Some(cursor) => cursor.min(end),
+            None => std::mem::replace(&mut entry.cursor, end).min(end),
+        };
+        Ok((entry.task.clone(), file, start, end))
+    }
+
+    /// Terminates the tree of a task, and waits for its end. No-op for a task that has ended or runs elsewhere.
+    pub(super) async fn end(self: &Arc<Self>, id: &str) {
+        let entry = |entry: &Entry| (!entry.task.is_elsewhere()).then(|| entry.progress.subscribe());
+        let Some(mut progress) = self.inner().entries.get(id).and_then(entry) else { return };
+        match self.link(id) {
+            Some(sender) => sender.end(),
+            // The shim does not answer: the processes with its mark are killed, and the shim sees that.
+            None => {
+                let task = self.inner().entries.get(id).map(|entry| entry.task.clone());
+                if let Some(task) = task.filter(|task| task.is_running() && self.store.is_kept(id)) {
+                    super::marked::kill_marked(&task).await;
+                }
+            }
+        }
+        let until = Instant::now() + KILL_BOUND;
+        while !progress.borrow_and_update().ended {
+            let woken = tokio::time::timeout(SCAN_EVERY, progress.changed()).await;
+            if Instant::now() >= until {
+                return;
+            }
+            if woken.is_err() {
+                self.scan(&mut self.inner());
+            }
+        }
+    }
+
+    /// Terminates the tree of a task: SIGTERM, grace, SIGKILL. Returns the final output.
+    ///
+    /// # Errors
+    /// [`RegistryError::UnknownTask`], [`RegistryError::Elsewhere`], [`RegistryError::Closed`],
+    /// [`RegistryError::Store`]
+    pub async fn kill(self: &Arc<Self>, named: &str) -> Result<Check, RegistryError> {
+        let (task, _reading) = self.find(named)?;
+        if task.is_running() && task.is_elsewhere() {
+            return Err(RegistryError::Elsewhere { task: task.id, host_name: task.machine.host_name });
+        }
+        let id = task.id;
+        self.end(&id).await;
+        self.read(&id, None, false).await
+    }
+}
+
+fn capture(file: File, start: u64, end: u64, log: std::path::PathBuf) -> std::io::Result<crate::capture::Captured> {
+    // The log is clean text already.
+    let mut capture = Capture::new("output", Truncate::default(), Sanitize::off(), false);
+    capture.spill_elsewhere(log);
+    let mut text = Text::of(file, start, end)?;
+    while let Some(piece) = text.piece()? {
+        capture.push(piece.as_bytes());
+    }
+    Ok(capture.finish())
+}

@@ -1,0 +1,47 @@
+//! Why a registry refuses a request.
+
+use std::path::PathBuf;
+
+use crate::supervise::HelperError;
+use crate::task::StoreError;
+
+/// Why a registry refuses a request.
+#[derive(Debug, thiserror::Error)]
+pub enum RegistryError {
+    /// No task of the registry has this pid or id.
+    #[error("there is no task {task} in {}", directory.display())]
+    UnknownTask {
+        /// The pid or id.
+        task: String,
+        /// The directory of the registry.
+        directory: PathBuf,
+    },
+    /// The task runs on another machine or in another container.
+    #[error(
+        "task {task} runs elsewhere, on another machine or in another container{}: it can be ended only there",
+        place(host_name.as_deref())
+    )]
+    Elsewhere {
+        /// The id.
+        task: String,
+        /// The name of that machine or container.
+        host_name: Option<String>,
+    },
+    /// The registry has as many running tasks as it may.
+    #[error("{0} tasks run already, which is the most that this registry may have (maxTasks); end one first")]
+    TooManyTasks(usize),
+    /// The registry was closed.
+    #[error("the registry was closed")]
+    Closed,
+    /// The directory of the registry, or a file in it, cannot be used.
+    #[error("dir: {0}")]
+    Store(#[from] StoreError),
+    /// No helper process was there.
+    #[error(transparent)]
+    Helper(#[from] HelperError),
+}
+
+/// The name of a machine in brackets, for the end of a phrase.
+pub(super) fn place(host_name: Option<&str>) -> String {
+    host_name.map(|name| format!(" ({name})")).unwrap_or_default()
+}

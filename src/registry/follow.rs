@@ -1,0 +1,200 @@
+//! Links to the shims of running tasks, and their events.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep};
+
+use super::registry::{Linked, Registry};
+use crate::supervise::{self, Admission, Link, TaskEvent, TaskPlace, TaskSender};
+use crate::task::Task;
+
+/// Time that the lock of a shim may take to go after its link has ended.
+const GOING: Duration = Duration::from_secs(1);
+const POLL: Duration = Duration::from_millis(5);
+
+impl Registry {
+    /// Follows a task of this process from its start.
+    pub fn own(self: &Arc<Self>, link: Link, task: Task) {
+        self.follow(link, task, true);
+        self.sweep_soon();
+    }
+
+    /// Counts a task that is followed among the descriptors of this process.
+    pub fn count(&self, id: &str, place: Option<TaskPlace>) {
+        if let Some(linked) = self.inner().entries.get_mut(id).and_then(|entry| entry.link.as_mut()) {
+            linked.place = place;
+        }
+    }
+
+    /// The task of a shim that was killed before it reported it. `None` if nothing was started.
+    pub async fn lost(&self, id: &str) -> Option<Task> {
+        self.until_unkept(id).await;
+        let mut inner = self.inner();
+        self.scan(&mut inner);
+        inner.entries.get(id).map(|entry| entry.task.clone())
+    }
+
+    /// Waits until the lock of a task's log is free: it may take a moment to go with its shim.
+    async fn until_unkept(&self, id: &str) {
+        let until = Instant::now() + GOING;
+        let is_running = || self.inner().entries.get(id).is_none_or(|entry| entry.task.is_running());
+        while is_running() && self.store.is_kept(id) && Instant::now() < until {
+            sleep(POLL).await;
+        }
+    }
+
+    /// The link to a running task, if its shim can be reached.
+    pub(super) fn link(self: &Arc<Self>, id: &str) -> Option<TaskSender> {
+        let task = {
+            let inner = self.inner();
+            let entry = inner.entries.get(id)?;
+            if let Some(linked) = &entry.link {
+                return Some(linked.sender.clone());
+            }
+            entry.task.clone()
+        };
+        // The shim of a task elsewhere may be reachable through the file system, but is not ours to command.
+        if !task.is_running() || !task.detached || task.is_elsewhere() {
+            return None;
+        }
+        let _runtime = self.runtime().enter();
+        let link = supervise::connect(&self.store.socket_path(id)).ok()?;
+        let sender = link.sender();
+        self.follow(link, task, false);
+        self.count(id, Admission::shared().try_enter_task());
+        Some(sender)
+    }
+
+    /// `new`: no event of the task was emitted yet.
+    fn follow(self: &Arc<Self>, mut link: Link, task: Task, new: bool) {
+        let sender = link.sender();
+        let mut current = task.id.clone();
+        let mut inner = self.inner();
+        let weak = Arc::downgrade(self);
+        let listener = self.runtime().spawn(async move {
+            loop {
+                let news = link.next_event().await;
+                let Some(registry) = weak.upgrade() else { return };
+                match news {
+                    TaskEvent::Task(task) => {
+                        let next = task.id.clone();
+                        registry.on_next_task(*task, &current);
+                        current = next;
+                    }
+                    TaskEvent::Ended(task) => registry.update(&mut registry.inner(), *task, None),
+                    TaskEvent::Grew(bytes, pending) => registry.on_growth(&current, bytes, pending),
+                    TaskEvent::Lost => return registry.unlink(&current).await,
+                }
+            }
+        });
+        let id = task.id.clone();
+        self.update(&mut inner, task, None);
+        if let Some(entry) = inner.entries.get_mut(&id) {
+            entry.link = Some(Linked { sender, place: None, listener: listener.abort_handle() });
+        }
+        if new {
+            self.announce(&mut inner, &id);
+        }
+    }
+
+    /// The shim keeps another task from here on: the survivors of the first.
+    fn on_next_task(self: &Arc<Self>, task: Task, before: &str) {
+        let id = task.id.clone();
+        if id == before {
+            return;
+        }
+        let mut inner = self.inner();
+        let linked = inner.entries.get_mut(before).and_then(|entry| entry.link.take());
+        self.update(&mut inner, task, None);
+        if let Some(entry) = inner.entries.get_mut(&id) {
+            entry.link = linked;
+        }
+        self.announce(&mut inner, &id);
+    }
+
+    fn on_growth(&self, id: &str, bytes: u64, pending: Vec<String>) {
+        if let Some(entry) = self.inner().entries.get(id) {
+            entry.progress.send_modify(|progress| {
+                progress.bytes = progress.bytes.max(bytes);
+                progress.pending = pending;
+                progress.news += 1;
+            });
+        }
+    }
+
+    /// The link has ended: with the task, with its shim, or only between the two processes.
+    async fn unlink(self: Arc<Self>, id: &str) {
+        self.until_unkept(id).await;
+        let mut inner = self.inner();
+        if let Some(entry) = inner.entries.get_mut(id) {
+            // This runs in the listener itself, which has no await left to be stopped at.
+            entry.link = None;
+            entry.progress.send_modify(|progress| progress.news += 1);
+            if entry.task.is_running() {
+                self.scan(&mut inner);
+            }
+        }
+    }
+
+    pub(super) fn sweep_soon(&self) {
+        let weak = self.this.clone();
+        self.runtime().spawn_blocking(move || weak.upgrade().map(|registry| registry.sweep()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::registry::RegistryOptions;
+    use crate::task::Log;
+
+    /// A registry with a task whose log the test keeps.
+    fn kept() -> (Arc<Registry>, Task, Log, TempDir) {
+        let directory = tempfile::tempdir().expect("a directory");
+        let (dir, temp) = (Some(directory.path().to_owned()), directory.path().to_owned());
+        let options = RegistryOptions { dir, temp, max_tasks: 8, max_log_bytes: 1 << 20, retention: GOING };
+        let registry = Registry::open(options).expect("opened");
+        let spec = registry.task_spec("x", "/", None, None);
+        let log = Log::keep(registry.store().create_log(&spec.id).expect("made"), 1 << 20).expect("locked");
+        let task = Task::begin(&spec, 700_101, 700_101, "mark", 1);
+        registry.store().write(&task).expect("written");
+        registry.list().expect("open");
+        (registry, task, log, directory)
+    }
+
+    #[tokio::test]
+    async fn a_report_of_growth_wakes_those_who_wait_and_takes_no_bytes_back() {
+        let (registry, task, _log, _directory) = kept();
+        let mut progress = registry.inner().entries[&task.id].progress.subscribe();
+        for (bytes, line, known) in [(8, "", 8), (8, "Name: ", 8), (4, "", 8), (9, "", 9)] {
+            registry.on_growth(&task.id, bytes, vec![line.to_owned()]);
+            assert!(progress.has_changed().expect("open"), "{bytes} {line:?}");
+            let seen = progress.borrow_and_update().clone();
+            assert_eq!((seen.bytes, seen.pending.concat().as_str(), seen.ended), (known, line, false));
+        }
+        registry.on_growth("t000000000000", 1, Vec::new());
+        assert!(!progress.has_changed().expect("open"), "another task");
+    }
+
+    #[tokio::test]
+    async fn a_task_reported_before_is_no_next_task() {
+        let (registry, task, _log, _directory) = kept();
+        registry.on_next_task(task.clone(), &task.id);
+        assert_eq!(registry.list().expect("open").len(), 1);
+        let next = Task { id: "t000000000001".into(), ..task.clone() };
+        registry.on_next_task(next.clone(), &task.id);
+        assert_eq!(registry.inner().entries[&next.id].task, next);
+    }
+
+    #[tokio::test]
+    async fn a_task_of_the_host_alone_has_no_link_but_its_own() {
+        let (registry, task, log, _directory) = kept();
+        assert!(registry.link(&task.id).is_none(), "its shim does not answer");
+        assert!(registry.link("t000000000000").is_none());
+        drop(log);
+        assert_eq!(registry.lost(&task.id).await.map(|task| task.is_running()), Some(false));
+    }
+}

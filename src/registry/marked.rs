@@ -1,0 +1,10 @@
+//! The processes of a task whose shim was killed.
+
+use crate::supervise::Traces;
+use crate::task::Task;
+
+/// Kills all processes of a task that are found. The shim is gone, and perhaps also the supervisor, which would have
+/// killed them.
+pub async fn kill_marked(task: &Task) {
+    Traces::of_task(task).kill().await;
+}

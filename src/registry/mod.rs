@@ -1,0 +1,22 @@
+//! The host's side of tasks: starts, lists, checks, waits for and kills them.
+
+mod check;
+mod error;
+mod follow;
+mod marked;
+mod notify;
+#[expect(clippy::module_inception, reason = "the noun of this directory")]
+mod registry;
+mod scan;
+#[cfg(test)]
+mod tests;
+mod wait;
+
+pub use check::Check;
+pub use error::RegistryError;
+pub use marked::kill_marked;
+pub use registry::{
+    DEFAULT_MAX_LOG_BYTES, DEFAULT_MAX_TASKS, DEFAULT_RETENTION, Registry, RegistryOptions, Reservation, TASK_LIMIT,
+    Watcher,
+};
+pub use wait::WaitOptions;

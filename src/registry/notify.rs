@@ -1,0 +1,133 @@
+//! Events for the host: the output of its tasks, and their ends.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio::time::{Instant, sleep};
+
+use super::registry::{Inner, Registry, SCAN_EVERY, Watcher};
+use crate::task::Task;
+use crate::task::Text;
+
+/// The most text of one event, bytes.
+const BATCH: u64 = 64 * 1024;
+/// Time the watcher of a closed registry has to take the rest.
+const TAKEN: Duration = Duration::from_millis(500);
+const POLL: Duration = Duration::from_millis(5);
+
+impl Registry {
+    /// Sets the watcher, and which events it gets.
+    pub fn watch(self: &Arc<Self>, watcher: Arc<dyn Watcher>, exit: bool, output: bool) {
+        let mut inner = self.inner();
+        if !output {
+            inner.stop_emitting();
+        }
+        inner.watch = super::registry::Watch { watcher: Some(watcher), exit, output };
+        self.scan(&mut inner);
+        let running: Vec<Task> =
+            inner.entries.values().map(|entry| entry.task.clone()).filter(Task::is_running).collect();
+        drop(inner);
+        for task in running {
+            // Tasks of other processes, too.
+            if (exit || output) && self.link(&task.id).is_some() {
+                self.start_emitting(&mut self.inner(), &task.id, None);
+            }
+        }
+    }
+
+    /// The watcher has taken the last output of this task.
+    pub fn took(&self, id: &str) {
+        if let Some(told) = self.inner().entries.get(id).and_then(|entry| entry.emitter.as_ref()) {
+            told.notify_one();
+        }
+    }
+
+    /// Emits the output of a new task from its first byte, and its end if it has ended already.
+    pub(super) fn announce(self: &Arc<Self>, inner: &mut Inner, id: &str) {
+        self.start_emitting(inner, id, Some(0));
+        if inner.entries.get(id).is_some_and(|entry| entry.emitter.is_none() && !entry.task.is_running()) {
+            inner.emit_exit(id);
+        }
+    }
+
+    /// Emits output from this offset on. `None`: only output that is still to come.
+    fn start_emitting(self: &Arc<Self>, inner: &mut Inner, id: &str, from: Option<u64>) {
+        let Some(watcher) = inner.watch.watcher.clone().filter(|_| inner.watch.output) else { return };
+        let Some(entry) = inner.entries.get_mut(id).filter(|entry| entry.emitter.is_none()) else { return };
+        let took = Arc::new(Notify::new());
+        entry.emitter = Some(Arc::clone(&took));
+        let weak = Arc::downgrade(self);
+        let id = id.to_owned();
+        self.runtime().spawn(async move {
+            let mut at = from;
+            while let Some(registry) = weak.upgrade() {
+                if !registry.emit_next(&id, &mut at, watcher.as_ref(), &took).await {
+                    return;
+                }
+            }
+        });
+    }
+
+    /// Waits until the watcher has taken everything, or takes too long.
+    pub(super) async fn until_emitted(&self) {
+        let until = Instant::now() + TAKEN;
+        while self.inner().entries.values().any(|entry| entry.emitter.is_some()) && Instant::now() < until {
+            sleep(POLL).await;
+        }
+    }
+
+    /// All output of a task was emitted: its end follows once it has ended.
+    fn on_all_emitted(&self, id: &str) {
+        let mut inner = self.inner();
+        let Some(entry) = inner.entries.get_mut(id) else { return };
+        entry.emitter = None;
+        if !entry.task.is_running() {
+            inner.emit_exit(id);
+        }
+    }
+
+    /// Emits new output. Returns whether there may be more.
+    async fn emit_next(&self, id: &str, at: &mut Option<u64>, watcher: &dyn Watcher, took: &Arc<Notify>) -> bool {
+        let is_listening = || {
+            self.inner()
+                .entries
+                .get(id)
+                .is_some_and(|entry| entry.emitter.as_ref().is_some_and(|told| Arc::ptr_eq(told, took)))
+        };
+        if !is_listening() {
+            return false;
+        }
+        // Of a task whose files are gone only the end is left to emit.
+        let Ok(Some((task, file, end))) = self.store.readable(id) else {
+            self.on_all_emitted(id);
+            return false;
+        };
+        let start = *at.get_or_insert(end);
+        if start < end {
+            let end = end.min(start + BATCH);
+            let text = Text::of(file, start, end).and_then(|mut text| text.piece());
+            let Ok(Some(text)) = text else { return false };
+            *at = Some(start + text.len() as u64);
+            watcher.output(task, text);
+            took.notified().await;
+            return true;
+        }
+        if !task.is_running() && !self.is_closing(&task) {
+            self.update(&mut self.inner(), task, None);
+            self.on_all_emitted(id);
+            return false;
+        }
+        let (sender, mut progress) = {
+            let inner = self.inner();
+            let Some(entry) = inner.entries.get(id) else { return false };
+            (entry.link.as_ref().map(|linked| linked.sender.clone()), entry.progress.subscribe())
+        };
+        if let Some(sender) = sender {
+            sender.watch(end, false);
+        }
+        // A change between reading the log and now is seen by the next read.
+        let _ = tokio::time::timeout(SCAN_EVERY, progress.changed()).await;
+        true
+    }
+}

@@ -1,0 +1,393 @@
+//! The tasks of one directory, as a host sees them: its own, and those of other processes.
+
+use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use tokio::sync::watch;
+
+use super::error::{RegistryError, place};
+use crate::capture::Sanitize;
+use crate::supervise::{Helpers, TaskPlace, TaskSender};
+use crate::task::new_id;
+use crate::task::{Stamp, Store};
+use crate::task::{Task, TaskSpec};
+
+/// The time limit of a task that has no other, from its start.
+pub const TASK_LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// The most running tasks of a registry whose caller sets no other bound.
+pub const DEFAULT_MAX_TASKS: u64 = 64;
+/// The most a log may hold when the caller sets no other bound, bytes.
+pub const DEFAULT_MAX_LOG_BYTES: u64 = 1 << 30;
+/// Time an ended task is kept when the caller sets no other.
+pub const DEFAULT_RETENTION: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+/// Time a killed task may take to end: the longest grace, and what SIGKILL takes.
+pub(super) const KILL_BOUND: Duration = Duration::from_secs(20);
+/// Time between two scans for a task whose shim cannot report.
+pub(super) const SCAN_EVERY: Duration = Duration::from_millis(200);
+/// A start needs a scan of the directory that is no older than this.
+const RECENT: Duration = Duration::from_millis(50);
+
+/// How a registry is made.
+#[derive(Debug, Clone)]
+pub struct RegistryOptions {
+    /// The directory of tasks that outlive the host. `None`: a directory below `temp`, and they do not.
+    pub dir: Option<PathBuf>,
+    /// The directory for temporary files.
+    pub temp: PathBuf,
+    /// The most tasks that may run.
+    pub max_tasks: usize,
+    /// The most a log may hold, bytes.
+    pub max_log_bytes: u64,
+    /// How long an ended task is kept.
+    pub retention: Duration,
+}
+
+/// Receives the events of a registry's tasks.
+pub trait Watcher: Send + Sync {
+    /// A task has ended.
+    fn exit(&self, task: Task);
+    /// A task has written; [`Registry::took`] asks for more.
+    fn output(&self, task: Task, text: String);
+}
+
+/// The tasks of one directory.
+pub struct Registry {
+    pub(super) store: Store,
+    pub(super) options: RegistryOptions,
+    pub(super) helpers: &'static Helpers,
+    pub(super) this: Weak<Registry>,
+    inner: Mutex<Inner>,
+}
+
+#[derive(Default)]
+pub(super) struct Inner {
+    pub entries: HashMap<String, Entry>,
+    /// Tasks that are being started. Their files may exist already.
+    starting: HashSet<String>,
+    /// Tasks whose output a call is about to read.
+    reading: HashMap<String, Readers>,
+    notes: Vec<String>,
+    pub damaged: HashMap<String, Stamp>,
+    pub seen: Option<Stamp>,
+    /// When the directory was scanned last.
+    pub scanned: Option<Instant>,
+    closed: bool,
+    pub watch: Watch,
+}
+
+/// The watcher, and which events it gets.
+#[derive(Default)]
+pub(super) struct Watch {
+    pub watcher: Option<Arc<dyn Watcher>>,
+    pub exit: bool,
+    pub output: bool,
+}
+
+/// One task, as far as this process knows it.
+pub(super) struct Entry {
+    pub task: Task,
+    pub stamp: Option<Stamp>,
+    /// The shared cursor: the offset up to which its output was read.
+    pub cursor: u64,
+    /// The link to its shim.
+    pub link: Option<Linked>,
+    pub progress: watch::Sender<TaskProgress>,
+    /// Set while its output is emitted. Its end is emitted after that.
+    pub emitter: Option<Arc<tokio::sync::Notify>>,
+    /// Its end was emitted.
+    pub exit_emitted: bool,
+}
+
+/// A link with its listener, which stops when this is dropped.
+pub(super) struct Linked {
+    pub sender: TaskSender,
+    /// The descriptors of the link, among those of this process.
+    pub place: Option<TaskPlace>,
+    pub listener: tokio::task::AbortHandle,
+}
+
+impl Drop for Linked {
+    fn drop(&mut self) {
+        self.listener.abort();
+    }
+}
+
+/// The reports of the shim of a running task.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct TaskProgress {
+    /// Bytes of output in its log.
+    pub bytes: u64,
+    /// Unfinished lines that are not in it.
+    pub pending: Vec<String>,
+    /// The task has ended.
+    pub ended: bool,
+    /// Counts the reports.
+    pub news: u64,
+}
+
+/// The calls that are about to read a task's output.
+#[derive(Default)]
+struct Readers {
+    count: usize,
+    /// A sweep has left the task alone for them.
+    spared: bool,
+}
+
+/// Keeps the files of a task from the sweeps of this registry.
+pub(super) struct Reading(Weak<Registry>, String);
+
+impl Drop for Reading {
+    fn drop(&mut self) {
+        let Some(registry) = self.0.upgrade() else { return };
+        let mut inner = registry.inner();
+        let Some(readers) = inner.reading.get_mut(&self.1) else { return };
+        readers.count -= 1;
+        if readers.count == 0 && inner.reading.remove(&self.1).is_some_and(|readers| readers.spared) {
+            registry.sweep_soon();
+        }
+    }
+}
+
+/// A place among the running tasks.
+pub struct Reservation(Weak<Registry>, String);
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        if let Some(registry) = self.0.upgrade() {
+            registry.inner().starting.remove(&self.1);
+        }
+    }
+}
+
+impl Registry {
+    /// Opens a directory, and sweeps it.
+    ///
+    /// # Errors
+    /// When the directory cannot be used.
+    pub fn open(options: RegistryOptions) -> Result<Arc<Self>, RegistryError> {
+        let helpers = Helpers::shared()?;
+        let store = match &options.dir {
+            Some(dir) => Store::open(dir)?,
+            None => {
+                let store = Store::temporary(&options.temp)?;
+                helpers.remove_at_end(store.path());
+                store
+            }
+        };
+        let registry =
+            Arc::new_cyclic(|this| Self { store, options, helpers, this: this.clone(), inner: Mutex::default() });
+        if registry.options.dir.is_some() {
+            registry.scan(&mut registry.inner());
+            registry.sweep();
+        }
+        Ok(registry)
+    }
+
+    pub(super) fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The runtime that drives its work.
+    pub fn runtime(&self) -> &'static tokio::runtime::Handle {
+        self.helpers.runtime()
+    }
+
+    pub(super) fn open_inner(&self) -> Result<MutexGuard<'_, Inner>, RegistryError> {
+        let inner = self.inner();
+        if inner.closed { Err(RegistryError::Closed) } else { Ok(inner) }
+    }
+
+    /// Reserves a place for one more task until the task counts itself.
+    ///
+    /// # Errors
+    /// [`RegistryError::TooManyTasks`], [`RegistryError::Closed`], [`RegistryError::Store`]
+    pub fn reserve(&self, id: &str) -> Result<Reservation, RegistryError> {
+        let mut inner = self.open_inner()?;
+        self.store.renew()?;
+        // A start of another process at this very moment cannot be seen in any case.
+        if inner.scanned.is_none_or(|scanned| scanned.elapsed() >= RECENT) {
+            self.scan(&mut inner);
+        }
+        let Inner { entries, starting, .. } = &*inner;
+        let running = entries.values().map(|entry| &entry.task).filter(|task| task.is_running());
+        let running = running.filter(|task| !starting.contains(&task.id) && !task.is_elsewhere()).count();
+        if running + starting.len() >= self.options.max_tasks {
+            return Err(RegistryError::TooManyTasks(self.options.max_tasks));
+        }
+        inner.starting.insert(id.to_owned());
+        Ok(Reservation(self.this.clone(), id.to_owned()))
+    }
+
+    /// The description of a new task, for its shim.
+    pub fn task_spec(&self, command: &str, cwd: &str, sanitize: Option<Sanitize>, limit: Option<Duration>) -> TaskSpec {
+        TaskSpec {
+            id: new_id(),
+            folder: self.store.path().to_owned(),
+            command: command.to_owned(),
+            cwd: cwd.to_owned(),
+            max_log_bytes: self.options.max_log_bytes,
+            sanitize,
+            detached: self.options.dir.is_some(),
+            limit_ms: u64::try_from(limit.unwrap_or(TASK_LIMIT).as_millis()).unwrap_or(u64::MAX),
+            idle_ms: None,
+        }
+    }
+
+    /// The files of the directory.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// All tasks, the oldest first.
+    ///
+    /// # Errors
+    /// [`RegistryError::Closed`]
+    pub fn list(&self) -> Result<Vec<Task>, RegistryError> {
+        let mut inner = self.open_inner()?;
+        self.scan(&mut inner);
+        let mut tasks: Vec<Task> = inner.entries.values().map(|entry| entry.task.clone()).collect();
+        tasks.sort_by(|a, b| (a.started_at, &a.id).cmp(&(b.started_at, &b.id)));
+        Ok(tasks)
+    }
+
+    /// Problems with files of the directory, and tasks that run elsewhere.
+    pub fn notes(&self) -> Vec<String> {
+        let mut inner = self.inner();
+        if !inner.closed {
+            self.scan(&mut inner);
+        }
+        let mut notes = inner.notes.clone();
+        let mut tasks: Vec<&Task> = inner.entries.values().map(|entry| &entry.task).collect();
+        tasks.sort_by(|a, b| a.id.cmp(&b.id));
+        for task in tasks {
+            notes.extend(task.notes.iter().map(|note| format!("task {}: {note}", task.id)));
+            if task.is_running() && task.is_elsewhere() {
+                notes.push(format!("task {}: {}", task.id, elsewhere(task)));
+            }
+        }
+        notes
+    }
+
+    /// A task by its id or its pid: of several with one pid one of this machine, then the running one, then the last
+    /// started. No sweep of this registry removes its files for as long as the guard lives.
+    ///
+    /// # Errors
+    /// [`RegistryError::UnknownTask`], [`RegistryError::Closed`]
+    pub(super) fn find(&self, named: &str) -> Result<(Task, Reading), RegistryError> {
+        let mut inner = self.open_inner()?;
+        let mut found = inner.find(named).filter(Task::is_running);
+        if found.is_none() {
+            self.scan(&mut inner);
+            found = inner.find(named);
+        }
+        let unknown = || RegistryError::UnknownTask { task: named.to_owned(), directory: self.store.path().to_owned() };
+        let task = found.ok_or_else(unknown)?;
+        inner.reading.entry(task.id.clone()).or_default().count += 1;
+        Ok((task.clone(), Reading(self.this.clone(), task.id)))
+    }
+
+    /// Removes ended tasks that are older than the retention, except those that are being read, and files of starts
+    /// that never completed.
+    pub fn sweep(&self) {
+        let mut inner = self.inner();
+        self.scan(&mut inner);
+        let mut ended: Vec<Task> =
+            inner.entries.values().map(|entry| entry.task.clone()).filter(|task| !task.is_running()).collect();
+        ended.retain(|task| match inner.reading.get_mut(&task.id) {
+            Some(readers) => {
+                readers.spared = true;
+                false
+            }
+            None => true,
+        });
+        // A call that begins now finds a task and its files, or neither of them.
+        self.store.remove_ended(ended.into_iter(), self.options.retention);
+        drop(inner);
+        self.store.remove_unstarted();
+    }
+
+    /// Terminates tasks that do not outlive the host, and lets go of the others. No-op when called again.
+    pub async fn close(&self) {
+        let tasks: Vec<Task> = {
+            let mut inner = self.inner();
+            if std::mem::replace(&mut inner.closed, true) {
+                return;
+            }
+            inner.entries.values().map(|entry| entry.task.clone()).filter(Task::is_running).collect()
+        };
+        if self.options.dir.is_none() {
+            let ends = tasks.into_iter().filter_map(|task| {
+                let registry = self.this.upgrade()?;
+                Some(self.runtime().spawn(async move { registry.end(&task.id).await }))
+            });
+            for end in ends.collect::<Vec<_>>() {
+                let _ = end.await;
+            }
+            self.until_emitted().await;
+        }
+        self.shut();
+    }
+
+    /// The same without waiting, when the caller's thread ends: shims notice the end of their host themselves.
+    pub fn shut(&self) {
+        let mut inner = self.inner();
+        inner.closed = true;
+        inner.watch = Watch::default();
+        inner.stop_emitting();
+        let ended: Vec<String> =
+            inner.entries.drain().filter(|(_, entry)| !entry.task.is_running()).map(|(id, _)| id).collect();
+        drop(inner);
+        if self.options.dir.is_none() {
+            ended.iter().for_each(|id| self.store.remove(id));
+            self.store.remove_if_empty();
+            // Tasks that are just ending remove their files themselves, and the last of them the directory.
+            if !self.store.path().exists() {
+                self.helpers.remove_no_more(self.store.path());
+            }
+        }
+    }
+}
+
+/// The note on a task that runs elsewhere.
+fn elsewhere(task: &Task) -> String {
+    let place = place(task.machine.host_name.as_deref());
+    format!(
+        "it runs elsewhere, on another machine or in another container{place}; only its files can be read from here"
+    )
+}
+
+impl Inner {
+    fn find(&self, named: &str) -> Option<Task> {
+        if let Some(entry) = self.entries.get(named) {
+            return Some(entry.task.clone());
+        }
+        let pid: i32 = named.parse().ok().filter(|pid| *pid > 0)?;
+        let with_pid = self.entries.values().map(|entry| &entry.task).filter(|task| task.pid == pid);
+        with_pid.max_by_key(|task| (!task.is_elsewhere(), task.is_running(), task.started_at)).cloned()
+    }
+
+    /// Stops all emitters, also those that wait for the watcher.
+    pub fn stop_emitting(&mut self) {
+        self.entries.values_mut().filter_map(|entry| entry.emitter.take()).for_each(|told| told.notify_one());
+    }
+
+    /// Emits the end of a task, once.
+    pub fn emit_exit(&mut self, id: &str) {
+        let Some(entry) = self.entries.get_mut(id) else { return };
+        if let Some(watcher) = self.watch.watcher.as_ref().filter(|_| self.watch.exit)
+            && !std::mem::replace(&mut entry.exit_emitted, true)
+        {
+            watcher.exit(entry.task.clone());
+        }
+    }
+
+    pub fn note(&mut self, note: String) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+}

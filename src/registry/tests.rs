@@ -1,0 +1,248 @@
+//! The cursor, waits and settling, with a task whose shim is the test: it holds the lock of the log.
+
+use std::net::{Ipv4Addr, TcpListener};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+use tokio::sync::oneshot;
+
+use super::*;
+use crate::pattern::Pattern;
+use crate::task::{Log, State, Store, Task, TaskEnd};
+
+/// A task that the test keeps.
+struct Kept {
+    log: Log,
+    task: Task,
+    store: Store,
+}
+
+impl Kept {
+    fn new(registry: &Registry, pid: i32) -> Self {
+        let spec = registry.task_spec("x", "/", None, None);
+        let store = registry.store().clone();
+        let log = Log::keep(store.create_log(&spec.id).expect("made"), u64::MAX).expect("locked");
+        let task = Task::begin(&spec, pid, pid, "mark", 1);
+        store.write(&task).expect("written");
+        Self { log, task, store }
+    }
+
+    fn id(&self) -> String {
+        self.task.id.clone()
+    }
+
+    fn write(&mut self, text: &str) {
+        self.log.write(text);
+    }
+
+    fn exit(mut self) {
+        self.task.end(TaskEnd::Code(0), self.log.written());
+        self.store.write(&self.task).expect("written");
+        self.log.close(&self.task);
+    }
+}
+
+fn registry(max_tasks: usize) -> (Arc<Registry>, TempDir) {
+    registry_for(max_tasks, Duration::from_secs(3_600))
+}
+
+fn registry_for(max_tasks: usize, retention: Duration) -> (Arc<Registry>, TempDir) {
+    let directory = tempfile::tempdir().expect("a directory");
+    let options = RegistryOptions {
+        dir: Some(directory.path().to_owned()),
+        temp: directory.path().to_owned(),
+        max_tasks,
+        max_log_bytes: 1 << 20,
+        retention,
+    };
+    (Registry::open(options).expect("opened"), directory)
+}
+
+fn wait_for(pattern: &str) -> WaitOptions {
+    WaitOptions { pattern: Some(Pattern::new(pattern, "").expect("valid")), ..WaitOptions::default() }
+}
+
+#[tokio::test]
+async fn a_check_gives_each_output_once() {
+    let (registry, _directory) = registry(8);
+    let mut kept = Kept::new(&registry, 700_001);
+    kept.write("one\n");
+    let first = registry.check(&kept.id(), None).await.expect("checked");
+    assert_eq!((first.output.as_str(), first.new_lines, first.cursor), ("one\n", 1, 4));
+    let again = registry.check("700001", None).await.expect("by its pid");
+    assert_eq!((again.output.as_str(), again.cursor), ("", 4));
+    kept.write("two\n");
+    assert_eq!(registry.check(&kept.id(), None).await.expect("checked").output, "two\n");
+}
+
+#[tokio::test]
+async fn a_cursor_of_the_caller_leaves_the_shared_one_alone() {
+    let (registry, _directory) = registry(8);
+    let mut kept = Kept::new(&registry, 700_002);
+    kept.write("one\ntwo\n");
+    let own = registry.check(&kept.id(), Some(4)).await.expect("checked");
+    assert_eq!((own.output.as_str(), own.cursor), ("two\n", 8));
+    let beyond = registry.check(&kept.id(), Some(1_000)).await.expect("checked");
+    assert_eq!((beyond.output.as_str(), beyond.cursor), ("", 8));
+    assert_eq!(registry.check(&kept.id(), None).await.expect("checked").output, "one\ntwo\n");
+}
+
+#[tokio::test]
+async fn the_closing_line_is_no_output() {
+    let (registry, _directory) = registry(8);
+    let mut kept = Kept::new(&registry, 700_003);
+    let id = kept.id();
+    kept.write("last\n");
+    kept.exit();
+    let check = registry.check(&id, None).await.expect("checked");
+    assert_eq!((check.output.as_str(), check.task.state), ("last\n", State::Exited));
+    assert_eq!(check.task.exit_code, Some(0));
+}
+
+#[tokio::test]
+async fn a_wait_finds_unread_output_and_moves_the_shared_cursor() {
+    let (registry, _directory) = registry(8);
+    let mut kept = Kept::new(&registry, 700_004);
+    kept.write("read\n");
+    registry.check(&kept.id(), None).await.expect("checked");
+    kept.write("ready on port 3000\n");
+    let (_open, given_up) = oneshot::channel();
+    let found = registry.wait(&kept.id(), wait_for("port \\d+"), given_up).await.expect("waited");
+    assert!(found.matched);
+    assert_eq!(found.output, "ready on port 3000\n", "only what was not read before");
+    let (_open, given_up) = oneshot::channel();
+    let options = WaitOptions { timeout: Some(Duration::ZERO), ..wait_for("port") };
+    let read = registry.wait(&kept.id(), options, given_up).await.expect("waited");
+    assert!(!read.matched && read.output.is_empty(), "read by the wait before");
+}
+
+#[tokio::test]
+async fn a_wait_without_time_still_finds_what_is_there() {
+    let (registry, _directory) = registry(8);
+    let mut kept = Kept::new(&registry, 700_005);
+    kept.write("there\n");
+    let (_open, given_up) = oneshot::channel();
+    let options = WaitOptions { timeout: Some(Duration::ZERO), ..wait_for("there") };
+    assert!(registry.wait(&kept.id(), options, given_up).await.expect("waited").matched);
+}
+
+#[tokio::test]
+async fn a_wait_ends_with_the_task() {
+    let (registry, _directory) = registry(8);
+    let kept = Kept::new(&registry, 700_006);
+    let id = kept.id();
+    let ends = async {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        kept.exit();
+    };
+    let (_open, given_up) = oneshot::channel();
+    let (waited, ()) = tokio::join!(registry.wait(&id, wait_for("never"), given_up), ends);
+    let waited = waited.expect("waited");
+    assert_eq!((waited.matched, waited.task.state), (false, State::Exited));
+}
+
+#[tokio::test]
+async fn a_wait_ends_with_its_time_and_when_the_caller_gives_it_up() {
+    let (registry, _directory) = registry(8);
+    let kept = Kept::new(&registry, 700_007);
+    let began = Instant::now();
+    let (open, given_up) = oneshot::channel();
+    let options = WaitOptions { timeout: Some(Duration::from_millis(50)), ..WaitOptions::default() };
+    let timed_out = registry.wait(&kept.id(), options, given_up).await.expect("waited");
+    assert!(!timed_out.matched && began.elapsed() >= Duration::from_millis(50));
+    drop(open);
+    let (open, given_up) = oneshot::channel();
+    drop(open);
+    assert!(!registry.wait(&kept.id(), wait_for("never"), given_up).await.expect("given up").matched);
+}
+
+#[tokio::test]
+async fn a_wait_ends_when_its_port_accepts() {
+    let (registry, _directory) = registry(8);
+    let kept = Kept::new(&registry, 700_008);
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("bound");
+    let port = Some(listener.local_addr().expect("an address").port());
+    let (_open, given_up) = oneshot::channel();
+    let options = WaitOptions { port, ..WaitOptions::default() };
+    assert!(registry.wait(&kept.id(), options, given_up).await.expect("waited").matched);
+}
+
+#[tokio::test]
+async fn a_task_whose_shim_is_gone_is_lost() {
+    let (registry, _directory) = registry(8);
+    let kept = Kept::new(&registry, 700_009);
+    let id = kept.id();
+    let state = |registry: &Registry| registry.find(&id).map(|(task, _)| task.state).expect("found");
+    assert_eq!(state(&registry), State::Running);
+    drop(kept);
+    let listed = registry.list().expect("open");
+    assert_eq!(listed.iter().map(|task| task.state).collect::<Vec<_>>(), [State::Lost]);
+    assert_eq!(state(&registry), State::Lost);
+}
+
+#[tokio::test]
+async fn a_task_that_is_being_read_is_swept_after_that() {
+    let (registry, _directory) = registry_for(8, Duration::ZERO);
+    let mut kept = Kept::new(&registry, 1);
+    kept.write("last words\n");
+    let id = kept.id();
+    let (_, reading) = registry.find(&id).expect("found");
+    kept.exit();
+    tokio::time::sleep(Duration::from_millis(2)).await;
+    registry.sweep();
+    let check = registry.check(&id, None).await.expect("still there");
+    assert_eq!(check.output, "last words\n");
+    drop(reading);
+    let until = Instant::now() + Duration::from_secs(10);
+    while registry.check(&id, None).await.is_ok() {
+        assert!(Instant::now() < until, "never swept");
+    }
+}
+
+#[tokio::test]
+async fn running_and_reserved_tasks_count_and_ended_ones_do_not() {
+    let (registry, _directory) = registry(2);
+    let kept = Kept::new(&registry, 700_010);
+    registry.list().expect("scanned");
+    let reservation = registry.reserve("t000000000001").expect("one more");
+    assert!(matches!(registry.reserve("t000000000002"), Err(RegistryError::TooManyTasks(2))));
+    drop(reservation);
+    let _other = registry.reserve("t000000000003").expect("free again");
+    kept.exit();
+    registry.list().expect("scanned");
+    registry.reserve("t000000000004").expect("the task has ended");
+}
+
+#[tokio::test]
+async fn what_is_unknown_or_closed_is_an_error() {
+    let (registry, _directory) = registry(8);
+    for named in ["t000000000000", "4242424", "-1", ""] {
+        let error = registry.check(named, None).await.expect_err("unknown");
+        assert!(matches!(error, RegistryError::UnknownTask { .. }), "{named}: {error}");
+    }
+    registry.shut();
+    assert!(matches!(registry.list(), Err(RegistryError::Closed)));
+    assert!(matches!(registry.reserve("t1"), Err(RegistryError::Closed)));
+}
+
+#[tokio::test]
+async fn a_task_elsewhere_is_read_and_never_ended_from_here() {
+    let (registry, _directory) = registry(1);
+    let mut kept = Kept::new(&registry, 700_011);
+    kept.write("so far\n");
+    kept.task.machine.boot.push('x');
+    kept.task.machine.host_name = Some("other".into());
+    kept.store.write(&kept.task).expect("written");
+    let (id, log) = (kept.id(), kept.store.log_path(&kept.id()));
+    drop(kept);
+    let listed = registry.list().expect("open");
+    assert_eq!(listed.iter().map(|task| task.state).collect::<Vec<_>>(), [State::Running]);
+    let notes = registry.notes();
+    assert!(notes[0].starts_with(&format!("task {id}: it runs elsewhere")) && notes[0].contains("other"), "{notes:?}");
+    assert_eq!(registry.check(&id, None).await.expect("read").output, "so far\n");
+    let error = registry.kill(&id).await.expect_err("not ours");
+    assert!(matches!(error, RegistryError::Elsewhere { .. }), "{error}");
+    registry.reserve("t000000000001").expect("it takes no place of ours");
+    assert_eq!(std::fs::read_to_string(log).expect("there"), "so far\n");
+}

@@ -1,0 +1,210 @@
+//! Waiting for a task: for its end, for a pattern in its output, or for a port.
+
+use std::fs::File;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::TcpStream;
+use tokio::sync::watch::Receiver;
+use tokio::sync::{Notify, oneshot};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+
+use super::check::Check;
+use super::error::RegistryError;
+use super::registry::{Registry, SCAN_EVERY, TaskProgress};
+use crate::pattern::{Pattern, Search};
+use crate::supervise::TaskSender;
+use crate::task::Task;
+
+/// Time between two tries of a port.
+const TRY_EVERY: Duration = Duration::from_millis(50);
+/// Time a port has to answer.
+const ANSWER: Duration = Duration::from_secs(1);
+/// Time for the first search, however short the time limit is.
+const FIRST_SEARCH: Duration = Duration::from_millis(100);
+/// Time a shim has to write an unfinished line to the log.
+const SETTLED: Duration = Duration::from_secs(1);
+
+/// The place of a match.
+enum Found {
+    InLog,
+    /// In an unfinished line that is not in the log yet.
+    InPending,
+    Nowhere,
+}
+
+/// The result of a search.
+struct Seen {
+    matched: bool,
+    /// The end of the part of the log that was searched.
+    bytes: u64,
+    /// The task has ended since the last report.
+    ended: bool,
+    search: Option<Search>,
+}
+
+/// The conditions that end a wait besides the end of its task.
+#[derive(Debug, Default)]
+pub struct WaitOptions {
+    /// The time limit.
+    pub timeout: Option<Duration>,
+    /// A pattern in output that was not read yet.
+    pub pattern: Option<Pattern>,
+    /// A port of this machine that accepts a connection.
+    pub port: Option<u16>,
+}
+
+impl Registry {
+    /// Waits until a task has ended, or for what the options name. Reads from the shared cursor.
+    ///
+    /// # Errors
+    /// [`RegistryError::UnknownTask`], [`RegistryError::Closed`], [`RegistryError::Store`]
+    pub async fn wait(
+        self: &Arc<Self>,
+        named: &str,
+        wait: WaitOptions,
+        mut given_up: oneshot::Receiver<()>,
+    ) -> Result<Check, RegistryError> {
+        let (Task { id, .. }, _reading) = self.find(named)?;
+        let until = wait.timeout.map(|timeout| Instant::now() + timeout);
+        let unread = self.inner().entries.get(&id).map_or(0, |entry| entry.cursor);
+        let search = wait.pattern.map(|pattern| Search::new(pattern, unread));
+        let searched = Notify::new();
+        let matched = tokio::select! {
+            biased;
+            matched = self.until_there(&id, search, &searched) => matched?,
+            () = port_accepts(wait.port) => true,
+            () = time_is_up(until, &searched) => false,
+            _ = &mut given_up => false,
+        };
+        self.read(&id, None, matched).await
+    }
+
+    /// Waits until the task has ended, or its output matches. Returns whether it matches. Notifies `searched` after the
+    /// first search.
+    async fn until_there(
+        self: &Arc<Self>,
+        id: &str,
+        mut search: Option<Search>,
+        searched: &Notify,
+    ) -> Result<bool, RegistryError> {
+        let entry = self.open_inner()?.entries.get(id).map(|entry| entry.progress.subscribe());
+        let mut progress = entry.ok_or(RegistryError::Closed)?;
+        loop {
+            let sender = self.link(id);
+            let ended = progress.borrow_and_update().ended;
+            let seen = match search.take() {
+                Some(before) => {
+                    let seen = self.search_now(id, before, sender.as_ref(), &mut progress).await?;
+                    searched.notify_one();
+                    seen
+                }
+                None => {
+                    searched.notify_one();
+                    Seen { matched: false, bytes: 0, ended: false, search: None }
+                }
+            };
+            if seen.matched || ended {
+                return Ok(seen.matched);
+            }
+            search = seen.search;
+            if seen.ended {
+                continue;
+            }
+            if let (Some(sender), Some(_)) = (&sender, &search) {
+                sender.watch(seen.bytes, true);
+            }
+            match timeout(SCAN_EVERY, progress.changed()).await {
+                Ok(Ok(())) => {}
+                // The registry was closed: no end will be reported any more.
+                Ok(Err(_)) => return Err(RegistryError::Closed),
+                Err(_) if sender.is_none() => self.scan(&mut *self.open_inner()?),
+                Err(_) => {}
+            }
+        }
+    }
+
+    /// Searches the log and the unfinished lines as they are now.
+    async fn search_now(
+        &self,
+        id: &str,
+        search: Search,
+        sender: Option<&TaskSender>,
+        progress: &mut Receiver<TaskProgress>,
+    ) -> Result<Seen, RegistryError> {
+        let (ended, pending) = {
+            let now = progress.borrow();
+            (now.ended, now.pending.clone())
+        };
+        let (task, file, end) = self.store.readable(id)?.ok_or(RegistryError::Closed)?;
+        let (found, search) = self.search_log(search, file, end, pending).await?;
+        let matched = match found {
+            Found::InLog => true,
+            // An unfinished line of a task that has ended is in its log.
+            Found::InPending if ended => false,
+            Found::InPending => {
+                if let Some(sender) = sender {
+                    self.settle_line(sender, end, progress).await;
+                }
+                true
+            }
+            Found::Nowhere => false,
+        };
+        let ends_now = !matched && !task.is_running() && !ended && !self.is_closing(&task);
+        if ends_now {
+            self.update(&mut *self.open_inner()?, task, None);
+        }
+        Ok(Seen { matched, bytes: end, ended: ends_now, search: Some(search) })
+    }
+
+    /// Searches on a thread of its own: matching may take forever with some patterns, and is left behind when time is
+    /// up.
+    async fn search_log(
+        &self,
+        mut search: Search,
+        file: File,
+        end: u64,
+        pending: Vec<String>,
+    ) -> Result<(Found, Search), RegistryError> {
+        let found = tokio::task::spawn_blocking(move || {
+            let found = match search.in_log(file, end)? {
+                true => Found::InLog,
+                false if search.in_pending(&pending) => Found::InPending,
+                false => Found::Nowhere,
+            };
+            Ok((found, search))
+        });
+        let failed = |source| {
+            RegistryError::Store(crate::task::StoreError::Folder { path: self.store.path().to_owned(), source })
+        };
+        found.await.map_err(std::io::Error::other).flatten().map_err(failed)
+    }
+
+    /// Makes an unfinished line part of the output.
+    async fn settle_line(&self, sender: &TaskSender, bytes: u64, progress: &mut Receiver<TaskProgress>) {
+        sender.watch(bytes, false);
+        sender.settle();
+        let _ = timeout(SETTLED, progress.wait_for(|progress| progress.bytes > bytes || progress.ended)).await;
+    }
+}
+
+/// Output that is there already counts, even without any time.
+async fn time_is_up(until: Option<Instant>, searched: &Notify) {
+    let Some(until) = until else { return std::future::pending().await };
+    sleep_until(until).await;
+    let _ = timeout(FIRST_SEARCH, searched.notified()).await;
+}
+
+async fn port_accepts(port: Option<u16>) {
+    let Some(port) = port else { return std::future::pending().await };
+    let places = [SocketAddr::from((Ipv4Addr::LOCALHOST, port)), SocketAddr::from((Ipv6Addr::LOCALHOST, port))];
+    loop {
+        for place in places {
+            if matches!(timeout(ANSWER, TcpStream::connect(place)).await, Ok(Ok(_))) {
+                return;
+            }
+        }
+        sleep(TRY_EVERY).await;
+    }
+}

@@ -1,0 +1,71 @@
+//! Why options cannot be run as they are.
+
+use super::number::NotInRange;
+use crate::plan::{EnvironmentError, LimitError};
+
+/// An option has a value that it cannot have, or one that this system cannot honour.
+#[derive(Debug, thiserror::Error)]
+pub enum RequestError {
+    /// The command holds a NUL.
+    #[error("the command holds a NUL character, which no shell can be given")]
+    NulInCommand,
+    /// The command is too long.
+    #[error("the command has {length} bytes; at most {} MiB can be run", most / (1024 * 1024))]
+    CommandTooLong {
+        /// Its length, bytes.
+        length: usize,
+        /// The longest that can be run, bytes.
+        most: usize,
+    },
+    /// Another option holds a NUL.
+    #[error("{option}: {value:?} holds a NUL character")]
+    Nul {
+        /// The option.
+        option: &'static str,
+        /// Its value.
+        value: String,
+    },
+    /// A number has a fraction, or is too small or too large.
+    #[error(transparent)]
+    NotInRange(#[from] NotInRange),
+    /// `mode` has another name.
+    #[error("mode: {0:?} is not one of default, slow, background")]
+    UnknownMode(String),
+    /// `truncate.keep` has another name.
+    #[error("truncate.keep: {0:?} is not one of tail, head, ends")]
+    UnknownKeep(String),
+    /// An option was left out that another one needs.
+    #[error("{option} is missing")]
+    Missing {
+        /// The option.
+        option: &'static str,
+    },
+    /// Both ends together are larger than the whole.
+    #[error("truncate: headBytes {head_bytes} and tailBytes {tail_bytes} are more than maxBytes {max_bytes}")]
+    EndsTooLarge {
+        /// `truncate.headBytes`
+        head_bytes: u64,
+        /// `truncate.tailBytes`
+        tail_bytes: u64,
+        /// `truncate.maxBytes`
+        max_bytes: u64,
+    },
+    /// A background command was given a terminal.
+    #[error("a command in a terminal: a task has none")]
+    TaskInTerminal,
+    /// A command in a terminal was given standard input.
+    #[error("a command in a terminal: what it reads is typed: use write instead of stdin")]
+    StdinInTerminal,
+    /// A value of `limits` is invalid.
+    #[error(transparent)]
+    Limits(#[from] LimitError),
+    /// Limits over a tree need a list of each process's children.
+    #[error(
+        "limits: cpuSeconds, memoryBytes and processes cannot be held here, where /proc does not list the children of a \
+         process"
+    )]
+    TreeLimits,
+    /// `env` holds a name or value that no environment can hold.
+    #[error(transparent)]
+    Environment(#[from] EnvironmentError),
+}

@@ -1,0 +1,25 @@
+//! The ranges and defaults of options as data, for TypeScript, the documents and their tests.
+
+use serde_json::{Map, Value, json};
+
+use super::command::{MAX_ARGUMENT, MAX_COMMAND};
+use super::output::{SNAPSHOT_INTERVAL_MS, SPILL_MAX_BYTES, SPILL_RETENTION_MS};
+use super::time::{GRACE_MS, MOVING_LIMIT, Mode, TIMEOUT_MS};
+
+/// Times are in ms, sizes in bytes.
+pub fn facts() -> Value {
+    let modes = Mode::ALL.map(|mode| (mode.name().to_owned(), json!(mode.limit().as_millis())));
+    json!({
+        "maxArgumentBytes": MAX_ARGUMENT,
+        "maxCommandBytes": MAX_COMMAND,
+        "maxLimitMs": TIMEOUT_MS.most,
+        "modeLimitsMs": Map::from_iter(modes),
+        "movingLimitMs": MOVING_LIMIT.as_millis(),
+        "maxGraceMs": GRACE_MS.number.most,
+        "defaultGraceMs": GRACE_MS.default,
+        "defaultSpillBytes": SPILL_MAX_BYTES.default,
+        "spillKeptMs": SPILL_RETENTION_MS.default,
+        "defaultSnapshotMs": SNAPSHOT_INTERVAL_MS.default,
+        "snapshotMs": [SNAPSHOT_INTERVAL_MS.number.least, SNAPSHOT_INTERVAL_MS.number.most],
+    })
+}

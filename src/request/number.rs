@@ -1,0 +1,124 @@
+//! Whole numbers that a caller may give: the name, range and default of each in one definition.
+
+use std::time::Duration;
+
+/// The largest whole number that JavaScript counts exactly.
+pub const MAX_SAFE: u64 = 9_007_199_254_740_991;
+
+/// A whole number with its range.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Number {
+    /// The option, as the caller writes it.
+    pub name: &'static str,
+    /// The smallest valid value.
+    pub least: u64,
+    /// The largest valid value.
+    pub most: u64,
+}
+
+/// A whole number with its range, and its value when the caller leaves it out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NumberOr {
+    /// The name and range.
+    pub number: Number,
+    /// The value of an option that was left out.
+    pub default: u64,
+}
+
+/// A value with a fraction, or outside its range.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {value} is not a whole number from {} to {}", number.name, number.least, number.most)]
+pub struct NotInRange {
+    /// The option with its range.
+    pub number: Number,
+    /// Its value.
+    pub value: f64,
+}
+
+impl Number {
+    /// A number from 1 upwards.
+    pub const fn from_one(name: &'static str) -> Self {
+        Self { name, least: 1, most: MAX_SAFE }
+    }
+
+    /// The same number with a default.
+    pub const fn or(self, default: u64) -> NumberOr {
+        NumberOr { number: self, default }
+    }
+
+    /// Checks a value as JavaScript has it.
+    ///
+    /// # Errors
+    /// [`NotInRange`] when it has a fraction or lies outside the range.
+    #[expect(clippy::cast_precision_loss, reason = "no bound is larger than MAX_SAFE")]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be whole and in range")]
+    pub fn check(self, value: f64) -> Result<u64, NotInRange> {
+        if value.fract() == 0.0 && value >= self.least as f64 && value <= self.most as f64 {
+            return Ok(value as u64);
+        }
+        Err(NotInRange { number: self, value })
+    }
+
+    /// Checks a value, if there is one.
+    ///
+    /// # Errors
+    /// [`NotInRange`]
+    pub fn check_given(self, value: Option<f64>) -> Result<Option<u64>, NotInRange> {
+        value.map(|value| self.check(value)).transpose()
+    }
+}
+
+impl NumberOr {
+    /// The given value, or the default.
+    ///
+    /// # Errors
+    /// [`NotInRange`]
+    pub fn get(self, value: Option<f64>) -> Result<u64, NotInRange> {
+        Ok(self.number.check_given(value)?.unwrap_or(self.default))
+    }
+
+    /// The same of a number of milliseconds.
+    ///
+    /// # Errors
+    /// [`NotInRange`]
+    pub fn get_millis(self, value: Option<f64>) -> Result<Duration, NotInRange> {
+        self.get(value).map(Duration::from_millis)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EVEN: Number = Number { name: "few", least: 2, most: 4 };
+
+    #[test]
+    fn a_number_is_whole_and_in_its_range() {
+        for value in [2.0, 3.0, 4.0] {
+            assert!(EVEN.check(value).is_ok(), "{value}");
+        }
+        for (value, shown) in
+            [(1.0, "1"), (5.0, "5"), (2.5, "2.5"), (-2.0, "-2"), (f64::NAN, "NaN"), (f64::INFINITY, "inf")]
+        {
+            let message = EVEN.check(value).expect_err("outside").to_string();
+            assert_eq!(message, format!("few: {shown} is not a whole number from 2 to 4"));
+        }
+    }
+
+    #[test]
+    fn the_largest_number_of_javascript_is_valid_and_the_next_is_not() {
+        let number = Number::from_one("n");
+        assert_eq!(number.check(9_007_199_254_740_991.0).expect("valid"), MAX_SAFE);
+        let message = number.check(9_007_199_254_740_992.0).expect_err("too large").to_string();
+        assert_eq!(message, "n: 9007199254740992 is not a whole number from 1 to 9007199254740991");
+    }
+
+    #[test]
+    fn a_default_holds_only_when_nothing_is_given() {
+        let number = EVEN.or(3);
+        assert_eq!(number.get(None).expect("the default"), 3);
+        assert_eq!(number.get(Some(4.0)).expect("given"), 4);
+        assert_eq!(number.get_millis(Some(2.0)).expect("given"), Duration::from_millis(2));
+        assert!(number.get(Some(9.0)).is_err());
+    }
+}

@@ -1,0 +1,185 @@
+//! How long a command may take: `mode`, `timeoutMs`, `idleTimeoutMs`, `graceMs`.
+
+use std::time::Duration;
+
+use super::error::RequestError;
+use super::number::{Number, NumberOr};
+use super::raw::RawOptions;
+use crate::registry::TASK_LIMIT;
+
+/// `timeoutMs`: the time limit, counted from the start of the process. The default is the limit of the mode.
+pub const TIMEOUT_MS: Number = Number { name: "timeoutMs", least: 1, most: 86_400_000 };
+/// `idleTimeoutMs`: the longest time without output. There is no default.
+pub const IDLE_TIMEOUT_MS: Number = Number { name: "idleTimeoutMs", ..TIMEOUT_MS };
+/// `graceMs`: the time between SIGTERM and SIGKILL.
+pub const GRACE_MS: NumberOr = Number { name: "graceMs", least: 0, most: 15_000 }.or(2_000);
+/// The limit of mode `default` for a command that moves to the background when it reaches its limit.
+pub const MOVING_LIMIT: Duration = Duration::from_secs(120);
+
+/// `mode`: sets the time limit, and whether the command starts in the background.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// For most commands.
+    #[default]
+    Default,
+    /// For builds and tests.
+    Slow,
+    /// The command is a task from its start.
+    Background,
+}
+
+impl Mode {
+    /// Every mode.
+    pub const ALL: [Self; 3] = [Self::Default, Self::Slow, Self::Background];
+
+    /// Its public name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Default => "default",
+            Self::Slow => "slow",
+            Self::Background => "background",
+        }
+    }
+
+    /// The time limit of a command in this mode.
+    pub const fn limit(self) -> Duration {
+        match self {
+            Self::Default => Duration::from_secs(30),
+            Self::Slow => Duration::from_secs(15 * 60),
+            Self::Background => TASK_LIMIT,
+        }
+    }
+
+    /// Reads the option; `default` when it is left out.
+    ///
+    /// # Errors
+    /// [`RequestError::UnknownMode`]
+    pub fn of(given: Option<&str>) -> Result<Self, RequestError> {
+        let Some(name) = given else { return Ok(Self::default()) };
+        let mode = Self::ALL.into_iter().find(|mode| mode.name() == name);
+        mode.ok_or_else(|| RequestError::UnknownMode(name.to_owned()))
+    }
+}
+
+/// The place of a command, which its time limit depends on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// In the foreground; terminated at its limit.
+    Foreground,
+    /// In the foreground; moved to the background at its limit.
+    Moving,
+    /// In the background from its start.
+    Background,
+    /// In a terminal, where only the caller sets a limit.
+    Terminal,
+}
+
+impl Place {
+    /// The place that these options ask for.
+    pub fn of(raw: &RawOptions, mode: Mode) -> Self {
+        if raw.background || mode == Mode::Background {
+            Self::Background
+        } else if raw.terminal.is_some() {
+            Self::Terminal
+        } else if raw.to_background && raw.registry.is_some() {
+            Self::Moving
+        } else {
+            Self::Foreground
+        }
+    }
+}
+
+/// The time limit of a command; `None` when it has none.
+///
+/// # Errors
+/// [`RequestError::NotInRange`]
+pub fn limit(timeout_ms: Option<f64>, mode: Mode, place: Place) -> Result<Option<Duration>, RequestError> {
+    if let Some(ms) = TIMEOUT_MS.check_given(timeout_ms)? {
+        return Ok(Some(Duration::from_millis(ms)));
+    }
+    Ok(match (place, mode) {
+        (Place::Terminal, _) => None,
+        (Place::Background, _) => Some(Mode::Background.limit()),
+        (Place::Moving, Mode::Default) => Some(MOVING_LIMIT),
+        (Place::Moving | Place::Foreground, mode) => Some(mode.limit()),
+    })
+}
+
+/// The longest silence of a command; `None` when any is allowed. A person may leave a terminal alone for any time.
+///
+/// # Errors
+/// [`RequestError::NotInRange`]
+pub fn idle_limit(idle_timeout_ms: Option<f64>, place: Place) -> Result<Option<Duration>, RequestError> {
+    let given = IDLE_TIMEOUT_MS.check_given(idle_timeout_ms)?;
+    Ok(given.filter(|_| place != Place::Terminal).map(Duration::from_millis))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mode_is_known_by_its_name_and_left_out_is_default() {
+        for mode in Mode::ALL {
+            assert_eq!(Mode::of(Some(mode.name())).expect("known"), mode);
+        }
+        assert_eq!(Mode::of(None).expect("the default"), Mode::Default);
+        let message = Mode::of(Some("fast")).expect_err("unknown").to_string();
+        assert_eq!(message, "mode: \"fast\" is not one of default, slow, background");
+    }
+
+    #[test]
+    fn each_mode_has_its_limit_in_each_place() {
+        let seconds = |mode, place| limit(None, mode, place).expect("valid").map(|limit| limit.as_secs());
+        for (place, expected) in [
+            (Place::Foreground, [Some(30), Some(900), Some(86_400)]),
+            (Place::Moving, [Some(120), Some(900), Some(86_400)]),
+            (Place::Background, [Some(86_400); 3]),
+            (Place::Terminal, [None; 3]),
+        ] {
+            assert_eq!(Mode::ALL.map(|mode| seconds(mode, place)), expected, "{place:?}");
+        }
+    }
+
+    #[test]
+    fn the_limit_of_the_caller_comes_first_everywhere() {
+        for place in [Place::Foreground, Place::Moving, Place::Background, Place::Terminal] {
+            let own = limit(Some(7.0), Mode::Slow, place).expect("valid");
+            assert_eq!(own, Some(Duration::from_millis(7)), "{place:?}");
+        }
+    }
+
+    #[test]
+    fn limits_outside_their_range_are_refused() {
+        for value in [0.0, -1.0, 1.5, 86_400_001.0] {
+            let message = limit(Some(value), Mode::Default, Place::Foreground).expect_err("refused").to_string();
+            assert_eq!(message, format!("timeoutMs: {value} is not a whole number from 1 to 86400000"));
+        }
+        assert!(GRACE_MS.get(Some(15_000.0)).is_ok() && GRACE_MS.get(Some(0.0)).is_ok());
+        let message = GRACE_MS.get(Some(15_001.0)).expect_err("refused").to_string();
+        assert_eq!(message, "graceMs: 15001 is not a whole number from 0 to 15000");
+    }
+
+    #[test]
+    fn silence_is_limited_on_request_and_never_in_a_terminal() {
+        let limit = |ms, place| idle_limit(ms, place).expect("valid");
+        for place in [Place::Foreground, Place::Moving, Place::Background] {
+            assert_eq!(limit(None, place), None, "{place:?}");
+            assert_eq!(limit(Some(7.0), place), Some(Duration::from_millis(7)), "{place:?}");
+        }
+        assert_eq!(limit(Some(7.0), Place::Terminal), None);
+        for value in [0.0, 0.5, 86_400_001.0] {
+            let message = idle_limit(Some(value), Place::Terminal).expect_err("refused").to_string();
+            assert_eq!(message, format!("idleTimeoutMs: {value} is not a whole number from 1 to 86400000"));
+        }
+    }
+
+    #[test]
+    fn a_command_moves_only_with_a_registry() {
+        let moving = RawOptions { to_background: true, ..RawOptions::default() };
+        assert_eq!(Place::of(&moving, Mode::Default), Place::Foreground);
+        assert_eq!(Place::of(&moving, Mode::Background), Place::Background);
+        let task = RawOptions { background: true, ..RawOptions::default() };
+        assert_eq!(Place::of(&task, Mode::Slow), Place::Background);
+    }
+}

@@ -1,0 +1,90 @@
+//! The shell state that a command begins with, beside a plain shell.
+
+use std::future::Future;
+
+use tokio::sync::mpsc::UnboundedReceiver;
+
+use super::listener::{Reply, aborted};
+use crate::error::Error;
+use crate::request::{RawOptions, Request};
+
+/// A shell state that commands may begin with, and that may have to be read first: the snapshot of the user's shell.
+pub trait Base: Sized + Send + 'static {
+    /// The state once it is read.
+    type State: Send;
+
+    /// The state that a command with these options begins with.
+    ///
+    /// # Errors
+    /// When the options name a state that cannot be read.
+    fn of(raw: &RawOptions) -> Result<BaseState<Self>, Error>;
+
+    /// Reads the state.
+    fn read(self) -> impl Future<Output = Self::State> + Send;
+
+    /// Lets the shell of a command begin with the state.
+    fn apply(state: Self::State, request: &mut Request);
+}
+
+/// The state that a command begins with.
+pub enum BaseState<B: Base> {
+    /// A plain shell.
+    Plain,
+    /// A state that is known.
+    Known(B::State),
+    /// A state that has to be read first.
+    Unread(B),
+}
+
+impl<B: Base> BaseState<B> {
+    /// The state, `None` being a plain shell. An error is the base that has to be read first.
+    ///
+    /// # Errors
+    /// The base that is not read yet.
+    pub fn known(self) -> Result<Option<B::State>, B> {
+        match self {
+            Self::Plain => Ok(None),
+            Self::Known(state) => Ok(Some(state)),
+            Self::Unread(base) => Err(base),
+        }
+    }
+
+    /// Reads the state if need be. A command that is aborted meanwhile gets none.
+    pub async fn resolve(self, raw: &mut RawOptions, replies: &mut UnboundedReceiver<Reply>) -> Option<B::State> {
+        match self.known() {
+            Ok(state) => state,
+            Err(base) => tokio::select! {
+                biased;
+                () = aborted(replies) => {
+                    raw.aborted = true;
+                    None
+                }
+                state = base.read() => Some(state),
+            },
+        }
+    }
+}
+
+/// The request of a command, once the state that it begins with is read.
+///
+/// # Errors
+/// As [`Request::check`], and when the options name a state that cannot be read.
+pub async fn request_of<B: Base>(raw: RawOptions) -> Result<Request, Error> {
+    let state = match B::of(&raw)?.known() {
+        Ok(state) => state,
+        Err(base) => Some(base.read().await),
+    };
+    request::<B>(raw, state)
+}
+
+/// The request of a command that begins with this state.
+///
+/// # Errors
+/// As [`Request::check`].
+pub fn request<B: Base>(raw: RawOptions, state: Option<B::State>) -> Result<Request, Error> {
+    let mut request = Request::check(raw)?;
+    if let Some(state) = state {
+        B::apply(state, &mut request);
+    }
+    Ok(request)
+}

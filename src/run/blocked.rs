@@ -1,0 +1,241 @@
+//! A command that is blocked on input: reported once while it runs, and in a note at its limit.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::listener::Prompt;
+use crate::supervise::{BlockedProcess, is_prompt, looks_like_prompt, note_of_prompt, plain};
+
+/// A command that is quiet for this long may be blocked.
+pub const QUIET: Duration = Duration::from_millis(300);
+/// Time between two scans of a command that stays quiet.
+pub const AGAIN: Duration = Duration::from_millis(500);
+/// The longest line that is quoted, characters. A longer one that asks for nothing is a screen.
+const LINE: usize = 100;
+/// The most of a command line that a listener gets, characters.
+const COMMAND: usize = 101;
+/// The most of a line that a listener gets, characters.
+const TEXT: usize = 200;
+
+/// Whether a command is blocked, as far as its caller wants to know.
+#[derive(Default)]
+pub struct BlockedWatch {
+    /// `None` when no listener wants to know.
+    scans: Option<Scans>,
+    /// The note about the scan at the limit.
+    note_at_limit: Option<String>,
+}
+
+/// The scans for a listener.
+struct Scans {
+    /// When to scan next; `None` while an answer is on its way.
+    next: Option<Instant>,
+    /// The prompt that was reported last.
+    reported: Option<ReportedPrompt>,
+    /// There was output since the scan was asked for.
+    touched: bool,
+}
+
+/// A prompt that was reported.
+#[derive(Debug, Clone)]
+struct ReportedPrompt {
+    /// The blocked process, or the shell above it.
+    pid: i32,
+    /// The process was seen to be blocked: else the line alone has told.
+    seen: bool,
+    /// How many lines there were.
+    count: u64,
+    /// The unfinished line.
+    line: String,
+}
+
+/// The unfinished lines of a command, and how many lines it has written.
+#[derive(Debug, Clone, Default)]
+pub struct LastLines {
+    pub stdout: String,
+    pub stderr: String,
+    pub count: u64,
+}
+
+/// The evidence of a scan and the last line together.
+struct Evidence {
+    process: Option<BlockedProcess>,
+    /// The line asks plainly, so that the process need not be seen.
+    asks: bool,
+    /// The line, if it can be quoted.
+    line: String,
+}
+
+impl ReportedPrompt {
+    /// Whether the prompt is still the same: typed text is drawn behind it, or in the place of its proposal.
+    fn is(&self, other: &Self) -> bool {
+        let common = self.line.chars().zip(other.line.chars()).take_while(|(one, two)| one == two).count();
+        let same = self.pid == other.pid || !(self.seen && other.seen);
+        same && self.count == other.count && common * 2 >= self.line.chars().count()
+    }
+}
+
+impl Evidence {
+    fn of(process: Option<BlockedProcess>, lines: &LastLines) -> Self {
+        let LastLines { stdout, stderr, .. } = lines;
+        let line = if looks_like_prompt(stderr) || stdout.is_empty() { stderr } else { stdout };
+        let process = process.filter(|process| process.sure || looks_like_prompt(line));
+        let asks = !process.as_ref().is_some_and(BlockedProcess::is_for_input) && is_prompt(line);
+        let quotable = looks_like_prompt(line) || line.chars().count() <= LINE;
+        Self { process, asks, line: if quotable { line.clone() } else { String::new() } }
+    }
+}
+
+impl BlockedWatch {
+    /// `wanted`: a listener wants to know.
+    pub fn new(wanted: bool, began: Instant) -> Self {
+        let scans = wanted.then(|| Scans { next: Some(began + QUIET), reported: None, touched: false });
+        Self { scans, note_at_limit: None }
+    }
+
+    /// The command has written.
+    pub fn on_output(&mut self) {
+        if let Some(scans) = &mut self.scans {
+            scans.touched = true;
+            scans.next = Some(Instant::now() + QUIET);
+        }
+    }
+
+    /// The listener gets no more.
+    pub fn stop(&mut self) {
+        self.scans = None;
+    }
+
+    /// When to scan next.
+    pub fn scan_at(&self) -> Option<Instant> {
+        self.scans.as_ref()?.next
+    }
+
+    /// A scan was asked for.
+    pub fn on_scan(&mut self) {
+        if let Some(scans) = &mut self.scans {
+            (scans.next, scans.touched) = (None, false);
+        }
+    }
+
+    /// The shim has scanned at the time limit, before it terminates anything.
+    pub fn on_limit(&mut self, process: Option<BlockedProcess>, lines: &LastLines) {
+        let Evidence { process, asks, line } = Evidence::of(process, lines);
+        let asked = asks.then(|| note_of_prompt(&line));
+        self.note_at_limit = process.map(|process| process.note(&line)).or(asked);
+    }
+
+    /// The shim has scanned because it was asked to. Returns the prompt that is to be reported.
+    pub fn on_scanned(
+        &mut self,
+        process: Option<BlockedProcess>,
+        lines: &LastLines,
+        shell: Option<i32>,
+        command: &str,
+    ) -> Option<Prompt> {
+        let Evidence { process, asks, line } = Evidence::of(process, lines);
+        let scans = self.scans.as_mut().filter(|scans| !scans.touched)?;
+        // Scanned again even where nothing is blocked: another process may be, later.
+        scans.next = Some(Instant::now() + AGAIN);
+        let blocked = process.filter(BlockedProcess::is_for_input).map(|process| (process.pid, process.command));
+        let (pid, command) = blocked.or_else(|| shell.filter(|_| asks).map(|pid| (pid, plain(command))))?;
+        let prompt = ReportedPrompt { pid, seen: !asks, count: lines.count, line: line.clone() };
+        if scans.reported.as_ref().is_some_and(|reported| reported.is(&prompt)) {
+            return None;
+        }
+        scans.reported = Some(prompt);
+        let text = plain(&line);
+        let skip = text.chars().count().saturating_sub(TEXT);
+        let command = command.chars().take(COMMAND).collect();
+        Some(Prompt { pid, command, text: text.chars().skip(skip).collect() })
+    }
+
+    /// The note about the scan at the limit.
+    pub fn take_note(&mut self) -> Option<String> {
+        self.note_at_limit.take()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::supervise::BlockedOn;
+
+    fn prompt(pid: i32, count: u64, line: &str) -> ReportedPrompt {
+        ReportedPrompt { pid, seen: true, count, line: line.to_owned() }
+    }
+
+    fn lines(stdout: &str) -> LastLines {
+        LastLines { stdout: stdout.to_owned(), ..LastLines::default() }
+    }
+
+    #[test]
+    fn text_typed_at_a_prompt_makes_it_no_other_one() {
+        let name = prompt(1, 2, "? Name: (demo)");
+        for line in ["? Name: (demo)", "? Name: j", "? Name: joe", "? Name: (demo) x"] {
+            assert!(name.is(&prompt(1, 2, line)), "{line}");
+        }
+        assert!(prompt(1, 0, "").is(&prompt(1, 0, "x")));
+    }
+
+    #[test]
+    fn the_process_may_be_seen_later_than_the_line() {
+        let guessed = ReportedPrompt { seen: false, ..prompt(1, 0, "Password: ") };
+        assert!(guessed.is(&prompt(2, 0, "Password: ")));
+        assert!(prompt(2, 0, "Password: ").is(&guessed));
+        assert!(!guessed.is(&prompt(2, 1, "Password: ")));
+    }
+
+    #[test]
+    fn another_process_line_or_place_is_another_prompt() {
+        let name = prompt(1, 2, "Name: ");
+        for other in [prompt(2, 2, "Name: "), prompt(1, 3, "Name: "), prompt(1, 2, "Age: "), prompt(1, 2, "")] {
+            assert!(!name.is(&other), "{} {} {}", other.pid, other.count, other.line);
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_quiet_command_is_scanned_and_a_prompt_reported_once() {
+        let began = Instant::now();
+        let mut watch = BlockedWatch::new(true, began);
+        assert_eq!(watch.scan_at(), Some(began + QUIET));
+        watch.on_scan();
+        assert_eq!(watch.scan_at(), None, "the answer is on its way");
+        let shown = watch.on_scanned(None, &lines("Password: "), Some(7), "sudo x");
+        assert_eq!(shown.map(|prompt| (prompt.pid, prompt.text)), Some((7, "Password: ".to_owned())));
+        assert_eq!(watch.scan_at(), Some(began + AGAIN), "scanned again while it stays quiet");
+        watch.on_scan();
+        assert!(watch.on_scanned(None, &lines("Password: "), Some(7), "sudo x").is_none(), "reported already");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_from_before_the_last_output_is_void() {
+        let mut watch = BlockedWatch::new(true, Instant::now());
+        watch.on_scan();
+        watch.on_output();
+        assert!(watch.on_scanned(None, &lines("Password: "), Some(7), "x").is_none());
+        assert_eq!(watch.scan_at(), Some(Instant::now() + QUIET));
+    }
+
+    #[test]
+    fn a_stopped_job_hides_no_prompt() {
+        let mut watch = BlockedWatch::new(true, Instant::now());
+        let on = BlockedOn::Continue(true);
+        let stopped = BlockedProcess { pid: 9, command: "cat".to_owned(), on, others: 0, sure: true };
+        watch.on_scan();
+        let shown = watch.on_scanned(Some(stopped), &lines("Password: "), Some(7), "x");
+        assert_eq!(shown.map(|prompt| prompt.pid), Some(7));
+    }
+
+    #[test]
+    fn without_a_listener_only_the_limit_is_noted() {
+        let mut watch = BlockedWatch::new(false, Instant::now());
+        assert_eq!(watch.scan_at(), None);
+        assert!(watch.on_scanned(None, &lines("Password: "), Some(7), "x").is_none());
+        watch.on_limit(None, &lines("Password: "));
+        assert_eq!(watch.take_note().as_deref(), Some("perhaps waiting for an answer; its last line is «Password: »"));
+        watch.on_limit(None, &lines("compiling"));
+        assert_eq!(watch.take_note(), None, "slow, not blocked");
+    }
+}

@@ -1,0 +1,66 @@
+//! The result of driving a command.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::capture::Captured;
+use crate::supervise::{Child, Ended, Failure, Survivor};
+use crate::task::Task;
+
+/// The exit of a shell as its shim reported it, or why there is no report.
+pub type ShellExit = Result<Ended, ExitUnknown>;
+
+/// Why the exit of a command was not reported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExitUnknown {
+    /// The shim was killed.
+    ShimKilled,
+    /// The tree was not gone at the hard bound after the time limit.
+    AliveAfterLimit,
+    /// The tree was not gone at the hard bound after an abort.
+    AliveAfterAbort,
+}
+
+/// Why nothing was started.
+#[derive(Debug)]
+pub enum NotStarted {
+    /// A step of the start failed.
+    Failed(Failure),
+    /// The helpers were killed before they started anything.
+    HelpersKilled,
+}
+
+/// A command that was driven to its end, or to its life as a task.
+pub struct Completion {
+    /// The shell; 0 if it is not known.
+    pub pid: i32,
+    /// How the shell ended.
+    pub exit: ShellExit,
+    /// The longest silence that was allowed, if that was its time limit.
+    pub silent: Option<Duration>,
+    /// The kept part of standard output.
+    pub stdout: Captured,
+    /// The kept part of standard error; `None` when both were merged.
+    pub stderr: Option<Captured>,
+    /// Processes that the command left running.
+    pub survivors: Vec<Survivor>,
+    /// The task that the command has become, or that its survivors have.
+    pub task: Option<Task>,
+    /// The command itself is that task: it has not ended.
+    pub moved: bool,
+    /// Time from the start, as the addon measured it.
+    pub elapsed: Duration,
+    /// Facts for the caller.
+    pub notes: Vec<String>,
+    /// The shell after its command.
+    pub shell: ShellAfter,
+}
+
+/// The shell of a command that has ended.
+#[derive(Default)]
+pub struct ShellAfter {
+    /// The shell, if it still saves its state.
+    pub child: Option<Child>,
+    /// The directory that it reported with the exit code.
+    pub directory: Option<PathBuf>,
+}

@@ -1,0 +1,284 @@
+//! The output of a running command on its way to the caller, and the input on its way to the command.
+
+use std::io;
+use std::path::Path;
+
+use tokio::time::Instant;
+
+use super::delivery::Delivery;
+use super::input_writer::{InputTaken, InputWriter};
+use super::live_views::LiveViews;
+use super::moving::Move;
+use super::output_reader::{OutputReader, ReadResult};
+use super::streams::{Held, Streams};
+use super::terminal::TerminalIo;
+use crate::capture::Stream;
+use crate::request::Request;
+use crate::run::blocked::BlockedWatch;
+use crate::run::listener::{Listener, LiveView, Reply};
+use crate::supervise::Pipes;
+
+/// The addon's ends of the pipes, and the listener's delay.
+pub struct Output<'a, L> {
+    request: &'a Request,
+    pub listener: &'a L,
+    /// The shell, once its start is known. Before that no listener of a terminal can be there.
+    pub pid: Option<i32>,
+    pub streams: Streams,
+    pub input: InputWriter,
+    pub terminal: Option<TerminalIo>,
+    delivery: Delivery,
+    /// `None` when the listener wants no live views.
+    views: Option<LiveViews>,
+    pub blocked: BlockedWatch,
+    /// The beginning of a log, should the command move to the background.
+    pub moving: Move,
+    /// Facts for the caller.
+    pub notes: Vec<String>,
+}
+
+impl<'a, L: Listener> Output<'a, L> {
+    /// # Errors
+    /// When the pipes cannot be watched.
+    pub fn new(request: &'a Request, pipes: Pipes, listener: &'a L, began: Instant) -> io::Result<Self> {
+        let Pipes { stdin, stdout, stderr, other_end } = pipes;
+        let stdout = OutputReader::new(Stream::Stdout, stdout, request)?;
+        let stderr = stderr.map(|pipe| OutputReader::new(Stream::Stderr, pipe, request)).transpose()?;
+        Ok(Self {
+            request,
+            listener,
+            pid: None,
+            streams: Streams { stdout, stderr },
+            input: InputWriter::new(stdin, request.stdin.as_deref().unwrap_or_default(), request.is_fed())?,
+            terminal: request.terminal.as_ref().map(|terminal| TerminalIo::new(terminal, other_end)).transpose()?,
+            delivery: Delivery::new(request.live),
+            views: request.snapshots.map(|every| LiveViews::new(every, began)),
+            blocked: BlockedWatch::new(request.prompts, began),
+            moving: Move::of(request, began),
+            notes: Vec::new(),
+        })
+    }
+
+    /// The shell runs.
+    pub fn on_start(&mut self, pid: i32) {
+        self.pid = Some(pid);
+        if self.request.starts {
+            self.listener.started(pid, &self.request.cwd);
+        }
+    }
+
+    /// The shell has exited.
+    pub fn on_exit(&mut self) {
+        self.moving.cancel();
+        self.input.close();
+        if let Some(terminal) = &mut self.terminal {
+            terminal.on_exit();
+        }
+        if self.request.streams.is_some() {
+            self.answer_input();
+            self.listener.exited();
+        }
+    }
+
+    /// The command is a task now: its log has the whole of both streams.
+    pub fn on_moved(&mut self, log: &Path) {
+        self.streams.all_mut().for_each(|reader| reader.moved_to(log));
+    }
+
+    /// Which streams are not read now, since the listener, the caller or the shim comes first.
+    pub fn held(&self) -> Held {
+        let all = self.moving.is_under_way() || self.terminal.as_ref().is_some_and(TerminalIo::is_full);
+        let holds =
+            |reader: &OutputReader| all || reader.awaits_path() || self.delivery.is_full(reader.capture.live_bytes());
+        let Streams { stdout, stderr } = &self.streams;
+        Held { stdout: holds(stdout), stderr: stderr.as_ref().is_some_and(holds) }
+    }
+
+    /// Whether the terminal was sent more than could be drawn at once.
+    pub fn is_behind(&self) -> bool {
+        self.terminal.as_ref().is_some_and(TerminalIo::is_behind)
+    }
+
+    /// Whether a listener can still delay the result.
+    pub fn may_delay(&self) -> bool {
+        self.delivery.is_on() || self.terminal_has_text()
+    }
+
+    /// Whether a listener has not taken everything, or the caller has not said where a whole stream goes.
+    pub fn is_pending(&self) -> bool {
+        self.terminal_has_text() || self.delivery.is_pending() || self.streams.await_path()
+    }
+
+    /// When the next live view is due.
+    pub fn view_at(&self) -> Option<Instant> {
+        self.views.as_ref().and_then(LiveViews::due_at)
+    }
+
+    /// Shows the listener how the command looks now, if that is due.
+    pub fn show(&mut self, now: Instant) {
+        if let (Some(pid), Some(views)) = (self.pid, &mut self.views)
+            && let Some([stdout, stderr]) = views.next(now, || self.streams.tails())
+        {
+            let elapsed = views.elapsed();
+            self.listener.live_view(LiveView { pid, stdout, stderr, elapsed });
+        }
+    }
+
+    /// Reads a stream that can be read. Returns whether something came of it.
+    pub fn read(&mut self, stream: Stream) -> bool {
+        let read = self.streams.get_mut(stream).is_some_and(|reader| reader.read() != ReadResult::Nothing);
+        if read {
+            self.pass_on(stream);
+        }
+        read
+    }
+
+    /// Reads a stream without asking the runtime whether it can be read. Returns whether there was output.
+    pub fn read_now(&mut self, stream: Stream) -> bool {
+        let Some(reader) = self.streams.get_mut(stream) else { return false };
+        let read = reader.is_open() && reader.read_now() == ReadResult::Output;
+        if read {
+            self.pass_on(stream);
+        }
+        read
+    }
+
+    /// Draws more of what the terminal was sent. Returns whether that counts as output: the rest of a terminated
+    /// command is only passed on.
+    pub fn draw_more(&mut self, terminated: bool) -> bool {
+        if let Some(terminal) = &self.terminal {
+            terminal.draw_more();
+        }
+        if terminated {
+            self.deliver_data();
+        } else {
+            self.pass_on(Stream::Stdout);
+        }
+        !terminated
+    }
+
+    /// The output has ended.
+    pub fn end(&mut self) {
+        for stream in [Stream::Stdout, Stream::Stderr] {
+            if let Some(reader) = self.streams.get_mut(stream) {
+                reader.capture.end();
+                self.pass_on(stream);
+            }
+        }
+        if let Some(terminal) = &self.terminal {
+            terminal.finish_data();
+            self.deliver_data();
+        }
+    }
+
+    /// Passes on what a stream has got: to the journal, the file with the whole output, and the listener.
+    fn pass_on(&mut self, stream: Stream) {
+        let Some(reader) = self.streams.get_mut(stream) else { return };
+        self.moving.on_output(&reader.capture.take_journal());
+        if reader.capture.wants_spill() && reader.spill(self.request) {
+            self.listener.allocate(stream);
+        }
+        if reader.capture.live_bytes() > 0 {
+            self.delivery.on_text(stream);
+        }
+        self.blocked.on_output();
+        if let Some(views) = &mut self.views {
+            views.on_output();
+        }
+        self.deliver();
+        self.deliver_data();
+    }
+
+    fn deliver(&mut self) {
+        if let Some((stream, text)) = self.delivery.next(&mut self.streams) {
+            self.listener.output(stream, text);
+        }
+    }
+
+    /// Gives the listeners of a terminal the next text, if they are there and not busy.
+    fn deliver_data(&mut self) {
+        if let (Some(terminal), Some(_)) = (&self.terminal, self.pid)
+            && let Some(text) = terminal.next_data()
+        {
+            self.listener.data(text);
+        }
+    }
+
+    fn terminal_has_text(&self) -> bool {
+        self.pid.is_some() && self.terminal.as_ref().is_some_and(TerminalIo::awaits_listeners)
+    }
+
+    /// Writes as much input as the command takes.
+    pub fn write_input(&mut self) {
+        self.input.write();
+        self.answer_input();
+    }
+
+    fn answer_input(&mut self) {
+        if let Some(answer) = self.input.take_answer() {
+            self.listener.input_taken(answer == InputTaken::Written);
+        }
+    }
+
+    /// The listener has taken something, or the caller has given something.
+    pub fn on_reply(&mut self, reply: Reply) {
+        match reply {
+            Reply::OutputTaken(failure) => {
+                self.delivery.on_taken();
+                if let Some(failure) = failure {
+                    self.delivery.stop();
+                    self.notes.push(format!("the onOutput listener failed and was taken away: {failure}"));
+                }
+                self.deliver();
+            }
+            Reply::Input(more) => {
+                self.input.push(more);
+                self.write_input();
+            }
+            Reply::DataChanged => self.deliver_data(),
+            Reply::ViewTaken(failure) => {
+                if let Some(views) = &mut self.views {
+                    views.on_taken();
+                }
+                if let Some(failure) = failure {
+                    self.views = None;
+                    self.notes.push(format!("the onSnapshot listener failed and was taken away: {failure}"));
+                }
+            }
+            Reply::PromptTaken(failure) => {
+                if let Some(failure) = failure {
+                    self.blocked.stop();
+                    self.notes.push(format!("the onPrompt listener failed and was taken away: {failure}"));
+                }
+            }
+            Reply::Allocated(stream, answer) => {
+                if let Some(reader) = self.streams.get_mut(stream) {
+                    reader.on_allocated(answer, self.request.spill.as_ref());
+                }
+                self.pass_on(stream);
+            }
+            // Both are for the shim.
+            Reply::Abort | Reply::Signal(_) => {}
+        }
+    }
+
+    /// The caller's thread has ended, and with it its listeners.
+    pub fn on_caller_gone(&mut self) {
+        self.delivery.stop();
+        self.views = None;
+        self.blocked.stop();
+    }
+
+    /// No listener is waited for any longer.
+    pub fn stop_listeners(&mut self) {
+        if self.delivery.stop() {
+            self.notes.push("the onOutput listener did not take all output in time".into());
+        }
+        if self.terminal_has_text()
+            && let Some(terminal) = &self.terminal
+        {
+            terminal.stop_listeners();
+            self.notes.push("the listeners of the terminal did not take all output in time".into());
+        }
+    }
+}

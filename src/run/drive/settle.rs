@@ -1,0 +1,212 @@
+//! After the loop: the next owner of the shim, and of the processes that a command has left.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::{Instant, timeout_at};
+
+use crate::plan::ShellKind;
+use crate::registry::Registry;
+use crate::run::completion::ShellExit;
+use crate::supervise::{Cause, Child, ExceededLimit, Helpers, ShimEvent, Survivor, Traces, Transfer};
+use crate::task::Task;
+
+/// Time a shim may take to list the processes that are left.
+const RELEASE_BOUND: Duration = Duration::from_secs(2);
+
+/// The work that is left once a command has ended.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Remainder {
+    /// The command goes on as this task.
+    Task(Box<Task>),
+    /// The shell still saves its state, for its session.
+    SavingShell,
+    /// Processes are left.
+    Survivors,
+    /// Nothing is left; the shim can take the next command.
+    FreeShim,
+    /// Nothing is left; the shim takes no other command.
+    LastShim,
+    /// The shim did not report the exit: processes may be left.
+    Unknown,
+}
+
+/// The task that the survivors of a command become.
+pub struct Adoption {
+    pub registry: Arc<Registry>,
+    pub transfer: Transfer,
+}
+
+/// The processes that are left, and who has them.
+#[derive(Default)]
+pub struct Settled {
+    pub survivors: Vec<Survivor>,
+    /// The task that the command has become, or its survivors.
+    pub task: Option<Task>,
+    /// The shim of a shell that still saves its state.
+    pub child: Option<Child>,
+}
+
+impl Remainder {
+    pub fn of(exit: &ShellExit, task: Option<&Task>, early: bool) -> Self {
+        match (task, exit) {
+            (Some(task), _) => Self::Task(Box::new(task.clone())),
+            (None, Ok(_)) if early => Self::SavingShell,
+            (None, Ok(ended)) if ended.alive => Self::Survivors,
+            (None, Ok(ended)) if ended.last => Self::LastShim,
+            (None, Ok(_)) => Self::FreeShim,
+            (None, Err(_)) => Self::Unknown,
+        }
+    }
+
+    /// Whether processes are left, or may be, that the addon kills if their helpers are gone.
+    pub fn leaves_processes(&self) -> bool {
+        matches!(self, Self::Survivors | Self::Unknown)
+    }
+}
+
+/// The means to settle a command beside its shim.
+pub struct Settlement<'a> {
+    pub helpers: &'static Helpers,
+    /// The shell kind that the next command may need.
+    pub kind: Option<&'a Arc<ShellKind>>,
+    pub registry: Option<&'a Arc<Registry>>,
+    /// The traces by which the command's processes are found without its helpers.
+    pub traces: Traces,
+    pub adoption: Option<Adoption>,
+    /// Time until which survivors of a terminated command may take to go.
+    pub bound: Instant,
+}
+
+/// Gives the shim to its next owner. A limit that survivors break meanwhile becomes the cause of the exit.
+pub async fn settle(child: Child, remainder: Remainder, exit: &mut ShellExit, with: Settlement<'_>) -> Settled {
+    let helpers = with.helpers;
+    match remainder {
+        Remainder::Task(task) => {
+            if let Some(registry) = with.registry {
+                registry.own(child.into_link(), (*task).clone());
+            }
+            helpers.replace();
+            return Settled { task: Some(*task), ..Settled::default() };
+        }
+        Remainder::SavingShell => return Settled { child: Some(child), ..Settled::default() },
+        Remainder::Survivors => {
+            let mut cause = exit.as_ref().map_or(Cause::Itself, |ended| ended.cause);
+            let settled = release(child, with, &mut cause).await;
+            if let Ok(ended) = exit {
+                ended.cause = cause;
+            }
+            return settled;
+        }
+        Remainder::FreeShim => child.give_back(helpers, with.kind),
+        Remainder::LastShim => child.leave(helpers),
+        Remainder::Unknown => {
+            child.abandon(helpers);
+            with.traces.kill().await;
+        }
+    }
+    Settled::default()
+}
+
+/// Leaves the survivors to themselves and to their shim, which goes on reading their output, for a task if they are
+/// adopted. A terminated tree has until `bound` to go.
+async fn release(child: Child, with: Settlement<'_>, cause: &mut Cause) -> Settled {
+    let Settlement { helpers, bound, traces, adoption, .. } = with;
+    let bound = bound.max(Instant::now() + RELEASE_BOUND);
+    // Until the shim has released the survivors they end with its connection. A shim that is late therefore keeps it.
+    let released = helpers.runtime().spawn(released(child, helpers, adoption, traces));
+    let Ok(Ok((settled, exceeded))) = timeout_at(bound, released).await else { return Settled::default() };
+    if let Some(limit) = exceeded
+        && *cause == Cause::Itself
+    {
+        *cause = Cause::LimitExceeded(limit);
+    }
+    settled
+}
+
+/// Awaits the release of the survivors, and the task that they become. Returns a limit that they exceeded before it.
+async fn released(
+    mut child: Child,
+    helpers: &'static Helpers,
+    mut adoption: Option<Adoption>,
+    traces: Traces,
+) -> (Settled, Option<ExceededLimit>) {
+    child.release(adoption.as_ref().map(|adoption| &adoption.transfer));
+    let mut exceeded = None;
+    let survivors = loop {
+        match child.next_event().await {
+            ShimEvent::Released(survivors) => break survivors,
+            ShimEvent::LimitExceeded(limit) => exceeded = exceeded.or(Some(limit)),
+            // Without a place for their output, the survivors go on as without a registry.
+            ShimEvent::Refused(_) => {
+                adoption = None;
+                child.release(None);
+            }
+            ShimEvent::Lost { .. } => {
+                helpers.replace();
+                // Survivors belong to the host until their release. The supervisor kills them, unless it was killed, too.
+                traces.kill().await;
+                return (Settled::default(), exceeded);
+            }
+            // The shim sent these before it knew that the addon has drained the pipes.
+            ShimEvent::Started(_)
+            | ShimEvent::Failed(_)
+            | ShimEvent::Ended(_)
+            | ShimEvent::Blocked(..)
+            | ShimEvent::Task(_)
+            | ShimEvent::Prepared(..) => {}
+        }
+    };
+    // A shim that stays with a survivor after all has closed its socket, and gets no other command.
+    if survivors.is_empty() {
+        child.give_back(helpers, None);
+        return (Settled::default(), exceeded);
+    }
+    helpers.replace();
+    if let Some(Adoption { registry, .. }) = adoption
+        && survivors.iter().any(|survivor| survivor.holds)
+        && let ShimEvent::Task(task) = child.next_event().await
+    {
+        registry.own(child.into_link(), (*task).clone());
+        return (Settled { survivors, task: Some(*task), child: None }, exceeded);
+    }
+    (Settled { survivors, ..Settled::default() }, exceeded)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::completion::ExitUnknown;
+    use crate::supervise::Ended;
+    use crate::sys::{Exit, Usage};
+    use crate::task::TaskSpec;
+
+    fn exit(alive: bool, last: bool) -> ShellExit {
+        let (usage, duration) = (Usage::default(), Duration::ZERO);
+        Ok(Ended { end: Exit::Code(0), usage, duration, cause: Cause::Itself, alive, last })
+    }
+
+    #[test]
+    fn each_exit_leaves_the_shim_to_the_right_owner() {
+        for (exit, early, expected) in [
+            (exit(false, false), false, Remainder::FreeShim),
+            (exit(false, true), false, Remainder::LastShim),
+            (exit(true, false), false, Remainder::Survivors),
+            (exit(true, true), false, Remainder::Survivors),
+            (exit(false, false), true, Remainder::SavingShell),
+            (Err(ExitUnknown::ShimKilled), false, Remainder::Unknown),
+            (Err(ExitUnknown::AliveAfterLimit), false, Remainder::Unknown),
+        ] {
+            assert_eq!(Remainder::of(&exit, None, early), expected, "{exit:?} {early}");
+        }
+    }
+
+    #[test]
+    fn a_task_keeps_its_shim_whatever_the_exit() {
+        let spec = TaskSpec::sample("t1");
+        let task = Task::begin(&spec, 7, 7, "mark", 0);
+        for exit in [exit(false, false), Err(ExitUnknown::AliveAfterLimit)] {
+            assert_eq!(Remainder::of(&exit, Some(&task), true), Remainder::Task(Box::new(task.clone())));
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! The loop with a shim that starts no process, real pipes, and a clock that jumps from timer to timer.
+
+use std::fs::File;
+use std::io::Write;
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Mutex};
+
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::time::sleep;
+
+mod ending;
+mod listening;
+mod moving;
+
+use super::*;
+use crate::registry::{Registry, RegistryOptions};
+use crate::request::RawOptions;
+use crate::run::listener::{LiveView, Prompt};
+use crate::supervise::{Failure, Transfer};
+use crate::sys::{LaunchStep, Signal, Usage};
+use crate::task::TaskSpec;
+
+/// The requests to the shim, or the events for the listener, in order.
+type Record = Arc<Mutex<Vec<String>>>;
+
+struct FakeShim {
+    events: UnboundedReceiver<ShimEvent>,
+    asked: Record,
+    /// No process but the shell runs.
+    alone: bool,
+}
+
+impl FakeShim {
+    fn note(&self, what: &str) {
+        self.asked.lock().expect("no panic").push(what.to_owned());
+    }
+}
+
+impl Shim for FakeShim {
+    async fn next_event(&mut self) -> ShimEvent {
+        match self.events.recv().await {
+            Some(event) => event,
+            None => std::future::pending().await,
+        }
+    }
+
+    fn try_next_event(&mut self) -> Option<ShimEvent> {
+        self.events.try_recv().ok()
+    }
+
+    fn terminate(&self) {
+        self.note("terminate");
+    }
+
+    fn terminate_at_limit(&self) {
+        self.note("terminate at limit");
+    }
+
+    fn signal(&self, signal: Signal, _: Option<i32>) {
+        self.note(&format!("signal {signal:?}"));
+    }
+
+    fn scan(&self) {
+        self.note("scan");
+    }
+
+    fn acknowledge_blocked(&self) {
+        self.note("acknowledge");
+    }
+
+    fn hand_over(&self, transfer: &Transfer, _: Vec<OwnedFd>) {
+        self.note(&format!("hand over {}", transfer.spec.command));
+    }
+
+    fn runs_only(&self, _: Pid) -> bool {
+        self.alone
+    }
+}
+
+/// Records events.
+struct Recorder(Record);
+
+impl Recorder {
+    fn note(&self, what: String) {
+        self.0.lock().expect("no panic").push(what);
+    }
+}
+
+impl Listener for Recorder {
+    fn output(&self, stream: Stream, text: String) {
+        self.note(format!("{}: {}", stream.name(), text.len()));
+    }
+
+    fn live_view(&self, snapshot: LiveView) {
+        self.note(format!("view: {}", snapshot.stdout));
+    }
+
+    fn started(&self, pid: i32, _: &std::path::Path) {
+        self.note(format!("started: {pid}"));
+    }
+
+    fn prompt(&self, prompt: Prompt) {
+        self.note(format!("prompt: {}", prompt.text));
+    }
+
+    fn allocate(&self, stream: Stream) {
+        self.note(format!("allocate: {}", stream.name()));
+    }
+}
+
+/// The other ends of everything that the loop is connected to.
+struct Ends {
+    shim: UnboundedSender<ShimEvent>,
+    replies: Option<UnboundedSender<Reply>>,
+    stdout: Option<File>,
+    asked: Record,
+    heard: Record,
+}
+
+impl Ends {
+    fn write(&mut self, text: &str) {
+        self.stdout.as_mut().expect("open").write_all(text.as_bytes()).expect("written");
+    }
+
+    fn start(&self) {
+        self.send(ShimEvent::Started(7));
+    }
+
+    fn exit(&self, cause: Cause, alive: bool) {
+        let (usage, duration) = (Usage::default(), Duration::from_millis(1));
+        self.send(ShimEvent::Ended(Ended { end: Exit::Code(0), usage, duration, cause, alive, last: false }));
+    }
+
+    fn send(&self, event: ShimEvent) {
+        let _ = self.shim.send(event);
+    }
+
+    fn reply(&self, reply: Reply) {
+        let _ = self.replies.as_ref().expect("there").send(reply);
+    }
+
+    fn asked(&self) -> Vec<String> {
+        self.asked.lock().expect("no panic").clone()
+    }
+
+    fn heard(&self) -> Vec<String> {
+        self.heard.lock().expect("no panic").clone()
+    }
+}
+
+/// The result of a driven command.
+struct Driven {
+    result: Result<(), NotStarted>,
+    exit: Option<ShellExit>,
+    elapsed: Duration,
+    stdout: String,
+    notes: Vec<String>,
+    task: Option<Task>,
+}
+
+/// Drives a command to its end while `play` has the other ends.
+async fn drive(raw: RawOptions, play: impl AsyncFnOnce(&mut Ends)) -> (Driven, Ends) {
+    drive_reporting(raw, None, play).await
+}
+
+async fn drive_reporting(
+    raw: RawOptions,
+    report: Option<OwnedFd>,
+    play: impl AsyncFnOnce(&mut Ends),
+) -> (Driven, Ends) {
+    let mut request = Request::check(raw).expect("valid");
+    let alone = report.is_some();
+    request.report = report;
+    let pipe = || {
+        let (read, write) = sys::pipe().expect("a pipe");
+        sys::set_nonblocking(&read).expect("set");
+        (read, write)
+    };
+    let ((stdout, out), (asked, heard)) = (pipe(), (Record::default(), Record::default()));
+    let ((shim, events), (replies, mut inbox)) = (unbounded_channel(), unbounded_channel());
+    let pipes = Pipes { stdin: None, stdout, stderr: None, other_end: None };
+    let fake = FakeShim { events, asked: Arc::clone(&asked), alone };
+    let recorder = Recorder(Arc::clone(&heard));
+    let mut ends = Ends { shim, replies: Some(replies), stdout: Some(out.into()), asked, heard };
+    let mut drive = Drive::new(&request, (fake, pipes), None, &recorder, &mut inbox).expect("watched");
+    let driving = async {
+        let result = drive.run().await;
+        let elapsed = drive.deadlines.began().elapsed();
+        drive.deliver_rest().await;
+        drive.note_limit();
+        (result, elapsed)
+    };
+    let ((result, elapsed), ()) = tokio::join!(driving, play(&mut ends));
+    let task = drive.output.moving.task().cloned();
+    let stdout = drive.output.streams.stdout.capture.finish().text;
+    let driven = Driven { result, exit: drive.process.exit, elapsed, stdout, notes: drive.output.notes, task };
+    (driven, ends)
+}
+
+fn raw() -> RawOptions {
+    RawOptions { command: "x".into(), cwd: "/".into(), host_env: "PATH=/bin\0".into(), ..RawOptions::default() }
+}
+
+fn millis(driven: &Driven) -> u128 {
+    driven.elapsed.as_millis()
+}

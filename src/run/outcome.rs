@@ -1,0 +1,178 @@
+//! The outcome of a command: how it ended, and the kept part of its output.
+
+use std::time::Duration;
+
+use super::completion::Completion;
+use super::status::{ABORTED, Conclusion, conclude};
+use crate::capture::Truncation;
+use crate::plan;
+use crate::request::Request;
+use crate::supervise::{Cause, Survivor};
+use crate::sys::Usage;
+use crate::task::{Store, Task};
+
+pub use super::status::Status;
+
+/// More replaced places than these are worth a note.
+pub const FEW_REPLACED: u64 = 3;
+
+/// The note about output that was not text, if it is worth one.
+pub fn replaced(places: u64) -> Option<String> {
+    (places > FEW_REPLACED)
+        .then(|| format!("{places} places of the output were not text (invalid UTF-8 or NUL) and were replaced"))
+}
+
+/// The outcome of a command.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The kept part of standard output, with its notice.
+    pub stdout: String,
+    /// The kept part of standard error, with its notice.
+    pub stderr: String,
+    /// 0…255 by the contract of [`super::status`]; `None` when the command goes on in the background.
+    pub exit_code: Option<i32>,
+    /// How the command ended.
+    pub status: Status,
+    /// The signal that ended the shell.
+    pub signal: Option<String>,
+    /// 0 if nothing was started.
+    pub pid: i32,
+    /// Time to the exit of the shell.
+    pub duration: Duration,
+    /// The time limit that held: the longest silence, if the command reached that.
+    pub limit: Option<Duration>,
+    /// How stdout and stderr were cut.
+    pub truncation: [Option<Truncation>; 2],
+    /// The task that the command has become, and the directory of its files.
+    pub background: Option<(Task, Store)>,
+    /// Survivors, each with the id of its task.
+    pub survivors: Vec<(Survivor, Option<String>)>,
+    /// Resources that its processes have used.
+    pub usage: Usage,
+    /// One fact per line.
+    pub notes: Vec<String>,
+}
+
+impl Outcome {
+    /// The id of the task that the command or its survivors have become.
+    pub fn task_id(&self) -> Option<&str> {
+        let own = self.background.as_ref().map(|(task, _)| task.id.as_str());
+        own.or_else(|| self.survivors.iter().find_map(|(_, task)| task.as_deref()))
+    }
+
+    /// The outcome of a command that was aborted before it began.
+    pub fn not_started(request: &Request) -> Self {
+        Self {
+            stdout: String::new(),
+            stderr: String::new(),
+            exit_code: Some(ABORTED),
+            status: Status::Aborted,
+            signal: None,
+            pid: 0,
+            duration: Duration::ZERO,
+            limit: request.limit,
+            truncation: [None, None],
+            background: None,
+            survivors: Vec::new(),
+            usage: Usage::default(),
+            notes: request.notes.clone(),
+        }
+    }
+
+    /// The outcome of a command that was started in the background.
+    pub fn started(request: &Request, task: Task) -> Self {
+        Self {
+            exit_code: None,
+            status: Status::Backgrounded,
+            pid: task.pid,
+            background: in_registry(request, task),
+            ..Self::not_started(request)
+        }
+    }
+
+    /// The outcome of a command that ran.
+    pub fn of(request: &Request, completion: Completion) -> Self {
+        if completion.moved {
+            return Self::moved(request, completion);
+        }
+        let Completion { pid, exit, silent, stdout, stderr, survivors, task, elapsed, notes: seen, .. } = completion;
+        let Conclusion { status, exit_code, signal, note } = conclude(&exit, pid != 0);
+        let mut notes = request.notes.clone();
+        notes.extend(seen);
+        notes.extend(note);
+        if exit.is_ok_and(|ended| ended.cause != Cause::Itself) {
+            notes.extend(unkillable(&survivors));
+        }
+        notes.extend(replaced(stdout.replaced + stderr.as_ref().map_or(0, |captured| captured.replaced)));
+        let (stdout_text, stdout_cut) = (stdout.text, stdout.truncation);
+        let (stderr_text, stderr_cut) = stderr.map(|captured| (captured.text, captured.truncation)).unwrap_or_default();
+        notes.extend(request.limits.refused(exit_code, [&stdout_text, &stderr_text]));
+        if exit_code != 0 {
+            notes.extend(withheld(request, &stdout_text, &stderr_text));
+        }
+        Self {
+            stdout: stdout_text,
+            stderr: stderr_text,
+            exit_code: Some(exit_code),
+            status,
+            signal,
+            pid,
+            duration: exit.map_or(elapsed, |ended| ended.duration),
+            limit: silent.or(request.limit),
+            truncation: [stdout_cut, stderr_cut],
+            background: None,
+            survivors: with_task(survivors, task.as_ref()),
+            usage: exit.map(|ended| ended.usage).unwrap_or_default(),
+            notes,
+        }
+    }
+
+    /// The outcome of a command that goes on as a task.
+    fn moved(request: &Request, completion: Completion) -> Self {
+        let Completion { pid, silent, stdout, stderr, task, elapsed, notes, .. } = completion;
+        let notes = request.notes.iter().cloned().chain(notes).collect();
+        let background = task.and_then(|task| in_registry(request, task));
+        let log = background.as_ref().map(|(task, store)| store.log_path(&task.id));
+        let keep = request.truncate.keep();
+        let stderr = stderr.unwrap_or_default();
+        let truncation = [&stdout, &stderr].map(|captured| {
+            Some(captured.truncation.clone().unwrap_or_else(|| Truncation::nothing_cut(keep, captured, log.clone())))
+        });
+        Self {
+            stdout: stdout.text,
+            stderr: stderr.text,
+            exit_code: None,
+            status: Status::Backgrounded,
+            pid,
+            duration: elapsed,
+            limit: silent.or(request.limit),
+            truncation,
+            background,
+            notes,
+            ..Self::not_started(request)
+        }
+    }
+}
+
+fn in_registry(request: &Request, task: Task) -> Option<(Task, Store)> {
+    Some((task, request.registry.as_ref()?.store().clone()))
+}
+
+/// The note about survivors of a termination.
+fn unkillable(survivors: &[Survivor]) -> Option<String> {
+    let pids: Vec<String> = survivors.iter().map(|survivor| survivor.pid.to_string()).collect();
+    (!pids.is_empty())
+        .then(|| format!("could not be ended, perhaps because they run as another user: {}", pids.join(", ")))
+}
+
+/// The note about withheld variables that a failed command may have wanted.
+fn withheld(request: &Request, stdout: &str, stderr: &str) -> Option<String> {
+    let wanted = plan::wanted(&request.environment.withheld, &request.command, stdout, stderr);
+    (!wanted.is_empty()).then(|| plan::note(&wanted))
+}
+
+/// Each survivor with the task that reads its output.
+fn with_task(survivors: Vec<Survivor>, task: Option<&Task>) -> Vec<(Survivor, Option<String>)> {
+    let id = |survivor: &Survivor| task.filter(|_| survivor.holds).map(|task| task.id.clone());
+    survivors.into_iter().map(|survivor| (id(&survivor), survivor)).map(|(id, survivor)| (survivor, id)).collect()
+}

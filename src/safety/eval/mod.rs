@@ -1,0 +1,37 @@
+//! Evaluates a script without running it: words to their values, `cd`, variables, branches, loops and functions.
+//! Lists every simple command with its values.
+
+mod alias;
+mod aliases;
+mod braces;
+mod budget;
+mod builtins;
+mod call;
+mod calls;
+mod compound;
+mod evaluator;
+mod expand;
+mod filter;
+mod found;
+mod frame;
+mod functions;
+mod inner;
+mod lists;
+mod location;
+mod output;
+mod parameter;
+mod printed;
+mod redirects;
+mod shell;
+mod shell_state;
+mod simple;
+mod simple_command;
+#[cfg(test)]
+mod tests;
+mod text;
+mod variables;
+
+pub use evaluator::{Evaluation, Evaluator};
+pub use simple_command::SimpleCommand;
+pub use text::PARTING;
+pub use variables::Environment;

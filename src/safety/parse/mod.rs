@@ -1,0 +1,24 @@
+//! Reads a text as bash does: lists, pipelines, commands, words. [`read`] gives the whole syntax, [`outline`] the
+//! pipelines and words that TypeScript asks for, [`mentions`] whether a word occurs.
+
+mod ansi_c;
+mod compound;
+mod heredoc;
+mod mentions;
+mod outline;
+mod parameter;
+mod parts;
+mod reader;
+mod simple;
+mod syntax;
+#[cfg(test)]
+mod tests;
+mod visit;
+#[cfg(test)]
+mod witness;
+mod words;
+
+pub use mentions::mentions;
+pub use outline::outline;
+pub use reader::{ParsedScript, read};
+pub use syntax::*;

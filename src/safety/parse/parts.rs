@@ -1,0 +1,87 @@
+//! The parts of a word, and the quoting that makes bytes special in them.
+
+use super::reader::is_meta;
+use super::syntax::Part;
+
+/// The surroundings of a part.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Quoting {
+    /// In a word.
+    None,
+    /// In `${…}`.
+    Braces,
+    /// In `${…}` between double quotes.
+    QuotedBraces,
+    /// In `$((…))`, `[…]` and patterns.
+    Arithmetic,
+    /// Between double quotes.
+    Double,
+    /// In the body of a heredoc.
+    Heredoc,
+}
+
+impl Quoting {
+    /// Whether single quotes quote here. If so, unquoted text is open to braces, globs and splitting.
+    pub fn has_single(self) -> bool {
+        matches!(self, Self::None | Self::Braces)
+    }
+
+    /// Whether double quotes quote here.
+    pub fn has_double(self) -> bool {
+        matches!(self, Self::None | Self::Braces | Self::QuotedBraces | Self::Arithmetic)
+    }
+
+    /// Whether an expansion here is quoted.
+    pub fn is_quoted(self) -> bool {
+        matches!(self, Self::Double | Self::QuotedBraces | Self::Heredoc)
+    }
+}
+
+/// Whether a byte is not special in these surroundings.
+pub fn is_plain(byte: u8, quoting: Quoting) -> bool {
+    match quoting {
+        Quoting::None => {
+            !is_meta(byte)
+                && !matches!(byte, b'\\' | b'\'' | b'"' | b'`' | b'$' | b'?' | b'*' | b'+' | b'@' | b'!' | b'=')
+        }
+        Quoting::Braces => !b"\\'\"`$}".contains(&byte),
+        Quoting::QuotedBraces => !b"\\\"`$}".contains(&byte),
+        Quoting::Arithmetic => !b"\\\"`$()".contains(&byte),
+        Quoting::Double => !b"\\\"`$".contains(&byte),
+        Quoting::Heredoc => !b"\\`$".contains(&byte),
+    }
+}
+
+/// Collects parts. Adjacent texts of one kind are joined.
+#[derive(Default)]
+pub struct Parts(Vec<Part>);
+
+impl Parts {
+    pub fn push(&mut self, part: Part) {
+        self.0.push(part);
+    }
+
+    pub fn plain(&mut self, text: &str) {
+        match self.0.last_mut() {
+            Some(Part::Text(last)) => last.push_str(text),
+            _ => self.0.push(Part::Text(text.to_owned())),
+        }
+    }
+
+    pub fn text(&mut self, next: Option<char>) {
+        if let Some(next) = next {
+            self.plain(next.encode_utf8(&mut [0; 4]));
+        }
+    }
+
+    pub fn quoted(&mut self, text: &str) {
+        match self.0.last_mut() {
+            Some(Part::Quoted(last)) => last.push_str(text),
+            _ => self.0.push(Part::Quoted(text.to_owned())),
+        }
+    }
+
+    pub fn done(self) -> Vec<Part> {
+        self.0
+    }
+}

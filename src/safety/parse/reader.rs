@@ -1,0 +1,349 @@
+//! The reader: its place in the text, lists and pipelines.
+
+use super::syntax::{AndOr, Fault, Heredoc, Join, List, Node, PendingHeredoc, Pipeline, Script, Span};
+
+/// Deepest nesting that is read. Deeper nesting would overflow the stack of a small thread.
+const MAX_DEPTH: usize = 64;
+/// Bytes, and multiples of the text, that are read again before the reader gives up. More would be quadratic.
+const MAX_LOOKAHEAD: (usize, usize) = (1 << 16, 4);
+
+/// A text after it was read.
+#[derive(Debug, Default)]
+pub struct ParsedScript {
+    /// The script.
+    pub script: Script,
+    /// The bodies of heredocs, by number.
+    pub heredocs: Vec<Heredoc>,
+}
+
+/// Reads a text as bash does.
+pub fn read(text: &str) -> ParsedScript {
+    let mut reader = Reader {
+        text,
+        at: 0,
+        end: text.len(),
+        depth: 0,
+        substitutions: 0,
+        ahead: 0,
+        pending: Vec::new(),
+        heredocs: Vec::new(),
+    };
+    let script = reader.script();
+    ParsedScript { script, heredocs: reader.heredocs }
+}
+
+/// A reader of one text.
+pub(super) struct Reader<'a> {
+    pub text: &'a str,
+    pub at: usize,
+    pub end: usize,
+    depth: usize,
+    /// Substitutions around this place: `$(…)`, `<(…)`.
+    pub substitutions: usize,
+    /// Bytes that were read ahead.
+    ahead: usize,
+    /// Heredocs whose bodies follow the next newline.
+    pub pending: Vec<PendingHeredoc>,
+    pub heredocs: Vec<Heredoc>,
+}
+
+pub(super) type Result<T> = std::result::Result<T, Fault>;
+
+impl<'a> Reader<'a> {
+    pub fn peek(&self) -> Option<u8> {
+        self.peek_at(0)
+    }
+
+    pub fn peek_at(&self, ahead: usize) -> Option<u8> {
+        let at = self.at + ahead;
+        if at < self.end { self.text.as_bytes().get(at).copied() } else { None }
+    }
+
+    pub fn rest(&self) -> &'a str {
+        self.text.get(self.at..self.end).unwrap_or_default()
+    }
+
+    pub fn looking_at(&self, text: &str) -> bool {
+        self.text.as_bytes().get(self.at..self.end).is_some_and(|rest| rest.starts_with(text.as_bytes()))
+    }
+
+    /// Takes this text, if it comes next.
+    pub fn take(&mut self, text: &str) -> bool {
+        let found = self.looking_at(text);
+        if found {
+            self.at += text.len();
+        }
+        found
+    }
+
+    /// Takes the next character.
+    pub fn take_char(&mut self) -> Option<char> {
+        let next = self.rest().chars().next()?;
+        self.at += next.len_utf8();
+        Some(next)
+    }
+
+    pub fn fault<T>(&self) -> Result<T> {
+        Err(Fault::Syntax(self.at))
+    }
+
+    pub fn expect(&mut self, text: &str) -> Result<()> {
+        if self.take(text) { Ok(()) } else { self.fault() }
+    }
+
+    pub fn slice(&self, span: Span) -> &'a str {
+        self.text.get(span).unwrap_or_default()
+    }
+
+    /// Reads one level deeper.
+    pub fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        if self.depth >= MAX_DEPTH {
+            return Err(Fault::Limit);
+        }
+        self.depth += 1;
+        let result = read(self);
+        self.depth -= 1;
+        result
+    }
+
+    /// Reads the list of `$(…)` or `<(…)`, up to its parenthesis.
+    pub fn substituted(&mut self) -> Result<List> {
+        self.substitutions += 1;
+        let list = self.list();
+        self.substitutions -= 1;
+        let list = list?;
+        self.expect(")")?;
+        Ok(list)
+    }
+
+    /// Counts bytes that will be read again.
+    pub fn looked_ahead(&mut self, bytes: usize) -> Result<()> {
+        self.ahead += bytes;
+        if self.ahead > MAX_LOOKAHEAD.0.max(MAX_LOOKAHEAD.1 * self.text.len()) { Err(Fault::Limit) } else { Ok(()) }
+    }
+
+    /// Reads another text, from between backticks, with the heredocs and the depth of this reader.
+    pub fn other<T>(&mut self, text: &str, read: impl FnOnce(&mut Reader<'_>) -> Result<T>) -> Result<T> {
+        let mut reader = Reader {
+            text,
+            at: 0,
+            end: text.len(),
+            depth: self.depth,
+            substitutions: 0,
+            ahead: self.ahead,
+            pending: Vec::new(),
+            heredocs: std::mem::take(&mut self.heredocs),
+        };
+        let result = reader.nested(read);
+        self.ahead = reader.ahead;
+        self.heredocs = reader.heredocs;
+        result
+    }
+
+    /// Reads the whole text. Lines before a fault are kept, since bash runs them.
+    fn script(&mut self) -> Script {
+        let mut script = Script::default();
+        loop {
+            match self.line() {
+                Ok(None) => break,
+                Ok(Some(list)) => script.body.extend(list),
+                Err(fault) => {
+                    script.fault = Some(fault);
+                    break;
+                }
+            }
+        }
+        script
+    }
+
+    /// Reads one complete command: up to a newline that is not nested.
+    fn line(&mut self) -> Result<Option<List>> {
+        self.newlines()?;
+        if self.peek().is_none() {
+            self.bodies()?;
+            return Ok(None);
+        }
+        let mut list = List::new();
+        while let Some(entry) = self.and_or()? {
+            list.push(entry);
+            if matches!(self.peek(), Some(b'\n') | None) {
+                return Ok(Some(list));
+            }
+        }
+        self.fault()
+    }
+
+    /// Reads a list up to the word or sign that ends it, which is not taken.
+    pub fn list(&mut self) -> Result<List> {
+        self.nested(|reader| {
+            let mut list = List::new();
+            loop {
+                reader.newlines()?;
+                match reader.and_or()? {
+                    Some(entry) => list.push(entry),
+                    None => return Ok(list),
+                }
+            }
+        })
+    }
+
+    /// Reads a list that must not be empty.
+    pub fn some_list(&mut self) -> Result<List> {
+        let list = self.list()?;
+        if list.is_empty() { self.fault() } else { Ok(list) }
+    }
+
+    fn and_or(&mut self) -> Result<Option<AndOr>> {
+        self.blanks();
+        let Some(first) = self.pipeline()? else { return Ok(None) };
+        let mut pipelines = vec![(Join::And, first)];
+        loop {
+            self.blanks();
+            let join = if self.take("&&") {
+                Join::And
+            } else if self.take("||") {
+                Join::Or
+            } else {
+                break;
+            };
+            self.newlines()?;
+            match self.pipeline()? {
+                Some(next) => pipelines.push((join, next)),
+                None => return self.fault(),
+            }
+        }
+        let background = self.peek() == Some(b'&');
+        if background || (self.peek() == Some(b';') && self.peek_at(1) != Some(b';') && self.peek_at(1) != Some(b'&')) {
+            self.at += 1;
+            self.blanks();
+        }
+        Ok(Some(AndOr { pipelines, background }))
+    }
+
+    fn pipeline(&mut self) -> Result<Option<Pipeline>> {
+        let mut negated = false;
+        let mut timed = false;
+        loop {
+            self.blanks();
+            if self.keyword("!") {
+                negated = true;
+            } else if self.keyword("time") {
+                timed = true;
+                self.blanks();
+                let _ = self.keyword("-p") || self.keyword("--");
+            } else {
+                break;
+            }
+        }
+        let Some(first) = self.command()? else {
+            // `time` and `!` need no command.
+            return Ok((negated || timed).then(|| Pipeline { commands: Vec::new(), negated }));
+        };
+        let mut commands = vec![first];
+        while let Some(pipes_stderr) = self.pipe() {
+            if let Some(last) = commands.last_mut() {
+                last.pipes_stderr = pipes_stderr;
+            }
+            self.newlines()?;
+            // Bash takes `!` before a whole pipeline only.
+            if self.at_keyword("!") {
+                return self.fault();
+            }
+            match self.command()? {
+                Some(next) => commands.push(next),
+                None => return self.fault(),
+            }
+        }
+        Ok(Some(Pipeline { commands, negated }))
+    }
+
+    /// Takes a pipe, if one comes next. Returns whether it takes standard error, too.
+    fn pipe(&mut self) -> Option<bool> {
+        self.blanks();
+        if self.looking_at("||") {
+            return None;
+        }
+        if self.take("|&") {
+            return Some(true);
+        }
+        self.take("|").then_some(false)
+    }
+
+    /// Reads one command. `None` at a word or sign that ends a list.
+    fn command(&mut self) -> Result<Option<Node>> {
+        self.blanks();
+        match self.peek() {
+            None | Some(b')' | b'\n' | b';' | b'&' | b'|') if !self.looking_at("&>") => return Ok(None),
+            _ => {}
+        }
+        if self.ends_list() {
+            return Ok(None);
+        }
+        let start = self.at;
+        if let Some(kind) = self.compound()? {
+            let end = self.at;
+            let redirects = self.redirects()?;
+            let ended = self.peek().is_none_or(is_meta) && !self.looking_at("(");
+            let node = Node::new(kind, redirects, start, end);
+            return if ended || self.ends_list() { Ok(Some(node)) } else { self.fault() };
+        }
+        let simple = self.simple()?;
+        match simple {
+            Some(node) => Ok(Some(node)),
+            None => self.fault(),
+        }
+    }
+
+    fn ends_list(&self) -> bool {
+        // Most words begin with another letter.
+        if !matches!(self.peek(), Some(b't' | b'e' | b'f' | b'd' | b'}')) {
+            return false;
+        }
+        ["then", "else", "elif", "fi", "do", "done", "esac", "}"].iter().any(|word| self.at_keyword(word))
+    }
+
+    /// Whether this word comes next, whole and unquoted.
+    pub fn at_keyword(&self, word: &str) -> bool {
+        self.looking_at(word) && self.peek_at(word.len()).is_none_or(is_meta)
+    }
+
+    /// Takes this word if it comes next.
+    pub fn keyword(&mut self, word: &str) -> bool {
+        let found = self.at_keyword(word);
+        if found {
+            self.at += word.len();
+        }
+        found
+    }
+
+    /// Skips blanks, comments and joined lines.
+    pub fn blanks(&mut self) {
+        loop {
+            match self.peek() {
+                Some(b' ' | b'\t') => self.at += 1,
+                Some(b'\\') if self.peek_at(1) == Some(b'\n') => self.at += 2,
+                Some(b'#') if self.at == 0 || self.text.as_bytes().get(self.at - 1).copied().is_none_or(is_meta) => {
+                    self.at = memchr::memchr(b'\n', self.rest().as_bytes()).map_or(self.end, |length| self.at + length);
+                }
+                _ => return,
+            }
+        }
+    }
+
+    /// Skips blanks, comments and newlines, and reads the heredoc bodies that begin there.
+    pub fn newlines(&mut self) -> Result<()> {
+        loop {
+            self.blanks();
+            if self.peek() != Some(b'\n') {
+                return Ok(());
+            }
+            self.at += 1;
+            self.bodies()?;
+        }
+    }
+}
+
+/// Whether a byte ends a word.
+pub(super) fn is_meta(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')')
+}

@@ -1,0 +1,181 @@
+//! Simple commands, with their assignments and redirects.
+
+use super::reader::{Reader, Result};
+use super::syntax::{Assignment, Fault, Kind, Node, Part, Redirection, UnexpandedCommand, Word};
+
+/// Redirects, the longer before the shorter ones that they begin with.
+const REDIRECTS: [&str; 11] = ["<<<", "<<-", "<<", "<&", "<>", "<", ">>", ">|", ">&", ">", "&>"];
+
+impl Reader<'_> {
+    /// Reads a simple command, or the definition of a function, which begins with a word, too.
+    pub(super) fn simple(&mut self) -> Result<Option<Node>> {
+        let start = self.at;
+        let mut simple = UnexpandedCommand::default();
+        let mut end = start;
+        loop {
+            self.blanks();
+            if let Some(redirection) = self.redirection()? {
+                simple.redirects.push(redirection);
+                end = self.at;
+                continue;
+            }
+            if simple.words.is_empty()
+                && let Some(assignment) = self.assignment()?
+            {
+                simple.assignments.push(assignment);
+                end = self.at;
+                continue;
+            }
+            let Some(word) = self.word()? else { break };
+            if simple.words.is_empty() && simple.assignments.is_empty() && simple.redirects.is_empty() {
+                self.blanks();
+                if self.peek() == Some(b'(')
+                    && let Some(kind) = self.named_function(&word)?
+                {
+                    return Ok(Some(Node::new(kind, Vec::new(), start, self.at)));
+                }
+                self.at = word.span.end;
+            }
+            end = self.at;
+            simple.words.push(word);
+        }
+        if simple.words.is_empty() && simple.assignments.is_empty() && simple.redirects.is_empty() {
+            return Ok(None);
+        }
+        if self.peek() == Some(b'(') {
+            return self.fault();
+        }
+        simple.span = start..end;
+        Ok(Some(Node::new(Kind::Simple(simple), Vec::new(), start, end)))
+    }
+
+    fn named_function(&mut self, word: &Word) -> Result<Option<Kind>> {
+        self.at += 1;
+        self.blanks();
+        if !self.take(")") {
+            return self.fault();
+        }
+        let name = self.slice(word.span.clone()).to_owned();
+        self.function(name).map(Some)
+    }
+
+    /// `NAME=…`, `NAME+=…`, `NAME[…]=…`
+    fn assignment(&mut self) -> Result<Option<Assignment>> {
+        let start = self.at;
+        let Some((name, after)) = self.assigned(start)? else { return Ok(None) };
+        let append = self.text.as_bytes().get(after.wrapping_sub(2)) == Some(&b'+');
+        let mut index = None;
+        if self.text.as_bytes().get(start + name.len()) == Some(&b'[') {
+            self.at = start + name.len() + 1;
+            let close = after - if append { 3 } else { 2 };
+            index = Some(self.parts_until(close, false)?);
+        }
+        self.at = after;
+        let value = self.assigned_value(after)?;
+        let source = self.slice(start..self.at).to_owned();
+        Ok(Some(Assignment { name, index, append, value, source }))
+    }
+
+    /// The name of the assignment that begins here, and the start of its value.
+    pub(super) fn assigned(&mut self, start: usize) -> Result<Option<(String, usize)>> {
+        let bytes = self.text.as_bytes();
+        let mut at = start;
+        while at < self.end && (bytes[at].is_ascii_alphanumeric() || bytes[at] == b'_') {
+            at += 1;
+        }
+        if at == start || bytes[start].is_ascii_digit() {
+            return Ok(None);
+        }
+        let name = self.slice(start..at).to_owned();
+        if at < self.end && bytes[at] == b'[' {
+            match self.matching(at, b'[', b']')? {
+                Some(close) => at = close + 1,
+                None => return Ok(None),
+            }
+        }
+        if at < self.end && bytes[at] == b'+' {
+            at += 1;
+        }
+        Ok((at < self.end && bytes[at] == b'=').then_some((name, at + 1)))
+    }
+
+    fn assigned_value(&mut self, start: usize) -> Result<Word> {
+        if self.peek() == Some(b'(') {
+            let part = self.array()?;
+            return Ok(Word { parts: vec![part], span: start..self.at });
+        }
+        Ok(self.word()?.unwrap_or(Word { parts: Vec::new(), span: start..start }))
+    }
+
+    /// `(…)` behind `NAME=`.
+    pub(super) fn array(&mut self) -> Result<Part> {
+        self.nested(|reader| {
+            reader.expect("(")?;
+            let mut words = Vec::new();
+            loop {
+                reader.newlines()?;
+                if reader.take(")") {
+                    return Ok(Part::Array(words));
+                }
+                match reader.word()? {
+                    Some(word) => words.push(word),
+                    None => return reader.fault(),
+                }
+            }
+        })
+    }
+
+    /// Reads the redirects behind a compound command.
+    pub(super) fn redirects(&mut self) -> Result<Vec<Redirection>> {
+        let mut redirects = Vec::new();
+        loop {
+            self.blanks();
+            match self.redirection()? {
+                Some(redirection) => redirects.push(redirection),
+                None => return Ok(redirects),
+            }
+        }
+    }
+
+    fn redirection(&mut self) -> Result<Option<Redirection>> {
+        let start = self.at;
+        let mut fd = None;
+        // Most words begin with another sign.
+        if !matches!(self.peek(), Some(b'<' | b'>' | b'&' | b'{' | b'0'..=b'9')) {
+            return Ok(None);
+        }
+        let digits = self.rest().bytes().take_while(u8::is_ascii_digit).count();
+        let name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'[' | b']');
+        let named = if self.peek() == Some(b'{') { self.rest().bytes().skip(1).take_while(name).count() } else { 0 };
+        let skip = if named > 0 && self.peek_at(named + 1) == Some(b'}') { named + 2 } else { digits };
+        if skip > 0 {
+            if !matches!(self.peek_at(skip), Some(b'<' | b'>')) {
+                return Ok(None);
+            }
+            fd = self.slice(start..start + digits).parse().ok();
+            self.at += skip;
+        }
+        let found =
+            if self.take("&>>") { Some("&>>") } else { REDIRECTS.iter().copied().find(|op| self.looking_at(op)) };
+        let Some(op) = found else {
+            self.at = start;
+            return Ok(None);
+        };
+        if op != "&>>" {
+            // `<(…)` and `>(…)` are words.
+            if matches!(op, "<" | ">") && self.peek_at(1) == Some(b'(') {
+                self.at = start;
+                return Ok(None);
+            }
+            self.at += op.len();
+        }
+        self.blanks();
+        if matches!(op, "<<" | "<<-") {
+            return self.heredoc(op, fd).map(Some);
+        }
+        match self.word()? {
+            Some(target) => Ok(Some(Redirection { op, fd, target, heredoc: None })),
+            None => Err(Fault::Syntax(self.at)),
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Every command and every word of a script, nested ones included.
+
+use super::reader::ParsedScript;
+use super::syntax::{Kind, List, Nested, Node, Parameter, Part, Redirection, Word};
+
+/// Receives the parts of a script in the order of the text.
+pub trait Visitor {
+    /// A command, before anything that is nested in it.
+    fn node(&mut self, _node: &Node) {}
+
+    /// A word, before anything that is nested in it.
+    fn word(&mut self, _word: &Word) {}
+
+    /// The parts of a word, of the body of a heredoc, or of any other text that bash expands.
+    fn parts(&mut self, _parts: &[Part]) {}
+
+    /// A substitution. Returns whether to visit the commands in it.
+    fn enters(&mut self, _nested: &Nested) -> bool {
+        true
+    }
+}
+
+/// Visits all of a text that was read.
+pub fn visit(read: &ParsedScript, visitor: &mut impl Visitor) {
+    list(&read.script.body, visitor);
+    for heredoc in &read.heredocs {
+        parts(&heredoc.parts, visitor);
+    }
+}
+
+fn list(all: &List, visitor: &mut impl Visitor) {
+    let pipelines = all.iter().flat_map(|entry| &entry.pipelines);
+    for (_, pipeline) in pipelines {
+        for command in &pipeline.commands {
+            node(command, visitor);
+        }
+    }
+}
+
+fn node(command: &Node, visitor: &mut impl Visitor) {
+    visitor.node(command);
+    match &command.kind {
+        Kind::Simple(simple) => {
+            for assignment in &simple.assignments {
+                parts(assignment.index.as_deref().unwrap_or_default(), visitor);
+                word(&assignment.value, visitor);
+            }
+            words(&simple.words, visitor);
+            redirects(&simple.redirects, visitor);
+        }
+        Kind::Group(body) | Kind::Subshell(body) => list(body, visitor),
+        Kind::If { arms, otherwise } => {
+            for (condition, body) in arms {
+                list(condition, visitor);
+                list(body, visitor);
+            }
+            list(otherwise, visitor);
+        }
+        Kind::Loop { condition, expressions, body } => {
+            words(expressions, visitor);
+            list(condition, visitor);
+            list(body, visitor);
+        }
+        Kind::For { name: _, words: items, body } => {
+            words(items.as_deref().unwrap_or_default(), visitor);
+            list(body, visitor);
+        }
+        Kind::Case { word: subject, arms } => {
+            word(subject, visitor);
+            for (patterns, body) in arms {
+                words(patterns, visitor);
+                list(body, visitor);
+            }
+        }
+        Kind::Function { name: _, body } => node(body, visitor),
+        Kind::Test(tested) => words(tested, visitor),
+        Kind::Coproc(_, body) => node(body, visitor),
+    }
+    redirects(&command.redirects, visitor);
+}
+
+fn redirects(all: &[Redirection], visitor: &mut impl Visitor) {
+    for redirection in all {
+        word(&redirection.target, visitor);
+    }
+}
+
+fn words(all: &[Word], visitor: &mut impl Visitor) {
+    for each in all {
+        word(each, visitor);
+    }
+}
+
+fn word(one: &Word, visitor: &mut impl Visitor) {
+    visitor.word(one);
+    parts(&one.parts, visitor);
+}
+
+fn parts(all: &[Part], visitor: &mut impl Visitor) {
+    visitor.parts(all);
+    nested(all, visitor);
+}
+
+/// Visits everything nested in parts that were visited.
+fn nested(all: &[Part], visitor: &mut impl Visitor) {
+    for part in all {
+        match part {
+            Part::Text(_) | Part::Quoted(_) => {}
+            // Its text belongs to the same word.
+            Part::Double(inner) => nested(inner, visitor),
+            Part::Parameter(parameter) => {
+                let Parameter { index, word, .. } = &**parameter;
+                parts(index.as_deref().unwrap_or_default(), visitor);
+                parts(word, visitor);
+            }
+            Part::Command(substitution) | Part::Process(substitution) => {
+                if visitor.enters(substitution) {
+                    list(&substitution.list, visitor);
+                }
+            }
+            Part::Arithmetic(inner) | Part::Pattern(_, inner) => parts(inner, visitor),
+            Part::Array(items) => words(items, visitor),
+        }
+    }
+}

@@ -1,0 +1,332 @@
+//! Words: their quotes, expansions and nested commands.
+
+use std::rc::Rc;
+
+use super::parts::{Parts, Quoting, is_plain};
+use super::reader::{Reader, Result, is_meta};
+use super::syntax::{Fault, Nested, Part, Word};
+
+impl Reader<'_> {
+    /// Reads a word, if one begins here.
+    pub(super) fn word(&mut self) -> Result<Option<Word>> {
+        self.word_with(false)
+    }
+
+    /// Reads a word behind `=~` or `==` in `[[ … ]]`: parentheses and bars belong to it.
+    pub(super) fn pattern_word(&mut self) -> Result<Option<Word>> {
+        self.word_with(true)
+    }
+
+    fn word_with(&mut self, pattern: bool) -> Result<Option<Word>> {
+        let start = self.at;
+        let mut parts = Parts::default();
+        while let Some(byte) = self.peek() {
+            match byte {
+                b'(' if pattern => {
+                    let nested = self.parenthesised()?;
+                    parts.push(nested);
+                }
+                b'|' if pattern && !self.looking_at("||") => parts.text(self.take_char()),
+                b'<' | b'>' if self.peek_at(1) == Some(b'(') => {
+                    self.at += 2;
+                    let list = self.substituted()?;
+                    parts.push(Part::Process(Rc::new(Nested { list, text: None })));
+                }
+                b'(' if self.at > start && self.text.as_bytes().get(self.at - 1) == Some(&b'=') => {
+                    // `declare -a x=(…)`
+                    match self.assigned(start)? {
+                        Some((_, after)) if after == self.at => {
+                            let array = self.array()?;
+                            parts.push(array);
+                        }
+                        _ => break,
+                    }
+                }
+                byte if is_meta(byte) => break,
+                b'?' | b'*' | b'+' | b'@' | b'!' if self.peek_at(1) == Some(b'(') => {
+                    let sign = self.take_char();
+                    let nested = self.parenthesised()?;
+                    match (sign, nested) {
+                        (Some(sign), Part::Pattern(text, nested)) => {
+                            parts.push(Part::Pattern(format!("{sign}{text}"), nested));
+                        }
+                        (_, nested) => parts.push(nested),
+                    }
+                }
+                _ => self.part(&mut parts, Quoting::None)?,
+            }
+        }
+        if self.at == start {
+            return Ok(None);
+        }
+        Ok(Some(Word { parts: parts.done(), span: start..self.at }))
+    }
+
+    /// Reads parts up to a place, across blanks: in `${…}`, arithmetic and heredocs.
+    pub(super) fn parts_until(&mut self, end: usize, quoted: bool) -> Result<Vec<Part>> {
+        let outer = self.end;
+        self.end = end.min(outer);
+        let mut parts = Parts::default();
+        let quoting = if quoted { Quoting::Heredoc } else { Quoting::Arithmetic };
+        let mut result = Ok(());
+        while self.at < self.end {
+            result = self.part(&mut parts, quoting);
+            if result.is_err() {
+                break;
+            }
+        }
+        self.end = outer;
+        result.map(|()| parts.done())
+    }
+
+    /// Reads parts up to the brace that closes `${…}`, which is not taken.
+    pub(super) fn parts_in_braces(&mut self, quoted: bool) -> Result<Vec<Part>> {
+        let quoting = if quoted { Quoting::QuotedBraces } else { Quoting::Braces };
+        let mut parts = Parts::default();
+        loop {
+            match self.peek() {
+                None => return self.fault(),
+                Some(b'}') => return Ok(parts.done()),
+                Some(_) => self.part(&mut parts, quoting)?,
+            }
+        }
+    }
+
+    /// Reads `(…)` as a part of a pattern.
+    fn parenthesised(&mut self) -> Result<Part> {
+        let Some(close) = self.matching(self.at, b'(', b')')? else { return self.fault() };
+        let text = self.slice(self.at..close + 1).to_owned();
+        self.at += 1;
+        let nested = self.nested(|reader| reader.parts_until(close, false))?;
+        self.at = close + 1;
+        Ok(Part::Pattern(text, nested))
+    }
+
+    /// Reads one part of a word.
+    fn part(&mut self, parts: &mut Parts, quoting: Quoting) -> Result<()> {
+        match self.peek() {
+            Some(b'\\') => {
+                self.at += 1;
+                self.escape(parts, quoting)
+            }
+            Some(b'\'') if quoting.has_single() => {
+                self.at += 1;
+                let Some(length) = memchr::memchr(b'\'', self.rest().as_bytes()) else { return self.fault() };
+                parts.quoted(self.slice(self.at..self.at + length));
+                self.at += length + 1;
+                Ok(())
+            }
+            Some(b'"') if quoting.has_double() => {
+                let part = self.double()?;
+                parts.push(part);
+                Ok(())
+            }
+            Some(b'`') => {
+                let part = self.backticks(quoting)?;
+                parts.push(part);
+                Ok(())
+            }
+            Some(b'$') => self.dollar(parts, quoting),
+            _ => {
+                let from = self.at;
+                self.take_char();
+                while self.peek().is_some_and(|byte| is_plain(byte, quoting)) {
+                    self.at += 1;
+                }
+                let text = self.slice(from..self.at);
+                if quoting.has_single() {
+                    parts.plain(text)
+                } else {
+                    parts.quoted(text)
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Reads the character behind a backslash.
+    fn escape(&mut self, parts: &mut Parts, quoting: Quoting) -> Result<()> {
+        let Some(next) = self.take_char() else {
+            parts.quoted("\\");
+            return Ok(());
+        };
+        let special = match quoting {
+            Quoting::None | Quoting::Braces => true,
+            Quoting::QuotedBraces => matches!(next, '$' | '`' | '"' | '\\' | '\n' | '}'),
+            Quoting::Double | Quoting::Arithmetic => matches!(next, '$' | '`' | '"' | '\\' | '\n'),
+            Quoting::Heredoc => matches!(next, '$' | '`' | '\\' | '\n'),
+        };
+        if !special {
+            parts.quoted("\\");
+        }
+        if !(special && next == '\n') {
+            parts.quoted(next.encode_utf8(&mut [0; 4]));
+        }
+        Ok(())
+    }
+
+    fn double(&mut self) -> Result<Part> {
+        self.nested(|reader| {
+            reader.at += 1;
+            let mut parts = Parts::default();
+            loop {
+                match reader.peek() {
+                    None => return reader.fault(),
+                    Some(b'"') => {
+                        reader.at += 1;
+                        return Ok(Part::Double(parts.done()));
+                    }
+                    Some(_) => reader.part(&mut parts, Quoting::Double)?,
+                }
+            }
+        })
+    }
+
+    /// Reads the text between backticks as a text of its own, without the backslashes that protect it.
+    fn backticks(&mut self, quoting: Quoting) -> Result<Part> {
+        self.at += 1;
+        let mut text = String::new();
+        loop {
+            match self.take_char() {
+                None => return self.fault(),
+                Some('`') => break,
+                Some('\\') => match self.take_char() {
+                    Some(next @ ('$' | '`' | '\\')) => text.push(next),
+                    Some('"') if quoting.is_quoted() => text.push('"'),
+                    Some(next) => {
+                        text.push('\\');
+                        text.push(next);
+                    }
+                    None => return self.fault(),
+                },
+                Some(next) => text.push(next),
+            }
+        }
+        let list = self.other(&text, |reader| {
+            let list = reader.list()?;
+            reader.newlines()?;
+            reader.bodies()?;
+            if reader.at < reader.end { reader.fault() } else { Ok(list) }
+        });
+        Ok(Part::Command(Rc::new(Nested { list: list?, text: Some(text.into()) })))
+    }
+
+    fn dollar(&mut self, parts: &mut Parts, quoting: Quoting) -> Result<()> {
+        match self.peek_at(1) {
+            Some(b'\'') if quoting.has_single() => {
+                self.at += 2;
+                let text = self.ansi_c()?;
+                parts.quoted(&text);
+            }
+            Some(b'"') if quoting.has_single() => {
+                self.at += 1;
+                let part = self.double()?;
+                parts.push(part);
+            }
+            Some(b'(') => {
+                if self.peek_at(2) == Some(b'(') {
+                    let start = self.at;
+                    self.at += 3;
+                    if let Some(nested) = self.arithmetic()? {
+                        parts.push(Part::Arithmetic(nested));
+                        return Ok(());
+                    }
+                    self.at = start;
+                }
+                self.at += 2;
+                let list = self.substituted()?;
+                parts.push(Part::Command(Rc::new(Nested { list, text: None })));
+            }
+            Some(b'[') => {
+                let Some(close) = self.matching(self.at + 1, b'[', b']')? else { return self.fault() };
+                self.at += 2;
+                let nested = self.nested(|reader| reader.parts_until(close, false))?;
+                self.at = close + 1;
+                parts.push(Part::Arithmetic(nested));
+            }
+            Some(b'{') => {
+                let parameter = self.nested(|reader| reader.braced(quoting.is_quoted()))?;
+                parts.push(Part::Parameter(Box::new(parameter)));
+            }
+            Some(byte) if byte.is_ascii_alphanumeric() || b"_@*#?-$!".contains(&byte) => {
+                self.at += 1;
+                let name = self.parameter_name(false);
+                parts.push(Part::Parameter(Box::new(super::syntax::Parameter { name, ..Default::default() })));
+            }
+            _ => {
+                self.at += 1;
+                if quoting.has_single() { parts.plain("$") } else { parts.quoted("$") }
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads up to `))`. `None`, and nothing is taken, if the parentheses are those of a subshell in a substitution or
+    /// in another subshell.
+    pub(super) fn arithmetic(&mut self) -> Result<Option<Vec<Part>>> {
+        let start = self.at;
+        let pending = self.pending.len();
+        let found = self.nested(|reader| {
+            let mut parts = Parts::default();
+            let mut open = 0usize;
+            loop {
+                match reader.peek() {
+                    Some(b')') if open == 0 && reader.take("))") => return Ok(Some(parts.done())),
+                    None => return Ok(None),
+                    Some(b')') if open == 0 => return Ok(None),
+                    Some(b'(') => open += 1,
+                    Some(b')') => open -= 1,
+                    _ => {
+                        reader.part(&mut parts, Quoting::Arithmetic)?;
+                        continue;
+                    }
+                }
+                parts.text(reader.take_char());
+            }
+        });
+        match found {
+            Ok(Some(parts)) => return Ok(Some(parts)),
+            Err(Fault::Limit) => return Err(Fault::Limit),
+            Ok(None) | Err(Fault::Syntax(_)) => {}
+        }
+        self.looked_ahead(self.at - start)?;
+        self.pending.truncate(pending);
+        self.at = start;
+        Ok(None)
+    }
+
+    /// The place of the sign that closes the one at `open`. Signs in quotes and behind backslashes do not count.
+    pub(super) fn matching(&mut self, open: usize, opening: u8, closing: u8) -> Result<Option<usize>> {
+        let bytes = self.text.as_bytes();
+        let mut depth = 0usize;
+        let mut at = open;
+        let mut found = None;
+        while at < self.end {
+            match bytes[at] {
+                b'\\' => at += 1,
+                b'\'' => match memchr::memchr(b'\'', &bytes[at + 1..self.end]) {
+                    Some(length) => at += length + 1,
+                    None => break,
+                },
+                b'"' => {
+                    at += 1;
+                    while at < self.end && bytes[at] != b'"' {
+                        at += if bytes[at] == b'\\' { 2 } else { 1 };
+                    }
+                }
+                byte if byte == opening => depth += 1,
+                byte if byte == closing => {
+                    depth -= 1;
+                    if depth == 0 {
+                        found = Some(at);
+                        break;
+                    }
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+        self.looked_ahead(at.min(self.end) - open)?;
+        Ok(found)
+    }
+}

@@ -1,0 +1,184 @@
+//! Scripts of mongosh: calls that drop a database or a collection, or delete all documents.
+
+use super::loss::{Act, Loss};
+use super::unknown::UNKNOWN;
+
+/// Losses of one text that are listed.
+const MAX_LOSSES: usize = 64;
+
+/// A token of JavaScript, as far as calls need them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Token<'a> {
+    Name(&'a str),
+    Text(&'a str),
+    Sign(char),
+}
+
+/// Returns the losses that the calls in a script cause.
+pub(super) fn losses(text: &str) -> Vec<Loss> {
+    let tokens = tokens(text);
+    (0..tokens.len()).filter_map(|at| loss(&tokens, at)).take(MAX_LOSSES).collect()
+}
+
+/// The loss by the call whose name is here.
+fn loss(tokens: &[Token<'_>], at: usize) -> Option<Loss> {
+    let (before, rest) = tokens.split_at(at);
+    let database = || Loss::new(Act::Drops, "database".to_owned(), database(before));
+    match rest {
+        // `db.runCommand({ dropDatabase: 1 })`
+        [Token::Name("dropDatabase") | Token::Text("dropDatabase"), Token::Sign(':'), ..] => Some(database()),
+        [Token::Name("drop") | Token::Text("drop"), Token::Sign(':'), Token::Text(name), ..] => {
+            let command = |token: &Token<'_>| matches!(token, Token::Name("runCommand" | "adminCommand"));
+            let near = &before[before.len().saturating_sub(4)..];
+            near.iter().any(command).then(|| Loss::new(Act::Drops, "collection".to_owned(), (*name).to_owned()))
+        }
+        [Token::Name(call), Token::Sign('('), args @ ..] if before.last() == Some(&Token::Sign('.')) => {
+            let every = matches!(args, [Token::Sign('{'), Token::Sign('}'), ..]);
+            match *call {
+                "dropDatabase" => Some(database()),
+                "drop" => Some(Loss::new(Act::Drops, "collection".to_owned(), collection(before))),
+                "deleteMany" | "remove" if every => {
+                    Some(Loss::new(Act::Deletes, "collection".to_owned(), collection(before)))
+                }
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// The database before `.dropDatabase`, if it is named: `db.getSiblingDB("app")`.
+fn database(before: &[Token<'_>]) -> String {
+    match before {
+        [.., Token::Name("getSiblingDB" | "getDB"), Token::Sign('('), Token::Text(name), Token::Sign(')'), _] => {
+            (*name).to_owned()
+        }
+        _ => String::new(),
+    }
+}
+
+/// The collection before `.drop`, if it is named: `db.users`, `db["users"]`, `db.getCollection("users")`.
+fn collection(before: &[Token<'_>]) -> String {
+    match before {
+        [.., Token::Sign('.'), Token::Name(name), Token::Sign('.')]
+        | [.., Token::Text(name), Token::Sign(')' | ']'), Token::Sign('.')] => (*name).to_owned(),
+        _ => String::new(),
+    }
+}
+
+/// The tokens of a script, in one pass.
+fn tokens(text: &str) -> Vec<Token<'_>> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(first) = text[at..].chars().next() {
+        let rest = &text[at..];
+        let letter = |char: char| char.is_alphanumeric() || matches!(char, '_' | '$' | UNKNOWN);
+        at += if rest.starts_with("//") {
+            rest.find('\n').unwrap_or(rest.len())
+        } else if let Some(comment) = rest.strip_prefix("/*") {
+            comment.find("*/").map_or(rest.len(), |end| end + 4)
+        } else if matches!(first, '\'' | '"' | '`') {
+            let end = closing(rest.as_bytes());
+            found.push(Token::Text(&rest[1..end.max(1)]));
+            (end + 1).min(rest.len())
+        } else if letter(first) {
+            let end = rest.find(|char| !letter(char)).unwrap_or(rest.len());
+            found.push(Token::Name(&rest[..end]));
+            end
+        } else {
+            if !first.is_whitespace() && first != '?' {
+                found.push(Token::Sign(first));
+            }
+            first.len_utf8()
+        };
+    }
+    found
+}
+
+/// The index of the quote that closes a string, or of its end.
+fn closing(bytes: &[u8]) -> usize {
+    let mut end = 1;
+    while end < bytes.len() && bytes[end] != bytes[0] {
+        end += if bytes[end] == b'\\' && bytes.get(end + 1).is_some_and(u8::is_ascii) { 2 } else { 1 };
+    }
+    end.min(bytes.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::losses;
+
+    fn found(text: &str) -> String {
+        losses(text).iter().map(ToString::to_string).collect::<Vec<_>>().join(" · ")
+    }
+
+    #[test]
+    fn calls_that_destroy_are_found() {
+        for (text, wanted) in [
+            ("db.dropDatabase()", "drops a database"),
+            ("db.getSiblingDB('app').dropDatabase()", "drops the database app"),
+            ("db.users.drop()", "drops the collection users"),
+            ("db[\"users\"].drop( )", "drops the collection users"),
+            ("db.getCollection(`users`).drop()", "drops the collection users"),
+            ("db.getCollectionNames().forEach(c => db[c].drop())", "drops a collection"),
+            ("db.users.deleteMany( { } )", "deletes all documents of the collection users"),
+            ("db.users.remove({}, { w: 1 })", "deletes all documents of the collection users"),
+            ("db.runCommand({ dropDatabase: 1 })", "drops a database"),
+            ("db.runCommand({ drop: 'users' })", "drops the collection users"),
+            ("db.\0.drop()", "drops a collection whose name is not known"),
+            ("db.users.deleteMany({ a: 1 })", ""),
+            ("db.users.deleteOne({})", ""),
+            ("db.drops.find({ drop: 'x' })", ""),
+            ("print('db.users.drop()') // db.users.drop()", ""),
+            ("/* db.users.drop() */ db.users.dropIndex('a')", ""),
+            ("'it\\'s db.users.drop()'", ""),
+            ("drop()", ""),
+        ] {
+            assert_eq!(found(text), wanted, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_scanned(
+            text: String,
+            pieces in proptest::collection::vec(proptest::sample::select(PIECES), 0..20),
+        ) {
+            found(&text);
+            found(&pieces.concat());
+        }
+
+        #[test]
+        fn words_in_strings_and_comments_never_count(
+            pieces in proptest::collection::vec(proptest::sample::select(PIECES), 0..20),
+        ) {
+            let plain: String = pieces.concat().chars().filter(|char| !"'\"`\\*/\n".contains(*char)).collect();
+            for text in [format!("'{plain}'"), format!("// {plain}"), format!("/* {plain} */")] {
+                prop_assert_eq!(found(&text), "");
+                prop_assert_eq!(found(&format!("{text}\ndb.a.drop()")), "drops the collection a");
+            }
+        }
+    }
+
+    const PIECES: &[&str] = &[
+        "db.",
+        "users",
+        ".drop(",
+        ")",
+        "{",
+        "}",
+        "'",
+        "\"",
+        "`",
+        "\\",
+        "//",
+        "/*",
+        "*/",
+        "\n",
+        "é",
+        "dropDatabase",
+        ":",
+    ];
+}

@@ -1,0 +1,29 @@
+//! Commands of Redis, one per line.
+
+use super::loss::{Act, Loss};
+
+/// Returns the losses that the commands cause.
+pub(super) fn losses(text: &str) -> Vec<Loss> {
+    text.lines().filter_map(loss).collect()
+}
+
+fn loss(line: &str) -> Option<Loss> {
+    let command = line.split_whitespace().next()?.trim_matches(['"', '\'']);
+    let kind = match command.to_ascii_uppercase().as_str() {
+        "FLUSHALL" => "whole server with all its databases",
+        "FLUSHDB" => "database",
+        _ => return None,
+    };
+    Some(Loss::new(Act::Empties, kind.to_owned(), String::new()))
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_command_is_the_first_word_of_a_line() {
+        let found = |text: &str| super::losses(text).iter().map(ToString::to_string).collect::<Vec<_>>().join(" · ");
+        assert_eq!(found("FLUSHALL"), "empties a whole server with all its databases");
+        assert_eq!(found("SELECT 2\n  flushdb async\n"), "empties a database");
+        assert_eq!(found("GET flushall\nSET note FLUSHALL\n\n# FLUSHALL"), "");
+    }
+}

@@ -1,0 +1,89 @@
+//! Conditions that hold for every row: `WHERE 1=1`.
+
+use super::token::{Kind, Token};
+
+/// Deepest parentheses that are looked into.
+const MAX_DEPTH: usize = 16;
+
+/// Whether a condition holds for every row. Its tokens are those behind `WHERE`.
+pub(super) fn is_always_true(tokens: &[Token<'_>]) -> bool {
+    any(tokens, 0)
+}
+
+/// `a OR b`: one of them is enough.
+fn any(tokens: &[Token<'_>], depth: usize) -> bool {
+    depth < MAX_DEPTH && parts(tokens, "OR").into_iter().any(|part| all(part, depth))
+}
+
+/// `a AND b`: both must hold.
+fn all(tokens: &[Token<'_>], depth: usize) -> bool {
+    parts(tokens, "AND").into_iter().all(|part| one(part, depth))
+}
+
+fn one(tokens: &[Token<'_>], depth: usize) -> bool {
+    match tokens {
+        [open, inner @ .., close] if open.is_sign("(") && close.is_sign(")") => any(inner, depth + 1),
+        [not, rest @ ..] if not.is("NOT") => is_never_true(rest),
+        [word] if word.kind == Kind::Word => word.is("TRUE"),
+        [number] => constant(number).is_some_and(|value| value != 0.0),
+        [left, sign, right] if sign.is("IS") => left.is("TRUE") && right.is("TRUE"),
+        [left, sign, right] if sign.kind == Kind::Sign => compares(left, sign.text, right),
+        _ => false,
+    }
+}
+
+fn is_never_true(tokens: &[Token<'_>]) -> bool {
+    match tokens {
+        [open, inner @ .., close] if open.is_sign("(") && close.is_sign(")") => is_never_true(inner),
+        [word] if word.kind == Kind::Word => word.is("FALSE"),
+        [number] => constant(number) == Some(0.0),
+        [left, sign, right] if sign.is_sign("=") => {
+            constant(left).is_some() && constant(right).is_some() && constant(left) != constant(right)
+        }
+        _ => false,
+    }
+}
+
+/// Whether `1 = 1`, `'a' = 'a'`, `id = id` or `1 < 2`.
+fn compares(left: &Token<'_>, sign: &str, right: &Token<'_>) -> bool {
+    if left.is_unknown() || right.is_unknown() {
+        return false;
+    }
+    let numbers = constant(left).zip(constant(right));
+    let same = left.kind == right.kind && left.text.eq_ignore_ascii_case(right.text);
+    match sign {
+        "=" | "==" => same || numbers.is_some_and(|(left, right)| left == right),
+        "<>" | "!=" => {
+            let texts = left.kind == Kind::Text && right.kind == Kind::Text && !same;
+            texts || numbers.is_some_and(|(left, right)| left != right)
+        }
+        "<" => numbers.is_some_and(|(left, right)| left < right),
+        ">" => numbers.is_some_and(|(left, right)| left > right),
+        "<=" => same || numbers.is_some_and(|(left, right)| left <= right),
+        ">=" => same || numbers.is_some_and(|(left, right)| left >= right),
+        _ => false,
+    }
+}
+
+fn constant(token: &Token<'_>) -> Option<f64> {
+    matches!(token.kind, Kind::Number | Kind::Text).then(|| token.text.trim().parse().ok()).flatten()
+}
+
+/// The parts between a keyword that stands outside of parentheses.
+fn parts<'a, 'b>(tokens: &'a [Token<'b>], keyword: &str) -> Vec<&'a [Token<'b>]> {
+    let mut parts = Vec::new();
+    let mut depth = 0_usize;
+    let mut from = 0;
+    for (at, token) in tokens.iter().enumerate() {
+        if token.is_sign("(") {
+            depth += 1;
+        } else if token.is_sign(")") {
+            depth = depth.saturating_sub(1);
+        } else if depth == 0 && token.is(keyword) {
+            parts.push(&tokens[from..at]);
+            from = at + 1;
+        }
+    }
+    parts.push(&tokens[from..]);
+    parts
+}

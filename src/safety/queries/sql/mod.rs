@@ -1,0 +1,17 @@
+//! SQL: finds statements that destroy data. Comments, strings and quoted names of each client are no code.
+//!
+//! An unknown part of the text is `UNKNOWN`. The text around it is judged.
+
+mod condition;
+mod dialect;
+#[cfg(test)]
+mod hostile_tests;
+mod lexer;
+mod script;
+mod statement;
+#[cfg(test)]
+mod tests;
+mod token;
+
+pub use dialect::Dialect;
+pub use script::{losses, opens_file, shell_commands};

@@ -1,0 +1,150 @@
+//! Makes the run of a session's command: a fresh shell with the session's state, which writes its state at its exit.
+
+use std::os::unix::ffi::OsStrExt;
+use std::sync::Arc;
+
+use super::exchange::Exchange;
+use super::save::{Saver, boot};
+use super::session::Session;
+use crate::error::Error;
+use crate::plan::{Boot, Startup};
+use crate::request::{Mode, RawOptions, Request};
+use crate::run::Run;
+use crate::shell_state::{State, is_complete, mentions_signals, mentions_trap};
+use crate::snapshot::Snapshot;
+use crate::supervise::Slot;
+
+/// A command for a session.
+pub struct SessionCommand {
+    /// The options. An empty `cwd` is the session's directory.
+    pub raw: RawOptions,
+    /// Variables of this command alone; `None` removes one.
+    pub env: Vec<(String, Option<String>)>,
+}
+
+/// A command that has begun.
+pub(super) struct Prepared {
+    run: Run,
+    exchange: Exchange,
+    env: Vec<(String, Option<String>)>,
+    before: Option<Arc<State>>,
+    slot: Slot,
+}
+
+/// How the shell of a command writes its state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Saving {
+    /// No state is written: that of the command before stays.
+    Never,
+    /// In its EXIT trap. `early`: the exit code that the trap reports ends the command, while the shell still writes.
+    AtExit { early: bool },
+    /// On a line behind the command, because the command may need the EXIT trap.
+    Behind,
+}
+
+impl Saving {
+    /// `trapped`: functions or aliases of the session may set the EXIT trap, too.
+    fn of(command: &str, trapped: bool, background: bool) -> Self {
+        if background {
+            // A task leaves no state to the session.
+            return Self::Never;
+        }
+        if trapped || mentions_trap(command) {
+            return if is_complete(command) { Self::Behind } else { Self::Never };
+        }
+        // A shell that a signal terminates also runs its EXIT trap, so that the reported code may be wrong.
+        Self::AtExit { early: !mentions_signals(command) }
+    }
+}
+
+impl Prepared {
+    /// Begins a command whose turn has come.
+    ///
+    /// # Errors
+    /// When nothing could be run.
+    pub fn begin(
+        session: &Session,
+        command: SessionCommand,
+        snapshot: Option<Snapshot>,
+        slot: Slot,
+    ) -> Result<Self, Error> {
+        let SessionCommand { mut raw, env } = command;
+        let mut notes = Vec::new();
+        let own_directory = !raw.cwd.is_empty();
+        if !own_directory {
+            let (directory, moved) = session.directory_for_next();
+            raw.cwd = directory.to_string_lossy().into_owned();
+            notes.extend(moved);
+        }
+        if !is_bash(raw.shell.as_deref()) {
+            notes.push("the session keeps no state of a shell that is not bash".to_owned());
+        }
+        let failed =
+            |error: std::io::Error| Error::system("the files of the session could not be made", error, &raw.command);
+        let exchange = Exchange::take().map_err(failed)?;
+        let report = exchange.report().map_err(failed)?;
+        let before = session.state();
+        let trapped = before.as_ref().is_some_and(|state| state.mentions_trap())
+            || snapshot.as_ref().is_some_and(Snapshot::mentions_trap);
+        let background = raw.mode.as_deref() == Some(Mode::Background.name());
+        let saving = Saving::of(&raw.command, trapped, background);
+        raw.startup = Some(Startup {
+            boot: Boot::default(),
+            given: env.clone(),
+            at_exit: matches!(saving, Saving::AtExit { .. }).then(|| exchange.call(false)),
+            tail: (saving == Saving::Behind).then(|| exchange.call(true)),
+        });
+        let mut request = Request::check(raw)?;
+        request.notes.extend(notes);
+        let begins_with = snapshot.map(|snapshot| snapshot.boot(&mut request));
+        if let Some(startup) = &mut request.startup {
+            startup.boot.early = begins_with.unwrap_or_default();
+            let directory = request.cwd.as_os_str().as_bytes();
+            if let Some(state) = &before {
+                let moved = own_directory.then(|| state.in_directory(directory));
+                startup.boot = boot(moved.as_ref().unwrap_or(state), &request.environment.block(directory));
+            }
+        }
+        request.report = (saving == Saving::AtExit { early: true }).then_some(report);
+        Ok(Self { run: Run::begin(request)?, exchange, env, before, slot })
+    }
+
+    /// The run, and what takes its state over.
+    pub fn into_parts(self, session: &Arc<Session>) -> (Run, Saver) {
+        let Self { run, exchange, env, before, slot } = self;
+        let kind = run.kind();
+        (run, Saver { session: Arc::clone(session), exchange, env, before, kind, _slot: slot })
+    }
+}
+
+fn is_bash(shell: Option<&str>) -> bool {
+    shell.is_none_or(|shell| shell.rsplit('/').next() == Some("bash"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_exit_trap_is_left_to_commands_that_may_need_it() {
+        use Saving::{AtExit, Behind, Never};
+        for (command, trapped, saving) in [
+            ("make", false, AtExit { early: true }),
+            ("ls skills", false, AtExit { early: true }),
+            ("kill $$", false, AtExit { early: false }),
+            ("pkill -P $$", false, AtExit { early: false }),
+            ("trap 'rm x' EXIT", false, Behind),
+            ("cleanup_on_exit", true, Behind),
+            ("trap x EXIT; cat <<E", false, Never),
+        ] {
+            assert_eq!(Saving::of(command, trapped, false), saving, "{command}");
+            assert_eq!(Saving::of(command, trapped, true), Never, "{command} in the background");
+        }
+    }
+
+    #[test]
+    fn only_bash_keeps_state() {
+        assert!([None, Some("bash"), Some("/opt/bin/bash")].into_iter().all(is_bash));
+        assert!([Some("zsh"), Some("/bin/sh"), Some("/bin/bash5")].into_iter().all(|shell| !is_bash(shell)));
+    }
+}

@@ -1,0 +1,124 @@
+//! One command of a session, from its place in the queue to its outcome.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tokio::sync::mpsc::UnboundedReceiver;
+
+use super::prepare::{Prepared, SessionCommand};
+use super::session::{Session, Turn};
+use crate::error::Error;
+use crate::request::Request;
+use crate::run::outcome::{Outcome, Status};
+use crate::run::{Base, BaseState, Finished, Listener, Reply, ShellAfter, aborted};
+use crate::snapshot::Wanted;
+use crate::supervise::{Admission, Slot};
+
+/// A command of a session on its way.
+pub struct SessionRun {
+    turn: Turn,
+    stage: Stage,
+}
+
+enum Stage {
+    /// The command waits for its turn.
+    Queued(Box<SessionCommand>),
+    /// The command has begun.
+    Prepared(Box<Prepared>),
+}
+
+impl SessionRun {
+    /// Enters the queue, and begins the command if it is first.
+    ///
+    /// # Errors
+    /// When nothing could be run.
+    pub fn begin(session: &Arc<Session>, command: SessionCommand) -> Result<Self, Error> {
+        let turn = session.enter()?;
+        if turn.is_here()
+            && let Ok(snapshot) = snapshot_of(session, &command)?.known()
+            && let Some(slot) = Admission::shared().try_enter_session()
+        {
+            let prepared = Prepared::begin(session, command, snapshot, slot)?;
+            return Ok(Self { turn, stage: Stage::Prepared(Box::new(prepared)) });
+        }
+        Ok(Self { turn, stage: Stage::Queued(Box::new(command)) })
+    }
+
+    /// Runs the command to its outcome. Returns the session's directory, too.
+    ///
+    /// # Errors
+    /// When nothing could be run.
+    pub async fn finish(
+        self,
+        listener: impl Listener,
+        mut replies: UnboundedReceiver<Reply>,
+    ) -> Result<(Outcome, PathBuf), Error> {
+        let Self { mut turn, stage } = self;
+        let session = Arc::clone(turn.session());
+        let prepared = match stage {
+            Stage::Prepared(prepared) => *prepared,
+            Stage::Queued(mut command) => {
+                let Some(slot) = wait_for_turn(&mut turn, &mut command, &mut replies).await? else {
+                    if session.is_closed() {
+                        return Err(Error::SessionClosed);
+                    }
+                    return Ok((Outcome::not_started(&Request::check(command.raw)?), session.directory()));
+                };
+                let snapshot = snapshot_of(&session, &command)?.resolve(&mut command.raw, &mut replies).await;
+                Prepared::begin(&session, *command, snapshot, slot)?
+            }
+        };
+        let (run, saver) = prepared.into_parts(&session);
+        let Finished { outcome, shell: ShellAfter { child, directory } } = run.finish(listener, replies).await?;
+        match child {
+            // The command has exited while its shell still writes. Only the next command waits for that.
+            Some(child) => {
+                if let Some(directory) = directory {
+                    session.moved_to(&directory);
+                }
+                let directory = session.directory();
+                tokio::spawn(async move {
+                    saver.follow(child).await;
+                    drop(turn);
+                });
+                Ok((outcome, directory))
+            }
+            None => {
+                match outcome.status {
+                    Status::Exited => saver.save(),
+                    Status::Signaled => saver.discard(),
+                    Status::TimedOut | Status::Aborted | Status::Backgrounded => saver.hold(outcome.pid),
+                }
+                Ok((outcome, session.directory()))
+            }
+        }
+    }
+}
+
+/// Waits for the turn of a command and for its slot. `None` if it was aborted before.
+async fn wait_for_turn(
+    turn: &mut Turn,
+    command: &mut SessionCommand,
+    replies: &mut UnboundedReceiver<Reply>,
+) -> Result<Option<Slot>, Error> {
+    if command.raw.aborted {
+        return Ok(None);
+    }
+    let ready = async {
+        turn.come().await?;
+        Ok::<_, Error>(Admission::shared().enter_session().await)
+    };
+    tokio::select! {
+        biased;
+        () = aborted(replies) => {
+            command.raw.aborted = true;
+            Ok(None)
+        }
+        slot = ready => slot,
+    }
+}
+
+/// The snapshot that a session begins with. Its own state holds the snapshot afterwards.
+fn snapshot_of(session: &Session, command: &SessionCommand) -> Result<BaseState<Wanted>, Error> {
+    if session.state().is_some() { Ok(BaseState::Plain) } else { Wanted::of(&command.raw) }
+}

@@ -1,0 +1,91 @@
+//! Takes over the state that a command's shell has written.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::timeout;
+
+use super::exchange::Exchange;
+use super::session::Session;
+use crate::plan::{Boot, ShellKind};
+use crate::shell_state::State;
+use crate::supervise::{Child, Helpers, ShimEvent, Slot};
+use crate::sys::Exit;
+
+/// Time a shell may take to write its state and exit. A shell that takes longer is held up by its traps or its output.
+const SAVED: Duration = Duration::from_secs(2);
+
+/// Saves the state of one command. It holds the command's slot until then.
+pub(super) struct Saver {
+    pub session: Arc<Session>,
+    pub exchange: Exchange,
+    /// Variables of the command alone.
+    pub env: Vec<(String, Option<String>)>,
+    /// The state that the command began with.
+    pub before: Option<Arc<State>>,
+    /// The kind of its shell, if such a shell can be warm.
+    pub kind: Option<Arc<ShellKind>>,
+    /// Free again once this is dropped.
+    pub _slot: Slot,
+}
+
+impl Saver {
+    /// Waits until the shell has written its state and exited.
+    pub async fn follow(self, mut child: Child) {
+        let Ok(helpers) = Helpers::shared() else { return };
+        if let Some(kind) = self.kind.as_ref().filter(|_| !self.session.is_closed()) {
+            // Most commands change nothing, so the shell for the next one can start now.
+            helpers.prepare(kind);
+        }
+        let mut event = timeout(SAVED, child.next_event()).await;
+        while let Ok(ShimEvent::Blocked(..)) = event {
+            // A late answer to a question about the command.
+            event = timeout(SAVED, child.next_event()).await;
+        }
+        let Ok(ShimEvent::Ended(ended)) = event else {
+            child.abandon(helpers);
+            return;
+        };
+        if ended.alive {
+            child.release(None);
+            let _ = timeout(SAVED, child.next_event()).await;
+            helpers.replace();
+        } else if ended.last {
+            child.leave(helpers);
+        } else {
+            child.give_back(helpers, None);
+        }
+        if matches!(ended.end, Exit::Code(_)) {
+            self.save();
+        }
+    }
+
+    /// Takes the written state over, if it is whole, and starts a warm shell with it.
+    pub fn save(self) {
+        let Self { session, exchange, env, before, kind, .. } = self;
+        if let Some(mut state) = exchange.state() {
+            state.forget_given(before.as_deref(), &env);
+            let next = kind.map(|kind| Arc::new(kind.with(state.cwd(), |env| boot(&state, env))));
+            let saved = session.save(state, next.clone());
+            if let (true, Some(next), Ok(helpers)) = (saved, next, Helpers::shared()) {
+                helpers.prepare(&next);
+            }
+        }
+        exchange.give_back();
+    }
+
+    /// Drops the written state, because a signal terminated the shell.
+    pub fn discard(self) {
+        self.exchange.give_back();
+    }
+
+    /// Keeps the files until the shell has exited, without reading them.
+    pub fn hold(self, shell: i32) {
+        self.exchange.hold(shell);
+    }
+}
+
+/// The code that restores a state.
+pub(super) fn boot(state: &State, env: &[u8]) -> Boot {
+    Boot { early: state.restore_early(env).into(), late: state.restore_late().into() }
+}

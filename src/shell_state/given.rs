@@ -1,0 +1,39 @@
+//! Changes that must not last: variables given to one run only, and traps that the dump cannot show.
+
+use super::State;
+use super::entries::Value;
+
+impl State {
+    /// Restores, after a run, the variables that were given to that run only and that it did not change (`None` for
+    /// removed ones), and the traps hidden by an exit within a function. `before` is the state before the run, if there
+    /// was one.
+    pub fn forget_given(&mut self, before: Option<&Self>, given: &[(String, Option<String>)]) {
+        for signal in std::mem::take(&mut self.hidden_traps) {
+            if let Some(command) = before.and_then(|before| before.traps.get(&signal)) {
+                self.traps.entry(signal).or_insert_with(|| command.clone());
+            }
+        }
+        for (name, value) in given {
+            let name = name.as_bytes();
+            let unchanged = match value {
+                Some(value) => self.exported(name) == Some(value.as_bytes()),
+                None => self.variables.get(name).is_none_or(|variable| variable.value == Value::Unset),
+            };
+            if !unchanged {
+                continue;
+            }
+            self.variables.remove(name);
+            self.inherited.remove(name);
+            match before {
+                Some(before) if !before.inherited.contains(name) => {
+                    if let Some(variable) = before.variables.get(name) {
+                        self.variables.insert(name.to_vec(), variable.clone());
+                    }
+                }
+                _ => {
+                    self.inherited.insert(name.to_vec());
+                }
+            }
+        }
+    }
+}

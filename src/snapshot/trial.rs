@@ -1,0 +1,42 @@
+//! Tries a snapshot in a fresh shell, which must read it without printing anything.
+
+use std::time::Duration;
+
+use super::code::Code;
+use super::error::SnapshotError;
+use super::read::{Quiet, raw, unheard};
+use super::wanted::Wanted;
+use crate::error::Error;
+use crate::request::Request;
+use crate::run::Run;
+use crate::run::outcome::Status;
+use crate::sys::Shared;
+
+/// Time a shell may take to read the code.
+const LIMIT: Duration = Duration::from_secs(5);
+
+/// Tries the code.
+///
+/// # Errors
+/// [`SnapshotError`] if it cannot be used.
+pub async fn try_out(wanted: &Wanted, code: &Code) -> Result<(), SnapshotError> {
+    let file = Shared::file(code.bytes()).map_err(SnapshotError::TrialFile)?;
+    let file_name = crate::plan::quoted(&file.path().to_string_lossy());
+    // The second line is read once the aliases exist.
+    let request = Request::check(raw(wanted, format!("\\builtin . {file_name}\n:\n"), LIMIT))
+        .map_err(Error::from)
+        .map_err(SnapshotError::Trial)?;
+    let (_silent, replies) = unheard();
+    let outcome = Run::begin(request)
+        .map_err(SnapshotError::Trial)?
+        .finish(Quiet, replies)
+        .await
+        .map_err(SnapshotError::Trial)?
+        .outcome;
+    match (outcome.status, outcome.exit_code) {
+        (Status::Exited, Some(0)) if outcome.stdout.is_empty() && outcome.stderr.is_empty() => Ok(()),
+        (Status::Exited, Some(0)) => Err(SnapshotError::Partial),
+        (Status::TimedOut, _) => Err(SnapshotError::SlowTrial { limit: LIMIT }),
+        _ => Err(SnapshotError::FailedTrial),
+    }
+}

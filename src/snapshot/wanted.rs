@@ -1,0 +1,161 @@
+//! Which snapshot a command wants. Its key covers everything that the rc files can depend on.
+
+use std::fs::{self, Metadata};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use super::environment::{RcEnvironment, rc_environment};
+use super::error::SnapshotError;
+use crate::error::Error;
+use crate::plan;
+use crate::request::{RawOptions, RawSnapshot};
+
+/// A login shell reads the first of these that exists.
+const LOGIN: [&str; 3] = [".bash_profile", ".bash_login", ".profile"];
+/// An interactive shell reads this one.
+const INTERACTIVE: &str = ".bashrc";
+
+/// A command's demand on the user's shell.
+pub enum Demand {
+    /// No snapshot.
+    Nothing,
+    /// A snapshot that it cannot have.
+    Impossible(SnapshotError),
+    /// A snapshot.
+    Wanted(Wanted),
+}
+
+/// A snapshot that is wanted.
+pub struct Wanted {
+    /// The shell, absolute.
+    pub shell: PathBuf,
+    /// The environment of the shell that reads the rc files.
+    pub environment: RcEnvironment,
+    /// The rc files that exist, in the order in which they are read.
+    pub files: Vec<PathBuf>,
+    /// The rc file that the one before it may have read already.
+    pub bashrc: Option<PathBuf>,
+    /// The mask of new files.
+    pub umask: u32,
+    /// Identifies the snapshot.
+    pub key: u128,
+    /// The caller gave the PATH of the command.
+    pub own_path: bool,
+}
+
+impl Demand {
+    /// Reads the options of a command.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArg`] for a path without a file.
+    pub fn of(raw: &RawOptions) -> Result<Self, Error> {
+        let Some(snapshot) = &raw.snapshot else { return Ok(Self::Nothing) };
+        if let RawSnapshot::File(file) = snapshot {
+            check_path(file)?;
+        }
+        if raw.aborted {
+            return Ok(Self::Nothing);
+        }
+        let name = raw.shell.as_deref().map_or("bash", |shell| shell.rsplit('/').next().unwrap_or_default());
+        if name != "bash" {
+            return Ok(Self::Impossible(SnapshotError::OtherShell { shell: name.to_owned() }));
+        }
+        let path = raw.host_env.split('\0').find_map(|entry| entry.strip_prefix("PATH="));
+        // A missing shell is reported when the command is started.
+        let Ok(shell) = plan::find(raw.shell.as_deref(), path, Path::new(&raw.cwd)) else { return Ok(Self::Nothing) };
+        let Ok(shell) = std::path::absolute(shell) else { return Ok(Self::Nothing) };
+        let environment = rc_environment(raw)?;
+        Ok(Self::Wanted(Wanted::of(snapshot, shell, environment, raw)))
+    }
+}
+
+impl Wanted {
+    fn of(snapshot: &RawSnapshot, shell: PathBuf, environment: RcEnvironment, raw: &RawOptions) -> Self {
+        let mut hash = Hashes::new();
+        env!("CARGO_PKG_VERSION").hash(&mut hash);
+        (&shell, &environment.block, &environment.home, raw.umask).hash(&mut hash);
+        hash.file(&shell);
+        let mut files = Vec::new();
+        let mut bashrc = None;
+        match snapshot {
+            RawSnapshot::File(file) => {
+                hash.file(Path::new(file));
+                files.push(file.into());
+            }
+            RawSnapshot::User => {
+                for name in LOGIN {
+                    let file = environment.home.join(name);
+                    if hash.file(&file) && files.is_empty() {
+                        files.push(file);
+                    }
+                }
+                let file = environment.home.join(INTERACTIVE);
+                if hash.file(&file) {
+                    bashrc = (!files.is_empty()).then(|| file.clone());
+                    files.push(file);
+                }
+            }
+        }
+        let own_path = raw.env.iter().any(|(name, _)| name == "PATH");
+        Self { shell, environment, files, bashrc, umask: raw.umask, key: hash.key(), own_path }
+    }
+}
+
+fn check_path(file: &str) -> Result<(), Error> {
+    let wrong = |why: &str| Err(Error::InvalidArg(format!("snapshot: {file:?} {why}")));
+    if file.contains('\0') {
+        return wrong("holds a NUL character");
+    }
+    match fs::metadata(file) {
+        Ok(metadata) if metadata.is_dir() => wrong("is a folder"),
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => Ok(()),
+        Err(_) => wrong("does not exist"),
+    }
+}
+
+/// Two hashes of the same data, since the 64 bits of one are too few for a key.
+struct Hashes([DefaultHasher; 2]);
+
+impl Hashes {
+    fn new() -> Self {
+        let mut hashes = [DefaultHasher::new(), DefaultHasher::new()];
+        hashes[1].write_u8(1);
+        Self(hashes)
+    }
+
+    /// Adds a file. Returns whether it exists.
+    fn file(&mut self, path: &Path) -> bool {
+        let metadata = fs::metadata(path).ok();
+        path.hash(self);
+        metadata.as_ref().map(identity).hash(self);
+        metadata.is_some()
+    }
+
+    fn key(&self) -> u128 {
+        u128::from(self.0[0].finish()) << 64 | u128::from(self.0[1].finish())
+    }
+}
+
+impl Hasher for Hashes {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.iter_mut().for_each(|hash| hash.write(bytes));
+    }
+
+    fn finish(&self) -> u64 {
+        self.0[0].finish()
+    }
+}
+
+/// Changes whenever the file is written to or replaced.
+fn identity(metadata: &Metadata) -> [i128; 5] {
+    let time = |seconds: i64, nanos: i64| i128::from(seconds) * 1_000_000_000 + i128::from(nanos);
+    [
+        metadata.dev().into(),
+        metadata.ino().into(),
+        metadata.size().into(),
+        time(metadata.mtime(), metadata.mtime_nsec()),
+        time(metadata.ctime(), metadata.ctime_nsec()),
+    ]
+}

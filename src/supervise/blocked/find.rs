@@ -1,0 +1,302 @@
+//! From the activity of all processes of a command to the one that blocks it.
+//!
+//! A process is *blocked* if everything that could unblock it is blocked too or outside the command. A shell that waits
+//! for its children is blocked with the last of them, a reader with all its writers. An unknown activity counts as
+//! slow, and so does every process that depends on it.
+
+use std::collections::HashSet;
+
+use super::process::BlockedOn;
+use crate::sys::{Activity, FileKind, Opened, ThreadActivity};
+
+/// The pid of a blocked process, the reason, the number of others with the same reason, and whether it is certain.
+pub type Found = (i32, BlockedOn, u32, bool);
+
+/// The needs of a process. Meeting any one of them unblocks it.
+#[derive(Default)]
+struct Needs {
+    /// Needs that no process of the command can meet.
+    nobody: Vec<BlockedOn>,
+    /// Other processes that would have to act: any one of each group.
+    others: Vec<usize>,
+    /// Other processes that it reads from, and the kind of read.
+    reads: Option<BlockedOn>,
+    /// Whether it would continue by itself after some time, or may not be read.
+    unsure: bool,
+}
+
+/// Returns the blocked process that blocks this shell, or a stopped job beside slow processes.
+pub fn find(shell: i32, seen: &[Activity]) -> Option<Found> {
+    let tree = Tree { seen };
+    let root = seen.iter().position(|one| one.pid == shell)?;
+    tree.blocked(root).or_else(|| tree.stopped_job(root))
+}
+
+impl Tree<'_> {
+    /// Returns the blocked process that blocks this one.
+    fn blocked(&self, root: usize) -> Option<Found> {
+        let seen = self.seen;
+        let mut needs: Vec<Option<Needs>> = (0..seen.len()).map(|at| self.needs(at)).collect();
+        // A process blocked on a slow one is slow.
+        loop {
+            let slow: Vec<usize> = (0..seen.len())
+                .filter(|at| {
+                    needs[*at].as_ref().is_some_and(|its| its.others.iter().any(|other| needs[*other].is_none()))
+                })
+                .collect();
+            if slow.is_empty() {
+                break;
+            }
+            slow.into_iter().for_each(|at| needs[at] = None);
+        }
+        let mut visit =
+            Visit { needs: &needs, visited: HashSet::new(), found: Vec::new(), circle: Vec::new(), unsure: false };
+        visit.go(root)?;
+        let Visit { mut found, circle, unsure, .. } = visit;
+        if found.is_empty() {
+            // All wait for each other, so the deepest one represents the circle.
+            found = circle.into_iter().take(1).collect();
+        }
+        let others = found.iter().map(|(at, _)| at).collect::<HashSet<_>>().len().saturating_sub(1);
+        // The deepest comes first, and a process in front of its terminal before one in the background.
+        let (at, on) = found.into_iter().min_by_key(|(at, _)| in_background(&seen[*at]))?;
+        Some((seen[at].pid, on, u32::try_from(others).unwrap_or(u32::MAX), !unsure))
+    }
+
+    /// Returns a stopped job. With job control each job has a group of its own. A job that was stopped stays so when
+    /// the others have ended.
+    fn stopped_job(&self, root: usize) -> Option<Found> {
+        let shell = &self.seen[root];
+        let mut jobs = self.seen.iter().filter(|one| one.stopped && one.group != shell.group);
+        let job = jobs.next()?;
+        let others = u32::try_from(jobs.count()).unwrap_or(u32::MAX);
+        Some((job.pid, BlockedOn::Continue(in_background(job)), others, true))
+    }
+}
+
+/// The path from the shell down to the processes that depend on no other one of the command.
+struct Visit<'a> {
+    needs: &'a [Option<Needs>],
+    visited: HashSet<usize>,
+    found: Vec<(usize, BlockedOn)>,
+    circle: Vec<(usize, BlockedOn)>,
+    unsure: bool,
+}
+
+impl Visit<'_> {
+    /// Returns `None` if the path leads to a slow process.
+    fn go(&mut self, at: usize) -> Option<()> {
+        let needs = self.needs[at].as_ref()?;
+        if !self.visited.insert(at) {
+            return Some(());
+        }
+        self.unsure |= needs.unsure;
+        let before = self.found.len();
+        for other in &needs.others {
+            self.go(*other)?;
+        }
+        if self.found.len() == before {
+            self.found.extend(needs.nobody.first().map(|on| (at, on.clone())));
+            self.circle.extend(needs.reads.iter().map(|on| (at, on.clone())));
+        }
+        Some(())
+    }
+}
+
+struct Tree<'a> {
+    seen: &'a [Activity],
+}
+
+impl Tree<'_> {
+    /// Returns the needs of a process, or `None` for one that continues by itself.
+    fn needs(&self, at: usize) -> Option<Needs> {
+        let one = &self.seen[at];
+        if one.stopped {
+            return Some(Needs { nobody: vec![BlockedOn::Continue(in_background(one))], ..Needs::default() });
+        }
+        let Some(calls) = &one.calls else {
+            return Some(Needs { nobody: vec![BlockedOn::Unknown], unsure: true, ..Needs::default() });
+        };
+        let mut needs = Needs::default();
+        let mut waits = false;
+        for (thread, call) in calls.iter().enumerate() {
+            match call {
+                // Threads that wait for others belong to a pool or a language runtime. Many wake up now and then.
+                ThreadActivity::Idle { timed } if thread > 0 || !timed => {}
+                ThreadActivity::Signal if thread > 0 => {}
+                ThreadActivity::Busy | ThreadActivity::Asleep | ThreadActivity::Idle { .. } => return None,
+                ThreadActivity::Signal => waits = true,
+                ThreadActivity::Child(Some(child)) => {
+                    needs.others.push(self.seen.iter().position(|one| one.pid == *child)?)
+                }
+                ThreadActivity::Child(None) => waits = true,
+                ThreadActivity::Read(fd) => self.read(at, *fd, calls.len() == 1, &mut needs)?,
+                ThreadActivity::Write(fd) => self.write(at, *fd, &mut needs)?,
+                ThreadActivity::Open { path, writes: false } => needs.nobody.push(BlockedOn::Writer(path.clone())),
+                ThreadActivity::Open { path, writes: true } => needs.nobody.push(BlockedOn::Reader(path.clone())),
+                ThreadActivity::Poll { reads, writes, timed } => {
+                    for fd in reads {
+                        self.read(at, *fd, false, &mut needs)?;
+                    }
+                    for fd in writes {
+                        self.write(at, *fd, &mut needs)?;
+                    }
+                    needs.unsure |= timed;
+                    waits |= thread == 0;
+                }
+            }
+        }
+        let alone = needs.nobody.is_empty() && needs.others.is_empty();
+        if alone {
+            // A process that only waits for signals waits for its children.
+            if !waits {
+                return None;
+            }
+            needs.others = self.children(at);
+            if needs.others.is_empty() || needs.unsure {
+                return None;
+            }
+        }
+        Some(needs)
+    }
+
+    /// Returns the children it waits for.
+    fn children(&self, at: usize) -> Vec<usize> {
+        let parent = &self.seen[at];
+        let has_terminal = input(parent).is_some_and(|file| file.file == FileKind::Terminal);
+        let needed = |at: &usize| {
+            let child = &self.seen[*at];
+            // Without job control a shell gives /dev/null to its background commands. A command in front may have it as
+            // well, and ask through /dev/tty.
+            let null = has_terminal && input(child).is_some_and(|file| file.file == FileKind::Null);
+            child.parent == parent.pid && (!null || self.asks_terminal(*at)) && !self.only_holds(*at)
+        };
+        (0..self.seen.len()).filter(needed).collect()
+    }
+
+    /// Returns whether a process or a descendant of it reads its terminal.
+    fn asks_terminal(&self, at: usize) -> bool {
+        let asks = |one: &Activity| {
+            let terminal = |fd: &i32| one.files.iter().any(|file| file.fd == *fd && file.file == FileKind::Terminal);
+            one.calls.iter().flatten().any(|call| match call {
+                ThreadActivity::Read(fd) => terminal(fd),
+                ThreadActivity::Poll { reads, .. } => reads.iter().any(terminal),
+                _ => false,
+            })
+        };
+        (0..self.seen.len()).any(|other| (other == at || self.is_below(other, at)) && asks(&self.seen[other]))
+    }
+
+    /// Returns whether a process is a descendant of another one.
+    fn is_below(&self, at: usize, ancestor: usize) -> bool {
+        let mut parent = self.seen[at].parent;
+        // As many steps as there are processes: the list may be torn.
+        for _ in self.seen {
+            if parent == self.seen[ancestor].pid {
+                return true;
+            }
+            let Some(next) = self.seen.iter().find(|one| one.pid == parent) else { return false };
+            parent = next.parent;
+        }
+        false
+    }
+
+    /// Returns whether it is a `sleep` that only keeps a FIFO or a pipe open for a process that waits for it.
+    fn only_holds(&self, at: usize) -> bool {
+        let one = &self.seen[at];
+        let waited = |name: &str| {
+            self.seen.iter().flat_map(|one| &one.files).any(|file| file.file == FileKind::Fifo && file.name == name)
+        };
+        let read = |name: &str| {
+            (0..self.seen.len()).any(|reader| {
+                let reads = |file: &Opened| file.reads && file.name == name;
+                reader != at && self.seen[reader].files.iter().any(reads) && self.keeps_open(at, reader)
+            })
+        };
+        one.name == "sleep"
+            && one.files.iter().any(|file| {
+                let fifo = file.name.starts_with('/') && waited(&file.name);
+                file.writes && (fifo || (file.file == FileKind::Pipe && read(&file.name)))
+            })
+    }
+
+    /// Returns whether a process is a long `sleep` beside the reader of its pipe. Below the reader it is a command
+    /// whose exit the reader expects: `x=$(sleep 300)`.
+    fn keeps_open(&self, holder: usize, reader: usize) -> bool {
+        let one = &self.seen[holder];
+        let long = matches!(one.calls.as_deref(), Some([ThreadActivity::Asleep | ThreadActivity::Signal]));
+        one.name == "sleep" && long && !self.is_below(holder, reader)
+    }
+
+    /// Returns the other processes that have one end of a pipe open.
+    fn holders(&self, at: usize, pipe: &Opened, end: fn(&Opened) -> bool) -> Vec<usize> {
+        let holds = |one: &Activity| one.files.iter().any(|file| end(file) && file.name == pipe.name);
+        (0..self.seen.len()).filter(|other| *other != at && holds(&self.seen[*other])).collect()
+    }
+
+    fn read(&self, at: usize, fd: i32, blocked: bool, needs: &mut Needs) -> Option<()> {
+        let one = &self.seen[at];
+        let file = one.files.iter().find(|file| file.fd == fd)?;
+        match file.file {
+            FileKind::Terminal => needs.nobody.push(BlockedOn::Terminal(fd)),
+            FileKind::Own => {}
+            FileKind::Pipe | FileKind::Fifo => {
+                let mut writers = self.holders(at, file, |file| file.writes);
+                let named = file.file == FileKind::Fifo;
+                let held = !writers.is_empty() || one.files.iter().any(|own| own.writes && own.name == file.name);
+                let on = if named { BlockedOn::Fifo(fd, file.name.clone()) } else { BlockedOn::Pipe(fd) };
+                let writers_before = writers.len();
+                writers
+                    .retain(|writer| !(self.keeps_open(*writer, at) || (named && self.seen[*writer].name == "sleep")));
+                let kept_open = writers.len() < writers_before;
+                if writers.is_empty() {
+                    match (named || kept_open, held, blocked) {
+                        // A process that wakes itself, from a signal or another thread.
+                        (false, true, false) => return Some(()),
+                        // Its writers are outside the command, or a `sleep`. The writers of a FIFO can be found by its
+                        // name, those of a pipe cannot.
+                        (true, ..) | (false, true, true) => needs.nobody.push(on),
+                        (false, false, _) => return None,
+                    }
+                } else {
+                    needs.others.extend(writers);
+                    needs.reads.get_or_insert(on);
+                }
+            }
+            FileKind::Master(number) => {
+                let name = format!("/dev/pts/{number}");
+                let users = self.holders(at, &Opened { name, ..file.clone() }, |_| true);
+                if users.is_empty() {
+                    return None;
+                }
+                needs.others.extend(users);
+            }
+            FileKind::Null | FileKind::Other => return None,
+        }
+        Some(())
+    }
+
+    fn write(&self, at: usize, fd: i32, needs: &mut Needs) -> Option<()> {
+        let file = self.seen[at].files.iter().find(|file| file.fd == fd)?;
+        if !matches!(file.file, FileKind::Pipe | FileKind::Fifo) {
+            return None;
+        }
+        let readers = self.holders(at, file, |file| file.reads);
+        if readers.is_empty() {
+            // Its reader is outside the command: the host.
+            return None;
+        }
+        needs.others.extend(readers);
+        Some(())
+    }
+}
+
+/// Returns whether a process is in the background of its terminal.
+fn in_background(one: &Activity) -> bool {
+    one.foreground.is_some_and(|group| group != one.group)
+}
+
+/// Returns a process's standard input.
+fn input(one: &Activity) -> Option<&Opened> {
+    one.files.iter().find(|file| file.fd == 0)
+}

@@ -1,0 +1,259 @@
+//! The free shims and their warm shells.
+
+use std::collections::VecDeque;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::plan::ShellKind;
+use crate::supervise::protocol::{self, FrameReader, FromShim, Received, ToShim};
+use crate::supervise::warm::{ReadyShell, Stale};
+use crate::sys;
+
+/// Shims kept while no command runs. Agents often call tools two at a time.
+pub const KEEP: usize = 2;
+/// Time after a command's exit before a shell is started for the next one. A command that follows at once is not slowed
+/// down by it.
+pub const PAUSE: Duration = Duration::from_millis(1);
+/// Interval at which old warm shells are ended. None stays warm for more than twice that, five minutes.
+pub const SWEEP: Duration = Duration::from_secs(150);
+/// Kinds of commands that are remembered. A kind is worth a warm shell from its second command on.
+const SEEN: usize = 8;
+
+/// A free shim.
+pub struct ShimHandle {
+    /// Its pid, a child of the supervisor.
+    pub pid: i32,
+    /// Its socket, non-blocking.
+    pub socket: OwnedFd,
+    /// Its warm shell, ready or being prepared.
+    pub shell: Option<PooledShell>,
+    /// The cgroup of its commands, if they have one.
+    pub group: Option<PathBuf>,
+    reader: FrameReader,
+}
+
+/// A warm shell.
+pub struct PooledShell {
+    /// The kind of commands it can run.
+    pub kind: Arc<ShellKind>,
+    /// The mark it was started with.
+    pub mark: String,
+    since: Instant,
+    /// Set once it has reported that it is ready.
+    ready: Option<ReadyShell>,
+}
+
+/// The numbers of warm shells.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct WarmShells {
+    /// Shells that are ready now.
+    pub waiting: usize,
+    /// Shells that received a command.
+    pub used: u64,
+    /// Shells that could not receive their command, which then started cold.
+    pub stale: u64,
+}
+
+/// Free shims, the most recently used one last.
+#[derive(Default)]
+pub struct ShimPool {
+    shims: Vec<ShimHandle>,
+    seen: VecDeque<Arc<ShellKind>>,
+    shells: WarmShells,
+    /// Whether the system forbids writing to a child, so that warm shells are useless.
+    refused: bool,
+}
+
+impl ShimHandle {
+    /// A shim that was just forked.
+    pub fn new(pid: i32, socket: OwnedFd) -> Self {
+        Self { pid, socket, shell: None, group: None, reader: FrameReader::default() }
+    }
+
+    /// Records the cgroup of its commands.
+    #[must_use]
+    pub fn in_group(self, group: Option<PathBuf>) -> Self {
+        Self { group, ..self }
+    }
+
+    /// Prepares a warm shell below it. The shim reports when it is ready.
+    pub fn prepare(&mut self, kind: Arc<ShellKind>) {
+        self.forget();
+        let mark = crate::plan::next_mark();
+        let mut with_mark = (*kind).clone();
+        with_mark.plan.mark(&mark);
+        if protocol::send(&self.socket, ToShim::Prepare(Box::new(with_mark))).is_ok() {
+            self.shell = Some(PooledShell { kind, mark, since: Instant::now(), ready: None });
+        }
+    }
+
+    /// Reads the reports about shells that were never used. Unread, some hundred of them would fill the socket, and the
+    /// shim could neither send nor receive.
+    fn forget(&mut self) {
+        self.shell = None;
+        while let Ok(Received::Message::<FromShim>(_)) = self.reader.receive(&self.socket) {}
+    }
+
+    /// Returns whether it has a shell of this kind, ready or being prepared.
+    pub fn has(&self, kind: &ShellKind) -> bool {
+        self.shell.as_ref().is_some_and(|shell| *shell.kind == *kind)
+    }
+
+    /// Reads reports about the shell without blocking. A dead shell is forgotten.
+    pub fn on_readable(&mut self) {
+        let Some(shell) = &mut self.shell else { return };
+        while let Ok(Received::Message(message)) = self.reader.receive(&self.socket) {
+            let FromShim::Prepared(prepared) = message else { continue };
+            // Reports about an earlier shell may still arrive.
+            let (mark, ready) = ReadyShell::of(prepared);
+            if mark == shell.mark {
+                shell.ready = ready;
+                if shell.ready.is_none() {
+                    self.shell = None;
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Returns whether a shell of this kind is ready.
+    pub fn is_ready(&self, kind: &ShellKind) -> bool {
+        self.shell.as_ref().is_some_and(|shell| shell.ready.is_some() && *shell.kind == *kind)
+    }
+
+    /// Takes the ready shell if it is of this kind. Any other one is forgotten.
+    pub fn take_ready(&mut self, kind: &ShellKind) -> Option<(ReadyShell, String)> {
+        let shell = self.shell.take().filter(|shell| *shell.kind == *kind)?;
+        Some((shell.ready?, shell.mark))
+    }
+}
+
+impl PooledShell {
+    /// Returns whether it has been warm for too long.
+    pub fn is_old(&self) -> bool {
+        self.since.elapsed() >= SWEEP
+    }
+
+    /// A shell that is ready now.
+    #[must_use]
+    pub fn arrived(self, ready: ReadyShell) -> Self {
+        Self { ready: Some(ready), ..self }
+    }
+}
+
+impl ShimPool {
+    /// Returns the number of free shims.
+    pub fn count(&self) -> usize {
+        self.shims.len()
+    }
+
+    /// Returns the numbers of warm shells.
+    pub fn shells(&self) -> WarmShells {
+        WarmShells { waiting: self.shims.iter().filter(|shim| shim.shell.is_some()).count(), ..self.shells }
+    }
+
+    /// Forgets all shims, after the supervisor's death.
+    pub fn clear(&mut self) {
+        self.shims.clear();
+    }
+
+    /// Adds a shim. If there are enough, drops another: one without a shell, or else the oldest.
+    pub fn add(&mut self, shim: ShimHandle) {
+        self.shims.push(shim);
+        if self.shims.len() > KEEP {
+            self.shims.remove(self.shims.iter().position(|shim| shim.shell.is_none()).unwrap_or(0));
+        }
+    }
+
+    /// Takes a shim with a ready shell of this kind, or else one without a shell, or else any. A shell of another kind
+    /// is ended.
+    pub fn take(&mut self, kind: Option<&ShellKind>) -> Option<ShimHandle> {
+        if let Some(shim) = kind.and_then(|kind| self.take_waiting(kind)) {
+            return Some(shim);
+        }
+        self.shims.retain(|shim| sys::peer_alive(shim.socket.as_fd()));
+        let plain = self.shims.iter().rposition(|shim| shim.shell.is_none());
+        let mut shim = self.shims.remove(plain.or_else(|| self.shims.len().checked_sub(1))?);
+        shim.shell = None;
+        Some(shim)
+    }
+
+    /// Takes a shim with a ready shell of this kind.
+    fn take_waiting(&mut self, kind: &ShellKind) -> Option<ShimHandle> {
+        let at = self.shims.iter_mut().rposition(|shim| {
+            // Reports about other kinds are not read, so the ends of their pipes take no descriptors of ours.
+            let has = shim.has(kind);
+            if has {
+                shim.on_readable();
+            }
+            has && shim.is_ready(kind)
+        })?;
+        Some(self.shims.remove(at))
+    }
+
+    /// Takes a shim with a shell of this kind, ready or being prepared.
+    pub fn take_any(&mut self, kind: &ShellKind) -> Option<ShimHandle> {
+        let at = self.shims.iter().rposition(|shim| shim.has(kind))?;
+        Some(self.shims.remove(at))
+    }
+
+    /// Counts a warm shell that received its command.
+    pub fn used(&mut self) {
+        self.shells.used += 1;
+    }
+
+    /// Counts a warm shell that could not receive its command.
+    pub fn stale(&mut self, why: Stale) {
+        self.shells.stale += 1;
+        self.refused |= why == Stale::Refused;
+    }
+
+    /// Returns whether warm shells are possible here.
+    pub fn can_wait(&self) -> bool {
+        sys::HAS_WARM_SHELLS && !self.refused
+    }
+
+    /// Records a command of this kind. Returns whether the next one deserves a warm shell.
+    pub fn saw(&mut self, kind: &Arc<ShellKind>) -> bool {
+        let known = self.seen.iter().any(|seen| **seen == **kind);
+        if !known {
+            self.seen.truncate(SEEN - 1);
+            self.seen.push_front(Arc::clone(kind));
+        }
+        known && self.can_wait()
+    }
+
+    /// Prepares a warm shell below this shim, if it is still here.
+    pub fn prepare(&mut self, pid: i32, kind: Arc<ShellKind>) {
+        if let Some(shim) = self.shims.iter_mut().find(|shim| shim.pid == pid && shim.shell.is_none()) {
+            shim.prepare(kind);
+        }
+    }
+
+    /// Prepares a warm shell of this kind, unless one exists: below a shim without a shell, or else in place of the
+    /// oldest.
+    pub fn prepare_any(&mut self, kind: &Arc<ShellKind>) {
+        if !self.can_wait() || self.shims.iter().any(|shim| shim.has(kind)) {
+            return;
+        }
+        let plain = self.shims.iter().position(|shim| shim.shell.is_none()).unwrap_or(0);
+        if let Some(shim) = self.shims.get_mut(plain) {
+            shim.prepare(Arc::clone(kind));
+        }
+    }
+
+    /// Ends the selected warm shells.
+    pub fn dismiss(&mut self, which: impl Fn(&PooledShell) -> bool) {
+        for shim in &mut self.shims {
+            if shim.shell.take_if(|shell| which(shell)).is_some() {
+                let _ = protocol::send(&shim.socket, ToShim::Dismiss);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "pool_tests.rs"]
+mod tests;

@@ -1,0 +1,86 @@
+//! Orders to start a command, and the addon's ends of its pipes.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use crate::plan::{Plan, ShellKind, Stdin};
+use crate::supervise::protocol::{OutputPipe, RunDescriptors, TaskInput};
+use crate::sys;
+use crate::task::TaskSpec;
+
+/// The addon's ends of the pipes of one command.
+pub struct Pipes {
+    /// The write end of its standard input, if the plan has one.
+    pub stdin: Option<OwnedFd>,
+    /// The read end of its standard output.
+    pub stdout: OwnedFd,
+    /// The read end of its standard error. `None` if merged.
+    pub stderr: Option<OwnedFd>,
+    /// The program side of its terminal. Held open so that the terminal does not report its end while the shell runs.
+    pub other_end: Option<OwnedFd>,
+}
+
+/// All that the start of a command needs. Kept for a second attempt.
+pub struct Order {
+    /// The plan of the command.
+    pub plan: Plan,
+    /// A file with the command, if that is too long for an argument.
+    pub script: Option<Arc<OwnedFd>>,
+    /// The task to start, if the command is a task from its start.
+    pub task: Option<TaskSpec>,
+    /// Input of a task, if its plan has one. The shim of the task writes it.
+    pub input: Option<Arc<OwnedFd>>,
+    /// The program side of the terminal in which the command runs.
+    pub terminal: Option<Arc<OwnedFd>>,
+    /// The form of the command for a warm shell, if one can run it.
+    pub warm: Option<WarmCommand>,
+}
+
+/// A command for a warm shell.
+pub struct WarmCommand {
+    /// The shell kind that can run it.
+    pub kind: Arc<ShellKind>,
+    /// The text of the command.
+    pub command: Vec<u8>,
+    /// Text that the shell reads before the command.
+    pub prologue: Vec<u8>,
+    /// Whether to pre-start a shell if none is ready.
+    pub prestarts: bool,
+}
+
+impl Order {
+    /// Opens the pipes of the command. Returns the addon's ends, and the descriptors that travel with the plan.
+    pub fn open_pipes(&self) -> io::Result<(Pipes, RunDescriptors)> {
+        let mut theirs = RunDescriptors {
+            script: self.script.as_deref().map(OwnedFd::try_clone).transpose()?,
+            ..RunDescriptors::default()
+        };
+        if let Some(terminal) = &self.terminal {
+            let other_end = sys::open_other_end(terminal)?;
+            theirs.terminal = Some(other_end.try_clone()?);
+            let stdout = terminal.try_clone()?;
+            return Ok((Pipes { stdin: None, stdout, stderr: None, other_end: Some(other_end) }, theirs));
+        }
+        let mut stdin = None;
+        if self.plan.stdin == Stdin::Pipe {
+            let (read, write) = sys::pipe()?;
+            sys::set_nonblocking(&write)?;
+            theirs.stdin = Some(read);
+            stdin = Some(write);
+        }
+        let mut output = || {
+            let (read, write) = sys::pipe()?;
+            sys::set_nonblocking(&read)?;
+            theirs.outputs.push(OutputPipe { write, read: read.try_clone()? });
+            io::Result::Ok(read)
+        };
+        let stdout = output()?;
+        let stderr = if self.plan.merge { None } else { Some(output()?) };
+        if let Some(input) = &self.input {
+            let rest = input.try_clone()?;
+            theirs.input = stdin.take().map(|pipe| TaskInput { pipe, rest });
+        }
+        Ok((Pipes { stdin, stdout, stderr, other_end: None }, theirs))
+    }
+}

@@ -1,0 +1,97 @@
+//! The descriptors that travel with messages, each in a named place.
+
+use std::os::fd::OwnedFd;
+
+use crate::plan::{Plan, Stdin};
+
+/// The descriptors of a command that starts cold.
+#[derive(Debug, Default)]
+pub struct RunDescriptors {
+    /// The program side of its terminal. A command with a terminal has no pipes.
+    pub terminal: Option<OwnedFd>,
+    /// The read end of its standard input.
+    pub stdin: Option<OwnedFd>,
+    /// Its output pipes: standard output, and standard error unless merged.
+    pub outputs: Vec<OutputPipe>,
+    /// The file with its command, if that is too long for an argument.
+    pub script: Option<OwnedFd>,
+    /// The input of a task.
+    pub input: Option<TaskInput>,
+}
+
+/// Both ends of an output pipe.
+#[derive(Debug)]
+pub struct OutputPipe {
+    /// The write end, for the command.
+    pub write: OwnedFd,
+    /// The read end, for the addon. The shim holds it, too, so that no write of the command fails when the host is
+    /// gone.
+    pub read: OwnedFd,
+}
+
+/// The rest of a task's input, which its shim writes.
+#[derive(Debug)]
+pub struct TaskInput {
+    /// The write end of the task's standard input.
+    pub pipe: OwnedFd,
+    /// A file with the bytes that are still to be written.
+    pub rest: OwnedFd,
+}
+
+/// The addon's ends of a warm shell's pipes.
+#[derive(Debug, Default)]
+pub struct WarmEnds {
+    /// The pipe on which the shell waits: closing it resumes the shell. `None` when no shell is ready.
+    pub resume: Option<OwnedFd>,
+    /// The write end of its standard input, if it has one, then the read ends of its output.
+    pub streams: Vec<OwnedFd>,
+}
+
+impl RunDescriptors {
+    /// Returns all descriptors, in the order in which [`RunDescriptors::of`] expects them.
+    pub fn into_list(self) -> Vec<OwnedFd> {
+        let Self { terminal, stdin, outputs, script, input } = self;
+        let outputs = outputs.into_iter().flat_map(|OutputPipe { write, read }| [write, read]);
+        terminal.into_iter().chain(stdin).chain(outputs).chain(script).chain(TaskInput::into_list(input)).collect()
+    }
+
+    /// Puts descriptors in the places that this plan has. Returns `None` if one is missing.
+    pub fn of(plan: &Plan, descriptors: Vec<OwnedFd>) -> Option<Self> {
+        let mut next = descriptors.into_iter();
+        let mut take = |wanted: bool| if wanted { next.next().map(Some) } else { Some(None) };
+        let terminal = take(plan.terminal.is_some())?;
+        let stdin = take(plan.terminal.is_none() && plan.stdin == Stdin::Pipe)?;
+        let mut outputs = Vec::with_capacity(2);
+        for _ in plan.outputs() {
+            outputs.push(OutputPipe { write: take(true)??, read: take(true)?? });
+        }
+        let script = take(plan.script_at.is_some())?;
+        Some(Self { terminal, stdin, outputs, script, input: TaskInput::of(next.collect()) })
+    }
+}
+
+impl TaskInput {
+    /// Returns both descriptors, the pipe first.
+    pub fn into_list(input: Option<Self>) -> impl Iterator<Item = OwnedFd> {
+        input.into_iter().flat_map(|Self { pipe, rest }| [pipe, rest])
+    }
+
+    /// Takes both descriptors from such a list. Returns `None` if it is empty.
+    pub fn of(descriptors: Vec<OwnedFd>) -> Option<Self> {
+        let mut next = descriptors.into_iter();
+        next.next().zip(next.next()).map(|(pipe, rest)| Self { pipe, rest })
+    }
+}
+
+impl WarmEnds {
+    /// Returns all descriptors, the pipe that resumes the shell first.
+    pub fn into_list(self) -> Vec<OwnedFd> {
+        self.resume.into_iter().chain(self.streams).collect()
+    }
+
+    /// Takes the descriptors from such a list.
+    pub fn of(descriptors: Vec<OwnedFd>) -> Self {
+        let mut next = descriptors.into_iter();
+        Self { resume: next.next(), streams: next.collect() }
+    }
+}

@@ -1,0 +1,58 @@
+//! The messages between the processes: one enum per direction, each with the descriptors that travel with it.
+//!
+//! | direction | messages |
+//! |---|---|
+//! | addon → supervisor | [`ToSupervisor`] |
+//! | supervisor → addon | [`FromSupervisor`] |
+//! | addon → shim | [`ToShim`] |
+//! | shim → addon | [`FromShim`] |
+//! | any process → task server | [`ToTask`] |
+//! | task server → any process | [`FromTask`] |
+//!
+//! A shim is ready for the next [`ToShim::Run`] once it has reported [`FromShim::Ended`] with no process alive, or
+//! [`FromShim::Released`] with no process left. A shim whose command becomes a task belongs to that task from then on.
+//! Its socket to the addon carries the task's protocol then, which begins with [`FromTask::Task`].
+//!
+//! `serde` and `postcard` encode, and `frames` is the only place that calls them. The addon and its helpers come from
+//! one build. The id of that build is the protocol of their messages, so a changed message needs no version bumped by
+//! hand. Processes of other releases may open the socket of a task, so [`TASK_PROTOCOL`] changes with the messages of a
+//! task. A test fails if it does not.
+
+mod descriptors;
+mod frames;
+mod shim;
+mod supervisor;
+mod task;
+#[cfg(all(test, feature = "addon"))]
+mod tests;
+
+pub use descriptors::{OutputPipe, RunDescriptors, TaskInput, WarmEnds};
+pub use frames::{FrameReader, Received, send, send_within};
+#[cfg(feature = "addon")]
+pub use frames::{encode, raw};
+#[cfg(feature = "addon")]
+pub use shim::FromShimOrTask;
+pub use shim::{
+    Cause, Ended, FromShim, FromTaskClient, Prepared, Run, ShellPlace, Survivor, ToShim, Transfer, WarmStart,
+};
+pub use supervisor::{FromSupervisor, ToSupervisor};
+pub use task::{FromTask, MAX_PENDING, ToTask};
+
+/// The protocol between an addon and its own helpers: the id of the build that they come from.
+const BUILD: u32 = build_id(env!("AGENT_BASH_BUILD"));
+
+/// The protocol of task servers. Every change to the encoding of a task's message has to increase it.
+const TASK_PROTOCOL: u32 = 2;
+
+/// Reads the decimal digits that the build script wrote.
+const fn build_id(digits: &str) -> u32 {
+    let bytes = digits.as_bytes();
+    let mut id = 0_u32;
+    let mut at = 0;
+    while at < bytes.len() {
+        id = id.wrapping_mul(10).wrapping_add((bytes[at] - b'0') as u32);
+        at += 1;
+    }
+    // The numbers of task protocols are small, and no build id is one of them.
+    id | 1 << 31
+}

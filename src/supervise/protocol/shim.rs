@@ -1,0 +1,292 @@
+//! Messages between the addon and a shim.
+
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::BUILD;
+use super::descriptors::{RunDescriptors, TaskInput, WarmEnds};
+use super::frames::{Frame, Message, Receive};
+#[cfg(feature = "addon")]
+use super::task::FromTask;
+use super::task::ToTask;
+use crate::plan::{Plan, ShellKind};
+use crate::supervise::blocked::BlockedProcess;
+use crate::supervise::limits::ExceededLimit;
+use crate::sys::{Exit, FileId, LaunchError, Signal, Usage};
+use crate::task::TaskSpec;
+
+/// From the addon to a shim.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum ToShim {
+    /// Starts a command.
+    Run(Box<Run>),
+    /// Signals the process group of the shell, and the foreground process group of the terminal.
+    Signal {
+        /// The signal.
+        signal: Signal,
+        /// The foreground process group of the terminal.
+        foreground: Option<i32>,
+    },
+    /// Terminates the tree: SIGTERM, grace, SIGKILL.
+    End {
+        /// Whether the addon asks because the time limit is reached.
+        at_limit: bool,
+    },
+    /// Reports that the addon has drained the pipes. With a transfer, the survivors that hold the pipes become a task.
+    /// Answered by [`FromShim::Released`], followed by [`FromTask::Task`] if they did, or by [`FromShim::Refused`].
+    Release(Option<Transfer>),
+    /// Moves the running command to a task. Answered by [`FromTask::Task`] or [`FromShim::Refused`].
+    HandOver {
+        /// The task, and how far the addon has read each pipe.
+        transfer: Transfer,
+        /// The rest of the command's input.
+        #[serde(skip)]
+        input: Option<TaskInput>,
+    },
+    /// Starts a warm shell of this kind. Answered by [`FromShim::Prepared`].
+    Prepare(Box<ShellKind>),
+    /// Reports that the addon has given the warm shell its command.
+    WarmStart(WarmStart),
+    /// Dismisses the warm shell, which is not needed any more.
+    Dismiss,
+    /// Scans for a blocked process. Answered by [`FromShim::Blocked`].
+    Scan,
+    /// Reports that the addon has read the prompt of the process that was blocked at the limit. The tree may be
+    /// signalled now.
+    Acknowledged,
+}
+
+/// A command to start.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Run {
+    /// The plan of the command.
+    pub plan: Plan,
+    /// The task to start, if the command is a task from its start.
+    pub task: Option<TaskSpec>,
+    /// The pipes, the terminal and the script of the command.
+    #[serde(skip)]
+    pub descriptors: RunDescriptors,
+}
+
+/// A task to create, and how far the addon has read each pipe.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Transfer {
+    #[expect(missing_docs, reason = "see its type")]
+    pub spec: TaskSpec,
+    /// For each pipe, the bytes that bring a cleaner to the state of the addon's cleaner.
+    #[serde(with = "crate::plan::bytes::list")]
+    pub resume: Vec<Vec<u8>>,
+}
+
+/// The part of a warm shell's command that the shim has to know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WarmStart {
+    /// The time limit of the plan.
+    pub limit: Option<Duration>,
+    /// The grace of the plan.
+    pub grace: Duration,
+    /// When the addon gave the command to the shell, by the machine's monotonic clock, ns.
+    pub at: u64,
+}
+
+/// From a shim to the addon.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum FromShim {
+    /// The program runs, with this pid.
+    Started(i32),
+    /// Nothing was started.
+    Failed(LaunchError),
+    /// The shell has exited.
+    Ended(Ended),
+    /// Survivors have exceeded a limit, between [`FromShim::Ended`] and [`FromShim::Released`].
+    LimitExceeded(ExceededLimit),
+    /// The result of a scan.
+    Blocked {
+        /// Whether the scan was made at the time limit, before any signal.
+        at_limit: bool,
+        /// The blocked process, if the command is blocked.
+        process: Option<BlockedProcess>,
+    },
+    /// The survivors are on their own now, or a task. Until this message they belong to the host.
+    Released(Vec<Survivor>),
+    /// The command, or its survivors, could not become a task and belong to the host as before. The number is an errno.
+    Refused(i32),
+    /// A warm shell is ready, or has exited.
+    Prepared(Prepared),
+}
+
+/// Report on a warm shell.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Prepared {
+    /// The mark that the shell was started with.
+    pub mark: String,
+    /// The place for its command. `None` if the shell did not start or has exited.
+    pub place: Option<ShellPlace>,
+    /// The addon's ends of the shell's pipes.
+    #[serde(skip)]
+    pub ends: WarmEnds,
+}
+
+/// The place for the command of a warm shell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShellPlace {
+    /// The pid of the shell.
+    pub shell: i32,
+    /// The address of the command in the memory of the shell.
+    pub command: u64,
+    /// The directory of the shell.
+    pub directory: FileId,
+    /// The program of the shell.
+    pub program: FileId,
+}
+
+/// How a shell exited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ended {
+    /// Exit code or signal of the shell.
+    pub end: Exit,
+    /// Usage of the tree: processes that have exited, and those that are alive.
+    pub usage: Usage,
+    /// Time from the start of the shell to its exit.
+    pub duration: Duration,
+    /// Why the tree was terminated.
+    pub cause: Cause,
+    /// Whether a process of the tree is alive.
+    pub alive: bool,
+    /// Whether the shim takes no further command because its supervisor is gone.
+    pub last: bool,
+}
+
+/// Why a tree was terminated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Cause {
+    /// The tree was not terminated: the command exited by itself.
+    Itself,
+    /// The time limit.
+    Limit,
+    /// The addon asked for it.
+    Abort,
+    /// The host is gone.
+    Host,
+    /// The supervisor is gone.
+    Supervisor,
+    /// The tree exceeded a limit over the whole tree.
+    LimitExceeded(ExceededLimit),
+}
+
+/// A process that a command left running.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Survivor {
+    /// The pid of the process.
+    pub pid: i32,
+    /// The command line of the process.
+    pub command: String,
+    /// Whether the process holds one of the command's pipes.
+    pub holds: bool,
+}
+
+impl Message for ToShim {
+    const PROTOCOL: u32 = BUILD;
+
+    fn take_descriptors(&mut self) -> Vec<OwnedFd> {
+        match self {
+            Self::Run(run) => std::mem::take(&mut run.descriptors).into_list(),
+            Self::HandOver { input, .. } => TaskInput::into_list(input.take()).collect(),
+            Self::Signal { .. }
+            | Self::End { .. }
+            | Self::Release(_)
+            | Self::Prepare(_)
+            | Self::WarmStart(_)
+            | Self::Dismiss
+            | Self::Scan
+            | Self::Acknowledged => Vec::new(),
+        }
+    }
+
+    fn attach(&mut self, descriptors: Vec<OwnedFd>) {
+        match self {
+            Self::Run(run) => run.descriptors = RunDescriptors::of(&run.plan, descriptors).unwrap_or_default(),
+            Self::HandOver { input, .. } => *input = TaskInput::of(descriptors),
+            Self::Signal { .. }
+            | Self::End { .. }
+            | Self::Release(_)
+            | Self::Prepare(_)
+            | Self::WarmStart(_)
+            | Self::Dismiss
+            | Self::Scan
+            | Self::Acknowledged => {}
+        }
+    }
+}
+
+impl Message for FromShim {
+    const PROTOCOL: u32 = BUILD;
+
+    fn take_descriptors(&mut self) -> Vec<OwnedFd> {
+        match self {
+            Self::Prepared(prepared) => std::mem::take(&mut prepared.ends).into_list(),
+            Self::Started(_)
+            | Self::Failed(_)
+            | Self::Ended(_)
+            | Self::LimitExceeded(_)
+            | Self::Blocked { .. }
+            | Self::Released(_)
+            | Self::Refused(_) => Vec::new(),
+        }
+    }
+
+    fn attach(&mut self, descriptors: Vec<OwnedFd>) {
+        match self {
+            Self::Prepared(prepared) => prepared.ends = WarmEnds::of(descriptors),
+            Self::Started(_)
+            | Self::Failed(_)
+            | Self::Ended(_)
+            | Self::LimitExceeded(_)
+            | Self::Blocked { .. }
+            | Self::Released(_)
+            | Self::Refused(_) => {}
+        }
+    }
+}
+
+/// A message on the socket between the addon and a shim, whose command may just have become a task.
+#[cfg(feature = "addon")]
+#[derive(Debug)]
+pub enum FromShimOrTask {
+    /// A message of the shim.
+    Shim(FromShim),
+    /// A message of the task server.
+    Task(FromTask),
+}
+
+#[cfg(feature = "addon")]
+impl Receive for FromShimOrTask {
+    fn decode(frame: Frame) -> Option<Self> {
+        if frame.protocol == FromTask::PROTOCOL {
+            FromTask::decode(frame).map(Self::Task)
+        } else {
+            FromShim::decode(frame).map(Self::Shim)
+        }
+    }
+}
+
+/// A message to a task server. The host may have sent a shim's message before it knew of the task.
+#[derive(Debug)]
+pub enum FromTaskClient {
+    /// A message for the task server.
+    Task(ToTask),
+    /// A message for the shim.
+    Shim(ToShim),
+}
+
+impl Receive for FromTaskClient {
+    fn decode(frame: Frame) -> Option<Self> {
+        if frame.protocol == ToTask::PROTOCOL {
+            ToTask::decode(frame).map(Self::Task)
+        } else {
+            ToShim::decode(frame).map(Self::Shim)
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! The supervisor, one per host process: forks shims, hands them over to the addon, and cleans up after shims that have
+//! exited.
+
+use std::collections::HashMap;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::unistd::{Pid, getpid};
+
+use super::group::{self, Groups};
+use super::protocol::{self, FrameReader, FromSupervisor, Received, ToSupervisor};
+use super::{shim, tree};
+use crate::sys::{self, ChildEvents, Fork, Reaped, Signal};
+
+/// Interval between attempts to kill orphans, ms.
+const ORPHAN_INTERVAL: u16 = 5;
+/// Time after the end of the host that tasks without `detached` may take to end.
+const WITH_TASKS: Duration = Duration::from_secs(2);
+/// Interval between checks for the end of these tasks, ms.
+const DIRECTORY_INTERVAL: u16 = 100;
+/// Most attempts to kill orphans. An orphan that has changed its user cannot be killed.
+const ORPHAN_TRIES: u32 = 400;
+
+/// Runs the supervisor. Its standard input is the socket to the addon.
+pub fn main() -> io::Result<()> {
+    sys::close_inherited();
+    let control = sys::take_stdin()?;
+    sys::reset_signals()?;
+    // Leaves the host's terminal and process group, whose signals are meant for the host.
+    let _ = nix::unistd::setsid();
+    nix::unistd::chdir("/")?;
+    // Read once here, so that no shim has to read it while a command starts.
+    let _ = sys::oom_score();
+    sys::become_subreaper()?;
+    // The supervisor may be stopped when the host ends. No other process is left then to continue it, and through it
+    // its shims.
+    sys::go_on_without_parent()?;
+    let (lifeline, held) = sys::pipe()?;
+    let events = ChildEvents::listen()?;
+    let mut groups = Groups::begin();
+    let emptied = groups.as_mut().map(Groups::take_killed).unwrap_or_default();
+    Supervisor {
+        control: Some(control),
+        lifeline,
+        held: Some(held),
+        events,
+        reader: FrameReader::default(),
+        shims: HashMap::new(),
+        groups,
+        emptied,
+        directories: Vec::new(),
+        remove_at: None,
+    }
+    .serve()
+}
+
+struct Supervisor {
+    control: Option<OwnedFd>,
+    /// Read end, shared by all shims. Its end of file reports that the supervisor is gone.
+    lifeline: OwnedFd,
+    /// Write end, held by the supervisor alone.
+    held: Option<OwnedFd>,
+    events: ChildEvents,
+    reader: FrameReader,
+    /// The shims with their cgroups, if they have any.
+    shims: HashMap<Pid, Option<PathBuf>>,
+    groups: Option<Groups>,
+    /// The cgroups of dead shims, which are to be removed.
+    emptied: Vec<PathBuf>,
+    /// Directories to remove after the end of the host.
+    directories: Vec<PathBuf>,
+    /// When these directories are removed at the latest.
+    remove_at: Option<Instant>,
+}
+
+impl Supervisor {
+    fn serve(&mut self) -> io::Result<()> {
+        let mut orphans = !self.emptied.is_empty();
+        let mut tries = 0;
+        loop {
+            let received = self.reader.has_frame();
+            let timeout = if received {
+                PollTimeout::ZERO
+            } else if orphans {
+                PollTimeout::from(ORPHAN_INTERVAL)
+            } else if self.remove_at.is_some() {
+                PollTimeout::from(DIRECTORY_INTERVAL)
+            } else {
+                PollTimeout::NONE
+            };
+            let mut fds = vec![PollFd::new(self.events.as_fd(), PollFlags::POLLIN)];
+            fds.extend(self.control.as_ref().map(|control| PollFd::new(control.as_fd(), PollFlags::POLLIN)));
+            match poll(&mut fds, timeout) {
+                Ok(_) | Err(Errno::EINTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+            let asked = fds.get(1).is_some_and(|fd| fd.any().unwrap_or(false));
+            drop(fds);
+            self.events.clear();
+            let (left, shim_ended) = self.reap();
+            tries = if shim_ended { 0 } else { tries + 1 };
+            if shim_ended || orphans {
+                let left = self.end_orphans();
+                orphans = (self.remove_groups() || left) && tries < ORPHAN_TRIES;
+            }
+            if asked || received {
+                self.on_readable()?;
+            }
+            if self.remove_at.is_some_and(|at| !left || Instant::now() >= at) {
+                self.remove_at = None;
+                for directory in &self.directories {
+                    let _ = std::fs::remove_dir_all(directory);
+                }
+            }
+            if self.control.is_none() && !left {
+                self.remove_groups();
+                self.groups.iter().for_each(Groups::remove);
+                return Ok(());
+            }
+        }
+    }
+
+    /// Reaps children that have exited, and continues shims that were stopped. Returns whether a child is left and
+    /// whether a shim has exited.
+    fn reap(&mut self) -> (bool, bool) {
+        let mut ended = false;
+        loop {
+            match sys::reap(true) {
+                Reaped::Ended(pid, ..) => {
+                    let Some(group) = self.shims.remove(&pid) else { continue };
+                    ended = true;
+                    // Finds processes that no list of children names, and none of them can start another one.
+                    group.iter().for_each(|group| group::kill(group));
+                    self.emptied.extend(group);
+                }
+                // A command has stopped its shim. The shim would wait forever, and its host with it.
+                Reaped::Stopped(pid) if self.shims.contains_key(&pid) => sys::signal(pid, Signal::SIGCONT),
+                Reaped::Stopped(_) => {}
+                Reaped::Nothing => return (true, ended),
+                Reaped::NoChildren => return (false, ended),
+            }
+        }
+    }
+
+    /// Kills orphans: children other than shims, left by a shim that was killed or could not terminate them. Returns
+    /// whether there were any.
+    fn end_orphans(&self) -> bool {
+        let orphans = tree::below(getpid(), |child| !self.shims.contains_key(&child));
+        tree::kill(&orphans);
+        !orphans.is_empty()
+    }
+
+    /// Removes the cgroups of dead shims. Returns whether a process is left in one of them.
+    fn remove_groups(&mut self) -> bool {
+        self.emptied.retain(|group| !group::remove_with_parent(group));
+        !self.emptied.is_empty()
+    }
+
+    /// Handles the next message of the addon.
+    fn on_readable(&mut self) -> io::Result<()> {
+        let Some(control) = &self.control else { return Ok(()) };
+        match self.reader.receive(control) {
+            Ok(Received::Message(message)) => self.dispatch(message),
+            Ok(Received::Pending) => {}
+            // The host is gone. The shims notice that themselves, and this process stays until the last of them has
+            // exited.
+            Ok(Received::Closed) | Err(_) => self.lose_host(),
+        }
+        Ok(())
+    }
+
+    fn lose_host(&mut self) {
+        self.control = None;
+        self.remove_at = Some(Instant::now() + WITH_TASKS);
+    }
+
+    fn dispatch(&mut self, message: ToSupervisor) {
+        match message {
+            ToSupervisor::WantShim => self.hand_over_shim(),
+            ToSupervisor::EndShim(pid) => {
+                let pid = Pid::from_raw(pid);
+                if self.shims.contains_key(&pid) {
+                    sys::signal(pid, Signal::SIGKILL);
+                }
+            }
+            ToSupervisor::RemoveAtEnd(directory) => self.directories.push(directory),
+            ToSupervisor::RemoveNoMore(gone) => self.directories.retain(|directory| *directory != gone),
+        }
+    }
+
+    fn hand_over_shim(&mut self) {
+        let made = self.make_shim();
+        let Some(control) = &self.control else { return };
+        let message = match made {
+            Ok((pid, socket)) => {
+                let group = self.shims.get(&pid).cloned().flatten();
+                FromSupervisor::Shim { pid: pid.as_raw(), group, socket: Some(socket) }
+            }
+            Err(error) => FromSupervisor::NoShim { errno: error.raw_os_error().unwrap_or(libc::EIO) },
+        };
+        if protocol::send(control, message).is_err() {
+            self.lose_host();
+        }
+    }
+
+    fn make_shim(&mut self) -> io::Result<(Pid, OwnedFd)> {
+        let (ours, addons) = sys::socket_pair()?;
+        match sys::fork()? {
+            Fork::Parent(pid) => {
+                let group = self.groups.as_ref().and_then(|groups| groups.path_of(pid));
+                self.shims.insert(pid, group);
+                Ok((pid, addons))
+            }
+            Fork::Child => {
+                // Copies of these descriptors in the child would hide the end of the supervisor from other processes.
+                self.control = None;
+                self.held = None;
+                drop(addons);
+                let group = self.groups.as_ref().and_then(Groups::own);
+                let code = match self.lifeline.try_clone().and_then(|lifeline| shim::serve(ours, lifeline, group)) {
+                    Ok(()) => 0,
+                    Err(_) => 1,
+                };
+                sys::exit_now(code)
+            }
+        }
+    }
+}

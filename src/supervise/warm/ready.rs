@@ -1,0 +1,112 @@
+//! The addon's side of a warm shell: gives it a command without a round trip to its shim.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::unistd::Pid;
+
+use crate::plan::{Plan, ROOM, Stdin};
+use crate::supervise::order::{Pipes, WarmCommand};
+use crate::supervise::protocol::{self, Prepared, ShellPlace, ToShim, WarmEnds, WarmStart};
+use crate::sys::{self, FileId};
+
+/// Time a shell may take to read its prologue.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// A warm shell that is ready, and the addon's ends of its pipes.
+#[derive(Debug)]
+pub struct ReadyShell {
+    place: ShellPlace,
+    /// The pipe on which the shell waits. Closing it resumes the shell.
+    resume: OwnedFd,
+    /// The write end of its standard input, if it has one, then the read ends of its output.
+    ends: Vec<OwnedFd>,
+}
+
+/// Why a warm shell was not given a command. Nothing of the command was run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stale {
+    /// The directory or the program has changed.
+    Changed,
+    /// The shell has exited, and its shim perhaps, too.
+    Gone,
+    /// The system does not allow writing to the memory of a descendant.
+    Refused,
+}
+
+impl ReadyShell {
+    /// Takes the report of a shim. Returns the mark of the shell, and the shell if it is ready.
+    pub fn of(prepared: Prepared) -> (String, Option<Self>) {
+        let Prepared { mark, place, ends: WarmEnds { resume, streams } } = prepared;
+        (mark, place.zip(resume).map(|(place, resume)| Self { place, resume, ends: streams }))
+    }
+
+    /// The pid of the shell.
+    pub fn shell(&self) -> i32 {
+        self.place.shell
+    }
+
+    /// Gives the shell a command, and resumes it.
+    pub fn give(self, shim: &OwnedFd, plan: &Plan, warm: &WarmCommand) -> Result<Pipes, Stale> {
+        let Self { place, resume, ends } = self;
+        let is = |path: &Path, known| FileId::of(path).is_ok_and(|id| id == known);
+        let path = |bytes| Path::new(OsStr::from_bytes(bytes));
+        // The dot requires the right to search the directory, as entering the directory does.
+        if !is(&path(&plan.cwd).join("."), place.directory) || !is(path(&plan.program), place.program) {
+            return Err(Stale::Changed);
+        }
+        let pipes = pipes_of(plan, ends).ok_or(Stale::Gone)?;
+        let mut command = warm.command.clone();
+        command.resize(ROOM, 0);
+        let at = usize::try_from(place.command).map_err(|_| Stale::Gone)?;
+        sys::write_memory(Pid::from_raw(place.shell), at, &command).map_err(|error| match error.raw_os_error() {
+            Some(libc::EPERM | libc::EACCES | libc::ENOSYS) => Stale::Refused,
+            _ => Stale::Gone,
+        })?;
+        let start = WarmStart { limit: plan.limit, grace: plan.grace, at: sys::monotonic_ns() };
+        if write_all(&resume, &warm.prologue).is_err() {
+            // The command is started elsewhere. If this shell resumes all the same, it finds nothing to run.
+            let _ = sys::write_memory(Pid::from_raw(place.shell), at, &[0; ROOM]);
+            return Err(Stale::Gone);
+        }
+        drop(resume);
+        // Sent last, so that the shell does not wait for it. A lost shim shows as the end of its socket.
+        let _ = protocol::send(shim, ToShim::WarmStart(start));
+        Ok(pipes)
+    }
+}
+
+fn pipes_of(plan: &Plan, ends: Vec<OwnedFd>) -> Option<Pipes> {
+    let mut ends = ends.into_iter();
+    let stdin = if plan.stdin == Stdin::Pipe { Some(ends.next()?) } else { None };
+    let stdout = ends.next()?;
+    let stderr = if plan.merge { None } else { Some(ends.next()?) };
+    Some(Pipes { stdin, stdout, stderr, other_end: None })
+}
+
+/// Writes to a pipe that may be full. A pipe without a reader is an error and not a signal, since Node ignores SIGPIPE.
+fn write_all(pipe: &OwnedFd, mut bytes: &[u8]) -> io::Result<()> {
+    let until = Instant::now() + PATIENCE;
+    while !bytes.is_empty() {
+        match nix::unistd::write(pipe, bytes).map_err(io::Error::from) {
+            Ok(count) => bytes = &bytes[count..],
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                let left = PollTimeout::try_from(until.saturating_duration_since(Instant::now()));
+                match poll(&mut [PollFd::new(pipe.as_fd(), PollFlags::POLLOUT)], left.unwrap_or(PollTimeout::MAX)) {
+                    Ok(0) => return Err(io::ErrorKind::TimedOut.into()),
+                    Ok(_) | Err(Errno::EINTR) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,71 @@
+//! Constants of Linux, and this process as a helper.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::sync::OnceLock;
+
+use nix::unistd::Pid;
+
+use super::proc::identity;
+use crate::sys::machine::PidNamespace;
+
+pub(in crate::sys) const SOCKET_FLAGS: i32 = libc::SOCK_CLOEXEC;
+pub(in crate::sys) const SEND_FLAGS: i32 = libc::MSG_NOSIGNAL;
+pub(in crate::sys) const RECEIVE_FLAGS: i32 = libc::MSG_CMSG_CLOEXEC;
+/// The highest signal number.
+pub(in crate::sys) const LAST_SIGNAL: i32 = 64;
+/// Linux counts the largest resident size in KiB.
+pub(in crate::sys) const MAX_RSS_UNIT: u64 = 1024;
+/// Orphaned descendants are reparented to the nearest subreaper, so walking down from it finds all of them.
+pub const ORPHANS_COME_BACK: bool = true;
+/// Whether `UTF-8` alone names a locale.
+pub const BARE_CHARSET_IS_LOCALE: bool = false;
+/// A UTF-8 locale that is always available.
+pub const UTF8_LOCALE: &str = "C.UTF-8";
+
+/// The longest line in bytes that a terminal holds for a program that reads whole lines, with a margin.
+pub const LONGEST_LINE: usize = 4000;
+
+/// The variables of this process: pointers to texts, and a null pointer behind the last one.
+#[cfg(feature = "addon")]
+pub(in crate::sys) fn environ() -> *const *const libc::c_char {
+    unsafe extern "C" {
+        static environ: *const *const libc::c_char;
+    }
+    // SAFETY: every C library defines it.
+    unsafe { environ }
+}
+
+/// Sets a signal to its default. Signals that cannot be set stay unchanged.
+pub(in crate::sys) fn default_disposition(number: i32) {
+    // A direct system call, because libc refuses the two signals it keeps for its threads. A host may have been started
+    // with these ignored too. All zero is the default, and longer than the kernel's structure on any machine.
+    let zero = [0_u64; 8];
+    let none = std::ptr::null_mut::<libc::c_void>();
+    // SAFETY: the kernel reads a structure of the given size from memory that holds more.
+    unsafe { libc::syscall(libc::SYS_rt_sigaction, number, zero.as_ptr(), none, 8) };
+}
+
+/// Makes orphaned descendants reparent to this process instead of init.
+pub fn become_subreaper() -> io::Result<()> {
+    Ok(nix::sys::prctl::set_child_subreaper(true)?)
+}
+
+/// Makes the kernel continue this process, if it is stopped, when its parent exits.
+pub fn go_on_without_parent() -> io::Result<()> {
+    Ok(nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGCONT)?)
+}
+
+/// Returns the pid namespace of this process, or `None` without `/proc`.
+pub fn pid_namespace() -> Option<PidNamespace> {
+    let id = fs::metadata("/proc/self/ns/pid").ok()?.ino();
+    Some(PidNamespace { id, init_started: identity(Pid::from_raw(1)).map(|init| init.started) })
+}
+
+/// Returns an id that differs for each boot of the machine. Containers show that of their host.
+pub fn boot_id() -> String {
+    static BOOT: OnceLock<String> = OnceLock::new();
+    BOOT.get_or_init(|| fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim_end().to_owned())
+        .clone()
+}

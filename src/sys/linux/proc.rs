@@ -1,0 +1,150 @@
+//! Processes as `/proc` shows them.
+
+use std::ffi::CString;
+use std::fs::{self, File};
+use std::io::Read;
+use std::mem::MaybeUninit;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+use nix::unistd::Pid;
+
+/// Returns the children of a process, of all its threads.
+pub fn children(pid: Pid) -> Vec<Pid> {
+    let mut found = Vec::new();
+    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return found };
+    for thread in threads.flatten() {
+        let Ok(text) = fs::read_to_string(thread.path().join("children")) else { continue };
+        found.extend(text.split_ascii_whitespace().filter_map(|child| child.parse().ok()).map(Pid::from_raw));
+    }
+    found
+}
+
+/// Returns the children that a process's first thread started. For most processes these are all.
+pub fn first_children(pid: Pid) -> Vec<Pid> {
+    let text = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+    text.split_ascii_whitespace().filter_map(|child| child.parse().ok()).map(Pid::from_raw).collect()
+}
+
+/// An open descriptor of a process: its entry in `/proc/PID/fd`.
+pub(super) struct Descriptor(PathBuf);
+
+/// How a descriptor was opened.
+pub(super) struct Access {
+    pub reads: bool,
+    pub writes: bool,
+}
+
+/// Returns the open descriptors of a process: none if they may not be read.
+pub(super) fn descriptors(pid: Pid) -> impl Iterator<Item = Descriptor> {
+    let entries = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+    entries.map(|entry| Descriptor(entry.path()))
+}
+
+impl Descriptor {
+    /// The kernel's name for its file: a path, or `pipe:[…]` and the like.
+    pub fn target(&self) -> Option<PathBuf> {
+        fs::read_link(&self.0).ok()
+    }
+
+    /// Whether its file has one of these names.
+    pub fn is_one_of(&self, names: &[PathBuf]) -> bool {
+        self.target().is_some_and(|target| names.contains(&target))
+    }
+
+    /// How it was opened, which the mode of the entry itself tells.
+    pub fn access(&self) -> Access {
+        let mode = fs::symlink_metadata(&self.0).map_or(0, |data| data.permissions().mode());
+        Access { reads: mode & 0o400 != 0, writes: mode & 0o200 != 0 }
+    }
+
+    /// The device and inode of its file, if that is a named pipe. Never asks the server of a network file system, which
+    /// may not answer.
+    pub fn fifo(&self) -> Option<((u32, u32), u64)> {
+        let path = CString::new(self.0.as_os_str().as_bytes()).ok()?;
+        let mut data = MaybeUninit::<libc::statx>::zeroed();
+        let (flags, wanted) = (libc::AT_STATX_DONT_SYNC, libc::STATX_TYPE | libc::STATX_INO);
+        // SAFETY: a system call that reads a terminated string and fills a structure of its own size.
+        let done = unsafe { libc::statx(libc::AT_FDCWD, path.as_ptr(), flags, wanted, data.as_mut_ptr()) };
+        // SAFETY: every bit pattern is valid, and it was zeroed.
+        let data = unsafe { data.assume_init() };
+        let is_fifo = libc::mode_t::from(data.stx_mode) & libc::S_IFMT == libc::S_IFIFO;
+        (done == 0 && is_fifo).then_some(((data.stx_dev_major, data.stx_dev_minor), data.stx_ino))
+    }
+}
+
+/// Tells a process from a later one with the same pid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Identity {
+    /// The parent's pid.
+    pub parent: Pid,
+    /// The start time, in ticks since boot.
+    pub started: u64,
+    /// Whether it has exited and was not reaped yet.
+    pub zombie: bool,
+    /// Whether a signal stopped it.
+    pub stopped: bool,
+}
+
+/// Returns the fields of `/proc/PID/stat` after the name, from the state on.
+pub(super) fn after_name(stat: &[u8]) -> Option<Vec<&str>> {
+    // The name may contain anything, including a closing parenthesis, so the fields start after the last one.
+    let after = memchr::memrchr(b')', stat)? + 2;
+    Some(std::str::from_utf8(stat.get(after..)?).ok()?.split_ascii_whitespace().collect())
+}
+
+/// Returns the identity of the process with this pid, or `None` without one.
+pub fn identity(pid: Pid) -> Option<Identity> {
+    let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    let fields = after_name(&stat)?;
+    Some(Identity {
+        parent: Pid::from_raw(fields.get(1)?.parse().ok()?),
+        started: fields.get(19)?.parse().ok()?,
+        zombie: matches!(*fields.first()?, "Z" | "X"),
+        stopped: matches!(*fields.first()?, "T" | "t"),
+    })
+}
+
+/// Returns whether a process must exit and cannot prevent it, though it may still be there.
+pub fn is_dying(pid: Pid) -> bool {
+    const EXITING: u64 = 0x4;
+    const KILL: u64 = 1 << (libc::SIGKILL - 1);
+    // One read, because this is on the way of each command. The line is shorter.
+    let mut stat = [0; 1024];
+    let read = File::open(format!("/proc/{pid}/stat")).and_then(|mut file| file.read(&mut stat));
+    let Some(fields) = read.ok().and_then(|length| after_name(&stat[..length])) else { return true };
+    let has = |at: usize, bit: u64| {
+        fields.get(at).and_then(|field| field.parse().ok()).is_some_and(|all: u64| all & bit != 0)
+    };
+    // Kernel flags, and pending signals.
+    has(6, EXITING) || has(28, KILL)
+}
+
+/// Returns all processes.
+pub fn every_process() -> Vec<Pid> {
+    let Ok(all) = fs::read_dir("/proc") else { return Vec::new() };
+    all.flatten().filter_map(|process| process.file_name().to_str()?.parse().ok()).map(Pid::from_raw).collect()
+}
+
+/// Returns every process whose environment contains this entry (`NAME=VALUE`).
+pub fn processes_with(entry: &str) -> Vec<Pid> {
+    let has_entry = |pid: &Pid| {
+        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        environment.split(|byte| *byte == 0).any(|variable| variable == entry.as_bytes())
+    };
+    every_process().into_iter().filter(has_entry).collect()
+}
+
+/// Returns the command line of a process, its arguments separated by spaces, or its name in brackets. `None` if it is
+/// gone.
+pub fn command_line(pid: Pid) -> Option<String> {
+    let bytes = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+    let words: Vec<_> =
+        bytes.split(|byte| *byte == 0).filter(|word| !word.is_empty()).map(String::from_utf8_lossy).collect();
+    if words.is_empty() {
+        let name = fs::read_to_string(format!("/proc/{pid}/comm")).ok()?;
+        return Some(format!("[{}]", name.trim_end()));
+    }
+    Some(words.join(" "))
+}

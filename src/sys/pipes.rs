@@ -1,0 +1,23 @@
+//! The pipes between processes, as far as they show from outside.
+
+/// The pipes that a process has open, by names that are the same for all processes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct OpenPipes {
+    /// Pipes that are open for reading.
+    pub reads: Vec<String>,
+    /// Pipes that are open for writing.
+    pub writes: Vec<String>,
+}
+
+/// The program that a process runs.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Program {
+    /// The file name of its executable, without the directory.
+    pub executable: String,
+    /// The name of the process, which is that of a script if it runs one.
+    pub name: String,
+    /// The arguments, with the program's name first.
+    pub arguments: Vec<String>,
+    /// Whether it has a handler of SIGTERM.
+    pub handles_terminate: bool,
+}

@@ -1,0 +1,377 @@
+//! A registry's directory. Each task has a state file, a log, and the socket of its shim.
+
+use std::collections::HashMap;
+use std::fs::{self, DirBuilder, File, Permissions};
+use std::hash::{BuildHasher, RandomState};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
+
+use super::log::{Log, end_of};
+use super::owner;
+use super::task::{Task, TaskEnd, VERSION, now_ms};
+use crate::capture;
+
+const STATE: &str = "json";
+const LOG: &str = "log";
+const SOCKET: &str = "sock";
+/// The lock of the process that settles the tasks of killed shims.
+const LOCK: &str = "lock";
+/// The prefix of a directory for tasks that end with their host. The host's pid follows, and its pid namespace.
+const TEMPORARY: &str = "tasks-";
+/// A log without a state file may belong to a task that is starting, up to this age.
+const STARTING: Duration = Duration::from_secs(60);
+/// Larger files are not state files of ours.
+const MAX_STATE: u64 = 128 * 1024 * 1024;
+
+/// A fault of a registry's directory or of a file in it.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The directory cannot be created or used.
+    #[error("{}: {source}", path.display())]
+    Folder {
+        #[expect(missing_docs, reason = "the folder")]
+        path: PathBuf,
+        #[expect(missing_docs, reason = "what the system said")]
+        source: io::Error,
+    },
+    /// The directory is a link, or belongs to another user.
+    #[error(transparent)]
+    Unsafe(#[from] capture::SpillError),
+    /// A state file cannot be read.
+    #[error("the state file {} cannot be read ({source}); its task is left out", path.display())]
+    Damaged {
+        #[expect(missing_docs, reason = "the file")]
+        path: PathBuf,
+        #[expect(missing_docs, reason = "what is wrong with it")]
+        source: StateError,
+    },
+}
+
+/// A fault of a state file.
+#[derive(Debug, thiserror::Error)]
+pub enum StateError {
+    /// The system cannot read the file.
+    #[error(transparent)]
+    Unreadable(#[from] io::Error),
+    /// The file holds no state.
+    #[error(transparent)]
+    Malformed(#[from] serde_json::Error),
+    /// Another version of agent-bash has written the file.
+    #[error("version {0} is not known")]
+    Version(u64),
+    /// The file holds the state of another task.
+    #[error("it is about task {0}")]
+    OtherTask(String),
+}
+
+/// A registry's directory. Cheap to clone, and nothing stays open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Store {
+    path: PathBuf,
+}
+
+/// Tells one version of a state file from another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stamp(u64, u64, i64);
+
+impl Store {
+    /// Opens our directory below `dir`. Both are created with mode 0700 if missing.
+    pub fn open(dir: &Path) -> Result<Self, StoreError> {
+        let failed = |source| StoreError::Folder { path: dir.to_owned(), source };
+        let dir = std::path::absolute(dir).map_err(failed)?;
+        DirBuilder::new().recursive(true).mode(0o700).create(&dir).map_err(failed)?;
+        let path = dir.join("tasks");
+        capture::open_private(&path)?;
+        Ok(Self { path })
+    }
+
+    /// Creates a directory below the temporary one, for tasks that end with their host.
+    pub fn temporary(temp: &Path) -> Result<Self, StoreError> {
+        let failed = |source| StoreError::Folder { path: temp.to_owned(), source };
+        let parent = capture::private_parent(temp)?;
+        owner::remove_left(&parent, TEMPORARY);
+        // No number is used twice, since processes of a closed registry may still remove its directory.
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let name = format!("{TEMPORARY}{}", owner::own_name());
+        loop {
+            let path = parent.join(format!("{name}-{}", COUNT.fetch_add(1, Ordering::Relaxed)));
+            match DirBuilder::new().mode(0o700).create(&path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                made => return made.map(|()| Self { path }).map_err(failed),
+            }
+        }
+    }
+
+    /// Creates the directory again if a cleaner of temporary files has removed it.
+    pub fn renew(&self) -> Result<(), StoreError> {
+        if self.path.is_dir() {
+            return Ok(());
+        }
+        if let Some(parent) = self.path.parent() {
+            let failed = |source| StoreError::Folder { path: parent.to_owned(), source };
+            DirBuilder::new().recursive(true).mode(0o700).create(parent).map_err(failed)?;
+        }
+        capture::open_private(&self.path)?;
+        Ok(())
+    }
+
+    /// The existing directory that a task's order names.
+    pub fn at(path: PathBuf) -> Self {
+        Self { path }
+    }
+
+    #[expect(missing_docs, reason = "its path")]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the path of a log, absolute.
+    pub fn log_path(&self, id: &str) -> PathBuf {
+        self.file(id, LOG)
+    }
+
+    /// Returns the path of the socket on which a task's shim answers.
+    pub fn socket_path(&self, id: &str) -> PathBuf {
+        self.file(id, SOCKET)
+    }
+
+    fn file(&self, id: &str, kind: &str) -> PathBuf {
+        self.path.join(format!("{id}.{kind}"))
+    }
+
+    /// Creates a new log with mode 0600. Never opens an existing file.
+    pub fn create_log(&self, id: &str) -> io::Result<File> {
+        File::options().read(true).append(true).create_new(true).mode(0o600).open(self.log_path(id))
+    }
+
+    /// Opens an existing log to continue it.
+    pub fn append_log(&self, id: &str) -> io::Result<File> {
+        File::options().read(true).append(true).custom_flags(libc::O_NOFOLLOW).open(self.log_path(id))
+    }
+
+    /// Opens a log for reading.
+    pub fn open_log(&self, id: &str) -> io::Result<File> {
+        File::options().read(true).custom_flags(libc::O_NOFOLLOW).open(self.log_path(id))
+    }
+
+    /// Replaces a task's state file atomically.
+    pub fn write(&self, task: &Task) -> io::Result<()> {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let next = self.path.join(format!(".{}.{}.{count}", task.id, std::process::id()));
+        let written = File::options().write(true).create_new(true).mode(0o600).open(&next).and_then(|mut file| {
+            file.write_all(&serde_json::to_vec(task)?)?;
+            fs::rename(&next, self.file(&task.id, STATE))
+        });
+        if written.is_err() {
+            let _ = fs::remove_file(&next);
+        }
+        written
+    }
+
+    /// Returns a task's state, or `None` if it was swept.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`]
+    pub fn read(&self, id: &str) -> Result<Option<Task>, StoreError> {
+        let path = self.file(id, STATE);
+        Self::read_state(id, &path).map_err(|source| StoreError::Damaged { path, source })
+    }
+
+    fn read_state(id: &str, path: &Path) -> Result<Option<Task>, StateError> {
+        let file = match File::options().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let mut bytes = Vec::new();
+        file.take(MAX_STATE).read_to_end(&mut bytes)?;
+        let task: Task = match serde_json::from_slice(&bytes) {
+            Ok(task) => task,
+            Err(error) => {
+                let version = serde_json::from_slice::<serde_json::Value>(&bytes).ok();
+                let version = version.and_then(|value| value.get("version")?.as_u64());
+                return Err(match version {
+                    Some(other) if other != u64::from(VERSION) => StateError::Version(other),
+                    _ => error.into(),
+                });
+            }
+        };
+        if task.version != VERSION {
+            return Err(StateError::Version(task.version.into()));
+        }
+        if task.id != id {
+            return Err(StateError::OtherTask(task.id));
+        }
+        Ok(Some(task))
+    }
+
+    /// Returns the ids of all tasks, with the stamp of each state file.
+    pub fn ids(&self) -> io::Result<HashMap<String, Stamp>> {
+        let mut ids = HashMap::new();
+        for entry in fs::read_dir(&self.path)?.flatten() {
+            // Logs count too: a state file that is being replaced may be missing from the listing.
+            let Some(id) = id_of(&entry.path(), STATE).or_else(|| id_of(&entry.path(), LOG)) else { continue };
+            if !ids.contains_key(&id)
+                && let Ok(meta) = fs::symlink_metadata(self.file(&id, STATE))
+            {
+                ids.insert(id, stamp(&meta));
+            }
+        }
+        Ok(ids)
+    }
+
+    /// Returns a stamp that changes whenever a file is added, removed or replaced, or `None` if the directory may be
+    /// changing now.
+    pub fn stamp(&self) -> Option<Stamp> {
+        /// The coarsest tick of the clock of file times.
+        const TICK: Duration = Duration::from_millis(20);
+        let meta = fs::metadata(&self.path).ok()?;
+        let settled = meta.modified().ok()?.elapsed().is_ok_and(|age| age > TICK);
+        settled.then(|| stamp(&meta))
+    }
+
+    /// Returns whether a task has a shim, which holds the log's lock for as long as it lives.
+    pub fn is_kept(&self, id: &str) -> bool {
+        self.open_log(id).is_ok_and(|file| matches!(file.try_lock_shared(), Err(fs::TryLockError::WouldBlock)))
+    }
+
+    /// Settles a task without a shim. A task that still counts as running was lost. A task whose shim was killed before
+    /// its last step lacks the closing line. Any process in the place of the task may do this, and it happens once. A
+    /// task that runs elsewhere stays as it is: its shim may live, and its lock need not be seen from here.
+    pub fn settle(&self, id: &str) -> Result<Option<Task>, StoreError> {
+        let failed = |source| StoreError::Folder { path: self.path.clone(), source };
+        let lock = File::options()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(self.path.join(LOCK))
+            .map_err(failed)?;
+        lock.lock().map_err(failed)?;
+        let Some(mut task) = self.read(id)? else { return Ok(None) };
+        let Some(loss) = task.loss() else { return Ok(Some(task)) };
+        let Ok(file) = self.append_log(id) else {
+            if task.is_running() {
+                task.notes.push("its log is gone".into());
+                task.end(TaskEnd::Lost(loss), 0);
+                self.write(&task).map_err(failed)?;
+            }
+            return Ok(Some(task));
+        };
+        // The task has a shim after all.
+        let Ok(log) = Log::keep(file, u64::MAX) else { return Ok(Some(task)) };
+        if task.is_running() {
+            task.end(TaskEnd::Lost(loss), log.written());
+            self.write(&task).map_err(failed)?;
+        }
+        if task.output_bytes == Some(log.written()) {
+            log.close(&task);
+        }
+        let _ = fs::remove_file(self.socket_path(id));
+        Ok(Some(task))
+    }
+
+    /// The same for a task that has ended, if its log lacks the closing line.
+    pub fn settle_unclosed(&self, id: &str) -> Result<(), StoreError> {
+        let Ok(Some(task)) = self.read(id) else { return Ok(()) };
+        let length = self.open_log(id).and_then(|file| file.metadata()).map(|meta| meta.len());
+        if length.ok() == task.output_bytes { self.settle(id).map(|_| ()) } else { Ok(()) }
+    }
+
+    /// Removes a task's files.
+    pub fn remove(&self, id: &str) {
+        for kind in [STATE, LOG, SOCKET] {
+            let _ = fs::remove_file(self.file(id, kind));
+        }
+    }
+
+    /// Removes tasks that ended longer than `retention` ago. Files of tasks elsewhere are left to the registries there.
+    pub fn remove_ended(&self, ended: impl Iterator<Item = Task>, retention: Duration) {
+        let retention = u64::try_from(retention.as_millis()).unwrap_or(u64::MAX);
+        let now = now_ms();
+        let is_old = |task: &Task| task.ended_at.is_some_and(|at| now.saturating_sub(at) > retention);
+        for task in ended.filter(|task| is_old(task) && !task.is_elsewhere()) {
+            self.remove(&task.id);
+        }
+    }
+
+    /// Removes files of starts that never completed.
+    pub fn remove_unstarted(&self) {
+        let Ok(files) = fs::read_dir(&self.path) else { return };
+        for path in files.flatten().map(|entry| entry.path()) {
+            let Some(id) = id_of(&path, LOG).or_else(|| unfinished(&path)) else { continue };
+            let old = fs::symlink_metadata(&path).is_ok_and(|meta| {
+                let age = SystemTime::now().duration_since(meta.modified().unwrap_or(SystemTime::now()));
+                meta.is_file() && age.is_ok_and(|age| age > STARTING)
+            });
+            if old && !self.file(&id, STATE).exists() && !self.is_kept(&id) {
+                let _ = fs::remove_file(&path);
+            }
+        }
+    }
+
+    /// Removes the directory if it holds no files of a task.
+    pub fn remove_if_empty(&self) {
+        let _ = fs::remove_file(self.path.join(LOCK));
+        let _ = fs::remove_dir(&self.path);
+    }
+
+    /// Returns a task's state, its log and the current end of its output.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`], [`StoreError::Folder`]
+    pub fn readable(&self, id: &str) -> Result<Option<(Task, File, u64)>, StoreError> {
+        let failed = |source| StoreError::Folder { path: self.log_path(id), source };
+        let file = match self.open_log(id) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound && self.read(id)?.is_none() => return Ok(None),
+            Err(error) => return Err(failed(error)),
+        };
+        // The length is read first, because a task's end is recorded before the closing line is written.
+        let length = file.metadata().map_err(failed)?.len();
+        let Some(task) = self.read(id)? else { return Ok(None) };
+        let end = end_of(&file, task.output_bytes.map_or(length, |bytes| bytes.min(length))).map_err(failed)?;
+        Ok(Some((task, file, end)))
+    }
+
+    /// Makes the socket's file as private as its directory.
+    pub fn protect(&self, id: &str) {
+        let _ = fs::set_permissions(self.socket_path(id), Permissions::from_mode(0o600));
+    }
+}
+
+fn stamp(meta: &fs::Metadata) -> Stamp {
+    Stamp(meta.ino(), meta.len(), meta.mtime() * 1_000_000_000 + meta.mtime_nsec())
+}
+
+fn id_of(path: &Path, kind: &str) -> Option<String> {
+    let name = path.file_name()?.to_str()?.strip_suffix(kind)?.strip_suffix('.')?;
+    is_id(name).then(|| name.to_owned())
+}
+
+/// Returns the task of a state file that was not renamed into place.
+fn unfinished(path: &Path) -> Option<String> {
+    let id = path.file_name()?.to_str()?.strip_prefix('.')?.split('.').next()?;
+    is_id(id).then(|| id.to_owned())
+}
+
+fn is_id(name: &str) -> bool {
+    name.strip_prefix('t').is_some_and(|rest| rest.len() == 12 && rest.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+/// Returns a new unique id.
+pub fn new_id() -> String {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_nanos();
+    // Shims are forked with the same seed, but their pids differ.
+    let random = RandomState::new().hash_one((std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed), now));
+    format!("t{:012x}", random & 0xffff_ffff_ffff)
+}
+
+#[cfg(test)]
+#[path = "store_tests.rs"]
+mod tests;

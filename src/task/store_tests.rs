@@ -1,0 +1,153 @@
+use super::*;
+use crate::task::{State, TaskSpec};
+
+fn store() -> (tempfile::TempDir, Store) {
+    let dir = tempfile::tempdir().expect("a folder");
+    let store = Store::open(dir.path()).expect("it can be used");
+    (dir, store)
+}
+
+fn task(store: &Store) -> Task {
+    let folder = store.path().to_owned();
+    let order = TaskSpec { folder, command: "sleep 1".into(), max_log_bytes: 100, ..TaskSpec::sample(&new_id()) };
+    Task::begin(&order, 7, 7, "mark", now_ms())
+}
+
+#[test]
+fn a_state_is_read_as_it_was_written() {
+    let (_dir, store) = store();
+    let task = task(&store);
+    store.write(&task).expect("written");
+    assert_eq!(store.read(&task.id).expect("whole"), Some(task.clone()));
+    assert_eq!(store.ids().expect("listed").len(), 1);
+    assert_eq!(store.read("t000000000000").expect("none"), None);
+    let mode = fs::metadata(store.file(&task.id, STATE)).expect("there").mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+#[test]
+fn damage_is_named_and_costs_one_task() {
+    let (_dir, store) = store();
+    let task = task(&store);
+    for (text, said) in [("", "EOF"), ("{\"version\":9}", "version 9 is not known"), ("[1]", "invalid")] {
+        fs::write(store.file(&task.id, STATE), text).expect("written");
+        let error = store.read(&task.id).expect_err("damaged").to_string();
+        assert!(error.contains(said) && error.contains(&task.id), "{error}");
+    }
+}
+
+#[test]
+fn a_task_that_nobody_keeps_is_lost_once() {
+    let (_dir, store) = store();
+    let task = task(&store);
+    let log = Log::keep(store.create_log(&task.id).expect("new"), 100).expect("ours");
+    store.write(&task).expect("written");
+    assert!(store.is_kept(&task.id));
+    assert_eq!(store.settle(&task.id).expect("read").map(|task| task.state), Some(State::Running));
+    drop(log);
+    assert!(!store.is_kept(&task.id));
+    for _ in 0..2 {
+        let lost = store.settle(&task.id).expect("read").expect("there");
+        assert_eq!(lost.state, State::Lost);
+    }
+    let text = fs::read_to_string(store.log_path(&task.id)).expect("text");
+    assert_eq!(text, "[background process lost: its helper process was killed]\n");
+}
+
+#[test]
+fn an_end_without_its_closing_line_gets_it() {
+    let (_dir, store) = store();
+    let mut task = task(&store);
+    let mut log = Log::keep(store.create_log(&task.id).expect("new"), 100).expect("ours");
+    log.write("out\n");
+    task.end(TaskEnd::Code(0), log.written());
+    store.write(&task).expect("written");
+    drop(log);
+    for _ in 0..2 {
+        store.settle(&task.id).expect("read");
+    }
+    let text = fs::read_to_string(store.log_path(&task.id)).expect("text");
+    assert_eq!(text, "out\n[background process completed]\n");
+}
+
+#[test]
+fn the_sweep_takes_old_tasks_and_what_a_start_left() {
+    let (_dir, store) = store();
+    let mut old = task(&store);
+    old.end(TaskEnd::Code(0), 0);
+    old.ended_at = Some(1);
+    let running = task(&store);
+    for task in [&old, &running] {
+        store.create_log(&task.id).expect("new");
+        store.write(task).expect("written");
+    }
+    let orphan = store.create_log(&new_id()).expect("new");
+    orphan.set_modified(SystemTime::UNIX_EPOCH).expect("aged");
+    let fresh = new_id();
+    store.create_log(&fresh).expect("new");
+    store.remove_ended([old.clone(), running.clone()].into_iter(), Duration::from_secs(1));
+    store.remove_unstarted();
+    let mut left: Vec<_> = fs::read_dir(store.path())
+        .expect("listed")
+        .flatten()
+        .map(|e| e.file_name().into_string().expect("text"))
+        .collect();
+    left.sort();
+    let mut wanted = vec![format!("{}.json", running.id), format!("{}.log", running.id), format!("{fresh}.log")];
+    wanted.sort();
+    assert_eq!(left, wanted);
+}
+
+#[test]
+fn a_folder_that_was_taken_away_is_made_again() {
+    let (dir, store) = store();
+    fs::remove_dir_all(dir.path()).expect("removed");
+    store.renew().expect("made");
+    assert_eq!(fs::metadata(store.path()).expect("there").mode() & 0o777, 0o700);
+    store.renew().expect("there already");
+}
+
+/// The same task in another pid namespace.
+fn elsewhere(mut task: Task) -> Task {
+    task.machine.namespace = Some(crate::sys::PidNamespace { id: 1, init_started: Some(1) });
+    task.machine.boot.push('x');
+    task.machine.host_name = Some("other".into());
+    task
+}
+
+#[test]
+fn a_task_elsewhere_is_not_settled_and_not_swept() {
+    let (_dir, store) = store();
+    let running = elsewhere(task(&store));
+    let mut ended = elsewhere(task(&store));
+    ended.end(TaskEnd::Code(0), 0);
+    ended.ended_at = Some(1);
+    for task in [&running, &ended] {
+        store.create_log(&task.id).expect("new");
+        store.write(task).expect("written");
+        assert_eq!(store.settle(&task.id).expect("read").as_ref(), Some(task));
+        store.settle_unclosed(&task.id).expect("read");
+    }
+    store.remove_ended([running.clone(), ended.clone()].into_iter(), Duration::from_secs(1));
+    store.remove_unstarted();
+    for task in [&running, &ended] {
+        assert_eq!(store.read(&task.id).expect("whole").as_ref(), Some(task));
+        assert_eq!(fs::read_to_string(store.log_path(&task.id)).expect("there"), "", "no closing line of ours");
+    }
+}
+
+#[test]
+fn a_state_file_of_an_earlier_version_is_read() {
+    let (_dir, store) = store();
+    let task = task(&store);
+    let mut file = serde_json::to_value(&task).expect("written");
+    let fields = file.as_object_mut().expect("an object");
+    assert!(fields.remove("hostName").is_some());
+    assert_eq!(fields.remove("namespace").is_some(), cfg!(target_os = "linux"));
+    fs::write(store.file(&task.id, STATE), file.to_string()).expect("written");
+    let read = store.read(&task.id).expect("whole").expect("there");
+    assert_eq!(read.loss(), Some(crate::task::Loss::Helper));
+    fs::write(store.file(&task.id, STATE), file.to_string().replace(&task.machine.boot, "other")).expect("written");
+    let read = store.read(&task.id).expect("whole").expect("there");
+    assert_eq!(read.loss(), Some(crate::task::Loss::Restart));
+}

@@ -1,0 +1,233 @@
+//! A task, as its state file describes it.
+
+use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+use super::machine::{Machine, Whereabouts};
+use crate::capture::Sanitize;
+
+/// The description of a task for its shim.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskSpec {
+    /// Names the task and its files.
+    pub id: String,
+    /// The registry's directory.
+    #[serde(with = "crate::plan::bytes::path")]
+    pub folder: PathBuf,
+    /// The command as the caller gave it, for people.
+    pub command: String,
+    /// The directory it was started in.
+    pub cwd: String,
+    /// Limit on its log, in bytes.
+    pub max_log_bytes: u64,
+    /// How its output is cleaned. `None` means that it is only decoded.
+    pub sanitize: Option<Sanitize>,
+    /// Whether it outlives the host.
+    pub detached: bool,
+    /// Its time limit from the start of its process, in ms.
+    pub limit_ms: u64,
+    /// The longest silence that is allowed, in ms. `None` is no limit.
+    pub idle_ms: Option<u64>,
+}
+
+#[cfg(test)]
+impl TaskSpec {
+    /// A task that outlives its host, for unit tests.
+    pub fn sample(id: &str) -> Self {
+        Self {
+            id: id.into(),
+            folder: "/".into(),
+            command: "x".into(),
+            cwd: "/".into(),
+            max_log_bytes: 1,
+            sanitize: None,
+            detached: true,
+            limit_ms: 1,
+            idle_ms: None,
+        }
+    }
+}
+
+/// The state of a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// The task runs.
+    Running,
+    /// The task exited by itself, with an exit code.
+    Exited,
+    /// The task was ended by a signal, by `kill` or at a limit.
+    Killed,
+    /// Its end was not observed.
+    Lost,
+}
+
+/// A task. The state file holds this as JSON.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Task {
+    /// The version of the file's format.
+    pub version: u32,
+    /// Names the task and its files.
+    pub id: String,
+    /// The process whose exit ends the task.
+    pub pid: i32,
+    /// The process group.
+    pub pgid: i32,
+    /// The command as the caller gave it.
+    pub command: String,
+    /// The directory it was started in.
+    pub cwd: String,
+    /// Unix time, ms.
+    pub started_at: u64,
+    #[expect(missing_docs, reason = "see its type")]
+    pub state: State,
+    /// The exit code as in a result, or `None` while it runs and after it was lost.
+    pub exit_code: Option<i32>,
+    /// The strongest signal that was sent, or the one that ended it.
+    pub signal: Option<String>,
+    /// Unix time, ms.
+    pub ended_at: Option<u64>,
+    /// Bytes of output in its log, known at the end. The closing line follows them.
+    pub output_bytes: Option<u64>,
+    /// Whether it outlives the host.
+    pub detached: bool,
+    /// The machine and the container in which it runs.
+    #[serde(flatten)]
+    pub machine: Machine,
+    /// The mark in the environment of its processes.
+    pub mark: String,
+    /// The cgroup in which its processes start, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cgroup: Option<PathBuf>,
+    /// Errors with its files, and the limit that it exceeded.
+    pub notes: Vec<String>,
+}
+
+/// The version that is written, and the only one that is read.
+pub const VERSION: u32 = 1;
+
+/// The end of a task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TaskEnd {
+    /// The task exited by itself.
+    Code(i32),
+    /// The task was ended by this signal, whatever its handler did, with this exit code.
+    Signal(String, i32),
+    /// Its end was not observed.
+    Lost(Loss),
+}
+
+/// The reason why a task's end was not observed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Loss {
+    /// The machine was restarted.
+    Restart,
+    /// Its shim was killed.
+    Helper,
+    /// The system does not report it, because it was not a child of its shim.
+    Unseen,
+}
+
+impl Task {
+    /// A task that has just started.
+    pub fn begin(order: &TaskSpec, pid: i32, pgid: i32, mark: &str, started_at: u64) -> Self {
+        Self {
+            version: VERSION,
+            id: order.id.clone(),
+            pid,
+            pgid,
+            command: order.command.clone(),
+            cwd: order.cwd.clone(),
+            started_at,
+            state: State::Running,
+            exit_code: None,
+            signal: None,
+            ended_at: None,
+            output_bytes: None,
+            detached: order.detached,
+            machine: Machine::here().clone(),
+            mark: mark.to_owned(),
+            cgroup: None,
+            notes: Vec::new(),
+        }
+    }
+
+    /// Returns whether it runs, as far as this copy knows.
+    pub fn is_running(&self) -> bool {
+        self.state == State::Running
+    }
+
+    /// Records its end.
+    pub fn end(&mut self, end: TaskEnd, output_bytes: u64) {
+        (self.state, self.exit_code, self.signal) = match end {
+            TaskEnd::Code(code) => (State::Exited, Some(code), None),
+            TaskEnd::Signal(name, code) => (State::Killed, Some(code), Some(name)),
+            TaskEnd::Lost(loss) => {
+                self.notes.push(loss.reason().to_owned());
+                (State::Lost, None, None)
+            }
+        };
+        self.ended_at = Some(now_ms());
+        self.output_bytes = Some(output_bytes);
+    }
+
+    /// Returns the task as it was while it ran.
+    pub fn before_its_end(self) -> Self {
+        Self { state: State::Running, exit_code: None, signal: None, ended_at: None, output_bytes: None, ..self }
+    }
+
+    /// Returns where it runs, as this process sees it.
+    pub fn whereabouts(&self) -> Whereabouts {
+        self.machine.seen_from(Machine::here())
+    }
+
+    /// Returns whether it runs on another machine or in another container. This process then cannot see its processes,
+    /// and has no say in it.
+    pub fn is_elsewhere(&self) -> bool {
+        self.whereabouts() == Whereabouts::Elsewhere
+    }
+
+    /// Returns the reason of its loss once it turns out to have no shim. `None` if that cannot be known from here.
+    pub fn loss(&self) -> Option<Loss> {
+        match self.whereabouts() {
+            Whereabouts::Here => Some(Loss::Helper),
+            Whereabouts::BeforeRestart => Some(Loss::Restart),
+            Whereabouts::Elsewhere => None,
+        }
+    }
+
+    /// Returns the last line of its log, with its newline.
+    pub fn closing_line(&self) -> String {
+        let how = match (self.state, self.exit_code, &self.signal) {
+            (State::Exited, Some(0), _) => "completed".to_owned(),
+            (State::Exited, Some(code), _) => format!("failed: exit code {code}"),
+            (State::Killed, _, Some(signal)) => format!("killed: {signal}"),
+            (State::Lost, ..) => format!("lost: {}", self.notes.last().map_or("", String::as_str)),
+            _ => "ended".to_owned(),
+        };
+        format!("[background process {how}]\n")
+    }
+}
+
+impl Loss {
+    /// All of them, in the order of the type.
+    pub const ALL: [Self; 3] = [Self::Restart, Self::Helper, Self::Unseen];
+
+    /// Returns the reason in words.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Self::Restart => "the machine was restarted",
+            Self::Helper => "its helper process was killed",
+            Self::Unseen => "this system does not tell how it ended",
+        }
+    }
+}
+
+/// Returns the current Unix time, in ms.
+pub fn now_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,116 @@
+import type { BashPrompt, BashSnapshot, Bridge, OutputChunk } from '../native.cjs';
+import { type RunEvent, settled } from './core/calls.ts';
+import { failureOf, messageOf } from './core/listener.ts';
+import { STREAMS, type Streams, StreamsEnd } from './core/streams.ts';
+import { Observer } from './observe/observer.ts';
+import { checkOptions } from './options.ts';
+import { tasksOf } from './registry/handle.ts';
+import { defaultRegistry } from './registry/index.ts';
+import { directoryOf, toNative } from './request.ts';
+import { type BashResult, resultOf } from './result.ts';
+import type { BashOptions } from './types.ts';
+
+/**
+ * Runs a command; see `bash` of the main entry. The function is asynchronous as a whole, so it never throws
+ * synchronously.
+ */
+export async function run(command: string, options: BashOptions = {}): Promise<BashResult> {
+  checkOptions('bash', command, options);
+  const given = withRegistry(options);
+  const kind = given.mode === 'background' ? 'task' : 'command';
+  const observer = Observer.of(kind, command, options, () => directoryOf(options.cwd));
+  const tasks = observer && tasksOf(given.registry);
+  const request = toNative(command, given, observer);
+  const streams = (options as { [STREAMS]?: Streams })[STREAMS];
+  const end = streams && new StreamsEnd(streams);
+  const ran = settled({
+    begin: (way) => way.start(...request),
+    kind: 'result',
+    answer: resultOf,
+    onEvent: (way, id, event) => onRunEvent(way, id, event, options, observer, end),
+    signal: options.signal,
+    abort: (way, id) => {
+      way.abort(id);
+      observer?.kill('abort');
+    },
+  });
+  return observer ? observer.follow(ran, tasks) : ran;
+}
+
+/** Adds the default registry for a command that starts in the background or moves there. */
+export function withRegistry(options: BashOptions): BashOptions {
+  const needed = options.mode === 'background' || options.onTimeout === 'background';
+  return needed && options.registry === undefined ? { ...options, registry: defaultRegistry() } : options;
+}
+
+/** Passes the event of a running command on to its listeners. */
+export function onRunEvent(
+  way: Bridge,
+  id: number,
+  event: RunEvent,
+  options: BashOptions,
+  observer: Observer | undefined,
+  streams?: StreamsEnd | undefined,
+): void {
+  switch (event.kind) {
+    case 'started':
+      streams?.onStarted(event.pid, (bytes) => way.feed(id, bytes));
+      observer?.started(event.pid, event.cwd);
+      break;
+    case 'output':
+      void onOutput(way, id, options, event.chunk, observer, streams);
+      break;
+    case 'snapshot':
+      void onSnapshot(way, id, options, event.snapshot);
+      break;
+    case 'prompt':
+      void onPrompt(way, id, options, event.prompt);
+      break;
+    case 'allocate':
+      allocate(way, id, options, event.stream);
+      break;
+    case 'exited':
+      streams?.onExited();
+      break;
+    case 'fed':
+      streams?.onFed(event.open);
+      break;
+    case 'data':
+      // A terminal takes its data itself.
+      break;
+    default:
+      event satisfies never;
+  }
+}
+
+async function onOutput(
+  way: Bridge,
+  id: number,
+  options: BashOptions,
+  chunk: OutputChunk,
+  observer: Observer | undefined,
+  streams: StreamsEnd | undefined,
+): Promise<void> {
+  observer?.output(streams?.asText(chunk) ?? chunk);
+  way.outputTaken(id, await failureOf(() => options.onOutput?.(chunk)));
+}
+
+async function onSnapshot(way: Bridge, id: number, options: BashOptions, snapshot: BashSnapshot): Promise<void> {
+  way.snapshotTaken(id, await failureOf(() => options.onSnapshot?.(snapshot)));
+}
+
+async function onPrompt(way: Bridge, id: number, options: BashOptions, prompt: BashPrompt): Promise<void> {
+  way.promptTaken(id, await failureOf(() => options.onPrompt?.(prompt)));
+}
+
+function allocate(way: Bridge, id: number, { spill }: BashOptions, stream: 'stdout' | 'stderr'): void {
+  try {
+    const place = typeof spill === 'object' ? spill.allocate?.(stream) : null;
+    if (!place) way.allocated(id, stream, null, null, 'nothing was allocated');
+    else if (typeof place.id === 'string' && typeof place.path === 'string') {
+      way.allocated(id, stream, place.id, place.path);
+    } else way.allocated(id, stream, null, null, 'allocate gave no id and path');
+  } catch (error) {
+    way.allocated(id, stream, null, null, messageOf(error));
+  }
+}

@@ -1,0 +1,29 @@
+const listening = new WeakMap<AbortSignal, { calls: Set<() => void>; listener: () => void }>();
+
+/**
+ * Calls `call` when the signal is aborted, until the returned function is called. However many commands share a signal,
+ * it has one listener of this package, and none once they have ended: Node warns about more than ten.
+ */
+export function onAbort(signal: AbortSignal, call: () => void): () => void {
+  const known = listening.get(signal);
+  const entry = known ?? listen(signal);
+  entry.calls.add(call);
+  return () => {
+    entry.calls.delete(call);
+    if (entry.calls.size === 0) {
+      signal.removeEventListener('abort', entry.listener);
+      listening.delete(signal);
+    }
+  };
+}
+
+function listen(signal: AbortSignal) {
+  const calls = new Set<() => void>();
+  const listener = () => {
+    for (const call of [...calls]) call();
+  };
+  signal.addEventListener('abort', listener, { once: true });
+  const entry = { calls, listener };
+  listening.set(signal, entry);
+  return entry;
+}

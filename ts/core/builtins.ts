@@ -1,0 +1,12 @@
+/**
+ * The parts of Node's own modules that the main entry uses, without `require`. An ES module that a bundler makes of
+ * this entry has no `require` and would fail on its first line, before `loadNative` can say what to do.
+ */
+const { channel } = process.getBuiltinModule('node:diagnostics_channel');
+const { createRequire } = process.getBuiltinModule('node:module');
+const { homedir } = process.getBuiltinModule('node:os');
+const { isAbsolute, join, resolve } = process.getBuiltinModule('node:path');
+const { types } = process.getBuiltinModule('node:util');
+const { isMainThread, threadId } = process.getBuiltinModule('node:worker_threads');
+
+export { channel, createRequire, homedir, isAbsolute, isMainThread, join, resolve, threadId, types };

@@ -1,0 +1,107 @@
+import type { Bridge, NativeEvent } from '../../native.cjs';
+import { BashError, type BashErrorCode } from '../errors.ts';
+import type { Finding } from '../safety/analysis.ts';
+import { onAbort } from './abort.ts';
+import { loadNative } from './native.ts';
+
+/** The events of one kind. */
+export type EventOf<Kind extends NativeEvent['kind']> = Extract<NativeEvent, { kind: Kind }>;
+/** The events that settle a call without an error. */
+type AnswerKind = 'result' | 'task' | 'check' | 'done' | 'warm' | 'waited';
+/** The events that a registry sends unasked. */
+export type TaskEvent = EventOf<'taskExited' | 'taskOutput'>;
+/** The events of a command before the last one. */
+export type RunEvent = Exclude<NativeEvent, EventOf<AnswerKind | 'error'> | TaskEvent>;
+
+/** A call of the core, which answers with events. */
+export interface Call<Kind extends AnswerKind, T> {
+  /** Begins the call and returns its number. */
+  begin(way: Bridge): number;
+  /** The kind of the event that settles the call. */
+  kind: Kind;
+  /** Takes the result from that event. */
+  answer(event: EventOf<Kind>): T;
+  /** Takes an event before the last. */
+  onEvent?(way: Bridge, id: number, event: RunEvent): void;
+  /** `abort` is called when the signal is aborted before the answer is there. */
+  signal?: AbortSignal | undefined;
+  abort?(way: Bridge, id: number): void;
+}
+
+/** Calls that have not settled. */
+const pending = new Map<number, (event: Exclude<NativeEvent, TaskEvent>) => void>();
+/** Calls that keep the process alive. */
+const held = new Set<number>();
+/** Listeners of registries, which do not keep the process alive. */
+const watchers = new Map<number, (event: TaskEvent) => void>();
+let bridge: Bridge | undefined;
+
+/** The way of this thread to the core. */
+export function theBridge(): Bridge {
+  bridge ??= new (loadNative().Bridge)(dispatch);
+  return bridge;
+}
+
+/** Whether a call that has not settled keeps the process alive, as calls do by default. */
+export function hold(id: number, on: boolean): void {
+  if (!pending.has(id) || held.has(id) === on) return;
+  const before = held.size;
+  if (on) held.add(id);
+  else held.delete(id);
+  if (before === 0 || held.size === 0) theBridge().hold(on);
+}
+
+/** Calls the core and resolves with its answer; an error of the core rejects as a `BashError`. */
+export function settled<Kind extends AnswerKind, T>(call: Call<Kind, T>): Promise<T> {
+  const way = theBridge();
+  return new Promise((resolve, reject) => {
+    const id = call.begin(way);
+    const { signal } = call;
+    const forget = signal && onAbort(signal, () => call.abort?.(way, id));
+    const settle = () => {
+      forget?.();
+      hold(id, false);
+      pending.delete(id);
+    };
+    pending.set(id, (event) => {
+      switch (event.kind) {
+        case 'error':
+          settle();
+          reject(errorOf(event));
+          break;
+        case 'result':
+        case 'task':
+        case 'check':
+        case 'done':
+        case 'warm':
+        case 'waited':
+          settle();
+          resolve(call.answer(event as EventOf<Kind>));
+          break;
+        default:
+          call.onEvent?.(way, id, event);
+      }
+    });
+    hold(id, true);
+  });
+}
+
+function errorOf({ error: { code, message, errno, findings } }: EventOf<'error'>): BashError {
+  return new BashError(
+    code as BashErrorCode,
+    message,
+    errno,
+    findings === undefined ? undefined : (JSON.parse(findings) as Finding[]),
+  );
+}
+
+/** Sets the listener of a registry; `null` removes it. */
+export function watchRegistry(id: number, listener: ((event: TaskEvent) => void) | null): void {
+  if (listener) watchers.set(id, listener);
+  else watchers.delete(id);
+}
+
+function dispatch(id: number, event: NativeEvent): void {
+  if (event.kind === 'taskExited' || event.kind === 'taskOutput') watchers.get(id)?.(event);
+  else pending.get(id)?.(event);
+}

@@ -1,0 +1,129 @@
+// Checks of the values of options. The addon checks the ranges that it knows.
+import { BashError } from '../errors.ts';
+import { type OptionTable, type OptionTableOf, unknownOption } from './option-names.ts';
+
+/**
+ * Throws if an option of this name may not have this value. `fields` are the options of an option that is an object.
+ */
+export interface Check {
+  (value: unknown, name: string): void;
+  readonly fields?: OptionTable;
+}
+
+/** A check for each option of `T`. */
+export type Checks<T> = OptionTableOf<T, Check>;
+
+export const type =
+  (wanted: 'string' | 'number' | 'boolean' | 'function'): Check =>
+  (value, name) => {
+    if (typeof value !== wanted) throw invalid(name, value, `a ${wanted}`);
+  };
+
+export const oneOf =
+  (...values: string[]): Check =>
+  (value, name) => {
+    if (typeof value !== 'string' || !values.includes(value)) throw invalid(name, value, `one of ${values.join(', ')}`);
+  };
+
+export const record: Check = (value, name) => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid(name, value, 'an object');
+};
+
+/** An object with these options. */
+export const fields = <T extends object>(checks: Checks<T>): Check =>
+  Object.assign(
+    (value: unknown, name: string) => {
+      record(value, name);
+      checkValues(value as object, checks, `${name}.`);
+    },
+    { fields: checks },
+  );
+
+/** `true`, `false`, or what `check` lets through. */
+export const flagOr = (check: Check): Check =>
+  Object.assign(
+    (value: unknown, name: string) => {
+      if (typeof value !== 'boolean') check(value, name);
+    },
+    { fields: check.fields ?? {} },
+  );
+
+/** One of these words, or what `check` lets through. */
+export const wordOr = (words: readonly string[], check: Check): Check =>
+  Object.assign(
+    (value: unknown, name: string) => (typeof value === 'string' ? oneOf(...words) : check)(value, name),
+    check.fields && { fields: check.fields },
+  );
+
+/** A whole number from `least` to `most`. */
+export const wholeNumber =
+  (least: number, most = Number.MAX_SAFE_INTEGER): Check =>
+  (value, name) => {
+    if (Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most) return;
+    const bounds = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
+    throw invalid(name, value, `a whole number ${bounds}`);
+  };
+
+/** An `AbortSignal` of any realm. */
+export const isSignal: Check = (value, name) => {
+  const signal = value as AbortSignal | null;
+  if (typeof signal !== 'object' || signal === null || typeof signal.addEventListener !== 'function') {
+    throw invalid(name, value, 'an AbortSignal');
+  }
+};
+
+export const strings: Check = (value, name) => {
+  if (!Array.isArray(value) || !value.every((item) => typeof item === 'string')) {
+    throw invalid(name, value, 'an array of strings');
+  }
+};
+
+/** A record whose values are among these words. Which keys it may have is checked by the addon. */
+export const wordsByName =
+  (...values: string[]): Check =>
+  (value, name) => {
+    record(value, name);
+    for (const [key, word] of Object.entries(value as object)) {
+      if (word !== undefined) oneOf(...values)(word, `${name}.${key}`);
+    }
+  };
+
+/** The source of a regular expression, or one. */
+export const isPattern: Check = (value, name) => {
+  if (typeof value !== 'string' && !(value instanceof RegExp)) throw invalid(name, value, 'a string or a RegExp');
+};
+
+/**
+ * Checks an object of options: that each exists, then that each has a value of its kind.
+ *
+ * @param entry the function or class that takes them, as its caller wrote it.
+ * @param name what the object is called if it is not one.
+ */
+export function checkFields<T>(entry: string, options: unknown, checks: Checks<T>, name = 'options'): void {
+  record(options, name);
+  const unknown = unknownOption(entry, options as object, checks);
+  if (unknown !== null) throw new BashError('ERR_BASH_INVALID_ARG', unknown);
+  checkValues(options as object, checks, '');
+}
+
+function checkValues(options: object, checks: Readonly<Record<string, Check>>, within: string): void {
+  for (const name in checks) {
+    const value = (options as Record<string, unknown>)[name];
+    if (value !== undefined) checks[name]?.(value, `${within}${name}`);
+  }
+}
+
+/** The error of a value that is not of its kind. */
+export function invalid(name: string, value: unknown, wanted: string): BashError {
+  return new BashError('ERR_BASH_INVALID_ARG', `${name}: ${shown(value)} is not ${wanted}`);
+}
+
+function shown(value: unknown): string {
+  let text: string;
+  try {
+    text = typeof value === 'string' ? JSON.stringify(value) : String(value);
+  } catch {
+    text = 'a value that cannot be shown';
+  }
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
+}

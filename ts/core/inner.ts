@@ -1,0 +1,43 @@
+import type { NativeText, noticeOfCut, signalOf } from '../../native.cjs';
+import type { Facts } from './facts.ts';
+import type { OptionTable } from './option-names.ts';
+import type { Outline } from './outline.ts';
+
+/**
+ * Names the parts of the main entry that the other entries of this package use and that users do not see: a property of
+ * `bash`. The entries are bundled apart, so the symbol is one of the whole process.
+ */
+export const INNER: unique symbol = Symbol.for('agent-bash.inner') as never;
+
+/** The parts of the main entry that run no command. */
+export interface Inner {
+  /** Decodes, cleans and cuts output that something other than `bash` has run. */
+  readonly NativeText: typeof NativeText;
+  /** The tables of options of `bash` and of `analyze`, to which other entries add their own. */
+  readonly options: { readonly bash: OptionTable; readonly analyze: OptionTable };
+  /** Reads a command without running it. */
+  outlineOf(command: string): Outline;
+  /** Limits and defaults, asked for at the first call. */
+  facts(): Facts;
+  /** The signal with this name (`SIGTERM`, `TERM`), or `null`. */
+  signalOf: typeof signalOf;
+  /** The notice of a further cut of a stream. */
+  noticeOfCut: typeof noticeOfCut;
+  /** Throws `ERR_BASH_INVALID_ARG` for a command and options that `bash` would refuse. */
+  check(command: unknown, options: unknown): void;
+  /** The error of a wrong value: `name: VALUE is not WANTED`. */
+  invalid(name: string, value: unknown, wanted: string): Error;
+  /** The part of a directory's name that tells this process from any other. */
+  ownName(): string;
+  /** Removes the subdirectories named `PREFIX` + `ownName()` + `-…` whose processes were killed. */
+  removeLeft(parent: string, prefix: string): void;
+  /** Removes a directory when this process has ended for any reason. */
+  removeAtEnd(folder: string): void;
+  /** Cancels `removeAtEnd` for a directory that is gone. */
+  removeNoMore(folder: string): void;
+}
+
+/** The inner parts of `bash`. */
+export function innerOf(bash: unknown): Inner {
+  return (bash as { [INNER]: Inner })[INNER];
+}

@@ -1,0 +1,81 @@
+import type { OutputChunk } from '../../native.cjs';
+
+/**
+ * Names the option of `bash` by which the other entries of this package take the streams of a command themselves. It is
+ * a symbol, out of reach of callers who only know the types. The entries are bundled apart, so the symbol is one of the
+ * whole process.
+ */
+export const STREAMS: unique symbol = Symbol.for('agent-bash.streams') as never;
+
+/** A caller that handles the streams of one command itself. */
+export interface Streams {
+  /** Whether live output is bytes, each a character from U+0000 to U+00FF, if `sanitize` is `false`. */
+  bytes: boolean;
+  /** Whether the standard input is written while the command runs. Otherwise it is `stdin`. */
+  fed: boolean;
+  /** The command runs, with this pid. Not called for a command that ends before its start. */
+  started(pid: number, input: Input): void;
+  /** The shell has exited. The rest of its output and the result follow. */
+  over(): void;
+}
+
+/** The standard input of a running command. */
+export interface Input {
+  /** Resolves once all bytes are written, or with `false` if no process reads them any more. One call at a time. */
+  write(bytes: Uint8Array): Promise<boolean>;
+  /** Closes the input after the bytes that were written before. */
+  end(): void;
+}
+
+/** Passes the stream events of one command to its caller. */
+export class StreamsEnd {
+  readonly #streams: Streams;
+  readonly #decoded = decoder();
+  #over = false;
+  #written: (open: boolean) => void = () => {};
+
+  constructor(streams: Streams) {
+    this.#streams = streams;
+  }
+
+  /** The shell runs; `feed` writes to its standard input, and closes it without bytes. */
+  onStarted(pid: number, feed: (bytes?: Uint8Array) => void): void {
+    this.#streams.started(pid, { write: (bytes) => this.#write(bytes, feed), end: () => feed() });
+  }
+
+  /** The last bytes were written; `open` says whether the command still reads. */
+  onFed(open: boolean): void {
+    this.#written(open);
+  }
+
+  /** The shell has exited. */
+  onExited(): void {
+    this.#over = true;
+    // The core does not answer bytes that it gets after this event.
+    this.#written(false);
+    this.#streams.over();
+  }
+
+  /** Returns output as text, for listeners that do not take bytes. */
+  asText(chunk: OutputChunk): OutputChunk {
+    return this.#streams.bytes ? this.#decoded(chunk) : chunk;
+  }
+
+  #write(bytes: Uint8Array, feed: (bytes: Uint8Array) => void): Promise<boolean> {
+    // The core answers no bytes after the exit of the shell.
+    if (this.#over) return Promise.resolve(false);
+    return new Promise((resolve) => {
+      this.#written = resolve;
+      feed(bytes);
+    });
+  }
+}
+
+/** Decodes live output that is bytes, at any split. */
+export function decoder(): (chunk: OutputChunk) => OutputChunk {
+  const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
+  return ({ stream, text }) => ({
+    stream,
+    text: decoders[stream].decode(Buffer.from(text, 'latin1'), { stream: true }),
+  });
+}

@@ -1,0 +1,265 @@
+import type { BackgroundCheck, BackgroundTask, NativeRegistryOptions } from '../../native.cjs';
+import { homedir, isAbsolute, join, resolve } from '../core/builtins.ts';
+import { settled, theBridge } from '../core/calls.ts';
+import { loadNative } from '../core/native.ts';
+import { BashError, type BashErrorCode } from '../errors.ts';
+import { channels } from '../observe/channels.ts';
+import { Observer } from '../observe/observer.ts';
+import { checkOptions } from '../options.ts';
+import { directoryOf, toNative } from '../request.ts';
+import type { BashOptions } from '../types.ts';
+import { type Handle, handleOf, keepHandle, tasksOf } from './handle.ts';
+import { type ExitListener, type OutputListener, RegistryListeners } from './listeners.ts';
+import { checkCheckOptions, checkRegistryOptions, checkWaitOptions, nameOf, toNativeWait } from './options.ts';
+import type { BackgroundCheckOptions, BackgroundRegistryOptions, BackgroundWaitOptions } from './types.ts';
+
+/**
+ * Commands that run in the background: starts them, reads their output, waits for them and ends them.
+ *
+ * With `dir`, tasks and their logs outlive this process, and any process that opens the same directory lists and ends
+ * them. Without it they end with `close()`, or with this process for any reason. A running task never keeps Node alive,
+ * but a pending call does. A task is named by its id or its pid: a name that the registry does not have is
+ * `ERR_BASH_UNKNOWN_TASK`. After `close()` every call fails with `ERR_BASH_CLOSED`.
+ */
+export class BackgroundRegistry {
+  readonly #handle: Handle;
+  readonly #listeners: RegistryListeners;
+  readonly #temporary: boolean;
+  #closing: Promise<void> | undefined;
+
+  /**
+   * Opens the directory, or makes it, and removes tasks that ended more than `retentionMs` ago.
+   *
+   * Throws a `BashError`: `ERR_BASH_INVALID_ARG` for an option that does not exist, has the wrong type or is out of
+   * range, or the reason why the directory cannot be used.
+   *
+   * @example const registry = new BackgroundRegistry({ dir: '/srv/project/.tasks' });
+   */
+  constructor(options: BackgroundRegistryOptions = {}) {
+    checkRegistryOptions(options);
+    const native = new (loadNative().NativeRegistry)(theBridge(), toNativeOptions(options));
+    const failure = native.failure();
+    if (failure) throw new BashError(failure.code as BashErrorCode, failure.message, failure.errno);
+    this.#temporary = options.dir === undefined;
+    this.#listeners = new RegistryListeners(native);
+    this.#handle = { native, listeners: this.#listeners, closed: false };
+    keepHandle(this, this.#handle);
+  }
+
+  /**
+   * Starts a command and resolves once its shell runs. The time limit is 24 h, unless `timeoutMs` is given. `signal`
+   * aborts the start only, which then rejects with `ABORT_ERR`. `mode`, `onTimeout`, `registry`, `onOutput`,
+   * `onSnapshot` and `onPrompt` have no effect here: `on('output')` receives the output of a task. Rejects as `bash()`
+   * does, and with `ERR_BASH_TOO_MANY_TASKS` if `maxTasks` run already.
+   */
+  async start(command: string, options: BashOptions = {}): Promise<BackgroundTask> {
+    const { native } = this.#open();
+    checkOptions('BackgroundRegistry.start', command, options);
+    const { mode, onTimeout, registry, onOutput, onSnapshot, onPrompt, snapshotIntervalMs, ...rest } = options;
+    const observer = Observer.of('task', command, options, () => directoryOf(options.cwd));
+    const tasks = tasksOf(this);
+    const request = toNative(command, rest);
+    try {
+      const task = await settled({
+        begin: () => native.start(...request),
+        kind: 'task',
+        answer: (event) => event.task,
+        signal: options.signal,
+        abort: (_, id) => native.abort(id),
+      });
+      if (observer) tasks?.started(task);
+      return task;
+    } catch (error) {
+      if (error instanceof BashError) observer?.refused(error);
+      throw error;
+    }
+  }
+
+  /**
+   * Returns all tasks as they are now, those of other processes in the same directory too. Ended tasks stay for
+   * `retentionMs`. Throws `ERR_BASH_CLOSED` after `close()`.
+   */
+  list(): BackgroundTask[] {
+    return tasksIn(this.#open());
+  }
+
+  /**
+   * Resolves with the output of a task since the last check or wait of this registry, or from byte `cursor` of its log
+   * on. A `cursor` leaves the registry's own place as it is.
+   */
+  async check(task: number | string, options: BackgroundCheckOptions = {}): Promise<BackgroundCheck> {
+    const { native } = this.#open();
+    const name = nameOf(task);
+    checkCheckOptions(options);
+    const { cursor } = options;
+    return settled({ begin: () => native.check(name, cursor), kind: 'check', answer: ({ check }) => check });
+  }
+
+  /**
+   * Resolves with the new output at the first of these events: the task has ended, its unread output matches `pattern`,
+   * `port` accepts a connection on this machine, `timeoutMs` have passed, `signal` is aborted. `matched` is true for
+   * the pattern and the port. The output is read from the registry's own place, which moves on.
+   */
+  async wait(task: number | string, options: BackgroundWaitOptions = {}): Promise<BackgroundCheck> {
+    const { native } = this.#open();
+    const name = nameOf(task);
+    checkWaitOptions(options);
+    const wanted = toNativeWait(options);
+    return settled({
+      begin: () => native.wait(name, wanted),
+      kind: 'check',
+      answer: ({ check }) => check,
+      signal: options.signal,
+      abort: (_, id) => native.abort(id),
+    });
+  }
+
+  /**
+   * Ends a task with all that it started: SIGTERM, its grace, then SIGKILL. Resolves with the rest of its output once
+   * no process of it is left. A task that has ended is left alone, and its state and output are returned. Rejects with
+   * `ERR_BASH_UNSUPPORTED` for a task that runs on another machine or in another container.
+   */
+  async kill(task: number | string): Promise<BackgroundCheck> {
+    const { native } = this.#open();
+    const name = nameOf(task);
+    this.#publishKill('kill', ({ id, pid }) => id === name || String(pid) === name);
+    return settled({ begin: () => native.kill(name), kind: 'check', answer: ({ check }) => check });
+  }
+
+  /**
+   * Ends all running tasks at once, except those on other machines and in other containers. Rejects, after all were
+   * tried, if one could not be ended.
+   */
+  async killAll(): Promise<BackgroundCheck[]> {
+    const running = this.list().filter(({ state }) => state === 'running');
+    const ended = await Promise.allSettled(running.map(({ id }) => this.kill(id)));
+    return ended.flatMap((one) => {
+      if (one.status === 'fulfilled') return [one.value];
+      if (NOT_RUNNING_HERE.has((one.reason as BashError).code)) return [];
+      throw one.reason;
+    });
+  }
+
+  /**
+   * `'exit'`: a task has ended, or is lost. `'output'`: a task has written this text, in order. The next text of a task
+   * follows once the promises of its listeners have settled.
+   *
+   * A listener that throws or rejects does not disturb the others or the process. Its first failure is a warning of the
+   * process (`process.on('warning')`, code `AGENT_BASH_LISTENER`), and it is still called. A function counts once.
+   * Listeners do not keep Node alive. Throws `ERR_BASH_INVALID_ARG` for another event or a listener that is not a
+   * function, and `ERR_BASH_CLOSED` after `close()`.
+   *
+   * @example registry.on('exit', ({ pid, state }) => console.log(pid, state));
+   */
+  on(event: 'exit', listener: ExitListener): this;
+  on(event: 'output', listener: OutputListener): this;
+  on(event: 'exit' | 'output', listener: ExitListener | OutputListener): this {
+    this.#open();
+    this.#listeners.add(event, listener);
+    return this;
+  }
+
+  /** Removes a listener. Does nothing for one that was never added. */
+  off(event: 'exit', listener: ExitListener): this;
+  off(event: 'output', listener: OutputListener): this;
+  off(event: 'exit' | 'output', listener: ExitListener | OutputListener): this {
+    this.#listeners.remove(event, listener);
+    return this;
+  }
+
+  /** Problems with files of the directory, one per line. A damaged state file loses only its own task. */
+  get notes(): string[] {
+    return this.#handle.native.notes();
+  }
+
+  /**
+   * Ends the tasks of a registry without `dir` and removes their files. Tasks of a registry with `dir` go on. May be
+   * called again, and resolves when all is done.
+   */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  /** The same as `close()`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #close(): Promise<void> {
+    const { native } = this.#handle;
+    if (this.#temporary) this.#publishKill('close', () => true);
+    this.#handle.closed = true;
+    try {
+      await settled({ begin: () => native.close(), kind: 'done', answer: () => undefined });
+    } finally {
+      // Listeners receive the end of their tasks first.
+      this.#listeners.clear();
+    }
+  }
+
+  #publishKill(reason: 'kill' | 'close', which: (task: BackgroundTask) => boolean): void {
+    if (!channels.kill.hasSubscribers) return;
+    for (const task of tasksIn(this.#handle)) {
+      if (task.state === 'running' && which(task)) this.#listeners.observer.kill(task, reason);
+    }
+  }
+
+  #open(): Handle {
+    if (this.#handle.closed) throw new BashError('ERR_BASH_CLOSED', 'the registry is closed');
+    return this.#handle;
+  }
+}
+
+/** The tasks of a registry; none once it was closed. */
+function tasksIn({ native }: Handle): BackgroundTask[] {
+  return JSON.parse(native.list() ?? '[]') as BackgroundTask[];
+}
+
+/**
+ * The codes of the errors that `kill` rejects with for a task of another machine or container, and for one that has
+ * ended and was removed in the meantime.
+ */
+const NOT_RUNNING_HERE = new Set<string>(['ERR_BASH_UNSUPPORTED', 'ERR_BASH_UNKNOWN_TASK']);
+
+const defaults = new Map<string, BackgroundRegistry>();
+
+/**
+ * Returns the registry of the user's own directory, `$XDG_STATE_HOME/agent-bash`, else `~/.local/state/agent-bash`, by
+ * `process.env` at the call. There is one for each thread and directory, made at the first call and again after it was
+ * closed. Its tasks outlive this process, and `npx agent-bash` shows them. Throws as the constructor does, and
+ * `ERR_BASH_UNSUPPORTED` for a user without a home directory.
+ */
+export function defaultRegistry(): BackgroundRegistry {
+  const dir = defaultDirectory();
+  const known = defaults.get(dir);
+  if (known && !handleOf(known)?.closed) return known;
+  const made = new BackgroundRegistry({ dir });
+  defaults.set(dir, made);
+  return made;
+}
+
+function defaultDirectory(): string {
+  const state = process.env.XDG_STATE_HOME;
+  // By the specification, a relative path is ignored.
+  if (state && isAbsolute(state)) return join(state, 'agent-bash');
+  let home: string;
+  try {
+    home = homedir();
+  } catch {
+    home = '';
+  }
+  if (!isAbsolute(home)) {
+    throw new BashError('ERR_BASH_UNSUPPORTED', 'there is no home folder for background tasks: set XDG_STATE_HOME');
+  }
+  return join(home, '.local', 'state', 'agent-bash');
+}
+
+function toNativeOptions({ dir, maxTasks, maxLogBytes, retentionMs }: BackgroundRegistryOptions) {
+  const options: NativeRegistryOptions = { temp: process.env.TMPDIR || '/tmp' };
+  if (dir !== undefined) options.dir = resolve(dir);
+  if (maxTasks !== undefined) options.maxTasks = maxTasks;
+  if (maxLogBytes !== undefined) options.maxLogBytes = maxLogBytes;
+  if (retentionMs !== undefined) options.retentionMs = retentionMs;
+  return options;
+}

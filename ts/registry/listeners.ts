@@ -1,0 +1,101 @@
+import type { BackgroundTask, NativeRegistry } from '../../native.cjs';
+import { type EventOf, type TaskEvent, watchRegistry } from '../core/calls.ts';
+import { invalid } from '../core/checks.ts';
+import { failureOf } from '../core/listener.ts';
+import { TaskObserver } from '../observe/tasks.ts';
+
+export type ExitListener = (task: BackgroundTask) => unknown;
+export type OutputListener = (task: BackgroundTask, text: string) => unknown;
+
+/** The listeners of one registry. The core sends only events that have a listener. */
+export class RegistryListeners {
+  readonly #native: NativeRegistry;
+  readonly #exit = new Set<ExitListener>();
+  readonly #output = new Set<OutputListener>();
+  /** Publishes on the channels. */
+  readonly observer = new TaskObserver();
+  #observed = { exit: false, output: false };
+  /** Listeners that have failed before: one that fails at each line must not fill the terminal. */
+  readonly #warned = new WeakSet<ExitListener | OutputListener>();
+
+  constructor(native: NativeRegistry) {
+    this.#native = native;
+  }
+
+  add(event: 'exit' | 'output', listener: ExitListener | OutputListener): void {
+    if (typeof listener !== 'function') throw invalid('listener', listener, 'a function');
+    this.#of(event).add(listener);
+    this.#watch();
+  }
+
+  remove(event: 'exit' | 'output', listener: ExitListener | OutputListener): void {
+    if (this.#of(event).delete(listener)) this.#watch();
+  }
+
+  clear(): void {
+    if (!this.#wanted.exit && !this.#wanted.output) return;
+    this.#exit.clear();
+    this.#output.clear();
+    this.#observed = { exit: false, output: false };
+    this.#watch();
+  }
+
+  /** Turns events on or off for the channels, which do not announce their subscribers. */
+  observe(): void {
+    const { exit, output } = this.observer.wants;
+    if (exit === this.#observed.exit && output === this.#observed.output) return;
+    this.#observed = { exit, output };
+    this.#watch();
+  }
+
+  get #wanted(): { exit: boolean; output: boolean } {
+    return {
+      exit: this.#exit.size > 0 || this.#observed.exit,
+      output: this.#output.size > 0 || this.#observed.output,
+    };
+  }
+
+  #of(event: 'exit' | 'output'): Set<ExitListener | OutputListener> {
+    if (event === 'exit') return this.#exit as Set<ExitListener | OutputListener>;
+    if (event === 'output') return this.#output;
+    throw invalid('event', event, 'one of exit, output');
+  }
+
+  #watch(): void {
+    const { exit, output } = this.#wanted;
+    watchRegistry(this.#native.id, exit || output ? (event) => this.#onEvent(event) : null);
+    this.#native.watch(exit, output);
+  }
+
+  #onEvent(event: TaskEvent): void {
+    switch (event.kind) {
+      case 'taskExited':
+        this.#onExit(event.task);
+        break;
+      case 'taskOutput':
+        void this.#onOutput(event);
+        break;
+      default:
+        event satisfies never;
+    }
+  }
+
+  #onExit(task: BackgroundTask): void {
+    if (this.#observed.exit) this.observer.exit(task);
+    for (const listener of [...this.#exit]) void this.#call(listener, () => listener(task));
+  }
+
+  // The core sends the next text of this task once this one is acknowledged.
+  async #onOutput({ task, text }: EventOf<'taskOutput'>): Promise<void> {
+    if (this.#observed.output) this.observer.output(task, text);
+    await Promise.all([...this.#output].map((listener) => this.#call(listener, () => listener(task, text))));
+    this.#native.outputTaken(task.id);
+  }
+
+  async #call(listener: ExitListener | OutputListener, call: () => unknown): Promise<void> {
+    const failure = await failureOf(call);
+    if (failure === undefined || this.#warned.has(listener)) return;
+    this.#warned.add(listener);
+    process.emitWarning(`a listener of a BackgroundRegistry failed: ${failure}`, { code: 'AGENT_BASH_LISTENER' });
+  }
+}

@@ -1,0 +1,66 @@
+import type { BackgroundTask, BashTruncation, BashUsage, Survivor } from '../native.cjs';
+import type { EventOf } from './core/calls.ts';
+
+/** The fields that every result has. */
+interface BashRun {
+  /** Standard output as sanitized text, cut to its limits with a notice; with `merge` both streams. */
+  stdout: string;
+  /** Standard error, likewise; `''` with `merge`. */
+  stderr: string;
+  /**
+   * The signal that really ended the shell (`'SIGKILL'`; `'SIG35'` for one without a name), after a time limit too.
+   * `null` if the shell ended with an exit code.
+   */
+  signal: string | null;
+  /** Process id of the shell, also its process group id; 0 if nothing was started. */
+  pid: number;
+  /** From the start of the shell to its end, in ms. */
+  durationMs: number;
+  /** The time limit that applied, in ms, counted from the start of the process; `null` if there was none. */
+  timeoutMs: number | null;
+  /** How each stream was cut. */
+  truncation: BashTruncation;
+  /**
+   * Processes that the command left running after its shell ended. They go on. With a registry, those that still hold
+   * the command's pipes become one task, whose log has the rest of their output. Without one their later writes go
+   * nowhere.
+   */
+  survivors: Survivor[];
+  /** The resources that its processes used. Those that it left running count up to the end of the shell. */
+  usage: BashUsage;
+  /** Facts for the caller or the model, one per line. */
+  notes: string[];
+}
+
+/** The result of a command that has ended. */
+export interface BashEnded extends BashRun {
+  /**
+   * How the command ended: by itself, by a signal, at its time limit, or because its `signal` was aborted.
+   */
+  status: 'exited' | 'signaled' | 'timed-out' | 'aborted';
+  /** 0 … 255; 128 + n after signal n, 124 after the time limit, 130 after an abort. */
+  exitCode: number;
+  /** `null`: the command is not a task. */
+  background: null;
+}
+
+/** The result of a command that goes on as a task, with its output so far. */
+export interface BashBackgrounded extends BashRun {
+  /** The command started in the background, or moved there at its limit. */
+  status: 'backgrounded';
+  /** `null`: the command has not ended. */
+  exitCode: null;
+  /** The task that the command is from now on. */
+  background: BackgroundTask;
+}
+
+/**
+ * The end and the output of a command, a union on `status`. Plain own-property data: `structuredClone` and a JSON
+ * round trip keep it whole.
+ */
+export type BashResult = BashEnded | BashBackgrounded;
+
+/** The result that an event has as JSON. */
+export function resultOf({ stdout, stderr, rest }: EventOf<'result'>): BashResult {
+  return { stdout, stderr, ...(JSON.parse(rest) as Omit<BashResult, 'stdout' | 'stderr'>) } as BashResult;
+}

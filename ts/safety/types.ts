@@ -1,0 +1,79 @@
+import type { WrapperKind } from './analysis.ts';
+
+/** How commands are judged, as far as that differs from the default. */
+export interface SafetyOptions {
+  /**
+   * Rules by their id: turned off, or set to another level. An id that does not exist is `ERR_BASH_INVALID_ARG`. At
+   * `'deny'` only an exact finding denies; a less certain one asks.
+   *
+   * @default {}
+   * @example await bash('git add -A', { safety: { rules: { 'git-blind-add': 'off' } } });
+   */
+  rules?: Record<string, 'off' | 'warn' | 'ask' | 'deny'> | undefined;
+  /**
+   * Programs of your own that run other commands, by name. The commands that they run are judged too.
+   *
+   * @default {}
+   * @example await bash('with-retries rm -rf build', { safety: { wrappers: { 'with-retries': 'exec-rest' } } });
+   */
+  wrappers?: Record<string, WrapperKind> | undefined;
+  /**
+   * The treatment of a command about which a person would be asked: `'allow'` runs it with a note, `'deny'`
+   * refuses it like a denied one, for hosts without a person.
+   *
+   * @default 'allow'
+   * @example await bash('git clean -fd', { safety: { onAsk: 'deny' } });
+   */
+  onAsk?: 'allow' | 'deny' | undefined;
+}
+
+/** Options of `analyze`. */
+export interface AnalyzeOptions extends SafetyOptions {
+  /**
+   * The directory in which the command would start. It need not exist. A relative one is resolved against
+   * `process.cwd()`.
+   *
+   * @default process.cwd()
+   * @example analyze('rm -rf build', { cwd: '/home/ann/project' });
+   */
+  cwd?: string | undefined;
+  /**
+   * All variables that the command would see; `undefined` counts as not set.
+   *
+   * @default process.env
+   * @example analyze('rm -rf "$BUILD"', { env: { BUILD: '/tmp/build' } });
+   */
+  env?: Record<string, string | undefined> | undefined;
+  /**
+   * The home directory of the user.
+   *
+   * @default `HOME` of `env`, else the one of the system
+   * @example analyze('rm -rf ~', { home: '/home/ann' });
+   */
+  home?: string | undefined;
+}
+
+/** The rules of `decide`. */
+export interface DecideRules {
+  /**
+   * Commands and files that are allowed. With this list, everything that it does not match is asked about.
+   *
+   * @default none: the analysis alone allows
+   * @example decide(analysis, { allow: ['git log:*', 'npm test', 'write:src/**'] });
+   */
+  allow?: string[] | undefined;
+  /**
+   * Commands and files about which a person is asked.
+   *
+   * @default []
+   * @example decide(analysis, { ask: ['git push:*'] });
+   */
+  ask?: string[] | undefined;
+  /**
+   * Commands and files that are refused.
+   *
+   * @default []
+   * @example decide(analysis, { deny: ['terraform destroy:*'] });
+   */
+  deny?: string[] | undefined;
+}

@@ -1,0 +1,165 @@
+import { type BashResult, type BashSnapshot, bash, type OutputChunk } from 'agent-bash';
+import { onAbort } from '../core/abort.ts';
+import { messageOf } from '../core/listener.ts';
+import { approvedByPerson } from './approved.ts';
+import { type CallPlan, planCall } from './call-plan.ts';
+import { NO_TASKS, sandboxJudgement, sandboxOf } from './in-sandbox/sandbox.ts';
+import { intercept } from './intercept/intercept.ts';
+import { approvedNotes, approvedOptions, judge } from './judge.ts';
+import { HeadStop } from './lines/head-stop.ts';
+import { applyLineLimits } from './lines/line-limits.ts';
+import { live } from './live.ts';
+import { adoptedNotes, answerTask, taskQuestion } from './manage.ts';
+import { nothingRan } from './nothing-ran.ts';
+import { takeRefusal } from './refused.ts';
+import { runnerOf } from './runner.ts';
+import { contextOf, optionsFor, type ToolSetup } from './tool-options.ts';
+import type {
+  BashToolError,
+  BashToolExecutionOptions,
+  BashToolInput,
+  BashToolOptions,
+  BashToolOutput,
+  BashToolSnapshot,
+} from './types.ts';
+
+const DEFAULT_UPDATE_INTERVAL_MS = 250;
+
+/** Returns the options that apply to one call, for every tool that runs commands. */
+export async function resolveOptions(
+  setup: ToolSetup,
+  call: BashToolExecutionOptions,
+): Promise<BashToolOptions | BashToolError> {
+  try {
+    const { toolCallId, experimental_sandbox } = call;
+    const held = await optionsFor(setup, { context: contextOf(call), toolCallId }, experimental_sandbox);
+    return approvedByPerson(call) ? approvedOptions(held) : held;
+  } catch (error) {
+    return nothingRan(error, 'ERR_BASH_INVALID_ARG');
+  }
+}
+
+/** Answers a valid input under the options of its call. Yields snapshots and returns the output. Never throws. */
+export async function* answer(
+  options: BashToolOptions,
+  input: BashToolInput,
+  call: BashToolExecutionOptions,
+): AsyncGenerator<BashToolSnapshot, BashToolOutput, undefined> {
+  const question = taskQuestion(input);
+  if (question) {
+    if (sandboxOf(options)) return { error: NO_TASKS, code: 'ERR_BASH_UNSUPPORTED' };
+    return await answerTask(question, options, call.abortSignal).catch((error) => nothingRan(error, 'ERR_BASH_SPAWN'));
+  }
+  const asked = input.command as string;
+  const refused = takeRefusal(call.toolCallId, asked);
+  if (refused) return refused;
+  let command: string;
+  try {
+    command = (await options.onBeforeRun?.({ command: asked }))?.command ?? asked;
+  } catch (error) {
+    return nothingRan(error, 'ERR_BASH_BLOCKED');
+  }
+  return yield* runCall(command, options, input, call);
+}
+
+/** Runs the command. Yields snapshots while it runs. */
+async function* runCall(
+  command: string,
+  options: BashToolOptions,
+  input: BashToolInput,
+  call: BashToolExecutionOptions,
+): AsyncGenerator<BashToolSnapshot, BashToolOutput, undefined> {
+  let output: BashToolOutput;
+  try {
+    output =
+      intercept(command, options) ??
+      (yield* runPlan(judged(planCall(command, input, options), options), options, call.abortSignal));
+    if ('notes' in output && approvedByPerson(call)) output = { ...output, notes: approvedNotes(output.notes) };
+  } catch (error) {
+    output = nothingRan(error, 'ERR_BASH_SPAWN');
+  }
+  try {
+    const replaced = await options.onAfterRun?.({ command, result: output });
+    return typeof replaced === 'object' && replaced !== null ? replaced : output;
+  } catch (error) {
+    // The command has run, so the model must see its result.
+    return 'notes' in output
+      ? { ...output, notes: [...output.notes, `onAfterRun failed: ${messageOf(error)}`] }
+      : output;
+  }
+}
+
+/** `bash` judges a command itself. A replacement for it does not. */
+function judged(plan: CallPlan, options: BashToolOptions): CallPlan {
+  const there = sandboxOf(options) !== undefined;
+  if (!there && (options.run === undefined || options.run === bash)) return plan;
+  const notes = judge(plan.command, there ? sandboxJudgement(plan.options) : plan.options);
+  return { ...plan, notes: [...plan.notes, ...notes] };
+}
+
+async function* runPlan(
+  plan: CallPlan,
+  options: BashToolOptions,
+  callSignal: AbortSignal | undefined,
+): AsyncGenerator<BashToolSnapshot, BashResult, undefined> {
+  const { updateIntervalMs = DEFAULT_UPDATE_INTERVAL_MS } = options;
+  const run = runnerOf(options);
+  // Listeners and a signal given to the session apply too.
+  const { signal, onOutput, onSnapshot } = plan.options;
+  const abortSignal = signal && callSignal ? AbortSignal.any([signal, callSignal]) : (signal ?? callSignal);
+  // A signal of our own: the command also ends after its last wanted line, and when the consumer stops iterating.
+  const ending = new AbortController();
+  const abort = () => ending.abort(abortSignal?.reason);
+  const first = plan.limits[0];
+  const headStop = first?.keep === 'head' ? new HeadStop(first.lines, () => ending.abort()) : null;
+  ending.signal.addEventListener('abort', () => headStop?.close(), { once: true });
+  const forget = abortSignal && onAbort(abortSignal, abort);
+  if (abortSignal?.aborted) abort();
+  let settled = false;
+  let shown: BashSnapshot | null = null;
+  try {
+    const raw = yield* live<BashToolSnapshot, BashResult>(async (push) => {
+      try {
+        return await run(plan.command, {
+          ...plan.options,
+          signal: ending.signal,
+          ...(headStop && {
+            onOutput: async (chunk: OutputChunk) => {
+              await onOutput?.(chunk);
+              await headStop.onOutput(chunk);
+            },
+          }),
+          ...(updateIntervalMs > 0 && {
+            onSnapshot: (snapshot: BashSnapshot) => {
+              // Every listener of the stream receives each snapshot as an event, so only a changed one is sent.
+              if (shown?.stdout !== snapshot.stdout || shown.stderr !== snapshot.stderr) push(toSnapshot(snapshot));
+              shown = snapshot;
+              return onSnapshot?.(snapshot);
+            },
+            snapshotIntervalMs: Math.min(Math.max(Math.round(updateIntervalMs), 10), 60_000),
+          }),
+        });
+      } finally {
+        settled = true;
+      }
+    });
+    const result = headStop?.outcome(raw, abortSignal?.aborted ?? false) ?? raw;
+    const adopted = adoptedNotes(result, plan.options);
+    const notes = [...result.notes, ...plan.notes, ...timeoutNote(result, abortSignal), ...adopted];
+    return applyLineLimits({ ...result, notes: [...new Set(notes)] }, plan.limits);
+  } finally {
+    forget?.();
+    headStop?.close();
+    if (!settled) ending.abort();
+  }
+}
+
+function toSnapshot({ stdout, stderr, pid, durationMs }: BashSnapshot): BashToolSnapshot {
+  return { status: 'running', stdout, stderr, exitCode: null, pid, durationMs };
+}
+
+/** The SDK's time limit and a person abort through the same signal. Only the reason differs. */
+function timeoutNote(result: BashResult, signal: AbortSignal | undefined): string[] {
+  const byLimit = result.status === 'aborted' && (signal?.reason as Error | undefined)?.name === 'TimeoutError';
+  return byLimit ? ['the time limit of the tool call was reached'] : [];
+}

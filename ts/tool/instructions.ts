@@ -1,0 +1,107 @@
+import type { Truncate } from 'agent-bash';
+import { isSession } from './in-sandbox/sandbox.ts';
+import type { ToolSandbox } from './in-sandbox/types.ts';
+import { modeLimit } from './limits.ts';
+
+/** Text for system prompts: when to use the bash tool. */
+export const BASH_INSTRUCTIONS = `Use the bash tool to run tests, install dependencies, build, work with git, and for whatever else needs a shell.
+Start servers and whatever else does not end by itself with mode "background", look at them with check_pid, and stop them with kill_pid when you no longer need them.
+For files, prefer the structured tools you have (read, write, edit, glob, grep): they give better errors and structure than cat, echo, sed, find and grep.
+Read the exit code and stderr of every command before you go on.`;
+
+/** The same for a tool with a `session`. */
+export const SESSION_INSTRUCTIONS = `${BASH_INSTRUCTIONS}
+The shell remembers: the working folder, variables, functions, aliases and options that a command leaves are there for the next one. A command that a limit or a signal has ended leaves nothing, and jobs are not carried over.`;
+
+/** The sentences of the description about shell state. */
+const STATE = new Map([
+  [false, 'The working folder, variables and aliases do not persist between calls.'],
+  [
+    true,
+    'The working folder, variables, functions, aliases and options persist between calls, jobs do not; calls run one after another.',
+  ],
+  [null, 'The working folder, variables and aliases persist between calls only where you were told so.'],
+]);
+
+const IN_TERMINAL =
+  'The command runs in a terminal that a person sees and may type into; you cannot type. Both streams come as one, in stdout.';
+
+/** Returns the tool's description: how it runs commands, the parts of a result, and the limits. */
+export function describeTool(options: {
+  cwd: string;
+  mode: string | undefined;
+  timeoutMs: number | undefined;
+  idleTimeoutMs: number | undefined;
+  /** Whether a command moves to the background at its time limit. */
+  moves: boolean;
+  /** Whether shell state carries over to the next command, or `null` if that differs between calls. */
+  lasts: boolean | null;
+  /** Whether commands run in a terminal. */
+  terminal: boolean;
+  truncate: Truncate;
+  spill: boolean;
+}): string {
+  const limit =
+    options.timeoutMs !== undefined
+      ? `${options.timeoutMs / 1000} s; timeout_ms gives it more or less`
+      : `${modeLimit(options.mode, options.moves)}; mode "slow" gives it ${modeLimit('slow')}: use it for builds, downloads, installs and tests; timeout_ms sets another`;
+  const atLimit = options.moves
+    ? 'At the limit the command goes on in the background, and its output up to there is returned with its pid and the file of its output.'
+    : 'At the limit the command and all it started are ended, and its output up to there is returned.';
+  const whole = options.spill ? ' When bytes were cut, the whole output is in the file that the notice names.' : '';
+  return `Runs a command with bash -c and returns stdout, stderr and the exit code.
+${STATE.get(options.lasts)} ${options.terminal ? IN_TERMINAL : 'There is no terminal and stdin is empty, so nothing can be asked for.'}
+Long output is cut to ${kept(options.truncate)} of each stream.${whole} head and tail show fewer lines and keep the exit code of the command.
+The time limit is ${limit}.${silenceLimit(options.terminal ? undefined : options.idleTimeoutMs)} ${atLimit}
+Mode "background" is for servers and demos: it returns at once with the pid and the file of the output. check_pid, in place of a command, gives the state and the new output of such a process, kill_pid ends it and all it started.
+Keep commands concise, under 60k tokens; write long scripts to a file first.
+<pwd>${options.cwd}</pwd>`;
+}
+
+/** Returns the description of a tool whose commands run in a sandbox. */
+export function describeInSandbox(options: {
+  sandbox: ToolSandbox;
+  cwd: string | undefined;
+  mode: string | undefined;
+  timeoutMs: number | undefined;
+  idleTimeoutMs: number | undefined;
+  truncate: Truncate;
+  spill: boolean;
+}): string {
+  const { sandbox, cwd, timeoutMs } = options;
+  const limit = timeoutMs === undefined ? modeLimit(options.mode) : `${timeoutMs / 1000} s`;
+  const whole = options.spill
+    ? ' When bytes were cut, the notice names a file of the sandbox that has the whole output, if there is one.'
+    : '';
+  const said = saidOf(sandbox);
+  return `Runs a command with bash -c in a sandbox and returns stdout, stderr and the exit code.
+${STATE.get(false)} There is no terminal and stdin is empty, so nothing can be asked for.
+Long output is cut to ${kept(options.truncate)} of each stream.${whole} head and tail show fewer lines and keep the exit code of the command.
+The time limit is ${limit}; mode "slow" or timeout_ms gives it more: use it for builds, downloads, installs and tests.${silenceLimit(options.idleTimeoutMs)} At the limit the command is ended, and its output up to there is returned.
+Mode "background", check_pid and kill_pid do not work in the sandbox: start servers with «&», their output sent to a file, and end them with kill.
+Keep commands concise, under 60k tokens; write long scripts to a file first.${typeof said === 'string' && said !== '' ? `\n<sandbox>${said}</sandbox>` : ''}${cwd === undefined ? '' : `\n<pwd>${cwd}</pwd>`}`;
+}
+
+/** Returns the description that a session gives of itself, or nothing if that fails. */
+function saidOf(sandbox: ToolSandbox): unknown {
+  try {
+    return isSession(sandbox) ? sandbox.description : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function silenceLimit(idleTimeoutMs: number | undefined): string {
+  if (idleTimeoutMs === undefined) return '';
+  return ` A command that prints nothing for ${idleTimeoutMs / 1000} s is at its limit, too.`;
+}
+
+function kept(truncate: Truncate): string {
+  if (truncate.keep === 'ends') return `the first ${truncate.headBytes} and last ${truncate.tailBytes} bytes`;
+  const limits = [
+    truncate.maxLines === undefined ? '' : `${truncate.maxLines} lines`,
+    truncate.maxBytes === undefined ? '' : `${truncate.maxBytes} bytes`,
+    truncate.maxChars === undefined ? '' : `${truncate.maxChars} characters`,
+  ].filter((limit) => limit !== '');
+  return `the ${truncate.keep === 'tail' ? 'last' : 'first'} ${limits.length === 0 ? '16 MiB' : limits.join(' or ')}`;
+}

@@ -1,0 +1,101 @@
+import { BashError, type BashOptions, bash } from 'agent-bash';
+import { checkFunctions } from '../core/functions.ts';
+import { type Inner, innerOf } from '../core/inner.ts';
+import { type OptionTable, type OptionTableOf, PLAIN, unknownOption } from '../core/option-names.ts';
+import type { BashToolOptions, InterceptRule } from './types.ts';
+
+/** The options that a tool has beside those of `bash()`. */
+const OF_TOOLS: OptionTableOf<Omit<BashToolOptions, keyof BashOptions>> = {
+  perCall: PLAIN,
+  session: PLAIN,
+  sandbox: PLAIN,
+  errorOnFailure: PLAIN,
+  terminal: {
+    fields: { cols: PLAIN, rows: PLAIN, onStart: PLAIN } satisfies OptionTableOf<
+      NonNullable<BashToolOptions['terminal']>
+    >,
+  },
+  availableTools: PLAIN,
+  interceptor: PLAIN,
+  run: PLAIN,
+  updateIntervalMs: PLAIN,
+  description: PLAIN,
+  onBeforeRun: PLAIN,
+  onAfterRun: PLAIN,
+};
+
+/** The options of `bash()` that belong to a call, and not to a tool. */
+const OF_CALLS: OptionTableOf<Omit<BashOptions, keyof BashToolOptions>> = {
+  signal: PLAIN,
+  onOutput: PLAIN,
+  onSnapshot: PLAIN,
+  snapshotIntervalMs: PLAIN,
+};
+
+const OF_RULES: OptionTableOf<InterceptRule> = { pattern: PLAIN, tool: PLAIN, message: PLAIN };
+
+/** The tables of the main entry. */
+export function innerOptions(): Inner['options'] {
+  return innerOf(bash).options;
+}
+
+let tools: OptionTable | undefined;
+
+/** Every option of a tool. */
+function toolOptions(): OptionTable {
+  tools ??= {
+    ...Object.fromEntries(Object.entries(innerOptions().bash).filter(([name]) => !Object.hasOwn(OF_CALLS, name))),
+    // A mistake in `safety` is the error of each call, which a model or a person reads: hosts take it from settings
+    // of their users.
+    safety: PLAIN,
+    ...OF_TOOLS,
+  };
+  return tools;
+}
+
+/** Throws `ERR_BASH_INVALID_ARG` for options that are no object, and for one that does not exist. */
+export function checkOptionNames(entry: string, options: unknown, table: OptionTable = toolOptions()): void {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) throw noObject(options);
+  const unknown = unknownOption(entry, options, table);
+  if (unknown !== null) throw new BashError('ERR_BASH_INVALID_ARG', unknown);
+}
+
+/**
+ * Throws `ERR_BASH_INVALID_ARG` for options that do not exist, and for hooks that are not functions: a hook of another
+ * type would show only when it is called.
+ */
+export function checkToolOptions(entry: string, options: BashToolOptions): void {
+  checkOptionNames(entry, options);
+  const { perCall, run, onBeforeRun, onAfterRun, onPrompt, terminal, spill, description } = options;
+  checkFunctions(innerOf(bash), {
+    perCall,
+    run,
+    onBeforeRun,
+    onAfterRun,
+    onPrompt,
+    'terminal.onStart': within(terminal, 'onStart'),
+    'spill.allocate': within(spill, 'allocate'),
+  });
+  if (description !== undefined && typeof description !== 'string' && typeof description !== 'function') {
+    throw innerOf(bash).invalid('description', description, 'a string or a function');
+  }
+}
+
+function within(option: unknown, name: string): unknown {
+  return typeof option === 'object' && option !== null ? (option as Record<string, unknown>)[name] : undefined;
+}
+
+/** The same for a rule of the interceptor. */
+export function checkRuleNames(name: string, rule: object): void {
+  checkOptionNames(name, rule, OF_RULES);
+}
+
+/** A path or a list of rules in the place of options would count for nothing. */
+function noObject(options: unknown): BashError {
+  const given = Array.isArray(options)
+    ? 'an array'
+    : typeof options === 'string'
+      ? JSON.stringify(options)
+      : String(options);
+  return new BashError('ERR_BASH_INVALID_ARG', `options: ${given} is not an object`);
+}

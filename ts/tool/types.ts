@@ -1,0 +1,348 @@
+import type {
+  BackgroundCheck,
+  BashErrorCode,
+  BashOptions,
+  BashResult,
+  BashSession,
+  bash,
+  Finding,
+  PtySession,
+  SessionResult,
+} from 'agent-bash';
+import type { ToolSandbox, ToolSandboxSession } from './in-sandbox/types.ts';
+
+/**
+ * The input that the model sends: exactly one of `command`, `check_pid` and `kill_pid`, the other fields with a
+ * command. All may be `null` or missing: strict modes send every field, other models leave them out.
+ */
+export interface BashToolInput {
+  /** The command, byte for byte; a trailing `| head …` or `| tail …` becomes a limit where that keeps its meaning. */
+  command?: string | null | undefined;
+  /**
+   * `'default'` 30 s (120 s when it then moves to the background), `'slow'` 15 min, `'background'` returns at once;
+   * `null` takes the tool's `mode`.
+   */
+  mode?: 'default' | 'slow' | 'background' | null | undefined;
+  /**
+   * The time limit in ms, clamped to 1,000 … 3,600,000 (in the background … 86,400,000) with a note; it goes before the
+   * tool's `timeoutMs` and before any mode.
+   */
+  timeout_ms?: number | null | undefined;
+  /**
+   * The directory to start in, resolved against that of the tool or of its session, which is the default and the
+   * meaning of `null`.
+   */
+  cwd?: string | null | undefined;
+  /**
+   * Only the first lines of each stream, a whole number of at least 1; the command is ended 2 s after that line of
+   * stdout.
+   */
+  head?: number | null | undefined;
+  /** Only the last lines of each stream, a whole number of at least 1. */
+  tail?: number | null | undefined;
+  /** The state and the new output of the background process with this pid. */
+  check_pid?: number | null | undefined;
+  /** Ends the background process with this pid and all it started. */
+  kill_pid?: number | null | undefined;
+}
+
+/** Nothing ran. Never a throw: the model reads `error` as the result of its call. */
+export interface BashToolError {
+  /** A sentence that names the problem. */
+  error: string;
+  /**
+   * The code of `bash()`'s rejection, and these:
+   *
+   * - `ERR_BASH_INVALID_ARG`: bad input, or a throw in `perCall`.
+   * - `ERR_BASH_BLOCKED`: a throw in `onBeforeRun`, a refusal by an approval, an interception.
+   * - `ABORT_ERR`: a check or a kill that was interrupted.
+   */
+  code: BashErrorCode | (string & {});
+  /** Why the safety engine refused it, with `ERR_BASH_BLOCKED`. */
+  findings?: Finding[];
+  /** The tool to use in place of the command, when the interceptor stopped it. */
+  suggestedTool?: SuggestedTool;
+}
+
+/** A call of another tool in place of a command. */
+export interface SuggestedTool {
+  /** Its name, as in `availableTools`. */
+  name: string;
+  /**
+   * The parts of the command for its input, by our names and not by the tool's own: `path`, `pattern`. They are the
+   * rule's named groups, as words without their quotes.
+   */
+  input: Record<string, string>;
+}
+
+/** A rule for commands that another tool does better. */
+export interface InterceptRule {
+  /**
+   * A regular expression, as its source or as a `RegExp` (`g` and `y` have no meaning), that is searched in the whole
+   * command. Its named groups become the `input` of the suggestion.
+   *
+   * @example const rule: InterceptRule = { pattern: /^cat (?<path>\S+)$/, tool: 'read', message: 'use read.' };
+   */
+  pattern: string | RegExp;
+  /**
+   * The tool to use instead, or several names for it: the first that is at hand is suggested, and without one the rule
+   * does not apply. Case, `_` and `-` make no difference.
+   *
+   * @example const rule: InterceptRule = { pattern: '^tree$', tool: ['list_files', 'glob'], message: 'use the tool.' };
+   */
+  tool: string | readonly string[];
+  /**
+   * A sentence for the model.
+   *
+   * @example const rule: InterceptRule = { pattern: '^ls -R', tool: 'glob', message: 'files are found by name.' };
+   */
+  message: string;
+}
+
+/** A command that still runs, in preliminary results only: a new object each time, the last 8 KiB of each stream. */
+export interface BashToolSnapshot {
+  status: 'running';
+  stdout: string;
+  stderr: string;
+  exitCode: null;
+  /** Process id, also the process group id. */
+  pid: number;
+  /** Since the start of the process, in ms. */
+  durationMs: number;
+}
+
+/**
+ * The outputs of a call: snapshots while the command runs, then one result (in a session with its `cwd`), or one error
+ * if nothing ran; for `check_pid` and `kill_pid` one check. Plain data throughout. `'error' in`, `'task' in` and
+ * `status` tell them apart.
+ */
+export type BashToolOutput = BashResult | SessionResult | BackgroundCheck | BashToolError | BashToolSnapshot;
+
+/** The return of a hook: a replacement of its argument, or nothing, now or later. */
+export type Hooked<T> = T | Nothing | Promise<T | Nothing>;
+// biome-ignore lint/suspicious/noConfusingVoidType: a hook may be a function without a return.
+type Nothing = void;
+
+/** The argument of `perCall`. */
+export interface BashToolCall {
+  /** `experimental_context` of the call (ai 6) or `toolsContext.bash` (ai 7); `undefined` when there is none. */
+  context: unknown;
+  toolCallId: string;
+}
+
+/**
+ * Options of `bash()` that hold for every call, and those of the tool. `undefined` counts as left out. An option that
+ * does not exist is `ERR_BASH_INVALID_ARG`, thrown by the function that makes the tool; from `perCall` it is `{ error
+ * }`.
+ */
+export interface BashToolOptions
+  extends Omit<BashOptions, 'signal' | 'onOutput' | 'onSnapshot' | 'snapshotIntervalMs'> {
+  /**
+   * Asked on each call. The options that it returns replace those of the tool one by one. A throw is `{ error }` and
+   * runs nothing. `description` and `perCall` have no effect here, and the description that is written here knows no
+   * session that only this gives.
+   *
+   * @default none
+   * @example createBashTool({ perCall: ({ context }) => ({ cwd: folderOf(context) }) });
+   */
+  perCall?: ((call: BashToolCall) => Partial<BashToolOptions> | undefined) | undefined;
+  /**
+   * The session in which the commands run, one after another, each with the state that earlier ones have left.
+   * `perCall` can give each user a session. The options of the session apply to what the tool leaves open, and its
+   * directory replaces `cwd`. `env` of the tool is set for each command anew. A `run` replaces the session.
+   *
+   * @default none: each command has a fresh shell
+   * @example createBashTool({ session: new BashSession() });
+   */
+  session?: BashSession | undefined;
+  /**
+   * The place where the commands run instead of this machine: a `SandboxSession` of ai 7, or any object with
+   * `runCommand`. Each command is judged here first, and limits, cleaning, cutting, notes and formatting are the same;
+   * with `spawn` there are snapshots, too. `experimental_sandbox` of a call replaces it, `perCall` can give each user
+   * one, and a `run` replaces it.
+   *
+   * `cwd` is a directory of the sandbox and has no default. Only `env` reaches the command, nothing of this machine's
+   * environment. Whole output that was cut goes to a file there, below `spill.dir` or `/tmp`, at most 64 MiB, if the
+   * sandbox takes files, and nowhere otherwise. Mode `'background'`, `check_pid`, `kill_pid`, `args`, `stdin`, `merge`,
+   * `shell` and `limits` are `{ error }`, `ERR_BASH_UNSUPPORTED`. A `session` or `terminal` is left out, with a note.
+   * `pid` is 0 if the sandbox reports none, `usage` is zero, and an exit code that the sandbox does not report is 255,
+   * with a note.
+   *
+   * @default none
+   * @example createBashTool({ sandbox: createLocalSandboxSession({ cwd: '/srv/project' }) });
+   */
+  sandbox?: ToolSandbox | undefined;
+  /**
+   * Whether the model gets a non-zero exit code as an error text, and not as an ordinary text that says so.
+   *
+   * @default false
+   * @example createBashTool({ errorOnFailure: true });
+   */
+  errorOnFailure?: boolean | undefined;
+  /**
+   * Runs each command in a pseudo-terminal that the host draws, resizes and types into. `cols` and `rows` are 80 and 24
+   * unless given. `onStart` is called once for each command, right after its start, and receives all output if it
+   * listens then. A throw in it is a note. The result is that of a command, with all output in `stdout`. Such a command
+   * ends at its limit, with a registry too.
+   *
+   * Commands run without a terminal in mode `'background'`, with a `session`, with `stdin`, with a `run` of your own,
+   * with `AGENT_BASH_NO_PTY=1` in the host's environment, and, with a note, if the system has none to give.
+   *
+   * @default none
+   * @example createBashTool({ terminal: { cols: 120, onStart: (pty) => pty.on('data', draw) } });
+   */
+  terminal?:
+    | {
+        cols?: number | undefined;
+        rows?: number | undefined;
+        onStart?: ((pty: PtySession, input: { command: string }) => void) | undefined;
+      }
+    | undefined;
+  /**
+   * The names of the other tools that the model has. The interceptor suggests no others.
+   *
+   * @default []: nothing is intercepted
+   * @example createBashTool({ interceptor: true, availableTools: ['read', 'grep'] });
+   */
+  availableTools?: readonly string[] | undefined;
+  /**
+   * Rules for commands that another tool at hand does better. Such a command does not run, and the model reads which
+   * tool to use. `true` takes `INTERCEPT_RULES`. A pattern that is no regular expression is `ERR_BASH_INVALID_ARG`.
+   *
+   * @default false
+   * @example createBashTool({ interceptor: [...INTERCEPT_RULES, rule], availableTools: ['read'] });
+   */
+  interceptor?: boolean | readonly InterceptRule[] | undefined;
+  /**
+   * Replaces `bash`, for tests, and a `session`. A command that the safety engine refuses does not reach it.
+   *
+   * @default bash
+   * @example createBashTool({ run: async () => recordedResult });
+   */
+  run?: typeof bash | undefined;
+  /**
+   * Least time between two live snapshots, in ms, 10 to 60,000; others are clamped. 0 turns snapshots off.
+   *
+   * @default 250
+   * @example createBashTool({ updateIntervalMs: 1_000 });
+   */
+  updateIntervalMs?: number | undefined;
+  /**
+   * Replaces the description written here. A function is called once, with the directory of the tool, or the one in
+   * which its session is then.
+   *
+   * @default a description of the tool with these options
+   * @example createBashTool({ description: ({ cwd }) => `Runs bash in ${cwd}.` });
+   */
+  description?: string | ((context: { cwd: string }) => string) | undefined;
+  /**
+   * Called before anything starts, with the model's command, and not for `check_pid` and `kill_pid`. It may return
+   * another command. A throw is `{ error }` and runs nothing.
+   *
+   * @default none
+   * @example createBashTool({ onBeforeRun: ({ command }) => ({ command: `set -o pipefail; ${command}` }) });
+   */
+  onBeforeRun?: ((input: { command: string }) => Hooked<{ command: string }>) | undefined;
+  /**
+   * Called after a run, or a refusal to run, with the command as `onBeforeRun` left it. It may return another output. A
+   * throw is a note in the result.
+   *
+   * @default none
+   * @example createBashTool({ onAfterRun: ({ command, result }) => log(command, result) });
+   */
+  onAfterRun?: ((input: { command: string; result: BashToolOutput }) => Hooked<BashToolOutput>) | undefined;
+}
+
+/** The second argument of `execute`, as far as the tool reads it, of both majors. */
+export interface BashToolExecutionOptions {
+  toolCallId: string;
+  messages?: unknown;
+  /** Ends the command; the call then yields its output up to that point, with status `'aborted'`. */
+  abortSignal?: AbortSignal | undefined;
+  /** The context of ai 6. */
+  experimental_context?: unknown;
+  /** The context of ai 7. */
+  context?: BashToolContext | undefined;
+  /** The sandbox of ai 7's call: the command runs there. */
+  experimental_sandbox?: ToolSandboxSession | undefined;
+}
+
+/** The second argument of an approval, as far as it is read, of both majors. */
+export interface BashApprovalCall {
+  toolCallId?: string | undefined;
+  messages?: unknown;
+  /** The context of ai 6. */
+  experimental_context?: unknown;
+  /** The context of ai 7's `toolApproval`. */
+  toolContext?: unknown;
+  /** The context of ai 7's `needsApproval`. */
+  context?: unknown;
+}
+
+/** The text of an output for the model. */
+export type BashToolModelOutput = { type: 'text'; value: string } | { type: 'error-text'; value: string };
+
+/** A reason why an input is not valid. */
+export interface BashInputIssue {
+  message: string;
+  path: [string] | [];
+}
+
+/** A Standard Schema with its JSON Schema, which both majors take as it is. */
+export interface BashInputSchema {
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: 'agent-bash';
+    readonly types?: { readonly input: BashToolInput; readonly output: BashToolInput } | undefined;
+    readonly validate: (
+      value: unknown,
+    ) =>
+      | { readonly value: BashToolInput; readonly issues?: undefined }
+      | { readonly issues: readonly BashInputIssue[] };
+    readonly jsonSchema: {
+      /** A new object each time, since consumers change it. Throws for targets other than JSON Schema drafts. */
+      readonly input: (options: { readonly target: string }) => Record<string, unknown>;
+      readonly output: (options: { readonly target: string }) => Record<string, unknown>;
+    };
+  };
+}
+
+/**
+ * The schema of the context that `perCall` receives, for ai 7: any object, or none. Without it, `toolsContext` would
+ * have no place for this tool.
+ */
+export interface BashContextSchema {
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: 'agent-bash';
+    /**
+     * ai 7 infers from the last of these that a context may be left out. Its `tool()` takes objects only, and finds the
+     * first.
+     */
+    readonly validate: {
+      (value: unknown): { readonly value: BashToolContext; readonly issues?: undefined };
+      (value: unknown): { readonly value: BashToolContext | undefined; readonly issues?: undefined };
+    };
+  };
+}
+
+/** The app's own context of a call. */
+export type BashToolContext = Record<string, unknown>;
+
+/** A tool for ai 6 and ai 7: `{ bash: createBashTool() }` goes straight into `tools`. */
+export interface BashTool {
+  description: string;
+  inputSchema: BashInputSchema;
+  /** Lets anything through; ai 6 does not look at it. */
+  contextSchema: BashContextSchema;
+  /**
+   * Yields snapshots while the command runs and the final output last; never throws. Ends the command when the signal
+   * aborts or the iteration is given up.
+   */
+  execute: (input: BashToolInput, options: BashToolExecutionOptions) => AsyncGenerator<BashToolOutput, void, undefined>;
+  /**
+   * Returns the text of an output: `formatResult` of a result, `formatCheck` of a check, the message of an error, and
+   * the output so far of a command whose end was never seen.
+   */
+  toModelOutput: (options: { toolCallId?: string; input?: unknown; output: BashToolOutput }) => BashToolModelOutput;
+}
