@@ -29,6 +29,9 @@ export interface HostOptions {
   detached?: boolean;
 }
 
+/** What runs the tests may have left descriptors open, and they would count against the limit of a host. */
+const CLOSE_INHERITED = 'for fd in /dev/fd/*; do ((${fd##*/} > 2)) && eval "exec ${fd##*/}>&-"; done';
+
 /**
  * Starts another Node process that has imported `bash`, in the way of this project, and runs `source`, a module with
  * top-level await.
@@ -40,7 +43,7 @@ export function host(
   const text = `import { bash, TRUNCATE } from 'agent-bash';\nvoid TRUNCATE;\n${source}`;
   const module = way ? text.replaceAll("from 'agent-bash'", `from '${moduleOf(way)}'`) : text;
   const argv = [process.execPath, ...execArgv, '--input-type=module', '--eval', module];
-  const child = spawn('bash', ['-c', `${before}\nexec "$@"`, 'bash', ...argv], {
+  const child = spawn('bash', ['-c', `${CLOSE_INHERITED}\n${before}\nexec "$@"`, 'bash', ...argv], {
     cwd: packageRoot,
     env: { ...process.env, NODE_OPTIONS: '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
