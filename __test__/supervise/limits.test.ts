@@ -239,7 +239,7 @@ test('a host that may do less than root is watched over as well', async () => {
   // The host's own privileges are not needed for any of it: here they are taken away where there are any.
   const result = await hostResult<{ notes: string[] }>(
     `if (process.getuid() === 0) { process.setgid(65534); process.setuid(65534); }
-     console.log(JSON.stringify(await bash(':(){ :|:& };:', { limits: { processes: 50 }, graceMs: 0, timeoutMs: 20000, cwd: '/', safety: 'off' })));`,
+     console.log(JSON.stringify(await bash('b() { b & b & wait; }; b', { limits: { processes: 50 }, graceMs: 0, timeoutMs: 20000, cwd: '/', safety: 'off' })));`,
   );
   expect(result.notes).toEqual([names('processes')]);
 });
