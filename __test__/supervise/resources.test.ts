@@ -81,12 +81,12 @@ describe('Linux: nothing is used up', () => {
     expect(after.threads).toBeLessThanOrEqual(before.threads + 1);
   });
 
-  linuxTest('20 worker threads, one after another', async () => {
+  linuxTest('10 worker threads, one after another', async () => {
     const [before, after] = await counts(`
       const { Worker } = await import('node:worker_threads');
       const { createRequire } = await import('node:module');
       const path = createRequire(process.cwd() + '/package.json').resolve('agent-bash');
-      for (let n = 0; n < 20; n++) {
+      for (let n = 0; n < 10; n++) {
         const worker = new Worker("const { bash } = require(require('node:worker_threads').workerData); bash('echo hi')", { eval: true, execArgv: [], workerData: path });
         await new Promise((resolve) => worker.on('exit', resolve));
       }
