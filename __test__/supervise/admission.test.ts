@@ -1,5 +1,5 @@
-import { expect } from 'vitest';
-import { hostResult, linuxTest, mark } from '../support/index.ts';
+import { expect, test } from 'vitest';
+import { hostResult, linuxTest, mark, way } from '../support/index.ts';
 
 /** The host opens files of its own; see docs/running.md. */
 const LEFT_TO_THE_HOST = 48;
@@ -22,4 +22,19 @@ linuxTest('tasks count against the descriptors that commands may use', async () 
   );
   expect(ran).toBe(40);
   expect(256 - most).toBeGreaterThanOrEqual(LEFT_TO_THE_HOST);
+});
+
+// Where a shell is warmed up for every command, that of the test is not the first. macOS has no warm shells.
+test.skipIf(way === 'warm' || process.platform !== 'linux')('a shell that is warmed up waits for the descriptors of a command', async () => {
+  const order = await hostResult<string[]>(
+    `
+      import { warmUp } from 'agent-bash';
+      const order = [];
+      const command = bash('sleep .5').then(() => order.push('command'));
+      await Promise.all([command, warmUp().then(() => order.push('shell'))]);
+      console.log(JSON.stringify(order));
+    `,
+    { before: 'ulimit -n 64' },
+  );
+  expect(order).toEqual(['command', 'shell']);
 });

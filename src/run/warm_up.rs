@@ -4,7 +4,7 @@ use super::plan::plan_of;
 use super::warm;
 use crate::error::Error;
 use crate::request::Request;
-use crate::supervise::{self, HelperError, Helpers};
+use crate::supervise::{self, Admission, HelperError, Helpers};
 
 /// Starts a warm shell for a command like this one, unless there is one. Returns whether there is one then.
 ///
@@ -19,8 +19,8 @@ pub async fn warm_up(request: Request) -> Result<bool, Error> {
         Ok(_) => return Err(Error::CwdNotDirectory(request.cwd)),
         Err(_) => return Err(Error::CwdNotFound(request.cwd)),
     }
-    match warm::of(&request, &plan, helpers) {
-        Some(warm) => supervise::warm_up(helpers, warm.kind).await.map_err(failed),
-        None => Ok(false),
-    }
+    let Some(warm) = warm::of(&request, &plan, helpers) else { return Ok(false) };
+    // The shim and the pipes of the shell take the descriptors of a command.
+    let _slot = Admission::shared().enter().await;
+    supervise::warm_up(helpers, warm.kind).await.map_err(failed)
 }
