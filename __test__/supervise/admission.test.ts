@@ -25,16 +25,19 @@ linuxTest('tasks count against the descriptors that commands may use', async () 
 });
 
 // Where a shell is warmed up for every command, that of the test is not the first. macOS has no warm shells.
-test.skipIf(way === 'warm' || process.platform !== 'linux')('a shell that is warmed up waits for the descriptors of a command', async () => {
-  const order = await hostResult<string[]>(
-    `
+test.skipIf(way === 'warm' || process.platform !== 'linux')(
+  'a shell that is warmed up waits for the descriptors of a command',
+  async () => {
+    const order = await hostResult<string[]>(
+      `
       import { warmUp } from 'agent-bash';
       const order = [];
       const command = bash('sleep .5').then(() => order.push('command'));
       await Promise.all([command, warmUp().then(() => order.push('shell'))]);
       console.log(JSON.stringify(order));
     `,
-    { before: 'ulimit -n 64' },
-  );
-  expect(order).toEqual(['command', 'shell']);
-});
+      { before: 'ulimit -n 64' },
+    );
+    expect(order).toEqual(['command', 'shell']);
+  },
+);
