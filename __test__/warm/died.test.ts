@@ -50,8 +50,9 @@ describe('a shell that died while it waited costs a cold start, no error', () =>
     const shell = await warmed();
     kill(shell.pid, 'SIGKILL');
     await until(() => processOf(shell.pid) === undefined, 'the shell is reaped');
-    // Its shim reports the death a moment after it has reaped the shell.
-    await until(async () => (await warmUp()) && waitingShells().length === 1, 'another shell');
+    // Its shim reports the death a moment after it has reaped the shell. Another shell may already be starting for the
+    // next command.
+    await until(async () => (await warmUp()) && waitingShells().length > 0, 'another shell');
   });
 
   linuxTest('Linux: 100 times in a row', async () => {
