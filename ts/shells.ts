@@ -9,10 +9,10 @@ import type { BashOptions } from './types.ts';
  * Starts a warm shell for the first command with these options. Later commands get theirs without a call. The options
  * that count are `cwd`, `env`, `inheritEnv`, `shell`, `merge`, `limits`, and whether there is a `stdin`.
  *
- * It waits for a place among the commands that run at once. Resolves with true once the shell is warm, and with false if
- * commands with these options always start cold: with `warm: false`, AGENT_BASH_WARM=0, a shell other than bash, `args`,
- * a BASH_ENV or POSIXLY_CORRECT in the environment, on macOS, and on a system that lets no process write to its child.
- * Rejects as `bash()` does if nothing could be run.
+ * It waits for a place among the commands that run at once. Resolves with true once the shell is warm. Resolves with
+ * false if commands with these options always start cold: with `warm: false`, AGENT_BASH_WARM=0, a shell other than
+ * bash, `args`, a BASH_ENV or POSIXLY_CORRECT in the environment, on macOS, and on a system that lets no process write
+ * to its child. Rejects as `bash()` does if nothing could be run.
  */
 export async function warmUp(options: BashOptions = {}): Promise<boolean> {
   checkOptions('warmUp', '', options);
