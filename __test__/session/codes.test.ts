@@ -113,7 +113,7 @@ const COMMANDS = [
   'read x <<<a; echo $x',
   'mapfile -t a <<<"a\nb"; echo ${#a[@]}',
   'printf -v x %s a; echo $x',
-  'time true 2>/dev/null',
+  'TIMEFORMAT=timed; time true 2>/dev/null',
   'eval "false"',
   'eval "exit 3"',
   'eval ")"; echo $?',

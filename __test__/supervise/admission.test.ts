@@ -32,7 +32,11 @@ test.skipIf(way === 'warm' || process.platform !== 'linux')(
       `
       import { warmUp } from 'agent-bash';
       const order = [];
-      const command = bash('sleep .5').then(() => order.push('command'));
+      let command;
+      // Once there is output, the command has its place.
+      await new Promise((runs) => {
+        command = bash('echo runs; sleep .5', { onOutput: runs }).then(() => order.push('command'));
+      });
       await Promise.all([command, warmUp().then(() => order.push('shell'))]);
       console.log(JSON.stringify(order));
     `,
