@@ -40,7 +40,8 @@ test('an abort midway ends all of it, and resolves with the output so far', asyn
   const { folder, session } = await sessionInFolder();
   const controller = new AbortController();
   const running = session.run({
-    command: 'echo begun; setsid bash -c "echo \\$\\$ >pid; sleep 1000"',
+    // As the last command, setsid would take the place of the shell, fork and exit at once.
+    command: 'echo begun; setsid bash -c "echo \\$\\$ >pid; sleep 1000"; echo not reached',
     abortSignal: controller.signal,
   });
   const pid = await pidFrom(join(folder, 'pid'));
