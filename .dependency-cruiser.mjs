@@ -12,7 +12,7 @@ const layer = (name, from, to) => ({
 // source files with it only where a copy in each bundle is harmless: pure functions, and the symbols that name the way
 // into the main entry.
 const SHARED = [
-  'core/(abort|builtins|defined|facts|functions|inner|listener|notice|option-names|outline|signals|streams|visible)\\.ts$',
+  'core/(abort|builtins|defined|facts|functions|inner|listener|notice|option-names|outline|signals|streams|visible|world)\\.ts$',
 ];
 
 export default {
@@ -30,8 +30,8 @@ export default {
     layer('errors-name-findings-only', 'errors\\.ts$', ['safety/analysis\\.ts$']),
     layer(
       'main-entry',
-      '(bash|index|options|request|result|session|shells|types)\\.ts$|^ts/(observe|pty|registry|safety)/',
-      ['[a-z]+\\.ts$', '(core|observe|pty|registry|safety)/'],
+      '(bash|index|options|request|result|session|shells|types)\\.ts$|^ts/(confine|observe|pty|registry|safety)/',
+      ['[a-z]+\\.ts$', '(confine|core|observe|pty|registry|safety)/'],
     ),
     layer('tool-knows-no-adapter', 'tool/', ['tool/', ...SHARED]),
     layer('ai-is-on-tool', 'ai/', ['ai/', 'tool/', 'safety/unit-text\\.ts$', ...SHARED]),
@@ -40,7 +40,13 @@ export default {
     layer('mcp-is-on-tool', 'mcp/', ['mcp/', 'tool/', ...SHARED]),
     layer('sandbox-by-itself', 'sandbox/', ['sandbox/', ...SHARED]),
     layer('render-by-itself', 'render/', ['render/', ...SHARED]),
-    layer('cli-is-a-user', 'cli/', ['cli/', 'tool/running-first\\.ts$', 'safety/unit-text\\.ts$', ...SHARED]),
+    layer('cli-is-a-user', 'cli/', [
+      'cli/',
+      'tool/running-first\\.ts$',
+      'tool/format/denials\\.ts$',
+      'safety/unit-text\\.ts$',
+      ...SHARED,
+    ]),
   ],
   options: {
     doNotFollow: { path: ['node_modules', '^dist/', '^native\\.'] },

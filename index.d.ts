@@ -15,6 +15,8 @@ interface BackgroundCheck {
   truncation: Truncation | null;
   /** Whether the awaited pattern or port appeared. */
   matched: boolean;
+  /** The parts that its confinement holds, and all denials so far; `null` if it is not confined. */
+  confinement: Confinement | null;
 }
 /** A command that goes on in the background. */
 interface BackgroundTask {
@@ -85,6 +87,57 @@ interface BashUsage {
   systemMs: number;
   /** The largest resident size of one process, in bytes. */
   maxRssBytes: number;
+}
+/** The outcome of a confinement: plain data. */
+interface Confinement {
+  /** The starting point. */
+  profile: 'read-only' | 'workspace';
+  /** The parts that were held. */
+  held: ('files' | 'network' | 'processes' | 'syscalls')[];
+  /** Parts that were not required and could not be held. */
+  missing: Array<ConfineMissing>;
+  /** The denials, at most 50 entries. */
+  denied: Array<Denial>;
+  /** All denials, also those that are not listed. */
+  deniedTotal: number;
+  /** The path of the private `/tmp` on the host, or `null` if it is shared. */
+  tmp: string | null;
+}
+/** A part that cannot be held on this machine. */
+interface ConfineMissing {
+  /** The part. */
+  part: 'files' | 'network' | 'processes' | 'syscalls';
+  /** Why it cannot be held. */
+  why: string;
+  /** The remedy for the user of this machine. */
+  remedy: string;
+}
+/** Equal attempts that were denied. */
+interface Denial {
+  /** The kind of access that was denied. */
+  kind: 'write' | 'read' | 'network' | 'process' | 'syscall';
+  /** An absolute path, `host:port`, a name, or the name of a system call. */
+  target: string;
+  /** The basename of the executable that tried. */
+  program: string;
+  /** How often. */
+  count: number;
+  /** The smallest change of the options that would allow it; `null` if none does. */
+  grant: DenialGrant | null;
+}
+/** A change of the options. One of its fields is there. */
+interface DenialGrant {
+  /** A path that may be changed. */
+  write?: Array<string>;
+  /** A host that may be reached. */
+  network?: GrantedNetwork;
+  /** A port that the host's loopback forwards to. */
+  expose?: Array<number>;
+}
+/** Hosts that may be reached. */
+interface GrantedNetwork {
+  /** The entry. */
+  allow: Array<string>;
 }
 /** A piece of live output. */
 interface OutputChunk {
@@ -210,6 +263,8 @@ interface BashRun {
   survivors: Survivor[];
   /** The resources that its processes used. Those that it left running count up to the end of the shell. */
   usage: BashUsage;
+  /** The parts that its confinement held, and the denials; `null` if it was not confined. */
+  confinement: Confinement | null;
   /** Facts for the caller or the model, one per line. */
   notes: string[];
 }
@@ -238,6 +293,127 @@ interface BashBackgrounded extends BashRun {
  * round trip keep it whole.
  */
 type BashResult = BashEnded | BashBackgrounded;
+//#endregion
+//#region ts/confine/types.d.ts
+/**
+ * The reach of a command, whatever its text. Every option may be left out, and `undefined` counts as left out. An
+ * option that does not exist, a wrong value, and options that contradict each other are `ERR_BASH_INVALID_ARG`.
+ *
+ * A path is absolute or begins with `~/`, which is below `$HOME` of this process and below the home in the user
+ * database alike. It is no pattern: `*` and `?` are refused, unless a file has that name. Links and `..` are resolved
+ * once for each owner of commands. A list has at most 256 entries.
+ */
+interface ConfineOptions {
+  /**
+   * The starting point: `'workspace'` lets commands change files below `cwd`, `'read-only'` none.
+   *
+   * @default 'workspace'
+   * @example await bash('npm test', { confine: { profile: 'read-only', write: ['/srv/project/coverage'] } });
+   */
+  profile?: 'read-only' | 'workspace' | undefined;
+  /**
+   * Directories and files that may be changed, besides those of the profile. One that does not exist is
+   * `ERR_BASH_CONFINEMENT`. The root directory, a directory of the kernel, a path in a hidden or protected one, and a
+   * link that leads out of another entry are refused.
+   *
+   * @default []
+   * @example await bash('make install', { confine: { write: ['/srv/www'] } });
+   */
+  write?: string[] | undefined;
+  /**
+   * Files that are never changed or created in those: names relative to each of them and to each git repository in it,
+   * or paths. The list replaces the default one, which has `.git/hooks`, `.git/config`, `.vscode`, `.idea`,
+   * `.mcp.json`, `.claude`, `.cursor`, `.envrc`, `.gitconfig`, `.npmrc` and the start files of shells.
+   *
+   * @default the list above
+   * @example await bash('npm version patch', { confine: { protect: ['.git/hooks', 'infra/production'] } });
+   */
+  protect?: string[] | undefined;
+  /**
+   * Paths that can be neither read nor listed, added to the default list: keys, tokens and passwords in the home,
+   * profiles of browsers, keyrings, and the directories of this package. A path may be missing. One that holds `cwd` is
+   * refused.
+   *
+   * @default []
+   * @example await bash('npm test', { confine: { hide: ['/srv/project/.env', '~/finances'] } });
+   */
+  hide?: string[] | undefined;
+  /**
+   * Paths that can be read: `'all'` but the hidden ones, or these paths, those that may be changed, and the directories
+   * of the system. A list must reach `cwd`.
+   *
+   * @default 'all'
+   * @example await bash('cargo build', { confine: { read: ['~/.cargo', '~/.rustup'] } });
+   */
+  read?: 'all' | string[] | undefined;
+  /**
+   * Hosts that can be reached: `'none'` but the loopback of the commands, `'full'` all as without confinement, or those
+   * of a list.
+   *
+   * @default 'none'
+   * @example await bash('npm ci', { confine: { network: { allow: ['registry.npmjs.org'] } } });
+   */
+  network?: 'none' | 'full' | ConfineNetwork | undefined;
+  /**
+   * TCP ports of the commands' own loopback that the loopback of this machine forwards to: at most 64 whole numbers
+   * from 1 to 65,535. Refused with network `'full'`. A port that another server or owner has is `ERR_BASH_CONFINEMENT`,
+   * or a note if `require` is without `'network'`.
+   *
+   * @default []
+   * @example await bash('npm run dev', { mode: 'background', confine: { expose: [3000] } });
+   */
+  expose?: number[] | undefined;
+  /**
+   * Whether `/tmp`, `/var/tmp` and `/dev/shm` are the commands' own, and end with their owner, or those of this
+   * machine. Either way they can be changed.
+   *
+   * @default 'private'
+   * @example await bash('cp build.tar /tmp', { confine: { tmp: 'shared' } });
+   */
+  tmp?: 'private' | 'shared' | undefined;
+  /**
+   * The caches of package managers. `'overlay'` can be read, and written files end with the owner. `'shared'` are those
+   * of this user, and can be changed. `'none'` are as read-only as the rest of the home.
+   *
+   * @default 'overlay'
+   * @example await bash('npm ci', { confine: { caches: 'shared', network: { allow: ['registry.npmjs.org'] } } });
+   */
+  caches?: 'overlay' | 'shared' | 'none' | undefined;
+  /**
+   * The parts that must hold. If this machine cannot hold one, nothing is started: `ERR_BASH_CONFINEMENT`, with
+   * `missing`. A part that is not required and cannot be held is in `result.confinement.missing`.
+   *
+   * @default all that the options ask for: all four, without `'network'` if that is `'full'`
+   * @example await bash('npm test', { confine: { require: ['files'] } });
+   */
+  require?: ConfinePart[] | undefined;
+}
+/** Hosts that can be reached. */
+interface ConfineNetwork {
+  /**
+   * Entries, each a name, `*.domain` (all names below, and not the domain), an IP address or a CIDR, with an optional
+   * port: `registry.example.org`, `*.example.org:8443`, `10.0.0.0/8:5432`, `[2001:db8::1]:443`. Without a port 80 and
+   * 443. A name that resolves to a private, loopback or link-local address is refused, unless `hosts` maps it.
+   * `localhost`, `127.0.0.1` and `::1` always mean the commands' own loopback.
+   *
+   * @example await bash('npm ci', { confine: { network: { allow: ['registry.npmjs.org', '*.github.com:22'] } } });
+   */
+  allow: string[];
+  /**
+   * IP addresses by name, which are asked before any resolver. An entry of `allow` must have the name.
+   *
+   * @default {}
+   * @example await bash('npm test', {
+   *   confine: { network: { allow: ['db.local:5432'], hosts: { 'db.local': '127.0.0.1' } } },
+   * });
+   */
+  hosts?: Record<string, string> | undefined;
+}
+/**
+ * A part of a confinement: which files can be read and written, which hosts can be reached, which processes can be seen
+ * and signalled, which system calls are refused.
+ */
+type ConfinePart = 'files' | 'network' | 'processes' | 'syscalls';
 //#endregion
 //#region ts/safety/analysis.d.ts
 /**
@@ -431,6 +607,8 @@ interface ObservedExit extends Observed {
   usage: BashUsage | null;
   /** The processes that it left running; always empty for a task. */
   survivors: Survivor[];
+  /** As in a `BashResult`. */
+  confinement: Confinement | null;
   /** Notes as in a `BashResult`; always empty for a task. */
   notes: string[];
 }
@@ -488,6 +666,14 @@ interface BackgroundRegistryOptions {
    * @example new BackgroundRegistry({ retentionMs: 3_600_000 });
    */
   retentionMs?: number | undefined;
+  /**
+   * The reach of tasks that `start` starts, as in `bash()`, unless their own `confine` says otherwise. The root of the
+   * profile is the directory of each task.
+   *
+   * @default 'off'
+   * @example new BackgroundRegistry({ confine: 'workspace' });
+   */
+  confine?: BashOptions['confine'] | undefined;
 }
 /** Options of `BackgroundRegistry.check`. */
 interface BackgroundCheckOptions {
@@ -915,6 +1101,20 @@ interface BashOptions {
    * @example await bash('npm test', { limits: { memoryBytes: 2 * 1024 ** 3, cpuSeconds: 600 } });
    */
   limits?: BashLimits | undefined;
+  /**
+   * The reach of the command, whatever its text: which files it can read and change, which hosts it can reach, which
+   * processes it can see. `'workspace'` lets it change files below `cwd` alone, with no network and no secrets of the
+   * home. `'read-only'` lets it change no files at all. An object says more. `'off'` confines nothing.
+   *
+   * Commands with equal confinement share a world: its loopback, its private `/tmp`, its processes. Those of one tool,
+   * session or registry belong together, and so do plain calls of `bash()`. A confinement that this machine cannot hold
+   * is `ERR_BASH_CONFINEMENT`, with `missing`, and nothing is started. `result.confinement` lists the parts that were
+   * held and the denials.
+   *
+   * @default 'off'
+   * @example await bash('npm test', { confine: 'workspace' });
+   */
+  confine?: 'off' | 'read-only' | 'workspace' | ConfineOptions | undefined;
 }
 /** Limits of a command beside its time limit. None of them raises one of the system. */
 interface BashLimits {
@@ -1082,7 +1282,7 @@ type SignalName = NodeJS.Signals | WithoutPrefix<NodeJS.Signals>;
 //#endregion
 //#region ts/errors.d.ts
 /** The codes of a `BashError`. */
-type BashErrorCode = /** An argument or an option has the wrong type or an impossible value, or does not exist. */'ERR_BASH_INVALID_ARG' /** `cwd` does not exist. */ | 'ERR_BASH_CWD_NOT_FOUND' /** `cwd` is not a directory. */ | 'ERR_BASH_CWD_NOT_DIRECTORY' /** The shell does not exist. */ | 'ERR_BASH_SHELL_NOT_FOUND' /** The system could not start a process; see `errno`. */ | 'ERR_BASH_SPAWN' /** The safety engine refused the command; see `findings`. */ | 'ERR_BASH_BLOCKED' /** The registry has no task of this id or pid. */ | 'ERR_BASH_UNKNOWN_TASK' /** `maxTasks` tasks run already. */ | 'ERR_BASH_TOO_MANY_TASKS' /** The session, the terminal or the registry was closed. */ | 'ERR_BASH_CLOSED' /** This system, or this place, cannot do it. */ | 'ERR_BASH_UNSUPPORTED' /** The signal of `BackgroundRegistry.start` was aborted before the start. */ | 'ABORT_ERR';
+type BashErrorCode = /** An argument or an option has the wrong type or an impossible value, or does not exist. */'ERR_BASH_INVALID_ARG' /** `cwd` does not exist. */ | 'ERR_BASH_CWD_NOT_FOUND' /** `cwd` is not a directory. */ | 'ERR_BASH_CWD_NOT_DIRECTORY' /** The shell does not exist. */ | 'ERR_BASH_SHELL_NOT_FOUND' /** The system could not start a process; see `errno`. */ | 'ERR_BASH_SPAWN' /** Required parts of `confine` cannot be held on this machine, or a write root does not exist; see `missing`. */ | 'ERR_BASH_CONFINEMENT' /** The safety engine refused the command; see `findings`. */ | 'ERR_BASH_BLOCKED' /** The registry has no task of this id or pid. */ | 'ERR_BASH_UNKNOWN_TASK' /** `maxTasks` tasks run already. */ | 'ERR_BASH_TOO_MANY_TASKS' /** The session, the terminal or the registry was closed. */ | 'ERR_BASH_CLOSED' /** This system, or this place, cannot do it. */ | 'ERR_BASH_UNSUPPORTED' /** The signal of `BackgroundRegistry.start` was aborted before the start. */ | 'ABORT_ERR';
 /** Nothing was run. A command that ran is never an error, whatever its exit code. */
 declare class BashError extends Error {
   readonly name = "BashError";
@@ -1092,7 +1292,9 @@ declare class BashError extends Error {
   readonly errno?: string;
   /** The reasons of a refusal, with `ERR_BASH_BLOCKED`. */
   readonly findings?: Finding[];
-  constructor(code: BashErrorCode, message: string, errno?: string, findings?: Finding[]);
+  /** The parts that cannot be held, with `ERR_BASH_CONFINEMENT`: why, and the remedy for this machine. */
+  readonly missing?: ConfineMissing[];
+  constructor(code: BashErrorCode, message: string, errno?: string, findings?: Finding[], missing?: ConfineMissing[]);
 }
 //#endregion
 //#region ts/pty/listeners.d.ts
@@ -1354,8 +1556,10 @@ declare function warmShells(): WarmShells;
  * A command that ran is never an error, whatever its exit code, and neither is a time limit or an abort. The promise
  * rejects with a `BashError` only if nothing could be run: `ERR_BASH_INVALID_ARG`, `ERR_BASH_CWD_NOT_FOUND`,
  * `ERR_BASH_CWD_NOT_DIRECTORY`, `ERR_BASH_SHELL_NOT_FOUND`, `ERR_BASH_SPAWN`, `ERR_BASH_UNSUPPORTED`, and
- * `ERR_BASH_BLOCKED`, with `findings`, if the safety engine denies the command; with background tasks also
- * `ERR_BASH_TOO_MANY_TASKS` and `ERR_BASH_CLOSED`. It never throws synchronously and always settles.
+ * `ERR_BASH_BLOCKED`, with `findings`, if the safety engine denies the command. With `confine` it also rejects with
+ * `ERR_BASH_CONFINEMENT`, with `missing`, if this machine cannot hold it. With background tasks it also rejects with
+ * `ERR_BASH_TOO_MANY_TASKS` and `ERR_BASH_CLOSED`. The function never throws synchronously, and its promise always
+ * settles.
  *
  * @example const { stdout, exitCode } = await bash('git status --short', { cwd: '/srv/project' });
  * @param command reaches bash byte for byte, up to 64 MiB. A command over 131,071 bytes reaches it as a script.
@@ -1381,4 +1585,4 @@ declare const TRUNCATE: {
   };
 };
 //#endregion
-export { type Analysis, type AnalyzeOptions, type BackgroundCheck, type BackgroundCheckOptions, BackgroundRegistry, type BackgroundRegistryOptions, type BackgroundTask, type BackgroundWaitOptions, type BashBackgrounded, type BashEnded, BashError, type BashErrorCode, type BashLimits, type BashOptions, type BashPrompt, type BashResult, BashSession, type BashSnapshot, type BashTruncation, type BashUsage, type CommandRedirect, type CommandUnit, type DecideRules, type Decision, type Finding, type Observed, type ObservedBlock, type ObservedExit, type ObservedKill, type ObservedKind, type ObservedOutput, type ObservedStart, type OutputChunk, type PtyEnd, type PtyOptions, PtySession, type PtyWaitOptions, type SafetyOptions, type SafetyRule, type SanitizeOptions, type SessionResult, type SignalName, type SpillOptions, type Survivor, TRUNCATE, type TerminalCursor, type TerminalModes, type TerminalScreen, type TerminalWaited, type Truncate, type Truncation, type Verdict, type WarmShells, type Word, type WrapperKind, analyze, bash, decide, defaultRegistry, safetyRules, warmShells, warmUp };
+export { type Analysis, type AnalyzeOptions, type BackgroundCheck, type BackgroundCheckOptions, BackgroundRegistry, type BackgroundRegistryOptions, type BackgroundTask, type BackgroundWaitOptions, type BashBackgrounded, type BashEnded, BashError, type BashErrorCode, type BashLimits, type BashOptions, type BashPrompt, type BashResult, BashSession, type BashSnapshot, type BashTruncation, type BashUsage, type CommandRedirect, type CommandUnit, type ConfineMissing, type ConfineNetwork, type ConfineOptions, type ConfinePart, type Confinement, type DecideRules, type Decision, type Denial, type Finding, type Observed, type ObservedBlock, type ObservedExit, type ObservedKill, type ObservedKind, type ObservedOutput, type ObservedStart, type OutputChunk, type PtyEnd, type PtyOptions, PtySession, type PtyWaitOptions, type SafetyOptions, type SafetyRule, type SanitizeOptions, type SessionResult, type SignalName, type SpillOptions, type Survivor, TRUNCATE, type TerminalCursor, type TerminalModes, type TerminalScreen, type TerminalWaited, type Truncate, type Truncation, type Verdict, type WarmShells, type Word, type WrapperKind, analyze, bash, decide, defaultRegistry, safetyRules, warmShells, warmUp };

@@ -1,16 +1,16 @@
 /**
- * `.ci/run`: everything that a change has to pass, from nothing but Node, npm, git, bash and Rust. Each step is named
- * and timed.
+ * `.ci/run`: everything that a change has to pass, from nothing but Node, npm, git, bash and Rust. What the tests need
+ * besides is installed first, where that can be done. Each step is named and timed.
  *
  * The last line is `N passed, N failed`, over the tests of all runs and one for each other step. The lines before it
  * repeat the failures, because a log is often cut to its end.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { checks } from './check.mjs';
+import { programs } from './machine.mjs';
 import { Failed, main, npm, root, run, since } from './process.mjs';
-import { again, closing, failuresIn, NATURAL, NONE, sum, vitest } from './test.mjs';
+import { again, closing, failuresIn, NATURAL, NONE, sum, visiblePlace, vitest } from './test.mjs';
 
 const minutes = 60_000;
 
@@ -31,7 +31,7 @@ async function setUpAgain() {
 
 /** `npm run test:full`, counted by its last line. */
 async function suites() {
-  const options = { output: 'both', allowFailure: true, limitMs: 35 * minutes };
+  const options = { output: 'both', allowFailure: true, limitMs: 45 * minutes };
   const { code, stdout } = await run(npm, ['run', 'test:full'], options);
   const line = /^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$/.exec(stdout.trimEnd().split('\n').at(-1));
   if (!line) throw new Failed(`npm run test:full exited with ${code} and without its closing line`);
@@ -41,7 +41,8 @@ async function suites() {
 
 /** The first tier of the vitest suite on another Node, which an npm package brings. */
 async function vitestOn(major) {
-  const folder = mkdtempSync(join(tmpdir(), 'agent-bash-node-'));
+  // Confined commands do not see the /tmp of this machine.
+  const [place, folder] = [visiblePlace(), mkdtempSync(join(root, 'target', 'node-'))];
   try {
     const name = `node-${process.platform}-${process.arch}`;
     const args = ['install', '--prefix', folder, '--no-save', '--ignore-scripts', '--no-audit', '--no-fund'];
@@ -52,7 +53,7 @@ async function vitestOn(major) {
     console.log(`Node ${stdout.trim()}`);
     return await vitest(
       NATURAL.first.map((name) => `--project=${name}`),
-      { node, limitMs: 15 * minutes },
+      { node: join(place, relative(root, node)), place, limitMs: 15 * minutes },
     );
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -62,6 +63,7 @@ async function vitestOn(major) {
 const before = await status();
 
 const steps = [
+  ['programs of the tests', () => programs({ limitMs: 10 * minutes })],
   ['set-up', () => run(process.execPath, setUp, { limitMs: 20 * minutes })],
   ['set-up, again', setUpAgain],
   ['npm run test:full', suites],

@@ -1,14 +1,15 @@
 /**
  * `npm test`: the unit tests in Rust and the first tier of the vitest suite (scripts/tiers.mjs), after the set-up. The
- * last line counts both. `npm run test:full` runs both tiers, and the core in each way of starting a command.
+ * last line counts both. `npm run test:full` runs both tiers, the core in each way of starting a command, and all of it
+ * with every command confined.
  *
  * `npm test -- WORD` runs the vitest files of either tier and the Rust tests that have the word in their path. With an
  * option among the arguments (`npm test -- ending -t 'time limit'`) vitest takes all of them, and Rust tests do not
  * run.
  */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { delimiter, dirname, join, relative } from 'node:path';
 import { env } from './build.mjs';
 import { triple } from './platform.mjs';
 import { isMain, main, root, run } from './process.mjs';
@@ -37,14 +38,37 @@ export const again = (failures) => (failures.length ? `\n${AGAIN}\n${failures.jo
 
 export const NONE = { passed: 0, failed: 0, skipped: 0, failures: [] };
 
+/** Directories of which confined commands have private ones in their place. */
+const PRIVATE = ['/tmp', '/var/tmp', '/dev/shm'];
+
+/** Empty directories of most machines, outside of those. */
+const PLACES = ['/mnt', '/media', '/srv', '/opt'];
+
+/** Where confined commands see this clone: here, or at a place at which it is mounted for them. */
+export function visiblePlace() {
+  const here = realpathSync(root);
+  if (!PRIVATE.some((directory) => here.startsWith(`${directory}/`))) return root;
+  return PLACES.find((place) => existsSync(place)) ?? root;
+}
+
+/** The words in front of a program that let it and what it starts see this clone at another place, and nobody else. */
+function showing(place) {
+  if (place === root) return [];
+  const mapped = process.getuid() === 0 ? [] : ['--map-root-user'];
+  const script = 'mount --bind "$0" "$1" && cd "$1" && shift && exec "$@"';
+  return ['unshare', ...mapped, '--mount', '--', 'sh', '-c', script, root, place];
+}
+
 /** Runs vitest and counts its tests. `node` replaces this Node, `limitMs` is a bound against a hang. */
-export async function vitest(args = [], { node = process.execPath, limitMs = 0 } = {}) {
+export async function vitest(args = [], { node = process.execPath, limitMs = 0, place = root } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'agent-bash-test-'));
   try {
     const report = join(folder, 'report.json');
     const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
-    const program = [node, join(root, 'node_modules', 'vitest', 'vitest.mjs')];
-    const options = { allowFailure: true, limitMs };
+    const program = [...showing(place), node, join(place, 'node_modules', 'vitest', 'vitest.mjs')];
+    // Tests start the Node that runs them.
+    const PATH = [dirname(node), process.env.PATH].join(delimiter);
+    const options = { allowFailure: true, limitMs, env: { PATH } };
     const { code } = await run(program, ['run', ...reporters, '--passWithNoTests', ...args], options);
     const found = JSON.parse(readFileSync(report, 'utf8'));
     const broken = found.testResults.filter(
@@ -56,12 +80,12 @@ export async function vitest(args = [], { node = process.execPath, limitMs = 0 }
       failed: found.numFailedTests + broken.length,
       skipped: found.numPendingTests + (found.numTodoTests ?? 0),
       failures: [
-        ...broken.map(({ name, message }) => failure(relative(root, name), message)),
+        ...broken.map(({ name, message }) => failure(relative(place, name), message)),
         ...found.testResults.flatMap(({ name, assertionResults }) =>
           assertionResults
             .filter(({ status }) => status === 'failed')
             .map(({ fullName, failureMessages }) =>
-              failure(`${relative(root, name)}: ${fullName}`, failureMessages.join('\n')),
+              failure(`${relative(place, name)}: ${fullName}`, failureMessages.join('\n')),
             ),
         ),
       ],
@@ -142,12 +166,17 @@ export const NATURAL = { first: ['core', 'first'], both: ['core', 'first', 'seco
 
 const projects = (names) => names.map((name) => `--project=${name}`);
 
-/** The projects of a run: all of them, or those that have the package as users get it. */
+/** The runs of vitest, each with its projects: all, or those that have the package as users get it. */
 function selected(full, args) {
-  // The ways repeat the core, so the full run leaves out their common part.
-  if (full && args.length === 0) return projects(['first', 'second', 'cold', 'warm', 'session']);
-  if (full) return [];
-  return projects(args.length > 0 ? NATURAL.both : NATURAL.first);
+  if (!full) return [{ names: args.length > 0 ? NATURAL.both : NATURAL.first, place: root }];
+  // The ways repeat the core, so without words the full run leaves out their common part.
+  const open = [...(args.length > 0 ? NATURAL.both : ['first', 'second']), 'cold', 'warm', 'session'];
+  const place = visiblePlace();
+  if (place === root) return [{ names: [...open, 'confined'], place }];
+  return [
+    { names: open, place: root },
+    { names: ['confined'], place },
+  ];
 }
 
 /** Whether the words select a test of the packed tarballs, which hold the optimized addon. */
@@ -162,7 +191,11 @@ if (isMain(import.meta)) {
     // A word may name a slow test.
     const skip = full || args.length > 0 ? [] : SLOW_UNITS;
     const unit = args.some((arg) => arg.startsWith('-')) ? NONE : await cargo(args, { skip });
-    const all = sum([unit, await vitest([...selected(full, args), ...args])]);
+    const counts = [unit];
+    for (const { names, place } of selected(full, args)) {
+      counts.push(await vitest([...projects(names), ...args], { place }));
+    }
+    const all = sum(counts);
     if (all.passed + all.failed === 0) {
       console.error('no test ran');
       process.exitCode = 1;

@@ -7,3 +7,4 @@ export const WAYS: Record<Way, string[]>;
 export function globOf(entry: string): string;
 export function testFiles(): string[];
 export function tierOf(file: string): 'first' | 'second' | null;
+export const UNCONFINED: Record<string, string[]>;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use nix::errno::Errno;
 
+use crate::confine::{Missing, PolicyError};
 use crate::pattern::PatternError;
 use crate::plan::{EnvironmentError, ShellNotFound};
 use crate::pty::TerminalError;
@@ -21,7 +22,10 @@ pub enum Error {
     InvalidArg(String),
     /// Options that cannot be run as they are.
     #[error(transparent)]
-    Request(#[from] RequestError),
+    Request(RequestError),
+    /// Required parts of a confinement cannot be held.
+    #[error("{}", Missing::all(.0))]
+    Confinement(Vec<Missing>),
     /// The caller's `env` holds what no environment can hold.
     #[error(transparent)]
     Environment(#[from] EnvironmentError),
@@ -117,6 +121,7 @@ impl Error {
             Self::Terminal(TerminalError::Ended) | Self::Registry(RegistryError::Closed) | Self::SessionClosed => {
                 "ERR_BASH_CLOSED"
             }
+            Self::Confinement(_) => "ERR_BASH_CONFINEMENT",
             Self::Blocked { .. } => "ERR_BASH_BLOCKED",
             Self::Aborted => "ABORT_ERR",
         }
@@ -147,6 +152,17 @@ impl Error {
 
     fn failed(what: String, source: Option<SpawnCause>, command: &str) -> Self {
         Self::Spawn { what, source, command: command.chars().take(80).collect() }
+    }
+}
+
+impl From<RequestError> for Error {
+    fn from(error: RequestError) -> Self {
+        match error {
+            RequestError::Confine(PolicyError::Missing(missing)) => Self::Confinement(missing),
+            RequestError::Confine(PolicyError::RootNotFound(root)) => Self::CwdNotFound(root),
+            RequestError::Confine(PolicyError::RootNotDirectory(root)) => Self::CwdNotDirectory(root),
+            other => Self::Request(other),
+        }
     }
 }
 
@@ -181,6 +197,19 @@ mod tests {
         let error = Error::from(RegistryError::Helper(HelperError::Lost));
         assert_eq!(error.to_string(), "could not start the command (the agent-bash supervisor was killed): ");
         assert_eq!(error.code(), "ERR_BASH_SPAWN");
+    }
+
+    #[test]
+    fn a_confinement_that_cannot_be_held_names_the_part_and_a_missing_root_is_that_of_any_command() {
+        let of = |error: PolicyError| Error::from(RequestError::from(error));
+        let error = of(PolicyError::no_write_root("/none".as_ref(), &io::Error::from_raw_os_error(libc::ENOENT)));
+        let message = "the command cannot be confined as required, and nothing was started: files: the write root /none \
+                       does not exist (create it before the command starts, or leave it out of confine.write)";
+        assert_eq!((error.code(), error.to_string().as_str()), ("ERR_BASH_CONFINEMENT", message));
+        assert!(matches!(error, Error::Confinement(missing) if missing.len() == 1));
+        assert_eq!(of(PolicyError::RootNotFound("/none".into())).code(), "ERR_BASH_CWD_NOT_FOUND");
+        assert_eq!(of(PolicyError::RootNotDirectory("/file".into())).code(), "ERR_BASH_CWD_NOT_DIRECTORY");
+        assert_eq!(of(PolicyError::AllowMissing).code(), "ERR_BASH_INVALID_ARG");
     }
 
     #[test]

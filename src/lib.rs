@@ -1,13 +1,14 @@
 //! agent-bash: runs commands for agents.
 //!
 //! Layers, from the top: `napi` (JavaScript) → `session` → `snapshot` → `run` (the spine) → `error` → `request` →
-//! `registry` → `pty` → `pattern` → `supervise` → `task` → `shell_state` → `plan` → `capture` → `safety` → `sys` (the
-//! only unsafe code). Each uses only those below it. The supervisor is built from `supervise` and the layers below it,
-//! without the feature `addon`.
+//! `registry` → `pty` → `pattern` → `supervise` → `task` → `shell_state` → `plan` → `confine` → `capture` → `safety` →
+//! `sys` (the only unsafe code). Each uses only those below it. The supervisor is built from `supervise` and the layers
+//! below it, without the feature `addon`.
 
 #![cfg_attr(not(feature = "addon"), expect(dead_code, reason = "the supervisor uses a part of what it shares"))]
 
 pub mod capture;
+pub mod confine;
 #[cfg(feature = "addon")]
 pub mod error;
 #[cfg(feature = "addon")]

@@ -1,6 +1,7 @@
 //! From raw options to a request that can be run as it is. Each group of options is a file below `request/`.
 
 mod command;
+mod confine;
 mod error;
 mod facts;
 mod number;
@@ -15,7 +16,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::capture::{Sanitize, Truncate};
-use crate::plan::{Environment, RawLimits, Startup};
+use crate::confine::{Confine, Confinement, Denials, WorldFacts};
+use crate::plan::{Environment, Inherited, RawLimits, Startup};
 use crate::pty::Terminal;
 use crate::registry::{Registry, TASK_LIMIT};
 use crate::task::TaskSpec;
@@ -24,6 +26,7 @@ use command::{check_command, check_terminal};
 
 use command::MAX_ARGUMENT;
 pub use command::MAX_COMMAND;
+pub use confine::check_world;
 pub use error::RequestError;
 pub use facts::facts;
 pub use number::{MAX_SAFE, NotInRange, Number, NumberOr};
@@ -33,7 +36,7 @@ pub use output::{
 };
 pub use time::{GRACE_MS, MOVING_LIMIT, Mode, Place, TIMEOUT_MS};
 
-pub use raw::{Guard, RawOptions, RawSnapshot, RawSpill, RawTruncate, Streams};
+pub use raw::{Guard, RawOptions, RawSnapshot, RawSpill, RawTruncate, RawWorld, Streams};
 
 /// A command's options after validation.
 pub struct Request {
@@ -101,6 +104,14 @@ pub struct Request {
     pub startup: Option<Startup>,
     /// The pipe on which its shell reports the exit code before its own exit.
     pub report: Option<OwnedFd>,
+    /// The world that the command runs in. `None`: it is not confined.
+    pub confine: Option<Arc<Confine>>,
+    /// Whether that world belongs to the registry, whose running tasks may have it already.
+    pub joins: bool,
+    /// The facts of that world, once it is made.
+    pub world: Option<Arc<WorldFacts>>,
+    /// Files that the shell inherits, if it is confined.
+    pub files: Vec<(Inherited, Arc<OwnedFd>)>,
 }
 
 impl Request {
@@ -121,6 +132,8 @@ impl Request {
         let truncate = raw.truncate.as_ref().map_or(Ok(Truncate::default()), check_truncate)?;
         let spill = raw.spill.map(check_spill).transpose()?;
         let in_terminal = place == Place::Terminal;
+        let joins = raw.confine.as_ref().is_some_and(|world| world.joins);
+        let confine = raw.confine.as_ref().map(|world| check_world(world, &raw.cwd, &raw.host_env)).transpose()?;
         let environment = plan::environment(raw.host_env, raw.inherit, raw.env, in_terminal)?;
         let temp = environment.host_temp.as_deref().unwrap_or("/tmp").into();
         Ok(Self {
@@ -156,6 +169,10 @@ impl Request {
             notes: Vec::new(),
             startup: raw.startup,
             report: None,
+            confine,
+            joins,
+            world: None,
+            files: Vec::new(),
         })
     }
 
@@ -177,7 +194,8 @@ impl Request {
     /// The description of the task that the command may become. It has the limit of tasks, and may be silent.
     pub fn later_task(&self) -> Option<TaskSpec> {
         let registry = self.registry.as_ref()?;
-        Some(registry.task_spec(&self.command, &self.cwd.to_string_lossy(), self.sanitize, None))
+        let spec = registry.task_spec(&self.command, &self.cwd.to_string_lossy(), self.sanitize, None);
+        Some(TaskSpec { confinement: self.confinement(), ..spec })
     }
 
     /// The description of the task that the command is from its start.
@@ -185,7 +203,14 @@ impl Request {
         let registry = self.registry.as_ref()?;
         let spec = registry.task_spec(&self.command, &self.cwd.to_string_lossy(), self.sanitize, self.limit);
         let idle_ms = self.idle_limit.and_then(|limit| u64::try_from(limit.as_millis()).ok());
-        Some(TaskSpec { idle_ms, ..spec })
+        Some(TaskSpec { idle_ms, confinement: self.confinement(), joins: self.joins, ..spec })
+    }
+
+    /// The confinement of the command, as far as it is known, without denials.
+    pub fn confinement(&self) -> Option<Confinement> {
+        let profile = self.confine.as_ref()?.policy.profile;
+        let WorldFacts { held, missing, tmp, .. } = self.world.as_deref().cloned().unwrap_or_default();
+        Some(Confinement { profile, held, missing, denials: Denials::default(), tmp })
     }
 
     /// The text that the shell gets.

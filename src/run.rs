@@ -34,6 +34,7 @@ pub use facts::facts;
 pub use listener::{Listener, LiveView, Prompt, Reply, aborted};
 pub use warm_up::warm_up;
 
+use crate::confine::WorldFacts;
 use crate::error::Error;
 use crate::plan::{ShellKind, Startup};
 use crate::registry::Reservation;
@@ -44,7 +45,7 @@ use completion::NotStarted;
 use drive::Drive;
 use drive::complete::complete;
 use outcome::Outcome;
-use plan::{StartupFiles, order_of, plan_of, refusal, script_of};
+use plan::{StartupFiles, no_world, order_of, plan_of, refusal, script_of};
 
 /// Time a terminal may take to close, when as many are open as there is room for.
 const TERMINAL_PLACE: Duration = Duration::from_secs(10);
@@ -161,6 +162,7 @@ impl Run {
         let reservation = request.registry.as_ref().zip(task.as_ref());
         let reservation = reservation.map(|(registry, task)| registry.reserve(&task.id)).transpose()?;
         let order = order_of(&request, helpers, task)?;
+        let facts = order.plan.world.and_then(|world| helpers.world_facts(world));
         let mut run = Self {
             request,
             order,
@@ -170,6 +172,9 @@ impl Run {
             terminal_slot: None,
             _reservation: reservation,
         };
+        if let Some(facts) = facts {
+            run.enter(facts);
+        }
         if !takes_long
             && run.can_start_now()
             && let Some(slot) = Admission::shared().try_enter()
@@ -186,7 +191,32 @@ impl Run {
         // A terminal takes its time to make, and waits for a place of its own. A script is megabytes long.
         let slow = request.terminal.is_some() || request.is_script();
         let writes_files = request.startup.is_some() && self.order.warm.is_none();
-        !request.aborted && !slow && !writes_files
+        let unmade = request.confine.is_some() && request.world.is_none();
+        !request.aborted && !slow && !writes_files && !unmade
+    }
+
+    /// Learns the facts of its world, if it has one.
+    fn enter(&mut self, facts: Arc<WorldFacts>) {
+        if self.request.world.is_none() {
+            self.request.notes.extend(facts.notes.iter().cloned());
+            self.request.world = Some(facts);
+            if let Some(task) = &mut self.order.task {
+                task.confinement = self.request.confinement();
+            }
+        }
+    }
+
+    /// Waits until its world is made, if it has one.
+    async fn wait_for_world(&mut self) -> Result<(), Error> {
+        let Some(world) = self.order.plan.world else { return Ok(()) };
+        match self.helpers.world_made(world).await {
+            Ok(facts) => self.enter(facts),
+            Err(failure) => return Err(no_world(failure, &self.request)),
+        }
+        if let Some(terminals) = self.helpers.world_terminals(world) {
+            plan::move_terminal(&self.request, &mut self.order, &terminals)?;
+        }
+        Ok(())
     }
 
     /// Drives work that needs no command.
@@ -235,7 +265,8 @@ impl Run {
                 {
                     searched_again = true;
                     crate::plan::forget();
-                    self.order.plan = plan_of(&self.request)?;
+                    self.order.plan = plan_of(&self.request, self.helpers)?;
+                    self.order.files.truncate(self.order.plan.files.len());
                     self.startup_files = StartupFiles::default();
                 }
                 Err(AttemptError::NotStarted(NotStarted::Failed(failure))) => {
@@ -273,6 +304,7 @@ impl Run {
 
     /// Starts the command once a shim, descriptors and a place among the running commands are free.
     async fn begin_later(&mut self) -> Result<(Begun, Slot), Error> {
+        self.wait_for_world().await?;
         let closed = || Error::spawn("no place among the running commands", &self.request.command);
         if self.request.terminal.is_some() && self.terminal_slot.is_none() {
             let full = "as many terminals are open as this process has descriptors for; end one first";
@@ -280,7 +312,7 @@ impl Run {
             self.terminal_slot = Some(slot.ok_or_else(|| Error::spawn(full, &self.request.command))?);
         }
         let slot = Admission::shared().enter().await.ok_or_else(closed)?;
-        self.startup_files.write(&self.request, &mut self.order.plan)?;
+        self.startup_files.write(&self.request, &mut self.order)?;
         let begun = Begun::later(self.helpers, &self.order).await;
         let begun = begun.map_err(|error| Error::helper(error, &self.request.command))?;
         Ok((begun, slot))
@@ -292,19 +324,27 @@ impl Run {
         listener: &impl Listener,
         replies: &mut UnboundedReceiver<Reply>,
     ) -> Result<Finished, AttemptError> {
-        let Started { child, pipes, shell } = started;
+        let Started { child, pipes, shell, files } = started;
         let pid = shell.map(|(pid, mark)| {
             self.request.mark = mark;
             pid
         });
+        if let Some(files) = files.as_ref().filter(|_| self.request.report.is_some()) {
+            // The warm shell reports over a pipe of its own.
+            self.request.report = Some(files.report().try_clone().map_err(|error| self.unwatched(error))?);
+        }
         let drive = Drive::new(&self.request, (child, pipes), pid, listener, replies);
         let drive = drive.map_err(|error| self.unwatched(error))?;
         // The shell of a session may be another one after the command.
         let saves = self.request.startup.as_ref().is_some_and(Startup::saves);
         let kind = self.order.warm.as_ref().map(|warm| &warm.kind).filter(|_| !saves);
         let mut completion = complete(drive, self.helpers, kind).await.map_err(AttemptError::NotStarted)?;
-        let shell = std::mem::take(&mut completion.shell);
-        Ok(Finished { outcome: Outcome::of(&self.request, completion), shell })
+        let shell = ShellAfter { files, ..std::mem::take(&mut completion.shell) };
+        let outcome = Outcome::of(&self.request, completion);
+        if let Some(world) = self.order.plan.world {
+            self.helpers.show(world, outcome.files()).await;
+        }
+        Ok(Finished { outcome, shell })
     }
 
     /// Hands the command to its registry: from its start on it belongs to its shim.
@@ -313,7 +353,7 @@ impl Run {
         match (child.next_event().await, &self.request.registry) {
             (ShimEvent::Task(task), Some(registry)) => {
                 registry.own(child.into_link(), (*task).clone());
-                self.helpers.replace();
+                self.helpers.replace(self.order.plan.world);
                 Ok(Outcome::started(&self.request, *task).into())
             }
             // The shim had begun with the command: the registry's directory says what became of it.

@@ -1,3 +1,4 @@
+import type { ConfineMissing } from '../native.cjs';
 import type { Finding } from './safety/analysis.ts';
 
 /** The codes of a `BashError`. */
@@ -12,6 +13,8 @@ export type BashErrorCode =
   | 'ERR_BASH_SHELL_NOT_FOUND'
   /** The system could not start a process; see `errno`. */
   | 'ERR_BASH_SPAWN'
+  /** Required parts of `confine` cannot be held on this machine, or a write root does not exist; see `missing`. */
+  | 'ERR_BASH_CONFINEMENT'
   /** The safety engine refused the command; see `findings`. */
   | 'ERR_BASH_BLOCKED'
   /** The registry has no task of this id or pid. */
@@ -34,11 +37,14 @@ export class BashError extends Error {
   readonly errno?: string;
   /** The reasons of a refusal, with `ERR_BASH_BLOCKED`. */
   readonly findings?: Finding[];
+  /** The parts that cannot be held, with `ERR_BASH_CONFINEMENT`: why, and the remedy for this machine. */
+  readonly missing?: ConfineMissing[];
 
-  constructor(code: BashErrorCode, message: string, errno?: string, findings?: Finding[]) {
+  constructor(code: BashErrorCode, message: string, errno?: string, findings?: Finding[], missing?: ConfineMissing[]) {
     super(message);
     this.code = code;
     if (errno !== undefined) this.errno = errno;
     if (findings !== undefined) this.findings = findings;
+    if (missing !== undefined) this.missing = missing;
   }
 }

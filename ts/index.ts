@@ -1,4 +1,6 @@
 import { run } from './bash.ts';
+import { checkAccess, reachOf } from './confine/access.ts';
+import { confineByDefault, newOwner } from './confine/native.ts';
 import { facts, outlineOf } from './core/answers.ts';
 import { invalid } from './core/checks.ts';
 import { INNER, type Inner } from './core/inner.ts';
@@ -14,6 +16,9 @@ export type {
   BashSnapshot,
   BashTruncation,
   BashUsage,
+  ConfineMissing,
+  Confinement,
+  Denial,
   OutputChunk,
   Survivor,
   TerminalCursor,
@@ -23,6 +28,7 @@ export type {
   Truncation,
   WarmShells,
 } from '../native.cjs';
+export type { ConfineNetwork, ConfineOptions, ConfinePart } from './confine/types.ts';
 export type { SignalName } from './core/signals.ts';
 export { BashError, type BashErrorCode } from './errors.ts';
 export type {
@@ -65,8 +71,10 @@ refuseWindows();
  * A command that ran is never an error, whatever its exit code, and neither is a time limit or an abort. The promise
  * rejects with a `BashError` only if nothing could be run: `ERR_BASH_INVALID_ARG`, `ERR_BASH_CWD_NOT_FOUND`,
  * `ERR_BASH_CWD_NOT_DIRECTORY`, `ERR_BASH_SHELL_NOT_FOUND`, `ERR_BASH_SPAWN`, `ERR_BASH_UNSUPPORTED`, and
- * `ERR_BASH_BLOCKED`, with `findings`, if the safety engine denies the command; with background tasks also
- * `ERR_BASH_TOO_MANY_TASKS` and `ERR_BASH_CLOSED`. It never throws synchronously and always settles.
+ * `ERR_BASH_BLOCKED`, with `findings`, if the safety engine denies the command. With `confine` it also rejects with
+ * `ERR_BASH_CONFINEMENT`, with `missing`, if this machine cannot hold it. With background tasks it also rejects with
+ * `ERR_BASH_TOO_MANY_TASKS` and `ERR_BASH_CLOSED`. The function never throws synchronously, and its promise always
+ * settles.
  *
  * @example const { stdout, exitCode } = await bash('git status --short', { cwd: '/srv/project' });
  * @param command reaches bash byte for byte, up to 64 MiB. A command over 131,071 bytes reaches it as a script.
@@ -86,6 +94,10 @@ const inner: Inner = {
   signalOf: (name) => loadNative().signalOf(name),
   noticeOfCut: (cut, whole) => loadNative().noticeOfCut(cut, whole),
   check: checkElsewhere,
+  newOwner,
+  checkAccess,
+  confineByDefault,
+  reachOf,
   invalid,
   ownName: () => loadNative().ownName(),
   removeLeft: (parent, prefix) => loadNative().removeLeft(parent, prefix),

@@ -1,3 +1,4 @@
+import { CONFINE } from './confine/options.ts';
 import { facts } from './core/answers.ts';
 import {
   type Check,
@@ -101,6 +102,7 @@ const BASH: Checks<BashOptions> = {
     openFiles: type('number'),
     fileBytes: type('number'),
   }),
+  confine: CONFINE,
 };
 
 const ANALYZE: Checks<AnalyzeOptions> = { ...SAFETY, cwd: BASH.cwd, env: BASH.env, home: type('string') };

@@ -1,4 +1,5 @@
 import type { Bridge, NativeOptions } from '../native.cjs';
+import { nativeConfinement } from './confine/native.ts';
 import { isMainThread, resolve, types } from './core/builtins.ts';
 import { definedOnly } from './core/defined.ts';
 import { STREAMS, type Streams } from './core/streams.ts';
@@ -87,6 +88,8 @@ function optionsOf(given: BashOptions): NativeOptions {
   if (given.snapshot) options.snapshot = given.snapshot === true ? '' : resolve(given.snapshot);
   const safety = toNativeSafety(given.safety);
   if (safety) options.safety = safety;
+  const world = nativeConfinement(given);
+  if (world) Object.assign(options, world);
   const registry = handleOf(given.registry);
   if (registry) {
     options.registry = registry.native.id;

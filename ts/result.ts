@@ -1,4 +1,4 @@
-import type { BackgroundTask, BashTruncation, BashUsage, Survivor } from '../native.cjs';
+import type { BackgroundTask, BashTruncation, BashUsage, Confinement, Survivor } from '../native.cjs';
 import type { EventOf } from './core/calls.ts';
 
 /** The fields that every result has. */
@@ -28,6 +28,8 @@ interface BashRun {
   survivors: Survivor[];
   /** The resources that its processes used. Those that it left running count up to the end of the shell. */
   usage: BashUsage;
+  /** The parts that its confinement held, and the denials; `null` if it was not confined. */
+  confinement: Confinement | null;
   /** Facts for the caller or the model, one per line. */
   notes: string[];
 }

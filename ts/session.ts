@@ -1,8 +1,10 @@
 import type { NativeOwnEnv, NativeSession } from '../native.cjs';
 import { onRunEvent, withRegistry } from './bash.ts';
+import { newOwner } from './confine/native.ts';
 import { resolve } from './core/builtins.ts';
 import { settled, theBridge } from './core/calls.ts';
 import { loadNative } from './core/native.ts';
+import { OWNER, type Owned, type Owner } from './core/world.ts';
 import { BashError } from './errors.ts';
 import { Observer } from './observe/observer.ts';
 import { checkOptions } from './options.ts';
@@ -33,6 +35,8 @@ export class BashSession {
   readonly #native: NativeSession;
   readonly #options: BashOptions;
   readonly #hostEnvironment = hostEnvironment();
+  /** The owner of the worlds of its commands. The root is the first directory. */
+  readonly #owner: Owner;
   readonly #running = new Map<number, { run: Promise<unknown>; observer: Observer | undefined }>();
   #closed = false;
 
@@ -46,7 +50,11 @@ export class BashSession {
   constructor(options: BashOptions = {}) {
     checkOptions('BashSession', '', options);
     this.#options = { ...options };
-    this.#native = new (loadNative().NativeSession)(theBridge(), directoryOf(options.cwd));
+    const first = directoryOf(options.cwd);
+    this.#native = new (loadNative().NativeSession)(theBridge(), first);
+    this.#owner = newOwner(first);
+    // A tool that has this session runs other commands in its world, too, such as one in a terminal.
+    Object.defineProperty(this, OWNER, { value: this.#owner });
   }
 
   /** A copy of the options of the constructor. */
@@ -79,7 +87,7 @@ export class BashSession {
     // bash can export no other name: those are given to the process itself.
     const others = Object.entries(env).filter(([name]) => !names.includes(name));
     if (others.length > 0) shared.env = { ...shared.env, ...Object.fromEntries(others) };
-    const all = withRegistry(shared);
+    const all: BashOptions & Owned = { ...withRegistry(shared), [OWNER]: this.#owner };
     const own = cwd === undefined ? '' : resolve(this.cwd, cwd);
     const kind = all.mode === 'background' ? 'task' : 'session';
     const observer = Observer.of(kind, command, options, () => own || this.cwd);
@@ -132,6 +140,7 @@ export class BashSession {
       observer?.kill('close');
     }
     await Promise.allSettled(running.map(([, { run }]) => run));
+    this.#owner.end();
   }
 
   /** The same as `close()`. */

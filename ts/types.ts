@@ -1,4 +1,5 @@
 import type { BashPrompt, BashSnapshot, OutputChunk } from '../native.cjs';
+import type { ConfineOptions } from './confine/types.ts';
 import type { BackgroundRegistry } from './registry/index.ts';
 import type { SafetyOptions } from './safety/types.ts';
 
@@ -218,6 +219,20 @@ export interface BashOptions {
    * @example await bash('npm test', { limits: { memoryBytes: 2 * 1024 ** 3, cpuSeconds: 600 } });
    */
   limits?: BashLimits | undefined;
+  /**
+   * The reach of the command, whatever its text: which files it can read and change, which hosts it can reach, which
+   * processes it can see. `'workspace'` lets it change files below `cwd` alone, with no network and no secrets of the
+   * home. `'read-only'` lets it change no files at all. An object says more. `'off'` confines nothing.
+   *
+   * Commands with equal confinement share a world: its loopback, its private `/tmp`, its processes. Those of one tool,
+   * session or registry belong together, and so do plain calls of `bash()`. A confinement that this machine cannot hold
+   * is `ERR_BASH_CONFINEMENT`, with `missing`, and nothing is started. `result.confinement` lists the parts that were
+   * held and the denials.
+   *
+   * @default 'off'
+   * @example await bash('npm test', { confine: 'workspace' });
+   */
+  confine?: 'off' | 'read-only' | 'workspace' | ConfineOptions | undefined;
 }
 
 /** Limits of a command beside its time limit. None of them raises one of the system. */

@@ -7,6 +7,7 @@ use napi::Status;
 use napi::bindgen_prelude::FnArgs;
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 
+use super::confinement::Confinement;
 use super::events::NativeEvent;
 use super::result::{BackgroundTask, OutputChunk};
 use crate::capture::Stream;
@@ -91,7 +92,8 @@ pub struct TaskEmitter {
 
 impl Watcher for TaskEmitter {
     fn exit(&self, task: Task) {
-        self.emitter.emit(NativeEvent::TaskExited { task: BackgroundTask::of(task, &self.store) });
+        let confinement = task.confinement.clone().map(Confinement::from);
+        self.emitter.emit(NativeEvent::TaskExited { task: BackgroundTask::of(task, &self.store), confinement });
     }
 
     fn output(&self, task: Task, text: String) {

@@ -2,6 +2,7 @@
 
 use napi_derive::napi;
 
+use super::confinement::Confinement;
 use super::prompt::BashPrompt;
 use super::result::{
     BackgroundCheck, BackgroundTask, BashResult, BashSnapshot, NativeError, OutputChunk, TerminalWaited,
@@ -99,6 +100,8 @@ pub enum NativeEvent {
     TaskExited {
         /// The task.
         task: BackgroundTask,
+        /// Its confinement, with all denials; `null` if it was not confined.
+        confinement: Option<Confinement>,
     },
     /// A task of a registry has written; acknowledged by `NativeRegistry.outputTaken`.
     TaskOutput {

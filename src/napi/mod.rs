@@ -1,12 +1,15 @@
 //! The core as JavaScript sees it.
 
+mod access;
 mod bridge;
 mod calls;
+mod confinement;
 mod emitter;
 mod events;
 mod facts;
 mod folders;
 mod offers;
+mod owner;
 mod prompt;
 mod registry;
 mod request;
@@ -18,11 +21,14 @@ mod signals;
 mod terminal;
 mod text;
 
+pub use access::{check_access, confinement_reach};
 pub use bridge::Bridge;
+pub use confinement::{ConfineMissing, Confinement, Denial, DenialGrant, GrantedNetwork};
 pub use events::NativeEvent;
 pub use facts::facts;
 pub use folders::{own_name, remove_at_end, remove_left, remove_no_more};
 pub use offers::{NativeOffers, offers};
+pub use owner::NativeOwner;
 pub use prompt::BashPrompt;
 pub use registry::{NativeRegistry, NativeRegistryOptions, NativeWait};
 pub use request::{NativeOptions, NativeRequest, NativeSpill, NativeTruncate};

@@ -15,6 +15,8 @@ pub struct NativeOffers {
     pub landlock: u32,
     /// A child can have a user namespace of its own.
     pub user_namespaces: bool,
+    /// A process can answer the system calls of another one.
+    pub notifications: bool,
     /// Why commands have no cgroups of their own; `null` if they do.
     pub no_cgroups: Option<String>,
     /// The controllers that limits could use and commands do not have, each with the reason.
@@ -25,12 +27,12 @@ pub struct NativeOffers {
 #[napi]
 #[must_use]
 pub fn offers() -> NativeOffers {
-    let sys::KernelFeatures { pidfd, close_range, landlock, user_namespaces } = sys::kernel_features();
+    let sys::KernelFeatures { pidfd, close_range, landlock, user_namespaces, notifications } = sys::kernel_features();
     let (no_cgroups, missing_controllers) = match sys::group_place() {
         Ok(place) => (None, missing(&place).iter().map(ToString::to_string).collect()),
         Err(reason) => (Some(reason.to_string()), Vec::new()),
     };
-    NativeOffers { pidfd, close_range, landlock, user_namespaces, no_cgroups, missing_controllers }
+    NativeOffers { pidfd, close_range, landlock, user_namespaces, notifications, no_cgroups, missing_controllers }
 }
 
 /// A controller that limits could use and that commands do not have.

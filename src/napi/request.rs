@@ -5,7 +5,7 @@ use napi_derive::napi;
 
 use super::safety::NativeSafety;
 use crate::plan::{Inherit, RawLimits};
-use crate::request::{self, RawOptions, RawSnapshot, RawSpill, RawTruncate, Streams};
+use crate::request::{self, RawOptions, RawSnapshot, RawSpill, RawTruncate, RawWorld, Streams};
 use crate::sys;
 
 /// One command, as it was given to `Bridge.start`: one by one, since every property of an object costs time to cross.
@@ -94,6 +94,14 @@ pub struct NativeOptions {
     pub cold: Option<bool>,
     /// The user's own shell is wanted: an absolute path of an rc file, empty for those of the user.
     pub snapshot: Option<String>,
+    /// The reach of the command: `ConfineOptions` as JSON, whose many shapes cross as one value.
+    pub confine: Option<String>,
+    /// With `confine`: the owner of its world, by the number of a `NativeOwner`. Left out: the host's plain calls.
+    pub owner: Option<u32>,
+    /// With `confine`: the directory of that owner, an absolute path. Left out: `cwd`.
+    pub root: Option<String>,
+    /// With `confine`: the owner is the registry, and joins the worlds of its running tasks.
+    pub joins: Option<bool>,
 }
 
 /// `BashLimits` of the contract.
@@ -195,6 +203,10 @@ impl From<NativeRequest> for RawOptions {
             snapshot: given
                 .snapshot
                 .map(|file| if file.is_empty() { RawSnapshot::User } else { RawSnapshot::File(file) }),
+            confine: given.confine.map(|options| {
+                let owner = given.owner.map_or(0, u64::from);
+                RawWorld { options, owner, root: given.root, joins: is(given.joins) }
+            }),
         }
     }
 }

@@ -4,6 +4,7 @@
 use napi_derive::napi;
 use serde::Serialize;
 
+use super::confinement::{ConfineMissing, Confinement};
 use crate::capture;
 use crate::error::Error;
 use crate::run;
@@ -45,6 +46,8 @@ pub struct BashResult {
     pub survivors: Vec<Survivor>,
     /// Resources of the command's processes. Those of survivors count up to the exit of the shell.
     pub usage: BashUsage,
+    /// The reach of the command, and the denials; `null` if it was not confined.
+    pub confinement: Option<Confinement>,
     /// Facts that the caller or the model should know, one per entry.
     pub notes: Vec<String>,
 }
@@ -169,6 +172,8 @@ pub struct BackgroundCheck {
     pub truncation: Option<Truncation>,
     /// Whether the awaited pattern or port appeared.
     pub matched: bool,
+    /// The parts that its confinement holds, and all denials so far; `null` if it is not confined.
+    pub confinement: Option<Confinement>,
 }
 
 /// A piece of live output.
@@ -215,6 +220,8 @@ pub struct NativeError {
     pub errno: Option<String>,
     /// The reasons why a command was refused: `Finding[]` as JSON.
     pub findings: Option<String>,
+    /// The parts of a confinement that cannot be held: `ConfineMissing[]` as JSON.
+    pub missing: Option<String>,
 }
 
 #[expect(clippy::cast_precision_loss, reason = "JavaScript counts in doubles; exact up to 2^53")]
@@ -253,6 +260,7 @@ impl From<Outcome> for BashResult {
                 system_ms: number(outcome.usage.system_us) / 1000.0,
                 max_rss_bytes: number(outcome.usage.max_rss),
             },
+            confinement: outcome.confinement.map(Confinement::from),
             notes: outcome.notes,
         }
     }
@@ -313,7 +321,9 @@ impl BackgroundTask {
 impl BackgroundCheck {
     /// A check, and the directory of the task's files.
     pub fn of(check: crate::registry::Check, store: &Store) -> Self {
+        let confinement = check.task.confinement.clone().map(Confinement::from);
         Self {
+            confinement,
             task: BackgroundTask::of(check.task, store),
             output: check.output,
             new_lines: number(check.new_lines),
@@ -341,6 +351,14 @@ impl From<Error> for NativeError {
             Error::Blocked { findings, .. } => serde_json::to_string(findings).ok(),
             _ => None,
         };
-        Self { code: error.code().to_owned(), message: error.to_string(), errno: error.errno(), findings }
+        let (code, message, errno) = (error.code().to_owned(), error.to_string(), error.errno());
+        let missing = match error {
+            Error::Confinement(missing) => {
+                let missing: Vec<_> = missing.into_iter().map(ConfineMissing::from).collect();
+                serde_json::to_string(&missing).ok()
+            }
+            _ => None,
+        };
+        Self { code, message, errno, findings, missing }
     }
 }

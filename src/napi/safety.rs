@@ -11,7 +11,7 @@ use crate::request::Guard;
 use crate::safety::decide::{Permissions, decide as weigh};
 use crate::safety::parse::outline;
 use crate::safety::{
-    Analysis, Context, Environment, Policy, RULES, Verdict, WrapperKind, analyze as judge, json as text_of,
+    Analysis, Context, Environment, Policy, RULES, Reach, Verdict, WrapperKind, analyze as judge, json as text_of,
 };
 use crate::sys;
 
@@ -27,6 +27,10 @@ pub struct NativeSafety {
     pub rules: Option<Vec<String>>,
     /// Names of wrappers and their kinds in turn.
     pub wrappers: Option<Vec<String>>,
+    /// The only places that a confinement lets the command change, absolute. Left out: no confinement.
+    pub writable: Option<Vec<String>>,
+    /// With `writable`: no host can be reached.
+    pub offline: Option<bool>,
 }
 
 /// A rule, level or kind of wrapper that does not exist.
@@ -61,7 +65,11 @@ pub fn analyze(
 ) -> Result<String> {
     let policy = policy(options.as_ref()).map_err(|error| refused(error.to_string()))?;
     let host_env = host_env.unwrap_or_else(sys::environment);
-    let context = Context { cwd: &cwd, home: &home, environment: Environment(&host_env), ..Context::default() };
+    let reach = options.as_ref().and_then(|given| {
+        let write = given.writable.as_deref()?;
+        Some(Reach { write, offline: given.offline == Some(true) })
+    });
+    let context = Context { cwd: &cwd, home: &home, environment: Environment(&host_env), reach, ..Context::default() };
     text_of(&judge(&command, context, &policy)).map_err(|error| Error::from_reason(error.to_string()))
 }
 

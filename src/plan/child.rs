@@ -5,11 +5,15 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::Limits;
+use super::{Inherited, Limits};
 use crate::sys::{self, TerminalSize};
 
 /// The variable that tells programs, and the search for them, which command they belong to.
 pub const MARK: &str = "AGENT_BASH_ID";
+
+/// The world of a confined child, as this host numbers its worlds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct WorldId(pub u64);
 
 /// The standard input of a child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,6 +55,10 @@ pub struct Plan {
     pub grace: Duration,
     /// Its resource limits.
     pub limits: Limits,
+    /// The world that it runs in, if it is confined.
+    pub world: Option<WorldId>,
+    /// The files that travel with the plan, which it inherits.
+    pub files: Vec<Inherited>,
 }
 
 impl Plan {
@@ -66,6 +74,7 @@ impl Plan {
             cwd: self.cwd.clone(),
             limit: None,
             grace: Duration::ZERO,
+            files: self.files.clone(),
             ..*self
         }
     }

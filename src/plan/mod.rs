@@ -7,6 +7,7 @@ mod environment;
 mod facts;
 mod glob;
 mod host;
+mod inherited;
 mod limits;
 mod locale;
 mod remembered;
@@ -17,10 +18,11 @@ mod unattended;
 mod wanted;
 mod warm_shell;
 
-pub use child::{MARK, Plan, Stdin, next_mark};
+pub use child::{MARK, Plan, Stdin, WorldId, next_mark};
 pub use environment::{Environment, EnvironmentError, Inherit, resolve};
 #[cfg(feature = "addon")]
 pub use facts::facts;
+pub use inherited::{Inherited, closing};
 pub use limits::{LimitError, Limits, RawLimits, amount};
 pub use remembered::environment;
 pub use secrets::{has_secret_shape, is_secret};

@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::inherited::{Inherited, closing};
+
 /// Room for a command among the arguments of a warm shell, bytes.
 pub const ROOM: usize = 8 * 1024;
 
@@ -68,8 +70,9 @@ pub fn prologue(command: &str, startup: Option<&Startup>) -> Vec<u8> {
             };
         }
         if let Some(code) = &startup.at_exit {
-            // bash catches SIGTERM while it has an EXIT trap. A SIGTERM that arrives just before bash waits for a program
-            // would then take effect only after that program. The two other lines restore the disposition of SIGTERM.
+            // bash catches SIGTERM while it has an EXIT trap. A SIGTERM that arrives just before bash waits for a
+            // program would then take effect only after that program. The two other lines restore the disposition of
+            // SIGTERM.
             let _ =
                 writeln!(told, "\\builtin trap : TERM\n\\builtin trap {} EXIT\n\\builtin trap - TERM", quoted(code));
         }
@@ -81,9 +84,11 @@ pub fn prologue(command: &str, startup: Option<&Startup>) -> Vec<u8> {
 
 /// The file for BASH_ENV of a shell that reads these scripts first. Their output and traces are hidden, and this code
 /// is parsed before they define anything. `own`: the values of BASH_ENV and POSIXLY_CORRECT in the command's
-/// environment, which take effect at the end as they do when a plain shell starts.
-pub fn boot_script(scripts: &[&Path], late: &[u8], own: [Option<Vec<u8>>; 2]) -> Vec<u8> {
-    let mut script = with_late(format!("{{ {}\\builtin : bash; }} >/dev/null 2>&1\n", sourced(scripts)), late);
+/// environment, which take effect at the end as they do when a plain shell starts. `closes`: descriptors that the
+/// command must not find.
+pub fn boot_script(scripts: &[&Path], late: &[u8], own: [Option<Vec<u8>>; 2], closes: &[Inherited]) -> Vec<u8> {
+    let first = [sourced(scripts), closing(closes)].concat();
+    let mut script = with_late(format!("{{ {first}\\builtin : bash; }} >/dev/null 2>&1\n"), late);
     let (name, value, then) = match own {
         [_, Some(value)] => ("POSIXLY_CORRECT", value, ""),
         [Some(value), None] => ("BASH_ENV", value, "\\builtin eval \"\\\\builtin . \\\"$BASH_ENV\\\"\"\n"),
@@ -95,9 +100,10 @@ pub fn boot_script(scripts: &[&Path], late: &[u8], own: [Option<Vec<u8>>; 2]) ->
 }
 
 /// The same of a shell that then waits: it says so at `ready`, and reads on at `told`.
-pub fn warm_script(scripts: &[&Path], late: &[u8], told: &Path, ready: &Path) -> Vec<u8> {
+pub fn warm_script(scripts: &[&Path], late: &[u8], told: &Path, ready: &Path, closes: &[Inherited]) -> Vec<u8> {
     let [told, ready] = [told, ready].map(|path| quoted(&path.to_string_lossy()));
-    let wait = format!("\\builtin printf . >|{ready}; \\builtin . /dev/stdin; \\builtin : bash;");
+    let closing = closing(closes);
+    let wait = format!("\\builtin printf . >|{ready}; {closing}\\builtin . /dev/stdin; \\builtin : bash;");
     with_late(format!("{{ {}{wait} }} <{told} >/dev/null 2>&1\n", sourced(scripts)), late)
 }
 

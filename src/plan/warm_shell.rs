@@ -94,11 +94,16 @@ impl Plan {
         Some(value)
     }
 
-    /// Has bash read this file before its command.
-    pub fn read_first(&mut self, file: &Path) {
-        for part in [b"BASH_ENV=", file.as_os_str().as_bytes(), b"\0"] {
+    /// Adds a variable that its environment has not.
+    pub fn set(&mut self, name: &str, value: &[u8]) {
+        for part in [name.as_bytes(), b"=", value, b"\0"] {
             self.env.extend_from_slice(part);
         }
+    }
+
+    /// Has bash read this file before its command.
+    pub fn read_first(&mut self, file: &Path) {
+        self.set("BASH_ENV", file.as_os_str().as_bytes());
     }
 }
 

@@ -118,6 +118,24 @@ impl Terminal {
         Ok(())
     }
 
+    /// Replaces the pseudo-terminal by one of this directory, before a program is started in it. The directory belongs
+    /// to the world of the program, so that the program finds its terminal there.
+    ///
+    /// # Errors
+    /// [`TerminalError::NotStarted`], [`TerminalError::Ended`], [`TerminalError::None`]
+    pub fn move_to(&self, directory: &OwnedFd) -> Result<(), TerminalError> {
+        let mut inner = self.inner();
+        match inner.stage {
+            Stage::New => Err(TerminalError::NotStarted),
+            Stage::Ended => Err(TerminalError::Ended),
+            Stage::Open(_) => {
+                let opened = sys::open_terminal_in(directory, inner.size).map_err(TerminalError::None)?;
+                inner.stage = Stage::Open(opened);
+                Ok(())
+            }
+        }
+    }
+
     /// The program could not be started after all.
     pub fn take_back(&self) {
         let mut inner = self.inner();

@@ -234,6 +234,8 @@ impl Registry {
             detached: self.options.dir.is_some(),
             limit_ms: u64::try_from(limit.unwrap_or(TASK_LIMIT).as_millis()).unwrap_or(u64::MAX),
             idle_ms: None,
+            confinement: None,
+            joins: false,
         }
     }
 

@@ -5,6 +5,7 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
+use nix::unistd::Pid;
 use tokio::net::TcpStream;
 use tokio::sync::watch::Receiver;
 use tokio::sync::{Notify, oneshot};
@@ -15,7 +16,7 @@ use super::error::RegistryError;
 use super::registry::{Registry, SCAN_EVERY, TaskProgress};
 use crate::pattern::{Pattern, Search};
 use crate::supervise::TaskSender;
-use crate::task::Task;
+use crate::sys;
 
 /// Time between two tries of a port.
 const TRY_EVERY: Duration = Duration::from_millis(50);
@@ -66,7 +67,10 @@ impl Registry {
         wait: WaitOptions,
         mut given_up: oneshot::Receiver<()>,
     ) -> Result<Check, RegistryError> {
-        let (Task { id, .. }, _reading) = self.find(named)?;
+        let (task, _reading) = self.find(named)?;
+        // A process elsewhere has no pid here.
+        let process = (!task.is_elsewhere()).then_some(Pid::from_raw(task.pid));
+        let id = task.id;
         let until = wait.timeout.map(|timeout| Instant::now() + timeout);
         let unread = self.inner().entries.get(&id).map_or(0, |entry| entry.cursor);
         let search = wait.pattern.map(|pattern| Search::new(pattern, unread));
@@ -74,7 +78,7 @@ impl Registry {
         let matched = tokio::select! {
             biased;
             matched = self.until_there(&id, search, &searched) => matched?,
-            () = port_accepts(wait.port) => true,
+            () = port_accepts(wait.port, process) => true,
             () = time_is_up(until, &searched) => false,
             _ = &mut given_up => false,
         };
@@ -196,8 +200,16 @@ async fn time_is_up(until: Option<Instant>, searched: &Notify) {
     let _ = timeout(FIRST_SEARCH, searched.notified()).await;
 }
 
-async fn port_accepts(port: Option<u16>) {
+/// Waits until a server accepts connections at a port of the task's loopback, which is that of its world if it is
+/// confined.
+async fn port_accepts(port: Option<u16>, process: Option<Pid>) {
     let Some(port) = port else { return std::future::pending().await };
+    if let Some(process) = process.filter(|process| sys::has_other_network(*process)) {
+        while !sys::listens(process, port) {
+            sleep(TRY_EVERY).await;
+        }
+        return;
+    }
     let places = [SocketAddr::from((Ipv4Addr::LOCALHOST, port)), SocketAddr::from((Ipv6Addr::LOCALHOST, port))];
     loop {
         for place in places {

@@ -1,6 +1,7 @@
 //! Why options cannot be run as they are.
 
 use super::number::NotInRange;
+use crate::confine::PolicyError;
 use crate::plan::{EnvironmentError, LimitError};
 
 /// An option has a value that it cannot have, or one that this system cannot honour.
@@ -65,6 +66,9 @@ pub enum RequestError {
          process"
     )]
     TreeLimits,
+    /// The options of the confinement are no policy.
+    #[error(transparent)]
+    Confine(#[from] PolicyError),
     /// `env` holds a name or value that no environment can hold.
     #[error(transparent)]
     Environment(#[from] EnvironmentError),

@@ -77,6 +77,21 @@ pub struct RawOptions {
     pub terminal: Option<Arc<Terminal>>,
     /// The command begins with a snapshot of the user's shell.
     pub snapshot: Option<RawSnapshot>,
+    /// The reach of the command. `None`: everything.
+    pub confine: Option<RawWorld>,
+}
+
+/// The world that a command is to run in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RawWorld {
+    /// `ConfineOptions` as JSON.
+    pub options: String,
+    /// The owner of the world, by its number. 0: the plain calls of the host.
+    pub owner: u64,
+    /// The directory of the owner, absolute. `None`: the `cwd` of the command.
+    pub root: Option<String>,
+    /// Whether the owner is the registry of the command, whose running tasks may have an equal world.
+    pub joins: bool,
 }
 
 /// How a caller that reads and writes the streams itself wants them.

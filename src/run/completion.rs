@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::capture::Captured;
-use crate::supervise::{Child, Ended, Failure, Survivor};
+use crate::confine::Denials;
+use crate::supervise::{Child, Ended, Failure, Inheritance, Survivor};
 use crate::task::Task;
 
 /// The exit of a shell as its shim reported it, or why there is no report.
@@ -52,6 +53,8 @@ pub struct Completion {
     pub elapsed: Duration,
     /// Facts for the caller.
     pub notes: Vec<String>,
+    /// The denials of its confinement.
+    pub denials: Denials,
     /// The shell after its command.
     pub shell: ShellAfter,
 }
@@ -63,4 +66,6 @@ pub struct ShellAfter {
     pub child: Option<Child>,
     /// The directory that it reported with the exit code.
     pub directory: Option<PathBuf>,
+    /// The files for its state, if it was warm and has inherited others than those of the request.
+    pub files: Option<Inheritance>,
 }

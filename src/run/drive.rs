@@ -12,6 +12,7 @@ mod moving;
 mod output;
 mod output_reader;
 mod process;
+mod reported;
 mod settle;
 mod shim;
 mod silent;
@@ -23,16 +24,16 @@ mod tests;
 use std::io;
 use std::time::Duration;
 
-use nix::unistd::Pid;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::completion::{ExitUnknown, NotStarted, ShellExit};
 use super::listener::{Listener, Reply};
 use crate::capture::Stream;
+use crate::confine::Denials;
 use crate::request::Request;
 use crate::supervise::{BlockedProcess, Cause, Ended, Pipes, ShimEvent, SilenceWatch};
-use crate::sys::{self, Exit};
+
 use crate::task::Task;
 use deadlines::Deadlines;
 use early_end::EarlyEnd;
@@ -55,6 +56,8 @@ pub struct Drive<'a, S, L> {
     deadlines: Deadlines,
     early: EarlyEnd,
     silence: SilenceWatch,
+    /// The denials of its confinement.
+    denials: Denials,
 }
 
 impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
@@ -84,6 +87,7 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
             deadlines: Deadlines::new(began, request.shim_limit(), request.grace),
             early,
             silence: SilenceWatch::begin(request.idle_limit, began.into_std()),
+            denials: Denials::default(),
         })
     }
 
@@ -154,6 +158,12 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
                 self.silence.on_output(Instant::now().into_std());
                 self.output.on_start(pid);
             }
+            ShimEvent::Denied(denials) => {
+                self.denials.merge(denials);
+                if let Some(ended) = self.early.take_held() {
+                    self.end_early(ended);
+                }
+            }
             ShimEvent::Ended(ended) => self.on_exit(Ok(ended)),
             ShimEvent::Blocked(at_limit, process) => self.on_blocked(at_limit, process),
             ShimEvent::Task(task) => self.on_task(*task),
@@ -192,34 +202,6 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
         {
             self.output.listener.prompt(prompt);
         }
-    }
-
-    /// The shell has reported the exit code of its command. That is the end if no other process runs and all output is
-    /// there.
-    fn on_report(&mut self) {
-        let Some(exit_code) = self.early.read() else { return };
-        let Some(shell) = self.output.pid.map(Pid::from_raw) else { return };
-        let busy = self.process.aborted || self.output.moving.is_under_way() || self.output.held().any();
-        let limit_at = self.request.shim_limit().map(|limit| self.deadlines.began() + limit);
-        let believable = early_end::is_believable(Instant::now(), limit_at, self.request.limits.over_tree());
-        if busy || !believable || !self.shim.runs_only(shell) {
-            return;
-        }
-        // The usage of children is known with the exit of the shell.
-        let Some(sample) = sys::sample(shell).filter(|sample| !sample.waited) else { return };
-        for stream in [Stream::Stdout, Stream::Stderr] {
-            while self.output.read_now(stream) {}
-        }
-        let duration = self.deadlines.began().elapsed();
-        self.early.confirm();
-        self.on_exit(Ok(Ended {
-            end: Exit::Code(exit_code),
-            usage: sample.usage,
-            duration,
-            cause: Cause::Itself,
-            alive: false,
-            last: false,
-        }));
     }
 
     // ---- time

@@ -42,6 +42,7 @@ pub(super) fn judge(request: &mut Request) -> Result<(), Error> {
         // Input that is written later is not known.
         stdin: request.stdin.as_deref().filter(|_| !request.is_fed()).and_then(|bytes| std::str::from_utf8(bytes).ok()),
         shell_state: ShellState { code: &code, overrides: startup.map_or(&[], |startup| &startup.given) },
+        reach: None,
     };
     let findings = findings(&request.command, context, &guard.policy);
     let refused = if guard.denies_ask { Verdict::Ask } else { Verdict::Deny };

@@ -1,10 +1,12 @@
 //! The outcome of a command: how it ended, and the kept part of its output.
 
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::completion::Completion;
 use super::status::{ABORTED, Conclusion, conclude};
 use crate::capture::Truncation;
+use crate::confine::{Confinement, Denials, refused_reads};
 use crate::plan;
 use crate::request::Request;
 use crate::supervise::{Cause, Survivor};
@@ -15,6 +17,16 @@ pub use super::status::Status;
 
 /// More replaced places than these are worth a note.
 pub const FEW_REPLACED: u64 = 3;
+
+/// The hidden files that a command could not read, as its output says. What does not exist was not refused.
+fn unread(text: &str, cwd: &Path, hidden: &[PathBuf]) -> Denials {
+    let said = refused_reads(text, cwd, hidden);
+    if said.total == 0 {
+        return said;
+    }
+    let exists = |path: &&PathBuf| path.symlink_metadata().is_ok();
+    refused_reads(text, cwd, &hidden.iter().filter(exists).cloned().collect::<Vec<_>>())
+}
 
 /// The note about output that was not text, if it is worth one.
 pub fn replaced(places: u64) -> Option<String> {
@@ -49,6 +61,8 @@ pub struct Outcome {
     pub survivors: Vec<(Survivor, Option<String>)>,
     /// Resources that its processes have used.
     pub usage: Usage,
+    /// Its confinement; `None` if it was not confined.
+    pub confinement: Option<Confinement>,
     /// One fact per line.
     pub notes: Vec<String>,
 }
@@ -58,6 +72,11 @@ impl Outcome {
     pub fn task_id(&self) -> Option<&str> {
         let own = self.background.as_ref().map(|(task, _)| task.id.as_str());
         own.or_else(|| self.survivors.iter().find_map(|(_, task)| task.as_deref()))
+    }
+
+    /// The files that it names for the whole output.
+    pub fn files(&self) -> Vec<PathBuf> {
+        self.truncation.iter().flatten().filter_map(|cut| cut.path.clone()).collect()
     }
 
     /// The outcome of a command that was aborted before it began.
@@ -75,6 +94,7 @@ impl Outcome {
             background: None,
             survivors: Vec::new(),
             usage: Usage::default(),
+            confinement: confinement_of(request, Denials::default()),
             notes: request.notes.clone(),
         }
     }
@@ -95,7 +115,9 @@ impl Outcome {
         if completion.moved {
             return Self::moved(request, completion);
         }
-        let Completion { pid, exit, silent, stdout, stderr, survivors, task, elapsed, notes: seen, .. } = completion;
+        let Completion {
+            pid, exit, silent, stdout, stderr, survivors, task, elapsed, notes: seen, mut denials, ..
+        } = completion;
         let Conclusion { status, exit_code, signal, note } = conclude(&exit, pid != 0);
         let mut notes = request.notes.clone();
         notes.extend(seen);
@@ -110,6 +132,11 @@ impl Outcome {
         if exit_code != 0 {
             notes.extend(withheld(request, &stdout_text, &stderr_text));
         }
+        if let Some(confine) = &request.confine {
+            for text in [&stdout_text, &stderr_text] {
+                denials.merge(unread(text, &request.cwd, &confine.policy.hide));
+            }
+        }
         Self {
             stdout: stdout_text,
             stderr: stderr_text,
@@ -123,13 +150,14 @@ impl Outcome {
             background: None,
             survivors: with_task(survivors, task.as_ref()),
             usage: exit.map(|ended| ended.usage).unwrap_or_default(),
+            confinement: confinement_of(request, denials),
             notes,
         }
     }
 
     /// The outcome of a command that goes on as a task.
     fn moved(request: &Request, completion: Completion) -> Self {
-        let Completion { pid, silent, stdout, stderr, task, elapsed, notes, .. } = completion;
+        let Completion { pid, silent, stdout, stderr, task, elapsed, notes, denials, .. } = completion;
         let notes = request.notes.iter().cloned().chain(notes).collect();
         let background = task.and_then(|task| in_registry(request, task));
         let log = background.as_ref().map(|(task, store)| store.log_path(&task.id));
@@ -149,9 +177,15 @@ impl Outcome {
             truncation,
             background,
             notes,
+            confinement: confinement_of(request, denials),
             ..Self::not_started(request)
         }
     }
+}
+
+/// The confinement of a command, as far as it is known.
+fn confinement_of(request: &Request, denials: Denials) -> Option<Confinement> {
+    request.confinement().map(|confinement| Confinement { denials, ..confinement })
 }
 
 fn in_registry(request: &Request, task: Task) -> Option<(Task, Store)> {

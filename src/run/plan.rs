@@ -1,16 +1,19 @@
 //! From a request to an order: the plan of the process, and the files that travel with it.
 
+use std::borrow::Cow;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::warm;
+use crate::confine::{Missing, Network, NoWorld, Part, Policy, PolicyError, Tmp, remedy_of};
 use crate::error::Error;
-use crate::plan::{self, Plan, Stdin};
+use crate::plan::{self, Inherited, Plan, Startup, Stdin};
 use crate::pty::{Terminal, TerminalError};
-use crate::request::Request;
-use crate::supervise::{Failure, Helpers, Order};
+use crate::request::{Request, RequestError};
+use crate::supervise::{Failure, Helpers, Order, WorldFailure};
 use crate::sys::{self, LaunchStep};
 use crate::task::TaskSpec;
 
@@ -18,7 +21,7 @@ use crate::task::TaskSpec;
 ///
 /// # Errors
 /// When there is no shell, or a file or a terminal cannot be made.
-pub fn order_of(request: &Request, helpers: &Helpers, task: Option<TaskSpec>) -> Result<Order, Error> {
+pub fn order_of(request: &Request, helpers: &'static Helpers, task: Option<TaskSpec>) -> Result<Order, Error> {
     let input = match (&task, &request.stdin) {
         (Some(_), Some(bytes)) => Some(Arc::new(
             sys::anonymous_file(bytes)
@@ -26,26 +29,30 @@ pub fn order_of(request: &Request, helpers: &Helpers, task: Option<TaskSpec>) ->
         )),
         _ => None,
     };
-    let plan = plan_of(request)?;
+    let plan = plan_of(request, helpers)?;
     let warm = warm::of(request, &plan, helpers);
+    let files = request.files.iter().map(|(_, file)| Arc::clone(file)).collect();
     let terminal = request.terminal.as_ref().filter(|_| !request.aborted);
     let terminal = terminal.map(|terminal| open(terminal)).transpose()?;
-    Ok(Order { plan, script: None, task, input, warm, terminal })
+    Ok(Order { plan, script: None, files, task, input, warm, terminal })
 }
 
 /// The plan of a command.
 ///
 /// # Errors
 /// [`Error::ShellNotFound`]
-pub fn plan_of(request: &Request) -> Result<Plan, Error> {
+pub fn plan_of(request: &Request, helpers: &'static Helpers) -> Result<Plan, Error> {
     let shell = plan::find(request.shell.as_deref(), request.environment.host_path.as_deref(), &request.cwd)?;
     let (argv, script_at) = request.argv();
+    let directory = directory(request);
+    let directory = directory.as_os_str().as_bytes();
+    let registry = request.registry.as_ref().filter(|_| request.joins).map(|registry| registry.store().path());
     let mut plan = Plan {
         program: shell.as_os_str().as_bytes().to_vec(),
         argv,
         script_at,
-        env: request.environment.block(request.cwd.as_os_str().as_bytes()),
-        cwd: request.cwd.as_os_str().as_bytes().to_vec(),
+        env: request.environment.block(directory),
+        cwd: directory.to_vec(),
         umask: request.umask,
         stdin: if request.stdin.is_some() { Stdin::Pipe } else { Stdin::Null },
         merge: request.merge,
@@ -53,9 +60,60 @@ pub fn plan_of(request: &Request) -> Result<Plan, Error> {
         limit: request.shim_limit(),
         grace: request.grace,
         limits: request.limits,
+        world: request.confine.as_ref().map(|confine| helpers.world(confine, registry)),
+        files: request.files.iter().map(|(file, _)| *file).collect(),
     };
+    if let Some(confine) = &request.confine {
+        confine_environment(&mut plan, &confine.policy);
+    }
     plan.mark(&request.mark);
     Ok(plan)
+}
+
+/// Returns the directory in which a command starts. Links in the host's places for temporary files do not exist in a
+/// world with its own, so a confined command gets the directory they lead to.
+fn directory(request: &Request) -> Cow<'_, Path> {
+    let cwd = Path::new(&request.cwd);
+    let is_covered = request.confine.as_ref().is_some_and(|confine| confine.policy.covers(cwd));
+    let resolved = is_covered.then(|| cwd.canonicalize().ok()).flatten();
+    resolved.map_or(Cow::Borrowed(cwd), Cow::Owned)
+}
+
+/// Changes the variables of a confined command that name something out of its reach: the directory for temporary files,
+/// and proxies, in whose place its network leads to the allowed hosts.
+fn confine_environment(plan: &mut Plan, policy: &Policy) {
+    const PROXIES: [&str; 16] = [
+        "http_proxy",
+        "https_proxy",
+        "all_proxy",
+        "ftp_proxy",
+        "grpc_proxy",
+        "HTTP_PROXY",
+        "HTTPS_PROXY",
+        "ALL_PROXY",
+        "FTP_PROXY",
+        "GRPC_PROXY",
+        "PIP_PROXY",
+        "CARGO_HTTP_PROXY",
+        "npm_config_proxy",
+        "npm_config_http_proxy",
+        "npm_config_https_proxy",
+        "YARN_HTTPS_PROXY",
+    ];
+    if policy.network != Network::Full {
+        for name in PROXIES {
+            plan.take(name);
+        }
+    }
+    if policy.tmp == Tmp::Private {
+        for name in ["TMP", "TEMP"] {
+            if plan.take(name).is_some() {
+                plan.set(name, b"/tmp");
+            }
+        }
+        plan.take("TMPDIR");
+        plan.set("TMPDIR", b"/tmp");
+    }
 }
 
 /// The open end of the terminal that the command runs in.
@@ -63,6 +121,18 @@ fn open(terminal: &Terminal) -> Result<Arc<OwnedFd>, Error> {
     terminal.open()?;
     let master = terminal.master().inspect_err(|_| terminal.take_back());
     master.map(Arc::new).map_err(|error| TerminalError::None(error).into())
+}
+
+/// Moves the terminal of a command, if it has one, to the pseudo-terminals of its world.
+///
+/// # Errors
+/// When there is none to be had.
+pub fn move_terminal(request: &Request, order: &mut Order, terminals: &OwnedFd) -> Result<(), Error> {
+    if let Some(terminal) = &request.terminal {
+        terminal.move_to(terminals)?;
+        order.terminal = Some(terminal.master().map(Arc::new).map_err(TerminalError::None)?);
+    }
+    Ok(())
 }
 
 /// A file without a name with the command, if that is too long for an argument.
@@ -87,16 +157,21 @@ impl StartupFiles {
     ///
     /// # Errors
     /// When a file cannot be made.
-    pub fn write(&mut self, request: &Request, plan: &mut Plan) -> Result<(), Error> {
+    pub fn write(&mut self, request: &Request, order: &mut Order) -> Result<(), Error> {
         let Some(startup) = &request.startup else { return Ok(()) };
         if !self.0.is_empty() {
             return Ok(());
         }
+        if request.confine.is_some() {
+            return inherit(request, startup, order)
+                .map_err(|error| Error::system("the state of its shell could not be kept", error, &request.command));
+        }
+        let plan = &mut order.plan;
         let own = [plan.take("BASH_ENV"), plan.take("POSIXLY_CORRECT")];
         let files = || {
             let boot = sys::Shared::file(&startup.boot.early)?;
             let prologue = sys::Shared::file(&plan::prologue(&request.command, Some(startup)))?;
-            let script = plan::boot_script(&[boot.path(), prologue.path()], &startup.boot.late, own);
+            let script = plan::boot_script(&[boot.path(), prologue.path()], &startup.boot.late, own, &[]);
             std::io::Result::Ok(vec![sys::Shared::file(&script)?, boot, prologue])
         };
         self.0 = files()
@@ -117,6 +192,24 @@ impl StartupFiles {
     }
 }
 
+/// Lets a confined shell inherit the files that it reads before its command.
+fn inherit(request: &Request, startup: &Startup, order: &mut Order) -> std::io::Result<()> {
+    const FILES: [Inherited; 3] = [Inherited::Script, Inherited::Boot, Inherited::Prologue];
+    if order.plan.files.contains(&Inherited::Script) {
+        return Ok(());
+    }
+    let [script, boot, prologue] = FILES.map(Inherited::path);
+    let own = [order.plan.take("BASH_ENV"), order.plan.take("POSIXLY_CORRECT")];
+    let code = plan::boot_script(&[&boot, &prologue], &startup.boot.late, own, &FILES);
+    order.plan.read_first(&script);
+    let prologue = plan::prologue(&request.command, Some(startup));
+    for (file, bytes) in FILES.into_iter().zip([&code[..], &startup.boot.early, &prologue]) {
+        order.files.push(Arc::new(sys::anonymous_file(bytes)?));
+        order.plan.files.push(file);
+    }
+    Ok(())
+}
+
 /// Whether the shell is not where it was found before.
 pub fn is_shell_gone(failure: &Failure) -> bool {
     failure.step == LaunchStep::Exec && matches!(failure.errno, libc::ENOENT | libc::ENOTDIR)
@@ -124,6 +217,9 @@ pub fn is_shell_gone(failure: &Failure) -> bool {
 
 /// Why nothing was started, in the terms of the caller.
 pub fn refusal(request: &Request, plan: &Plan, failure: &Failure) -> Error {
+    if let Some(missing) = unconfined(failure) {
+        return Error::Confinement(vec![missing]);
+    }
     let what = match (failure.step, failure.errno) {
         (LaunchStep::Chdir, libc::ENOTDIR) if request.cwd.exists() => {
             return Error::CwdNotDirectory(request.cwd.clone());
@@ -136,8 +232,51 @@ pub fn refusal(request: &Request, plan: &Plan, failure: &Failure) -> Error {
         (LaunchStep::Stdio, _) => "the standard streams could not be set up".to_owned(),
         (LaunchStep::Files, _) => "the files of its task could not be made".to_owned(),
         (LaunchStep::Group, _) => "its cgroup could not be entered".to_owned(),
+        // A part of its confinement, see above.
+        (LaunchStep::Confine | LaunchStep::Protect | LaunchStep::Filter, _) => "it could not be confined".to_owned(),
     };
     Error::system(what, std::io::Error::from_raw_os_error(failure.errno), &request.command)
+}
+
+/// Why a command has no world, in the terms of the caller.
+pub fn no_world(failure: WorldFailure, request: &Request) -> Error {
+    let Request { command, cwd, .. } = request;
+    // The directories may have been removed since the policy was made.
+    match std::fs::metadata(cwd) {
+        Err(_) => return Error::CwdNotFound(cwd.clone()),
+        Ok(found) if !found.is_dir() => return Error::CwdNotDirectory(cwd.clone()),
+        Ok(_) => {}
+    }
+    let roots = request.confine.iter().flat_map(|confine| &confine.policy.write);
+    for root in roots {
+        if let Err(error) = std::fs::metadata(root) {
+            return RequestError::Confine(PolicyError::no_write_root(root, &error)).into();
+        }
+    }
+    match failure {
+        WorldFailure::None(NoWorld::Missing(missing)) => Error::Confinement(missing),
+        WorldFailure::None(NoWorld::Step { step, errno }) => {
+            let what = format!("its confinement could not be made: {step}");
+            Error::system(what, std::io::Error::from_raw_os_error(errno), command)
+        }
+        WorldFailure::Helper(error) => Error::helper(error, command),
+    }
+}
+
+/// The part of a confinement in which a command could not be put.
+fn unconfined(failure: &Failure) -> Option<Missing> {
+    let (part, what) = match failure.step {
+        LaunchStep::Confine => (Part::Processes, "the namespaces of its world could not be entered"),
+        LaunchStep::Protect => (Part::Files, "the protected files of its world could not be brought up to date"),
+        LaunchStep::Filter => (Part::Syscalls, "the filter of system calls could not be installed"),
+        _ => return None,
+    };
+    let error = std::io::Error::from_raw_os_error(failure.errno);
+    Some(Missing {
+        part,
+        why: format!("{what}: {error}"),
+        remedy: remedy_of(&error).unwrap_or_else(|| "run it again, and see what agent-bash doctor finds".to_owned()),
+    })
 }
 
 #[cfg(test)]
@@ -154,7 +293,7 @@ mod tests {
     fn each_failed_step_has_its_error() {
         let there = request("/dev/null");
         let missing = request("/no/such/directory");
-        let plan = plan_of(&there).expect("bash");
+        let plan = plan_of(&there, Helpers::shared().expect("threads")).expect("bash");
         let code = |request: &Request, step, errno| {
             let error = refusal(request, &plan, &Failure { step, errno });
             (error.code(), error.to_string())
@@ -171,6 +310,23 @@ mod tests {
         assert_eq!(code, "ERR_BASH_SPAWN");
         assert!(message.starts_with("could not start the command (no process could be made: EAGAIN"), "{message}");
         assert!(message.ends_with("): x"), "{message}");
+    }
+
+    #[test]
+    fn a_command_that_cannot_be_confined_names_part_reason_and_remedy() {
+        let request = request("/");
+        let plan = plan_of(&request, Helpers::shared().expect("threads")).expect("bash");
+        for (step, part) in [
+            (LaunchStep::Confine, Part::Processes),
+            (LaunchStep::Protect, Part::Files),
+            (LaunchStep::Filter, Part::Syscalls),
+        ] {
+            let error = refusal(&request, &plan, &Failure { step, errno: libc::EPERM });
+            assert_eq!(error.code(), "ERR_BASH_CONFINEMENT");
+            let Error::Confinement(missing) = error else { panic!("{error}") };
+            assert_eq!(missing.iter().map(|missing| missing.part).collect::<Vec<_>>(), [part]);
+            assert!(missing[0].why.contains("not permitted") && !missing[0].remedy.is_empty(), "{missing:?}");
+        }
     }
 
     #[test]

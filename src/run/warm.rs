@@ -8,7 +8,7 @@ use crate::supervise::{Helpers, WarmCommand};
 
 /// The command as a warm shell gets it. `None` if the command has to start cold.
 pub(super) fn of(request: &Request, plan: &Plan, helpers: &Helpers) -> Option<WarmCommand> {
-    if !request.warm || request.background || !request.args.is_empty() || !helpers.can_warm_shells() {
+    if !request.warm || request.background || !request.args.is_empty() || !helpers.can_warm_shells(plan.world) {
         return None;
     }
     let name = plan.argv.first().map(|name| String::from_utf8_lossy(name))?;

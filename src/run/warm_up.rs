@@ -13,7 +13,7 @@ use crate::supervise::{self, Admission, HelperError, Helpers};
 pub async fn warm_up(request: Request) -> Result<bool, Error> {
     let failed = |error: HelperError| Error::helper(error, &request.command);
     let helpers = Helpers::shared().map_err(failed)?;
-    let plan = plan_of(&request)?;
+    let plan = plan_of(&request, helpers)?;
     match std::fs::metadata(&request.cwd) {
         Ok(metadata) if metadata.is_dir() => {}
         Ok(_) => return Err(Error::CwdNotDirectory(request.cwd)),

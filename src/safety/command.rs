@@ -148,6 +148,8 @@ pub struct Directories {
     pub home: String,
     /// Directories for temporary files, absolute and normalized: `/tmp`, `/var/tmp`, `TMPDIR` …
     pub temp: Vec<String>,
+    /// The only places that a confinement lets the command change, absolute and normalized. `None`: no confinement.
+    pub writable: Option<Vec<String>>,
 }
 
 /// The state of a shell before its command.

@@ -10,6 +10,7 @@ use super::command::{Command, Directories, Input, Redirect, ShellState, Source};
 use super::eval::{Environment, Evaluation, Evaluator, PARTING, SimpleCommand};
 use super::level::{Confidence, Verdict};
 use super::path::normal;
+use super::reach::Reach;
 use super::read_only::read_only;
 use super::rules::{Hit, Programs, RULES, Rule, fork_bomb, incomplete, opaque_command, opaque_script};
 use super::unwrap::CustomWrappers;
@@ -47,6 +48,8 @@ pub struct Context<'a> {
     pub stdin: Option<&'a str>,
     /// The state of its shell before it.
     pub shell_state: ShellState<'a>,
+    /// The reach that its confinement leaves. `None`: it is not confined.
+    pub reach: Option<Reach<'a>>,
 }
 
 /// Returns what rules find in a command, the strictest first: enough to decide whether it runs.
@@ -92,7 +95,8 @@ fn directories(context: Context<'_>) -> Directories {
     let mut temp = vec!["/tmp".to_owned(), "/var/tmp".to_owned(), "/private/tmp".to_owned(), "/dev/shm".to_owned()];
     let own = context.environment.get("TMPDIR").filter(|directory| directory.starts_with('/')).map(normal);
     temp.extend(own.filter(|directory| directory.len() > 1 && !temp.contains(directory)));
-    Directories { cwd: normal(context.cwd), home: normal(context.home), temp }
+    let writable = context.reach.map(|reach| reach.write.iter().map(|path| normal(path)).collect());
+    Directories { cwd: normal(context.cwd), home: normal(context.home), temp, writable }
 }
 
 /// Checks simple commands against the rules.
@@ -100,12 +104,14 @@ struct Judge<'a> {
     directories: &'a Directories,
     policy: &'a Policy,
     environment: Environment<'a>,
+    reach: Option<Reach<'a>>,
     units: Utf16,
 }
 
 impl<'a> Judge<'a> {
     fn new(command: &str, context: Context<'a>, policy: &'a Policy, directories: &'a Directories) -> Self {
-        Self { directories, policy, environment: context.environment, units: Utf16::new(command) }
+        let Context { environment, reach, .. } = context;
+        Self { directories, policy, environment, reach, units: Utf16::new(command) }
     }
 
     /// The findings of all rules.
@@ -159,7 +165,11 @@ impl<'a> Judge<'a> {
         let name = command.name();
         for rule in rules_of(name) {
             if let Some(hit) = (rule.check)(command) {
-                self.finding(simple, rule, hit, sure, findings);
+                // A denied command stays denied.
+                let denied = self.level(rule) == Verdict::Deny && sure.max(hit.confidence) == Confidence::Exact;
+                if denied || !self.reach.is_some_and(|reach| reach.prevents(rule.id, command)) {
+                    self.finding(simple, rule, hit, sure, findings);
+                }
             }
         }
     }

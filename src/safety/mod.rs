@@ -24,6 +24,7 @@ pub(crate) mod parse;
 mod path;
 mod programs;
 mod queries;
+mod reach;
 mod read_only;
 mod rules;
 #[cfg(test)]
@@ -38,6 +39,7 @@ pub use engine::{Context, Policy, analyze, findings};
 pub use eval::Environment;
 pub use json::json;
 pub use level::{Confidence, Verdict};
+pub use reach::Reach;
 pub use rules::{RULES, Rule};
 pub use unwrap::WrapperKind;
 pub use value::{Piece, Value};

@@ -2,15 +2,25 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use nix::unistd::Pid;
 
+use crate::plan::Inherited;
 use crate::shell_state::{State, call_save, save_script};
+use crate::supervise::Inheritance;
 use crate::sys::{self, Identity, Shared};
 
+/// The files of one shell.
+pub(super) enum Exchange {
+    /// Those of a shell that opens them by their paths in `/proc`.
+    Named(Named),
+    /// Those of a confined shell.
+    Inherited(Inheritance),
+}
+
 /// Files without names, which a shell opens by their paths in `/proc`.
-pub(super) struct Exchange {
+pub(super) struct Named {
     state: Shared,
     /// The script that reports the exit code, then writes the state.
     save: Shared,
@@ -20,35 +30,75 @@ pub(super) struct Exchange {
 }
 
 /// Files that no running shell knows, for the next commands of any session.
-static FREE: Mutex<Vec<Exchange>> = Mutex::new(Vec::new());
+static FREE: Mutex<Vec<Named>> = Mutex::new(Vec::new());
 /// The most of them.
 const MOST_FREE: usize = 2;
 /// Files of shells that may go on without their session. No other shell must write to the same paths.
-static HELD: Mutex<Vec<(Pid, Identity, Exchange)>> = Mutex::new(Vec::new());
+static HELD: Mutex<Vec<(Pid, Identity, Named)>> = Mutex::new(Vec::new());
 
 impl Exchange {
     /// Takes empty files.
-    pub(super) fn take() -> io::Result<Self> {
-        HELD.lock().unwrap_or_else(PoisonError::into_inner).retain(|(shell, known, _)| is_there(*shell, *known));
-        let free = FREE.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        free.map_or_else(Self::new, Self::cleared)
+    pub(super) fn take(confined: bool) -> io::Result<Self> {
+        if confined { Inheritance::new().map(Self::Inherited) } else { Named::take().map(Self::Named) }
+    }
+
+    /// The files that the shell inherits.
+    pub(super) fn files(&self) -> io::Result<Vec<(Inherited, Arc<OwnedFd>)>> {
+        let Self::Inherited(files) = self else { return Ok(Vec::new()) };
+        Ok(Inheritance::files().into_iter().zip(files.descriptors()?.into_iter().map(Arc::new)).collect())
     }
 
     /// Keeps the files until this shell, which may still run, has exited.
     pub(super) fn hold(self, shell: i32) {
         let shell = Pid::from_raw(shell);
-        if let Some(known) = sys::identity(shell) {
-            HELD.lock().unwrap_or_else(PoisonError::into_inner).push((shell, known, self));
+        if let (Some(known), Self::Named(files)) = (sys::identity(shell), self) {
+            HELD.lock().unwrap_or_else(PoisonError::into_inner).push((shell, known, files));
         }
     }
 
     /// Frees the files for another shell, once theirs has exited.
     pub(super) fn give_back(self) {
-        let Ok(cleared) = self.cleared() else { return };
+        let Self::Named(files) = self else { return };
+        let Ok(cleared) = files.cleared() else { return };
         let mut free = FREE.lock().unwrap_or_else(PoisonError::into_inner);
         if free.len() < MOST_FREE {
             free.push(cleared);
         }
+    }
+
+    /// The code that writes the shell's state: for a trap, or with `tail` for a line of its own.
+    pub(super) fn call(&self, tail: bool) -> String {
+        match self {
+            Self::Named(files) => {
+                call_save(&files.save.path().to_string_lossy(), &files.state.path().to_string_lossy(), tail)
+            }
+            Self::Inherited(_) => Inheritance::call(tail),
+        }
+    }
+
+    /// The pipe that reports the exit code of the command.
+    pub(super) fn report(&self) -> io::Result<OwnedFd> {
+        match self {
+            Self::Named(files) => files.report.try_clone(),
+            Self::Inherited(files) => files.report().try_clone(),
+        }
+    }
+
+    /// The state, if it was written whole.
+    pub(super) fn state(&self) -> Option<State> {
+        let bytes = match self {
+            Self::Named(files) => files.state.read(),
+            Self::Inherited(files) => files.state(),
+        };
+        State::parse(&bytes.ok()?)
+    }
+}
+
+impl Named {
+    fn take() -> io::Result<Self> {
+        HELD.lock().unwrap_or_else(PoisonError::into_inner).retain(|(shell, known, _)| is_there(*shell, *known));
+        let free = FREE.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        free.map_or_else(Self::new, Self::cleared)
     }
 
     fn new() -> io::Result<Self> {
@@ -65,21 +115,6 @@ impl Exchange {
         let mut buffer = [0_u8; 4096];
         while nix::unistd::read(&self.report, &mut buffer).is_ok_and(|count| count > 0) {}
         Ok(self)
-    }
-
-    /// The code that writes the shell's state: for a trap, or with `tail` for a line of its own.
-    pub(super) fn call(&self, tail: bool) -> String {
-        call_save(&self.save.path().to_string_lossy(), &self.state.path().to_string_lossy(), tail)
-    }
-
-    /// The pipe that reports the exit code of the command.
-    pub(super) fn report(&self) -> io::Result<OwnedFd> {
-        self.report.try_clone()
-    }
-
-    /// The state, if it was written whole.
-    pub(super) fn state(&self) -> Option<State> {
-        State::parse(&self.state.read().ok()?)
     }
 }
 

@@ -81,7 +81,8 @@ impl Prepared {
         }
         let failed =
             |error: std::io::Error| Error::system("the files of the session could not be made", error, &raw.command);
-        let exchange = Exchange::take().map_err(failed)?;
+        let exchange = Exchange::take(raw.confine.is_some()).map_err(failed)?;
+        let files = exchange.files().map_err(failed)?;
         let report = exchange.report().map_err(failed)?;
         let before = session.state();
         let trapped = before.as_ref().is_some_and(|state| state.mentions_trap())
@@ -96,6 +97,7 @@ impl Prepared {
         });
         let mut request = Request::check(raw)?;
         request.notes.extend(notes);
+        request.files = files;
         let begins_with = snapshot.map(|snapshot| snapshot.boot(&mut request));
         if let Some(startup) = &mut request.startup {
             startup.boot.early = begins_with.unwrap_or_default();

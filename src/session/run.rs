@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc::UnboundedReceiver;
 
+use super::exchange::Exchange;
 use super::prepare::{Prepared, SessionCommand};
 use super::session::{Session, Turn};
 use crate::error::Error;
@@ -68,8 +69,11 @@ impl SessionRun {
                 Prepared::begin(&session, *command, snapshot, slot)?
             }
         };
-        let (run, saver) = prepared.into_parts(&session);
-        let Finished { outcome, shell: ShellAfter { child, directory } } = run.finish(listener, replies).await?;
+        let (run, mut saver) = prepared.into_parts(&session);
+        let Finished { outcome, shell: ShellAfter { child, directory, files } } = run.finish(listener, replies).await?;
+        if let Some(files) = files {
+            saver.exchange = Exchange::Inherited(files);
+        }
         match child {
             // The command has exited while its shell still writes. Only the next command waits for that.
             Some(child) => {

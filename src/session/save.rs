@@ -38,8 +38,8 @@ impl Saver {
             helpers.prepare(kind);
         }
         let mut event = timeout(SAVED, child.next_event()).await;
-        while let Ok(ShimEvent::Blocked(..)) = event {
-            // A late answer to a question about the command.
+        while let Ok(ShimEvent::Blocked(..) | ShimEvent::Denied(_)) = event {
+            // A late answer to a question about the command, or denials of the code that saves its state.
             event = timeout(SAVED, child.next_event()).await;
         }
         let Ok(ShimEvent::Ended(ended)) = event else {
@@ -49,7 +49,7 @@ impl Saver {
         if ended.alive {
             child.release(None);
             let _ = timeout(SAVED, child.next_event()).await;
-            helpers.replace();
+            helpers.replace(child.world());
         } else if ended.last {
             child.leave(helpers);
         } else {

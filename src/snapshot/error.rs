@@ -24,6 +24,12 @@ pub enum SnapshotError {
         /// The variable.
         variable: &'static str,
     },
+    /// Confined commands may change its sources, and it is read outside of their confinement.
+    #[error("the command is confined, and such commands may change {}", path.display())]
+    Changeable {
+        /// The rc file, the home or the shell.
+        path: PathBuf,
+    },
     /// An rc file is a directory.
     #[error("{} is a folder", path.display())]
     Directory {

@@ -9,7 +9,7 @@ use super::environment::{RcEnvironment, rc_environment};
 use super::error::SnapshotError;
 use crate::error::Error;
 use crate::plan;
-use crate::request::{RawOptions, RawSnapshot};
+use crate::request::{RawOptions, RawSnapshot, RequestError, check_world};
 
 /// A login shell reads the first of these that exists.
 const LOGIN: [&str; 3] = [".bash_profile", ".bash_login", ".profile"];
@@ -66,7 +66,11 @@ impl Demand {
         let Ok(shell) = plan::find(raw.shell.as_deref(), path, Path::new(&raw.cwd)) else { return Ok(Self::Nothing) };
         let Ok(shell) = std::path::absolute(shell) else { return Ok(Self::Nothing) };
         let environment = rc_environment(raw)?;
-        Ok(Self::Wanted(Wanted::of(snapshot, shell, environment, raw)))
+        let wanted = Wanted::of(snapshot, shell, environment, raw);
+        Ok(match wanted.changeable(raw)? {
+            Some(path) => Self::Impossible(SnapshotError::Changeable { path }),
+            None => Self::Wanted(wanted),
+        })
     }
 }
 
@@ -99,6 +103,16 @@ impl Wanted {
         }
         let own_path = raw.env.iter().any(|(name, _)| name == "PATH");
         Self { shell, environment, files, bashrc, umask: raw.umask, key: hash.key(), own_path }
+    }
+
+    /// Returns a path that commands of the same confinement may change. The files are read outside of it, and the files
+    /// that they source are in the home as a rule.
+    fn changeable(&self, raw: &RawOptions) -> Result<Option<PathBuf>, Error> {
+        let Some(world) = &raw.confine else { return Ok(None) };
+        let policy = &check_world(world, &raw.cwd, &raw.host_env).map_err(RequestError::from)?.policy;
+        let reaches = |path: &&PathBuf| path.canonicalize().is_ok_and(|path| policy.reaches(&path));
+        let home = self.environment.home.to_path_buf();
+        Ok([&self.shell].into_iter().chain(&self.files).chain([&home]).find(reaches).cloned())
     }
 }
 

@@ -80,7 +80,7 @@ impl Groups {
 
     /// Creates the cgroup of this process, a shim. `None` if the system refuses, as for a limit on cgroups.
     pub fn own(&self) -> Option<Group> {
-        Group::create(&self.path_of(getpid())?, self.controllers).ok()
+        Group::create(&self.path_of(sys::own_host_pid())?, self.controllers).ok()
     }
 
     /// Removes the cgroup of this supervisor, unless shims have theirs in it.
@@ -236,13 +236,13 @@ pub fn switch() -> Option<(&'static str, &'static str)> {
 
 /// Returns the name of the cgroup of a supervisor or shim, which tells it from later processes with the same pid.
 fn name_of(process: Pid) -> Option<String> {
-    sys::identity(process).map(|identity| format!("{process}.{}", identity.started))
+    sys::identity_on_host(process).map(|identity| format!("{process}.{}", identity.started))
 }
 
 /// Returns whether the process that is named like this lives.
 fn is_alive(pid: &str, started: &str) -> bool {
-    let identity = pid.parse().ok().and_then(|pid| sys::living(Pid::from_raw(pid)));
-    identity.is_some_and(|identity| identity.started.to_string() == started)
+    let identity = pid.parse().ok().and_then(|pid| sys::identity_on_host(Pid::from_raw(pid)));
+    identity.is_some_and(|identity| !identity.zombie && identity.started.to_string() == started)
 }
 
 /// Removes the cgroups of dead supervisors. A shim may outlive its supervisor, with its command. If the shim is dead,

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use nix::unistd::Pid;
 
 use super::group::Group;
-use crate::plan::{MARK, Plan, Stdin};
+use crate::plan::{Inherited, MARK, Plan, Stdin};
 use crate::supervise::protocol::{OutputPipe, RunDescriptors, TaskInput};
 use crate::sys::{self, Launch, LaunchError, LaunchStep};
 
@@ -30,11 +30,12 @@ pub struct Prepared {
 /// Prepares the launch of a plan with its descriptors.
 pub fn prepare(plan: &Plan, descriptors: RunDescriptors) -> Result<Prepared, LaunchError> {
     let damaged = LaunchError { step: LaunchStep::Stdio, errno: libc::EBADMSG };
-    let RunDescriptors { terminal, stdin, outputs, script, input } = descriptors;
+    let RunDescriptors { terminal, stdin, outputs, script, files, input } = descriptors;
     let complete = terminal.is_some() == plan.terminal.is_some()
         && (stdin.is_some() || plan.terminal.is_some() || plan.stdin == Stdin::Null)
         && outputs.len() == plan.outputs().len()
-        && script.is_some() == plan.script_at.is_some();
+        && script.is_some() == plan.script_at.is_some()
+        && files.len() == plan.files.len();
     if !complete {
         return Err(damaged);
     }
@@ -50,11 +51,19 @@ pub fn prepare(plan: &Plan, descriptors: RunDescriptors) -> Result<Prepared, Lau
     }
     let (writes, pipes): (Vec<_>, Vec<_>) = outputs.into_iter().map(|OutputPipe { write, read }| (write, read)).unzip();
     // Only the host holds the other end of a terminal, so that the terminal hangs up when the host is gone.
-    let theirs = terminal.into_iter().chain(stdin).chain(writes).collect();
+    let mut inherits: Vec<_> =
+        plan.files.iter().zip(&files).map(|(file, fd)| (fd.as_raw_fd(), file.number())).collect();
+    let theirs = terminal.into_iter().chain(stdin).chain(writes).chain(files).collect();
     let text = |bytes: &[u8]| CString::new(bytes).map_err(|_| damaged);
     let mut argv = plan.argv.iter().map(|argument| text(argument)).collect::<Result<Vec<_>, _>>()?;
     if let (Some(at), Some(script)) = (plan.script_at, &script) {
-        let path = text(sys::script_path(script).as_os_str().as_bytes())?;
+        let path = if plan.world.is_some() {
+            inherits.push((script.as_raw_fd(), Inherited::Command.number()));
+            Inherited::Command.path()
+        } else {
+            sys::script_path(script)
+        };
+        let path = text(path.as_os_str().as_bytes())?;
         *argv.get_mut(at as usize).ok_or(damaged)? = path;
     }
     let (program, cwd) = (text(&plan.program)?, text(&plan.cwd)?);
@@ -69,6 +78,8 @@ pub fn prepare(plan: &Plan, descriptors: RunDescriptors) -> Result<Prepared, Lau
         open_files: plan.limits.open_files,
         file_bytes: plan.limits.file_bytes,
         group: None,
+        inherits,
+        confine: None,
     };
     Ok(Prepared { launch, script, pipes, theirs, input })
 }

@@ -7,6 +7,8 @@ mod drain;
 #[cfg(feature = "addon")]
 mod facts;
 mod group;
+#[cfg(feature = "addon")]
+mod inheritance;
 mod launch;
 mod limits;
 #[cfg(feature = "addon")]
@@ -26,11 +28,13 @@ pub use blocked::{BlockedProcess, is_prompt, looks_like_prompt, note_of_prompt, 
 #[cfg(feature = "addon")]
 pub use client::{
     Admission, Begun, Child, HelperError, Helpers, Link, ShimEvent, Slot, Started, TaskEvent, TaskPlace, TaskSender,
-    Traces, WarmShells, connect, warm_up,
+    Traces, WarmShells, WorldFailure, connect, warm_up,
 };
 pub use drain::Drain;
 #[cfg(feature = "addon")]
 pub use facts::{blocked_notes, facts};
+#[cfg(feature = "addon")]
+pub use inheritance::Inheritance;
 pub use limits::ExceededLimit;
 #[cfg(feature = "addon")]
 pub use order::{Order, Pipes, WarmCommand};

@@ -27,6 +27,8 @@ pub struct Order {
     pub plan: Plan,
     /// A file with the command, if that is too long for an argument.
     pub script: Option<Arc<OwnedFd>>,
+    /// Files that the command inherits, in the order of those of the plan.
+    pub files: Vec<Arc<OwnedFd>>,
     /// The task to start, if the command is a task from its start.
     pub task: Option<TaskSpec>,
     /// Input of a task, if its plan has one. The shim of the task writes it.
@@ -54,6 +56,7 @@ impl Order {
     pub fn open_pipes(&self) -> io::Result<(Pipes, RunDescriptors)> {
         let mut theirs = RunDescriptors {
             script: self.script.as_deref().map(OwnedFd::try_clone).transpose()?,
+            files: self.files.iter().map(|file| file.try_clone()).collect::<io::Result<_>>()?,
             ..RunDescriptors::default()
         };
         if let Some(terminal) = &self.terminal {

@@ -11,11 +11,11 @@ use nix::sys::socket::{
     AddressFamily, ControlMessage, ControlMessageOwned, MsgFlags, SockFlag, SockType, recvmsg, sendmsg, socketpair,
 };
 
-use super::{RECEIVE_FLAGS, SEND_FLAGS, SOCKET_FLAGS};
+use super::{MESSAGES, RECEIVE_FLAGS, SEND_FLAGS, SOCKET_FLAGS};
 
-/// Descriptors that one message carries at most: both ends of both output pipes, standard input, a script, and for a
-/// task the other end of its input and a file with that input.
-pub const MAX_FDS: usize = 8;
+/// Descriptors that one message carries at most: both ends of both output pipes, standard input, a script, six files of
+/// a confined shell, and for a task the other end of its input and a file with that input.
+pub const MAX_FDS: usize = 16;
 
 /// Bytes that a pipe holds by default. A read that fills as much means that the writer is waiting.
 pub const PIPE_BYTES: usize = 64 * 1024;
@@ -25,6 +25,16 @@ pub const LARGE_PIPE_BYTES: i32 = 1024 * 1024;
 /// A connected pair of stream sockets, both closed on exec.
 pub fn socket_pair() -> io::Result<(OwnedFd, OwnedFd)> {
     let (a, b) = socketpair(AddressFamily::Unix, SockType::Stream, None, SockFlag::from_bits_truncate(SOCKET_FLAGS))?;
+    if SOCKET_FLAGS == 0 {
+        set_cloexec(&a)?;
+        set_cloexec(&b)?;
+    }
+    Ok((a, b))
+}
+
+/// A connected pair of sockets that keep the borders of messages, both closed on exec.
+pub fn message_pair() -> io::Result<(OwnedFd, OwnedFd)> {
+    let (a, b) = socketpair(AddressFamily::Unix, MESSAGES, None, SockFlag::from_bits_truncate(SOCKET_FLAGS))?;
     if SOCKET_FLAGS == 0 {
         set_cloexec(&a)?;
         set_cloexec(&b)?;

@@ -9,4 +9,6 @@ pub struct KernelFeatures {
     pub landlock: u32,
     /// A child can have a user namespace of its own.
     pub user_namespaces: bool,
+    /// A process can answer the system calls of another one (seccomp).
+    pub notifications: bool,
 }

@@ -2,15 +2,22 @@
 //! place.
 
 mod activity;
+mod connections;
 #[cfg(feature = "addon")]
 mod environ;
 #[cfg(feature = "addon")]
 mod features;
+mod gate;
 mod group;
 mod pipes;
+mod proc_root;
+mod processes;
+mod seatbelt;
+mod seccomp;
 #[cfg(feature = "addon")]
 mod shared;
 mod warm;
+mod worlds;
 
 use std::ffi::CStr;
 use std::io::{self, Seek, Write};
@@ -22,16 +29,25 @@ use nix::unistd::Pid;
 use super::processes::{ExecVectors, become_program};
 use super::{Launch, LaunchError, LaunchStep, Sample, Usage};
 pub use activity::*;
+pub use connections::*;
 #[cfg(feature = "addon")]
 pub(super) use environ::environ;
 #[cfg(feature = "addon")]
 pub use features::*;
+pub use gate::*;
 pub use group::*;
 pub use pipes::*;
+pub use proc_root::*;
+pub use processes::*;
+pub use seatbelt::*;
+pub use seccomp::*;
 #[cfg(feature = "addon")]
 pub use shared::*;
 pub use warm::*;
+pub use worlds::*;
 
+/// Sockets that keep the borders of messages. macOS has no others.
+pub(super) const MESSAGES: nix::sys::socket::SockType = nix::sys::socket::SockType::Datagram;
 pub(super) const SOCKET_FLAGS: i32 = 0;
 pub(super) const SEND_FLAGS: i32 = 0;
 pub(super) const RECEIVE_FLAGS: i32 = 0;
@@ -115,19 +131,17 @@ pub fn launch(launch: &Launch) -> Result<Pid, LaunchError> {
                 return Ok(pid);
             }
             let _ = nix::sys::wait::waitpid(pid, None);
-            let step = match report[0] {
-                2 => LaunchStep::Chdir,
-                3 => LaunchStep::Exec,
-                4 => LaunchStep::Stdio,
-                5 => LaunchStep::Limits,
-                _ => LaunchStep::Fork,
-            };
+            let step = STEPS.into_iter().find(|step| *step as u8 == report[0]).unwrap_or(LaunchStep::Fork);
             let mut errno = [0_u8; 4];
             errno.copy_from_slice(&report[1..]);
             Err(LaunchError { step, errno: i32::from_ne_bytes(errno) })
         }
     }
 }
+
+/// The steps that a child reports.
+const STEPS: [LaunchStep; 5] =
+    [LaunchStep::Chdir, LaunchStep::Exec, LaunchStep::Stdio, LaunchStep::Limits, LaunchStep::Confine];
 
 /// macOS has no OOM score.
 pub const OOM_SCORE: i32 = 0;
@@ -152,54 +166,7 @@ pub fn close_inherited() {
 // Our own descriptors are closed on exec. Closing others by number could hit the pipe that reports a failed launch.
 pub(super) fn close_from_three() {}
 
-fn info(pid: i32) -> Option<libc::proc_bsdinfo> {
-    let mut info = std::mem::MaybeUninit::<libc::proc_bsdinfo>::zeroed();
-    let size = i32::try_from(size_of::<libc::proc_bsdinfo>()).ok()?;
-    // SAFETY: the buffer has the given size.
-    let got = unsafe { libc::proc_pidinfo(pid, libc::PROC_PIDTBSDINFO, 0, info.as_mut_ptr().cast(), size) };
-    // SAFETY: zeroed before and filled in by the kernel.
-    (got == size).then(|| unsafe { info.assume_init() })
-}
-
-fn all_pids() -> Vec<i32> {
-    let mut pids = vec![0_i32; 16_384];
-    let size = i32::try_from(pids.len() * size_of::<i32>()).unwrap_or(i32::MAX);
-    // SAFETY: the buffer has the given size.
-    let count = unsafe { libc::proc_listallpids(pids.as_mut_ptr().cast(), size) };
-    pids.truncate(usize::try_from(count).unwrap_or(0));
-    pids
-}
-
-/// Returns the children of a process.
-pub fn children(pid: Pid) -> Vec<Pid> {
-    let parent = u32::try_from(pid.as_raw()).unwrap_or(0);
-    all_pids()
-        .into_iter()
-        .filter(|child| info(*child).is_some_and(|info| info.pbi_ppid == parent))
-        .map(Pid::from_raw)
-        .collect()
-}
-
-/// Returns all processes.
-pub fn every_process() -> Vec<Pid> {
-    all_pids().into_iter().map(Pid::from_raw).collect()
-}
-
-/// Returns the children of a process.
-pub fn first_children(pid: Pid) -> Vec<Pid> {
-    children(pid)
-}
-
-/// Kills the children of a process and returns them.
-pub fn kill_children(parent: Pid) -> Vec<Pid> {
-    let children = children(parent);
-    for child in &children {
-        if identity(*child).is_some_and(|now| now.parent == parent) {
-            super::signal(*child, super::Signal::SIGKILL);
-        }
-    }
-    children
-}
+pub(super) fn close_on_exec_from_three() {}
 
 /// A placeholder: macOS needs no realtime priority here.
 pub struct RealtimeGuard;
@@ -209,37 +176,6 @@ impl RealtimeGuard {
     pub fn begin() -> Self {
         Self
     }
-}
-
-/// Tells a process from a later one with the same pid.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Identity {
-    /// The parent's pid.
-    pub parent: Pid,
-    /// The start time, in µs.
-    pub started: u64,
-    /// Whether it has exited and was not reaped yet.
-    pub zombie: bool,
-    /// Whether a signal stopped it.
-    pub stopped: bool,
-}
-
-/// Returns the identity of the process with this pid, or `None` without one.
-pub fn identity(pid: Pid) -> Option<Identity> {
-    const SSTOP: u32 = 4;
-    const SZOMB: u32 = 5;
-    let info = info(pid.as_raw())?;
-    Some(Identity {
-        parent: Pid::from_raw(i32::try_from(info.pbi_ppid).ok()?),
-        started: info.pbi_start_tvsec * 1_000_000 + info.pbi_start_tvusec,
-        zombie: info.pbi_status == SZOMB,
-        stopped: info.pbi_status == SSTOP,
-    })
-}
-
-/// Returns whether a process must exit and cannot prevent it. On macOS this is known only after its exit.
-pub fn is_dying(pid: Pid) -> bool {
-    super::living(pid).is_none()
 }
 
 /// Returns whether processes can be sampled.

@@ -5,15 +5,20 @@
 #![expect(unsafe_code, reason = "this module is the border to the operating system")]
 
 mod activity;
+mod confinement;
 mod descriptors;
 #[cfg(feature = "addon")]
 mod environment;
 #[cfg(feature = "addon")]
 mod features;
+mod filter;
+mod fork;
 mod group;
+mod living;
 mod machine;
 mod pipes;
 mod processes;
+mod readiness;
 mod sample;
 mod signals;
 mod terminal;
@@ -31,15 +36,20 @@ mod macos;
 pub use macos::*;
 
 pub use activity::*;
+pub use confinement::*;
 pub use descriptors::*;
 #[cfg(feature = "addon")]
 pub use environment::*;
 #[cfg(feature = "addon")]
 pub use features::*;
+pub use filter::*;
+pub use fork::*;
 pub use group::*;
+pub use living::*;
 pub use machine::*;
 pub use pipes::*;
 pub use processes::*;
+pub use readiness::*;
 pub use sample::*;
 pub use signals::*;
 pub use terminal::*;

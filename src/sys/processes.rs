@@ -1,37 +1,15 @@
-//! Forking, waiting and signalling.
+//! Starting, waiting and signalling.
 
 use std::ffi::{CStr, CString};
 use std::io;
-use std::os::fd::RawFd;
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::rc::Rc;
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::unistd::Pid;
 use serde::{Deserialize, Serialize};
 
-use super::Signal;
-
-/// The result of [`fork`].
-pub enum Fork {
-    /// In the parent: the child's pid.
-    Parent(Pid),
-    /// In the child.
-    Child,
-}
-
-/// Forks this single-threaded process.
-pub fn fork() -> io::Result<Fork> {
-    // SAFETY: only the supervisor calls this, and it has one thread, so no other thread can hold a lock.
-    match unsafe { nix::unistd::fork() }? {
-        nix::unistd::ForkResult::Parent { child } => Ok(Fork::Parent(child)),
-        nix::unistd::ForkResult::Child => Ok(Fork::Child),
-    }
-}
-
-/// Ends the process at once, without running its exit handlers.
-pub fn exit_now(code: i32) -> ! {
-    // SAFETY: ends the process, nothing after it can be unsound.
-    unsafe { libc::_exit(code) }
-}
+use super::{Entrance, Filter, Signal};
 
 /// A program to start. Everything is prepared, so that the child only makes system calls.
 pub struct Launch {
@@ -55,6 +33,26 @@ pub struct Launch {
     pub file_bytes: Option<u64>,
     /// The directory of the cgroup that it starts in, if it is another than this process's.
     pub group: Option<RawFd>,
+    /// Descriptors of this process that it inherits, each with its number in the child.
+    pub inherits: Vec<(RawFd, RawFd)>,
+    /// Its confinement.
+    pub confine: Option<Rc<Confined>>,
+}
+
+/// The confinement of a child from its first instruction on. Its parent keeps the descriptors open.
+#[derive(Debug)]
+pub struct Confined {
+    /// The namespaces that it enters.
+    pub entrance: Option<Entrance>,
+    /// The ruleset of Landlock.
+    pub landlock: Option<RawFd>,
+    /// The profile of Seatbelt, on macOS alone.
+    pub profile: Option<CString>,
+    /// The filter of system calls.
+    pub filter: Option<Rc<Filter>>,
+    /// The socket to the filter's listener, if it has one, and the message that goes there with the filter's
+    /// descriptor. The number of the socket is above those of inherited descriptors.
+    pub listener: Option<(RawFd, Vec<u8>)>,
 }
 
 /// The step of a launch that failed.
@@ -75,6 +73,12 @@ pub enum LaunchStep {
     Files = 6,
     /// The cgroup could not be entered. The shim then starts the program without one.
     Group = 7,
+    /// The world of the child could not be entered, or its privileges could not be given up.
+    Confine = 8,
+    /// New paths in the world of the child could not be protected.
+    Protect = 9,
+    /// The filter of system calls could not be installed.
+    Filter = 10,
 }
 
 /// The reason why a launch failed.
@@ -129,12 +133,28 @@ pub(super) unsafe fn become_program(launch: &Launch, vectors: &ExecVectors, oom_
     if launch.terminal && !super::take_control() {
         return LaunchError { step: LaunchStep::Stdio, errno: errno() };
     }
-    super::close_from_three();
     super::raise_oom_score(oom_score);
+    if let Some(confined) = &launch.confine
+        && let Err(errno) = enter(confined)
+    {
+        return LaunchError { step: LaunchStep::Confine, errno };
+    }
+    if launch.inherits.is_empty() && launch.confine.is_none() {
+        super::close_from_three();
+    } else if let Err(errno) = inherit(&launch.inherits) {
+        return LaunchError { step: LaunchStep::Stdio, errno };
+    }
     // SAFETY: the path is a valid C string.
     if unsafe { libc::chdir(launch.cwd.as_ptr()) } < 0 {
         return LaunchError { step: LaunchStep::Chdir, errno: errno() };
     }
+    if let Some(Confined { filter: Some(filter), listener, .. }) = launch.confine.as_deref()
+        && let Err(errno) =
+            super::install_filter(filter, listener.as_ref().map(|(socket, message)| (*socket, &**message)))
+    {
+        return LaunchError { step: LaunchStep::Filter, errno };
+    }
+    // Last: the filter needs a descriptor, and its number may be above the limit.
     for (resource, most) in [(Resource::RLIMIT_NOFILE, launch.open_files), (Resource::RLIMIT_FSIZE, launch.file_bytes)]
     {
         if let Some(most) = most
@@ -146,6 +166,63 @@ pub(super) unsafe fn become_program(launch: &Launch, vectors: &ExecVectors, oom_
     // SAFETY: path and null-terminated vectors are valid, see above.
     unsafe { libc::execve(launch.program.as_ptr(), vectors.argv.as_ptr(), vectors.env.as_ptr()) };
     LaunchError { step: LaunchStep::Exec, errno: errno() }
+}
+
+/// Enters the namespaces of a world and gives up all privileges. System calls only, but on macOS, where a launch forks.
+fn enter(confined: &Confined) -> Result<(), i32> {
+    if let Some(profile) = &confined.profile {
+        return super::apply_profile(profile);
+    }
+    if let Some(entrance) = &confined.entrance {
+        super::enter_world(entrance)?;
+    }
+    super::give_up_privileges(confined.landlock)
+}
+
+/// Most descriptors that a child inherits beside the standard ones.
+pub const MOST_INHERITED: usize = 16;
+/// Numbers above those that children inherit: the first that the limit of descriptors allows.
+const ABOVE_INHERITED: [RawFd; 2] = [512, 100];
+
+/// Returns another descriptor with a number above those that children inherit.
+pub fn above_inherited(fd: &impl AsFd) -> io::Result<OwnedFd> {
+    let number = duplicate_above(fd.as_fd().as_raw_fd()).map_err(io::Error::from_raw_os_error)?;
+    // SAFETY: the kernel has just created it for us.
+    Ok(unsafe { OwnedFd::from_raw_fd(number) })
+}
+
+/// Duplicates a descriptor to a number above those that children inherit. System calls only.
+fn duplicate_above(fd: RawFd) -> Result<RawFd, i32> {
+    for number in ABOVE_INHERITED {
+        // SAFETY: a plain system call.
+        let copy = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, number) };
+        let errno = io::Error::last_os_error().raw_os_error().unwrap_or(0);
+        match copy {
+            0.. => return Ok(copy),
+            // The limit is below the number.
+            _ if errno == libc::EINVAL => {}
+            _ => return Err(errno),
+        }
+    }
+    Err(libc::EMFILE)
+}
+
+/// Puts descriptors at their numbers. All others above the standard ones are closed on exec. System calls only.
+fn inherit(descriptors: &[(RawFd, RawFd)]) -> Result<(), i32> {
+    let errno = || io::Error::last_os_error().raw_os_error().unwrap_or(0);
+    let mut sources = [-1; MOST_INHERITED];
+    // First out of the way of one another's numbers.
+    for (source, (from, _)) in sources.iter_mut().zip(descriptors) {
+        *source = duplicate_above(*from)?;
+    }
+    super::close_on_exec_from_three();
+    for (source, (_, to)) in sources.iter().zip(descriptors) {
+        // SAFETY: a plain system call.
+        if unsafe { libc::dup2(*source, *to) } < 0 {
+            return Err(errno());
+        }
+    }
+    Ok(())
 }
 
 /// Lowers both limits of this process to at most `most`. A lower limit stays. System calls only.
@@ -246,11 +323,6 @@ pub fn reap(with_stopped: bool) -> Reaped {
 
 fn micros(time: libc::timeval) -> u64 {
     u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000 + u64::try_from(time.tv_usec).unwrap_or(0)
-}
-
-/// Returns the identity of a process that has not exited. A zombie has.
-pub fn living(pid: Pid) -> Option<super::Identity> {
-    super::identity(pid).filter(|identity| !identity.zombie)
 }
 
 /// Signals every process of a group at once, so that none can start another one that escapes. A group that is gone is

@@ -28,16 +28,35 @@ pub fn open_terminal(size: TerminalSize) -> io::Result<OwnedFd> {
     if unsafe { libc::grantpt(fd) } < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: likewise.
-    if unsafe { libc::unlockpt(fd) } < 0 {
+    prepare(&master, size)?;
+    Ok(master)
+}
+
+/// Opens a new pseudo-terminal like [`open_terminal`], among those of a directory.
+pub fn open_terminal_in(directory: &OwnedFd, size: TerminalSize) -> io::Result<OwnedFd> {
+    let flags = libc::O_RDWR | libc::O_NOCTTY | libc::O_CLOEXEC;
+    // SAFETY: a constant C string, and a directory that is open.
+    let fd = unsafe { libc::openat(directory.as_raw_fd(), c"ptmx".as_ptr(), flags) };
+    if fd < 0 {
         return Err(io::Error::last_os_error());
     }
-    super::set_nonblocking(&master)?;
-    // Some systems keep no state for a terminal whose other end was never open.
-    let other = open_other_end(&master)?;
-    resize_terminal(&master, size)?;
-    erase_whole_characters(&other)?;
+    // SAFETY: just opened, and no other code knows it.
+    let master = unsafe { OwnedFd::from_raw_fd(fd) };
+    prepare(&master, size)?;
     Ok(master)
+}
+
+/// Makes a new pseudo-terminal usable.
+fn prepare(master: &OwnedFd, size: TerminalSize) -> io::Result<()> {
+    // SAFETY: a plain call with a descriptor that is open.
+    if unsafe { libc::unlockpt(master.as_raw_fd()) } < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    super::set_nonblocking(master)?;
+    // Some systems keep no state for a terminal whose other end was never open.
+    let other = open_other_end(master)?;
+    resize_terminal(master, size)?;
+    erase_whole_characters(&other)
 }
 
 /// Opens a program's end of a pseudo-terminal, closed on exec. It is not yet a controlling terminal.

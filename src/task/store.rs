@@ -224,6 +224,13 @@ impl Store {
         Ok(ids)
     }
 
+    /// Returns the directories by which the worlds of running tasks are joined.
+    pub fn worlds(&self) -> Vec<PathBuf> {
+        let tasks = self.ids().unwrap_or_default().into_keys().filter_map(|id| self.read(&id).ok().flatten());
+        let running = tasks.filter(|task| task.is_running() && !task.is_elsewhere() && self.is_kept(&task.id));
+        running.filter_map(|task| task.world).collect()
+    }
+
     /// Returns a stamp that changes whenever a file is added, removed or replaced, or `None` if the directory may be
     /// changing now.
     pub fn stamp(&self) -> Option<Stamp> {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::machine::{Machine, Whereabouts};
 use crate::capture::Sanitize;
+use crate::confine::Confinement;
 
 /// The description of a task for its shim.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +31,10 @@ pub struct TaskSpec {
     pub limit_ms: u64,
     /// The longest silence that is allowed, in ms. `None` is no limit.
     pub idle_ms: Option<u64>,
+    /// Its confinement, without denials. `None`: it is not confined.
+    pub confinement: Option<Confinement>,
+    /// Whether a registry of another host that opens the directory joins its world.
+    pub joins: bool,
 }
 
 #[cfg(test)]
@@ -46,6 +51,8 @@ impl TaskSpec {
             detached: true,
             limit_ms: 1,
             idle_ms: None,
+            confinement: None,
+            joins: false,
         }
     }
 }
@@ -102,6 +109,12 @@ pub struct Task {
     /// The cgroup in which its processes start, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cgroup: Option<PathBuf>,
+    /// The directory by which a registry of another host joins its world, if one does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub world: Option<PathBuf>,
+    /// Its confinement with the denials so far. `None`: it is not confined.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confinement: Option<Confinement>,
     /// Errors with its files, and the limit that it exceeded.
     pub notes: Vec<String>,
 }
@@ -151,6 +164,8 @@ impl Task {
             machine: Machine::here().clone(),
             mark: mark.to_owned(),
             cgroup: None,
+            world: None,
+            confinement: order.confinement.clone(),
             notes: Vec::new(),
         }
     }

@@ -1,6 +1,9 @@
-import { type AnalyzeOptions, analyze, BashError, decide } from 'agent-bash';
+import { type AnalyzeOptions, analyze, BashError, bash, decide } from 'agent-bash';
+import { innerOf } from '../core/inner.ts';
 import { messageOf } from '../core/listener.ts';
 import { type OptionTableOf, PLAIN } from '../core/option-names.ts';
+import { REACH, type Reach } from '../core/world.ts';
+import { withGrants } from '../tool/access.ts';
 import { approvedByPerson } from '../tool/approved.ts';
 import { callFolder, toolFolder } from '../tool/call-plan.ts';
 import { sandboxDirectory, sandboxJudgement, sandboxOf } from '../tool/in-sandbox/sandbox.ts';
@@ -8,7 +11,7 @@ import { analyzeOptions, judgedText } from '../tool/judge.ts';
 import { checkOptionNames, innerOptions } from '../tool/option-names.ts';
 import { refusalKey } from '../tool/provider/refusal-key.ts';
 import { refuse } from '../tool/refused.ts';
-import { contextOf, optionsFor, setupOf, type ToolSetup } from '../tool/tool-options.ts';
+import { contextOf, optionsFor, setupFor, setupOf, type ToolSetup } from '../tool/tool-options.ts';
 import type { BashApprovalCall, BashToolInput, BashToolOptions } from '../tool/types.ts';
 import { askReason, denyReason, type Rules } from './approval-reason.ts';
 import { judgedCommands, strictest } from './judged-commands.ts';
@@ -26,6 +29,7 @@ const OF_APPROVALS: OptionTableOf<Omit<ApprovalOptions, keyof AnalyzeOptions>> =
   allow: PLAIN,
   ask: PLAIN,
   deny: PLAIN,
+  confined: PLAIN,
 };
 
 const UNASKED: BashApprovalJudgement = { verdict: 'allow', reason: '', analysis: null, decision: null };
@@ -42,6 +46,9 @@ const UNASKED: BashApprovalJudgement = { verdict: 'allow', reason: '', analysis:
  */
 export function createToolApproval(options: ApprovalOptions = {}): ToolApproval {
   checkOptionNames('createToolApproval', options, { ...innerOptions().analyze, ...OF_APPROVALS });
+  if (options.confined !== undefined && typeof options.confined !== 'boolean') {
+    throw innerOf(bash).invalid('confined', options.confined, 'a boolean');
+  }
   const terms = termsOf(options);
   // Invalid options are reported here, not at the first call.
   decide(analyze(':', judgedWith(options, { ...terms.setup.options, cwd: terms.folder })), terms.rules);
@@ -82,8 +89,7 @@ interface Terms {
 
 function termsOf(options: ApprovalOptions): Terms {
   const { tool, cwd, allow, ask = [], deny = [] } = options;
-  const setup: ToolSetup | undefined =
-    tool === undefined ? { options: {}, folder: toolFolder(undefined) } : setupOf(tool);
+  const setup: ToolSetup | undefined = tool === undefined ? setupFor({}) : setupOf(tool);
   if (setup === undefined) {
     throw new BashError(
       'ERR_BASH_INVALID_ARG',
@@ -116,12 +122,22 @@ function judgeCommand(
 ): BashApprovalJudgement {
   const text = judgedText(input.command as string, held);
   const place = options.cwd === undefined ? held : { ...held, cwd: folder };
-  const analysis = analyze(text, judgedWith(options, place, input.cwd));
+  const judged: AnalyzeOptions & { [REACH]?: Reach } = judgedWith(options, place, input.cwd);
+  const reach = options.confined ? reachOf(options, input, place) : null;
+  if (reach !== null) judged[REACH] = reach;
+  const analysis = analyze(text, judged);
   const decision = decide(analysis, rules);
   const { verdict } = decision;
   const reason =
     verdict === 'allow' ? '' : verdict === 'ask' ? askReason(analysis, decision, rules) : denyReason(analysis, rules);
   return { verdict, reason, analysis, decision };
+}
+
+/** Returns what a confinement leaves in reach of a command; `null` if it is not confined, or asks for more. */
+function reachOf({ tool }: ApprovalOptions, input: BashToolInput, held: BashToolOptions): Reach | null {
+  if (sandboxOf(held) !== undefined || input.access != null) return null;
+  const confined = tool === undefined ? { ...held, confine: 'workspace' as const } : withGrants(held);
+  return innerOf(bash).reachOf(confined, toolFolder(held.cwd));
 }
 
 /** Stores a refusal for the tool to return, or removes it if the call is no longer refused. */

@@ -4,12 +4,12 @@ import { BY_INPUT } from '../tool/format/advice.ts';
 import { sandboxOf } from '../tool/in-sandbox/sandbox.ts';
 import { sessionOf } from '../tool/in-session.ts';
 import { terminalOf } from '../tool/in-terminal.ts';
-import { describeInSandbox, describeTool } from '../tool/instructions.ts';
+import { describeInSandbox, describeReach, describeTool } from '../tool/instructions.ts';
 import { interceptRules } from '../tool/intercept/intercept.ts';
 import { checkToolOptions } from '../tool/option-names.ts';
 import { Readings } from '../tool/readings.ts';
-import { contextSchema, inputSchema, readInput } from '../tool/schema.ts';
-import { rememberSetup, type ToolSetup, withPlace } from '../tool/tool-options.ts';
+import { contextSchema, inputSchemaOf, readInput } from '../tool/schema.ts';
+import { rememberSetup, setupFor, withPlace } from '../tool/tool-options.ts';
 import type { BashTool, BashToolOptions } from '../tool/types.ts';
 
 /**
@@ -26,12 +26,13 @@ import type { BashTool, BashToolOptions } from '../tool/types.ts';
  */
 export function createBashTool(options: BashToolOptions = {}): BashTool {
   checkToolOptions('createBashTool', options);
-  const setup: ToolSetup = { options, folder: toolFolder(options.cwd) };
+  const setup = setupFor(options);
   interceptRules(options);
-  const readings = new Readings(options, BY_INPUT);
+  const asks = options.onAccess !== undefined;
+  const readings = new Readings(options, BY_INPUT, asks);
   const tool: BashTool = {
     description: description(withPlace(options, setup.folder)),
-    inputSchema,
+    inputSchema: inputSchemaOf(asks),
     contextSchema,
     async *execute(input, call = { toolCallId: '' }) {
       // The SDK validates too, but not every caller is the SDK.
@@ -85,5 +86,6 @@ function description(options: BashToolOptions): string {
     terminal,
     truncate: ownTruncate(options),
     spill: spill !== false,
+    reach: describeReach(options),
   });
 }

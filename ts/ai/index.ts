@@ -26,11 +26,13 @@ export type {
   TerminalView,
 } from '../tool/terminal/types.ts';
 export type {
+  AccessRequest,
   BashApprovalCall,
   BashContextSchema,
   BashInputIssue,
   BashInputSchema,
   BashTool,
+  BashToolAccess,
   BashToolCall,
   BashToolContext,
   BashToolError,

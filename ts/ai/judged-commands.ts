@@ -1,6 +1,6 @@
 import { joinParts } from '../tool/format/parts.ts';
 import { commandsOfAction } from '../tool/provider/action.ts';
-import type { BashToolInput } from '../tool/types.ts';
+import type { BashToolAccess, BashToolInput } from '../tool/types.ts';
 import type { ApprovalInput, BashApprovalJudgement } from './types.ts';
 
 const STRICTNESS = ['allow', 'ask', 'deny'] as const;
@@ -10,9 +10,10 @@ const STRICTNESS = ['allow', 'ask', 'deny'] as const;
  * an invalid input runs nothing. Throws if a getter of the input does.
  */
 export function judgedCommands(input: ApprovalInput): BashToolInput[] {
-  const { command, cwd } = Object(input) as Record<string, unknown>;
+  const { command, cwd, access } = Object(input) as Record<string, unknown>;
   // Only the start of a terminal has a command, and a question about a task has none.
-  const own = typeof command === 'string' ? [{ command, ...(typeof cwd === 'string' && { cwd }) }] : [];
+  const more = access === undefined || access === null ? {} : { access: access as BashToolAccess };
+  const own = typeof command === 'string' ? [{ command, ...(typeof cwd === 'string' && { cwd }), ...more }] : [];
   return [...own, ...commandsOfAction(input)];
 }
 

@@ -41,6 +41,17 @@ export interface ApprovalOptions extends AnalyzeOptions {
    */
   deny?: string[] | undefined;
   /**
+   * Whether the tool is confined, so that no person is asked about effects that its confinement prevents anyway:
+   * changes outside of the writable places, signals to other processes, services and devices, and, if no host can be
+   * reached, sending and publishing. Other effects are still asked about, such as deleting in the workspace, and a
+   * denied command stays denied. With `tool`, its own `confine` counts, and without one there nothing changes; without
+   * `tool` it is `'workspace'` in `cwd`. A call that asks for `access` is judged as if it were not confined.
+   *
+   * @default false
+   * @example createToolApproval({ tool: bashTool, confined: true });
+   */
+  confined?: boolean | undefined;
+  /**
    * Has no effect here: an approval is where a person is asked.
    *
    * @default none

@@ -1,6 +1,7 @@
 import { EXIT, paint, print, printable, printJson } from './console.ts';
 import { terminals, tree, waiting, warmStarts } from './doctor/behaviour.ts';
 import { type Check, probe } from './doctor/check.ts';
+import { confinement } from './doctor/confinement.ts';
 import { addon, node, shell, supervisor } from './doctor/core.ts';
 import { state, temporary } from './doctor/folders.ts';
 import { kernel } from './doctor/kernel.ts';
@@ -44,7 +45,7 @@ async function running(): Promise<Check[]> {
     probe('waiting', waiting, cost),
     probe('terminals', terminals, cost),
   ];
-  return [...(await Promise.all(probes)), ...(await limits())];
+  return [...(await Promise.all(probes)), ...(await confinement()), ...(await limits())];
 }
 
 function table(checks: Check[]): string[] {

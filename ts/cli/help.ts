@@ -21,6 +21,11 @@ const EXAMPLES: Record<string, [example: string, meaning: string][]> = {
     ["agent-bash run 'make -j2 | tee log' --timeout 10m --cwd src", 'for ten minutes at most, in another folder'],
     ["agent-bash run -b 'npm run dev'", 'as a task, which `ps` lists, `logs` reads and `kill` ends'],
     ["agent-bash run --json 'exit 3'", 'with the whole result, for programs'],
+    ["agent-bash run --confine -- 'npm test'", 'without secrets and network, and with changes in this folder alone'],
+    [
+      "agent-bash run --confine --allow-host registry.npmjs.org -- 'npm ci'",
+      'the same, with one host that it can reach',
+    ],
   ],
   check: [
     ["agent-bash check 'git push --force'", 'what it would do, and why it is refused'],
@@ -33,6 +38,7 @@ const EXAMPLES: Record<string, [example: string, meaning: string][]> = {
     ['agent-bash mcp', 'what a client is to start: { "command": "npx", "args": ["-y", "agent-bash", "mcp"] }'],
     ['agent-bash mcp --timeout 2m --session', 'with more time, and a shell that remembers'],
     ['agent-bash mcp --rule git-clean=deny --on-ask deny', 'for agents that nobody watches'],
+    ['agent-bash mcp --confine --allow-host registry.npmjs.org', 'with commands that reach only what they need'],
   ],
   doctor: [
     ['agent-bash doctor', 'what there is, and what is lost by what there is not'],

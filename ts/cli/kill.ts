@@ -1,4 +1,5 @@
-import { complain, EXIT, Failure, print, printJson } from './console.ts';
+import { complain, EXIT, Failure, print, printJson, remark } from './console.ts';
+import { denials } from './denials.ts';
 import { type CommonOptions, findTask, paintedState, withRegistry } from './tasks.ts';
 
 /** `agent-bash kill ID...`: ends tasks in parallel. A missing or failing task does not affect the others. */
@@ -21,6 +22,7 @@ export async function kill(names: string[], options: CommonOptions): Promise<voi
         const { before, check } = one.value;
         const had = before.state === 'running' ? '' : ' (it had ended before)';
         await print(`${check.task.pid}  ${paintedState(check.task)}${had}`);
+        for (const line of check.confinement ? denials(check.confinement) : []) await remark(line);
       }
     }
   });

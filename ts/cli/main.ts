@@ -2,6 +2,7 @@
 import { createRequire } from 'node:module';
 import { Command, CommanderError } from 'commander';
 import { check } from './check.ts';
+import { addConfineFlags, withProfiles } from './confine.ts';
 import { complain, EXIT, Failure, readerGone, wantsJson, watchReaders } from './console.ts';
 import { doctor } from './doctor.ts';
 import { teach } from './help.ts';
@@ -53,7 +54,7 @@ function addTaskCommands(made: Command): void {
     .option('-n, --lines <count>', 'begin with the last lines only', parseLines)
     .action(logs);
   command('kill', 'end tasks and all they started').argument('<id...>', 'pids or ids of tasks').action(kill);
-  command('run', 'run a command in bash; its exit code is the exit code')
+  addConfineFlags(command('run', 'run a command in bash; its exit code is the exit code'))
     .argument('<command>', 'the command, as one argument: put it in quotes')
     .option('-b, --background', 'start it as a task and return at once')
     .option('--timeout <time>', 'end it after this time: 90 (seconds), 500ms, 5m, 2h (default: 24h)', parseDuration)
@@ -87,8 +88,7 @@ function addCheck(made: Command): void {
 }
 
 function addMcp(made: Command, version: string): void {
-  made
-    .command('mcp')
+  addConfineFlags(made.command('mcp'))
     .description('serve the bash tool to an MCP client on standard input and output')
     .option('--cwd <dir>', 'where commands start when the client names no root (default: the current folder)')
     .option(
@@ -125,7 +125,7 @@ function ofArguments({ code, message }: CommanderError): Failure {
 
 watchReaders();
 try {
-  await program().parseAsync();
+  await program().parseAsync(withProfiles(process.argv));
   if (readerGone.signal.aborted) {
     const { code, message } = readerGone.signal.reason as NodeJS.ErrnoException;
     process.exitCode = code === 'EPIPE' ? EXIT.brokenPipe : EXIT.failed;

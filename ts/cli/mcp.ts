@@ -5,9 +5,10 @@ import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import { analyze, BackgroundRegistry, BashSession, type SafetyOptions } from 'agent-bash';
 import type { BashToolOptions } from 'agent-bash/ai';
 import { registerBashTools } from 'agent-bash/mcp';
+import { type ConfineFlags, confineOf } from './confine.ts';
 import { EXIT, Failure, readerGone, remark } from './console.ts';
 
-export interface McpOptions {
+export interface McpOptions extends ConfineFlags {
   cwd?: string;
   timeout?: number;
   idleTimeout?: number;
@@ -41,13 +42,15 @@ async function checkOptions({ cwd, rule }: McpOptions): Promise<void> {
 
 function toolOptions(options: McpOptions): BashToolOptions {
   const { cwd, timeout: timeoutMs, idleTimeout: idleTimeoutMs, dir, session, rule, onAsk } = options;
+  const confine = confineOf(options);
   const safety = { rules: rule as SafetyOptions['rules'], onAsk };
   return {
     cwd,
     timeoutMs,
     idleTimeoutMs,
     safety,
-    ...(session && { session: new BashSession({ cwd }) }),
+    confine,
+    ...(session && { session: new BashSession({ cwd, confine }) }),
     // A registry holds background tasks. A command still ends at its limit.
     ...(dir !== undefined && { registry: new BackgroundRegistry({ dir }), onTimeout: 'kill' as const }),
   };

@@ -1,10 +1,12 @@
 import { constants } from 'node:os';
 import { type BashResult, bash } from 'agent-bash';
 import { innerOf } from '../core/inner.ts';
+import { type ConfineFlags, confineOf } from './confine.ts';
 import { EXIT, Failure, print, printJson, readerGone, remark, write } from './console.ts';
+import { denials } from './denials.ts';
 import { type CommonOptions, withRegistry } from './tasks.ts';
 
-interface RunOptions extends CommonOptions {
+interface RunOptions extends CommonOptions, ConfineFlags {
   background?: boolean;
   timeout?: number;
   idleTimeout?: number;
@@ -22,7 +24,7 @@ export async function run(command: string, options: RunOptions): Promise<void> {
 
 async function start(command: string, options: RunOptions): Promise<void> {
   const { timeout: timeoutMs, idleTimeout: idleTimeoutMs, cwd } = options;
-  const limits = { timeoutMs, idleTimeoutMs };
+  const limits = { timeoutMs, idleTimeoutMs, confine: confineOf(options) };
   const task = await withRegistry(options, (registry) => registry.start(command, { ...limits, cwd }), { make: true });
   if (options.json) return printJson(task);
   const dir = options.dir === undefined ? '' : ` --dir ${shellWord(options.dir)}`;
@@ -32,12 +34,14 @@ async function start(command: string, options: RunOptions): Promise<void> {
   await print(`stop:   agent-bash kill ${task.pid}${dir}`);
 }
 
-async function foreground(command: string, { timeout, idleTimeout, cwd, json }: RunOptions): Promise<void> {
+async function foreground(command: string, options: RunOptions): Promise<void> {
+  const { timeout, idleTimeout, cwd, json } = options;
   const { signal, interruption } = interruptible();
   const result = await bash(command, {
     cwd,
     timeoutMs: timeout ?? innerOf(bash).facts().request.maxLimitMs,
     idleTimeoutMs: idleTimeout,
+    confine: confineOf(options),
     signal,
     ...(!json && {
       // All output has been printed, so nothing is kept, and unfinished lines are shown.
@@ -53,10 +57,11 @@ async function foreground(command: string, { timeout, idleTimeout, cwd, json }: 
 }
 
 /** Reports the facts that the output does not show. */
-async function explain({ status, signal, timeoutMs, survivors, notes }: BashResult): Promise<void> {
+async function explain({ status, signal, timeoutMs, survivors, confinement, notes }: BashResult): Promise<void> {
   if (status === 'timed-out') await remark(`timed out after ${(timeoutMs ?? 0) / 1_000} s`);
   if (status === 'signaled') await remark(`killed by ${signal}`);
   for (const { pid, command } of survivors) await remark(`still running: ${pid} ${command}`);
+  for (const line of confinement ? denials(confinement) : []) await remark(line);
   for (const note of notes) await remark(note);
 }
 

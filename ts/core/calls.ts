@@ -1,4 +1,4 @@
-import type { Bridge, NativeEvent } from '../../native.cjs';
+import type { Bridge, ConfineMissing, NativeEvent } from '../../native.cjs';
 import { BashError, type BashErrorCode } from '../errors.ts';
 import type { Finding } from '../safety/analysis.ts';
 import { onAbort } from './abort.ts';
@@ -86,12 +86,13 @@ export function settled<Kind extends AnswerKind, T>(call: Call<Kind, T>): Promis
   });
 }
 
-function errorOf({ error: { code, message, errno, findings } }: EventOf<'error'>): BashError {
+function errorOf({ error: { code, message, errno, findings, missing } }: EventOf<'error'>): BashError {
   return new BashError(
     code as BashErrorCode,
     message,
     errno,
     findings === undefined ? undefined : (JSON.parse(findings) as Finding[]),
+    missing === undefined ? undefined : (JSON.parse(missing) as ConfineMissing[]),
   );
 }
 

@@ -34,6 +34,8 @@ export const fields = <T extends object>(checks: Checks<T>): Check =>
   Object.assign(
     (value: unknown, name: string) => {
       record(value, name);
+      // JSON would hold other options than these.
+      if (typeof (value as { toJSON?: unknown }).toJSON === 'function') throw invalid(name, value, 'a plain object');
       checkValues(value as object, checks, `${name}.`);
     },
     { fields: checks },
@@ -73,7 +75,8 @@ export const isSignal: Check = (value, name) => {
 };
 
 export const strings: Check = (value, name) => {
-  if (!Array.isArray(value) || !value.every((item) => typeof item === 'string')) {
+  // `every` passes over holes.
+  if (!Array.isArray(value) || !Array.from(value).every((item) => typeof item === 'string')) {
     throw invalid(name, value, 'an array of strings');
   }
 };
@@ -121,7 +124,7 @@ export function invalid(name: string, value: unknown, wanted: string): BashError
 function shown(value: unknown): string {
   let text: string;
   try {
-    text = typeof value === 'string' ? JSON.stringify(value) : String(value);
+    text = typeof value === 'string' || Array.isArray(value) ? JSON.stringify(value) : String(value);
   } catch {
     text = 'a value that cannot be shown';
   }

@@ -2,6 +2,7 @@ import type { NativeText, noticeOfCut, signalOf } from '../../native.cjs';
 import type { Facts } from './facts.ts';
 import type { OptionTable } from './option-names.ts';
 import type { Outline } from './outline.ts';
+import type { Access, Owner, Reach } from './world.ts';
 
 /**
  * Names the parts of the main entry that the other entries of this package use and that users do not see: a property of
@@ -25,6 +26,17 @@ export interface Inner {
   noticeOfCut: typeof noticeOfCut;
   /** Throws `ERR_BASH_INVALID_ARG` for a command and options that `bash` would refuse. */
   check(command: unknown, options: unknown): void;
+  /** Makes the owner of the worlds of commands that belong together; see `OWNER`. `root` is an absolute path. */
+  newOwner(root: string): Owner;
+  /**
+   * Returns the part of the access that the options of a confinement do not allow yet, resolved. Throws
+   * `ERR_BASH_CONFINEMENT` for access that cannot be granted.
+   */
+  checkAccess(options: object, cwd: string, access: Access): Access;
+  /** The `confine` of options that have none. */
+  confineByDefault(): 'off' | 'read-only' | 'workspace';
+  /** Returns what a confinement leaves in reach; `null` if a command with these options is not confined. */
+  reachOf(options: object, cwd: string): Reach | null;
   /** The error of a wrong value: `name: VALUE is not WANTED`. */
   invalid(name: string, value: unknown, wanted: string): Error;
   /** The part of a directory's name that tells this process from any other. */

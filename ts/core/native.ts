@@ -1,9 +1,12 @@
 import type {
   analyze,
   Bridge,
+  checkAccess,
   commandOutline,
+  confinementReach,
   decide,
   facts,
+  NativeOwner,
   NativeRegistry,
   NativeSession,
   NativeTerminal,
@@ -24,12 +27,15 @@ import { createRequire } from './builtins.ts';
 /** The exports of the addon. */
 interface Native {
   Bridge: typeof Bridge;
+  checkAccess: typeof checkAccess;
+  NativeOwner: typeof NativeOwner;
   NativeRegistry: typeof NativeRegistry;
   NativeSession: typeof NativeSession;
   NativeTerminal: typeof NativeTerminal;
   NativeText: typeof NativeText;
   analyze: typeof analyze;
   commandOutline: typeof commandOutline;
+  confinementReach: typeof confinementReach;
   decide: typeof decide;
   facts: typeof facts;
   noticeOfCut: typeof noticeOfCut;

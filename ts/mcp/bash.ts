@@ -14,7 +14,7 @@ export function bashTool(options: BashToolOptions, folder: string): Tool {
     config: {
       title: 'Run a bash command',
       description: options.description === undefined && !elsewhere ? withRoots(description, folder) : description,
-      inputSchema: toolSchema(bashSchema()),
+      inputSchema: toolSchema(bashSchema(options)),
       annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
     },
     answer: (input, call) => whileConnected(call, (signal) => run(input, { ...call, signal }, options, folder)),

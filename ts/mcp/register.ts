@@ -1,5 +1,8 @@
 import { resolve } from 'node:path';
+import { bash } from 'agent-bash';
 import type { BashToolOptions } from 'agent-bash/ai';
+import { innerOf } from '../core/inner.ts';
+import { OWNER, type Owned } from '../core/world.ts';
 import { checkToolOptions } from '../tool/option-names.ts';
 import { analyzeTool } from './analyze.ts';
 import { bashTool } from './bash.ts';
@@ -27,7 +30,9 @@ export function registerBashTools(server: McpServer, options: BashToolOptions = 
   checkToolOptions('registerBashTools', options);
   const { cwd } = options;
   const folder = cwd === undefined || typeof cwd === 'string' ? resolve(cwd ?? '.') : cwd;
-  for (const tool of [bashTool(options, folder), tasksTool(options), analyzeTool(options, folder)]) {
+  // Each call has a tool of its own; their commands share the worlds.
+  const owned: BashToolOptions & Owned = { ...options, [OWNER]: innerOf(bash).newOwner(folder) };
+  for (const tool of [bashTool(owned, folder), tasksTool(owned), analyzeTool(owned, folder)]) {
     addTool(server, tool);
   }
 }

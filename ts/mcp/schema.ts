@@ -1,4 +1,4 @@
-import { createBashTool } from 'agent-bash/ai';
+import { type BashToolOptions, createBashTool } from 'agent-bash/ai';
 
 type JsonSchema = Record<string, unknown>;
 
@@ -29,8 +29,10 @@ export function toolSchema(json: JsonSchema): object {
  * Returns the input schema of the bash tool. Fields may be left out: only the strict modes of model providers require
  * all of them.
  */
-export function bashSchema(): JsonSchema {
-  const { required, additionalProperties, ...json } = createBashTool().inputSchema['~standard'].jsonSchema.input({
+export function bashSchema({ onAccess }: BashToolOptions): JsonSchema {
+  const { required, additionalProperties, ...json } = createBashTool({ onAccess }).inputSchema[
+    '~standard'
+  ].jsonSchema.input({
     target: 'draft-07',
   });
   return json;

@@ -1,4 +1,4 @@
-import type { BashUsage, Survivor } from '../../native.cjs';
+import type { BashUsage, Confinement, Survivor } from '../../native.cjs';
 import { channel } from '../core/builtins.ts';
 import type { Finding } from '../safety/analysis.ts';
 
@@ -62,6 +62,8 @@ export interface ObservedExit extends Observed {
   usage: BashUsage | null;
   /** The processes that it left running; always empty for a task. */
   survivors: Survivor[];
+  /** As in a `BashResult`. */
+  confinement: Confinement | null;
   /** Notes as in a `BashResult`; always empty for a task. */
   notes: string[];
 }

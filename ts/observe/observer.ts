@@ -23,6 +23,8 @@ export class Observer {
   readonly #cwd: () => string;
   readonly #id: string;
   #pid = 0;
+  /** The observer of the task that it may become. */
+  #tasks: TaskObserver | undefined;
   /** Events from before the pid was known. */
   #early: (() => void)[] = [];
 
@@ -51,6 +53,7 @@ export class Observer {
   started(pid: number, cwd?: string | undefined): void {
     if (this.#pid !== 0 || pid === 0) return;
     this.#pid = pid;
+    if (this.#kind !== 'task') this.#tasks?.hold(pid);
     if (channels.start.hasSubscribers) {
       const args = [...this.#args];
       channels.start.publish({ ...this.#observed(), command: this.#command, args, cwd: cwd ?? this.#cwd() });
@@ -72,15 +75,18 @@ export class Observer {
 
   /**
    * Publishes the end of a run before its caller learns of it, and returns the result. `tasks` publishes the rest if
-   * the command goes on as a task.
+   * the command goes on as a task, after its exit.
    */
   async follow<T extends BashResult>(run: Promise<T>, tasks?: TaskObserver | undefined): Promise<T> {
+    this.#tasks = tasks;
     try {
       const result = await run;
       this.#ended(result);
+      tasks?.release(this.#pid);
       if (result.background) tasks?.started(result.background);
       return result;
     } catch (error) {
+      tasks?.release(this.#pid);
       if (error instanceof BashError) this.refused(error);
       throw error;
     }
@@ -99,10 +105,10 @@ export class Observer {
     this.started(result.pid);
     if (result.status === 'timed-out') this.kill('timeout');
     if (!channels.exit.hasSubscribers) return;
-    const { status, exitCode, signal, durationMs, timeoutMs, usage, survivors, notes } = result;
+    const { status, exitCode, signal, durationMs, timeoutMs, usage, survivors, confinement, notes } = result;
     const end = { status, exitCode, signal, durationMs, timeoutMs, taskId: result.background?.id ?? null };
     // Copies: the caller may change its result.
-    channels.exit.publish(structuredClone({ ...this.#observed(), ...end, usage, survivors, notes }));
+    channels.exit.publish(structuredClone({ ...this.#observed(), ...end, usage, survivors, confinement, notes }));
   }
 
   #observed(): Observed {

@@ -13,8 +13,8 @@ import type { AgentsShell, ShellOutput } from './types.ts';
  */
 export function agentsShell(options: BashToolOptions = {}): AgentsShell {
   // The package takes no snapshots.
-  const { options: checked, folder } = checkedOptions('agentsShell', options);
-  const setup = { options: { ...checked, updateIntervalMs: 0 }, folder };
+  const checked = checkedOptions('agentsShell', options);
+  const setup = { ...checked, options: { ...checked.options, updateIntervalMs: 0 } };
   return {
     async run(action) {
       let last: ShellOutput = { output: [] };

@@ -1,5 +1,6 @@
 import type { BashResult } from 'agent-bash';
 import { byCommand } from '../tool/format/advice.ts';
+import { denialPart } from '../tool/format/denials.ts';
 import { formatOutput, headline, nextStep, noteLines } from '../tool/format/format.ts';
 import { LONGEST_LIMIT_MS } from '../tool/limits.ts';
 import type { BashToolError, BashToolOutput } from '../tool/types.ts';
@@ -47,8 +48,9 @@ function said(result: BashResult): string[] {
     status === 'exited' ? '' : headline(result),
     nextStep(result, ADVICE),
     background
-      ? `[command goes on in the background${limit}: pid ${background.pid}. Full output: ${background.logPath}. ${ADVICE.manage(background)}]`
+      ? `[command goes on in the background${limit}: pid ${background.pid}. Full output: ${background.logPath}. ${ADVICE.manage(background, result.confinement)}]`
       : '',
+    denialPart(result.confinement, false),
     noteLines(result, ADVICE),
   ].filter((line) => line !== '');
 }

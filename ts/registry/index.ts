@@ -1,7 +1,9 @@
 import type { BackgroundCheck, BackgroundTask, NativeRegistryOptions } from '../../native.cjs';
+import { newOwner } from '../confine/native.ts';
 import { homedir, isAbsolute, join, resolve } from '../core/builtins.ts';
 import { settled, theBridge } from '../core/calls.ts';
 import { loadNative } from '../core/native.ts';
+import { OWNER, type Owned, type Owner } from '../core/world.ts';
 import { BashError, type BashErrorCode } from '../errors.ts';
 import { channels } from '../observe/channels.ts';
 import { Observer } from '../observe/observer.ts';
@@ -25,6 +27,8 @@ export class BackgroundRegistry {
   readonly #handle: Handle;
   readonly #listeners: RegistryListeners;
   readonly #temporary: boolean;
+  readonly #confine: BashOptions['confine'];
+  readonly #owner: Owner;
   #closing: Promise<void> | undefined;
 
   /**
@@ -41,6 +45,8 @@ export class BackgroundRegistry {
     const failure = native.failure();
     if (failure) throw new BashError(failure.code as BashErrorCode, failure.message, failure.errno);
     this.#temporary = options.dir === undefined;
+    this.#confine = options.confine;
+    this.#owner = newOwner('/');
     this.#listeners = new RegistryListeners(native);
     this.#handle = { native, listeners: this.#listeners, closed: false };
     keepHandle(this, this.#handle);
@@ -58,7 +64,7 @@ export class BackgroundRegistry {
     const { mode, onTimeout, registry, onOutput, onSnapshot, onPrompt, snapshotIntervalMs, ...rest } = options;
     const observer = Observer.of('task', command, options, () => directoryOf(options.cwd));
     const tasks = tasksOf(this);
-    const request = toNative(command, rest);
+    const request = toNative(command, this.#confined(rest));
     try {
       const task = await settled({
         begin: () => native.start(...request),
@@ -186,6 +192,16 @@ export class BackgroundRegistry {
     return this.close();
   }
 
+  /**
+   * Adds the confinement of the registry, and the owner of its world. A registry has no directory of its own, so that
+   * the root is that of the task.
+   */
+  #confined(options: BashOptions & Owned): BashOptions & Owned {
+    const { confine = this.#confine } = options;
+    const owner = options[OWNER] ?? { ...this.#owner, root: directoryOf(options.cwd), joins: !this.#temporary };
+    return { ...options, ...(confine !== undefined && { confine }), [OWNER]: owner };
+  }
+
   async #close(): Promise<void> {
     const { native } = this.#handle;
     if (this.#temporary) this.#publishKill('close', () => true);
@@ -195,6 +211,7 @@ export class BackgroundRegistry {
     } finally {
       // Listeners receive the end of their tasks first.
       this.#listeners.clear();
+      this.#owner.end();
     }
   }
 

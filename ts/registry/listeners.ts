@@ -70,7 +70,7 @@ export class RegistryListeners {
   #onEvent(event: TaskEvent): void {
     switch (event.kind) {
       case 'taskExited':
-        this.#onExit(event.task);
+        this.#onExit(event);
         break;
       case 'taskOutput':
         void this.#onOutput(event);
@@ -80,8 +80,8 @@ export class RegistryListeners {
     }
   }
 
-  #onExit(task: BackgroundTask): void {
-    if (this.#observed.exit) this.observer.exit(task);
+  #onExit({ task, confinement }: EventOf<'taskExited'>): void {
+    if (this.#observed.exit) this.observer.exit(task, confinement ?? null);
     for (const listener of [...this.#exit]) void this.#call(listener, () => listener(task));
   }
 

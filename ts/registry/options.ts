@@ -1,5 +1,6 @@
 import type { NativeWait } from '../../native.cjs';
 import { type Checks, checkFields, invalid, isPattern, isSignal, wholeNumber } from '../core/checks.ts';
+import { OPTION_TABLES } from '../options.ts';
 import type { BackgroundCheckOptions, BackgroundRegistryOptions, BackgroundWaitOptions } from './types.ts';
 
 const REGISTRY: Checks<BackgroundRegistryOptions> = {
@@ -10,6 +11,7 @@ const REGISTRY: Checks<BackgroundRegistryOptions> = {
   maxTasks: wholeNumber(1),
   maxLogBytes: wholeNumber(1),
   retentionMs: wholeNumber(0),
+  confine: OPTION_TABLES.bash.confine,
 };
 
 const CHECK: Checks<BackgroundCheckOptions> = { cursor: wholeNumber(0) };

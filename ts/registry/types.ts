@@ -1,3 +1,5 @@
+import type { BashOptions } from '../types.ts';
+
 /** How a `BackgroundRegistry` keeps its tasks. */
 export interface BackgroundRegistryOptions {
   /**
@@ -31,6 +33,14 @@ export interface BackgroundRegistryOptions {
    * @example new BackgroundRegistry({ retentionMs: 3_600_000 });
    */
   retentionMs?: number | undefined;
+  /**
+   * The reach of tasks that `start` starts, as in `bash()`, unless their own `confine` says otherwise. The root of the
+   * profile is the directory of each task.
+   *
+   * @default 'off'
+   * @example new BackgroundRegistry({ confine: 'workspace' });
+   */
+  confine?: BashOptions['confine'] | undefined;
 }
 
 /** Options of `BackgroundRegistry.check`. */

@@ -53,6 +53,14 @@ const RESULT: Record<string, [Test, string]> = {
   notes: [Array.isArray, 'an array'],
 };
 
+/** Fields that a result of an older version lacks. */
+const LATER: Record<string, [Test, string]> = {
+  confinement: [
+    (value) => value === null || (isObject(value) && Array.isArray((value as { denied?: unknown }).denied)),
+    'a Confinement, or null',
+  ],
+};
+
 /** Checks the types and returns the options with their defaults. Throws `ERR_BASH_INVALID_ARG` for a wrong type. */
 export function settle(entry: string, input: unknown, options: unknown): asserts input is RenderInput {
   if (!isObject(input)) throw invalid('run', input, 'an object with a command and its result');
@@ -65,7 +73,7 @@ export function settle(entry: string, input: unknown, options: unknown): asserts
     for (const name in RESULT) {
       if (!Object.hasOwn(run.result, name)) throw invalid(`result.${name}`, undefined, RESULT[name]?.[1] ?? '');
     }
-    check(run.result, RESULT, 'result.');
+    check(run.result, { ...RESULT, ...LATER }, 'result.');
   }
   if (!isObject(options)) throw invalid('options', options, 'an object');
   const unknown = unknownOption(entry, options as object, OPTION_NAMES);

@@ -20,7 +20,7 @@ export function renderStyles(): string {
     ['-open', `border-color:${hexOf(3)}`],
     ['-command', 'font-weight:bold'],
     ...['cwd', 'more', 'label', 'cut', 'log'].map((kind): [string, string] => [`-${kind}`, 'opacity:.65']),
-    ...['survivor', 'note'].map((kind): [string, string] => [`-${kind}`, `color:${hexOf(3)}`]),
+    ...['survivor', 'denied', 'note'].map((kind): [string, string] => [`-${kind}`, `color:${hexOf(3)}`]),
     [`-good>.${CLASS}-status`, `color:${hexOf(2)}`],
     [`-bad>.${CLASS}-status`, `color:${hexOf(9)}`],
     [`-open>.${CLASS}-status`, `color:${hexOf(3)}`],

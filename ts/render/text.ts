@@ -35,6 +35,7 @@ const LOOKS: Partial<Record<Kind, Style>> = {
   cut: DIM,
   log: DIM,
   survivor: YELLOW,
+  denied: YELLOW,
   note: YELLOW,
 };
 

@@ -1,6 +1,7 @@
 import { visible } from '../core/visible.ts';
 import type { Settings } from './check.ts';
 import { shownOf, wholes } from './cuts.ts';
+import { denials } from './denials.ts';
 import { cleanLine, countLines, lastLines } from './output.ts';
 import { clipped } from './plain-line.ts';
 import type { Status } from './status.ts';
@@ -21,6 +22,7 @@ export type Kind =
   | 'cut'
   | 'log'
   | 'survivor'
+  | 'denied'
   | 'note'
   | 'status';
 
@@ -42,8 +44,8 @@ const LINE_ROOM = 4_000;
 const COMMAND_LINES = 10;
 
 /**
- * Converts a run to its lines, from top to bottom: command, directory, output, truncation, background task, notes,
- * status.
+ * Converts a run to its lines, from top to bottom: command, directory, output, truncation, background task, survivors,
+ * denials, notes, status.
  */
 export function viewOf(run: RenderInput, settings: Settings): View {
   const room = settings.expanded ? Number.POSITIVE_INFINITY : LINE_ROOM;
@@ -63,6 +65,7 @@ export function viewOf(run: RenderInput, settings: Settings): View {
   for (const { pid, command, taskId } of result?.survivors ?? []) {
     lines.push(line('survivor', `still running: ${pid} ${command}${taskId === null ? '' : ` (task ${taskId})`}`));
   }
+  if (result?.confinement) lines.push(...denials(result.confinement).map((text) => line('denied', text)));
   for (const note of result?.notes ?? []) lines.push(line('note', `note: ${note}`));
   // An error message may have several lines.
   lines.push(...status.text.split('\n').map((text) => line('status', text)));

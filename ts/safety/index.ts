@@ -1,5 +1,6 @@
 import { homedir, isAbsolute, resolve } from '../core/builtins.ts';
 import { loadNative } from '../core/native.ts';
+import { REACH, type Reach } from '../core/world.ts';
 import { BashError, type BashErrorCode } from '../errors.ts';
 import { checkAnalyze, checkDecide } from '../options.ts';
 import { ownEnvironment } from '../request.ts';
@@ -24,7 +25,8 @@ import type { AnalyzeOptions, DecideRules } from './types.ts';
 export function analyze(command: string, options: AnalyzeOptions = {}): Analysis {
   checkAnalyze(command, options);
   const env = options.env ?? process.env;
-  const tables = toNativeTables(options);
+  const reach = (options as { [REACH]?: Reach })[REACH];
+  const tables = { ...toNativeTables(options), ...(reach && { writable: reach.write, offline: reach.offline }) };
   const analysis = answerOf<CrossedAnalysis>(() =>
     loadNative().analyze(command, directory(options.cwd), home(options, env), variables(command, env), tables),
   );

@@ -3,11 +3,12 @@ import { type BashOptions, bash } from 'agent-bash';
 import { checkFunctions } from '../core/functions.ts';
 import { innerOf } from '../core/inner.ts';
 import { type OptionTableOf, PLAIN, unknownOption } from '../core/option-names.ts';
+import { OWNER, type Owned } from '../core/world.ts';
 import { invalid } from './errors.ts';
 import type { LocalSessionOptions } from './types.ts';
 
 /** The options of each of a sandbox's commands. A command's relative directory is resolved against `cwd`. */
-export type Base = Partial<BashOptions> & { cwd: string };
+export type Base = Partial<BashOptions> & { cwd: string } & Owned;
 
 /** The options that a sandbox has beside those of `bash()`. */
 const OF_SANDBOXES: OptionTableOf<Omit<LocalSessionOptions, keyof BashOptions>> = { home: PLAIN };
@@ -17,7 +18,8 @@ const OF_SANDBOXES: OptionTableOf<Omit<LocalSessionOptions, keyof BashOptions>> 
  */
 export function baseOf(entry: string, options: LocalSessionOptions): { base: Base; home: string | undefined } {
   if (typeof options !== 'object' || options === null) throw invalid('options must be an object');
-  const { bash: ofBash } = innerOf(bash).options;
+  const inner = innerOf(bash);
+  const { bash: ofBash } = inner.options;
   const unknown = unknownOption(entry, options, { ...ofBash, ...OF_SANDBOXES });
   if (unknown !== null) throw invalid(unknown);
   const { home, ...rest } = options;
@@ -26,14 +28,34 @@ export function baseOf(entry: string, options: LocalSessionOptions): { base: Bas
   if (options.env !== undefined && (typeof options.env !== 'object' || options.env === null))
     throw invalid('env must be an object of strings, or null for a name to remove');
   const { onOutput, onSnapshot, onPrompt } = options;
-  checkFunctions(innerOf(bash), { onOutput, onSnapshot, onPrompt });
+  checkFunctions(inner, { onOutput, onSnapshot, onPrompt });
   const cwd = folderOf(options.cwd, 'cwd') ?? process.cwd();
-  return { base: { ...rest, cwd }, home: folderOf(home, 'home') };
+  const { confine = inner.confineByDefault() } = rest;
+  return { base: { ...rest, confine, cwd, [OWNER]: inner.newOwner(cwd) }, home: folderOf(home, 'home') };
 }
 
 /** Adds the home directory to the variables, beneath the sandbox's own. */
 export function withHome(base: Base, home: string | undefined): Base {
   return { ...base, env: { ...(home === undefined ? {} : { HOME: home }), ...base.env } };
+}
+
+/** Returns the options of a sandbox's own commands, which read and write its files in the world of the others. */
+export function diskBase(base: Base): Base {
+  const { cwd, confine, signal, graceMs, [OWNER]: owner } = base;
+  return { cwd, confine, signal, graceMs, safety: 'off', ...(owner && { [OWNER]: owner }) };
+}
+
+/** Whether the commands of a sandbox are confined. */
+export function isConfined({ confine }: Base): boolean {
+  return confine !== undefined && confine !== 'off';
+}
+
+/** Returns the options with one more directory that confined commands may change. */
+export function withWritable(base: Base, path: string): Base {
+  const { confine } = base;
+  if (confine === undefined || confine === 'off') return base;
+  const given = typeof confine === 'string' ? { profile: confine } : confine;
+  return { ...base, confine: { ...given, write: [...(given.write ?? []), path] } };
 }
 
 function folderOf(path: unknown, name: string): string | undefined {

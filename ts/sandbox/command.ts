@@ -36,7 +36,7 @@ export function startProgram(base: Base, params: RunParams, tellPid: boolean): S
     },
     ...(tellPid && { streams: { bytes: false, fed: false, over: () => {} } }),
   });
-  return { ...started, finished: ({ exitCode }) => output.finished(exitCode) };
+  return { ...started, finished: (end) => output.finished(end) };
 }
 
 /** Returns the handle of a detached program. Resolves once it has started. */

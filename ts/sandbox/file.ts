@@ -110,7 +110,8 @@ export async function makeFolder(path: string): Promise<void> {
   }
 }
 
-async function* chunksOf(stream: ReadableStream<Uint8Array>, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
+/** Yields the chunks of a stream. */
+export async function* chunksOf(stream: ReadableStream<Uint8Array>, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
   const reader = stream.getReader();
   const stop = () => void reader.cancel(signal?.reason).catch(() => {});
   signal?.addEventListener('abort', stop, { once: true });

@@ -1,12 +1,13 @@
+import type { Disk } from './disk.ts';
 import { invalid } from './errors.ts';
-import { locate, makeFolder, readable, write } from './file.ts';
+import { locate } from './file.ts';
 import type { LocalSandbox } from './types.ts';
 
 /** The file methods of a sandbox whose directory is `folder`. */
-export function sandboxFiles(folder: string): Pick<LocalSandbox, 'readFile' | 'writeFiles' | 'mkDir'> {
+export function sandboxFiles(folder: string, disk: Disk): Pick<LocalSandbox, 'readFile' | 'writeFiles' | 'mkDir'> {
   return {
     async readFile(file) {
-      return readable(locate(folder, file?.path, file?.cwd));
+      return disk.readable(locate(folder, file?.path, file?.cwd));
     },
 
     async writeFiles(files) {
@@ -16,11 +17,11 @@ export function sandboxFiles(folder: string): Pick<LocalSandbox, 'readFile' | 'w
           throw invalid('content must be a string or a Uint8Array');
         return { path: locate(folder, file.path), content: file.content };
       });
-      for (const { path, content } of located) await write(path, content);
+      for (const { path, content } of located) await disk.write(path, content);
     },
 
     async mkDir(path) {
-      await makeFolder(locate(folder, path));
+      await disk.makeFolder(locate(folder, path));
     },
   };
 }

@@ -15,6 +15,7 @@ export type {
 export type {
   CommandFinished,
   CommandRunner,
+  Confined,
   DetachedCommand,
   LocalSandbox,
   LocalSessionOptions,

@@ -1,7 +1,11 @@
-import { baseOf, withHome } from './base.ts';
+import { OWNER } from '../core/world.ts';
+import { baseOf, diskBase, isConfined, withHome } from './base.ts';
 import { checked, detached, type StartedProgram, startProgram } from './command.ts';
+import { confinedDisk } from './confined-disk.ts';
+import { HOST_DISK } from './disk.ts';
 import { sandboxFiles } from './files.ts';
 import { Running } from './running.ts';
+import { type Order, start } from './start.ts';
 import type { CommandFinished, DetachedCommand, LocalSandbox, LocalSessionOptions, RunParams } from './types.ts';
 
 /**
@@ -20,6 +24,9 @@ export function createLocalSandbox(options: LocalSessionOptions = {}): LocalSand
   const launch = (params: RunParams, tellPid: boolean): StartedProgram =>
     running.add(startProgram(base, { ...params, env: { ...params.env, ...running.mark } }, tellPid));
 
+  const ofDisk = (order: Order) =>
+    running.add(start(diskBase(own), { ...order, env: { ...order.env, ...running.mark } }));
+
   async function runCommand(
     first: string | (RunParams & { detached?: boolean }),
     args?: string[],
@@ -32,7 +39,10 @@ export function createLocalSandbox(options: LocalSessionOptions = {}): LocalSand
 
   return {
     runCommand: runCommand as LocalSandbox['runCommand'],
-    ...sandboxFiles(base.cwd),
-    stop: () => running.end(),
+    ...sandboxFiles(base.cwd, isConfined(own) ? confinedDisk(ofDisk) : HOST_DISK),
+    async stop() {
+      await running.end();
+      base[OWNER]?.end();
+    },
   };
 }

@@ -1,7 +1,7 @@
 import { constants } from 'node:buffer';
-import type { OutputChunk } from 'agent-bash';
+import type { Confinement, OutputChunk } from 'agent-bash';
 import { failure } from './errors.ts';
-import type { CommandFinished } from './types.ts';
+import type { CommandFinished, Confined } from './types.ts';
 
 /** The whole output of one command, in chunks in order of arrival. `bash` itself keeps only the last part. */
 export class Output {
@@ -31,14 +31,20 @@ export class Output {
   }
 
   /** Returns the finished command in the caller's shape. */
-  finished(exitCode: number): CommandFinished {
+  finished({ exitCode, confinement }: { exitCode: number; confinement: Confinement | null }): CommandFinished {
     return {
       exitCode,
+      ...confined(confinement),
       stdout: async () => this.text('stdout'),
       stderr: async () => this.text('stderr'),
       output: async (which = 'both') => this.text(which),
     };
   }
+}
+
+/** Returns the field of a result that only confined commands have. */
+export function confined(confinement: Confinement | null): Confined {
+  return confinement === null ? {} : { confinement };
 }
 
 /** Receives output. A returned promise holds the command back. */

@@ -4,6 +4,7 @@ import { onAbort } from '../core/abort.ts';
 import { definedOnly } from '../core/defined.ts';
 import { innerOf } from '../core/inner.ts';
 import { STREAMS, type Streams } from '../core/streams.ts';
+import { OWNER, type Owned } from '../core/world.ts';
 import type { Base } from './base.ts';
 import type { Listener } from './output.ts';
 
@@ -43,6 +44,7 @@ export interface Ended {
   exitCode: number;
   aborted: boolean;
   survivors: BashResult['survivors'];
+  confinement: BashResult['confinement'];
 }
 
 /**
@@ -56,7 +58,7 @@ export function start(base: Base, order: Order): Started {
     resolvePid = settle;
   });
   const { streams } = order;
-  const options: BashOptions & { [STREAMS]?: Streams } = {
+  const options: BashOptions & Owned & { [STREAMS]?: Streams } = {
     sanitize: false,
     ...(base.mode === undefined ? { timeoutMs: innerOf(bash).facts().request.maxLimitMs } : {}),
     ...definedOnly(base),
@@ -69,6 +71,7 @@ export function start(base: Base, order: Order): Started {
     spill: false,
     onTimeout: 'kill',
     onOutput: order.onOutput,
+    ...(base[OWNER] && { [OWNER]: base[OWNER] }),
   };
   if (streams) {
     const { started } = streams;
@@ -83,7 +86,12 @@ export function start(base: Base, order: Order): Started {
   const ended = bash(order.command, options)
     .finally(abort.unlink)
     // Nothing moves to the background here, so there is always an exit code.
-    .then(({ exitCode, status, survivors }) => ({ exitCode: exitCode ?? 0, aborted: status === 'aborted', survivors }));
+    .then(({ exitCode, status, survivors, confinement }) => ({
+      exitCode: exitCode ?? 0,
+      aborted: status === 'aborted',
+      survivors,
+      confinement,
+    }));
   return {
     pid: Promise.race([told, ended.then(() => null)]),
     ended,

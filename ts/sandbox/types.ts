@@ -1,4 +1,4 @@
-import type { BashOptions } from 'agent-bash';
+import type { BashOptions, Confinement } from 'agent-bash';
 import type { SignalName } from '../core/signals.ts';
 
 /**
@@ -68,8 +68,14 @@ export interface RunParams {
   signal?: AbortSignal | undefined;
 }
 
+/** The field that results have in a sandbox with `confine`. */
+export interface Confined {
+  /** The parts that the confinement held, and the denials. Left out without `confine`, and if nothing was started. */
+  confinement?: Confinement;
+}
+
 /** The end and the output of a program. */
-export interface CommandFinished {
+export interface CommandFinished extends Confined {
   /**
    * 0…255; 128 + n after signal n, 127 for a program that is missing, 126 for one that cannot be run, 130 after an
    * abort.
@@ -104,7 +110,8 @@ export interface CommandRunner {
 }
 
 /**
- * A remote sandbox's shape, on this machine. It confines nothing: commands and paths reach whatever the user can reach.
+ * A remote sandbox's shape, on this machine. Without `confine`, commands and paths reach whatever the user can reach.
+ * With it, commands and the methods for files reach the same.
  */
 export interface LocalSandbox extends CommandRunner {
   /**

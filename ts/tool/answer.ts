@@ -1,6 +1,7 @@
 import { type BashResult, type BashSnapshot, bash, type OutputChunk } from 'agent-bash';
 import { onAbort } from '../core/abort.ts';
 import { messageOf } from '../core/listener.ts';
+import { withAccess } from './access.ts';
 import { approvedByPerson } from './approved.ts';
 import { type CallPlan, planCall } from './call-plan.ts';
 import { NO_TASKS, sandboxJudgement, sandboxOf } from './in-sandbox/sandbox.ts';
@@ -71,9 +72,12 @@ async function* runCall(
 ): AsyncGenerator<BashToolSnapshot, BashToolOutput, undefined> {
   let output: BashToolOutput;
   try {
-    output =
-      intercept(command, options) ??
-      (yield* runPlan(judged(planCall(command, input, options), options), options, call.abortSignal));
+    const suggested = intercept(command, options);
+    if (suggested) output = suggested;
+    else {
+      const held = await withAccess(options, command, input, call.toolCallId);
+      output = yield* runPlan(judged(planCall(command, input, held), held), held, call.abortSignal);
+    }
     if ('notes' in output && approvedByPerson(call)) output = { ...output, notes: approvedNotes(output.notes) };
   } catch (error) {
     output = nothingRan(error, 'ERR_BASH_SPAWN');

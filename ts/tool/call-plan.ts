@@ -6,7 +6,7 @@ import { terminalOf } from './in-terminal.ts';
 import { LONGEST_LIMIT_MS, longestBackgroundMs, SHORTEST_LIMIT_MS } from './limits.ts';
 import { type LineLimit, lineLimits, truncateFor } from './lines/line-limits.ts';
 import { trailingLimit } from './lines/trailing-limit.ts';
-import { INPUT_FIELDS } from './schema.ts';
+import { ACCESS_FIELD, INPUT_FIELDS } from './schema.ts';
 import type { BashToolInput, BashToolOptions } from './types.ts';
 
 /** Inputs that only make sense for a command that runs to its end. */
@@ -32,7 +32,8 @@ export function planCall(command: string, input: BashToolInput, options: BashToo
   const trailing = oneStream || background ? null : trailingLimit(command);
   const limits = background ? [] : lineLimits(trailing, input);
   const { timeoutMs, notes } = timeLimit(input.timeout_ms, background ? longestBackgroundMs() : LONGEST_LIMIT_MS);
-  const taken = (field: string) => INPUT_FIELDS.includes(field) && !(background && LINE_FIELDS.includes(field));
+  const known = options.onAccess === undefined ? INPUT_FIELDS : [...INPUT_FIELDS, ACCESS_FIELD];
+  const taken = (field: string) => known.includes(field) && !(background && LINE_FIELDS.includes(field));
   const ignored = Object.entries(input).filter(([field, value]) => !taken(field) && value != null);
   if (ignored.length > 0) notes.push(`ignored input: ${ignored.map(([field]) => field).join(', ')}`);
   const there = sandboxOf(options) !== undefined;
@@ -80,7 +81,7 @@ export function callFolder(folder: string, cwd: string | null | undefined): stri
 /** Returns the options that `bash()` takes, without the tool's own. */
 export function runOptions(options: BashToolOptions): BashOptions {
   const { perCall, errorOnFailure, run, updateIntervalMs, description, onBeforeRun, onAfterRun, ...others } = options;
-  const { availableTools, interceptor, session, terminal, sandbox, ...rest } = others;
+  const { availableTools, interceptor, session, terminal, sandbox, onAccess, ...rest } = others;
   return rest;
 }
 

@@ -2,6 +2,7 @@ import type { Truncate } from 'agent-bash';
 import { isSession } from './in-sandbox/sandbox.ts';
 import type { ToolSandbox } from './in-sandbox/types.ts';
 import { modeLimit } from './limits.ts';
+import type { BashToolOptions } from './types.ts';
 
 /** Text for system prompts: when to use the bash tool. */
 export const BASH_INSTRUCTIONS = `Use the bash tool to run tests, install dependencies, build, work with git, and for whatever else needs a shell.
@@ -40,6 +41,8 @@ export function describeTool(options: {
   terminal: boolean;
   truncate: Truncate;
   spill: boolean;
+  /** The reach of the commands, in a sentence; `''` without confinement. */
+  reach?: string | undefined;
 }): string {
   const limit =
     options.timeoutMs !== undefined
@@ -54,8 +57,37 @@ ${STATE.get(options.lasts)} ${options.terminal ? IN_TERMINAL : 'There is no term
 Long output is cut to ${kept(options.truncate)} of each stream.${whole} head and tail show fewer lines and keep the exit code of the command.
 The time limit is ${limit}.${silenceLimit(options.terminal ? undefined : options.idleTimeoutMs)} ${atLimit}
 Mode "background" is for servers and demos: it returns at once with the pid and the file of the output. check_pid, in place of a command, gives the state and the new output of such a process, kill_pid ends it and all it started.
-Keep commands concise, under 60k tokens; write long scripts to a file first.
+${options.reach ? `${options.reach}\n` : ''}Keep commands concise, under 60k tokens; write long scripts to a file first.
 <pwd>${options.cwd}</pwd>`;
+}
+
+/** Entries that the description names. */
+const NAMED = 10;
+
+/** Returns what confined commands can reach, in a sentence for the description; `''` without confinement. */
+export function describeReach({ confine, onAccess }: Pick<BashToolOptions, 'confine' | 'onAccess'>): string {
+  if (confine === undefined || confine === 'off') return '';
+  const {
+    profile = 'workspace',
+    write = [],
+    network = 'none',
+  } = typeof confine === 'string' ? { profile: confine } : confine;
+  const places = [...(profile === 'workspace' ? ['the working folder'] : []), ...some(write)];
+  const changes =
+    places.length === 0 ? 'they can change no files' : `they can change files only in ${places.join(', ')}`;
+  const hosts = typeof network === 'object' ? some(network.allow) : [];
+  const reaches =
+    network === 'full'
+      ? 'reach every host'
+      : hosts.length === 0
+        ? 'reach no host but their own'
+        : `reach only the hosts ${hosts.join(', ')}`;
+  const more = onAccess === undefined ? '' : '; with access you can ask for more';
+  return `Commands are confined: ${changes}, ${reaches}, and read no secrets of the user. What was denied is listed behind the output${more}.`;
+}
+
+function some(entries: readonly string[]): string[] {
+  return entries.length > NAMED ? [...entries.slice(0, NAMED), `${entries.length - NAMED} more`] : [...entries];
 }
 
 /** Returns the description of a tool whose commands run in a sandbox. */

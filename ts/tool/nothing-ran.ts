@@ -7,10 +7,11 @@ import type { BashToolError } from './types.ts';
  * replaced.
  */
 export function nothingRan(error: unknown, code: string): BashToolError {
-  const { code: own, findings } = Object(error) as Partial<BashError>;
+  const { code: own, findings, missing } = Object(error) as Partial<BashError>;
   return {
     error: messageOf(error),
     code: typeof own === 'string' && own.startsWith('ERR_BASH_') ? own : code,
     ...(Array.isArray(findings) && { findings }),
+    ...(Array.isArray(missing) && { missing }),
   };
 }

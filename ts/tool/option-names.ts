@@ -20,6 +20,7 @@ const OF_TOOLS: OptionTableOf<Omit<BashToolOptions, keyof BashOptions>> = {
   run: PLAIN,
   updateIntervalMs: PLAIN,
   description: PLAIN,
+  onAccess: PLAIN,
   onBeforeRun: PLAIN,
   onAfterRun: PLAIN,
 };
@@ -66,10 +67,11 @@ export function checkOptionNames(entry: string, options: unknown, table: OptionT
  */
 export function checkToolOptions(entry: string, options: BashToolOptions): void {
   checkOptionNames(entry, options);
-  const { perCall, run, onBeforeRun, onAfterRun, onPrompt, terminal, spill, description } = options;
+  const { perCall, run, onAccess, onBeforeRun, onAfterRun, onPrompt, terminal, spill, description } = options;
   checkFunctions(innerOf(bash), {
     perCall,
     run,
+    onAccess,
     onBeforeRun,
     onAfterRun,
     onPrompt,

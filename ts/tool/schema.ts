@@ -19,11 +19,36 @@ export const INPUT_FIELDS: readonly string[] = [
   'kill_pid',
 ];
 
+/** The field with which a model asks for access. The schema has it if the host answers. */
+export const ACCESS_FIELD = 'access';
+
+/** Its schema. */
+export const ACCESS_SCHEMA = {
+  type: ['object', 'null'],
+  properties: {
+    write: {
+      type: ['array', 'null'],
+      items: { type: 'string' },
+      description: 'Existing files or folders that the command is to change.',
+    },
+    network: {
+      type: ['array', 'null'],
+      items: { type: 'string' },
+      description: 'Hosts that it is to reach, as "host" (ports 80 and 443) or "host:port".',
+    },
+    reason: { type: 'string', description: 'Why the task needs it, in one sentence for a person.' },
+  },
+  required: ['write', 'network', 'reason'],
+  additionalProperties: false,
+  description:
+    'Only after a command was denied something: what it needs beyond its confinement. The host is asked, and refuses what is too much.',
+};
+
 /**
  * Strict modes require every property and forbid others, so optional properties are nullable. The validation checks
  * bounds, because strict modes differ in the keywords they accept.
  */
-function jsonSchema(): Record<string, unknown> {
+function jsonSchema(asks: boolean): Record<string, unknown> {
   return {
     type: 'object',
     properties: {
@@ -57,8 +82,9 @@ function jsonSchema(): Record<string, unknown> {
         type: ['integer', 'null'],
         description: 'In place of a command: ends the background process with this pid and all it started.',
       },
+      ...(asks && { [ACCESS_FIELD]: structuredClone(ACCESS_SCHEMA) }),
     },
-    required: [...INPUT_FIELDS],
+    required: [...INPUT_FIELDS, ...(asks ? [ACCESS_FIELD] : [])],
     additionalProperties: false,
   };
 }
@@ -69,7 +95,7 @@ function jsonSchema(): Record<string, unknown> {
  */
 export const readInput = reader((given): Read<BashToolInput> => {
   if (!isRecord(given)) return { issues: [{ message: 'the input must be an object', path: [] }] };
-  const names = new Set([...Object.keys(given), ...INPUT_FIELDS]);
+  const names = new Set([...Object.keys(given), ...INPUT_FIELDS, ACCESS_FIELD]);
   const fields = [...names].map((name) => [name, given[name]] as const);
   const value: Record<string, unknown> = Object.fromEntries(fields.filter(([, field]) => field !== undefined));
   const issues: BashInputIssue[] = [];
@@ -87,26 +113,53 @@ export const readInput = reader((given): Read<BashToolInput> => {
   check('tail', isCount, 'must be a whole number of at least 1');
   check('check_pid', isCount, 'must be the pid of a background process');
   check('kill_pid', isCount, 'must be the pid of a background process');
+  if (value.access !== undefined) value.access = accessIn(value.access, issues);
   if (SUBJECTS.filter((subject) => value[subject] !== undefined && value[subject] !== null).length !== 1) {
     issues.push({ message: 'exactly one of command, check_pid and kill_pid must be given', path: [] });
   }
   return issues.length > 0 ? { issues } : { value };
 });
 
-function convert({ target }: { readonly target: string }): Record<string, unknown> {
-  // Nullable types are type lists, which OpenAPI 3.0 lacks.
-  if (!target.startsWith('draft-')) throw new Error(`agent-bash gives JSON Schema drafts, not ${target}`);
-  return jsonSchema();
+/** Returns a copy of an access, read once, or `null`. Each mistake in it becomes an issue. */
+export function accessIn(given: unknown, issues: BashInputIssue[]): BashToolInput['access'] {
+  if (given === null) return null;
+  const wrong = (message: string) => issues.push({ message: `access ${message}`, path: [ACCESS_FIELD] });
+  if (!isRecord(given)) {
+    wrong('must be an object with write, network and reason');
+    return null;
+  }
+  const { write, network, reason } = given;
+  const list = (name: string, value: unknown): string[] => {
+    if (value === undefined || value === null) return [];
+    const copy: unknown[] | null = Array.isArray(value) ? [...value] : null;
+    if (copy?.every((item) => typeof item === 'string') && copy.length <= MOST_ASKED) return copy as string[];
+    wrong(`must have ${name} as an array of at most ${MOST_ASKED} strings`);
+    return [];
+  };
+  const asked = { write: list('write', write), network: list('network', network) };
+  if (typeof reason !== 'string' || reason.trim() === '') wrong('must have a reason');
+  return { ...asked, reason: String(reason) };
 }
 
-export const inputSchema: BashInputSchema = {
-  '~standard': {
-    version: 1,
-    vendor: 'agent-bash',
-    validate: readInput,
-    jsonSchema: { input: convert, output: convert },
-  },
-};
+/** Paths, and hosts, that one call may ask for. A person must be able to judge them. */
+const MOST_ASKED = 20;
+
+/** Returns the schema of the input. `asks`: whether the model may ask for access. */
+export function inputSchemaOf(asks: boolean): BashInputSchema {
+  const convert = ({ target }: { readonly target: string }) => {
+    // Nullable types are type lists, which OpenAPI 3.0 lacks.
+    if (!target.startsWith('draft-')) throw new Error(`agent-bash gives JSON Schema drafts, not ${target}`);
+    return jsonSchema(asks);
+  };
+  return {
+    '~standard': {
+      version: 1,
+      vendor: 'agent-bash',
+      validate: readInput,
+      jsonSchema: { input: convert, output: convert },
+    },
+  };
+}
 
 export const contextSchema: BashContextSchema = {
   '~standard': {

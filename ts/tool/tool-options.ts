@@ -1,5 +1,9 @@
+import { bash } from 'agent-bash';
+import { innerOf } from '../core/inner.ts';
+import { OWNER, type Owned, type Owner } from '../core/world.ts';
+import { toolFolder } from './call-plan.ts';
 import { sandboxOf } from './in-sandbox/sandbox.ts';
-import { withSession } from './in-session.ts';
+import { sessionOf, withSession } from './in-session.ts';
 import { checkToolOptions } from './option-names.ts';
 import type { BashApprovalCall, BashToolCall, BashToolExecutionOptions, BashToolOptions } from './types.ts';
 
@@ -13,6 +17,15 @@ export interface ToolSetup {
   options: BashToolOptions;
   /** The tool's directory on this machine, absolute. It does not apply in a sandbox. */
   folder: string;
+  /** The owner of the worlds in which confined commands run. */
+  owner: Owner;
+}
+
+/** Returns the setup of a new tool. Its directory is fixed here. */
+export function setupFor(options: BashToolOptions): ToolSetup {
+  const folder = toolFolder(options.cwd);
+  const owner = (options as Owned)[OWNER] ?? innerOf(bash).newOwner(folder);
+  return { options, folder, owner };
 }
 
 /** The options of each tool by its `execute` function, which survives spreading the tool into another object. */
@@ -33,7 +46,7 @@ export function setupOf(tool: Tool): ToolSetup | undefined {
  * session's options fill the gaps. Throws `ERR_BASH_INVALID_ARG` for a value that is not a sandbox.
  */
 export async function optionsFor(
-  { options, folder }: ToolSetup,
+  { options, folder, owner }: ToolSetup,
   call: BashToolCall,
   sandbox?: BashToolExecutionOptions['experimental_sandbox'],
 ): Promise<BashToolOptions> {
@@ -41,7 +54,16 @@ export async function optionsFor(
   if (asked != null) checkToolOptions('perCall', asked);
   const given = Object.entries(asked ?? {}).filter(([, value]) => value !== undefined);
   const held: BashToolOptions = { ...options, ...Object.fromEntries(given), ...(sandbox != null && { sandbox }) };
-  return withPlace(held, folder);
+  return inWorld(withPlace(held, folder), owner);
+}
+
+/**
+ * Returns the options with the owner of the command's world: the session, or the tool. The root is their directory, or
+ * that of `perCall`, whatever directory the model asks for.
+ */
+function inWorld(options: BashToolOptions, owner: Owner): BashToolOptions & Owned {
+  const session = sessionOf(options) as Owned | undefined;
+  return { ...options, [OWNER]: session?.[OWNER] ?? { ...owner, root: toolFolder(options.cwd) } };
 }
 
 /**

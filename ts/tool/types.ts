@@ -5,6 +5,7 @@ import type {
   BashResult,
   BashSession,
   bash,
+  ConfineMissing,
   Finding,
   PtySession,
   SessionResult,
@@ -44,6 +45,33 @@ export interface BashToolInput {
   check_pid?: number | null | undefined;
   /** Ends the background process with this pid and all it started. */
   kill_pid?: number | null | undefined;
+  /** More than the confinement allows, for this command. The host is asked; only with `onAccess`. */
+  access?: BashToolAccess | null | undefined;
+}
+
+/** The access that a model asks for. */
+export interface BashToolAccess {
+  /** Files and directories to change, absolute or relative to the directory of the command. They exist. */
+  write?: string[] | null | undefined;
+  /** Hosts to reach, as in `confine.network.allow`. */
+  network?: string[] | null | undefined;
+  /** Why it is needed, for the person who decides. */
+  reason: string;
+}
+
+/** A model's request for more than the confinement allows, checked and resolved. */
+export interface AccessRequest {
+  /** The command that is to run with it. */
+  command: string;
+  /** The directory that the command starts in, absolute. */
+  cwd: string;
+  toolCallId: string;
+  /** Files and directories to change: absolute, without links, neither hidden nor protected. */
+  write: string[];
+  /** Hosts to reach, as entries of `confine.network.allow`. */
+  network: string[];
+  /** The model's reason: unchecked text. */
+  reason: string;
 }
 
 /** Nothing ran. Never a throw: the model reads `error` as the result of its call. */
@@ -60,6 +88,8 @@ export interface BashToolError {
   code: BashErrorCode | (string & {});
   /** Why the safety engine refused it, with `ERR_BASH_BLOCKED`. */
   findings?: Finding[];
+  /** The parts of a confinement that cannot be held, with `ERR_BASH_CONFINEMENT`: why, and the remedy. */
+  missing?: ConfineMissing[];
   /** The tool to use in place of the command, when the interceptor stopped it. */
   suggestedTool?: SuggestedTool;
 }
@@ -164,9 +194,9 @@ export interface BashToolOptions
    * `cwd` is a directory of the sandbox and has no default. Only `env` reaches the command, nothing of this machine's
    * environment. Whole output that was cut goes to a file there, below `spill.dir` or `/tmp`, at most 64 MiB, if the
    * sandbox takes files, and nowhere otherwise. Mode `'background'`, `check_pid`, `kill_pid`, `args`, `stdin`, `merge`,
-   * `shell` and `limits` are `{ error }`, `ERR_BASH_UNSUPPORTED`. A `session` or `terminal` is left out, with a note.
-   * `pid` is 0 if the sandbox reports none, `usage` is zero, and an exit code that the sandbox does not report is 255,
-   * with a note.
+   * `shell`, `limits` and `confine` are `{ error }`, `ERR_BASH_UNSUPPORTED`. A `session` or `terminal` is left out,
+   * with a note. `pid` is 0 if the sandbox reports none, `usage` is zero, and an exit code that the sandbox does not
+   * report is 255, with a note.
    *
    * @default none
    * @example createBashTool({ sandbox: createLocalSandboxSession({ cwd: '/srv/project' }) });
@@ -243,6 +273,17 @@ export interface BashToolOptions
    * @example createBashTool({ onBeforeRun: ({ command }) => ({ command: `set -o pipefail; ${command}` }) });
    */
   onBeforeRun?: ((input: { command: string }) => Hooked<{ command: string }>) | undefined;
+  /**
+   * Decides when the model asks for more than `confine` allows, with the `access` of its call. `true` grants it to this
+   * command, `'session'` to this one and all later ones of this tool (in a session: of that session), `false` refuses
+   * it. Refused access, and access to a path that does not exist or is hidden or protected, is `{ error }` with
+   * `ERR_BASH_CONFINEMENT`, and nothing runs. A throw refuses it, too. Called only for access that is not allowed
+   * already.
+   *
+   * @default none: the input has no `access`, and the model reads that the host grants nothing
+   * @example createBashTool({ confine: 'workspace', onAccess: ({ write, network }) => ask(write, network) });
+   */
+  onAccess?: ((request: AccessRequest) => boolean | 'session' | Promise<boolean | 'session'>) | undefined;
   /**
    * Called after a run, or a refusal to run, with the command as `onBeforeRun` left it. It may return another output. A
    * throw is a note in the result.

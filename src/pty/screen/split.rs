@@ -141,8 +141,8 @@ impl Splitter {
     }
 }
 
-/// The length of a whole colour or style (`CSI … m`) behind its ESC. The screen does not show styles, and a coloured log
-/// is full of them, so they are left out here, where that takes the least time.
+/// The length of a whole colour or style (`CSI … m`) behind its ESC. The screen does not show styles, and a coloured
+/// log is full of them, so they are left out here, where that takes the least time.
 fn style_length(bytes: &[u8]) -> Option<usize> {
     let parameters = bytes.strip_prefix(b"[")?;
     let parameters = &parameters[..parameters.len().min(STYLE_LIMIT)];

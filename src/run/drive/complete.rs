@@ -35,7 +35,7 @@ pub async fn complete<L: Listener>(
     drive.note_limit();
     let silent = drive.reached_silence();
 
-    let Drive { request, shim, output, process, deadlines, early, .. } = drive;
+    let Drive { request, shim, output, process, deadlines, early, denials, .. } = drive;
     let mut exit = process.exit.unwrap_or(Err(ExitUnknown::AliveAfterLimit));
     let remainder = Remainder::of(&exit, output.moving.task(), early.has_ended());
     let pid = output.pid.unwrap_or(0);
@@ -61,8 +61,8 @@ pub async fn complete<L: Listener>(
     let mut notes = output.notes;
     notes.extend(stdout.notes.iter().cloned());
     notes.extend(stderr.iter().flat_map(|captured| captured.notes.iter().cloned()));
-    let shell = ShellAfter { child, directory: early.into_directory() };
-    Ok(Completion { pid, exit, silent, stdout, stderr, survivors, task, moved, elapsed, notes, shell })
+    let shell = ShellAfter { child, directory: early.into_directory(), files: None };
+    Ok(Completion { pid, exit, silent, stdout, stderr, survivors, task, moved, elapsed, notes, denials, shell })
 }
 
 /// The order for a task of what the command has left on its pipes, if there is a registry to take it.

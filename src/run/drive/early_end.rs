@@ -11,6 +11,7 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::time::Instant;
 
+use crate::supervise::Ended;
 use crate::sys;
 
 /// So close to its limit a command may have been terminated already.
@@ -23,6 +24,8 @@ pub struct EarlyEnd {
     pipe: Option<AsyncFd<OwnedFd>>,
     bytes: Vec<u8>,
     directory: Option<PathBuf>,
+    /// The end of a confined command, whose denials are not known yet.
+    held: Option<Ended>,
     ended: bool,
 }
 
@@ -58,6 +61,16 @@ impl EarlyEnd {
         self.pipe = None;
         self.directory = Some(directory);
         Some(exit_code)
+    }
+
+    /// Keeps the end of the command until its denials are known.
+    pub fn hold(&mut self, ended: Ended) {
+        self.held = Some(ended);
+    }
+
+    /// Returns the end that was kept.
+    pub fn take_held(&mut self) -> Option<Ended> {
+        self.held.take()
     }
 
     /// The command has ended as reported.

@@ -83,10 +83,11 @@ pub async fn settle(child: Child, remainder: Remainder, exit: &mut ShellExit, wi
     let helpers = with.helpers;
     match remainder {
         Remainder::Task(task) => {
+            let world = child.world();
             if let Some(registry) = with.registry {
                 registry.own(child.into_link(), (*task).clone());
             }
-            helpers.replace();
+            helpers.replace(world);
             return Settled { task: Some(*task), ..Settled::default() };
         }
         Remainder::SavingShell => return Settled { child: Some(child), ..Settled::default() },
@@ -143,14 +144,16 @@ async fn released(
                 child.release(None);
             }
             ShimEvent::Lost { .. } => {
-                helpers.replace();
-                // Survivors belong to the host until their release. The supervisor kills them, unless it was killed, too.
+                helpers.replace(child.world());
+                // Survivors belong to the host until their release. The supervisor kills them, unless it was killed,
+                // too.
                 traces.kill().await;
                 return (Settled::default(), exceeded);
             }
             // The shim sent these before it knew that the addon has drained the pipes.
             ShimEvent::Started(_)
             | ShimEvent::Failed(_)
+            | ShimEvent::Denied(_)
             | ShimEvent::Ended(_)
             | ShimEvent::Blocked(..)
             | ShimEvent::Task(_)
@@ -162,7 +165,7 @@ async fn released(
         child.give_back(helpers, None);
         return (Settled::default(), exceeded);
     }
-    helpers.replace();
+    helpers.replace(child.world());
     if let Some(Adoption { registry, .. }) = adoption
         && survivors.iter().any(|survivor| survivor.holds)
         && let ShimEvent::Task(task) = child.next_event().await

@@ -22,6 +22,8 @@ pub trait Shim: Send {
     fn signal(&self, signal: Signal, foreground: Option<i32>);
     /// Asks which process is blocked; answered by [`ShimEvent::Blocked`].
     fn scan(&self);
+    /// Asks for the denials so far; answered by [`ShimEvent::Denied`].
+    fn ask_for_denials(&self);
     /// Answers the report of a blocked process at the limit: the tree may be signalled now.
     fn acknowledge_blocked(&self);
     /// Asks the shim to make the command its task; answered by [`ShimEvent::Task`] or [`ShimEvent::Refused`].
@@ -53,6 +55,10 @@ impl Shim for Child {
 
     fn scan(&self) {
         self.look();
+    }
+
+    fn ask_for_denials(&self) {
+        Self::ask_for_denials(self);
     }
 
     fn acknowledge_blocked(&self) {

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex};
 
+use nix::unistd::Pid;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::time::sleep;
 
@@ -17,7 +18,7 @@ use crate::registry::{Registry, RegistryOptions};
 use crate::request::RawOptions;
 use crate::run::listener::{LiveView, Prompt};
 use crate::supervise::{Failure, Transfer};
-use crate::sys::{LaunchStep, Signal, Usage};
+use crate::sys::{self, Exit, LaunchStep, Signal, Usage};
 use crate::task::TaskSpec;
 
 /// The requests to the shim, or the events for the listener, in order.
@@ -59,6 +60,8 @@ impl Shim for FakeShim {
     fn signal(&self, signal: Signal, _: Option<i32>) {
         self.note(&format!("signal {signal:?}"));
     }
+
+    fn ask_for_denials(&self) {}
 
     fn scan(&self) {
         self.note("scan");

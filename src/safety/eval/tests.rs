@@ -6,7 +6,8 @@ use crate::safety::command::{Directories, Input, ShellState};
 use crate::safety::unwrap::CustomWrappers;
 
 fn evaluate(script: &str) -> (Vec<SimpleCommand>, bool) {
-    let directories = Directories { cwd: "/p".to_owned(), home: "/home/u".to_owned(), temp: vec!["/tmp".to_owned()] };
+    let directories =
+        Directories { cwd: "/p".to_owned(), home: "/home/u".to_owned(), temp: vec!["/tmp".to_owned()], writable: None };
     let custom = CustomWrappers::default();
     let evaluator = Evaluator::new(Environment("HOME=/home/u\0GREETING=hello world\0"), &directories, &custom);
     let found = evaluator.evaluate(script, vec!["bash".into()], Input::Inherited, ShellState::default());

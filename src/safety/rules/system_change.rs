@@ -270,7 +270,9 @@ fn modes(command: &Command) -> Option<Hit> {
     let skipped = usize::from(!parsed.has("reference") && !dashed);
     let mut operands = parsed.operands.iter().filter_map(|at| args.get(*at));
     let first = operands.clone().next().filter(|_| skipped == 1);
-    if of_mode && first.and_then(Value::known).is_some_and(is_open) {
+    let landmarks = Landmarks::new(command.directories);
+    let shielded = operands.clone().skip(skipped).all(|word| landmarks.shields(word, command.cwd));
+    if of_mode && !shielded && first.and_then(Value::known).is_some_and(is_open) {
         let files = operands.nth(1).and_then(|file| quote::line([file]));
         return Some(Hit::exact(
             "this lets every user and program of this machine write and run all files in a folder. Give the rights that are needed to those who need them, such as u+rwX,g+rX",
@@ -280,7 +282,6 @@ fn modes(command: &Command) -> Option<Hit> {
     if inside(command, skipped) {
         return None;
     }
-    let landmarks = Landmarks::new(command.directories);
     let outside = operands.skip(skipped).find(|word| !landmarks.within_reach(word, command.cwd))?;
     let what = if of_mode { "modes" } else { "owners" };
     Some(Hit::exact(

@@ -27,8 +27,12 @@ pub(in crate::safety) fn found(line: &str, input: &Input, custom: &CustomWrapper
         assignments.push(assignment);
         argv.remove(0);
     }
-    let directories =
-        Directories { cwd: "/home/dev/project".into(), home: "/home/dev".into(), temp: vec!["/tmp".into()] };
+    let directories = Directories {
+        cwd: "/home/dev/project".into(),
+        home: "/home/dev".into(),
+        temp: vec!["/tmp".into()],
+        writable: None,
+    };
     let cwd = Value::of("/home/dev/project");
     let command = Command {
         argv: &argv,

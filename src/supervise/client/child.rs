@@ -12,7 +12,8 @@ use tokio::io::unix::AsyncFd;
 use super::helpers::Helpers;
 use super::link::Link;
 use super::pool::ShimHandle;
-use crate::plan::ShellKind;
+use crate::confine::Denials;
+use crate::plan::{ShellKind, WorldId};
 use crate::supervise::blocked::BlockedProcess;
 use crate::supervise::limits::ExceededLimit;
 use crate::supervise::protocol::{
@@ -29,6 +30,8 @@ pub enum ShimEvent {
     Started(i32),
     /// The program could not be started.
     Failed(LaunchError),
+    /// The confinement of the command has denied something.
+    Denied(Denials),
     /// The shell has exited.
     Ended(Ended),
     /// The survivors exceeded a limit and were ended.
@@ -86,6 +89,7 @@ impl Sent {
             started: false,
             prepares: false,
             group: self.shim.group,
+            world: self.shim.world,
         })
     }
 }
@@ -102,6 +106,8 @@ pub struct Child {
     prepares: bool,
     /// The cgroup of the command, if it has one.
     group: Option<PathBuf>,
+    /// The world of the command, if it is confined.
+    world: Option<WorldId>,
 }
 
 impl Child {
@@ -167,11 +173,15 @@ impl Child {
                 Some(ShimEvent::Started(pid))
             }
             FromShim::Failed(failure) => Some(ShimEvent::Failed(failure)),
+            FromShim::Untaken => Some(ShimEvent::Lost { untaken: true }),
+            FromShim::Denied(denials) => Some(ShimEvent::Denied(denials)),
             FromShim::Ended(ended) => Some(ShimEvent::Ended(ended)),
             FromShim::LimitExceeded(limit) => Some(ShimEvent::LimitExceeded(limit)),
             FromShim::Blocked { at_limit, process } => Some(ShimEvent::Blocked(at_limit, process)),
             FromShim::Released(survivors) => Some(ShimEvent::Released(survivors)),
             FromShim::Refused(errno) => Some(ShimEvent::Refused(errno)),
+            // A late answer to a question about a warm shell that was not used.
+            FromShim::Protected(_) => None,
             // Without a request for one, it is about a shell that was pre-started before this command.
             FromShim::Prepared(prepared) => self.prepares.then(|| {
                 let (mark, ready) = ReadyShell::of(prepared);
@@ -207,6 +217,11 @@ impl Child {
         self.group.as_deref()
     }
 
+    /// The world of the command, if it is confined.
+    pub fn world(&self) -> Option<WorldId> {
+        self.world
+    }
+
     /// Signals the group of the shell, and the foreground process group of its terminal.
     pub fn signal(&self, signal: Signal, foreground: Option<i32>) {
         self.send(ToShim::Signal { signal, foreground });
@@ -216,6 +231,11 @@ impl Child {
     /// exited.
     pub fn look(&self) {
         self.send(ToShim::Scan);
+    }
+
+    /// Asks for the denials so far. Answered by [`ShimEvent::Denied`], unless the command has just exited.
+    pub fn ask_for_denials(&self) {
+        self.send(ToShim::Denials);
     }
 
     /// Acknowledges the process that was blocked at the limit: it may be signalled now.
@@ -264,7 +284,7 @@ impl Child {
 
     /// Returns the shim, below which no process runs.
     pub fn into_shim(self) -> ShimHandle {
-        ShimHandle::new(self.pid, self.socket.into_inner()).in_group(self.group)
+        ShimHandle::new(self.pid, self.socket.into_inner()).in_group(self.group).in_world(self.world)
     }
 
     /// Returns the shim for the next command, which may well be of this kind.
@@ -279,13 +299,13 @@ impl Child {
     /// Leaves a shim that takes no further command.
     pub fn leave(self, helpers: &'static Helpers) {
         drop(self.socket);
-        helpers.replace();
+        helpers.replace(self.world);
     }
 
     /// Gives up the shim. The supervisor kills it if it is still there.
     pub fn abandon(self, helpers: &'static Helpers) {
         helpers.end(self.pid);
-        helpers.replace();
+        helpers.replace(self.world);
     }
 }
 

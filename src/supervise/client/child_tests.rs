@@ -18,7 +18,7 @@ fn ended() -> Ended {
 }
 
 fn prepared() -> FromShim {
-    FromShim::Prepared(Prepared { mark: "m".into(), place: None, ends: WarmEnds::default() })
+    FromShim::Prepared(Prepared { mark: "m".into(), place: None, guards: None, ends: WarmEnds::default() })
 }
 
 #[tokio::test]

@@ -1,70 +1,33 @@
 //! The addon's side of its helper processes: starts the supervisor and keeps a few shims ready.
 
-use std::collections::VecDeque;
+mod answers;
+mod confined;
+
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::process::{Child as Process, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::Duration;
 
 use nix::unistd::Pid;
-use tokio::io::Interest;
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::oneshot;
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 
-use super::pool::{KEEP, PAUSE, PooledShell, SWEEP, ShimHandle, ShimPool, WarmShells};
-use crate::plan::ShellKind;
+use super::error::HelperError;
+use super::pool::{KEEP, PAUSE, PooledShell, SWEEP, ShimHandle, WarmShells};
+use super::pools::Pools;
+use super::worlds::Worlds;
+use crate::plan::{ShellKind, WorldId};
 use crate::supervise::group;
-use crate::supervise::protocol::{self, FrameReader, FromSupervisor, Received, ToSupervisor};
+use crate::supervise::protocol::{self, ToSupervisor};
 use crate::supervise::warm::Stale;
-use crate::sys::{self, Signal};
+use crate::sys;
 
 /// Shims that are requested at a time. In a burst the first ones are free again before more would be ready.
 const ASK_AT_ONCE: usize = 4;
-/// Time without an answer after which the supervisor is continued, in case it was stopped.
-const PATIENCE: Duration = Duration::from_secs(1);
-/// Attempts to continue it before it is replaced.
-const CONTINUED: u32 = 10;
 /// The supervisor's program, beside the addon.
 pub const SUPERVISOR: &str = "agent-bash-supervisor";
-
-/// The reason why no helper process is available.
-#[derive(Debug, Clone, thiserror::Error)]
-pub enum HelperError {
-    /// The program is missing.
-    #[error("the agent-bash supervisor was not found; looked for {}", .0.display())]
-    Missing(PathBuf),
-    /// The supervisor could not be started, or could not fork.
-    #[error("the agent-bash supervisor could not start a helper process: {0}")]
-    Spawn(#[source] Arc<io::Error>),
-    /// The supervisor was killed during a request.
-    #[error("the agent-bash supervisor was killed")]
-    Lost,
-}
-
-impl HelperError {
-    /// Returns the system's error number, if there is one.
-    pub fn errno(&self) -> Option<i32> {
-        match self {
-            Self::Missing(_) => Some(libc::ENOENT),
-            Self::Spawn(error) => Some(error.raw_os_error().unwrap_or(libc::EIO)),
-            Self::Lost => None,
-        }
-    }
-
-    /// Returns whether descriptors or processes are short, so that another attempt may succeed.
-    pub(super) fn is_shortage(&self) -> bool {
-        matches!(self.errno(), Some(libc::EMFILE | libc::ENFILE | libc::EAGAIN))
-    }
-}
-
-impl From<io::Error> for HelperError {
-    fn from(error: io::Error) -> Self {
-        Self::Spawn(Arc::new(error))
-    }
-}
 
 /// The supervisor and the shims of this process, shared by all its threads.
 pub struct Helpers {
@@ -72,16 +35,19 @@ pub struct Helpers {
     state: Mutex<State>,
 }
 
+static HELPERS: OnceLock<Result<Helpers, HelperError>> = OnceLock::new();
+
 #[derive(Default)]
 struct State {
     supervisor: Option<Arc<Supervisor>>,
-    pool: ShimPool,
-    waiting: VecDeque<oneshot::Sender<Result<ShimHandle, HelperError>>>,
-    asked: usize,
+    pools: Pools,
+    worlds: Worlds,
     /// Directories to remove when this process has ended.
     folders: Vec<PathBuf>,
     /// Whether old warm shells are being looked for.
     sweeps: bool,
+    /// Supervisors in a row that ended without an answer.
+    unanswered: u32,
 }
 
 struct Supervisor {
@@ -95,7 +61,6 @@ impl Helpers {
     /// # Errors
     /// If the system cannot create threads.
     pub fn shared() -> Result<&'static Self, HelperError> {
-        static HELPERS: OnceLock<Result<Helpers, HelperError>> = OnceLock::new();
         HELPERS
             .get_or_init(|| {
                 let runtime = Builder::new_multi_thread()
@@ -113,6 +78,11 @@ impl Helpers {
             .map_err(Clone::clone)
     }
 
+    /// Returns the same instance if a command has made it.
+    pub fn if_made() -> Option<&'static Self> {
+        HELPERS.get()?.as_ref().ok()
+    }
+
     /// The runtime that drives commands.
     pub fn runtime(&self) -> &Handle {
         self.runtime.handle()
@@ -122,52 +92,61 @@ impl Helpers {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a free shim if no caller is queued, preferably with a warm shell of this kind.
-    pub fn take(&self, kind: Option<&ShellKind>) -> Option<ShimHandle> {
+    /// Takes a free shim of a world if no caller is queued, preferably with a warm shell of this kind.
+    pub fn take(&self, world: Option<WorldId>, kind: Option<&ShellKind>) -> Option<ShimHandle> {
         let mut state = self.state();
-        if state.waiting.is_empty() { state.pool.take(kind) } else { None }
+        let shims = state.pools.of(world)?;
+        if shims.waiting.is_empty() { shims.pool.take(kind) } else { None }
     }
 
     /// Takes a shim with a warm shell of this kind, ready or being prepared.
     pub fn take_any(&self, kind: &ShellKind) -> Option<ShimHandle> {
-        self.state().pool.take_any(kind)
+        self.state().pools.of(kind.plan.world)?.pool.take_any(kind)
     }
 
     /// Counts a warm shell that received its command.
-    pub fn used(&self) {
-        self.state().pool.used();
+    pub fn used(&self, world: Option<WorldId>) {
+        if let Some(shims) = self.state().pools.of(world) {
+            shims.pool.used();
+        }
     }
 
     /// Counts a warm shell that could not receive its command.
-    pub fn stale(&self, why: Stale) {
-        self.state().pool.stale(why);
+    pub fn stale(&self, world: Option<WorldId>, why: Stale) {
+        if let Some(shims) = self.state().pools.of(world) {
+            shims.pool.stale(why);
+        }
     }
 
     /// Returns the numbers of this process's warm shells.
     pub fn shells(&self) -> WarmShells {
-        self.state().pool.shells()
+        self.state().pools.shells()
     }
 
-    /// Returns whether warm shells are possible here.
-    pub fn can_warm_shells(&self) -> bool {
-        self.state().pool.can_wait()
+    /// Returns whether warm shells are possible in a world.
+    pub fn can_warm_shells(&self, world: Option<WorldId>) -> bool {
+        self.state().pools.of(world).is_none_or(|shims| shims.pool.can_wait())
     }
 
     /// Prepares a warm shell of this kind, unless one exists or no shim is free.
     pub fn prepare(&'static self, kind: &Arc<ShellKind>) {
-        self.state().pool.prepare_any(kind);
+        if let Some(shims) = self.state().pools.of(kind.plan.world) {
+            shims.pool.prepare_any(kind);
+        }
         self.sweep();
     }
 
     /// Ends the warm shells of this kind.
     pub fn dismiss(&self, kind: &ShellKind) {
-        self.state().pool.dismiss(|shell| *shell.kind == *kind);
+        if let Some(shims) = self.state().pools.of(kind.plan.world) {
+            shims.pool.dismiss(|shell| *shell.kind == *kind);
+        }
     }
 
     /// Ends shells that have been warm for too long, with one task for all of them.
     fn sweep(&'static self) {
         let mut state = self.state();
-        if state.sweeps || state.pool.shells().waiting == 0 {
+        if state.sweeps || state.pools.shells().waiting == 0 {
             return;
         }
         state.sweeps = true;
@@ -175,7 +154,7 @@ impl Helpers {
         self.runtime.spawn(async move {
             sleep(SWEEP).await;
             let mut state = self.state();
-            state.pool.dismiss(PooledShell::is_old);
+            state.pools.all().for_each(|(_, shims)| shims.pool.dismiss(PooledShell::is_old));
             state.sweeps = false;
             drop(state);
             self.sweep();
@@ -184,32 +163,35 @@ impl Helpers {
 
     /// Takes a shim back and prepares a warm shell below it for another command of this kind, if the pause lasts.
     pub fn give_back_for(&'static self, shim: ShimHandle, kind: Arc<ShellKind>) {
-        let pid = shim.pid;
+        let (pid, world) = (shim.pid, shim.world);
         let mut state = self.state();
-        let wanted = state.pool.saw(&kind);
-        state.hand_out(shim);
+        let wanted = state.pools.of(world).is_some_and(|shims| shims.pool.saw(&kind));
+        state.pools.hand_out(shim);
         drop(state);
         if wanted {
             self.runtime.spawn(async move {
                 sleep(PAUSE).await;
-                self.state().pool.prepare(pid, kind);
+                if let Some(shims) = self.state().pools.of(world) {
+                    shims.pool.prepare(pid, kind);
+                }
                 self.sweep();
             });
         }
     }
 
-    /// Returns a shim, forked if necessary.
-    pub async fn shim(&'static self) -> Result<ShimHandle, HelperError> {
+    /// Returns a shim of a world, forked if necessary.
+    pub async fn shim(&'static self, world: Option<WorldId>) -> Result<ShimHandle, HelperError> {
         let receiver = {
             let mut state = self.state();
-            if state.waiting.is_empty()
-                && let Some(shim) = state.pool.take(None)
+            let shims = state.pools.of(world).ok_or(HelperError::Lost)?;
+            if shims.waiting.is_empty()
+                && let Some(shim) = shims.pool.take(None)
             {
                 return Ok(shim);
             }
             let (sender, receiver) = oneshot::channel();
-            state.waiting.push_back(sender);
-            self.ask(&mut state, 0);
+            shims.waiting.push_back(sender);
+            self.ask(&mut state, world, 0);
             receiver
         };
         receiver.await.unwrap_or(Err(HelperError::Lost))
@@ -217,16 +199,18 @@ impl Helpers {
 
     /// Takes back a shim that is ready for the next command.
     pub fn give_back(&'static self, shim: ShimHandle) {
-        self.state().hand_out(shim);
+        self.state().pools.hand_out(shim);
         self.sweep();
     }
 
-    /// Requests a new shim for one that will not come back.
-    pub fn replace(&'static self) {
+    /// Requests a new shim for one of its world that will not come back.
+    pub fn replace(&'static self, world: Option<WorldId>) {
         let mut state = self.state();
-        if state.supervisor.is_some() {
-            let spare = KEEP.saturating_sub(state.pool.count());
-            self.ask(&mut state, spare);
+        if state.supervisor.is_some()
+            && let Some(shims) = state.pools.of(world)
+        {
+            let spare = KEEP.saturating_sub(shims.pool.count());
+            self.ask(&mut state, world, spare);
         }
     }
 
@@ -255,30 +239,37 @@ impl Helpers {
         }
     }
 
-    /// Requests as many shims as callers are queued, plus `spare`. Starts the supervisor if there is none.
-    fn ask(&'static self, state: &mut State, spare: usize) {
-        let supervisor = match &state.supervisor {
-            Some(supervisor) => Arc::clone(supervisor),
-            None => match self.start_supervisor() {
-                Ok(supervisor) => {
-                    state.asked = 0;
-                    state.pool.clear();
-                    for folder in &state.folders {
-                        let _ = protocol::send(&supervisor.socket, ToSupervisor::RemoveAtEnd(folder.clone()));
-                    }
-                    state.supervisor = Some(Arc::clone(&supervisor));
-                    return self.ask(state, KEEP - 1);
-                }
-                Err(error) => return state.fail(&error),
-            },
-        };
-        while state.asked < (state.waiting.len() + spare).min(ASK_AT_ONCE) {
-            if protocol::send(&supervisor.socket, ToSupervisor::WantShim).is_err() {
+    /// Requests as many shims of a world as callers are queued, plus `spare`. Starts the supervisor if there is none.
+    fn ask(&'static self, state: &mut State, world: Option<WorldId>, spare: usize) {
+        let spare = if state.supervisor.is_none() { KEEP - 1 } else { spare };
+        let supervisor = self.supervisor(state);
+        if let Some(world) = world {
+            // The messages arrive in this order.
+            self.ask_for_world(state, world);
+        }
+        let Some(shims) = state.pools.of(world) else { return };
+        let Ok(supervisor) = supervisor.map_err(|error| shims.fail(&error)) else { return };
+        while shims.asked < (shims.waiting.len() + spare).min(ASK_AT_ONCE) {
+            if protocol::send(&supervisor.socket, ToSupervisor::WantShim { world }).is_err() {
                 // Its listener notices its end and requests again for queued callers.
                 return;
             }
-            state.asked += 1;
+            shims.asked += 1;
         }
+    }
+
+    /// Returns the supervisor, started if there is none.
+    fn supervisor(&'static self, state: &mut State) -> Result<Arc<Supervisor>, HelperError> {
+        if let Some(supervisor) = &state.supervisor {
+            return Ok(Arc::clone(supervisor));
+        }
+        let supervisor = self.start_supervisor()?;
+        state.pools.lose_supervisor();
+        for folder in &state.folders {
+            let _ = protocol::send(&supervisor.socket, ToSupervisor::RemoveAtEnd(folder.clone()));
+        }
+        state.supervisor = Some(Arc::clone(&supervisor));
+        Ok(supervisor)
     }
 
     fn start_supervisor(&'static self) -> Result<Arc<Supervisor>, HelperError> {
@@ -298,94 +289,9 @@ impl Helpers {
                 _ => error.into(),
             })?;
         let pid = Pid::from_raw(i32::try_from(process.id()).unwrap_or(0));
-        let supervisor = Arc::new(Supervisor { pid, socket: ours });
-        self.runtime.spawn(self.listen(Arc::clone(&supervisor), process));
-        Ok(supervisor)
-    }
-
-    /// Distributes the supervisor's shims until it is gone.
-    async fn listen(&'static self, supervisor: Arc<Supervisor>, mut process: Process) {
-        let mut reader = FrameReader::default();
-        let mut silent = 0;
-        if let Ok(socket) = supervisor.socket.try_clone().and_then(|socket| sys::watch(socket, Interest::READABLE)) {
-            loop {
-                match reader.receive(socket.get_ref()) {
-                    Ok(Received::Message(message)) => {
-                        silent = 0;
-                        self.on_shim(message);
-                    }
-                    Ok(Received::Pending) => match timeout(PATIENCE, socket.readable()).await {
-                        Ok(Ok(mut guard)) => guard.clear_ready(),
-                        Ok(Err(_)) => break,
-                        // The supervisor may have been stopped without a request, together with a shim that only it
-                        // continues.
-                        Err(_) if self.state().asked == 0 => sys::signal(supervisor.pid, Signal::SIGCONT),
-                        Err(_) => {
-                            silent += 1;
-                            let signal = if silent <= CONTINUED { Signal::SIGCONT } else { Signal::SIGKILL };
-                            sys::signal(supervisor.pid, signal);
-                        }
-                    },
-                    Ok(Received::Closed) | Err(_) => break,
-                }
-            }
-        }
-        {
-            let mut state = self.state();
-            state.supervisor = None;
-            state.asked = 0;
-            state.pool.clear();
-            if !state.waiting.is_empty() {
-                self.ask(&mut state, 0);
-            }
-        }
-        // A closed socket means that the supervisor is exiting or has exited. It must not remain a zombie.
-        sys::signal(supervisor.pid, Signal::SIGKILL);
-        let _ = self.runtime.spawn_blocking(move || process.wait()).await;
-    }
-
-    /// Handles a shim that was forked, or the failure to fork one.
-    fn on_shim(&'static self, message: FromSupervisor) {
-        let mut state = self.state();
-        state.asked = state.asked.saturating_sub(1);
-        let shim = match message {
-            FromSupervisor::Shim { pid, group, socket: Some(socket) } => sys::set_nonblocking(&socket)
-                .map(|()| ShimHandle::new(pid, socket).in_group(group))
-                .map_err(HelperError::from),
-            FromSupervisor::Shim { socket: None, .. } => Err(io::Error::from_raw_os_error(libc::EMFILE).into()),
-            FromSupervisor::NoShim { errno } => Err(io::Error::from_raw_os_error(errno).into()),
-        };
-        match shim {
-            Ok(shim) => state.hand_out(shim),
-            // The next command that exits makes room for a process. Without a running command the request fails.
-            Err(error) => {
-                if let Some(waiting) = state.waiting.pop_front() {
-                    let _ = waiting.send(Err(error));
-                }
-            }
-        }
-        if !state.waiting.is_empty() {
-            self.ask(&mut state, 0);
-        }
-    }
-}
-
-impl State {
-    fn hand_out(&mut self, mut shim: ShimHandle) {
-        while let Some(waiting) = self.waiting.pop_front() {
-            match waiting.send(Ok(shim)) {
-                Ok(()) => return,
-                Err(Ok(back)) => shim = back,
-                Err(Err(_)) => return,
-            }
-        }
-        self.pool.add(shim);
-    }
-
-    fn fail(&mut self, error: &HelperError) {
-        for waiting in self.waiting.drain(..) {
-            let _ = waiting.send(Err(error.clone()));
-        }
+        let started = Arc::new(Supervisor { pid, socket: ours });
+        self.runtime.spawn(self.listen(Arc::clone(&started), process));
+        Ok(started)
     }
 }
 

@@ -2,16 +2,21 @@
 
 pub(super) mod admission;
 mod child;
+mod error;
 pub(super) mod helpers;
 mod link;
 pub(super) mod pool;
+mod pools;
 mod start;
 mod traces;
+mod worlds;
 
 pub use admission::{Admission, Slot, TaskPlace};
 pub use child::{Child, ShimEvent};
-pub use helpers::{HelperError, Helpers};
+pub use error::HelperError;
+pub use helpers::Helpers;
 pub use link::{Link, TaskEvent, TaskSender, connect};
 pub use pool::WarmShells;
 pub use start::{Begun, Started, warm_up};
 pub use traces::Traces;
+pub use worlds::WorldFailure;

@@ -1,12 +1,16 @@
 //! The free shims and their warm shells.
 
 use std::collections::VecDeque;
+use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::plan::ShellKind;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
+use crate::plan::{ShellKind, WorldId};
+use crate::supervise::inheritance::Inheritance;
 use crate::supervise::protocol::{self, FrameReader, FromShim, Received, ToShim};
 use crate::supervise::warm::{ReadyShell, Stale};
 use crate::sys;
@@ -18,6 +22,8 @@ pub const KEEP: usize = 2;
 pub const PAUSE: Duration = Duration::from_millis(1);
 /// Interval at which old warm shells are ended. None stays warm for more than twice that, five minutes.
 pub const SWEEP: Duration = Duration::from_secs(150);
+/// Time a shim may take to protect the paths that are new in its world.
+const PROTECTED: Duration = Duration::from_secs(2);
 /// Kinds of commands that are remembered. A kind is worth a warm shell from its second command on.
 const SEEN: usize = 8;
 
@@ -31,6 +37,8 @@ pub struct ShimHandle {
     pub shell: Option<PooledShell>,
     /// The cgroup of its commands, if they have one.
     pub group: Option<PathBuf>,
+    /// The world of its commands, if they are confined.
+    pub world: Option<WorldId>,
     reader: FrameReader,
 }
 
@@ -43,6 +51,18 @@ pub struct PooledShell {
     since: Instant,
     /// Set once it has reported that it is ready.
     ready: Option<ReadyShell>,
+    /// The files for its state, if it inherits any.
+    files: Option<Inheritance>,
+}
+
+/// Makes the files that a warm shell of this kind inherits. Returns them with their descriptors for the shell.
+fn inheritance(kind: &ShellKind) -> io::Result<(Option<Inheritance>, Vec<OwnedFd>)> {
+    if kind.plan.files.is_empty() {
+        return Ok((None, Vec::new()));
+    }
+    let files = Inheritance::new()?;
+    let descriptors = files.descriptors()?;
+    Ok((Some(files), descriptors))
 }
 
 /// The numbers of warm shells.
@@ -69,7 +89,7 @@ pub struct ShimPool {
 impl ShimHandle {
     /// A shim that was just forked.
     pub fn new(pid: i32, socket: OwnedFd) -> Self {
-        Self { pid, socket, shell: None, group: None, reader: FrameReader::default() }
+        Self { pid, socket, shell: None, group: None, world: None, reader: FrameReader::default() }
     }
 
     /// Records the cgroup of its commands.
@@ -78,14 +98,21 @@ impl ShimHandle {
         Self { group, ..self }
     }
 
+    /// Records the world of its commands.
+    #[must_use]
+    pub fn in_world(self, world: Option<WorldId>) -> Self {
+        Self { world, ..self }
+    }
+
     /// Prepares a warm shell below it. The shim reports when it is ready.
     pub fn prepare(&mut self, kind: Arc<ShellKind>) {
         self.forget();
         let mark = crate::plan::next_mark();
         let mut with_mark = (*kind).clone();
         with_mark.plan.mark(&mark);
-        if protocol::send(&self.socket, ToShim::Prepare(Box::new(with_mark))).is_ok() {
-            self.shell = Some(PooledShell { kind, mark, since: Instant::now(), ready: None });
+        let Ok((own, files)) = inheritance(&kind) else { return };
+        if protocol::send(&self.socket, ToShim::Prepare { kind: Box::new(with_mark), files }).is_ok() {
+            self.shell = Some(PooledShell { kind, mark, since: Instant::now(), ready: None, files: own });
         }
     }
 
@@ -123,10 +150,34 @@ impl ShimHandle {
         self.shell.as_ref().is_some_and(|shell| shell.ready.is_some() && *shell.kind == *kind)
     }
 
+    /// Asks to protect the paths that are new in its world, and waits for the answer. Returns whether a command may
+    /// start.
+    pub fn protect(&mut self) -> bool {
+        if protocol::send(&self.socket, ToShim::Protect).is_err() {
+            return false;
+        }
+        let until = Instant::now() + PROTECTED;
+        loop {
+            match self.reader.receive(&self.socket) {
+                Ok(Received::Message(FromShim::Protected(may))) => return may,
+                // A report about an earlier shell.
+                Ok(Received::Message(_)) => {}
+                Ok(Received::Pending) => {
+                    let left = PollTimeout::try_from(until.saturating_duration_since(Instant::now()));
+                    let mut fds = [PollFd::new(self.socket.as_fd(), PollFlags::POLLIN)];
+                    if matches!(poll(&mut fds, left.unwrap_or(PollTimeout::MAX)), Ok(0)) {
+                        return false;
+                    }
+                }
+                Ok(Received::Closed) | Err(_) => return false,
+            }
+        }
+    }
+
     /// Takes the ready shell if it is of this kind. Any other one is forgotten.
-    pub fn take_ready(&mut self, kind: &ShellKind) -> Option<(ReadyShell, String)> {
+    pub fn take_ready(&mut self, kind: &ShellKind) -> Option<(ReadyShell, String, Option<Inheritance>)> {
         let shell = self.shell.take().filter(|shell| *shell.kind == *kind)?;
-        Some((shell.ready?, shell.mark))
+        Some((shell.ready?, shell.mark, shell.files))
     }
 }
 

@@ -22,7 +22,7 @@ impl Peer {
 
     /// The mark of the shell that the pool has asked for.
     fn prepares(&mut self) -> String {
-        let Some(ToShim::Prepare(kind)) = self.next() else { panic!("no shell was asked for") };
+        let Some(ToShim::Prepare { kind, .. }) = self.next() else { panic!("no shell was asked for") };
         let env = String::from_utf8(kind.plan.env).expect("text");
         env.rsplit('=').next().expect("a mark").trim_end_matches('\0').to_owned()
     }
@@ -32,8 +32,9 @@ impl Peer {
         let file = FileId::of(std::path::Path::new("/")).expect("a file");
         let place = ready.then_some(ShellPlace { shell: 1, command: 0, directory: file, program: file });
         let resume = ready.then(|| sys::pipe().expect("a pipe").1);
-        let ends = WarmEnds { resume, streams: Vec::new() };
-        protocol::send(&self.0, FromShim::Prepared(Prepared { mark: mark.to_owned(), place, ends })).expect("sent");
+        let ends = WarmEnds { resume, streams: Vec::new(), freshness: None };
+        protocol::send(&self.0, FromShim::Prepared(Prepared { mark: mark.to_owned(), place, guards: None, ends }))
+            .expect("sent");
     }
 }
 
@@ -69,6 +70,8 @@ fn kind(cwd: &str) -> Arc<ShellKind> {
         limit: None,
         grace: Duration::ZERO,
         limits: Limits::default(),
+        world: None,
+        files: Vec::new(),
     };
     Arc::new(ShellKind { plan, boot: Boot::default() })
 }
@@ -130,7 +133,7 @@ fn a_shell_is_taken_by_a_command_of_its_kind_once_it_is_ready() {
     assert_eq!(pool.take(Some(&kind("/there"))).map(|shim| shim.pid), Some(2), "another kind");
     let mut shim = pool.take(Some(&here)).expect("a shim");
     assert_eq!(shim.pid, 1);
-    assert_eq!(shim.take_ready(&here).map(|(ready, of)| (ready.shell(), of)), Some((1, mark)));
+    assert_eq!(shim.take_ready(&here).map(|(ready, of, _)| (ready.shell(), of)), Some((1, mark)));
     assert!(shim.take_ready(&here).is_none(), "taken");
 }
 

@@ -2,14 +2,16 @@
 
 use std::io;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nix::unistd::Pid;
 
 use super::child::{Child, Sent, ShimEvent};
-use super::helpers::{HelperError, Helpers};
+use super::error::HelperError;
+use super::helpers::Helpers;
 use super::pool::ShimHandle;
 use crate::plan::ShellKind;
+use crate::supervise::inheritance::Inheritance;
 use crate::supervise::order::{Order, Pipes};
 use crate::supervise::protocol::Run;
 use crate::supervise::warm::Stale;
@@ -23,8 +25,8 @@ const AT_ONCE: u32 = 3;
 const PAUSE: Duration = Duration::from_millis(20);
 /// Time a shell may take to become warm while a command waits for it.
 const WARM_UP: Duration = Duration::from_secs(5);
-/// Attempts without descriptors before that is an error.
-const SHORT_OF_DESCRIPTORS: u32 = 500;
+/// Time without descriptors before that is an error.
+const SHORT_OF_DESCRIPTORS: Duration = Duration::from_secs(10);
 
 /// A plan that was sent, or a warm shell that received its command.
 pub struct Begun {
@@ -32,6 +34,8 @@ pub struct Begun {
     pipes: Pipes,
     /// The warm shell's pid and mark.
     shell: Option<(i32, String)>,
+    /// The files that the warm shell has inherited for its state.
+    files: Option<Inheritance>,
 }
 
 /// A command that was started or is starting.
@@ -42,12 +46,16 @@ pub struct Started {
     pub pipes: Pipes,
     /// The pid of the warm shell that runs it, and its mark, which is the command's.
     pub shell: Option<(i32, String)>,
+    /// The files that the warm shell has inherited for its state.
+    pub files: Option<Inheritance>,
 }
 
 impl Begun {
     /// Sends the plan without blocking, if a shim is free.
     pub fn now(helpers: &'static Helpers, order: &Order) -> io::Result<Option<Self>> {
-        let Some(shim) = helpers.take(order.warm.as_ref().map(|warm| &*warm.kind)) else { return Ok(None) };
+        let Some(shim) = helpers.take(order.plan.world, order.warm.as_ref().map(|warm| &*warm.kind)) else {
+            return Ok(None);
+        };
         match Self::given(helpers, shim, order) {
             WarmAttempt::Begun(begun) => Ok(Some(begun)),
             // Its shell must become ready first, which is not awaited here.
@@ -63,24 +71,29 @@ impl Begun {
     /// Gives the command to the warm shell below this shim, if one is ready.
     fn given(helpers: &'static Helpers, mut shim: ShimHandle, order: &Order) -> WarmAttempt {
         let Some(warm) = &order.warm else { return WarmAttempt::Not(shim) };
-        let Some((ready, mark)) = shim.take_ready(&warm.kind) else { return WarmAttempt::Not(shim) };
+        let Some((ready, mark, files)) = shim.take_ready(&warm.kind) else { return WarmAttempt::Not(shim) };
         let shell = ready.shell();
         // Without its shim the shell would run unsupervised, and a shim that was just killed may still be there.
         if sys::is_dying(Pid::from_raw(shim.pid)) {
-            helpers.stale(Stale::Gone);
-            helpers.replace();
+            helpers.stale(shim.world, Stale::Gone);
+            helpers.replace(shim.world);
+            return WarmAttempt::Lost;
+        }
+        if shim.world.is_some() && !ready.is_protected() && !shim.protect() {
+            helpers.stale(shim.world, Stale::Gone);
+            helpers.replace(shim.world);
             return WarmAttempt::Lost;
         }
         match ready.give(&shim.socket, &order.plan, warm) {
             Ok(pipes) => {
-                helpers.used();
-                WarmAttempt::Begun(Self { sent: Sent::nothing(shim), pipes, shell: Some((shell, mark)) })
+                helpers.used(shim.world);
+                WarmAttempt::Begun(Self { sent: Sent::nothing(shim), pipes, shell: Some((shell, mark)), files })
             }
             Err(why) => {
-                helpers.stale(why);
+                helpers.stale(shim.world, why);
                 if why == Stale::Gone {
                     // The shim may believe that the shell has its command, so it ends with its socket.
-                    helpers.replace();
+                    helpers.replace(shim.world);
                     return WarmAttempt::Lost;
                 }
                 WarmAttempt::Not(shim)
@@ -93,7 +106,7 @@ impl Begun {
         match order.open_pipes() {
             Ok((pipes, theirs)) => {
                 let run = Run { plan: order.plan.clone(), task: order.task.clone(), descriptors: theirs };
-                Ok(Self { sent: Sent::send(shim, run)?, pipes, shell: None })
+                Ok(Self { sent: Sent::send(shim, run)?, pipes, shell: None, files: None })
             }
             Err(error) => {
                 helpers.give_back(shim);
@@ -104,12 +117,11 @@ impl Begun {
 
     /// Sends the plan once a shim and descriptors are available.
     pub async fn later(helpers: &'static Helpers, order: &Order) -> Result<Self, HelperError> {
-        let mut tries = 0;
+        let begin = Instant::now();
         let mut cold = false;
         loop {
             match Self::once(helpers, order, cold).await {
-                Err(error) if error.is_shortage() && tries < SHORT_OF_DESCRIPTORS => {
-                    tries += 1;
+                Err(error) if error.is_shortage() && begin.elapsed() < SHORT_OF_DESCRIPTORS => {
                     tokio::time::sleep(PAUSE).await;
                 }
                 // A process that ends warm shells must not block this command.
@@ -122,9 +134,9 @@ impl Begun {
 
     /// Returns `None` if the shim was gone and another one can be tried.
     async fn once(helpers: &'static Helpers, order: &Order, cold: bool) -> Result<Option<Self>, HelperError> {
-        let mut shim = match helpers.take(order.warm.as_ref().map(|warm| &*warm.kind)) {
+        let mut shim = match helpers.take(order.plan.world, order.warm.as_ref().map(|warm| &*warm.kind)) {
             Some(shim) => shim,
-            None => helpers.shim().await?,
+            None => helpers.shim(order.plan.world).await?,
         };
         if cold {
             return Ok(Some(Self::cold(helpers, shim, order)?));
@@ -141,12 +153,12 @@ impl Begun {
 
     /// Continues in the runtime, where events can be awaited.
     pub fn follow(self) -> io::Result<Started> {
-        let Self { sent, pipes, shell } = self;
+        let Self { sent, pipes, shell, files } = self;
         let mut child = sent.follow()?;
         if shell.is_some() {
             child.has_started();
         }
-        Ok(Started { child, pipes, shell })
+        Ok(Started { child, pipes, shell, files })
     }
 
     /// Waits before another attempt. Returns whether one is allowed.
@@ -171,7 +183,7 @@ enum WarmAttempt {
 /// Prepares a warm shell of this kind below this shim, unless it has one. It may fail.
 async fn prestarted(helpers: &'static Helpers, mut shim: ShimHandle, kind: &Arc<ShellKind>) -> io::Result<ShimHandle> {
     shim.on_readable();
-    if shim.is_ready(kind) || !helpers.can_warm_shells() {
+    if shim.is_ready(kind) || !helpers.can_warm_shells(shim.world) {
         return Ok(shim);
     }
     if !shim.has(kind) {
@@ -200,7 +212,7 @@ async fn prestarted(helpers: &'static Helpers, mut shim: ShimHandle, kind: &Arc<
 pub async fn warm_up(helpers: &'static Helpers, kind: Arc<ShellKind>) -> Result<bool, HelperError> {
     let shim = match helpers.take_any(&kind) {
         Some(shim) => shim,
-        None => helpers.shim().await?,
+        None => helpers.shim(kind.plan.world).await?,
     };
     let shim = prestarted(helpers, shim, &kind).await?;
     let waits = shim.is_ready(&kind);

@@ -2,6 +2,7 @@
 
 use std::os::fd::OwnedFd;
 
+use crate::confine::world::Freshness;
 use crate::plan::{Plan, Stdin};
 
 /// The descriptors of a command that starts cold.
@@ -15,6 +16,8 @@ pub struct RunDescriptors {
     pub outputs: Vec<OutputPipe>,
     /// The file with its command, if that is too long for an argument.
     pub script: Option<OwnedFd>,
+    /// Other files that it inherits.
+    pub files: Vec<OwnedFd>,
     /// The input of a task.
     pub input: Option<TaskInput>,
 }
@@ -45,14 +48,17 @@ pub struct WarmEnds {
     pub resume: Option<OwnedFd>,
     /// The write end of its standard input, if it has one, then the read ends of its output.
     pub streams: Vec<OwnedFd>,
+    /// Tells whether its world has changed.
+    pub freshness: Option<Freshness>,
 }
 
 impl RunDescriptors {
     /// Returns all descriptors, in the order in which [`RunDescriptors::of`] expects them.
     pub fn into_list(self) -> Vec<OwnedFd> {
-        let Self { terminal, stdin, outputs, script, input } = self;
+        let Self { terminal, stdin, outputs, script, files, input } = self;
         let outputs = outputs.into_iter().flat_map(|OutputPipe { write, read }| [write, read]);
-        terminal.into_iter().chain(stdin).chain(outputs).chain(script).chain(TaskInput::into_list(input)).collect()
+        let rest = script.into_iter().chain(files).chain(TaskInput::into_list(input));
+        terminal.into_iter().chain(stdin).chain(outputs).chain(rest).collect()
     }
 
     /// Puts descriptors in the places that this plan has. Returns `None` if one is missing.
@@ -66,7 +72,8 @@ impl RunDescriptors {
             outputs.push(OutputPipe { write: take(true)??, read: take(true)?? });
         }
         let script = take(plan.script_at.is_some())?;
-        Some(Self { terminal, stdin, outputs, script, input: TaskInput::of(next.collect()) })
+        let files = plan.files.iter().map(|_| take(true)?).collect::<Option<Vec<_>>>()?;
+        Some(Self { terminal, stdin, outputs, script, files, input: TaskInput::of(next.collect()) })
     }
 }
 
@@ -84,14 +91,17 @@ impl TaskInput {
 }
 
 impl WarmEnds {
-    /// Returns all descriptors, the pipe that resumes the shell first.
+    /// Returns all descriptors, in the order in which [`WarmEnds::of`] expects them.
     pub fn into_list(self) -> Vec<OwnedFd> {
-        self.resume.into_iter().chain(self.streams).collect()
+        let freshness = self.freshness.into_iter().flat_map(Freshness::into_list);
+        freshness.chain(self.resume).chain(self.streams).collect()
     }
 
     /// Takes the descriptors from such a list.
-    pub fn of(descriptors: Vec<OwnedFd>) -> Self {
+    pub fn of(descriptors: Vec<OwnedFd>, fresh: bool) -> Self {
         let mut next = descriptors.into_iter();
-        Self { resume: next.next(), streams: next.collect() }
+        let mut pair = || Some(Freshness::new(next.next()?.into(), [next.next()?, next.next()?]));
+        let freshness = if fresh { pair() } else { None };
+        Self { freshness, resume: next.next(), streams: next.collect() }
     }
 }

@@ -35,7 +35,7 @@ pub use shim::FromShimOrTask;
 pub use shim::{
     Cause, Ended, FromShim, FromTaskClient, Prepared, Run, ShellPlace, Survivor, ToShim, Transfer, WarmStart,
 };
-pub use supervisor::{FromSupervisor, ToSupervisor};
+pub use supervisor::{FromSupervisor, ToSupervisor, WORLD_LOST, WorldWays};
 pub use task::{FromTask, MAX_PENDING, ToTask};
 
 /// The protocol between an addon and its own helpers: the id of the build that they come from.

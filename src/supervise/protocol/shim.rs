@@ -11,6 +11,7 @@ use super::frames::{Frame, Message, Receive};
 #[cfg(feature = "addon")]
 use super::task::FromTask;
 use super::task::ToTask;
+use crate::confine::Denials;
 use crate::plan::{Plan, ShellKind};
 use crate::supervise::blocked::BlockedProcess;
 use crate::supervise::limits::ExceededLimit;
@@ -45,8 +46,20 @@ pub enum ToShim {
         #[serde(skip)]
         input: Option<TaskInput>,
     },
-    /// Starts a warm shell of this kind. Answered by [`FromShim::Prepared`].
-    Prepare(Box<ShellKind>),
+    /// Starts a warm shell. Answered by [`FromShim::Prepared`].
+    Prepare {
+        /// Its kind.
+        kind: Box<ShellKind>,
+        /// The files of the kind's plan, which it inherits.
+        #[serde(skip)]
+        files: Vec<OwnedFd>,
+    },
+    /// Asks to protect the paths that are new in the world of the shim since its last command, before the warm shell is
+    /// given the next one. Answered by [`FromShim::Protected`].
+    Protect,
+    /// Asks for the denials of the running command so far. Answered by [`FromShim::Denied`], unless the command has
+    /// just ended.
+    Denials,
     /// Reports that the addon has given the warm shell its command.
     WarmStart(WarmStart),
     /// Dismisses the warm shell, which is not needed any more.
@@ -98,6 +111,11 @@ pub enum FromShim {
     Started(i32),
     /// Nothing was started.
     Failed(LaunchError),
+    /// Nothing was started, because the world is gone. A shim of another one can start it.
+    Untaken,
+    /// The denials of the command since the last message of this kind. Sent before [`FromShim::Ended`] if there are
+    /// any.
+    Denied(Denials),
     /// The shell has exited.
     Ended(Ended),
     /// Survivors have exceeded a limit, between [`FromShim::Ended`] and [`FromShim::Released`].
@@ -115,6 +133,8 @@ pub enum FromShim {
     Refused(i32),
     /// A warm shell is ready, or has exited.
     Prepared(Prepared),
+    /// The answer to [`ToShim::Protect`]: whether a command may start.
+    Protected(bool),
 }
 
 /// Report on a warm shell.
@@ -124,6 +144,9 @@ pub struct Prepared {
     pub mark: String,
     /// The place for its command. `None` if the shell did not start or has exited.
     pub place: Option<ShellPlace>,
+    /// The number of the guards of its world when it was ready, if [`WarmEnds::freshness`] tells whether that is the
+    /// current one.
+    pub guards: Option<u64>,
     /// The addon's ends of the shell's pipes.
     #[serde(skip)]
     pub ends: WarmEnds,
@@ -194,10 +217,12 @@ impl Message for ToShim {
         match self {
             Self::Run(run) => std::mem::take(&mut run.descriptors).into_list(),
             Self::HandOver { input, .. } => TaskInput::into_list(input.take()).collect(),
+            Self::Prepare { files, .. } => std::mem::take(files),
             Self::Signal { .. }
             | Self::End { .. }
             | Self::Release(_)
-            | Self::Prepare(_)
+            | Self::Protect
+            | Self::Denials
             | Self::WarmStart(_)
             | Self::Dismiss
             | Self::Scan
@@ -209,10 +234,12 @@ impl Message for ToShim {
         match self {
             Self::Run(run) => run.descriptors = RunDescriptors::of(&run.plan, descriptors).unwrap_or_default(),
             Self::HandOver { input, .. } => *input = TaskInput::of(descriptors),
+            Self::Prepare { files, .. } => *files = descriptors,
             Self::Signal { .. }
             | Self::End { .. }
             | Self::Release(_)
-            | Self::Prepare(_)
+            | Self::Protect
+            | Self::Denials
             | Self::WarmStart(_)
             | Self::Dismiss
             | Self::Scan
@@ -229,24 +256,30 @@ impl Message for FromShim {
             Self::Prepared(prepared) => std::mem::take(&mut prepared.ends).into_list(),
             Self::Started(_)
             | Self::Failed(_)
+            | Self::Untaken
+            | Self::Denied(_)
             | Self::Ended(_)
             | Self::LimitExceeded(_)
             | Self::Blocked { .. }
             | Self::Released(_)
-            | Self::Refused(_) => Vec::new(),
+            | Self::Refused(_)
+            | Self::Protected(_) => Vec::new(),
         }
     }
 
     fn attach(&mut self, descriptors: Vec<OwnedFd>) {
         match self {
-            Self::Prepared(prepared) => prepared.ends = WarmEnds::of(descriptors),
+            Self::Prepared(prepared) => prepared.ends = WarmEnds::of(descriptors, prepared.guards.is_some()),
             Self::Started(_)
             | Self::Failed(_)
+            | Self::Untaken
+            | Self::Denied(_)
             | Self::Ended(_)
             | Self::LimitExceeded(_)
             | Self::Blocked { .. }
             | Self::Released(_)
-            | Self::Refused(_) => {}
+            | Self::Refused(_)
+            | Self::Protected(_) => {}
         }
     }
 }
@@ -278,7 +311,7 @@ pub enum FromTaskClient {
     /// A message for the task server.
     Task(ToTask),
     /// A message for the shim.
-    Shim(ToShim),
+    Shim(Box<ToShim>),
 }
 
 impl Receive for FromTaskClient {
@@ -286,7 +319,7 @@ impl Receive for FromTaskClient {
         if frame.protocol == ToTask::PROTOCOL {
             ToTask::decode(frame).map(Self::Task)
         } else {
-            ToShim::decode(frame).map(Self::Shim)
+            ToShim::decode(frame).map(Box::new).map(Self::Shim)
         }
     }
 }

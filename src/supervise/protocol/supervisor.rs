@@ -7,18 +7,50 @@ use serde::{Deserialize, Serialize};
 
 use super::BUILD;
 use super::frames::Message;
+use crate::confine::{NoWorld, Policy, WorldFacts};
+use crate::plan::WorldId;
 
 /// From the addon to the supervisor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ToSupervisor {
-    /// Forks a shim. Answered by [`FromSupervisor`].
-    WantShim,
+    /// Forks a shim of a world, or outside of worlds. Answered by [`FromSupervisor::Shim`] or
+    /// [`FromSupervisor::NoShim`].
+    WantShim {
+        /// The world.
+        world: Option<WorldId>,
+    },
+    /// Makes a world. Answered by [`FromSupervisor::World`].
+    World {
+        /// Its number.
+        id: WorldId,
+        /// The reach of its commands.
+        policy: Box<Policy>,
+        /// The directory in which worlds keep their private files.
+        #[serde(with = "crate::plan::bytes::path")]
+        state: PathBuf,
+        /// The directory of a registry. The world of one of its running tasks is joined, if it is an equal one.
+        registry: Option<PathBuf>,
+    },
+    /// Ends a world as soon as its shims have exited.
+    EndWorld(WorldId),
     /// Kills the shim with this pid, which no longer answers.
     EndShim(i32),
     /// Removes this directory after the end of the host.
     RemoveAtEnd(#[serde(with = "crate::plan::bytes::path")] PathBuf),
     /// Reports that the directory is removed already.
     RemoveNoMore(#[serde(with = "crate::plan::bytes::path")] PathBuf),
+}
+
+/// The errno of a fork into a world that has ended too early.
+pub const WORLD_LOST: i32 = libc::ESTALE;
+
+/// The addon's ways into a world. A world with terminals has a door.
+#[derive(Debug, Default)]
+pub struct WorldWays {
+    /// To its first process. `None`: it has none, or has ended.
+    pub door: Option<OwnedFd>,
+    /// To the directory with its pseudo-terminals. `None`: the host's.
+    pub terminals: Option<OwnedFd>,
 }
 
 /// From the supervisor to the addon.
@@ -28,6 +60,8 @@ pub enum FromSupervisor {
     Shim {
         /// The pid of the shim.
         pid: i32,
+        /// The world of the shim's commands, if they are confined.
+        world: Option<WorldId>,
         /// The cgroup of the shim's commands, if they have one.
         group: Option<PathBuf>,
         /// The addon's end of the shim's socket.
@@ -36,8 +70,20 @@ pub enum FromSupervisor {
     },
     /// No shim could be forked.
     NoShim {
-        /// The errno of the failed fork.
+        /// The world that it was wanted for.
+        world: Option<WorldId>,
+        /// The errno of the failed fork; [`WORLD_LOST`] if that world has to be made again.
         errno: i32,
+    },
+    /// A world was made, or could not be.
+    World {
+        /// Its number.
+        id: WorldId,
+        /// Its facts, or why there is none.
+        made: Result<WorldFacts, NoWorld>,
+        /// The addon's ways into it.
+        #[serde(skip)]
+        ways: WorldWays,
     },
 }
 
@@ -51,14 +97,18 @@ impl Message for FromSupervisor {
     fn take_descriptors(&mut self) -> Vec<OwnedFd> {
         match self {
             Self::Shim { socket, .. } => socket.take().into_iter().collect(),
+            Self::World { ways, .. } => ways.door.take().into_iter().chain(ways.terminals.take()).collect(),
             Self::NoShim { .. } => Vec::new(),
         }
     }
 
     /// A shim without a socket stays a message: the host had no descriptor left for it.
     fn attach(&mut self, descriptors: Vec<OwnedFd>) {
-        if let Self::Shim { socket, .. } = self {
-            *socket = descriptors.into_iter().next();
+        let mut descriptors = descriptors.into_iter();
+        match self {
+            Self::Shim { socket, .. } => *socket = descriptors.next(),
+            Self::World { ways, .. } => *ways = WorldWays { door: descriptors.next(), terminals: descriptors.next() },
+            Self::NoShim { .. } => {}
         }
     }
 }

@@ -10,7 +10,8 @@ use proptest::strategy::LazyJust;
 use super::frames::Message;
 use super::*;
 use crate::capture::{Progress, Sanitize};
-use crate::plan::{Boot, Limits, Plan, ShellKind, Stdin};
+use crate::confine::{NoWorld, WorldFacts};
+use crate::plan::{Boot, Limits, Plan, ShellKind, Stdin, WorldId};
 use crate::supervise::blocked::{BlockedOn, BlockedProcess};
 use crate::supervise::limits::{ExceededLimit, LimitKind};
 use crate::sys::{self, Exit, FileId, LaunchError, LaunchStep, Signal, TerminalSize, Usage};
@@ -50,11 +51,14 @@ prop_compose! {
         script_at in proptest::option::of(0_u32..9), pipe: bool, merge: bool,
         terminal in proptest::option::of((1_u16.., 1_u16..)),
         limit in proptest::option::of(duration()), grace in duration(), limits in limits(),
+        world in proptest::option::of(any::<u64>()),
     ) -> Plan {
         Plan {
             program, argv, script_at, env, cwd, umask, merge, limit, grace, limits,
             stdin: if pipe { Stdin::Pipe } else { Stdin::Null },
             terminal: terminal.map(|(cols, rows)| TerminalSize { cols, rows }),
+            world: world.map(WorldId),
+            files: Vec::new(),
         }
     }
 }
@@ -68,7 +72,7 @@ prop_compose! {
         let sanitize = sanitize.map(|(ansi, keep)| Sanitize {
             ansi, progress: if keep { Progress::Keep } else { Progress::Collapse },
         });
-        TaskSpec { id, folder: folder.into(), command, cwd, max_log_bytes, sanitize, detached, limit_ms, idle_ms }
+        TaskSpec { id, folder: folder.into(), command, cwd, max_log_bytes, sanitize, detached, limit_ms, idle_ms, confinement: None, joins: false }
     }
 }
 
@@ -92,10 +96,12 @@ fn to_shim() -> impl Strategy<Value = ToShim> {
         proptest::option::of(transfer()).prop_map(ToShim::Release),
         transfer().prop_map(|transfer| ToShim::HandOver { transfer, input: None }),
         (plan(), any::<Vec<u8>>(), any::<Vec<u8>>()).prop_map(|(plan, early, late)| {
-            ToShim::Prepare(Box::new(ShellKind { plan, boot: Boot { early: early.into(), late: late.into() } }))
+            let kind = ShellKind { plan, boot: Boot { early: early.into(), late: late.into() } };
+            ToShim::Prepare { kind: Box::new(kind), files: Vec::new() }
         }),
         (proptest::option::of(duration()), duration(), any::<u64>())
             .prop_map(|(limit, grace, at)| ToShim::WarmStart(WarmStart { limit, grace, at })),
+        LazyJust::new(|| ToShim::Protect),
         LazyJust::new(|| ToShim::Dismiss),
         LazyJust::new(|| ToShim::Scan),
         LazyJust::new(|| ToShim::Acknowledged),
@@ -151,6 +157,7 @@ fn from_shim() -> impl Strategy<Value = FromShim> {
     let step = proptest::sample::select(vec![Fork, Chdir, Exec, Stdio, Limits, Files, Group]);
     prop_oneof![
         any::<i32>().prop_map(FromShim::Started),
+        Just(()).prop_map(|()| FromShim::Untaken),
         (step, any::<i32>()).prop_map(|(step, errno)| FromShim::Failed(LaunchError { step, errno })),
         ended().prop_map(FromShim::Ended),
         exceeded().prop_map(FromShim::LimitExceeded),
@@ -165,14 +172,15 @@ fn from_shim() -> impl Strategy<Value = FromShim> {
                 directory: FileId { device: a, inode: b },
                 program: FileId { device: c, inode: d },
             });
-            FromShim::Prepared(Prepared { mark, place, ends: WarmEnds::default() })
+            FromShim::Prepared(Prepared { mark, place, guards: None, ends: WarmEnds::default() })
         }),
     ]
 }
 
 fn to_supervisor() -> impl Strategy<Value = ToSupervisor> {
     prop_oneof![
-        Just(ToSupervisor::WantShim),
+        proptest::option::of(any::<u64>()).prop_map(|id| ToSupervisor::WantShim { world: id.map(WorldId) }),
+        any::<u64>().prop_map(|id| ToSupervisor::EndWorld(WorldId(id))),
         any::<i32>().prop_map(ToSupervisor::EndShim),
         ".*".prop_map(|path| ToSupervisor::RemoveAtEnd(path.into())),
         ".*".prop_map(|path| ToSupervisor::RemoveNoMore(path.into())),
@@ -183,10 +191,21 @@ fn from_supervisor() -> impl Strategy<Value = FromSupervisor> {
     prop_oneof![
         (any::<i32>(), any::<Option<String>>()).prop_map(|(pid, group)| FromSupervisor::Shim {
             pid,
+            world: None,
             group: group.map(Into::into),
             socket: None
         }),
-        any::<i32>().prop_map(|errno| FromSupervisor::NoShim { errno }),
+        any::<i32>().prop_map(|errno| FromSupervisor::NoShim { world: None, errno }),
+        any::<u64>().prop_map(|id| FromSupervisor::World {
+            id: WorldId(id),
+            made: Ok(WorldFacts::default()),
+            ways: WorldWays::default()
+        }),
+        (any::<u64>(), ".*", any::<i32>()).prop_map(|(id, step, errno)| FromSupervisor::World {
+            id: WorldId(id),
+            made: Err(NoWorld::Step { step, errno }),
+            ways: WorldWays::default(),
+        }),
     ]
 }
 
@@ -289,6 +308,8 @@ fn plain_plan() -> Plan {
         limit: None,
         grace: Duration::ZERO,
         limits: Limits::default(),
+        world: None,
+        files: Vec::new(),
     }
 }
 
@@ -304,6 +325,7 @@ fn each_descriptor_arrives_in_its_place() {
             stdin: pipe.then(end),
             outputs: (0..if merge { 1 } else { 2 }).map(|_| OutputPipe { write: end(), read: end() }).collect(),
             script: script.then(file),
+            files: Vec::new(),
             input: task.then(|| TaskInput { pipe: end(), rest: file() }),
         };
         let plan = Plan {

@@ -2,10 +2,13 @@
 
 use std::time::{Duration, Instant};
 
+use nix::unistd::Pid;
+
 use super::Shim;
-use crate::supervise::blocked;
+use crate::supervise::blocked::{self, BlockedProcess};
 use crate::supervise::protocol::{Cause, FromShim};
 use crate::supervise::shim::running::Running;
+use crate::sys;
 
 /// Time the addon may take to read the prompt of a blocked process before the tree is signalled.
 const ACKNOWLEDGED: Duration = Duration::from_millis(300);
@@ -29,9 +32,15 @@ impl Shim {
         if self.socket.is_none() {
             return false;
         }
-        let process = blocked::scan(running.shell, &running.members());
+        let process = blocked::scan(running.shell, &running.members()).and_then(with_host_pid);
         let blocked = process.is_some();
         self.send(FromShim::Blocked { at_limit, process });
         blocked
     }
+}
+
+/// The process as the addon knows it.
+fn with_host_pid(process: BlockedProcess) -> Option<BlockedProcess> {
+    let pid = sys::host_pid(Pid::from_raw(process.pid))?.as_raw();
+    Some(BlockedProcess { pid, ..process })
 }

@@ -1,8 +1,10 @@
-//! The shim: parent and subreaper of one command at a time. It starts the command, waits for it and terminates its
-//! tree.
+//! The shim: parent and subreaper of one command at a time. It starts it, waits for it and terminates its tree.
 
+mod begin;
 mod blocked;
+mod confine;
 mod deferral;
+mod denial_news;
 #[cfg(all(test, target_os = "linux", feature = "addon"))]
 mod ends_tests;
 mod input_writer;
@@ -16,6 +18,7 @@ mod task;
 mod task_client;
 mod task_server;
 mod warm;
+pub(super) mod world;
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -27,17 +30,15 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::unistd::{Pid, getppid};
 
 use super::group::Group;
-use super::launch::mark_of;
-use super::limits::{LimitWatch, used_by_living};
+use super::limits::used_by_living;
 use super::protocol::{self, Cause, Ended, FrameReader, FromShim, Received, Run, ToShim};
 use super::warm::WarmShell;
-use crate::plan::Plan;
-use crate::sys::{self, ChildEvents, Exit, Signal, Usage};
+use crate::sys::{self, ChildEvents, Exit, LaunchStep, Signal};
 use crate::task::now_ms;
-use processes::System;
 use running::{Due, Running};
 use start::{Launched, start};
 use task_server::TaskServer;
+use world::ShimWorld;
 
 /// Time the addon may take to notice that the supervisor is gone. It closes the socket of this shim then.
 const LATE: Duration = Duration::from_secs(1);
@@ -45,7 +46,7 @@ const LATE: Duration = Duration::from_secs(1);
 const DROPPED: usize = 64 * 1024;
 
 /// Serves one command after another, until the addon or the supervisor is gone. Their processes start in the cgroup.
-pub fn serve(socket: OwnedFd, lifeline: OwnedFd, group: Option<Group>) -> io::Result<()> {
+pub fn serve(socket: OwnedFd, lifeline: OwnedFd, group: Option<Group>, place: ShimPlace) -> io::Result<()> {
     sys::become_subreaper()?;
     let events = ChildEvents::listen()?;
     let reader = FrameReader::default();
@@ -53,7 +54,7 @@ pub fn serve(socket: OwnedFd, lifeline: OwnedFd, group: Option<Group>) -> io::Re
     let mut shim = Shim {
         socket,
         lifeline,
-        supervisor: getppid(),
+        supervisor: place.supervisor,
         events,
         reader,
         unread: Vec::new(),
@@ -61,11 +62,13 @@ pub fn serve(socket: OwnedFd, lifeline: OwnedFd, group: Option<Group>) -> io::Re
         watches: false,
         warm: None,
         group: group.map(Rc::new),
+        world: place.world,
     };
     while let Some(message) = shim.next_message()? {
         match message {
             ToShim::Run(run) => shim.run(*run)?,
-            ToShim::Prepare(kind) => shim.prepare(*kind),
+            ToShim::Prepare { kind, files } => shim.prepare(*kind, files),
+            ToShim::Protect => shim.protect(),
             ToShim::WarmStart(start) => shim.on_warm_start(start)?,
             ToShim::Dismiss => shim.dismiss(),
             // The addon sent these before it knew that their command had exited.
@@ -74,16 +77,26 @@ pub fn serve(socket: OwnedFd, lifeline: OwnedFd, group: Option<Group>) -> io::Re
             | ToShim::Release(_)
             | ToShim::HandOver { .. }
             | ToShim::Scan
+            | ToShim::Denials
             | ToShim::Acknowledged => {}
         }
     }
     shim.abandon()?;
     shim.group.iter().for_each(|group| group.remove());
-    // A command may have stopped the supervisor, which could not exit with its host then.
+    // A command may have stopped the supervisor, which could not exit with its host then. No command of a world can,
+    // and there the supervisor has no pid.
     if getppid() == shim.supervisor {
         sys::signal(shim.supervisor, Signal::SIGCONT);
     }
     Ok(())
+}
+
+/// The place of a shim.
+pub struct ShimPlace {
+    /// The pid of the supervisor on the host.
+    pub supervisor: Pid,
+    /// The world of its commands.
+    pub world: Option<ShimWorld>,
 }
 
 struct Shim {
@@ -104,6 +117,8 @@ struct Shim {
     warm: Option<WarmShell>,
     /// The cgroup of the command and of the warm shell. `None` where there are none.
     group: Option<Rc<Group>>,
+    /// The world of its commands. `None`: they are not confined.
+    world: Option<ShimWorld>,
 }
 
 /// The descriptors of a shim that are ready.
@@ -127,7 +142,9 @@ impl Shim {
             None => PollTimeout::NONE,
         };
         let ours = [Some(&self.socket), Some(&self.lifeline)].map(|fd| fd.and_then(Option::as_ref).map(AsFd::as_fd));
+        let ends = self.world.as_ref().map(ShimWorld::ends).unwrap_or_default();
         let mut fds = vec![PollFd::new(self.events.as_fd(), PollFlags::POLLIN)];
+        fds.extend(ends.iter().flatten().map(|fd| PollFd::new(*fd, PollFlags::empty())));
         fds.extend(ours.iter().flatten().map(|fd| PollFd::new(*fd, PollFlags::POLLIN)));
         let arrives = self.warm.as_ref().and_then(WarmShell::ready);
         fds.extend(arrives.map(|ready| PollFd::new(ready, PollFlags::POLLIN)));
@@ -145,6 +162,7 @@ impl Shim {
         }
         let mut answers = fds.iter().map(|fd| fd.any().unwrap_or(false));
         let child = answers.next().unwrap_or(false);
+        let ends = ends.map(|fd| fd.is_some() && answers.next().unwrap_or(false));
         let [socket, supervisor_gone] = ours.map(|fd| fd.is_some() && answers.next().unwrap_or(false));
         let shell = arrives.is_some() && answers.next().unwrap_or(false);
         let dropped = answers.by_ref().take(self.unread.len()).fold(false, |any, one| any | one);
@@ -155,6 +173,9 @@ impl Shim {
         }
         if supervisor_gone {
             self.lifeline = None;
+        }
+        if let Some(world) = &mut self.world {
+            world.on_ends(ends);
         }
         if dropped {
             self.drop_output();
@@ -181,13 +202,25 @@ impl Shim {
         read
     }
 
-    /// Returns the next message while no command runs. `None` when the addon or the supervisor is gone.
+    /// Returns the next message while no command runs. `None` when the addon or the supervisor is gone, or the
+    /// world takes no other command.
     fn next_message(&mut self) -> io::Result<Option<ToShim>> {
-        // The lifeline is checked first: a command that was not read here goes to a shim of the next supervisor.
-        while self.lifeline.is_some() && self.socket.is_some() {
+        loop {
+            // The addon sends a message that was read to no other shim. Several may have been read at once.
+            if self.socket.is_some() && self.reader.has_frame() {
+                if let Received::Message(message) = self.receive() {
+                    return Ok(Some(message));
+                }
+                continue;
+            }
+            // The lifeline comes before the socket: a command that was not read goes to a shim of the next supervisor.
+            if self.lifeline.is_none() || self.socket.is_none() || self.is_over() {
+                break;
+            }
             let ready = self.wait(None)?;
             if self.lifeline.is_some()
                 && ready.socket
+                && !self.is_over()
                 && let Received::Message(message) = self.receive()
             {
                 return Ok(Some(message));
@@ -199,9 +232,13 @@ impl Shim {
                 self.arrived();
             }
         }
-        // The supervisor is gone, and the addon may not know that yet. The addon may just have given the warm shell its
-        // command, so the shim still listens for `WarmStart`. If it reads a plan instead, it has to run the plan, since
-        // the addon does not send a message that was read again.
+        // A warm shell could create nothing any more.
+        if self.world.as_ref().is_some_and(ShimWorld::has_lost_listener) {
+            return Ok(None);
+        }
+        // The supervisor or the world is gone, and the addon may not know that yet. The addon may just have given the
+        // warm shell its command, so the shim still listens for `WarmStart`. If it reads a plan instead, it has to run
+        // the plan, since the addon does not send a message that was read again.
         let until = Instant::now() + LATE;
         while self.warm.as_ref().is_some_and(|warm| warm.ready().is_none())
             && self.socket.is_some()
@@ -214,6 +251,10 @@ impl Shim {
             }
         }
         Ok(None)
+    }
+
+    fn is_over(&self) -> bool {
+        self.world.as_ref().is_some_and(ShimWorld::is_over)
     }
 
     /// Sends a message. A lost host shows as the end of the socket, and is handled there.
@@ -232,8 +273,15 @@ impl Shim {
         let Run { plan, task, descriptors } = run;
         let dismissed = self.warm.take().and_then(WarmShell::dismiss);
         Group::begin(&mut self.group, plan.limits);
-        let launched = match start(&plan, task, descriptors, &mut self.group) {
+        let confined = match self.confine() {
+            Ok(confined) => confined,
+            Err(failure) => return self.refuse(failure),
+        };
+        let launched = match start(&plan, task, descriptors, (&mut self.group, confined)) {
             Ok(launched) => launched,
+            Err(failure) if matches!(failure.step, LaunchStep::Confine | LaunchStep::Filter) => {
+                return self.refuse(failure);
+            }
             Err(failure) => {
                 self.send(FromShim::Failed(failure));
                 return Ok(());
@@ -243,36 +291,10 @@ impl Shim {
         let mut running = self.running(shell, &plan, pipes, started);
         running.dismissed = dismissed;
         match task {
-            None => self.send(FromShim::Started(shell.as_raw())),
+            None => self.send(FromShim::Started(sys::host_pid(shell).unwrap_or(shell).as_raw())),
             Some(files) => self.begin_task(&mut running, files, now_ms())?,
         }
         self.attend(running)
-    }
-
-    fn running(&mut self, shell: Pid, plan: &Plan, pipes: Vec<OwnedFd>, started: Instant) -> Running {
-        let watch = LimitWatch::begin(plan.limits, started, self.group.clone());
-        self.watches = watch.is_some();
-        Running {
-            shell,
-            // Checked while bash starts: the end of a supervisor that was already dying does not terminate this
-            // command.
-            orphaned: sys::is_dying(self.supervisor),
-            mark: mark_of(&plan.env),
-            started,
-            limit: plan.limit.map(|limit| started + limit),
-            reported_blocked: false,
-            grace: plan.grace,
-            terminal: plan.terminal.is_some(),
-            usage: Usage::default(),
-            shell_end: None,
-            ending: None,
-            pipes,
-            spared: Vec::new(),
-            dismissed: None,
-            watch,
-            group: self.group.clone(),
-            processes: System,
-        }
     }
 
     /// Supervises a command that was started, and reports its exit.
@@ -289,6 +311,7 @@ impl Shim {
             usage.add(used_by_living(running.mark.as_deref()));
         }
         usage.take_times_of(running.group.as_deref().and_then(Group::usage));
+        self.report_denials(running.mark.as_deref());
         let ended = Ended { end, usage, duration, cause, alive, last };
         self.send(FromShim::Ended(ended));
         self.unread.clear();
@@ -337,13 +360,19 @@ impl Shim {
             ToShim::Scan => {
                 self.report_blocked(running, false);
             }
+            ToShim::Denials => self.answer_denials(running.mark.as_deref()),
             ToShim::Acknowledged => running.on_acknowledged(),
             ToShim::HandOver { transfer, input } => {
                 self.report_blocked(running, true);
                 self.take_over(transfer, input, running);
             }
             // The addon sent these before it knew that this command had started, or after a command that has exited.
-            ToShim::Run(_) | ToShim::Release(_) | ToShim::Prepare(_) | ToShim::WarmStart(_) | ToShim::Dismiss => {}
+            ToShim::Run(_)
+            | ToShim::Release(_)
+            | ToShim::Prepare { .. }
+            | ToShim::Protect
+            | ToShim::WarmStart(_)
+            | ToShim::Dismiss => {}
         }
     }
 

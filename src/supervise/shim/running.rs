@@ -239,11 +239,13 @@ impl<P: Processes> Running<P> {
         }
     }
 
-    /// Signals the process group of the shell, and the foreground group of the terminal if it belongs to the tree.
+    /// Signals the process group of the shell, and the foreground group of the terminal if it belongs to the tree. The
+    /// addon names that group by its number on the host.
     pub fn signal(&self, signal: Signal, foreground: Option<Pid>) {
         sys::signal_group(self.shell, signal);
-        let other = foreground.filter(|group| *group != self.shell);
-        if let Some(group) = other.filter(|group| self.members().iter().any(|member| member.group() == Some(*group))) {
+        let Some(foreground) = foreground.filter(|group| sys::host_group(self.shell) != Some(*group)) else { return };
+        let member = self.members().into_iter().find(|member| sys::host_group(member.pid) == Some(foreground));
+        if let Some(group) = member.and_then(|member| member.group()) {
             sys::signal_group(group, signal);
         }
     }

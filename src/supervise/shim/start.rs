@@ -9,7 +9,7 @@ use crate::plan::Plan;
 use crate::supervise::group::Group;
 use crate::supervise::launch::{self, mark_of};
 use crate::supervise::protocol::{RunDescriptors, TaskInput};
-use crate::sys::{LaunchError, LaunchStep};
+use crate::sys::{Confined, LaunchError, LaunchStep};
 use crate::task::{Log, Store, Task, TaskSpec, now_ms};
 
 /// A command that has just started.
@@ -33,9 +33,10 @@ pub fn start(
     plan: &Plan,
     task: Option<TaskSpec>,
     descriptors: RunDescriptors,
-    group: &mut Option<Rc<Group>>,
+    (group, confined): (&mut Option<Rc<Group>>, Option<Rc<Confined>>),
 ) -> Result<Launched, LaunchError> {
     let launch::Prepared { mut launch, script, pipes, theirs, input } = launch::prepare(plan, descriptors)?;
+    launch.confine = confined;
     // The files come first. A task without files is not started, and a task that kills its shim at once is known all
     // the same.
     let log = task.as_ref().map(|spec| create_files(spec, plan, group.as_deref())).transpose()?;

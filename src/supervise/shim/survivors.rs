@@ -11,6 +11,7 @@ use crate::supervise::limits::LimitWatch;
 use crate::supervise::protocol::{Cause, FromShim, Received, Survivor, ToShim, Transfer};
 use crate::supervise::shim::running::Running;
 use crate::supervise::shim::task::adopt_released;
+use crate::supervise::shim::world::ShimWorld;
 use crate::supervise::tree;
 use crate::sys::{self, Reaped};
 
@@ -26,7 +27,7 @@ enum Stage {
     /// The addon has drained the pipes, and [`FromShim::Released`] is due unless the host or an abort comes first.
     Settling {
         /// The task that the survivors become if they hold the pipes.
-        transfer: Option<Transfer>,
+        transfer: Option<Box<Transfer>>,
         /// When the survivors are reported, if they have not exited until then.
         until: Instant,
     },
@@ -83,7 +84,7 @@ impl Shim {
             if !settled && Instant::now() < *until {
                 continue;
             }
-            let transfer = transfer.take();
+            let transfer = transfer.take().map(|transfer| *transfer);
             stage = Stage::Held;
             running = match self.release(running, transfer, &mut stage)? {
                 Release::Nothing => return Ok(()),
@@ -102,7 +103,7 @@ impl Shim {
         loop {
             match self.receive() {
                 Received::Message(ToShim::Release(transfer)) => {
-                    *stage = Stage::Settling { transfer, until: Instant::now() + SETTLE };
+                    *stage = Stage::Settling { transfer: transfer.map(Box::new), until: Instant::now() + SETTLE };
                 }
                 Received::Message(ToShim::End { .. }) => running.end(Cause::Abort),
                 // The addon sent these before it knew that the shell had exited.
@@ -110,7 +111,9 @@ impl Shim {
                     ToShim::Run(_)
                     | ToShim::Signal { .. }
                     | ToShim::HandOver { .. }
-                    | ToShim::Prepare(_)
+                    | ToShim::Prepare { .. }
+                    | ToShim::Protect
+                    | ToShim::Denials
                     | ToShim::WarmStart(_)
                     | ToShim::Dismiss
                     | ToShim::Scan
@@ -172,7 +175,8 @@ impl Shim {
             }
         }
         let released = self.try_send(FromShim::Released(survivors));
-        if let Some((server, adopted)) = adopted {
+        if let Some((mut server, adopted)) = adopted {
+            self.confine_task(&mut server, adopted.mark.as_deref());
             self.serve_task(server);
             return Ok(Release::Task(adopted));
         }
@@ -192,14 +196,18 @@ impl Shim {
         self.socket.is_none() || running.is_alive() && !running.is_given_up(Instant::now())
     }
 
-    /// Closes the connections of this shim, and exits with the last survivor, even if that outlives the host.
+    /// Closes the connections of this shim, and exits with the last survivor, even if that outlives the host. Those in
+    /// a world end with the world.
     pub(super) fn linger(&mut self, running: Running) -> io::Result<()> {
         let Running { mark, mut watch, usage, group, .. } = running;
         let mark = mark.as_deref();
         self.socket = None;
-        self.lifeline = None;
+        self.lifeline = self.world.as_mut().and_then(ShimWorld::take_owner);
         while !self.is_settled(mark) {
-            self.wait(watch.as_ref().map(LimitWatch::wake_at))?;
+            // A world that has ended takes its processes with it: they become children of its first process.
+            if self.wait(watch.as_ref().map(LimitWatch::wake_at))?.supervisor_gone {
+                break;
+            }
             LimitWatch::hold(&mut watch, usage, mark);
         }
         group.iter().for_each(|group| group.remove());
@@ -231,7 +239,7 @@ fn survivors(mark: Option<&str>, pipes: &[BorrowedFd<'_>]) -> Vec<Survivor> {
     let holders = sys::holders(&pids, pipes);
     let survivor = |pid: &Pid| {
         let command = sys::command_line(*pid)?.chars().take(COMMAND_SHOWN).collect();
-        Some(Survivor { pid: pid.as_raw(), command, holds: holders.contains(pid) })
+        Some(Survivor { pid: sys::host_pid(*pid)?.as_raw(), command, holds: holders.contains(pid) })
     };
     pids.iter().filter_map(survivor).collect()
 }

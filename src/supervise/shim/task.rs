@@ -40,7 +40,8 @@ impl Shim {
             TaskServer::begin(start, running.shell.as_raw(), mark, started_at)
         });
         match begun {
-            Ok(server) => {
+            Ok(mut server) => {
+                self.confine_task(&mut server, running.mark.as_deref());
                 self.serve_task(server);
                 Ok(())
             }
@@ -73,9 +74,13 @@ impl Shim {
             io::Result::Ok((server, limit))
         })();
         match taken {
-            Ok((server, limit)) => {
+            Ok((mut server, limit)) => {
                 running.limit = Some(limit);
                 running.pipes.clear();
+                let denials = self.confine_task(&mut server, running.mark.as_deref());
+                if denials.total > 0 {
+                    self.send(FromShim::Denied(denials));
+                }
                 self.serve_task(server);
             }
             Err(error) => {
@@ -103,6 +108,9 @@ impl Shim {
         }
         let Some(server) = &mut self.server else { return };
         let requests = server.take_requests();
+        if requests.denied {
+            self.collect_denials(running.mark.as_deref());
+        }
         if requests.end {
             running.end(Cause::Abort);
         }
@@ -118,6 +126,7 @@ impl Shim {
             self.drain(&mut running)?;
             self.finish_ending(&mut running)?;
             let Some(mut server) = self.server.take() else { return Ok(()) };
+            server.add_denials(self.world.as_mut().map(|world| world.end(running.mark.as_deref())).unwrap_or_default());
             if let Some(Ending { cause: Cause::LimitExceeded(broken), .. }) = &running.ending {
                 server.note(broken.note());
             }
@@ -145,6 +154,7 @@ impl Shim {
             match adopt(&mut running, spec, &self.unread, |_| Ok(outputs)) {
                 Ok(Some((mut server, adopted))) => {
                     self.unread.clear();
+                    self.confine_task(&mut server, adopted.mark.as_deref());
                     clients.into_iter().for_each(|client| server.join(client));
                     self.server = Some(server);
                     running = adopted;

@@ -106,7 +106,9 @@ impl TaskClient {
             | ToShim::Signal { .. }
             | ToShim::Release(_)
             | ToShim::HandOver { .. }
-            | ToShim::Prepare(_)
+            | ToShim::Prepare { .. }
+            | ToShim::Protect
+            | ToShim::Denials
             | ToShim::WarmStart(_)
             | ToShim::Dismiss
             | ToShim::Scan

@@ -5,15 +5,18 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixListener;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags};
+use nix::unistd::Pid;
 
+use super::denial_news::DenialNews;
 use super::input_writer::InputWriter;
 use super::output_reader::OutputReader;
 use super::running::Running;
 use super::task_client::{ClientRequest, TaskClient};
+use crate::confine::Denials;
 use crate::supervise::protocol::FromTask;
 use crate::supervise::silence::SilenceWatch;
 use crate::sys;
@@ -33,6 +36,8 @@ pub struct TaskRequests {
     pub end: bool,
     /// The host is gone.
     pub host_gone: bool,
+    /// The world has denied something.
+    pub denied: bool,
 }
 
 /// A task server.
@@ -48,6 +53,7 @@ pub struct TaskServer {
     requests: TaskRequests,
     buffer: Vec<u8>,
     times: OutputTimes,
+    news: DenialNews,
 }
 
 /// When a task writes, and when its output is read.
@@ -79,7 +85,10 @@ impl TaskServer {
         let TaskStart { spec, log, outputs, feed, cgroup } = beginning;
         let store = Store::at(spec.folder.clone());
         let listener = spec.detached.then(|| listen(&store, &spec.id)).transpose();
-        let pgid = nix::unistd::getpgid(Some(nix::unistd::Pid::from_raw(pid))).map_or(pid, nix::unistd::Pid::as_raw);
+        let shell = Pid::from_raw(pid);
+        // The state file is for readers on the host.
+        let pid = sys::host_pid(shell).unwrap_or(shell).as_raw();
+        let pgid = sys::host_group(shell).map_or(pid, Pid::as_raw);
         let mut task = Task { cgroup, ..Task::begin(&spec, pid, pgid, mark, started_at) };
         if let Err(error) = &listener {
             // Not every file system has sockets. Without one other processes see the task, but can terminate it only
@@ -103,6 +112,7 @@ impl TaskServer {
             requests: TaskRequests::default(),
             buffer: vec![0; CHUNK],
             times: OutputTimes { last: None, paused: None, silence: SilenceWatch::begin(idle, Instant::now()) },
+            news: DenialNews::default(),
         })
     }
 
@@ -115,6 +125,39 @@ impl TaskServer {
     /// Records that the host was gone before it could receive the task.
     pub fn lose_host(&mut self) {
         self.requests.host_gone = true;
+    }
+
+    /// The path of the log.
+    pub fn log_path(&self) -> PathBuf {
+        self.store.log_path(&self.spec.id)
+    }
+
+    /// Connects the task with its world: the directory by which others join it, and the descriptor that announces
+    /// denials.
+    pub fn enter(&mut self, home: Option<&Path>, news: Option<OwnedFd>, denials: Denials) {
+        // A state file is text.
+        self.task.world = home.filter(|home| self.spec.joins && home.to_str().is_some()).map(Path::to_owned);
+        self.news.listen(news);
+        self.add_denials(denials);
+        if self.task.world.is_some() {
+            let _ = self.store.write(&self.task);
+        }
+    }
+
+    /// Expects no announcement any more.
+    pub fn end_news(&mut self) {
+        self.news.listen(None);
+    }
+
+    /// Adds denials to the state.
+    pub fn add_denials(&mut self, denials: Denials) {
+        if let Some(confinement) = &mut self.task.confinement
+            && denials.total > 0
+        {
+            confinement.denials.merge(denials);
+            // The last state is written at the end, which reports a failure.
+            let _ = self.store.write(&self.task);
+        }
     }
 
     /// Whether the task outlives the host.
@@ -181,7 +224,7 @@ impl TaskServer {
     pub fn wake_at(&self) -> Option<Instant> {
         let settle = self.outputs.iter().filter_map(OutputReader::settle_at);
         let answers = self.clients.iter().filter_map(TaskClient::due);
-        settle.chain(answers).chain(self.times.paused).chain(self.times.silence.due_at()).min()
+        settle.chain(answers).chain(self.news.due()).chain(self.times.paused).chain(self.times.silence.due_at()).min()
     }
 
     /// Adds the descriptors to poll. Their answers go to [`TaskServer::serve`] in the same order.
@@ -190,6 +233,7 @@ impl TaskServer {
         fds.extend(self.listener.iter().map(|listener| read(listener.as_fd())));
         fds.extend(self.clients.iter().map(|client| read(client.socket())));
         fds.extend(self.feed.iter().map(|feed| PollFd::new(feed.pipe(), PollFlags::POLLOUT)));
+        fds.extend(self.news.awaited().map(read));
         if self.times.paused.is_none() {
             fds.extend(self.outputs.iter().filter_map(OutputReader::pipe).map(|pipe| read(pipe.as_fd())));
         }
@@ -200,6 +244,8 @@ impl TaskServer {
         let called = self.listener.is_some() && answers.next().unwrap_or(false);
         let asked: Vec<bool> = self.clients.iter().map(|_| answers.next().unwrap_or(false)).collect();
         let fed = self.feed.is_some() && answers.next().unwrap_or(false);
+        let announced = self.news.awaited().is_some() && answers.next().unwrap_or(false);
+        self.requests.denied |= self.news.is_due(announced, Instant::now());
         if let Some(feed) = &mut self.feed
             && fed
             && feed.write()

@@ -92,7 +92,7 @@ impl Served {
 
     fn requests(&mut self) -> (bool, bool) {
         self.turn();
-        let TaskRequests { end, host_gone } = self.server.take_requests();
+        let TaskRequests { end, host_gone, .. } = self.server.take_requests();
         (end, host_gone)
     }
 }

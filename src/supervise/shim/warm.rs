@@ -1,6 +1,7 @@
 //! The warm shell of a shim while no command runs.
 
 use std::io;
+use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 use super::Shim;
@@ -9,6 +10,7 @@ use crate::supervise::group::Group;
 use crate::supervise::launch::mark_of;
 use crate::supervise::protocol::{FromShim, Prepared, ShellPlace, WarmEnds, WarmStart};
 use crate::supervise::shim::running::Running;
+use crate::supervise::shim::world::ShimWorld;
 use crate::supervise::warm::WarmShell;
 use crate::sys::{self, Reaped, Signal};
 
@@ -38,35 +40,39 @@ impl Shim {
                 None => self.dismiss(),
             }
             // Another process may soon have this pid, and the addon must not write to its memory.
-            self.report_shell(mark, None);
+            self.report(prepared(mark, None));
         }
     }
 
     /// Starts a warm shell of this kind. A failure costs nothing but the warm shell.
-    pub(super) fn prepare(&mut self, kind: ShellKind) {
+    pub(super) fn prepare(&mut self, kind: ShellKind, files: Vec<OwnedFd>) {
         self.dismiss();
         let mark = mark_of(&kind.plan.env);
         Group::begin(&mut self.group, kind.plan.limits);
-        match WarmShell::start(kind, &mut self.group) {
+        let confined = self.confine();
+        match confined.and_then(|confined| WarmShell::start(kind, files, &mut self.group, confined)) {
             Ok(warm) => self.warm = Some(warm),
-            Err(_) => self.report_shell(mark, None),
+            Err(_) => self.report(prepared(mark, None)),
         }
     }
 
     /// Handles the report of the warm shell that it has started up.
     pub(super) fn arrived(&mut self) {
         let Some(warm) = &mut self.warm else { return };
-        let (mark, place) = (warm.mark(), warm.arrive());
-        if place.is_none() {
-            self.dismiss();
+        let (mark, mut ready) = (warm.mark(), warm.arrive());
+        let mut guards = None;
+        match &mut ready {
+            Some((_, ends)) => {
+                let warmed_up = self.world.as_ref().and_then(ShimWorld::warmed_up);
+                (guards, ends.freshness) = warmed_up.unzip();
+            }
+            None => self.dismiss(),
         }
-        self.report_shell(mark, place);
+        self.report(Prepared { guards, ..prepared(mark, ready) });
     }
 
-    /// Reports the shell with this mark to the addon: the place for its command, or that it is not ready.
-    fn report_shell(&self, mark: Option<String>, ready: Option<(ShellPlace, WarmEnds)>) {
-        let (place, ends) = ready.map_or((None, WarmEnds::default()), |(place, ends)| (Some(place), ends));
-        self.send(FromShim::Prepared(Prepared { mark: mark.unwrap_or_default(), place, ends }));
+    fn report(&self, prepared: Prepared) {
+        self.send(FromShim::Prepared(prepared));
     }
 
     /// Handles the report that the addon has given the warm shell its command.
@@ -108,4 +114,10 @@ impl Shim {
             let _ = nix::sys::wait::waitpid(shell, None);
         }
     }
+}
+
+/// The report on the shell with this mark: the place for its command, or that it is not ready.
+fn prepared(mark: Option<String>, ready: Option<(ShellPlace, WarmEnds)>) -> Prepared {
+    let (place, ends) = ready.map_or((None, WarmEnds::default()), |(place, ends)| (Some(place), ends));
+    Prepared { mark: mark.unwrap_or_default(), place, guards: None, ends }
 }

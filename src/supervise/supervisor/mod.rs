@@ -1,6 +1,8 @@
 //! The supervisor, one per host process: forks shims, hands them over to the addon, and cleans up after shims that have
 //! exited.
 
+mod worlds;
+
 use std::collections::HashMap;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -12,9 +14,14 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::unistd::{Pid, getpid};
 
 use super::group::{self, Groups};
-use super::protocol::{self, FrameReader, FromSupervisor, Received, ToSupervisor};
+use super::protocol::{self, FrameReader, FromSupervisor, Received, ToSupervisor, WORLD_LOST, WorldWays};
 use super::{shim, tree};
+use crate::confine::NoWorld;
+use crate::plan::WorldId;
 use crate::sys::{self, ChildEvents, Fork, Reaped, Signal};
+use crate::task::Machine;
+use shim::ShimPlace;
+use worlds::{ForkedShim, Worlds};
 
 /// Interval between attempts to kill orphans, ms.
 const ORPHAN_INTERVAL: u16 = 5;
@@ -35,6 +42,8 @@ pub fn main() -> io::Result<()> {
     nix::unistd::chdir("/")?;
     // Read once here, so that no shim has to read it while a command starts.
     let _ = sys::oom_score();
+    // Shims of worlds would see another pid namespace.
+    let _ = Machine::here();
     sys::become_subreaper()?;
     // The supervisor may be stopped when the host ends. No other process is left then to continue it, and through it
     // its shims.
@@ -51,6 +60,7 @@ pub fn main() -> io::Result<()> {
         reader: FrameReader::default(),
         shims: HashMap::new(),
         groups,
+        worlds: Worlds::default(),
         emptied,
         directories: Vec::new(),
         remove_at: None,
@@ -69,6 +79,7 @@ struct Supervisor {
     /// The shims with their cgroups, if they have any.
     shims: HashMap<Pid, Option<PathBuf>>,
     groups: Option<Groups>,
+    worlds: Worlds,
     /// The cgroups of dead shims, which are to be removed.
     emptied: Vec<PathBuf>,
     /// Directories to remove after the end of the host.
@@ -92,14 +103,20 @@ impl Supervisor {
             } else {
                 PollTimeout::NONE
             };
+            let joined: Vec<_> = self.worlds.joined().collect();
             let mut fds = vec![PollFd::new(self.events.as_fd(), PollFlags::POLLIN)];
             fds.extend(self.control.as_ref().map(|control| PollFd::new(control.as_fd(), PollFlags::POLLIN)));
+            // Without a host there are no worlds, which have no place without its socket.
+            fds.extend(joined.iter().map(|(_, ended)| PollFd::new(*ended, PollFlags::POLLIN)));
             match poll(&mut fds, timeout) {
                 Ok(_) | Err(Errno::EINTR) => {}
                 Err(error) => return Err(error.into()),
             }
             let asked = fds.get(1).is_some_and(|fd| fd.any().unwrap_or(false));
-            drop(fds);
+            let ended = joined.iter().zip(fds.iter().skip(2)).filter(|(_, fd)| fd.any().unwrap_or(false));
+            let ended: Vec<WorldId> = ended.map(|((id, _), _)| *id).collect();
+            drop((fds, joined));
+            ended.into_iter().for_each(|id| self.lose_world(id));
             self.events.clear();
             let (left, shim_ended) = self.reap();
             tries = if shim_ended { 0 } else { tries + 1 };
@@ -131,14 +148,20 @@ impl Supervisor {
         loop {
             match sys::reap(true) {
                 Reaped::Ended(pid, ..) => {
+                    if let Some(id) = self.worlds.on_exit(pid) {
+                        self.lose_world(id);
+                    }
                     let Some(group) = self.shims.remove(&pid) else { continue };
                     ended = true;
                     // Finds processes that no list of children names, and none of them can start another one.
                     group.iter().for_each(|group| group::kill(group));
                     self.emptied.extend(group);
                 }
-                // A command has stopped its shim. The shim would wait forever, and its host with it.
-                Reaped::Stopped(pid) if self.shims.contains_key(&pid) => sys::signal(pid, Signal::SIGCONT),
+                // A command has stopped its shim or the listener of one. Both would wait forever, and the host with
+                // them.
+                Reaped::Stopped(pid) if self.shims.contains_key(&pid) || self.worlds.has(pid) => {
+                    sys::signal(pid, Signal::SIGCONT);
+                }
                 Reaped::Stopped(_) => {}
                 Reaped::Nothing => return (true, ended),
                 Reaped::NoChildren => return (false, ended),
@@ -146,10 +169,17 @@ impl Supervisor {
         }
     }
 
+    /// Reports a world that has ended too early.
+    fn lose_world(&mut self, id: WorldId) {
+        self.worlds.end(id);
+        let made = Err(NoWorld::Step { step: "its first process was killed".to_owned(), errno: libc::ECHILD });
+        self.send(FromSupervisor::World { id, made, ways: WorldWays::default() });
+    }
+
     /// Kills orphans: children other than shims, left by a shim that was killed or could not terminate them. Returns
     /// whether there were any.
     fn end_orphans(&self) -> bool {
-        let orphans = tree::below(getpid(), |child| !self.shims.contains_key(&child));
+        let orphans = tree::below(getpid(), |child| !self.shims.contains_key(&child) && !self.worlds.has(child));
         tree::kill(&orphans);
         !orphans.is_empty()
     }
@@ -175,12 +205,19 @@ impl Supervisor {
 
     fn lose_host(&mut self) {
         self.control = None;
+        self.worlds.clear();
         self.remove_at = Some(Instant::now() + WITH_TASKS);
     }
 
     fn dispatch(&mut self, message: ToSupervisor) {
         match message {
-            ToSupervisor::WantShim => self.hand_over_shim(),
+            ToSupervisor::WantShim { world } => self.hand_over_shim(world),
+            ToSupervisor::World { id, policy, state, registry } => {
+                let made = self.worlds.make(id, &policy, &state, registry.as_deref());
+                let ways = self.worlds.ways(id);
+                self.send(FromSupervisor::World { id, made, ways });
+            }
+            ToSupervisor::EndWorld(id) => self.worlds.end(id),
             ToSupervisor::EndShim(pid) => {
                 let pid = Pid::from_raw(pid);
                 if self.shims.contains_key(&pid) {
@@ -192,36 +229,58 @@ impl Supervisor {
         }
     }
 
-    fn hand_over_shim(&mut self) {
-        let made = self.make_shim();
+    fn send(&mut self, message: FromSupervisor) {
         let Some(control) = &self.control else { return };
-        let message = match made {
-            Ok((pid, socket)) => {
-                let group = self.shims.get(&pid).cloned().flatten();
-                FromSupervisor::Shim { pid: pid.as_raw(), group, socket: Some(socket) }
-            }
-            Err(error) => FromSupervisor::NoShim { errno: error.raw_os_error().unwrap_or(libc::EIO) },
-        };
         if protocol::send(control, message).is_err() {
             self.lose_host();
         }
     }
 
-    fn make_shim(&mut self) -> io::Result<(Pid, OwnedFd)> {
+    fn hand_over_shim(&mut self, world: Option<WorldId>) {
+        let made = self.make_shim(world);
+        let message = match made {
+            Ok((pid, socket)) => {
+                let group = self.shims.get(&pid).cloned().flatten();
+                FromSupervisor::Shim { pid: pid.as_raw(), world, group, socket: Some(socket) }
+            }
+            Err(error) => {
+                let over = world.filter(|id| self.worlds.is_over(*id));
+                over.into_iter().for_each(|id| self.lose_world(id));
+                let errno = over.map_or(error.raw_os_error().unwrap_or(libc::EIO), |_| WORLD_LOST);
+                FromSupervisor::NoShim { world, errno }
+            }
+        };
+        self.send(message);
+    }
+
+    fn make_shim(&mut self, world: Option<WorldId>) -> io::Result<(Pid, OwnedFd)> {
         let (ours, addons) = sys::socket_pair()?;
-        match sys::fork()? {
-            Fork::Parent(pid) => {
+        let supervisor = getpid();
+        let forked = match world {
+            Some(world) => self.worlds.fork_shim(world)?,
+            None => match sys::fork()? {
+                Fork::Parent(pid) => ForkedShim::Parent(pid),
+                Fork::Child => {
+                    self.worlds.clear();
+                    ForkedShim::Child(None)
+                }
+            },
+        };
+        match forked {
+            ForkedShim::Parent(pid) => {
                 let group = self.groups.as_ref().and_then(|groups| groups.path_of(pid));
                 self.shims.insert(pid, group);
                 Ok((pid, addons))
             }
-            Fork::Child => {
+            ForkedShim::Child(world) => {
                 // Copies of these descriptors in the child would hide the end of the supervisor from other processes.
                 self.control = None;
                 self.held = None;
                 drop(addons);
                 let group = self.groups.as_ref().and_then(Groups::own);
-                let code = match self.lifeline.try_clone().and_then(|lifeline| shim::serve(ours, lifeline, group)) {
+                let place = ShimPlace { supervisor, world: world.map(|world| *world) };
+                let lifeline = self.lifeline.try_clone();
+                let code = match lifeline.and_then(|lifeline| shim::serve(ours, lifeline, group, place)) {
                     Ok(()) => 0,
                     Err(_) => 1,
                 };

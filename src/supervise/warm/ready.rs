@@ -4,13 +4,14 @@ use std::ffi::OsStr;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::unistd::Pid;
 
+use crate::confine::world::Freshness;
 use crate::plan::{Plan, ROOM, Stdin};
 use crate::supervise::order::{Pipes, WarmCommand};
 use crate::supervise::protocol::{self, Prepared, ShellPlace, ToShim, WarmEnds, WarmStart};
@@ -27,6 +28,8 @@ pub struct ReadyShell {
     resume: OwnedFd,
     /// The write end of its standard input, if it has one, then the read ends of its output.
     ends: Vec<OwnedFd>,
+    /// The number of the guards of its world, and what tells whether it is the current one.
+    freshness: Option<(u64, Freshness)>,
 }
 
 /// Why a warm shell was not given a command. Nothing of the command was run.
@@ -43,8 +46,9 @@ pub enum Stale {
 impl ReadyShell {
     /// Takes the report of a shim. Returns the mark of the shell, and the shell if it is ready.
     pub fn of(prepared: Prepared) -> (String, Option<Self>) {
-        let Prepared { mark, place, ends: WarmEnds { resume, streams } } = prepared;
-        (mark, place.zip(resume).map(|(place, resume)| Self { place, resume, ends: streams }))
+        let Prepared { mark, place, guards, ends: WarmEnds { resume, streams, freshness } } = prepared;
+        let freshness = guards.zip(freshness);
+        (mark, place.zip(resume).map(|(place, resume)| Self { place, resume, ends: streams, freshness }))
     }
 
     /// The pid of the shell.
@@ -52,13 +56,20 @@ impl ReadyShell {
         self.place.shell
     }
 
+    /// Returns whether all that exists in its world is protected. Otherwise its shim has to be asked.
+    pub fn is_protected(&self) -> bool {
+        self.freshness.as_ref().is_some_and(|(number, freshness)| freshness.is_current(*number))
+    }
+
     /// Gives the shell a command, and resumes it.
     pub fn give(self, shim: &OwnedFd, plan: &Plan, warm: &WarmCommand) -> Result<Pipes, Stale> {
-        let Self { place, resume, ends } = self;
+        let Self { place, resume, ends, .. } = self;
         let is = |path: &Path, known| FileId::of(path).is_ok_and(|id| id == known);
-        let path = |bytes| Path::new(OsStr::from_bytes(bytes));
+        // A confined shell has mounts of its own.
+        let root = if plan.world.is_some() { format!("/proc/{}/root", place.shell) } else { String::new() };
+        let path = |bytes: &[u8]| PathBuf::from(OsStr::from_bytes(&[root.as_bytes(), bytes].concat()));
         // The dot requires the right to search the directory, as entering the directory does.
-        if !is(&path(&plan.cwd).join("."), place.directory) || !is(path(&plan.program), place.program) {
+        if !is(&path(&plan.cwd).join("."), place.directory) || !is(&path(&plan.program), place.program) {
             return Err(Stale::Changed);
         }
         let pipes = pipes_of(plan, ends).ok_or(Stale::Gone)?;

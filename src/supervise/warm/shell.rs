@@ -1,17 +1,18 @@
 //! The shim's side of a warm shell, which reports when it has started up, and then waits until it is resumed.
 
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Instant;
 
 use nix::unistd::Pid;
 
-use crate::plan::{self, Boot, Plan, ROOM, ShellKind, Stdin};
+use crate::plan::{self, Boot, Inherited, Plan, ROOM, ShellKind, Stdin};
 use crate::supervise::group::Group;
 use crate::supervise::launch::{Prepared, launch_in, mark_of, prepare};
 use crate::supervise::protocol::{OutputPipe, RunDescriptors, ShellPlace, WarmEnds};
-use crate::sys::{self, Exit, FileId, LaunchError, LaunchStep, Signal, Usage};
+use crate::sys::{self, Confined, Exit, FileId, LaunchError, LaunchStep, Signal, Usage};
 
 /// A warm shell, ready or still starting up.
 pub struct WarmShell {
@@ -37,9 +38,36 @@ struct Start {
     stdin: Option<OwnedFd>,
 }
 
+/// The paths by which a warm shell opens descriptors of its shim.
+struct Paths {
+    /// The descriptors that it inherits, if it is confined.
+    inherits: Option<Vec<(RawFd, Inherited)>>,
+}
+
+impl Paths {
+    fn of(&mut self, fd: &OwnedFd, inherited: Inherited) -> PathBuf {
+        match &mut self.inherits {
+            Some(inherits) => {
+                inherits.push((fd.as_raw_fd(), inherited));
+                inherited.path()
+            }
+            None => sys::script_path(fd),
+        }
+    }
+
+    fn closes(&self) -> Vec<Inherited> {
+        self.inherits.iter().flatten().map(|(_, inherited)| *inherited).collect()
+    }
+}
+
 impl WarmShell {
     /// Starts a warm shell.
-    pub fn start(kind: ShellKind, group: &mut Option<Rc<Group>>) -> Result<Self, LaunchError> {
+    pub fn start(
+        kind: ShellKind,
+        files: Vec<OwnedFd>,
+        group: &mut Option<Rc<Group>>,
+        confined: Option<Rc<Confined>>,
+    ) -> Result<Self, LaunchError> {
         let failed = |error: io::Error| LaunchError {
             step: LaunchStep::Stdio,
             errno: error.raw_os_error().unwrap_or(libc::EIO),
@@ -48,16 +76,19 @@ impl WarmShell {
         let (waits, resume) = sys::pipe().map_err(failed)?;
         sys::set_nonblocking(&resume).map_err(failed)?;
         let (ready, reports) = sys::pipe().map_err(failed)?;
-        let [waits_at, reports_at] = [&waits, &reports].map(sys::script_path);
+        let mut paths = Paths { inherits: plan.world.map(|_| Vec::new()) };
+        let (waits_at, reports_at) = (paths.of(&waits, Inherited::Resume), paths.of(&reports, Inherited::Ready));
         let Boot { early, late } = boot;
         let boot = (!early.is_empty()).then(|| sys::anonymous_file(&early)).transpose().map_err(failed)?;
-        let boot_at = boot.as_ref().map(sys::script_path);
+        let boot_at = boot.as_ref().map(|boot| paths.of(boot, Inherited::Boot));
         let scripts: Vec<_> = boot_at.iter().map(AsRef::as_ref).collect();
-        let script =
-            sys::anonymous_file(&plan::warm_script(&scripts, &late, &waits_at, &reports_at)).map_err(failed)?;
-        plan.read_first(&sys::script_path(&script));
+        let mut closes = paths.closes();
+        closes.extend(plan.world.map(|_| Inherited::Script));
+        let script = plan::warm_script(&scripts, &late, &waits_at, &reports_at, &closes);
+        let script = sys::anonymous_file(&script).map_err(failed)?;
+        plan.read_first(&paths.of(&script, Inherited::Script));
         plan.argv.extend([b"-c".to_vec(), vec![b' '; ROOM]]);
-        let mut descriptors = RunDescriptors::default();
+        let mut descriptors = RunDescriptors { files, ..RunDescriptors::default() };
         let mut stdin = None;
         if plan.stdin == Stdin::Pipe {
             let (read, write) = sys::pipe().map_err(failed)?;
@@ -71,6 +102,8 @@ impl WarmShell {
             descriptors.outputs.push(OutputPipe { write, read });
         }
         let Prepared { mut launch, pipes, theirs, .. } = prepare(&plan, descriptors)?;
+        launch.confine = confined;
+        launch.inherits.extend(paths.inherits.iter().flatten().map(|(fd, file)| (*fd, file.number())));
         let shell = launch_in(&mut launch, group)?;
         drop(theirs);
         let files = [Some(waits), Some(reports), boot, Some(script)].into_iter().flatten().collect();
@@ -95,8 +128,9 @@ impl WarmShell {
         let command = start + self.plan.argv.iter().rev().skip(1).map(|argument| argument.len() + 1).sum::<usize>();
         let (directory, program) = FileId::of_process(self.shell).ok()?;
         let ends = self.pipes.iter().map(OwnedFd::try_clone).collect::<io::Result<Vec<_>>>().ok()?;
-        let place = ShellPlace { shell: self.shell.as_raw(), command: command as u64, directory, program };
-        let ends = WarmEnds { resume: Some(resume), streams: stdin.into_iter().chain(ends).collect() };
+        let shell = sys::host_pid(self.shell)?.as_raw();
+        let place = ShellPlace { shell, command: command as u64, directory, program };
+        let ends = WarmEnds { resume: Some(resume), streams: stdin.into_iter().chain(ends).collect(), freshness: None };
         (command + ROOM < end).then_some((place, ends))
     }
 

@@ -8,6 +8,7 @@ use std::time::Instant;
 use nix::unistd::Pid;
 
 use super::proc::after_name;
+use super::proc_root::{proc_of, proc_root};
 use super::syscalls::call_of;
 use crate::sys::{Activity, FileKind, Opened, ThreadActivity};
 
@@ -19,7 +20,7 @@ const MOST_THREADS: usize = 256;
 
 /// Returns a process's current activity, or `None` if it is gone, has exited or could not be read in time.
 pub fn activity(pid: Pid, until: Instant) -> Option<Activity> {
-    let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    let stat = fs::read(format!("{}/stat", proc_of(pid))).ok()?;
     let fields = after_name(&stat)?;
     let number = |at: usize| fields.get(at)?.parse::<i32>().ok();
     let state = *fields.first()?;
@@ -45,7 +46,7 @@ pub fn activity(pid: Pid, until: Instant) -> Option<Activity> {
 
 /// Returns the activity of all threads, the first one first. If the list changes meanwhile, the process is working.
 fn calls_of(pid: Pid, files: &[Opened], until: Instant) -> Option<Vec<ThreadActivity>> {
-    let mut threads: Vec<i32> = fs::read_dir(format!("/proc/{pid}/task"))
+    let mut threads: Vec<i32> = fs::read_dir(format!("{}/task", proc_of(pid)))
         .ok()?
         .flatten()
         .filter_map(|thread| thread.file_name().to_str()?.parse().ok())
@@ -60,7 +61,7 @@ fn calls_of(pid: Pid, files: &[Opened], until: Instant) -> Option<Vec<ThreadActi
         if Instant::now() >= until {
             return Some(vec![ThreadActivity::Busy]);
         }
-        let folder = format!("/proc/{pid}/task/{thread}");
+        let folder = format!("{}/task/{thread}", proc_of(pid));
         let stat = fs::read(format!("{folder}/stat")).unwrap_or_default();
         if after_name(&stat).and_then(|fields| fields.first().copied()) != Some("S") {
             calls.push(ThreadActivity::Busy);
@@ -75,7 +76,7 @@ fn calls_of(pid: Pid, files: &[Opened], until: Instant) -> Option<Vec<ThreadActi
 
 /// Returns the open files of a process: none if they may not be read, and `None` past the time bound.
 fn files_of(pid: Pid, until: Instant) -> Option<Vec<Opened>> {
-    let Ok(entries) = fs::read_dir(format!("/proc/{pid}/fd")) else { return Some(Vec::new()) };
+    let Ok(entries) = fs::read_dir(format!("{}/fd", proc_of(pid))) else { return Some(Vec::new()) };
     let mut files = Vec::new();
     for entry in entries.flatten() {
         if Instant::now() >= until {
@@ -135,7 +136,7 @@ fn name_waited_for(pid: Pid, files: &mut [Opened], calls: &[ThreadActivity]) {
     }
     let unknown = |file: &&mut Opened| file.file == FileKind::Other && file.name.starts_with('/');
     for file in files.iter_mut().filter(unknown).filter(|file| waited.contains(&file.fd)) {
-        file.file = match fs::metadata(format!("/proc/{pid}/fd/{}", file.fd)) {
+        file.file = match fs::metadata(format!("{}/fd/{}", proc_of(pid), file.fd)) {
             Ok(data) if data.file_type().is_fifo() => FileKind::Fifo,
             Ok(data) if data.file_type().is_char_device() && is_terminal(data.rdev()) => FileKind::Terminal,
             _ => FileKind::Other,
@@ -153,7 +154,7 @@ fn is_terminal(device: u64) -> bool {
 /// not all of them could be read in time.
 pub fn writers(fifo: &str, besides: &[i32], until: Instant) -> Option<Vec<String>> {
     let mut found = Vec::new();
-    for process in fs::read_dir("/proc").ok()?.flatten() {
+    for process in fs::read_dir(proc_root()).ok()?.flatten() {
         let Some(pid) = process.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else { continue };
         if besides.contains(&pid) {
             continue;

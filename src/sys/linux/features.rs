@@ -5,11 +5,9 @@ use std::io;
 use nix::sys::wait::waitpid;
 use nix::unistd::Pid;
 
+use super::landlock::landlock_version;
 use super::pidfd::open_pid;
 use crate::sys::KernelFeatures;
-
-/// Asks for the version of an interface in place of a ruleset (`LANDLOCK_CREATE_RULESET_VERSION`).
-const VERSION_OF_LANDLOCK: u32 = 1;
 
 pub fn kernel_features() -> KernelFeatures {
     KernelFeatures {
@@ -17,6 +15,7 @@ pub fn kernel_features() -> KernelFeatures {
         close_range: has_close_range(),
         landlock: landlock_version(),
         user_namespaces: makes_user_namespace(),
+        notifications: has_notifications(),
     }
 }
 
@@ -25,11 +24,11 @@ fn has_close_range() -> bool {
     unsafe { libc::syscall(libc::SYS_close_range, u32::MAX, u32::MAX, 0) == 0 }
 }
 
-fn landlock_version() -> u32 {
-    let none = std::ptr::null::<libc::c_void>();
-    // SAFETY: with this flag the kernel reads no structure and makes no ruleset.
-    let version = unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, none, 0_usize, VERSION_OF_LANDLOCK) };
-    u32::try_from(version).unwrap_or(0)
+fn has_notifications() -> bool {
+    // SAFETY: zeroes are valid for this structure.
+    let mut sizes = unsafe { std::mem::zeroed::<libc::seccomp_notif_sizes>() };
+    // SAFETY: the kernel only writes the sizes, which outlive the call.
+    unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_GET_NOTIF_SIZES, 0, &raw mut sizes) == 0 }
 }
 
 /// Returns whether a child gets a user namespace. The child does nothing in it.

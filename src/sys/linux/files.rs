@@ -44,6 +44,13 @@ pub(in crate::sys) fn close_from_three() {
     unsafe { libc::syscall(libc::SYS_close_range, 3, u32::MAX, 0) };
 }
 
+/// Closes every descriptor except the standard ones on exec. All of ours are closed then anyway.
+pub(in crate::sys) fn close_on_exec_from_three() {
+    const CLOSE_RANGE_CLOEXEC: libc::c_uint = 1 << 2;
+    // SAFETY: changes flags only. A kernel before 5.11 does not know this one.
+    unsafe { libc::syscall(libc::SYS_close_range, 3, u32::MAX, CLOSE_RANGE_CLOEXEC) };
+}
+
 /// Creates an unnamed file with these bytes, positioned at its start.
 pub fn anonymous_file(bytes: &[u8]) -> io::Result<OwnedFd> {
     let fd = nix::sys::memfd::memfd_create(c"agent-bash", nix::sys::memfd::MFdFlags::MFD_CLOEXEC)?;

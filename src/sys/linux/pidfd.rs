@@ -52,7 +52,7 @@ pub fn signal_checked(pid: Pid, expected: Identity, signal: Signal) {
 }
 
 /// Opens a pidfd of the process that has this pid now.
-pub(super) fn open_pid(pid: Pid) -> io::Result<OwnedFd> {
+pub fn open_pid(pid: Pid) -> io::Result<OwnedFd> {
     // SAFETY: a plain system call.
     let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid.as_raw(), 0) };
     let fd = i32::try_from(fd).unwrap_or(-1);

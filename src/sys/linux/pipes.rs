@@ -6,6 +6,7 @@ use std::time::Instant;
 use nix::unistd::Pid;
 
 use super::proc::{Access, Descriptor, descriptors};
+use super::proc_root::proc_of;
 use crate::sys::{OpenPipes, Program};
 
 /// Returns the pipes that a process has open: none if they may not be read, and `None` past the time bound.
@@ -37,10 +38,10 @@ fn pipe_name(open: &Descriptor) -> Option<String> {
 
 /// Returns the program that a process runs. A field that may not be read is empty.
 pub fn program(pid: Pid) -> Program {
-    let executable = fs::read_link(format!("/proc/{pid}/exe")).unwrap_or_default();
-    let name = fs::read(format!("/proc/{pid}/comm")).unwrap_or_default();
-    let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let executable = fs::read_link(format!("{}/exe", proc_of(pid))).unwrap_or_default();
+    let name = fs::read(format!("{}/comm", proc_of(pid))).unwrap_or_default();
+    let line = fs::read(format!("{}/cmdline", proc_of(pid))).unwrap_or_default();
+    let status = fs::read_to_string(format!("{}/status", proc_of(pid))).unwrap_or_default();
     let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
     let caught = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
     Program {

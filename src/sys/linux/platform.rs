@@ -10,6 +10,8 @@ use nix::unistd::Pid;
 use super::proc::identity;
 use crate::sys::machine::PidNamespace;
 
+/// Sockets that keep the borders of messages.
+pub(in crate::sys) const MESSAGES: nix::sys::socket::SockType = nix::sys::socket::SockType::SeqPacket;
 pub(in crate::sys) const SOCKET_FLAGS: i32 = libc::SOCK_CLOEXEC;
 pub(in crate::sys) const SEND_FLAGS: i32 = libc::MSG_NOSIGNAL;
 pub(in crate::sys) const RECEIVE_FLAGS: i32 = libc::MSG_CMSG_CLOEXEC;
@@ -26,6 +28,14 @@ pub const UTF8_LOCALE: &str = "C.UTF-8";
 
 /// The longest line in bytes that a terminal holds for a program that reads whole lines, with a margin.
 pub const LONGEST_LINE: usize = 4000;
+
+/// Whether profiles of Seatbelt confine processes.
+pub const HAS_SEATBELT: bool = false;
+
+/// Not supported.
+pub(in crate::sys) fn apply_profile(_: &std::ffi::CStr) -> Result<(), i32> {
+    Err(libc::ENOSYS)
+}
 
 /// The variables of this process: pointers to texts, and a null pointer behind the last one.
 #[cfg(feature = "addon")]

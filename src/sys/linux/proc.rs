@@ -10,10 +10,12 @@ use std::path::PathBuf;
 
 use nix::unistd::Pid;
 
+use super::proc_root::{proc_of, proc_root};
+
 /// Returns the children of a process, of all its threads.
 pub fn children(pid: Pid) -> Vec<Pid> {
     let mut found = Vec::new();
-    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return found };
+    let Ok(threads) = fs::read_dir(format!("{}/task", proc_of(pid))) else { return found };
     for thread in threads.flatten() {
         let Ok(text) = fs::read_to_string(thread.path().join("children")) else { continue };
         found.extend(text.split_ascii_whitespace().filter_map(|child| child.parse().ok()).map(Pid::from_raw));
@@ -23,7 +25,7 @@ pub fn children(pid: Pid) -> Vec<Pid> {
 
 /// Returns the children that a process's first thread started. For most processes these are all.
 pub fn first_children(pid: Pid) -> Vec<Pid> {
-    let text = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+    let text = fs::read_to_string(format!("{}/task/{pid}/children", proc_of(pid))).unwrap_or_default();
     text.split_ascii_whitespace().filter_map(|child| child.parse().ok()).map(Pid::from_raw).collect()
 }
 
@@ -38,7 +40,7 @@ pub(super) struct Access {
 
 /// Returns the open descriptors of a process: none if they may not be read.
 pub(super) fn descriptors(pid: Pid) -> impl Iterator<Item = Descriptor> {
-    let entries = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+    let entries = fs::read_dir(format!("{}/fd", proc_of(pid))).into_iter().flatten().flatten();
     entries.map(|entry| Descriptor(entry.path()))
 }
 
@@ -96,7 +98,12 @@ pub(super) fn after_name(stat: &[u8]) -> Option<Vec<&str>> {
 
 /// Returns the identity of the process with this pid, or `None` without one.
 pub fn identity(pid: Pid) -> Option<Identity> {
-    let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    identity_below(proc_root(), pid)
+}
+
+/// The same in this procfs.
+pub(super) fn identity_below(root: &str, pid: Pid) -> Option<Identity> {
+    let stat = fs::read(format!("{root}/{pid}/stat")).ok()?;
     let fields = after_name(&stat)?;
     Some(Identity {
         parent: Pid::from_raw(fields.get(1)?.parse().ok()?),
@@ -108,11 +115,16 @@ pub fn identity(pid: Pid) -> Option<Identity> {
 
 /// Returns whether a process must exit and cannot prevent it, though it may still be there.
 pub fn is_dying(pid: Pid) -> bool {
+    is_dying_below(proc_root(), pid)
+}
+
+/// The same in this procfs.
+pub(super) fn is_dying_below(root: &str, pid: Pid) -> bool {
     const EXITING: u64 = 0x4;
     const KILL: u64 = 1 << (libc::SIGKILL - 1);
     // One read, because this is on the way of each command. The line is shorter.
     let mut stat = [0; 1024];
-    let read = File::open(format!("/proc/{pid}/stat")).and_then(|mut file| file.read(&mut stat));
+    let read = File::open(format!("{root}/{pid}/stat")).and_then(|mut file| file.read(&mut stat));
     let Some(fields) = read.ok().and_then(|length| after_name(&stat[..length])) else { return true };
     let has = |at: usize, bit: u64| {
         fields.get(at).and_then(|field| field.parse().ok()).is_some_and(|all: u64| all & bit != 0)
@@ -123,14 +135,14 @@ pub fn is_dying(pid: Pid) -> bool {
 
 /// Returns all processes.
 pub fn every_process() -> Vec<Pid> {
-    let Ok(all) = fs::read_dir("/proc") else { return Vec::new() };
+    let Ok(all) = fs::read_dir(proc_root()) else { return Vec::new() };
     all.flatten().filter_map(|process| process.file_name().to_str()?.parse().ok()).map(Pid::from_raw).collect()
 }
 
 /// Returns every process whose environment contains this entry (`NAME=VALUE`).
 pub fn processes_with(entry: &str) -> Vec<Pid> {
     let has_entry = |pid: &Pid| {
-        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        let environment = fs::read(format!("{}/environ", proc_of(*pid))).unwrap_or_default();
         environment.split(|byte| *byte == 0).any(|variable| variable == entry.as_bytes())
     };
     every_process().into_iter().filter(has_entry).collect()
@@ -139,11 +151,11 @@ pub fn processes_with(entry: &str) -> Vec<Pid> {
 /// Returns the command line of a process, its arguments separated by spaces, or its name in brackets. `None` if it is
 /// gone.
 pub fn command_line(pid: Pid) -> Option<String> {
-    let bytes = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+    let bytes = fs::read(format!("{}/cmdline", proc_of(pid))).ok()?;
     let words: Vec<_> =
         bytes.split(|byte| *byte == 0).filter(|word| !word.is_empty()).map(String::from_utf8_lossy).collect();
     if words.is_empty() {
-        let name = fs::read_to_string(format!("/proc/{pid}/comm")).ok()?;
+        let name = fs::read_to_string(format!("{}/comm", proc_of(pid))).ok()?;
         return Some(format!("[{}]", name.trim_end()));
     }
     Some(words.join(" "))

@@ -36,6 +36,12 @@ impl Shared {
         &self.path
     }
 
+    /// Returns another descriptor of it, for reading and writing: a process that writes to a pipe by it is never ended by
+    /// SIGPIPE.
+    pub fn descriptor(&self) -> io::Result<OwnedFd> {
+        Ok(std::fs::File::options().read(true).write(true).open(&self.path)?.into())
+    }
+
     /// Empties the file.
     pub fn clear(&self) -> io::Result<()> {
         std::fs::File::from(self.fd.try_clone()?).set_len(0)
@@ -52,5 +58,28 @@ impl Shared {
                 count => bytes.extend_from_slice(&chunk[..count]),
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::io::{Read, Write};
+
+    use super::*;
+
+    #[test]
+    fn a_pipe_without_a_reader_takes_what_is_written_and_ends_with_its_writers() {
+        let (pipe, read) = Shared::pipe().expect("a pipe");
+        let mut write = File::from(pipe.descriptor().expect("a descriptor"));
+        write.write_all(b"one").expect("written");
+        let mut bytes = [0; 8];
+        let mut reader = File::from(read.try_clone().expect("copied"));
+        assert_eq!(reader.read(&mut bytes).expect("read"), 3);
+        drop((reader, read));
+        write.write_all(b"two").expect("written without a reader");
+        let (pipe, read) = Shared::pipe().expect("a pipe");
+        drop((pipe.descriptor().expect("a descriptor"), pipe));
+        assert_eq!(File::from(read).read(&mut bytes).expect("the end"), 0);
     }
 }

@@ -5,6 +5,7 @@ use std::fs;
 use nix::unistd::Pid;
 
 use super::fifo::fifo_of;
+use super::proc_root::proc_of;
 use crate::sys::{LONG, Opened, SOON, ThreadActivity};
 
 /// Descriptors of one call that are read at most.
@@ -180,7 +181,7 @@ fn selected(pid: Pid, args: [u64; 6], timed: bool) -> Option<ThreadActivity> {
 
 fn watched(pid: Pid, epoll: i32, timed: bool) -> Option<ThreadActivity> {
     const READS: u32 = (libc::EPOLLIN | libc::EPOLLPRI | libc::EPOLLRDHUP) as u32;
-    let text = fs::read_to_string(format!("/proc/{pid}/fdinfo/{epoll}")).ok()?;
+    let text = fs::read_to_string(format!("{}/fdinfo/{epoll}", proc_of(pid))).ok()?;
     let (mut reads, mut writes) = (Vec::new(), Vec::new());
     for line in text.lines().filter_map(|line| line.strip_prefix("tfd:")) {
         let mut words = line.split_ascii_whitespace();

@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use nix::unistd::Pid;
 
 use super::proc::after_name;
+use super::proc_root::proc_of;
 use crate::sys::{Sample, Usage};
 
 /// Returns whether processes can be sampled. A kernel may lack the lists of children, and `/proc` may be missing.
@@ -26,7 +27,7 @@ pub fn sample(pid: Pid) -> Option<Sample> {
     static UNITS: OnceLock<(u64, u64)> = OnceLock::new();
     let (tick_us, page) = *UNITS
         .get_or_init(|| (1_000_000 / system_value(libc::_SC_CLK_TCK, 100), system_value(libc::_SC_PAGESIZE, 4096)));
-    let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    let stat = fs::read(format!("{}/stat", proc_of(pid))).ok()?;
     let fields = after_name(&stat)?;
     let number = |at: usize| fields.get(at)?.parse::<u64>().ok();
     let resident = number(21)? * page;
@@ -46,7 +47,7 @@ pub fn sample(pid: Pid) -> Option<Sample> {
 /// Returns a process's memory in bytes, with shared pages divided among their users. `None` if it cannot be read, as
 /// for another user's process.
 pub fn memory(pid: Pid) -> Option<u64> {
-    let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
+    let text = fs::read_to_string(format!("{}/smaps_rollup", proc_of(pid))).ok()?;
     let share = text.lines().find_map(|line| line.strip_prefix("Pss:"))?;
     Some(share.trim().strip_suffix(" kB")?.parse::<u64>().ok()? * 1024)
 }

@@ -9,6 +9,7 @@ use nix::unistd::Pid;
 use serde::{Deserialize, Serialize};
 
 use super::proc::after_name;
+use super::proc_root::proc_of;
 
 /// Whether a started shell can receive its command later.
 pub const HAS_WARM_SHELLS: bool = true;
@@ -30,13 +31,13 @@ impl FileId {
 
     /// Returns the identities of a process's directory and program.
     pub fn of_process(pid: Pid) -> io::Result<(Self, Self)> {
-        Ok((Self::of(format!("/proc/{pid}/cwd").as_ref())?, Self::of(format!("/proc/{pid}/exe").as_ref())?))
+        Ok((Self::of(format!("{}/cwd", proc_of(pid)).as_ref())?, Self::of(format!("{}/exe", proc_of(pid)).as_ref())?))
     }
 }
 
 /// Returns the range of a process's arguments in its memory, or `None` if it may not be read.
 pub fn argument_addresses(pid: Pid) -> Option<(usize, usize)> {
-    let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    let stat = fs::read(format!("{}/stat", proc_of(pid))).ok()?;
     let fields = after_name(&stat)?;
     let field = |at: usize| fields.get(at)?.parse::<usize>().ok().filter(|address| *address > 0);
     Some((field(45)?, field(46)?))

@@ -3,5 +3,5 @@
 use crate::sys::KernelFeatures;
 
 pub fn kernel_features() -> KernelFeatures {
-    KernelFeatures { pidfd: false, close_range: false, landlock: 0, user_namespaces: false }
+    KernelFeatures { pidfd: false, close_range: false, landlock: 0, user_namespaces: false, notifications: false }
 }

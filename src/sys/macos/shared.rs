@@ -47,6 +47,11 @@ impl Shared {
         &self.path
     }
 
+    /// Returns another descriptor of it.
+    pub fn descriptor(&self) -> io::Result<OwnedFd> {
+        Ok(fs::File::options().read(true).write(true).open(&self.path)?.into())
+    }
+
     /// Empties the file.
     pub fn clear(&self) -> io::Result<()> {
         fs::File::options().write(true).open(&self.path)?.set_len(0)

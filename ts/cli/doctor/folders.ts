@@ -1,8 +1,8 @@
-import { execFile } from 'node:child_process';
-import { access, constants, mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { accessSync, closeSync, openSync, unlinkSync } from 'node:fs';
+import { access, constants, statfs } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
 import { type Check, either, fine, missing } from './check.ts';
 
 const MIB = 1024 ** 2;
@@ -34,34 +34,38 @@ async function existing(folder: string): Promise<string> {
 /** Checks that the temporary directory has space and allows execution. */
 export async function temporary(): Promise<Check> {
   const folder = process.env.TMPDIR || '/tmp';
-  let own: string;
+  let runs: boolean;
   try {
-    own = await mkdtemp(join(folder, 'agent-bash-doctor-'));
+    runs = takesPrograms(folder);
   } catch (error) {
     return missing('temporary-folder', (error as Error).message, 'output that does not fit into a result has no file');
   }
-  try {
-    const { bavail, bsize } = await statfs(own);
-    const free = Math.floor((bavail * bsize) / MIB);
-    if (free < LITTLE_MIB) {
-      return missing('temporary-folder', `${folder}, ${free} MiB free`, 'the files of long output may not be whole');
-    }
-    const runs = await isRunnable(join(own, 'script'));
-    return either(
-      runs,
-      'temporary-folder',
-      `${folder}, ${free} MiB free${runs ? '' : ', mounted noexec'}`,
-      'commands that run what they have put there fail with «Permission denied», as some installers do',
-    );
-  } finally {
-    await rm(own, { recursive: true, force: true });
+  const { bavail, bsize } = await statfs(folder);
+  const free = Math.floor((bavail * bsize) / MIB);
+  if (free < LITTLE_MIB) {
+    return missing('temporary-folder', `${folder}, ${free} MiB free`, 'the files of long output may not be whole');
   }
+  return either(
+    runs,
+    'temporary-folder',
+    `${folder}, ${free} MiB free${runs ? '' : ', mounted noexec'}`,
+    'commands that run what they have put there fail with «Permission denied», as some installers do',
+  );
 }
 
-async function isRunnable(file: string): Promise<boolean> {
-  await writeFile(file, '#!/bin/sh\nexit 0\n', { mode: 0o700 });
-  return promisify(execFile)(file).then(
-    () => true,
-    () => false,
-  );
+/**
+ * Returns whether a new file of the directory could be run. Throws if there can be none. The file is there for a moment
+ * only, without a turn of the event loop, so that a killed process leaves none.
+ */
+function takesPrograms(folder: string): boolean {
+  const file = join(folder, `agent-bash-doctor-${randomUUID()}`);
+  closeSync(openSync(file, 'wx', 0o700));
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    unlinkSync(file);
+  }
 }

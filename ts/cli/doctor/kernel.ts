@@ -13,7 +13,7 @@ export async function kernel(): Promise<Check[]> {
 
 function offered(kernel: Kernel | null): Check[] {
   if (kernel === null) return [];
-  const { pidfd, closeRange, landlock, userNamespaces } = kernel;
+  const { pidfd, closeRange, landlock, userNamespaces, notifications } = kernel;
   const has = (there: boolean) => (there ? 'there' : 'refused, by an old kernel or a filter');
   return [
     either(
@@ -30,10 +30,11 @@ function offered(kernel: Kernel | null): Check[] {
     ),
     either(landlock > 0, 'landlock', landlock > 0 ? `version ${landlock}` : 'not there', NOT_CONFINED),
     either(userNamespaces, 'user-namespaces', userNamespaces ? 'allowed' : 'not allowed', NOT_CONFINED),
+    either(notifications, 'seccomp-notify', has(notifications), NOT_CONFINED),
   ];
 }
 
-const NOT_CONFINED = 'nothing: commands are not confined, in this version';
+const NOT_CONFINED = 'a confinement needs it: see the lines that begin with confine';
 
 async function proc(): Promise<Check> {
   const children = await line(`/proc/self/task/${process.pid}/children`);

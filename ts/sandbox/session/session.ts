@@ -1,7 +1,10 @@
 import { definedOnly } from '../../core/defined.ts';
-import { baseOf, withHome } from '../base.ts';
+import { OWNER } from '../../core/world.ts';
+import { type Base, baseOf, diskBase, isConfined, withHome, withWritable } from '../base.ts';
+import { confinedDisk } from '../confined-disk.ts';
+import { type Disk, HOST_DISK } from '../disk.ts';
 import { invalid } from '../errors.ts';
-import { guarded, Output } from '../output.ts';
+import { confined, guarded, Output } from '../output.ts';
 import { Running } from '../running.ts';
 import { type Started, start } from '../start.ts';
 import type { LocalSessionOptions } from '../types.ts';
@@ -33,11 +36,14 @@ export function createLocalSandboxSession(options: LocalSessionOptions = {}): Lo
     base.signal?.throwIfAborted();
     const env = definedOnly(given) as Record<string, string>;
     const needed = ownHome !== null && env.HOME === undefined;
-    return { base: withHome(base, needed ? ownHome.path : home), env: { ...env, ...running.mark } };
+    // All confined commands have one world, whatever their own HOME is.
+    const made = ownHome !== null && (needed || isConfined(base)) ? ownHome.path : null;
+    const own = made === null ? base : withWritable(base, made);
+    return { base: withHome(own, needed && made !== null ? made : home), env: { ...env, ...running.mark } };
   };
 
   return {
-    description: describe(base.cwd, home ?? base.env?.HOME ?? null),
+    description: describe(base, home ?? base.env?.HOME ?? null),
 
     async run(options) {
       const { command, workingDirectory, env, abortSignal } = checkedCommand(options);
@@ -56,8 +62,8 @@ export function createLocalSandboxSession(options: LocalSessionOptions = {}): Lo
           },
         }),
       );
-      const { exitCode } = await ended;
-      return { exitCode, ...output.streams() };
+      const { exitCode, confinement } = await ended;
+      return { exitCode, ...output.streams(), ...confined(confinement) };
     },
 
     spawn: (async (options) => {
@@ -67,20 +73,38 @@ export function createLocalSandboxSession(options: LocalSessionOptions = {}): Lo
       return spawnProcess(now.base, { ...options, env: now.env }, add);
     }) as SandboxSession['spawn'],
 
-    ...sessionFiles(base.cwd),
+    ...sessionFiles(base.cwd, diskOf(base, current, add)),
 
     async [Symbol.asyncDispose]() {
       await running.end();
+      base[OWNER]?.end();
       await ownHome?.remove();
     },
   };
 }
 
+/** Returns the files that the session's own methods reach: those of its commands if they are confined. */
+function diskOf(
+  base: Base,
+  current: (env?: Record<string, string>) => { base: Base; env: Record<string, string> },
+  add: (started: Started) => Started,
+): Disk {
+  if (!isConfined(base)) return HOST_DISK;
+  // The private home is a part of the confinement, so the commands of now decide.
+  return confinedDisk((order) => {
+    const now = current(order.env);
+    return add(start(diskBase(now.base), { ...order, env: now.env }));
+  });
+}
+
 /** Returns what a model must know before it treats this machine as a sandbox. */
-function describe(folder: string, home: string | null): string {
+function describe(base: Base, home: string | null): string {
+  const reach = isConfined(base)
+    ? 'Commands are confined: they change files only where they may, and reach only the hosts that they may. What they change is changed for good.'
+    : 'Nothing is confined or virtual: what is changed here is changed for good.';
   return [
-    `The machine that the agent itself runs on (${process.platform} ${process.arch}). Nothing is confined or virtual: what is changed here is changed for good.`,
-    `Root directory: ${folder}. Commands start there, and relative paths too.`,
+    `The machine that the agent itself runs on (${process.platform} ${process.arch}). ${reach}`,
+    `Root directory: ${base.cwd}. Commands start there, and relative paths too.`,
     `HOME is ${home ?? 'a private folder, empty at first'}.`,
     'Each command has a bash of its own: its working folder, variables and aliases are not there for the next one. Nobody can be asked anything.',
   ].join('\n');

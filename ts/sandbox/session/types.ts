@@ -1,3 +1,4 @@
+import type { Confined } from '../types.ts';
 import type { CommandSetting, PathOptions, WriteOptions } from './options.ts';
 
 /** A command of `run`. */
@@ -22,7 +23,7 @@ export interface SandboxSpawnOptions extends SandboxRunOptions {
 }
 
 /** The end and the output of a command: whole and unchanged, except that bytes that are not UTF-8 become U+FFFD. */
-export interface SandboxRunResult {
+export interface SandboxRunResult extends Confined {
   /** 0…255; 128 + n after signal n, 130 after an abort, 124 at a time limit that was asked for. */
   exitCode: number;
   stdout: string;
@@ -44,7 +45,7 @@ export interface SandboxProcess {
    * Resolves at its end, also when up to 64 MiB of each stream were not read; rejects with the reason of its
    * `abortSignal` when that ended it. May be called any number of times.
    */
-  wait(): Promise<{ exitCode: number }>;
+  wait(): Promise<{ exitCode: number } & Confined>;
   /**
    * Ends it and all it started: SIGTERM, grace, SIGKILL. Resolves when that is done; `wait()` then gives 130. One that
    * has ended is left alone.
@@ -138,7 +139,10 @@ export interface SandboxSession {
   readonly deleteFile: (options: PathOptions) => Promise<boolean>;
 }
 
-/** A session on this machine. It confines nothing: commands and paths reach whatever the user can reach. */
+/**
+ * A session on this machine. Without `confine`, commands and paths reach whatever the user can reach. With it, commands
+ * and the methods for files reach the same.
+ */
 export interface LocalSandboxSession extends SandboxSession {
   /**
    * Ends all that the session started, including processes that commands left running, and removes its private home.

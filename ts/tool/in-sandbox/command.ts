@@ -17,6 +17,14 @@ export interface SandboxCommand {
   onOutput(stream: 'stdout' | 'stderr', bytes: Uint8Array): Promise<void>;
 }
 
+/** The exit of a command, as its sandbox reports it. */
+export interface SandboxExit {
+  exitCode: unknown;
+  /** A local sandbox reports how it confined the command. */
+  confinement?: unknown;
+  notes: string[];
+}
+
 /** A command that runs in a sandbox. */
 export interface SandboxProcess {
   /** 0 if the sandbox does not report it. */
@@ -24,7 +32,7 @@ export interface SandboxProcess {
   /** Whether its output arrives while it runs. */
   streams: boolean;
   /** Resolves when the sandbox reports the exit. Rejects if the sandbox loses the command. */
-  ended: Promise<{ exitCode: unknown; notes: string[] }>;
+  ended: Promise<SandboxExit>;
   /** Ends the command. The sandbox also sees the signal. */
   kill(): void;
 }
@@ -46,7 +54,8 @@ export async function startInSandbox(sandbox: ToolSandbox, order: SandboxCommand
     if (typeof finished?.stdout !== 'function') throw noAnswer('runCommand', finished);
     return over(async () => {
       const [stdout, stderr] = await Promise.all([finished.stdout(), finished.stderr?.()]);
-      return { exitCode: finished.exitCode, stdout, stderr };
+      const { exitCode, confinement } = finished;
+      return { exitCode, confinement, stdout, stderr };
     }, order);
   }
   const asked = { command, ...(cwd !== undefined && { workingDirectory: cwd }), env, abortSignal: signal };
@@ -63,14 +72,14 @@ export async function startInSandbox(sandbox: ToolSandbox, order: SandboxCommand
 
 /** A command that has already exited. */
 function over(
-  read: () => Promise<{ exitCode: unknown; stdout: unknown; stderr: unknown }>,
+  read: () => Promise<{ exitCode: unknown; confinement?: unknown; stdout: unknown; stderr: unknown }>,
   { onOutput }: SandboxCommand,
 ): SandboxProcess {
-  const ended = read().then(async ({ exitCode, stdout, stderr }) => {
+  const ended = read().then(async ({ exitCode, confinement, stdout, stderr }) => {
     for (const [stream, text] of [['stdout', stdout] as const, ['stderr', stderr] as const]) {
       if (text != null) await onOutput(stream, Buffer.from(String(text)));
     }
-    return { exitCode, notes: [] };
+    return { exitCode, confinement, notes: [] };
   });
   return { pid: 0, streams: false, ended, kill: () => {} };
 }
@@ -95,7 +104,7 @@ function follow(process: SandboxCommandProcess, { onOutput }: SandboxCommand): S
       });
       await Promise.race([reading, left]);
       clearTimeout(timer);
-      return { exitCode: exit?.exitCode, notes };
+      return { exitCode: exit?.exitCode, confinement: exit?.confinement, notes };
     } finally {
       letGo.abort();
     }

@@ -1,6 +1,7 @@
 import { type BashOptions, type BashResult, bash } from 'agent-bash';
 import { innerOf } from '../../core/inner.ts';
-import { type SandboxProcess, startInSandbox } from './command.ts';
+import { type SandboxExit, type SandboxProcess, startInSandbox } from './command.ts';
+import { confinementIn } from './confinement.ts';
 import { Ending } from './ending.ts';
 import { describeError, notStarted } from './foreign-error.ts';
 import { Output } from './output.ts';
@@ -58,6 +59,7 @@ export function sandboxRunner(sandbox: ToolSandbox): typeof bash {
       background: null,
       survivors: [],
       usage: { userMs: 0, systemMs: 0, maxRssBytes: 0 },
+      confinement: confinementIn(exit.confinement),
       notes: [
         ...exit.notes,
         ...exitNotes,
@@ -71,11 +73,6 @@ export function sandboxRunner(sandbox: ToolSandbox): typeof bash {
 
 const NO_BACKGROUND = 'mode "background" does not work in this sandbox';
 const NOT_CONFIRMED = 'the sandbox has not confirmed that the command has ended: it may still run there';
-
-interface SandboxExit {
-  exitCode: unknown;
-  notes: string[];
-}
 
 /** Starts the command. Resolves with `null` if it was asked to end before the sandbox reported the start. */
 async function started(

@@ -56,7 +56,9 @@ export function sandboxJudgement(options: BashOptions): BashOptions {
  */
 export function checkSandboxOptions(command: string, options: BashOptions): void {
   innerOf(bash).check(command, options);
-  const given = NOT_THERE.filter((name) => options[name] !== undefined);
+  const given: string[] = NOT_THERE.filter((name) => options[name] !== undefined);
+  // The sandbox confines what runs in it.
+  if (options.confine !== undefined && options.confine !== 'off') given.push('confine');
   if (options.mode === 'background') {
     throw new BashError(
       'ERR_BASH_UNSUPPORTED',

@@ -13,7 +13,7 @@ export interface SandboxCommandProcess {
   readonly pid?: number | undefined;
   readonly stdout: ReadableStream<Uint8Array>;
   readonly stderr: ReadableStream<Uint8Array>;
-  wait(): PromiseLike<{ exitCode: number }>;
+  wait(): PromiseLike<{ exitCode: number; confinement?: unknown }>;
   kill(): PromiseLike<void>;
 }
 
@@ -24,7 +24,12 @@ export interface SandboxCommandProcess {
 export interface ToolSandboxSession {
   /** For the description of the tool. */
   readonly description?: string;
-  readonly run: (command: SandboxCommand) => PromiseLike<{ exitCode: number; stdout: string; stderr: string }>;
+  readonly run: (command: SandboxCommand) => PromiseLike<{
+    exitCode: number;
+    stdout: string;
+    stderr: string;
+    confinement?: unknown;
+  }>;
   readonly spawn?: (command: SandboxCommand) => PromiseLike<SandboxCommandProcess>;
   /** Takes whole output that was cut. */
   readonly writeTextFile?: (file: { path: string; content: string; abortSignal?: AbortSignal }) => PromiseLike<void>;
@@ -33,6 +38,8 @@ export interface ToolSandboxSession {
 /** A program that a command runner has run. */
 export interface RunnerFinished {
   exitCode: number;
+  /** How a local sandbox confined the program. */
+  confinement?: unknown;
   stdout(): PromiseLike<string>;
   stderr(): PromiseLike<string>;
 }

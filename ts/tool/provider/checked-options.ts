@@ -1,8 +1,7 @@
-import { toolFolder } from '../call-plan.ts';
 import { terminalOf } from '../in-terminal.ts';
 import { interceptRules } from '../intercept/intercept.ts';
 import { checkToolOptions } from '../option-names.ts';
-import { type ToolSetup, withPlace } from '../tool-options.ts';
+import { setupFor, type ToolSetup, withPlace } from '../tool-options.ts';
 import type { BashToolOptions } from '../types.ts';
 
 /**
@@ -11,8 +10,8 @@ import type { BashToolOptions } from '../types.ts';
  */
 export function checkedOptions(entry: string, options: BashToolOptions): ToolSetup {
   checkToolOptions(entry, options);
-  const folder = toolFolder(options.cwd);
+  const setup = setupFor(options);
   interceptRules(options);
-  terminalOf(withPlace(options, folder));
-  return { options, folder };
+  terminalOf(withPlace(options, setup.folder));
+  return setup;
 }

@@ -1,4 +1,5 @@
 import { isRecord, type Read, reader } from '../read.ts';
+import { ACCESS_FIELD, ACCESS_SCHEMA, accessIn } from '../schema.ts';
 import type { BashInputIssue } from '../types.ts';
 import type { TerminalInputSchema, TerminalToolInput } from './types.ts';
 
@@ -7,7 +8,7 @@ type Field = Exclude<keyof TerminalToolInput, 'action'>;
 
 /** The fields that each action takes. */
 const FIELDS: Readonly<Record<Action, readonly Field[]>> = {
-  start: ['command', 'cwd', 'cols', 'rows', 'changed'],
+  start: ['command', 'cwd', 'cols', 'rows', 'changed', 'access'],
   send: ['id', 'text', 'paste', 'keys', 'changed'],
   read: ['id', 'changed'],
   wait: ['id', 'text', 'pattern', 'idle_ms', 'timeout_ms', 'changed'],
@@ -32,9 +33,9 @@ const LONGEST_IDLE_MS = 60_000;
 export const WAIT_MS = 10_000;
 export const LONGEST_WAIT_MS = 300_000;
 
-/** Returns the non-null fields that a model sent and its action does not take. */
-export function ignoredFields(input: TerminalToolInput): string[] {
-  const taken: readonly string[] = ['action', ...FIELDS[input.action]];
+/** Returns the non-null fields that a model sent and its action does not take. `asks`: whether it takes `access`. */
+export function ignoredFields(input: TerminalToolInput, asks: boolean): string[] {
+  const taken: readonly string[] = ['action', ...FIELDS[input.action].filter((name) => asks || name !== ACCESS_FIELD)];
   return Object.entries(input).flatMap(([name, value]) => (value == null || taken.includes(name) ? [] : [name]));
 }
 
@@ -42,7 +43,7 @@ export function ignoredFields(input: TerminalToolInput): string[] {
  * Properties are nullable and required for strict modes. The validation checks bounds, because strict modes differ in
  * the keywords they accept.
  */
-function jsonSchema(): Record<string, unknown> {
+function jsonSchema(asks: boolean): Record<string, unknown> {
   const string = (description: string) => ({ type: ['string', 'null'], description });
   const integer = (description: string) => ({ type: ['integer', 'null'], description });
   const properties = {
@@ -72,6 +73,7 @@ function jsonSchema(): Record<string, unknown> {
       type: ['boolean', 'null'],
       description: 'true: only the rows that changed since you last looked, with their numbers. Default: the screen.',
     },
+    ...(asks && { [ACCESS_FIELD]: { ...structuredClone(ACCESS_SCHEMA), description: ACCESS_OF_START } }),
   };
   return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false };
 }
@@ -126,8 +128,16 @@ export const readInput = reader((value): Read<TerminalToolInput> => {
   whole('rows', MOST_ROWS);
   whole('idle_ms', LONGEST_IDLE_MS);
   check('timeout_ms', Number.isFinite, 'must be a number of milliseconds');
+  if (given.access !== undefined) given.access = accessIn(given.access, issues);
   check('changed', (flag) => typeof flag === 'boolean', 'must be true or false');
-  const wrong = (message: string) => issues.push({ message, path: [] });
+  for (const message of contradictions(action, there)) issues.push({ message, path: [] });
+  return issues.length > 0 ? { issues } : { value: given as unknown as TerminalToolInput };
+});
+
+/** Returns why the fields of an input do not go together. */
+function contradictions(action: Action, there: (field: Field) => boolean): string[] {
+  const found: string[] = [];
+  const wrong = (message: string) => found.push(message);
   if (action === 'start' && !there('command')) wrong('start needs a command');
   if (action === 'start' && there('id'))
     wrong('start gives the id of the new terminal: give either a command to start or the id of a terminal');
@@ -135,8 +145,8 @@ export const readInput = reader((value): Read<TerminalToolInput> => {
   if (action === 'send' && !there('text') && !there('paste') && !there('keys')) wrong('send needs text, paste or keys');
   if (action === 'resize' && !there('cols') && !there('rows')) wrong('resize needs cols or rows');
   if (action === 'wait' && there('text') && there('pattern')) wrong('wait takes text or a pattern, not both');
-  return issues.length > 0 ? { issues } : { value: given as unknown as TerminalToolInput };
-});
+  return found;
+}
 
 function isString(value: unknown): value is string {
   return typeof value === 'string';
@@ -146,17 +156,21 @@ function issue(message: string, ...path: [string] | []): { issues: BashInputIssu
   return { issues: [{ message, path }] };
 }
 
-function convert({ target }: { readonly target: string }): Record<string, unknown> {
-  // Nullable types are type lists, which OpenAPI 3.0 lacks.
-  if (!target.startsWith('draft-')) throw new Error(`agent-bash gives JSON Schema drafts, not ${target}`);
-  return jsonSchema();
-}
+const ACCESS_OF_START = `start: ${ACCESS_SCHEMA.description}`;
 
-export const inputSchema: TerminalInputSchema = {
-  '~standard': {
-    version: 1,
-    vendor: 'agent-bash',
-    validate: readInput,
-    jsonSchema: { input: convert, output: convert },
-  },
-};
+/** Returns the schema of the input. `asks`: whether the model may ask for access. */
+export function inputSchemaOf(asks: boolean): TerminalInputSchema {
+  const convert = ({ target }: { readonly target: string }) => {
+    // Nullable types are type lists, which OpenAPI 3.0 lacks.
+    if (!target.startsWith('draft-')) throw new Error(`agent-bash gives JSON Schema drafts, not ${target}`);
+    return jsonSchema(asks);
+  };
+  return {
+    '~standard': {
+      version: 1,
+      vendor: 'agent-bash',
+      validate: readInput,
+      jsonSchema: { input: convert, output: convert },
+    },
+  };
+}

@@ -1,4 +1,5 @@
 import { visible } from '../../core/visible.ts';
+import { denialPart } from '../format/denials.ts';
 import { joinParts, withSuggestion } from '../format/parts.ts';
 import type { BashToolModelOutput } from '../types.ts';
 import type { TerminalEnd, TerminalState, TerminalToolOutput, TerminalView } from './types.ts';
@@ -8,13 +9,13 @@ const MOST_CHARACTERS = 16_000;
 /** Characters of a command or a title at most. */
 const MOST_OF_A_NAME = 100;
 
-/** Returns what the model reads of any output of the tool. */
-export function formatTerminal(output: TerminalToolOutput): BashToolModelOutput {
+/** Returns what the model reads of any output of the tool. `asks`: whether it may ask for access. */
+export function formatTerminal(output: TerminalToolOutput, asks = false): BashToolModelOutput {
   if ('error' in output) {
     const suggestion = output.findings?.find(({ message }) => message === output.error)?.suggestion;
     return { type: 'error-text', value: withSuggestion(output.error, suggestion) };
   }
-  return { type: 'text', value: 'terminals' in output ? list(output.terminals) : view(output) };
+  return { type: 'text', value: 'terminals' in output ? list(output.terminals) : view(output, asks) };
 }
 
 /** Returns how a program ended, in a few words. */
@@ -40,11 +41,12 @@ function subject({ id, command, end }: TerminalState): string {
   return `terminal ${id} ${end ? `has ended, ${ending(end)}` : 'is running'}: ${named(command)}`;
 }
 
-function view(seen: TerminalView): string {
+function view(seen: TerminalView, asks: boolean): string {
   return joinParts([
     `[${subject(seen)}]`,
     seen.changed ? changes(seen.changed) : whole(seen.lines),
     seen.end ? '' : `[${place(seen)}]`,
+    denialPart(seen.confinement, asks),
     seen.notes.map((note) => `[${note}]`).join('\n'),
   ]);
 }

@@ -1,4 +1,4 @@
-import { type BashOptions, PtySession } from 'agent-bash';
+import { type BashOptions, type Confinement, PtySession } from 'agent-bash';
 import { messageOf } from '../../core/listener.ts';
 import type { Modes } from './keystrokes.ts';
 import type { TerminalEnd, TerminalReason, TerminalState, TerminalView } from './types.ts';
@@ -31,6 +31,7 @@ export class Terminal implements Watched {
   #size: { cols: number; rows: number };
   #end: TerminalEnd | null = null;
   #endNotes: string[] = [];
+  #confinement: Confinement | null = null;
   #ended: Promise<void> = Promise.resolve();
   #seen: string[] | null = null;
   #outputs = 0;
@@ -67,10 +68,11 @@ export class Terminal implements Watched {
       signal?.removeEventListener('abort', onAbort);
     }
     this.#ended = pty.result().then(
-      ({ status, exitCode, signal, notes }) => {
+      ({ status, exitCode, signal, confinement, notes }) => {
         // A terminal never moves to the background.
         this.#end = { status: status === 'backgrounded' ? 'aborted' : status, exitCode: exitCode ?? 130, signal };
         this.#endNotes = notes;
+        this.#confinement = confinement;
         this.#screen = pty.screen();
         this.#pty = null;
         this.#notify();
@@ -120,6 +122,7 @@ export class Terminal implements Watched {
       cursor,
       title,
       alternate,
+      confinement: this.#confinement,
       notes: [...notes, ...this.#endNotes],
     };
   }

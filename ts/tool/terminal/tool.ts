@@ -1,18 +1,20 @@
 import { BashError, type BashOptions } from 'agent-bash';
+import { withAccess } from '../access.ts';
 import { approvedByPerson } from '../approved.ts';
 import { callFolder, runOptions, toolFolder } from '../call-plan.ts';
 import { withSession } from '../in-session.ts';
+import { describeReach } from '../instructions.ts';
 import { intercept, interceptRules } from '../intercept/intercept.ts';
 import { approvedNotes, approvedOptions, judge } from '../judge.ts';
 import { nothingRan } from '../nothing-ran.ts';
 import { checkToolOptions } from '../option-names.ts';
 import { takeRefusal } from '../refused.ts';
 import { contextSchema } from '../schema.ts';
-import { contextOf, optionsFor, rememberSetup, type ToolSetup } from '../tool-options.ts';
+import { contextOf, optionsFor, rememberSetup, setupFor, type ToolSetup } from '../tool-options.ts';
 import type { BashToolExecutionOptions, BashToolOptions } from '../types.ts';
 import { describeTerminal } from './instructions.ts';
 import { keystrokes } from './keystrokes.ts';
-import { COLS, ignoredFields, inputSchema, LONGEST_WAIT_MS, ROWS, readInput, WAIT_MS } from './schema.ts';
+import { COLS, ignoredFields, inputSchemaOf, LONGEST_WAIT_MS, ROWS, readInput, WAIT_MS } from './schema.ts';
 import { appears } from './screen-search.ts';
 import { ending, formatTerminal } from './screens.ts';
 import type { Terminal } from './terminal.ts';
@@ -34,12 +36,12 @@ const ANSWER_MS = 1_000;
  * never throws.
  *
  * These options of `bash()` apply to each terminal: `cwd`, `env`, `inheritEnv`, `safety`, `shell`, `prefix`,
- * `snapshot`, `limits`, `args` and `timeoutMs`, which has no default here: a terminal runs until its program ends. A
- * `session` gives its directory and its options, but not its state. `perCall`, `onBeforeRun` and the interceptor run
- * before each start. `description` replaces the default description. These options have no effect: `mode`,
- * `idleTimeoutMs`, `onTimeout`, `registry`, `stdin`, `merge`, `sanitize`, `truncate`, `spill`, `warm`, `run`,
- * `terminal`, `errorOnFailure`, `updateIntervalMs`, `onAfterRun`, and `onPrompt`, because the model itself answers
- * prompts.
+ * `snapshot`, `limits`, `confine`, `args` and `timeoutMs`, which has no default here: a terminal runs until its program
+ * ends. A `session` gives its directory and its options, but not its state. `perCall`, `onBeforeRun`, the interceptor
+ * and `onAccess` run before each start. `description` replaces the default description. These options have no effect:
+ * `mode`, `idleTimeoutMs`, `onTimeout`, `registry`, `stdin`, `merge`, `sanitize`, `truncate`, `spill`, `warm`, `run`,
+ * `terminal`, `errorOnFailure`, `updateIntervalMs`, `onAfterRun`, and `onPrompt`, because the model itself
+ * answers prompts.
  *
  * Terminals run on this machine only. With a `sandbox`, or in a call with an `experimental_sandbox`, a start is `{
  * error }` with `ERR_BASH_UNSUPPORTED`.
@@ -51,13 +53,17 @@ const ANSWER_MS = 1_000;
  */
 export function createTerminalTool(options: BashToolOptions = {}): TerminalTool {
   checkToolOptions('createTerminalTool', options);
-  const setup: ToolSetup = { options, folder: toolFolder(options.cwd) };
+  const setup = setupFor(options);
   interceptRules(options);
+  const asks = options.onAccess !== undefined;
   const terminals = new Terminals();
-  const close = () => terminals.close();
+  const close = async () => {
+    await terminals.close();
+    setup.owner.end();
+  };
   const tool: TerminalTool = {
     description: description(withSession({ ...options, cwd: setup.folder })),
-    inputSchema,
+    inputSchema: inputSchemaOf(asks),
     contextSchema,
     async execute(input, call = { toolCallId: '' }) {
       // The SDK validates too, but not every caller is the SDK.
@@ -71,7 +77,7 @@ export function createTerminalTool(options: BashToolOptions = {}): TerminalTool 
         return nothingRan(error, 'ERR_BASH_SPAWN');
       }
     },
-    toModelOutput: ({ output }) => formatTerminal(output),
+    toModelOutput: ({ output }) => formatTerminal(output, asks),
     close,
     [Symbol.asyncDispose]: close,
   };
@@ -88,7 +94,7 @@ async function answer(
   const { abortSignal: signal } = call;
   if (action === 'list') return { terminals: terminals.list() };
   if (signal?.aborted) return { error: 'the call was interrupted before anything was done', code: 'ABORT_ERR' };
-  const ignored = ignoredFields(input);
+  const ignored = ignoredFields(input, setup.options.onAccess !== undefined);
   const notes = ignored.length > 0 ? [`ignored input: ${ignored.join(', ')}`] : [];
   if (action === 'start') return await start(terminals, input, setup, call, notes);
   const terminal = terminals.get(id);
@@ -135,7 +141,8 @@ async function start(
   }
   const suggested = intercept(command, options);
   if (suggested) return suggested;
-  const given = { ...terminalOptions(options), cwd: callFolder(toolFolder(options.cwd), input.cwd) };
+  const allowed = await withAccess(options, command, input, call.toolCallId);
+  const given = { ...terminalOptions(allowed), cwd: callFolder(toolFolder(options.cwd), input.cwd) };
   // A session reports its warnings only at its end.
   const judged = judge(command, given);
   notes.push(...(approved ? approvedNotes(judged) : judged));
@@ -211,5 +218,6 @@ function terminalOptions(options: BashToolOptions): BashOptions {
 function description(options: BashToolOptions): string {
   const cwd = toolFolder(options.cwd);
   if (typeof options.description === 'function') return options.description({ cwd });
-  return options.description ?? describeTerminal({ cwd });
+  const { confine, onAccess } = options;
+  return options.description ?? describeTerminal({ cwd, reach: describeReach({ confine, onAccess }) });
 }

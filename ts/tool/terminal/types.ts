@@ -1,6 +1,8 @@
+import type { Confinement } from 'agent-bash';
 import type {
   BashContextSchema,
   BashInputIssue,
+  BashToolAccess,
   BashToolError,
   BashToolExecutionOptions,
   BashToolModelOutput,
@@ -46,6 +48,8 @@ export interface TerminalToolInput {
    * numbered. Default: the whole screen.
    */
   changed?: boolean | null | undefined;
+  /** `start`: more than the confinement allows, for this command. The host is asked; only with `onAccess`. */
+  access?: BashToolAccess | null | undefined;
 }
 
 /**
@@ -89,6 +93,11 @@ export interface TerminalView extends TerminalState {
   title: string;
   /** Whether the program uses the whole screen, as editors and pagers do (the alternate screen). */
   alternate: boolean;
+  /**
+   * The parts that the confinement of an ended program held, and the denials; `null` while it runs, and without
+   * confinement.
+   */
+  confinement: Confinement | null;
   /** One fact a line that the model should know. */
   notes: string[];
 }

@@ -21,7 +21,7 @@ pub enum Place {
     },
     /// Below the first directory.
     Inside,
-    /// Below a directory for temporary files.
+    /// Below a directory for temporary files, or where a confinement lets nothing be changed.
     Temp,
     /// Elsewhere.
     Outside,
@@ -183,12 +183,14 @@ pub struct Landmarks<'a> {
     cwd: &'a str,
     home: &'a str,
     temp: &'a [String],
+    writable: Option<&'a [String]>,
 }
 
 impl<'a> Landmarks<'a> {
     /// Those of a directories.
     pub fn new(directories: &'a Directories) -> Self {
-        Self { cwd: &directories.cwd, home: &directories.home, temp: &directories.temp }
+        let Directories { cwd, home, temp, writable } = directories;
+        Self { cwd, home, temp, writable: writable.as_deref() }
     }
 
     /// The place that an operand points to.
@@ -210,8 +212,22 @@ impl<'a> Landmarks<'a> {
             () if inside => Place::Inside,
             () if temp && !self.temp.iter().any(|dir| path.below(dir) && all_of(&path, dir)) => Place::Temp,
             () if path.climbs || path.has_unknown && path.known == 0 => Place::Unknown,
+            () if self.is_shielded(&path) => Place::Temp,
             () => Place::Outside,
         }
+    }
+
+    /// Whether a confinement lets nothing be changed there, whatever the unknown parts are.
+    pub fn shields(&self, word: &Value, cwd: &Value) -> bool {
+        self.is_shielded(&Path::new(word, cwd))
+    }
+
+    fn is_shielded(&self, path: &Path) -> bool {
+        let Some(writable) = self.writable else { return false };
+        let known = path.parts.get(..path.known).unwrap_or_default();
+        // A path above a writable one holds it.
+        let apart = |root: &String| known.iter().zip(names(root)).any(|(part, name)| !part.covers(name));
+        !path.climbs && writable.iter().all(apart)
     }
 
     /// Whether the directory is the user's own. Nothing in a directory of the system is.
@@ -301,6 +317,9 @@ impl<'a> Landmarks<'a> {
         if !parts.get(depth).is_some_and(hidden) {
             return None;
         }
+        if self.is_shielded(&path) {
+            return None;
+        }
         let in_own = names(self.cwd).nth(depth).is_some_and(|name| name.starts_with('.')) && path.below(self.cwd);
         let name = |part: &Component| match part {
             Component::Name(name) => name.to_string(),
@@ -309,9 +328,12 @@ impl<'a> Landmarks<'a> {
         (!in_own).then(|| parts[depth..].iter().take(16).map(name).collect::<Vec<_>>().join("/"))
     }
 
-    /// Whether it is the first directory or one for temporary files, or below it.
+    /// Whether it is the first directory or one for temporary files, or below it, or nothing can be changed there.
     pub fn within_reach(&self, word: &Value, cwd: &Value) -> bool {
         let path = Path::new(word, cwd);
+        if self.is_shielded(&path) {
+            return true;
+        }
         let is = |folder: &str| {
             let mut parts = path.parts.iter();
             let starts = names(folder).all(|name| parts.next().is_some_and(|part| part.is(name)));

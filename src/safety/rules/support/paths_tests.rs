@@ -5,6 +5,7 @@ fn directories() -> Directories {
         cwd: "/home/dev/project".to_owned(),
         home: "/home/dev".to_owned(),
         temp: vec!["/tmp".to_owned(), "/var/tmp".to_owned()],
+        writable: None,
     }
 }
 
@@ -98,7 +99,8 @@ fn quoted_globs_are_names() {
 
 #[test]
 fn nothing_is_inside_the_root() {
-    let directories = Directories { cwd: "/".to_owned(), home: "/root".to_owned(), temp: vec!["/tmp".to_owned()] };
+    let directories =
+        Directories { cwd: "/".to_owned(), home: "/root".to_owned(), temp: vec!["/tmp".to_owned()], writable: None };
     let landmarks = Landmarks::new(&directories);
     assert_eq!(landmarks.place(&Value::of("usr/lib"), &Value::of("/")), Place::Outside);
     assert_eq!(landmarks.place(&Value::of("usr"), &Value::of("/")), Place::Critical { sure: true });

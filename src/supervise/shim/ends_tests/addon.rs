@@ -42,7 +42,8 @@ fn acts_as_a_shim_for_the_other_tests() {
     let lifeline = std::io::stderr().as_fd().try_clone_to_owned().expect("the lifeline is standard error");
     let socket = sys::take_stdin().expect("the socket is standard input");
     sys::reset_signals().expect("signals");
-    let code = i32::from(crate::supervise::shim::serve(socket, lifeline, None).is_err());
+    let place = crate::supervise::shim::ShimPlace { supervisor: nix::unistd::getppid(), world: None };
+    let code = i32::from(crate::supervise::shim::serve(socket, lifeline, None, place).is_err());
     sys::exit_now(code)
 }
 
@@ -117,8 +118,10 @@ impl Addon {
             limit: None,
             grace: GRACE,
             limits: Limits::default(),
+            world: None,
+            files: Vec::new(),
         };
-        let order = Order { plan, script: None, task, input: None, terminal: None, warm: None };
+        let order = Order { plan, script: None, files: Vec::new(), task, input: None, terminal: None, warm: None };
         let (pipes, descriptors) = order.open_pipes().expect("pipes");
         self.pipes = Some(pipes);
         self.send(ToShim::Run(Box::new(Run { plan: order.plan, task: order.task, descriptors })));

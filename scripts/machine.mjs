@@ -1,0 +1,48 @@
+/** The programs that the tests of real work run, installed from Debian's packages where they are missing. */
+import { existsSync, readdirSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { run } from './process.mjs';
+
+const onPath = (name) => (process.env.PATH ?? '').split(delimiter).some((path) => existsSync(join(path, name)));
+
+/** Debian has the programs of its PostgreSQL servers outside of the PATH. */
+const hasPostgres = () => {
+  const above = '/usr/lib/postgresql';
+  return existsSync(above) && readdirSync(above).some((version) => existsSync(join(above, version, 'bin', 'initdb')));
+};
+
+/** Debian packages, and whether this machine has what the tests need of each. */
+const PACKAGES = {
+  curl: () => onPath('curl'),
+  gcc: () => onPath('gcc') && onPath('ld'),
+  'libc6-dev': () => !onPath('dpkg') || existsSync('/usr/include/stdio.h'),
+  gdb: () => onPath('gdb'),
+  'libcap2-bin': () => onPath('setcap') || existsSync('/usr/sbin/setcap'),
+  make: () => onPath('make'),
+  'openssh-client': () => onPath('ssh'),
+  postgresql: () => onPath('initdb') || hasPostgres(),
+  procps: () => onPath('ps') && onPath('top'),
+  python3: () => existsSync('/usr/bin/python3'),
+  'python3-venv': () => ['/usr/lib', '/usr/local/lib'].some(hasVenv),
+  sqlite3: () => onPath('sqlite3'),
+};
+
+function hasVenv(lib) {
+  return existsSync(lib) && readdirSync(lib).some((name) => existsSync(join(lib, name, 'venv')));
+}
+
+/** Installs what is missing. Without root or `apt-get` it only says so: the tests fail that need a missing program. */
+export async function programs(options = {}) {
+  if (process.platform !== 'linux') return;
+  const missing = Object.entries(PACKAGES).flatMap(([name, isThere]) => (isThere() ? [] : [name]));
+  if (missing.length === 0) return;
+  if (process.getuid() !== 0 || !onPath('apt-get')) {
+    console.log(`the tests need more: ${missing.join(', ')}`);
+    return;
+  }
+  const env = { DEBIAN_FRONTEND: 'noninteractive' };
+  const apt = (...args) => run('apt-get', args, { output: 'keep', env, ...options });
+  await apt('update', '-qq');
+  await apt('install', '-qq', '-y', '--no-install-recommends', ...missing);
+  console.log(`installed ${missing.join(', ')}`);
+}

@@ -1,0 +1,89 @@
+//! Numbers that one process of a world posts for others, which read them without a question. A question would wake the
+//! other process and wait for it, which costs more than the rest of a confined start.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::FileExt;
+
+use crate::sys;
+
+/// The places of a board. Each has one process that posts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Post {
+    /// Init: the number of the guards, or 0 while they may be outdated.
+    Guards,
+    /// The gate: how many refusals it has recorded.
+    Refusals,
+    /// A listener: how many calls it has recorded something about, or that may be known to the gate.
+    Records,
+    /// Init: 1 while it has no descriptors for another shim.
+    Full,
+}
+
+/// Size of a number, bytes.
+const NUMBER: usize = size_of::<u64>();
+/// Number of places.
+const PLACES: usize = 4;
+
+/// An unnamed file with a number at each place.
+#[derive(Debug)]
+pub struct Board(File);
+
+impl Board {
+    /// Makes a board of zeroes.
+    pub fn new() -> io::Result<Self> {
+        Ok(sys::anonymous_file(&[0; NUMBER * PLACES])?.into())
+    }
+
+    /// Returns another descriptor of the same board.
+    pub fn another(&self) -> io::Result<Self> {
+        self.0.try_clone().map(Self)
+    }
+
+    /// Posts a number.
+    pub fn post(&self, place: Post, number: u64) -> io::Result<()> {
+        self.0.write_all_at(&number.to_ne_bytes(), (place as usize * NUMBER) as u64)
+    }
+
+    /// Reads a number. It was posted before whatever its process did afterwards.
+    pub fn read(&self, place: Post) -> io::Result<u64> {
+        let mut number = [0; NUMBER];
+        self.0.read_exact_at(&mut number, (place as usize * NUMBER) as u64)?;
+        Ok(u64::from_ne_bytes(number))
+    }
+}
+
+impl From<OwnedFd> for Board {
+    fn from(fd: OwnedFd) -> Self {
+        Self(fd.into())
+    }
+}
+
+impl From<Board> for OwnedFd {
+    fn from(board: Board) -> Self {
+        board.0.into()
+    }
+}
+
+impl AsFd for Board {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_place_has_its_own_number_for_all_that_share_the_board() {
+        let board = Board::new().expect("a board");
+        let other = board.another().expect("the same");
+        board.post(Post::Guards, 7).expect("room");
+        other.post(Post::Records, u64::MAX).expect("room");
+        let read = |place| board.read(place).expect("a number");
+        let places = [Post::Guards, Post::Refusals, Post::Records];
+        assert_eq!(places.map(read), [7, 0, u64::MAX]);
+    }
+}

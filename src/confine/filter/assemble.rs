@@ -1,0 +1,205 @@
+//! Rules to instructions of the kernel's packet filter.
+
+use std::collections::BTreeMap;
+
+use super::calls::{self, Entry, NONE};
+use super::rule::{Action, Rule, Test};
+use crate::sys::{Instruction, Machine};
+
+/// Loads a word of the call.
+pub const LOAD: u16 = 0x20;
+/// Compares for equality.
+pub const EQUAL: u16 = 0x15;
+/// Compares as unsigned numbers: at least.
+pub const AT_LEAST: u16 = 0x35;
+/// Compares bits: any of them.
+pub const ANY_BIT: u16 = 0x45;
+/// Keeps bits.
+pub const AND: u16 = 0x54;
+/// Ends with a value.
+pub const RETURN: u16 = 0x06;
+
+/// The call is performed.
+pub const ALLOW: u32 = 0x7fff_0000;
+/// The call fails with the error number in the lower half.
+pub const ERRNO: u32 = 0x0005_0000;
+/// The listener is asked.
+pub const NOTIFY: u32 = 0x7fc0_0000;
+
+/// Offsets in the description of a call: its number, the kind of machine, the arguments.
+const NUMBER: u32 = 0;
+const MACHINE: u32 = 4;
+const ARGUMENTS: u32 = 16;
+
+/// `AUDIT_ARCH_X86_64` and `AUDIT_ARCH_AARCH64`
+pub const AUDIT_X86: u32 = 0xc000_003e;
+/// See [`AUDIT_X86`].
+pub const AUDIT_ARM: u32 = 0xc000_00b7;
+/// The bit of numbers of the x32 machine.
+const X32: u32 = 0x4000_0000;
+const EPERM: u32 = 1;
+
+/// `AT_FDCWD`
+const AT_FDCWD: u32 = -100_i32 as u32;
+
+const fn step(code: u16, value: u32) -> Instruction {
+    Instruction { code, yes: 0, no: 0, value }
+}
+
+/// Arguments have eight bytes, and both machines have the lower half first.
+fn lower(argument: usize) -> u32 {
+    ARGUMENTS + 8 * argument as u32
+}
+
+/// The program for a machine. Calls of other kinds of machines in the same process (32 bits, x32) fail.
+pub fn program(machine: Machine, listener: bool) -> Vec<Instruction> {
+    let audit = match machine {
+        Machine::X86 => AUDIT_X86,
+        Machine::Arm => AUDIT_ARM,
+    };
+    let mut program = vec![
+        step(LOAD, MACHINE),
+        Instruction { code: EQUAL, yes: 1, no: 0, value: audit },
+        step(RETURN, ERRNO | EPERM),
+        step(LOAD, NUMBER),
+    ];
+    program.extend(search(ranges(machine, listener)));
+    program
+}
+
+/// The first number of a range of calls, and what happens to them.
+type Range = (u32, Vec<Instruction>);
+
+/// All calls as ranges, in their order. The last range has no end.
+fn ranges(machine: Machine, listener: bool) -> Vec<Range> {
+    let blocks = calls::all().map(|entry| (number(entry, machine), block(entry.rule, listener)));
+    let blocks: BTreeMap<_, _> = blocks.filter(|(number, _)| *number != NONE).collect();
+    let allowed = vec![step(RETURN, ALLOW)];
+    let mut ranges = vec![(0, allowed.clone())];
+    for (number, block) in blocks {
+        match ranges.last_mut() {
+            // The end of the call before.
+            Some((begin, rest)) if *begin == number => *rest = block,
+            _ => ranges.push((number, block)),
+        }
+        ranges.push((number + 1, allowed.clone()));
+    }
+    ranges.push((X32, vec![step(RETURN, ERRNO | EPERM)]));
+    ranges.dedup_by(|range, before| range.1 == before.1);
+    ranges
+}
+
+/// The next step of a comparison.
+#[derive(Clone, Copy)]
+enum Target {
+    /// At another comparison.
+    Branch(usize),
+    /// At a block.
+    Block(usize),
+}
+
+/// Finds the range of a number by halves, and then does what its block says. Equal blocks are there once.
+///
+/// Each command installs the program. The kernel translates it then, and runs it for every number to learn which calls
+/// are always allowed. With a list of all calls that took 0.2 ms.
+fn search(ranges: Vec<Range>) -> Vec<Instruction> {
+    let mut blocks: Vec<Vec<Instruction>> = Vec::new();
+    let mut places = Vec::new();
+    for (first, block) in ranges {
+        let known = blocks.iter().position(|known| *known == block);
+        places.push((first, known.unwrap_or(blocks.len())));
+        if known.is_none() {
+            blocks.push(block);
+        }
+    }
+    let mut branches = Vec::new();
+    halve(&places, &mut branches);
+    let begins = blocks.iter().scan(branches.len(), |next, block| Some(std::mem::replace(next, *next + block.len())));
+    let begins: Vec<_> = begins.collect();
+    let branch = |(at, (first, targets)): (usize, &(u32, [Target; 2]))| {
+        let [yes, no] = targets.map(|target| {
+            let to = match target {
+                Target::Branch(to) => to,
+                Target::Block(block) => begins[block],
+            };
+            u8::try_from(to - at - 1).expect("programs are short")
+        });
+        Instruction { code: AT_LEAST, yes, no, value: *first }
+    };
+    branches.iter().enumerate().map(branch).chain(blocks.iter().flatten().copied()).collect()
+}
+
+/// Adds the comparisons that lead to the blocks of these ranges. Each leads to later ones only.
+fn halve(ranges: &[(u32, usize)], branches: &mut Vec<(u32, [Target; 2])>) -> Target {
+    let (lower, upper) = ranges.split_at(ranges.len() / 2);
+    let [(first, block), ..] = upper else { return Target::Block(0) };
+    if lower.is_empty() {
+        return Target::Block(*block);
+    }
+    let at = branches.len();
+    branches.push((*first, [Target::Branch(at); 2]));
+    let no = halve(lower, branches);
+    branches[at].1 = [halve(upper, branches), no];
+    Target::Branch(at)
+}
+
+/// The number of a call on a machine.
+pub fn number(entry: &Entry, machine: Machine) -> u32 {
+    match machine {
+        Machine::X86 => entry.x86,
+        Machine::Arm => entry.arm,
+    }
+}
+
+/// All cases of a rule. The accumulator has no known value in it.
+fn block(rule: Rule, listener: bool) -> Vec<Instruction> {
+    let mut block = Vec::new();
+    let mut decided = false;
+    for case in rule {
+        let end = step(RETURN, code(case.1, listener));
+        let tests: Vec<Vec<Instruction>> = case.0.iter().map(|test| instructions(*test)).collect();
+        let mut left = tests.iter().map(Vec::len).sum::<usize>() + 1;
+        for test in tests {
+            for mut instruction in test {
+                left -= 1;
+                // Every comparison that fails goes on with the next case.
+                if matches!(instruction.code, EQUAL | ANY_BIT) {
+                    instruction.no = u8::try_from(left).expect("cases are short");
+                }
+                block.push(instruction);
+            }
+        }
+        block.push(end);
+        decided = case.0 == [Test::Always];
+    }
+    if !decided {
+        block.push(step(RETURN, ALLOW));
+    }
+    block
+}
+
+fn instructions(test: Test) -> Vec<Instruction> {
+    match test {
+        Test::Always => Vec::new(),
+        Test::AtCurrent => vec![step(LOAD, lower(0)), step(EQUAL, AT_FDCWD)],
+        Test::Bits(argument, mask) => vec![step(LOAD, lower(argument)), step(ANY_BIT, mask)],
+        Test::Is(argument, value) => vec![step(LOAD, lower(argument)), step(EQUAL, value)],
+        Test::Masked(argument, mask, value) => {
+            vec![step(LOAD, lower(argument)), step(AND, mask), step(EQUAL, value)]
+        }
+        Test::Null(argument) => {
+            vec![step(LOAD, lower(argument)), step(EQUAL, 0), step(LOAD, lower(argument) + 4), step(EQUAL, 0)]
+        }
+    }
+}
+
+fn code(action: Action, listener: bool) -> u32 {
+    match action {
+        Action::Allow => ALLOW,
+        Action::Refuse(errno) => ERRNO | u32::from(errno),
+        Action::Deny if listener => NOTIFY,
+        Action::Deny => ERRNO | EPERM,
+        Action::Ask if listener => NOTIFY,
+        Action::Ask => ALLOW,
+    }
+}

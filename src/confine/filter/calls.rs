@@ -1,0 +1,356 @@
+//! The system calls that confinement knows, with their numbers, and what happens to each. A call that is not in the
+//! table is allowed.
+//!
+//! | action | for | cost |
+//! |---|---|---|
+//! | refuse | calls that programs probe, or that are hot | none |
+//! | deny | rare calls that only attacks need; the listener records them | one question |
+//! | ask | calls whose answer depends on memory, such as a path | one question |
+//!
+//! Calls that would only be recorded are asked about only where the registers show that they change something, and not
+//! with a directory descriptor: `rm -r` and the like use those, thousands of times.
+
+use super::rule::{Action, CREATES, Case, Rule, Test, WRITES};
+use Action::{Allow, Ask, Deny, Refuse};
+use Test::{Always, AtCurrent, Bits, Is, Masked, Null};
+
+/// `EPERM`
+const EPERM: u16 = 1;
+/// `EBUSY`
+const EBUSY: u16 = 16;
+/// `ENOSYS`
+const ENOSYS: u16 = 38;
+/// `EPROTONOSUPPORT`
+const EPROTONOSUPPORT: u16 = 93;
+
+/// The number of a call that a machine does not have.
+pub const NONE: u32 = u32::MAX;
+
+/// The handling of a call that the filter passes on to the listener.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Question {
+    /// Record it and let it fail.
+    Denied,
+    /// `open`, and `creat` as one.
+    Open,
+    /// `creat`
+    Creat,
+    /// `openat`
+    OpenAt,
+    /// `mkdir`
+    Mkdir,
+    /// `mkdirat`
+    MkdirAt,
+    /// `mknod`
+    Mknod,
+    /// `mknodat`
+    MknodAt,
+    /// `symlink`
+    Symlink,
+    /// `symlinkat`
+    SymlinkAt,
+    /// `link`
+    Link,
+    /// `linkat`
+    LinkAt,
+    /// `rename`
+    Rename,
+    /// `renameat` and `renameat2`
+    RenameAt,
+    /// `connect`
+    Connect,
+    /// `bind`
+    Bind,
+    /// `sendto`
+    SendTo,
+    /// `umask`
+    Umask,
+    /// `chmod`
+    Chmod,
+    /// `fchmodat` and `fchmodat2`
+    ChmodAt,
+    /// `fchmod`
+    Fchmod,
+    /// `truncate`
+    Truncate,
+    /// A change of the file whose path is this argument.
+    File(usize),
+    /// The same, where a symbolic link at the end is not followed.
+    Itself(usize),
+    /// The same, where it is not followed with `AT_SYMLINK_NOFOLLOW` in the second argument here.
+    FileAt(usize, usize),
+    /// A change of the directory of the path that is this argument.
+    Entry(usize),
+}
+
+/// A call, and what happens to it.
+#[derive(Debug)]
+pub struct Entry {
+    /// Its name.
+    pub name: &'static str,
+    /// Its number on x86-64.
+    pub x86: u32,
+    /// Its number on 64-bit ARM.
+    pub arm: u32,
+    /// The listener's handling of the call.
+    pub question: Question,
+    /// The decisions of the filter.
+    pub rule: Rule,
+}
+
+const fn entry(name: &'static str, x86: u32, arm: u32, question: Question, rule: Rule) -> Entry {
+    Entry { name, x86, arm, question, rule }
+}
+
+const fn denied(name: &'static str, x86: u32, arm: u32) -> Entry {
+    entry(name, x86, arm, Question::Denied, &[Case(&[Always], Deny)])
+}
+
+const fn refused(name: &'static str, x86: u32, arm: u32, rule: Rule) -> Entry {
+    entry(name, x86, arm, Question::Denied, rule)
+}
+
+const ASK: Rule = &[Case(&[Always], Ask)];
+const NO: Rule = &[Case(&[Always], Refuse(EPERM))];
+const ABSENT: Rule = &[Case(&[Always], Refuse(ENOSYS))];
+
+/// Flags of `open` in argument `at`: `O_PATH` opens nothing, `O_CREAT` may create, and the others write. With
+/// `O_NONBLOCK` they open a device or a FIFO, as every bash does with its terminal when it starts: such a write to a
+/// file fails as any other, and is only not recorded.
+const fn opening<const AT: usize>() -> Rule {
+    const {
+        &[
+            Case(&[Bits(AT, O_PATH)], Allow),
+            Case(&[Masked(AT, CREATES | O_TRUNC | O_NONBLOCK, O_NONBLOCK)], Allow),
+            Case(&[Bits(AT, CREATES | WRITES)], Ask),
+        ]
+    }
+}
+const O_PATH: u32 = 0o10_000_000;
+const O_TRUNC: u32 = 0o1000;
+const O_NONBLOCK: u32 = 0o4000;
+
+/// Set-user-id bits cannot be set, and set-group-id bits on directories only, which the listener does. In argument `at`
+/// is the mode.
+const fn privileged<const AT: usize>() -> Rule {
+    const { &[Case(&[Bits(AT, SET_USER)], Refuse(EPERM)), Case(&[Bits(AT, SET_GROUP)], Deny), Case(&[Always], Ask)] }
+}
+/// The same in a call with a directory descriptor.
+const fn privileged_at<const AT: usize>() -> Rule {
+    const { &[Case(&[Bits(AT, SET_USER)], Refuse(EPERM)), Case(&[Bits(AT, SET_GROUP)], Deny), Case(&[AtCurrent], Ask)] }
+}
+/// A mode of a new file.
+const fn plain_mode<const AT: usize>() -> Rule {
+    const { &[Case(&[Bits(AT, PRIVILEGED)], Refuse(EPERM)), Case(&[Always], Ask)] }
+}
+/// `S_ISUID`
+const SET_USER: u32 = 0o4000;
+/// `S_ISGID`
+pub const SET_GROUP: u32 = 0o2000;
+/// Both.
+pub const PRIVILEGED: u32 = SET_USER | SET_GROUP;
+
+const AT_CURRENT: Rule = &[Case(&[AtCurrent], Ask)];
+
+/// All namespaces; `CLONE_NEWTIME` lies among the bits of the exit signal of `clone`.
+const NAMESPACES: u32 = 0x7e02_0000;
+const CLONE_NEWTIME: u32 = 0x80;
+const CLONE_FILES_AND_THREAD: u32 = 0x0001_0400;
+const CLONE_FILES: u32 = 0x400;
+
+/// Creating calls and writes.
+const FILES: &[Entry] = &[
+    entry("openat", 257, 56, Question::OpenAt, opening::<2>()),
+    entry("open", 2, NONE, Question::Open, opening::<1>()),
+    entry("creat", 85, NONE, Question::Creat, ASK),
+    // Its flags are in memory. Programs fall back to openat, as on kernels before 5.6.
+    refused("openat2", 437, 437, ABSENT),
+    entry("mkdir", 83, NONE, Question::Mkdir, ASK),
+    entry("mkdirat", 258, 34, Question::MkdirAt, ASK),
+    entry("mknod", 133, NONE, Question::Mknod, plain_mode::<1>()),
+    entry("mknodat", 259, 33, Question::MknodAt, plain_mode::<2>()),
+    entry("link", 86, NONE, Question::Link, ASK),
+    entry("linkat", 265, 37, Question::LinkAt, ASK),
+    entry("symlink", 88, NONE, Question::Symlink, ASK),
+    entry("symlinkat", 266, 36, Question::SymlinkAt, ASK),
+    entry("rename", 82, NONE, Question::Rename, ASK),
+    entry("renameat", 264, 38, Question::RenameAt, ASK),
+    entry("renameat2", 316, 276, Question::RenameAt, ASK),
+    entry("umask", 95, 166, Question::Umask, ASK),
+    entry("unlink", 87, NONE, Question::Entry(0), ASK),
+    entry("rmdir", 84, NONE, Question::Entry(0), ASK),
+    entry("unlinkat", 263, 35, Question::Entry(1), AT_CURRENT),
+    entry("truncate", 76, 45, Question::Truncate, ASK),
+    entry("chmod", 90, NONE, Question::Chmod, privileged::<1>()),
+    entry(
+        "fchmod",
+        91,
+        52,
+        Question::Fchmod,
+        &[Case(&[Bits(1, SET_USER)], Refuse(EPERM)), Case(&[Bits(1, SET_GROUP)], Deny)],
+    ),
+    entry("fchmodat", 268, 53, Question::ChmodAt, privileged_at::<2>()),
+    entry("fchmodat2", 452, 452, Question::ChmodAt, privileged_at::<2>()),
+    entry("chown", 92, NONE, Question::File(0), ASK),
+    entry("lchown", 94, NONE, Question::Itself(0), ASK),
+    entry("fchownat", 260, 54, Question::FileAt(1, 4), AT_CURRENT),
+    entry("utime", 132, NONE, Question::File(0), ASK),
+    entry("utimes", 235, NONE, Question::File(0), ASK),
+    entry("futimesat", 261, NONE, Question::File(1), AT_CURRENT),
+    entry("utimensat", 280, 88, Question::FileAt(1, 3), AT_CURRENT),
+    entry("setxattr", 188, 5, Question::File(0), ASK),
+    entry("lsetxattr", 189, 6, Question::Itself(0), ASK),
+    entry("removexattr", 197, 14, Question::File(0), ASK),
+    entry("lremovexattr", 198, 15, Question::Itself(0), ASK),
+    entry("setxattrat", 463, 463, Question::FileAt(1, 2), AT_CURRENT),
+    entry("removexattrat", 466, 466, Question::FileAt(1, 2), AT_CURRENT),
+];
+
+/// Families that commands may use.
+const UNIX: Test = Is(0, 1);
+/// Neither `AF_INET`, 2, nor `AF_INET6`, 10.
+const NOT_INTERNET: [Test; 2] = [Bits(0, !10), Masked(0, 2, 0)];
+const NETLINK: Test = Is(0, 16);
+/// Kinds of sockets that send to a name without a connection.
+const DATAGRAM: Test = Masked(1, 0xf, 2);
+const RAW: Test = Masked(1, 0xf, 3);
+/// `NETLINK_ROUTE`
+const ROUTE: Test = Is(2, 0);
+
+const SOCKETS: &[Entry] = &[
+    entry("connect", 42, 203, Question::Connect, ASK),
+    entry("bind", 49, 200, Question::Bind, ASK),
+    // Without a name it is a plain send.
+    entry("sendto", 44, 206, Question::SendTo, &[Case(&[Null(4)], Allow), Case(&[Always], Ask)]),
+    entry(
+        "socket",
+        41,
+        198,
+        Question::Denied,
+        // `sendmsg` has its name in memory, and is hot. So there is no socket with which it could reach a name.
+        &[
+            Case(&[UNIX, DATAGRAM], Deny),
+            Case(&[UNIX, RAW], Deny),
+            Case(&[UNIX], Allow),
+            Case(&[NETLINK, ROUTE], Allow),
+            // Many programs try others, and know this answer.
+            Case(&[NETLINK], Refuse(EPROTONOSUPPORT)),
+            Case(&[NOT_INTERNET[0]], Deny),
+            Case(&[NOT_INTERNET[1]], Deny),
+            // The default and ICMP, TCP with one path and with several, UDP, ICMP. The kernel loads modules for others,
+            // such as SCTP.
+            Case(&[Bits(1, 0xc)], Refuse(EPROTONOSUPPORT)),
+            Case(&[Masked(2, !1, 0)], Allow),
+            Case(&[Masked(2, !0x100, 6)], Allow),
+            Case(&[Is(2, 17)], Allow),
+            Case(&[Is(2, 58)], Allow),
+            Case(&[Always], Refuse(EPROTONOSUPPORT)),
+        ],
+    ),
+    entry(
+        "socketpair",
+        53,
+        199,
+        Question::Denied,
+        &[Case(&[UNIX, DATAGRAM], Deny), Case(&[UNIX, RAW], Deny), Case(&[UNIX], Allow), Case(&[Always], Deny)],
+    ),
+];
+
+const PROCESSES: &[Entry] = &[
+    refused(
+        "clone",
+        56,
+        220,
+        &[
+            Case(&[Bits(0, NAMESPACES)], Deny),
+            // The listener takes a process with one thread for the only owner of its descriptors.
+            Case(&[Masked(0, CLONE_FILES_AND_THREAD, CLONE_FILES)], Refuse(EPERM)),
+        ],
+    ),
+    // Its flags are in memory. The C library falls back to clone.
+    refused("clone3", 435, 435, ABSENT),
+    refused("unshare", 272, 97, &[Case(&[Bits(0, NAMESPACES | CLONE_NEWTIME)], Deny)]),
+    refused("kill", 62, 129, &[Case(&[Is(0, u32::MAX)], Refuse(EPERM))]),
+    // TIOCSTI, TIOCLINUX, and TIOCSETD, which makes the kernel load modules for lines that no program here has.
+    refused(
+        "ioctl",
+        16,
+        29,
+        &[Case(&[Is(1, 0x5412)], Deny), Case(&[Is(1, 0x541c)], Deny), Case(&[Is(1, 0x5423)], Deny)],
+    ),
+    // SECCOMP_SET_MODE_FILTER with SECCOMP_FILTER_FLAG_NEW_LISTENER, which the kernel refuses like this as well.
+    refused("seccomp", 317, 277, &[Case(&[Is(0, 1), Bits(1, 8)], Refuse(EBUSY))]),
+    refused(
+        "personality",
+        135,
+        92,
+        // Linux, Linux for 32 bits, both without random addresses, and the question.
+        &[
+            Case(&[Masked(0, !0x0004_0008, 0)], Allow),
+            Case(&[Masked(0, !0x0002_0008, 0)], Allow),
+            Case(&[Is(0, u32::MAX)], Allow),
+            Case(&[Always], Deny),
+        ],
+    ),
+    denied("ptrace", 101, 117),
+    denied("process_vm_readv", 310, 270),
+    denied("process_vm_writev", 311, 271),
+    denied("pidfd_getfd", 438, 438),
+    // Limits of another process, such as a helper of ours. Those of its own are set with the number 0.
+    refused(
+        "prlimit64",
+        302,
+        261,
+        &[Case(&[Is(0, 0)], Allow), Case(&[Null(2)], Allow), Case(&[Always], Refuse(EPERM))],
+    ),
+    refused("kcmp", 312, 272, NO),
+    refused("process_madvise", 440, 440, NO),
+];
+
+const KERNEL: &[Entry] = &[
+    denied("mount", 165, 40),
+    denied("umount2", 166, 39),
+    denied("pivot_root", 155, 41),
+    denied("chroot", 161, 51),
+    denied("setns", 308, 268),
+    denied("open_tree", 428, 428),
+    denied("open_tree_attr", 467, 467),
+    denied("move_mount", 429, 429),
+    denied("fsopen", 430, 430),
+    denied("fsconfig", 431, 431),
+    denied("fsmount", 432, 432),
+    denied("fspick", 433, 433),
+    denied("mount_setattr", 442, 442),
+    denied("bpf", 321, 280),
+    denied("perf_event_open", 298, 241),
+    denied("keyctl", 250, 219),
+    denied("add_key", 248, 217),
+    denied("request_key", 249, 218),
+    denied("userfaultfd", 323, 282),
+    denied("kexec_load", 246, 104),
+    denied("kexec_file_load", 320, 294),
+    denied("init_module", 175, 105),
+    denied("finit_module", 313, 273),
+    denied("delete_module", 176, 106),
+    denied("reboot", 169, 142),
+    denied("swapon", 167, 224),
+    denied("swapoff", 168, 225),
+    denied("acct", 163, 89),
+    denied("quotactl", 179, 60),
+    denied("quotactl_fd", 443, 443),
+    denied("open_by_handle_at", 304, 265),
+    denied("fanotify_init", 300, 262),
+    denied("iopl", 172, NONE),
+    denied("ioperm", 173, NONE),
+    refused("name_to_handle_at", 303, 264, NO),
+    refused("syslog", 103, 116, NO),
+    // Programs probe it, and do without.
+    refused("io_uring_setup", 425, 425, ABSENT),
+    refused("io_uring_enter", 426, 426, ABSENT),
+    refused("io_uring_register", 427, 427, ABSENT),
+];
+
+/// All calls of the table.
+pub fn all() -> impl Iterator<Item = &'static Entry> {
+    [FILES, SOCKETS, PROCESSES, KERNEL].into_iter().flatten()
+}

@@ -1,0 +1,43 @@
+//! The decisions of a filter about one call, depending on its registers.
+
+/// `O_CREAT`
+pub const CREATES: u32 = 0o100;
+/// `O_WRONLY`, `O_RDWR` and `O_TRUNC`
+pub const WRITES: u32 = 0o1003;
+
+/// A decision of a filter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// Lets the kernel perform the call.
+    Allow,
+    /// Lets the call fail with this error number.
+    Refuse(u16),
+    /// Asks the listener, which records the call and lets it fail. Without a listener it just fails.
+    Deny,
+    /// Asks the listener. Without a listener the kernel performs the call.
+    Ask,
+}
+
+/// A fact that the registers of a call show. Arguments that the kernel reads as `int` count with their lower half.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Test {
+    /// No condition.
+    Always,
+    /// The first argument is `AT_FDCWD`.
+    AtCurrent,
+    /// An argument has at least one of these bits.
+    Bits(usize, u32),
+    /// An argument has this value.
+    Is(usize, u32),
+    /// An argument has this value in these bits.
+    Masked(usize, u32, u32),
+    /// An argument is a null pointer.
+    Null(usize),
+}
+
+/// An action, if all tests hold.
+#[derive(Debug)]
+pub struct Case(pub &'static [Test], pub Action);
+
+/// The first case whose tests hold decides. If there is none, the call is allowed.
+pub type Rule = &'static [Case];

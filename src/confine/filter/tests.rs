@@ -1,0 +1,175 @@
+use super::assemble::{AUDIT_ARM, AUDIT_X86};
+use super::interpreter::{End, run};
+use super::{assemble, by_number, calls, program};
+use crate::sys::Machine;
+use End::{Allow, Errno, Notify};
+
+const CWD: u64 = -100_i32 as u32 as u64;
+/// How a program that passes an `int` may fill the upper half of the register.
+const CWD_WIDE: u64 = -100_i64 as u64;
+
+/// A call, its arguments, and what happens with a listener and without.
+const TABLE: &[(&str, [u64; 6], End, End)] = &[
+    ("openat", [CWD, 1, 0, 0, 0, 0], Allow, Allow),
+    ("openat", [CWD, 1, 0o2_000_000, 0, 0, 0], Allow, Allow),
+    ("openat", [CWD, 1, 0o101, 0o644, 0, 0], Notify, Allow),
+    ("openat", [5, 1, 0o100, 0o644, 0, 0], Notify, Allow),
+    ("openat", [CWD, 1, 1, 0, 0, 0], Notify, Allow),
+    ("openat", [CWD, 1, 2, 0, 0, 0], Notify, Allow),
+    ("openat", [CWD, 1, 0o1000, 0, 0, 0], Notify, Allow),
+    ("openat", [CWD, 1, 0o4002, 0, 0, 0], Allow, Allow),
+    ("openat", [CWD, 1, 0o5001, 0, 0, 0], Notify, Allow),
+    ("openat", [CWD, 1, 0o4101, 0, 0, 0], Notify, Allow),
+    ("openat", [CWD, 1, 0o10_000_100, 0, 0, 0], Allow, Allow),
+    ("open", [1, 0o1101, 0o644, 0, 0, 0], Notify, Allow),
+    ("open", [1, 0, 0, 0, 0, 0], Allow, Allow),
+    ("creat", [1, 0o644, 0, 0, 0, 0], Notify, Allow),
+    ("openat2", [CWD, 1, 2, 24, 0, 0], Errno(38), Errno(38)),
+    ("mkdirat", [CWD, 1, 0o755, 0, 0, 0], Notify, Allow),
+    ("mknodat", [CWD, 1, 0o010644, 0, 0, 0], Notify, Allow),
+    ("mknodat", [CWD, 1, 0o104755, 0, 0, 0], Errno(1), Errno(1)),
+    ("linkat", [CWD, 1, CWD, 2, 0, 0], Notify, Allow),
+    ("symlinkat", [1, CWD, 2, 0, 0, 0], Notify, Allow),
+    ("renameat2", [CWD, 1, CWD, 2, 0, 0], Notify, Allow),
+    ("unlinkat", [CWD, 1, 0, 0, 0, 0], Notify, Allow),
+    ("unlinkat", [CWD_WIDE, 1, 0, 0, 0, 0], Notify, Allow),
+    ("unlinkat", [7, 1, 0, 0, 0, 0], Allow, Allow),
+    ("fchmod", [3, 0o755, 0, 0, 0, 0], Allow, Allow),
+    ("fchmod", [3, 0o4755, 0, 0, 0, 0], Errno(1), Errno(1)),
+    ("fchmod", [3, 0o2755, 0, 0, 0, 0], Notify, Errno(1)),
+    ("chmod", [3, 0o2755, 0, 0, 0, 0], Notify, Errno(1)),
+    ("fchmodat", [9, 1, 0o2755, 0, 0, 0], Notify, Errno(1)),
+    ("mknodat", [CWD, 1, 0o102755, 0, 0, 0], Errno(1), Errno(1)),
+    ("fchmodat", [CWD, 1, 0o755, 0, 0, 0], Notify, Allow),
+    ("fchmodat", [9, 1, 0o755, 0, 0, 0], Allow, Allow),
+    ("fchmodat", [9, 1, 0o4755, 0, 0, 0], Errno(1), Errno(1)),
+    ("fchmodat2", [CWD, 1, 0o6755, 0, 0, 0], Errno(1), Errno(1)),
+    ("utimensat", [CWD, 1, 0, 0, 0, 0], Notify, Allow),
+    ("utimensat", [4, 0, 0, 0, 0, 0], Allow, Allow),
+    ("connect", [3, 1, 16, 0, 0, 0], Notify, Allow),
+    ("bind", [3, 1, 16, 0, 0, 0], Notify, Allow),
+    ("sendto", [3, 1, 5, 0, 0, 0], Allow, Allow),
+    ("sendto", [3, 1, 5, 0, 1, 16], Notify, Allow),
+    ("sendto", [3, 1, 5, 0, 1 << 32, 16], Notify, Allow),
+    ("socket", [1, 1, 0, 0, 0, 0], Allow, Allow),
+    ("socket", [1, 0o2_000_005, 0, 0, 0, 0], Allow, Allow),
+    ("socket", [1, 0o2_000_002, 0, 0, 0, 0], Notify, Errno(1)),
+    ("socket", [1, 3, 0, 0, 0, 0], Notify, Errno(1)),
+    ("socket", [2, 1, 0, 0, 0, 0], Allow, Allow),
+    ("socket", [2, 2, 0, 0, 0, 0], Allow, Allow),
+    ("socket", [10, 0o2_004_001, 6, 0, 0, 0], Allow, Allow),
+    ("socket", [2, 1, 262, 0, 0, 0], Allow, Allow),
+    ("socket", [10, 2, 58, 0, 0, 0], Allow, Allow),
+    ("socket", [2, 5, 132, 0, 0, 0], Errno(93), Errno(93)),
+    ("socket", [2, 1, 132, 0, 0, 0], Errno(93), Errno(93)),
+    ("socket", [10, 6, 0, 0, 0, 0], Errno(93), Errno(93)),
+    ("socket", [2, 2, 136, 0, 0, 0], Errno(93), Errno(93)),
+    ("socket", [2, 0o2_000_001, 6, 0, 0, 0], Allow, Allow),
+    ("socket", [2, 3, 1, 0, 0, 0], Allow, Allow),
+    ("socket", [0, 1, 0, 0, 0, 0], Notify, Errno(1)),
+    ("socket", [8, 1, 0, 0, 0, 0], Notify, Errno(1)),
+    ("socket", [43, 1, 0, 0, 0, 0], Notify, Errno(1)),
+    ("socket", [16, 3, 0, 0, 0, 0], Allow, Allow),
+    ("socket", [16, 3, 15, 0, 0, 0], Errno(93), Errno(93)),
+    ("socket", [40, 1, 0, 0, 0, 0], Notify, Errno(1)),
+    ("socket", [17, 3, 0, 0, 0, 0], Notify, Errno(1)),
+    ("socket", [38, 5, 0, 0, 0, 0], Notify, Errno(1)),
+    ("socketpair", [1, 0o2_000_001, 0, 0, 0, 0], Allow, Allow),
+    ("socketpair", [1, 2, 0, 0, 0, 0], Notify, Errno(1)),
+    ("clone", [0x0100_0011, 0, 0, 0, 0, 0], Allow, Allow),
+    ("clone", [0x003d_0f00, 0, 0, 0, 0, 0], Allow, Allow),
+    ("clone", [0x4111, 0, 0, 0, 0, 0], Allow, Allow),
+    ("clone", [0x411, 0, 0, 0, 0, 0], Errno(1), Errno(1)),
+    ("clone", [0x1000_0011, 0, 0, 0, 0, 0], Notify, Errno(1)),
+    ("clone", [0x0002_0011, 0, 0, 0, 0, 0], Notify, Errno(1)),
+    ("clone", [0x4000_0011, 0, 0, 0, 0, 0], Notify, Errno(1)),
+    ("clone3", [1, 88, 0, 0, 0, 0], Errno(38), Errno(38)),
+    ("unshare", [0x200, 0, 0, 0, 0, 0], Allow, Allow),
+    ("unshare", [0x80, 0, 0, 0, 0, 0], Notify, Errno(1)),
+    ("unshare", [0x1000_0000, 0, 0, 0, 0, 0], Notify, Errno(1)),
+    ("kill", [17, 15, 0, 0, 0, 0], Allow, Allow),
+    ("kill", [-17_i32 as u32 as u64, 15, 0, 0, 0, 0], Allow, Allow),
+    ("kill", [u32::MAX as u64, 9, 0, 0, 0, 0], Errno(1), Errno(1)),
+    ("prlimit64", [0, 7, 1, 0, 0, 0], Allow, Allow),
+    ("prlimit64", [17, 7, 0, 1, 0, 0], Allow, Allow),
+    ("prlimit64", [17, 7, 1, 0, 0, 0], Errno(1), Errno(1)),
+    ("kill", [u64::MAX, 9, 0, 0, 0, 0], Errno(1), Errno(1)),
+    ("ioctl", [0, 0x5401, 0, 0, 0, 0], Allow, Allow),
+    ("ioctl", [0, 0x5412, 1, 0, 0, 0], Notify, Errno(1)),
+    ("ioctl", [0, 0xffff_ffff_0000_5412, 1, 0, 0, 0], Notify, Errno(1)),
+    ("ioctl", [0, 0x541c, 1, 0, 0, 0], Notify, Errno(1)),
+    ("ioctl", [0, 0x5423, 1, 0, 0, 0], Notify, Errno(1)),
+    ("seccomp", [1, 0, 1, 0, 0, 0], Allow, Allow),
+    ("seccomp", [1, 8, 1, 0, 0, 0], Errno(16), Errno(16)),
+    ("personality", [0, 0, 0, 0, 0, 0], Allow, Allow),
+    ("personality", [8, 0, 0, 0, 0, 0], Allow, Allow),
+    ("personality", [0x0004_0000, 0, 0, 0, 0, 0], Allow, Allow),
+    ("personality", [0x0002_0008, 0, 0, 0, 0, 0], Allow, Allow),
+    ("personality", [0xffff_ffff, 0, 0, 0, 0, 0], Allow, Allow),
+    ("personality", [0x0040_0000, 0, 0, 0, 0, 0], Notify, Errno(1)),
+    ("io_uring_setup", [8, 1, 0, 0, 0, 0], Errno(38), Errno(38)),
+    ("mount", [0; 6], Notify, Errno(1)),
+    ("ptrace", [0; 6], Notify, Errno(1)),
+    ("bpf", [0; 6], Notify, Errno(1)),
+    ("kcmp", [0; 6], Errno(1), Errno(1)),
+];
+
+const MACHINES: [(Machine, u32); 2] = [(Machine::X86, AUDIT_X86), (Machine::Arm, AUDIT_ARM)];
+
+#[test]
+fn each_call_ends_as_the_table_says_on_both_machines() {
+    for (machine, audit) in MACHINES {
+        let (with, without) = (program(machine, true), program(machine, false));
+        for (name, args, asked, alone) in TABLE {
+            let entry = calls::all().find(|entry| entry.name == *name).expect(name);
+            let number = assemble::number(entry, machine);
+            if number == calls::NONE {
+                continue;
+            }
+            assert_eq!(run(&with.program, audit, number, *args), *asked, "{name} {args:x?}");
+            assert_eq!(run(&without.program, audit, number, *args), *alone, "{name} {args:x?} without a listener");
+        }
+    }
+}
+
+#[test]
+fn other_calls_are_allowed() {
+    for (machine, audit) in MACHINES {
+        let known = by_number(machine);
+        let filter = program(machine, true);
+        for number in (0..600).filter(|number| known.get(*number as usize).is_none_or(Option::is_none)) {
+            assert_eq!(run(&filter.program, audit, number, [u64::MAX; 6]), Allow, "{number}");
+        }
+    }
+}
+
+#[test]
+fn other_machines_and_x32_are_refused() {
+    const I386: u32 = 0x4000_0003;
+    for (machine, audit) in MACHINES {
+        let filter = program(machine, true);
+        for number in [0, 1, 2, 5, 11, 39, 257] {
+            assert_eq!(run(&filter.program, I386, number, [0; 6]), Errno(1));
+            assert_eq!(run(&filter.program, audit, number | 0x4000_0000, [0; 6]), Errno(1));
+        }
+        assert_eq!(run(&filter.program, audit, u32::MAX, [0; 6]), Errno(1));
+    }
+}
+
+#[test]
+fn no_number_appears_twice_and_programs_fit() {
+    for (machine, _) in MACHINES {
+        let mut numbers: Vec<u32> = calls::all()
+            .map(|entry| assemble::number(entry, machine))
+            .filter(|number| *number != calls::NONE)
+            .collect();
+        let count = numbers.len();
+        numbers.sort_unstable();
+        numbers.dedup();
+        assert_eq!(numbers.len(), count);
+        for listener in [true, false] {
+            let length = program(machine, listener).program.len();
+            assert!(length < 340, "{length} instructions");
+        }
+    }
+}

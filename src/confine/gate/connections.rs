@@ -1,0 +1,213 @@
+//! The places of connections. A token of the poller names a place and a side.
+
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
+
+use nix::sys::resource::{Resource, getrlimit};
+
+use crate::sys::Poller;
+
+use super::connection::Connection;
+use super::relay::Side;
+
+/// Connections at the same time, if the machine allows as many descriptors.
+const MOST: usize = 4096;
+/// Descriptors that are used otherwise, or by others in a hurry.
+const RESERVED: u64 = 256;
+/// Length of a read.
+const LARGE: usize = 64 * 1024;
+/// Length of a read when many receivers are slow, because each may keep as much.
+const SMALL: usize = 4 * 1024;
+/// Bytes that all connections keep before reads become small.
+const KEPT: usize = 16 * 1024 * 1024;
+/// Bytes that all connections keep at most. One that wants more ends.
+const MOST_KEPT: usize = 64 * 1024 * 1024;
+
+/// A connection with a number of its own.
+struct Place {
+    serial: u64,
+    connection: Connection,
+}
+
+/// All connections.
+pub(super) struct Connections {
+    places: Vec<Option<Place>>,
+    free: Vec<usize>,
+    most: usize,
+    serial: u64,
+    kept: usize,
+    /// No connection has waited long enough before this. `None`: no connection waits.
+    earliest: Option<Instant>,
+    buffer: Vec<u8>,
+    /// The kind of tokens.
+    kind: u64,
+}
+
+impl Connections {
+    /// No connections yet. `kind` is the kind of their tokens.
+    pub fn new(kind: u64) -> Self {
+        let (descriptors, _) = getrlimit(Resource::RLIMIT_NOFILE).unwrap_or((1024, 1024));
+        let most = usize::try_from(descriptors.saturating_sub(RESERVED) / 2).unwrap_or(MOST).clamp(16, MOST);
+        let (places, free) = (Vec::new(), Vec::new());
+        Self { places, free, most, serial: 0, kept: 0, earliest: None, buffer: vec![0; LARGE], kind }
+    }
+
+    /// Whether there is no place for another one.
+    pub fn is_full(&self) -> bool {
+        self.places.len() - self.free.len() >= self.most
+    }
+
+    /// Gives a connection a place.
+    pub fn add(&mut self, connection: Connection) -> usize {
+        self.serial += 1;
+        let place = Some(Place { serial: self.serial, connection });
+        if let Some(slot) = self.free.pop() {
+            self.places[slot] = place;
+            return slot;
+        }
+        self.places.push(place);
+        self.places.len() - 1
+    }
+
+    /// The connection at a place, with a buffer for its reads.
+    pub fn at(&mut self, slot: usize) -> Option<(&mut Connection, &mut [u8])> {
+        let length = if self.kept > KEPT { SMALL } else { LARGE };
+        let place = self.places.get_mut(slot)?.as_mut()?;
+        Some((&mut place.connection, &mut self.buffer[..length]))
+    }
+
+    /// The number of the connection at a place, which no later one there has.
+    pub fn serial_of(&self, slot: usize) -> Option<u64> {
+        Some(self.places.get(slot)?.as_ref()?.serial)
+    }
+
+    /// Counts a change of what a connection keeps. Returns whether there is room for that.
+    pub fn recount(&mut self, before: usize, after: usize) -> bool {
+        self.kept = self.kept.saturating_sub(before) + after;
+        after <= before || self.kept <= MOST_KEPT
+    }
+
+    /// Removes a connection. Its sockets close.
+    pub fn remove(&mut self, slot: usize) {
+        if let Some(place) = self.places.get_mut(slot).and_then(Option::take) {
+            self.recount(place.connection.kept(), 0);
+            self.free.push(slot);
+        }
+    }
+
+    /// Has the poller report what the connection at a place waits for. Returns whether it does.
+    pub fn watch(&mut self, poller: &Poller, slot: usize) -> bool {
+        let kind = self.kind;
+        let Some((connection, _)) = self.at(slot) else { return true };
+        let mut watched = connection.watched;
+        let mut done = true;
+        for (index, side) in [Side::Client, Side::Server].into_iter().enumerate() {
+            let Some((socket, wanted)) = connection.socket(side) else { continue };
+            let token = kind << 32 | (slot * 2 + index) as u64;
+            done &= match (watched[index], wanted) {
+                (before, now) if before == now => true,
+                (None, Some(interest)) => poller.add(socket.as_fd(), token, interest).is_ok(),
+                (Some(_), Some(interest)) => poller.change(socket.as_fd(), token, interest).is_ok(),
+                (_, None) => {
+                    poller.remove(socket.as_fd());
+                    true
+                }
+            };
+            watched[index] = wanted;
+        }
+        connection.watched = watched;
+        let deadline = connection.deadline();
+        self.earliest = self.earliest.into_iter().chain(deadline).min();
+        done
+    }
+
+    /// Places whose connections have waited long enough.
+    pub fn late(&mut self, now: Instant) -> Vec<usize> {
+        if self.earliest.is_none_or(|at| at > now) {
+            return Vec::new();
+        }
+        let deadlines = self.places.iter().enumerate();
+        let deadlines = deadlines.filter_map(|(slot, place)| Some((slot, place.as_ref()?.connection.deadline()?)));
+        let (late, waiting): (Vec<_>, Vec<_>) = deadlines.partition(|(_, at)| *at <= now);
+        self.earliest = waiting.into_iter().map(|(_, at)| at).min();
+        late.into_iter().map(|(slot, _)| slot).collect()
+    }
+
+    /// Time until one may have waited long enough.
+    pub fn timeout(&self, now: Instant) -> Option<Duration> {
+        self.earliest.map(|at| at.saturating_duration_since(now))
+    }
+}
+
+/// A side of a connection, from the index in a token.
+pub(super) fn place_of(index: usize) -> (usize, Side) {
+    (index / 2, if index.is_multiple_of(2) { Side::Client } else { Side::Server })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{TcpListener, TcpStream};
+
+    use super::*;
+
+    fn connection(listener: &TcpListener) -> Connection {
+        let to = listener.local_addr().expect("an address");
+        let client = TcpStream::connect(to).expect("connected");
+        Connection::new(client, to, to)
+    }
+
+    #[test]
+    fn a_place_is_taken_again_under_another_number() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a listener");
+        let mut connections = Connections::new(7);
+        let first = connections.add(connection(&listener));
+        let other = connections.add(connection(&listener));
+        let serial = connections.serial_of(first);
+        connections.remove(first);
+        assert_eq!(connections.serial_of(first), None);
+        assert_eq!(connections.add(connection(&listener)), first);
+        assert_ne!(connections.serial_of(first), serial);
+        assert_ne!(first, other);
+        connections.remove(99);
+    }
+
+    #[test]
+    fn a_world_cannot_have_any_number_of_connections() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a listener");
+        let mut connections = Connections::new(7);
+        connections.most = 2;
+        let first = connections.add(connection(&listener));
+        assert!(!connections.is_full());
+        connections.add(connection(&listener));
+        assert!(connections.is_full());
+        connections.remove(first);
+        assert!(!connections.is_full());
+    }
+
+    #[test]
+    fn all_connections_together_keep_a_bounded_number_of_bytes() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a listener");
+        let mut connections = Connections::new(7);
+        let slot = connections.add(connection(&listener));
+        assert_eq!(connections.at(slot).map(|(_, buffer)| buffer.len()), Some(LARGE));
+        assert!(connections.recount(0, KEPT + 1));
+        assert_eq!(connections.at(slot).map(|(_, buffer)| buffer.len()), Some(SMALL));
+        assert!(!connections.recount(0, MOST_KEPT));
+        assert!(connections.recount(MOST_KEPT, 0), "less is always possible");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn what_waits_too_long_is_found() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a listener");
+        let (mut connections, poller) = (Connections::new(7), Poller::new().expect("a poller"));
+        let now = Instant::now();
+        assert_eq!(connections.timeout(now), None);
+        let slot = connections.add(connection(&listener));
+        assert!(connections.watch(&poller, slot));
+        let wait = connections.timeout(now).expect("a time");
+        assert!(connections.late(now).is_empty());
+        assert_eq!(connections.late(now + wait + Duration::from_secs(1)), [slot]);
+        assert_eq!(connections.timeout(now), None, "it is reported once");
+    }
+}

@@ -1,0 +1,136 @@
+//! Questions to a gate. Each travels with a socket of its own for the answer, so that several processes may ask.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use serde::{Deserialize, Serialize};
+
+use crate::sys;
+
+use super::refusals::Refusals;
+
+/// The largest message, in bytes.
+pub(super) const LARGEST: usize = 128 * 1024;
+/// Time a gate may take to answer.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A question to a gate.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Request {
+    /// Whether it listens.
+    Started,
+    /// The refusals.
+    Take(Option<String>),
+    /// Whether a server listens at a port of the world's loopback.
+    Listens(u16),
+}
+
+/// The answer of a gate.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Answer {
+    /// The gate listens.
+    Started,
+    /// The gate could not start: the step in words, and the system's error number.
+    Failed(String, i32),
+    /// The refusals.
+    Taken(Refusals),
+    /// Whether a server listens.
+    Listens(bool),
+}
+
+/// A handle of a gate. Copies of its descriptor may be passed to other processes.
+#[derive(Debug)]
+pub struct GateControl(OwnedFd);
+
+impl From<OwnedFd> for GateControl {
+    fn from(fd: OwnedFd) -> Self {
+        Self(fd)
+    }
+}
+
+impl AsFd for GateControl {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+impl GateControl {
+    pub(super) fn new(fd: OwnedFd) -> Self {
+        Self(fd)
+    }
+
+    /// Waits until the gate listens. An error says why it cannot.
+    pub fn started(&self) -> io::Result<()> {
+        match self.ask(&Request::Started)? {
+            Answer::Started => Ok(()),
+            Answer::Failed(step, errno) => {
+                let error = io::Error::from_raw_os_error(errno);
+                Err(io::Error::new(error.kind(), format!("{step}: {error}")))
+            }
+            _ => Err(io::ErrorKind::InvalidData.into()),
+        }
+    }
+
+    /// Takes the refusals since the last call. `mark` is the value of `AGENT_BASH_ID` of a command: then those of other
+    /// commands stay.
+    pub fn take(&self, mark: Option<&str>) -> io::Result<Refusals> {
+        match self.ask(&Request::Take(mark.map(str::to_owned)))? {
+            Answer::Taken(refusals) => Ok(refusals),
+            _ => Err(io::ErrorKind::InvalidData.into()),
+        }
+    }
+
+    /// Returns whether a server listens at a TCP port of the world's loopback.
+    pub fn listens(&self, port: u16) -> io::Result<bool> {
+        match self.ask(&Request::Listens(port))? {
+            Answer::Listens(listens) => Ok(listens),
+            _ => Err(io::ErrorKind::InvalidData.into()),
+        }
+    }
+
+    fn ask(&self, request: &Request) -> io::Result<Answer> {
+        let (ours, theirs) = sys::packet_pair()?;
+        let bytes = postcard::to_allocvec(request).map_err(io::Error::other)?;
+        sys::send(self.0.as_fd(), &bytes, &[theirs.as_raw_fd()])?;
+        drop(theirs);
+        answered(ours.as_fd())?;
+        let mut buffer = vec![0; LARGEST];
+        match sys::receive(ours.as_fd(), &mut buffer, &mut Vec::new())? {
+            0 => Err(io::ErrorKind::UnexpectedEof.into()),
+            length => postcard::from_bytes(&buffer[..length]).map_err(io::Error::other),
+        }
+    }
+}
+
+/// Waits for an answer. A signal does not end the wait: the supervisor gets one for each child that exits.
+fn answered(socket: BorrowedFd<'_>) -> io::Result<()> {
+    let end = Instant::now() + PATIENCE;
+    loop {
+        let left = end.saturating_duration_since(Instant::now());
+        let left = PollTimeout::try_from(left).unwrap_or(PollTimeout::MAX);
+        match poll(&mut [PollFd::new(socket, PollFlags::POLLIN)], left) {
+            Ok(0) => return Err(io::ErrorKind::TimedOut.into()),
+            Ok(_) => return Ok(()),
+            Err(Errno::EINTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// Receives the next question with the socket for its answer. `None`: there is none now, or it makes no sense.
+pub(super) fn receive(control: BorrowedFd<'_>) -> Option<(Request, OwnedFd)> {
+    let (mut buffer, mut sockets) = ([0; 1024], Vec::new());
+    let length = sys::receive(control, &mut buffer, &mut sockets).ok()?;
+    let request = postcard::from_bytes(&buffer[..length]).ok()?;
+    Some((request, sockets.pop()?))
+}
+
+/// Answers a question. An asker that is gone needs no answer.
+pub(super) fn answer(socket: &OwnedFd, answer: &Answer) {
+    if let Ok(bytes) = postcard::to_allocvec(answer) {
+        let _ = sys::send(socket.as_fd(), &bytes, &[]);
+    }
+}

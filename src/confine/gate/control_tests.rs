@@ -1,0 +1,38 @@
+use std::os::fd::AsFd;
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
+use super::control::{Answer, GateControl, LARGEST, Request, answer, receive};
+use super::refusals::largest;
+use crate::sys;
+
+#[test]
+fn an_answer_goes_to_its_asker() {
+    let (ours, theirs) = sys::packet_pair().expect("a pair");
+    let control = GateControl::new(ours);
+    std::thread::scope(|scope| {
+        let asked = scope.spawn(|| control.listens(80));
+        poll(&mut [PollFd::new(theirs.as_fd(), PollFlags::POLLIN)], PollTimeout::NONE).expect("a question");
+        let (request, socket) = receive(theirs.as_fd()).expect("a request");
+        assert_eq!(request, Request::Listens(80));
+        answer(&socket, &Answer::Listens(true));
+        assert!(asked.join().expect("no panic").expect("an answer"));
+    });
+}
+
+#[test]
+fn a_gate_that_is_gone_is_an_error() {
+    let (ours, theirs) = sys::packet_pair().expect("a pair");
+    drop(theirs);
+    assert!(GateControl::new(ours).take(None).is_err());
+}
+
+#[test]
+fn the_largest_answer_fits() {
+    let refusals = largest();
+    let (ours, theirs) = sys::packet_pair().expect("a pair");
+    answer(&theirs, &Answer::Taken(refusals.clone()));
+    let mut buffer = vec![0; LARGEST];
+    let length = sys::receive(ours.as_fd(), &mut buffer, &mut Vec::new()).expect("an answer");
+    assert_eq!(postcard::from_bytes::<Answer>(&buffer[..length]).expect("decoded"), Answer::Taken(refusals));
+}

@@ -1,0 +1,12 @@
+//! The resolver of a world. It answers from the rules alone and asks no other resolver.
+
+mod answer;
+mod message;
+mod pairs;
+mod stream;
+
+pub(super) use answer::Resolver;
+#[cfg(test)]
+pub(super) use message::query;
+pub(super) use pairs::Pairs;
+pub(super) use stream::Queries;

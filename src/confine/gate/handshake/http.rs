@@ -1,0 +1,332 @@
+//! The names in the requests of a plain HTTP connection (RFC 9112). Each request of a connection is read, because a
+//! server may choose another host for each. What a server could read in two ways is refused.
+
+/// The longest head of a request, in bytes.
+const LONGEST_HEAD: usize = 32 * 1024;
+/// Digits of a length at most: far less than the number could hold.
+const DIGITS: usize = 15;
+/// The beginning of an answer that agrees to another protocol.
+const SWITCHING: &[u8] = b"HTTP/1.1 101";
+
+/// Why a request is refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// A server could read it in two ways, or not at all.
+    Malformed,
+    /// The request names this host.
+    Host(String),
+}
+
+/// The protocol behind the bytes that were read.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    /// More requests.
+    More,
+    /// Another protocol, to which the server has agreed. Whether it is HTTP/2.
+    Other(bool),
+}
+
+/// Reads the requests of a connection.
+#[derive(Debug)]
+pub(super) struct Requests {
+    state: State,
+    /// The head of the current request.
+    head: Vec<u8>,
+    /// Bytes of it that were passed on already.
+    sent: usize,
+    /// Requests whose heads were read.
+    count: u64,
+    /// Whether the first request asks for another protocol, and whether that is HTTP/2.
+    upgrade: Option<bool>,
+    /// The first bytes of the server.
+    served: Vec<u8>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Head,
+    Body(u64),
+    /// The line with the size of a chunk: its digits, whether an extension has begun, whether CR was read.
+    ChunkSize {
+        size: u64,
+        digits: usize,
+        extension: bool,
+        cr: bool,
+    },
+    Chunk(u64),
+    /// The end of a chunk: whether CR was read.
+    ChunkEnd(bool),
+    /// The lines behind the last chunk: bytes of the current one, whether CR was read.
+    Trailer {
+        length: usize,
+        cr: bool,
+    },
+    /// The request is over.
+    Over,
+    /// The request for another protocol is over, and the server has not answered.
+    Asked,
+}
+
+const CHUNK_SIZE: State = State::ChunkSize { size: 0, digits: 0, extension: false, cr: false };
+
+impl State {
+    /// Reads a byte between the chunks of a body. `None`: it may not be there.
+    fn after(self, byte: u8) -> Option<Self> {
+        Some(match (self, byte) {
+            (Self::ChunkSize { size, digits, cr: true, .. }, b'\n') if digits > 0 => match size {
+                0 => Self::Trailer { length: 0, cr: false },
+                size => Self::Chunk(size),
+            },
+            (Self::ChunkSize { cr: true, .. }, _) => return None,
+            (Self::ChunkSize { size, digits, extension, .. }, b'\r') => {
+                Self::ChunkSize { size, digits, extension, cr: true }
+            }
+            (Self::ChunkSize { extension: true, .. }, b' '..=b'~' | b'\t') => self,
+            (Self::ChunkSize { size, digits, extension: false, cr }, byte) => match char::from(byte).to_digit(16) {
+                Some(digit) if digits < DIGITS => {
+                    Self::ChunkSize { size: size << 4 | u64::from(digit), digits: digits + 1, extension: false, cr }
+                }
+                None if matches!(byte, b';' | b' ' | b'\t') => Self::ChunkSize { size, digits, extension: true, cr },
+                _ => return None,
+            },
+            (Self::ChunkEnd(false), b'\r') => Self::ChunkEnd(true),
+            (Self::ChunkEnd(true), b'\n') => CHUNK_SIZE,
+            (Self::Trailer { length: 0, cr: true }, b'\n') => Self::Over,
+            (Self::Trailer { cr: true, .. }, b'\n') => Self::Trailer { length: 0, cr: false },
+            (Self::Trailer { cr: true, .. }, _) | (Self::Trailer { .. }, b'\n') => return None,
+            (Self::Trailer { length, .. }, b'\r') => Self::Trailer { length, cr: true },
+            (Self::Trailer { length, .. }, _) if length < LONGEST_HEAD => {
+                Self::Trailer { length: length + 1, cr: false }
+            }
+            _ => return None,
+        })
+    }
+}
+
+impl Requests {
+    /// Begins behind the first line, all of which but its last byte was passed on already.
+    pub fn after(line: Vec<u8>) -> Self {
+        let sent = line.len() - 1;
+        Self { state: State::Head, head: line, sent, count: 0, upgrade: None, served: Vec::new() }
+    }
+
+    /// Returns whether all of this belongs to a body, and counts it.
+    pub fn skip(&mut self, input: &[u8]) -> bool {
+        let (State::Body(left) | State::Chunk(left)) = &mut self.state else { return false };
+        let skips = *left > input.len() as u64;
+        if skips {
+            *left -= input.len() as u64;
+        }
+        skips
+    }
+
+    /// Bytes that are kept.
+    pub fn kept(&self) -> usize {
+        self.head.len()
+    }
+
+    /// Notes what the server sends. Returns whether bytes that were kept may now be passed on.
+    pub fn on_served(&mut self, output: &[u8]) -> bool {
+        let missing = SWITCHING.len().saturating_sub(self.served.len()).min(output.len());
+        self.served.extend_from_slice(&output[..missing]);
+        missing > 0 && self.state == State::Asked && self.switched().is_some()
+    }
+
+    /// Whether the server has agreed to another protocol. `None`: it has not answered.
+    fn switched(&self) -> Option<bool> {
+        let undecided = self.served.len() < SWITCHING.len() && SWITCHING.starts_with(&self.served);
+        (!undecided).then(|| self.served == SWITCHING)
+    }
+
+    /// Takes more of the stream. Appends the bytes to pass on. `accepts` decides on hosts. Bytes behind a request for
+    /// another protocol are kept until the server has answered.
+    pub fn feed(&mut self, mut input: &[u8], out: &mut Vec<u8>, accepts: &dyn Fn(&str) -> bool) -> Result<Next, Fault> {
+        loop {
+            if self.state == State::Asked {
+                return self.feed_asked(input, out, accepts);
+            }
+            if input.is_empty() {
+                return Ok(Next::More);
+            }
+            let taken = match self.state {
+                State::Head => self.take_head(input, out, accepts)?,
+                State::Body(left) | State::Chunk(left) => {
+                    let taken = input.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+                    let left = left - taken as u64;
+                    let body = matches!(self.state, State::Body(_));
+                    self.state = if body { State::Body(left) } else { State::Chunk(left) };
+                    out.extend_from_slice(&input[..taken]);
+                    taken
+                }
+                between => {
+                    self.state = between.after(input[0]).ok_or(Fault::Malformed)?;
+                    out.push(input[0]);
+                    1
+                }
+            };
+            input = &input[taken..];
+            self.state = match self.state {
+                State::Chunk(0) => State::ChunkEnd(false),
+                State::Body(0) | State::Over if self.count == 1 && self.upgrade.is_some() => State::Asked,
+                State::Body(0) | State::Over => State::Head,
+                state => state,
+            };
+        }
+    }
+
+    fn feed_asked(&mut self, input: &[u8], out: &mut Vec<u8>, accepts: &dyn Fn(&str) -> bool) -> Result<Next, Fault> {
+        self.head.extend_from_slice(input);
+        match self.switched() {
+            None if self.head.len() > LONGEST_HEAD => Err(Fault::Malformed),
+            None => Ok(Next::More),
+            Some(true) => {
+                out.append(&mut self.head);
+                Ok(Next::Other(self.upgrade == Some(true)))
+            }
+            Some(false) => {
+                let kept = std::mem::take(&mut self.head);
+                self.upgrade = None;
+                self.state = State::Head;
+                self.feed(&kept, out, accepts)
+            }
+        }
+    }
+
+    /// Takes the rest of a head, or all of the input. Returns how much.
+    fn take_head(&mut self, input: &[u8], out: &mut Vec<u8>, accepts: &dyn Fn(&str) -> bool) -> Result<usize, Fault> {
+        // Requests may be separated by empty lines.
+        if self.head.is_empty() && matches!(input[0], b'\r' | b'\n') {
+            out.push(input[0]);
+            return Ok(1);
+        }
+        let before = self.head.len();
+        let room = LONGEST_HEAD.saturating_sub(before);
+        self.head.extend_from_slice(&input[..input.len().min(room)]);
+        let Some(end) = end_of_head(&self.head, before.saturating_sub(1))? else {
+            return if input.len() > room { Err(Fault::Malformed) } else { Ok(input.len()) };
+        };
+        self.head.truncate(end);
+        let head = parse(&self.head).ok_or(Fault::Malformed)?;
+        if let Some(host) = head.hosts.into_iter().find(|host| !accepts(host)) {
+            return Err(Fault::Host(host));
+        }
+        out.extend_from_slice(&self.head[self.sent..]);
+        self.head.clear();
+        self.sent = 0;
+        self.count += 1;
+        if self.count == 1 {
+            self.upgrade = head.upgrade;
+        }
+        self.state = head.body;
+        Ok(end - before)
+    }
+}
+
+/// Returns the length of a head with its empty line. Lines that end without CR are an error. Bytes before `from` were
+/// searched already.
+fn end_of_head(head: &[u8], from: usize) -> Result<Option<usize>, Fault> {
+    for at in memchr::memchr_iter(b'\n', &head[from..]).map(|at| at + from) {
+        match &head[..=at] {
+            [.., b'\r', b'\n', b'\r', b'\n'] => return Ok(Some(at + 1)),
+            [.., b'\r', b'\n'] => {}
+            _ => return Err(Fault::Malformed),
+        }
+    }
+    Ok(None)
+}
+
+/// The facts of a head that matter here.
+#[derive(Debug, PartialEq, Eq)]
+struct Head {
+    /// The hosts that it names, in lower case and without ports.
+    hosts: Vec<String>,
+    /// The state behind it.
+    body: State,
+    /// Whether it asks for another protocol, and whether that is HTTP/2.
+    upgrade: Option<bool>,
+}
+
+/// Returns whether a server may take a line for the first one of a request, of any version. The oldest version has
+/// none, and names a host only in its target.
+pub(super) fn is_request_line(line: &[u8]) -> bool {
+    let version = |at: &[u8]| at[..5].eq_ignore_ascii_case(b"HTTP/") && at[5].is_ascii_digit();
+    let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).skip(1);
+    let target = words.next().unwrap_or_default();
+    let names_host = words.next().is_none() && target.windows(3).any(|part| part == b"://");
+    names_host || line.windows(6).any(version)
+}
+
+/// Returns whether a byte may be part of a method or of a header's name.
+pub(super) fn is_token_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}
+
+fn is_token(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(is_token_byte)
+}
+
+/// Parses a head. `None`: a server could read it in another way.
+fn parse(head: &[u8]) -> Option<Head> {
+    let text = std::str::from_utf8(head).ok()?.strip_suffix("\r\n\r\n")?;
+    let mut lines = text.split("\r\n");
+    let [method, target, version] = lines.next()?.split(' ').collect::<Vec<_>>().try_into().ok()?;
+    if !is_token(method) || method == "CONNECT" || target.bytes().any(|byte| byte.is_ascii_control()) {
+        return None;
+    }
+    let recent = match version {
+        "HTTP/1.1" => true,
+        "HTTP/1.0" => false,
+        _ => return None,
+    };
+    let mut hosts: Vec<String> = match target {
+        "*" => Vec::new(),
+        target if target.starts_with('/') => Vec::new(),
+        target => {
+            let (_, rest) = target.split_once("://")?;
+            vec![host_of(rest.split(['/', '?', '#']).next()?)?]
+        }
+    };
+    let (mut host, mut length, mut chunked, mut upgrade) = (None, None, false, None);
+    for line in lines {
+        let (name, value) = line.split_once(':')?;
+        if !is_token(name) || value.bytes().any(|byte| byte.is_ascii_control() && byte != b'\t') {
+            return None;
+        }
+        let value = value.trim_matches([' ', '\t']);
+        match name.to_ascii_lowercase().as_str() {
+            "host" if host.is_none() => host = Some(host_of(value)?),
+            "content-length" if length.is_none() => length = Some(number(value)?),
+            "transfer-encoding" if !chunked && recent && value.eq_ignore_ascii_case("chunked") => chunked = true,
+            "host" | "content-length" | "transfer-encoding" => return None,
+            "upgrade" => *upgrade.get_or_insert(false) |= value.to_ascii_lowercase().contains("h2c"),
+            _ => {}
+        }
+    }
+    hosts.push(host?);
+    let body = match (length, chunked) {
+        (Some(_), true) => return None,
+        (None, true) => CHUNK_SIZE,
+        (length, false) => State::Body(length.unwrap_or(0)),
+    };
+    Some(Head { hosts, body, upgrade })
+}
+
+fn number(value: &str) -> Option<u64> {
+    let plain = (1..=DIGITS).contains(&value.len()) && value.bytes().all(|byte| byte.is_ascii_digit());
+    plain.then(|| value.parse().ok())?
+}
+
+/// Returns the host of `host`, `host:port` or `[address]:port`, in lower case and without a final dot.
+fn host_of(authority: &str) -> Option<String> {
+    let (host, rest) = match authority.strip_prefix('[') {
+        Some(inner) => inner.split_once(']')?,
+        None => authority.split_at(authority.find(':').unwrap_or(authority.len())),
+    };
+    let port = rest.strip_prefix(':').unwrap_or(rest);
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:".contains(&byte);
+    if !port.bytes().all(|byte| byte.is_ascii_digit()) || host.is_empty() || !host.bytes().all(plain) {
+        return None;
+    }
+    let host = host.to_ascii_lowercase();
+    Some(host.strip_suffix('.').map_or_else(|| host.clone(), str::to_owned))
+}

@@ -1,0 +1,298 @@
+//! The name that a program gives in its first bytes to a server.
+//!
+//! Many hosts of the internet share an address, and the server chooses one of them by the name in the handshake. So a
+//! connection to an allowed name could be used to talk to another one. The client's bytes are read before they are
+//! passed on, and a connection whose handshake names another host is refused:
+//!
+//! - **TLS**: the name in the ClientHello, however it is split over records and segments, also in a second ClientHello,
+//!   and in one that comes later, as behind `STARTTLS`. The outer name counts where the inner one is encrypted. A
+//!   handshake without a name is refused, unless the program has dialled an address.
+//! - **HTTP/1**: the host of each request of the connection, and the one in its target. Requests that a server could
+//!   read in two ways, requests without a host and `CONNECT` are refused. A connection whose server has agreed to
+//!   another protocol is not read any further.
+//! - **HTTP/2 in plain text** is refused, because its names are compressed, unless the caller has mapped the name: then
+//!   the caller has chosen the server.
+//! - **All else** has no name, and is passed on as it is. The bytes of a server that speaks first are never kept back.
+//!
+//! Nothing is decrypted: a request in TLS may name another host than its handshake, and the server decides about it.
+
+mod http;
+#[cfg(test)]
+mod http_tests;
+mod tls;
+#[cfg(test)]
+mod tls_tests;
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use super::rules::Rules;
+
+/// The longest first line that is read to find out whether it is HTTP.
+const LONGEST_LINE: usize = 32 * 1024;
+/// Blanks before a first line that are passed on.
+const BLANKS: usize = 32;
+
+/// The destination that a program has dialled.
+#[derive(Debug, Clone)]
+pub(super) enum Dialled {
+    /// A name, and whether the caller has mapped it to an address.
+    Name {
+        /// The name.
+        name: String,
+        /// Whether the caller has chosen its address.
+        mapped: bool,
+    },
+    /// An address that is allowed by itself.
+    Address {
+        /// The address.
+        address: IpAddr,
+        /// The port.
+        port: u16,
+        /// Which names are allowed, too.
+        rules: Arc<Rules>,
+    },
+}
+
+impl Dialled {
+    /// Whether a handshake may give this name.
+    fn accepts(&self, claimed: &str) -> bool {
+        match self {
+            Self::Name { name, .. } => name == claimed,
+            Self::Address { address, port, rules } => {
+                claimed.parse() == Ok(*address) || rules.allows_name(claimed, *port)
+            }
+        }
+    }
+
+    fn may_be_silent(&self) -> bool {
+        matches!(self, Self::Address { .. })
+    }
+
+    fn may_use_http2(&self) -> bool {
+        matches!(self, Self::Name { mapped: true, .. })
+    }
+}
+
+/// Why a connection is refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Mismatch {
+    /// The name in the handshake. `None`: there was none, or none that can be relied on.
+    pub claimed: Option<String>,
+}
+
+const UNCLEAR: Mismatch = Mismatch { claimed: None };
+
+/// Reads the bytes of one client.
+#[derive(Debug)]
+pub(super) struct Inspector {
+    dialled: Dialled,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    /// The first line, all of which was passed on. It may be that of a request.
+    Line(Line),
+    /// The first bytes of a possible ClientHello. They were passed on.
+    Probe(Vec<u8>),
+    Hello(tls::Hello),
+    Records(tls::Records),
+    Http(Box<http::Requests>),
+    Opaque,
+}
+
+/// The answer to bytes of the client.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Flow {
+    /// All of them may be passed on.
+    Pass,
+    /// These may be passed on instead. The others come later.
+    Instead(Vec<u8>),
+}
+
+impl Inspector {
+    /// Begins a connection.
+    pub fn new(dialled: Dialled) -> Self {
+        Self { dialled, state: State::Line(Line::default()) }
+    }
+
+    /// Bytes that are kept.
+    pub fn kept(&self) -> usize {
+        match &self.state {
+            State::Line(line) => line.text.len(),
+            State::Hello(hello) => hello.kept(),
+            State::Http(requests) => requests.kept(),
+            State::Probe(_) | State::Records(_) | State::Opaque => 0,
+        }
+    }
+
+    /// Takes bytes of the client, as one read has delivered them.
+    pub fn feed(&mut self, input: &[u8]) -> Result<Flow, Mismatch> {
+        let passes = match &mut self.state {
+            State::Opaque => input.first() != Some(&tls::HANDSHAKE),
+            State::Records(records) => records.skip(input),
+            State::Http(requests) => requests.skip(input),
+            _ => false,
+        };
+        if passes {
+            return Ok(Flow::Pass);
+        }
+        let starts = match &self.state {
+            State::Opaque => true,
+            State::Line(line) => line.text.is_empty(),
+            _ => false,
+        };
+        if starts && input.first() == Some(&tls::HANDSHAKE) {
+            self.state = State::Probe(Vec::new());
+        }
+        let (mut out, mut rest) = (Vec::with_capacity(input.len()), input.to_vec());
+        while let Some(again) = self.step(&rest, &mut out)? {
+            rest = again;
+        }
+        Ok(Flow::Instead(out))
+    }
+
+    /// Notes bytes of the server. Returns the bytes of the client to pass on since.
+    pub fn on_served(&mut self, output: &[u8]) -> Result<Vec<u8>, Mismatch> {
+        let State::Http(requests) = &mut self.state else { return Ok(Vec::new()) };
+        if !requests.on_served(output) {
+            return Ok(Vec::new());
+        }
+        match self.feed(&[])? {
+            Flow::Pass => Ok(Vec::new()),
+            Flow::Instead(out) => Ok(out),
+        }
+    }
+
+    /// Lets the current state take bytes. Returns those that belong to the next one.
+    fn step(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<Option<Vec<u8>>, Mismatch> {
+        let Self { dialled, state } = self;
+        let (next, rest) = match state {
+            State::Line(line) => step_line(line, input, out, dialled)?,
+            State::Probe(start) => step_probe(start, input, out),
+            State::Hello(hello) => step_hello(hello, input, out, dialled)?,
+            State::Records(records) => match records.feed(input, out).map_err(|tls::Malformed| UNCLEAR)? {
+                tls::Next::More => (None, None),
+                tls::Next::Other => (Some(State::Opaque), None),
+                tls::Next::Hello(start) => (Some(State::Hello(tls::Hello::default())), Some(start)),
+            },
+            State::Http(requests) => (step_http(requests, input, out, dialled)?, None),
+            State::Opaque => {
+                out.extend_from_slice(input);
+                (None, None)
+            }
+        };
+        if let Some(next) = next {
+            *state = next;
+        }
+        Ok(rest)
+    }
+}
+
+/// The next state, if it is another one, and the bytes that belong to it.
+type Stepped = (Option<State>, Option<Vec<u8>>);
+
+fn step_line(line: &mut Line, input: &[u8], out: &mut Vec<u8>, dialled: &Dialled) -> Result<Stepped, Mismatch> {
+    let (next, taken) = line.read(input, dialled)?;
+    // The end of a request's line is kept with its head.
+    let kept = usize::from(matches!(next, Some(State::Http(_))));
+    out.extend_from_slice(&input[..taken - kept]);
+    let rest = next.is_some().then(|| input[taken..].to_vec());
+    Ok((next, rest))
+}
+
+fn step_probe(start: &mut Vec<u8>, input: &[u8], out: &mut Vec<u8>) -> Stepped {
+    let (taken, rest) = input.split_at(input.len().min(tls::PROBE - start.len()));
+    start.extend_from_slice(taken);
+    out.extend_from_slice(taken);
+    if !tls::may_be_hello(start) {
+        return (Some(State::Opaque), Some(rest.to_vec()));
+    }
+    if start.len() < tls::PROBE {
+        return (None, None);
+    }
+    let hello = tls::Hello::after(std::mem::take(start), tls::PROBE);
+    (Some(State::Hello(hello)), Some(rest.to_vec()))
+}
+
+fn step_hello(hello: &mut tls::Hello, input: &[u8], out: &mut Vec<u8>, dialled: &Dialled) -> Result<Stepped, Mismatch> {
+    let Some(greeting) = hello.feed(input).map_err(|tls::Malformed| UNCLEAR)? else { return Ok((None, None)) };
+    match &greeting.name {
+        Some(name) if !dialled.accepts(name) => return Err(Mismatch { claimed: greeting.name }),
+        None if !dialled.may_be_silent() => return Err(UNCLEAR),
+        _ => {}
+    }
+    let (records, behind) = greeting.raw.split_at(greeting.raw.len() - greeting.rest);
+    out.extend_from_slice(records);
+    Ok((Some(State::Records(tls::Records::default())), Some(behind.to_vec())))
+}
+
+fn step_http(
+    requests: &mut http::Requests,
+    input: &[u8],
+    out: &mut Vec<u8>,
+    dialled: &Dialled,
+) -> Result<Option<State>, Mismatch> {
+    let next = requests.feed(input, out, &|host| dialled.accepts(host)).map_err(|fault| match fault {
+        http::Fault::Malformed => UNCLEAR,
+        http::Fault::Host(host) => Mismatch { claimed: Some(host) },
+    })?;
+    match next {
+        http::Next::More => Ok(None),
+        http::Next::Other(true) if !dialled.may_use_http2() => Err(UNCLEAR),
+        http::Next::Other(_) => Ok(Some(State::Opaque)),
+    }
+}
+
+/// The first line of a client.
+#[derive(Debug, Default)]
+struct Line {
+    text: Vec<u8>,
+    /// Whether it has text.
+    begun: bool,
+    /// Whether its first word is over.
+    spaced: bool,
+}
+
+impl Line {
+    /// Reads on. Returns the next state, if it is known, and how many bytes belong to the line.
+    fn read(&mut self, input: &[u8], dialled: &Dialled) -> Result<(Option<State>, usize), Mismatch> {
+        for (at, byte) in input.iter().enumerate() {
+            let space = byte.is_ascii_whitespace();
+            if !self.begun && !space {
+                // Behind an empty line, this byte begins a preface of proxies.
+                if *byte == 0 && !self.text.is_empty() {
+                    return Err(UNCLEAR);
+                }
+                // Servers skip lines without text before a request.
+                self.text.clear();
+                self.begun = true;
+            }
+            self.text.push(*byte);
+            if self.text.len() > if self.begun { LONGEST_LINE } else { BLANKS } {
+                return Err(UNCLEAR);
+            }
+            if self.begun && *byte == b'\n' {
+                return Ok((Some(self.protocol(dialled)?), at + 1));
+            }
+            self.spaced |= self.begun && space;
+            if self.begun && !self.spaced && !http::is_token_byte(*byte) {
+                return Ok((Some(State::Opaque), at + 1));
+            }
+        }
+        Ok((None, input.len()))
+    }
+
+    /// The protocol that the whole line belongs to.
+    fn protocol(&mut self, dialled: &Dialled) -> Result<State, Mismatch> {
+        let text = std::mem::take(&mut self.text);
+        let http2 = text.starts_with(b"PRI ");
+        match http::is_request_line(&text) {
+            _ if text.starts_with(b"PROXY ") => Err(UNCLEAR),
+            true if http2 && !dialled.may_use_http2() => Err(UNCLEAR),
+            true if !http2 => Ok(State::Http(Box::new(http::Requests::after(text)))),
+            _ => Ok(State::Opaque),
+        }
+    }
+}

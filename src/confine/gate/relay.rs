@@ -1,0 +1,204 @@
+//! Bytes between a program in a world and its server.
+
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::os::fd::AsFd;
+
+use nix::sys::socket::{setsockopt, sockopt};
+
+use crate::sys::Interest;
+
+use super::handshake::{Flow, Inspector, Mismatch};
+
+/// Reads of one direction in a row, after which other connections have their turn.
+const TURNS: usize = 8;
+
+/// Why a connection ends.
+#[derive(Debug)]
+pub(super) enum End {
+    /// Both sides have closed it.
+    Closed,
+    /// One side has reset it, or cannot be reached.
+    Reset,
+    /// The handshake names another host.
+    Refused(Mismatch),
+}
+
+impl From<io::Error> for End {
+    fn from(_: io::Error) -> Self {
+        Self::Reset
+    }
+}
+
+impl From<Mismatch> for End {
+    fn from(mismatch: Mismatch) -> Self {
+        Self::Refused(mismatch)
+    }
+}
+
+/// Which side of a connection something concerns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    /// The program.
+    Client,
+    /// The server.
+    Server,
+}
+
+/// One direction of a connection. It holds what one read has delivered and the receiver has not taken yet.
+#[derive(Debug, Default)]
+struct Direction {
+    pending: Vec<u8>,
+    taken: usize,
+    /// The sender has closed it.
+    ended: bool,
+    /// That was passed on.
+    closed: bool,
+}
+
+impl Direction {
+    /// Passes bytes on, and keeps what the receiver does not take now.
+    fn pass(&mut self, bytes: &[u8], to: &TcpStream) -> io::Result<()> {
+        let passed = if self.is_clear() { write(to, bytes)? } else { 0 };
+        self.pending.extend_from_slice(&bytes[passed..]);
+        Ok(())
+    }
+
+    /// Passes kept bytes on. Returns whether none are left.
+    fn flush(&mut self, to: &TcpStream) -> io::Result<bool> {
+        self.taken += write(to, &self.pending[self.taken..])?;
+        let clear = self.taken == self.pending.len();
+        if clear {
+            (self.pending, self.taken) = (Vec::new(), 0);
+        }
+        Ok(clear)
+    }
+
+    fn is_clear(&self) -> bool {
+        self.pending.is_empty()
+    }
+}
+
+/// Writes as much as the receiver takes now.
+fn write(mut to: &TcpStream, bytes: &[u8]) -> io::Result<usize> {
+    let mut written = 0;
+    while written < bytes.len() {
+        match to.write(&bytes[written..]) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(count) => written += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(written)
+}
+
+/// A connection whose server was reached.
+#[derive(Debug)]
+pub(super) struct Relay {
+    client: TcpStream,
+    server: TcpStream,
+    up: Direction,
+    down: Direction,
+    inspector: Option<Inspector>,
+}
+
+impl Relay {
+    /// Connects both sides. Without an inspector, the client's bytes are not read.
+    pub fn new(client: TcpStream, server: TcpStream, inspector: Option<Inspector>) -> Self {
+        for side in [&client, &server] {
+            let _ = side.set_nodelay(true);
+        }
+        Self { client, server, up: Direction::default(), down: Direction::default(), inspector }
+    }
+
+    /// The socket of a side.
+    pub fn socket(&self, side: Side) -> &TcpStream {
+        match side {
+            Side::Client => &self.client,
+            Side::Server => &self.server,
+        }
+    }
+
+    /// Bytes that are kept, because a receiver is slow or the client has not said enough.
+    pub fn kept(&self) -> usize {
+        self.up.pending.len() + self.down.pending.len() + self.inspector.as_ref().map_or(0, Inspector::kept)
+    }
+
+    /// The events to report about a side. `None`: none, not even its close, which would be reported all the time.
+    pub fn interest(&self, side: Side) -> Option<Interest> {
+        let (from, to) = match side {
+            Side::Client => (&self.up, &self.down),
+            Side::Server => (&self.down, &self.up),
+        };
+        let interest = Interest { readable: !from.ended && from.is_clear(), writable: !to.is_clear() };
+        (interest != Interest::NONE || !to.closed).then_some(interest)
+    }
+
+    /// Moves all bytes that can be moved now, with reads into `buffer`.
+    pub fn go_on(&mut self, buffer: &mut [u8]) -> Result<(), End> {
+        self.go_up(buffer)?;
+        self.go_down(buffer)?;
+        if self.up.closed && self.down.closed { Err(End::Closed) } else { Ok(()) }
+    }
+
+    fn go_up(&mut self, buffer: &mut [u8]) -> Result<(), End> {
+        let Self { client, server, up, inspector, .. } = self;
+        for _ in 0..TURNS {
+            let Some(bytes) = next(up, client, server, buffer)? else { return Ok(()) };
+            match inspector.as_mut().map_or(Ok(Flow::Pass), |inspector| inspector.feed(bytes))? {
+                Flow::Pass => up.pass(bytes, server)?,
+                Flow::Instead(bytes) => up.pass(&bytes, server)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn go_down(&mut self, buffer: &mut [u8]) -> Result<(), End> {
+        let Self { client, server, up, down, inspector } = self;
+        for _ in 0..TURNS {
+            let Some(bytes) = next(down, server, client, buffer)? else { return Ok(()) };
+            if let Some(inspector) = inspector {
+                let released = inspector.on_served(bytes)?;
+                up.pass(&released, server)?;
+            }
+            down.pass(bytes, client)?;
+        }
+        Ok(())
+    }
+}
+
+/// Lets the close of a socket reset its connection.
+pub(super) fn reset(socket: &impl AsFd) {
+    let _ = setsockopt(&socket.as_fd(), sockopt::Linger, &libc::linger { l_onoff: 1, l_linger: 0 });
+}
+
+/// Passes kept bytes on, and then reads. `None`: nothing more can be done now.
+fn next<'a>(
+    direction: &mut Direction,
+    mut from: &TcpStream,
+    to: &TcpStream,
+    buffer: &'a mut [u8],
+) -> io::Result<Option<&'a [u8]>> {
+    loop {
+        if !direction.flush(to)? {
+            return Ok(None);
+        }
+        if direction.ended {
+            if !direction.closed {
+                // A receiver that is gone already shows by its own end.
+                let _ = to.shutdown(Shutdown::Write);
+                direction.closed = true;
+            }
+            return Ok(None);
+        }
+        match from.read(buffer) {
+            Ok(0) => direction.ended = true,
+            Ok(count) => return Ok(Some(&buffer[..count])),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
+            Err(error) => return Err(error),
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! The result of a confinement: the parts that were held, and their denials.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Denials, Missing, Part, Profile, WorldError};
+
+/// The facts about a world, known once the world is made.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorldFacts {
+    /// The parts that it holds, in the order of [`Part::ALL`].
+    pub held: Vec<Part>,
+    /// Parts that were not required and cannot be held.
+    pub missing: Vec<Missing>,
+    /// The path of the private `/tmp` on the host.
+    pub tmp: Option<PathBuf>,
+    /// The directory of its private files on the host, by which another supervisor joins it.
+    pub home: Option<PathBuf>,
+    /// Variables of its commands: new values, and `None` for those that they must not have.
+    pub environment: Vec<(String, Option<String>)>,
+    /// Facts for the notes of each command.
+    pub notes: Vec<String>,
+}
+
+/// Why there is no world, as the supervisor reports it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum NoWorld {
+    /// Required parts cannot be held here.
+    Missing(Vec<Missing>),
+    /// A step failed that should not fail on this machine.
+    Step {
+        /// The step, in words.
+        step: String,
+        /// The error number of the system.
+        errno: i32,
+    },
+}
+
+impl From<WorldError> for NoWorld {
+    fn from(error: WorldError) -> Self {
+        match error {
+            WorldError::Missing(missing) => Self::Missing(missing),
+            WorldError::Step { step, source } => Self::Step { step, errno: source.raw_os_error().unwrap_or(libc::EIO) },
+        }
+    }
+}
+
+/// The confinement of one command, as its result tells it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Confinement {
+    /// The starting point of its policy.
+    pub profile: Profile,
+    /// The parts that were held, in the order of [`Part::ALL`].
+    pub held: Vec<Part>,
+    /// Parts that were not required and could not be held.
+    pub missing: Vec<Missing>,
+    /// The denied operations.
+    pub denials: Denials,
+    /// The path of the private `/tmp` on the host.
+    pub tmp: Option<PathBuf>,
+}

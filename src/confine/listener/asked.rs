@@ -1,0 +1,154 @@
+//! One call that waits for its answer.
+
+use std::ffi::{CStr, CString, OsStr};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use nix::errno::Errno;
+
+use super::caller::{Caller, Callers, link_of, path_of, read_text};
+use super::guards::Names;
+use super::place::{Base, Place, last, parent};
+use super::record::{Paths, Record};
+use super::settings::Settings;
+use super::threads::Threads;
+use crate::sys::{self, Call, Follow};
+
+/// The state that all answers share.
+pub(super) struct Shared {
+    pub settings: Settings,
+    pub paths: Paths,
+    pub callers: Callers,
+    pub threads: Threads,
+    /// The mask for new files that this process has now.
+    pub umask: u32,
+}
+
+/// A call, with the state that its answer needs.
+pub(super) struct Asked<'a> {
+    pub call: Call,
+    pub listener: &'a Arc<OwnedFd>,
+    pub names: &'a Names,
+    pub record: &'a mut Record,
+    pub shared: &'a mut Shared,
+}
+
+impl Asked<'_> {
+    pub fn caller(&mut self) -> Result<&Caller, Errno> {
+        self.shared.callers.get(self.call.thread)
+    }
+
+    /// An argument that the kernel reads as `int`.
+    pub fn int(&self, at: usize) -> i32 {
+        self.call.args[at] as u32 as i32
+    }
+
+    /// An argument that the kernel reads as `unsigned int`.
+    pub fn unsigned(&self, at: usize) -> u32 {
+        self.call.args[at] as u32
+    }
+
+    /// A copy of a string of the caller. Checks and later steps must use this same copy.
+    pub fn text(&self, at: usize) -> Result<CString, Errno> {
+        read_text(self.call.thread, self.call.args[at])
+    }
+
+    /// The place of a path in argument `at`, relative to a descriptor of the caller.
+    pub fn place(&mut self, descriptor: i32, at: usize) -> Result<Place, Errno> {
+        let path = self.text(at)?;
+        Place::of(self.caller()?, descriptor, path)
+    }
+
+    /// Makes sure that all that was read of the caller is its own: its pid has not got another owner meanwhile. Nothing
+    /// is done before this.
+    pub fn check(&self) -> Result<(), Errno> {
+        if sys::still_waits(self.listener.as_fd(), self.call.id) { Ok(()) } else { Err(Errno::ESRCH) }
+    }
+
+    /// Takes the caller's mask for new files.
+    pub fn take_umask(&mut self) -> Result<(), Errno> {
+        let umask = self.caller()?.umask;
+        if self.shared.umask != umask {
+            sys::set_umask(umask);
+            self.shared.umask = umask;
+        }
+        Ok(())
+    }
+
+    /// The directory and the name of what a call creates. Fails if the name is guarded there.
+    pub fn creation(&mut self, base: Base, path: &CStr) -> Result<(Base, CString), Errno> {
+        let (directory, name) = parent(base, path)?;
+        self.guard(&directory, &name)?;
+        Ok((directory, name))
+    }
+
+    /// Fails if a name is guarded in a directory.
+    pub fn guard(&mut self, directory: &Base, name: &CStr) -> Result<(), Errno> {
+        let (_, bare) = last(name);
+        let Some(guarded) = self.names.directories(bare) else { return Ok(()) };
+        let id = match directory {
+            Base::Directory(directory) => sys::file_status(directory.as_fd())?.id,
+            Base::Root => {
+                sys::file_status(sys::open_directory(directory.descriptor(), c"/", Follow::Texts)?.as_fd())?.id
+            }
+        };
+        if !guarded.contains(&id) {
+            return Ok(());
+        }
+        let path = self.absolute(directory, name);
+        let program = self.program();
+        self.record.write(&path, &program, None);
+        Err(Errno::EACCES)
+    }
+
+    /// Notes that a change failed with this error, if confinement is the reason, and returns the error.
+    pub fn refused(&mut self, base: &Base, path: &CStr, errno: Errno) -> Errno {
+        if matches!(errno, Errno::EROFS | Errno::EACCES | Errno::EPERM) {
+            let path = self.absolute(base, path);
+            if errno == Errno::EROFS || !self.shared.paths.may_change(&path) {
+                self.refuse(&path);
+            }
+        }
+        errno
+    }
+
+    /// Counts a refused change.
+    pub fn refuse(&mut self, path: &Path) {
+        let grant = self.shared.paths.grant(path, path.symlink_metadata().is_ok());
+        let program = self.program();
+        self.record.write(path, &program, grant);
+    }
+
+    /// The basename of the caller's executable.
+    pub fn program(&mut self) -> String {
+        self.caller().map(Caller::program).unwrap_or_default()
+    }
+
+    /// The absolute path of a file, as far as its directories exist.
+    pub fn absolute(&self, base: &Base, path: &CStr) -> PathBuf {
+        let (begin, name) = last(path);
+        let name = OsStr::from_bytes(name);
+        let beginning = &path.to_bytes()[..begin];
+        let directory = if beginning.is_empty() { Ok(c".".to_owned()) } else { super::caller::text(beginning) };
+        let found = directory
+            .and_then(|directory| sys::open_directory(base.descriptor(), &directory, Follow::Texts))
+            .and_then(|directory| path_of(directory.as_fd()));
+        match found {
+            Ok(directory) => Path::new(OsStr::from_bytes(directory.to_bytes())).join(name),
+            Err(_) => match base {
+                Base::Root => PathBuf::from(OsStr::from_bytes(path.to_bytes())),
+                Base::Directory(base) => {
+                    let base = path_of(base.as_fd()).unwrap_or_default();
+                    Path::new(OsStr::from_bytes(base.to_bytes())).join(OsStr::from_bytes(path.to_bytes()))
+                }
+            },
+        }
+    }
+
+    /// Opens a file of ours again, with other flags.
+    pub fn reopen(file: BorrowedFd<'_>, flags: i32) -> Result<OwnedFd, Errno> {
+        sys::open_path(nix::fcntl::AT_FDCWD, &link_of(file)?, flags, 0, Follow::Everything)
+    }
+}

@@ -1,0 +1,104 @@
+//! Calls that change what exists. They are only recorded: the kernel performs them and finds the mount read-only, so it
+//! does no harm that the path in the memory of the caller may have changed since it was read here.
+
+use std::ffi::OsStr;
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path, PathBuf};
+
+use nix::errno::Errno;
+
+use super::asked::Asked;
+use super::caller::path_of;
+use super::place::{Base, Place, parent};
+use super::reply::Reply;
+use crate::sys::{self, Follow};
+
+/// The object that a call changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Change {
+    /// The contents of a file. A device on a read-only mount can be written.
+    Contents,
+    /// The file: its permissions, its times.
+    File,
+    /// The same of a symbolic link.
+    Itself,
+    /// The directory that the file is in.
+    Entry,
+    /// The same, if the file does not exist. Recorded where no mounts bound changes, and so are replacements.
+    Creation,
+    /// The same, whether the file exists or not.
+    Replacement,
+}
+
+impl Change {
+    fn is_of_directory(self) -> bool {
+        matches!(self, Self::Entry | Self::Creation | Self::Replacement)
+    }
+}
+
+/// Records a change that is about to fail.
+pub(super) fn record(asked: &mut Asked<'_>, descriptor: i32, at: usize, change: Change) -> Result<Reply, Errno> {
+    // An error here is the kernel's to find.
+    let Ok(path) = asked.text(at) else { return Ok(Reply::CONTINUE) };
+    // Below a write root there are mount points that cannot be removed.
+    if !change.is_of_directory() && is_plainly_allowed(asked, path.to_bytes()) {
+        return Ok(Reply::CONTINUE);
+    }
+    let place = asked.caller().and_then(|caller| Place::of(caller, descriptor, path));
+    if let Ok(Place::Path(base, path)) = place
+        && asked.check().is_ok()
+        && let Some(refused) = refused(asked, base, path, change)
+    {
+        asked.refuse(&refused);
+    }
+    Ok(Reply::CONTINUE)
+}
+
+/// Whether the text of a path says that it may be changed. Links may lead elsewhere; that is not noticed.
+fn is_plainly_allowed(asked: &Asked<'_>, path: &[u8]) -> bool {
+    let path = Path::new(OsStr::from_bytes(path));
+    let plain = path.components().all(|part| matches!(part, Component::RootDir | Component::Normal(_)));
+    plain && path.is_absolute() && asked.shared.paths.may_change(path)
+}
+
+/// The path of what the kernel will refuse to change.
+fn refused(asked: &Asked<'_>, base: Base, path: std::ffi::CString, change: Change) -> Option<PathBuf> {
+    let (base, path) = if change.is_of_directory() { parent(base, &path).ok()? } else { (base, path) };
+    let place = if change.is_of_directory() {
+        sys::open_place(base.descriptor(), c".", true, Follow::Texts)
+    } else {
+        sys::open_place(base.descriptor(), &path, change != Change::Itself, Follow::Texts)
+    };
+    let place = match place {
+        Ok(place) => place,
+        // The path is hidden or lies below a hidden path.
+        Err(Errno::EACCES) => {
+            let path = asked.absolute(&base, &path);
+            return (!asked.shared.paths.may_change(&path)).then_some(path);
+        }
+        Err(_) => return None,
+    };
+    let status = sys::file_status(place.as_fd()).ok()?;
+    if change == Change::Contents && !(status.is(sys::REGULAR) || status.is(sys::DIRECTORY)) {
+        return None;
+    }
+    let found = path_of(place.as_fd()).ok()?;
+    let found = Path::new(OsStr::from_bytes(found.to_bytes()));
+    if asked.shared.settings.mounts {
+        let is_pinned = || change == Change::Entry && sys::is_mount_point(base.descriptor(), &path) == Ok(true);
+        if !sys::is_read_only(place.as_fd()).ok()? && !is_pinned() {
+            return None;
+        }
+    // Landlock keeps no permissions and times.
+    } else if matches!(change, Change::File | Change::Itself) || asked.shared.paths.may_change(found) {
+        return None;
+    }
+    if !change.is_of_directory() {
+        return Some(found.to_owned());
+    }
+    let exists = sys::open_place(base.descriptor(), &path, false, Follow::Texts).is_ok();
+    // These calls fail for another reason.
+    let fails_anyway = (change == Change::Entry && !exists) || (change == Change::Creation && exists);
+    (!fails_anyway).then(|| asked.absolute(&base, &path))
+}

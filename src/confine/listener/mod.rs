@@ -1,0 +1,63 @@
+//! The listener: a process beside a shim that answers the calls that the filter of its commands passes on.
+//!
+//! | file | what |
+//! |---|---|
+//! | `protocol` | what the shim and its listener say to each other |
+//! | `service` | the loop: messages of the shim, calls of commands |
+//! | `asked`, `caller`, `place` | one call, its thread, the place that its path names |
+//! | `own` | the mounts of the world: nothing is performed in those of another one |
+//! | `open`, `names`, `renames` | calls that create a name: performed here |
+//! | `changes` | calls that change what exists: recorded |
+//! | `modes` | set-group-id bits of directories: performed here |
+//! | `sockets` | `connect`, `bind`, `sendto` |
+//! | `guards`, `record` | names that must not be created; refused calls |
+//! | `threads` | answers that take their time |
+//!
+//! **No check of memory that may change.** A path is copied once. The listener itself performs calls that create a
+//! name. It uses that copy, below directories that it has open, and hands the result to the caller. The kernel gets a
+//! call only if the answer does not depend on the checked memory: mounts, Landlock or registers bound such a call.
+//!
+//! **Who the listener is.** It has the user, pid and mount namespaces of the world, so mounts bound its own creations
+//! as those of its callers. It is not in their Landlock domain: a process cannot read the memory of one in another
+//! domain. It keeps no capability but the one to read the memory of processes of its namespace.
+//!
+//! **Reads of hidden files** are not noticed here: a question for each file that is opened would cost more than all the
+//! rest of confinement. `refused_reads` finds them in what programs say.
+
+mod asked;
+mod caller;
+mod changes;
+mod guards;
+mod modes;
+mod names;
+mod open;
+mod own;
+mod place;
+mod protocol;
+mod record;
+mod renames;
+mod reply;
+mod service;
+mod settings;
+mod sockets;
+#[cfg(all(test, target_os = "linux"))]
+mod tests;
+mod threads;
+#[cfg(all(test, target_os = "linux"))]
+mod world_tests;
+
+pub use protocol::{Ends, Link, Report};
+pub use settings::Settings;
+
+use crate::sys;
+
+/// Answers the calls of the commands of one shim, until the shim closes its end. The process has the
+/// namespaces of the world and one thread, and needs no other descriptors.
+pub fn serve(ends: Ends, settings: Settings) -> ! {
+    let _ = sys::name_process(c"agent-bash-listener");
+    sys::let_threads_wake();
+    let prepared = sys::name_process(c"agent-bash-listener").and_then(|()| Ok(nix::unistd::chdir("/")?));
+    let prepared = prepared.and_then(|()| sys::become_listener());
+    let served = prepared.and_then(|()| service::Service::new(ends, settings).run());
+    sys::exit_now(i32::from(served.is_err()))
+}

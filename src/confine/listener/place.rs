@@ -1,0 +1,172 @@
+//! The place that a path of a caller leads to. The kernel never follows links here that only the caller may follow.
+//!
+//! Paths are followed with the listener's own identity, so `/proc/self` and `/dev/fd` would be the listener's. They are
+//! recognised by their text at the begin of a path and replaced by the caller's. Everywhere else links of `/proc` that
+//! jump to files of processes are refused, which no ordinary program uses.
+
+use std::ffi::{CStr, CString};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use nix::errno::Errno;
+use nix::fcntl::AT_FDCWD;
+
+use super::caller::{Caller, text};
+use crate::sys::{self, Follow};
+
+/// The start of a path.
+#[derive(Debug)]
+pub(super) enum Base {
+    /// At the root. The path is absolute.
+    Root,
+    /// At a directory.
+    Directory(OwnedFd),
+}
+
+impl Base {
+    /// The descriptor for calls.
+    pub fn descriptor(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Root => AT_FDCWD,
+            Self::Directory(directory) => directory.as_fd(),
+        }
+    }
+}
+
+/// The place that a path names.
+#[derive(Debug)]
+pub(super) enum Place {
+    /// A path.
+    Path(Base, CString),
+    /// A file of the caller's own directory in `/proc`.
+    OwnProc(OwnedFd, CString),
+    /// A file that the caller has open: `/dev/stdout`, `/proc/self/fd/1`.
+    Open(OwnedFd),
+}
+
+impl Place {
+    /// The place of a path, relative to a descriptor of the caller or `AT_FDCWD`.
+    pub fn of(caller: &Caller, descriptor: i32, path: CString) -> Result<Self, Errno> {
+        match path.to_bytes() {
+            [] => Err(Errno::ENOENT),
+            [b'/', ..] => Ok(special(caller, path.to_bytes())?.unwrap_or(Self::Path(Base::Root, path))),
+            _ if descriptor == libc::AT_FDCWD => Ok(Self::Path(Base::Directory(caller.current()?), path)),
+            _ => Ok(Self::Path(Base::Directory(caller.open_descriptor(descriptor)?), path)),
+        }
+    }
+
+    /// The place that the text of a symbolic link in `parent` names.
+    pub fn of_link(caller: &Caller, parent: OwnedFd, link: CString) -> Result<Self, Errno> {
+        match link.to_bytes() {
+            [] => Err(Errno::ENOENT),
+            [b'/', ..] => Ok(special(caller, link.to_bytes())?.unwrap_or(Self::Path(Base::Root, link))),
+            _ => Ok(Self::Path(Base::Directory(parent), link)),
+        }
+    }
+
+    /// The path of a place in which something can be created.
+    pub fn path(self) -> Result<(Base, CString), Errno> {
+        match self {
+            Self::Path(base, path) => Ok((base, path)),
+            Self::OwnProc(..) => Err(Errno::EPERM),
+            Self::Open(_) => Err(Errno::EEXIST),
+        }
+    }
+}
+
+/// Replaces the begin of an absolute path that means the caller itself.
+fn special(caller: &Caller, path: &[u8]) -> Result<Option<Place>, Errno> {
+    let mut words = path.split(|byte| *byte == b'/').filter(|word| !matches!(*word, b"" | b"."));
+    match words.next() {
+        Some(b"dev") => match words.next() {
+            Some(b"stdin") => open_file(caller, b"0", words),
+            Some(b"stdout") => open_file(caller, b"1", words),
+            Some(b"stderr") => open_file(caller, b"2", words),
+            Some(b"fd") => match words.next() {
+                Some(number) => open_file(caller, number, words),
+                None => Ok(None),
+            },
+            _ => Ok(None),
+        },
+        Some(b"proc") => match words.next() {
+            Some(b"self" | b"thread-self") => own(caller, words),
+            Some(pid) if pid == caller.pid.to_string().as_bytes() => own(caller, words),
+            Some(pid) if pid.iter().all(u8::is_ascii_digit) => Err(Errno::EACCES),
+            _ => Ok(None),
+        },
+        _ => Ok(None),
+    }
+}
+
+/// A path below the caller's own directory in `/proc`.
+fn own<'a>(caller: &Caller, mut words: impl Iterator<Item = &'a [u8]>) -> Result<Option<Place>, Errno> {
+    match words.next() {
+        None => Ok(None),
+        Some(b"fd") => match words.next() {
+            Some(number) => open_file(caller, number, words),
+            None => Err(Errno::EISDIR),
+        },
+        Some(b"cwd") => rest(Base::Directory(caller.current()?), words),
+        Some(b"root") => {
+            let path = [b"/", join(words).as_slice()].concat();
+            Ok(Some(Place::Path(Base::Root, text(path)?)))
+        }
+        Some(first) => {
+            let path = join(std::iter::once(first).chain(words));
+            // A path that leaves the directory again.
+            if path.split(|byte| *byte == b'/').any(|word| word == b"..") {
+                return Err(Errno::EACCES);
+            }
+            Ok(Some(Place::OwnProc(caller.directory.try_clone().map_err(|_| Errno::EMFILE)?, text(path)?)))
+        }
+    }
+}
+
+fn open_file<'a>(
+    caller: &Caller,
+    number: &[u8],
+    words: impl Iterator<Item = &'a [u8]>,
+) -> Result<Option<Place>, Errno> {
+    let number = std::str::from_utf8(number).ok().and_then(|number| number.parse().ok()).ok_or(Errno::ENOENT)?;
+    let known = |errno| if errno == Errno::EBADF { Errno::ENOENT } else { errno };
+    let mut words = words.peekable();
+    if words.peek().is_none() {
+        return Ok(Some(Place::Open(caller.process.descriptor(number).map_err(known)?)));
+    }
+    // It may belong to another world, as one that a call names directly.
+    rest(Base::Directory(caller.open_descriptor(number).map_err(known)?), words)
+}
+
+fn rest<'a>(base: Base, words: impl Iterator<Item = &'a [u8]>) -> Result<Option<Place>, Errno> {
+    let path = join(words);
+    Ok(Some(Place::Path(base, text(if path.is_empty() { b".".to_vec() } else { path })?)))
+}
+
+fn join<'a>(words: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
+    words.collect::<Vec<_>>().join(&b'/')
+}
+
+/// The last component of a path: its begin, and its name without slashes at the end.
+pub(super) fn last(path: &CStr) -> (usize, &[u8]) {
+    let bytes = path.to_bytes();
+    let end = bytes.iter().rposition(|byte| *byte != b'/').map_or(0, |at| at + 1);
+    let begin = bytes[..end].iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
+    (begin, &bytes[begin..end])
+}
+
+/// The directory of the last component of a path, and that component with the slashes behind it. The directory stays
+/// the same one, whatever becomes of the path.
+pub(super) fn parent(base: Base, path: &CStr) -> Result<(Base, CString), Errno> {
+    let (begin, _) = last(path);
+    let bytes = path.to_bytes();
+    let name = if begin == bytes.len() || bytes[begin..].iter().all(|byte| *byte == b'/') {
+        c".".to_owned()
+    } else {
+        text(&bytes[begin..])?
+    };
+    if begin == 0 && matches!(base, Base::Directory(_)) && bytes.first() != Some(&b'/') {
+        return Ok((base, name));
+    }
+    let directory = if begin == 0 { c"/".to_owned() } else { text(&bytes[..begin])? };
+    let directory = sys::open_directory(base.descriptor(), &directory, Follow::Texts)?;
+    Ok((Base::Directory(directory), name))
+}

@@ -1,0 +1,86 @@
+//! `rename`.
+
+use std::ffi::{CStr, CString};
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::{AsFd, BorrowedFd};
+
+use nix::errno::Errno;
+use nix::fcntl::OFlag;
+use nix::unistd::{UnlinkatFlags, unlinkat};
+
+use super::asked::Asked;
+use super::names::{Two, done};
+use super::place::{Base, parent};
+use super::reply::Reply;
+use crate::sys::{self, Follow, REGULAR};
+
+/// The largest file that is compared, bytes.
+const COMPARED: u64 = 1 << 20;
+
+/// A name below a directory.
+type At<'a> = (BorrowedFd<'a>, &'a CStr);
+
+/// `rename`. With `RENAME_EXCHANGE` both names are new ones, so both are checked.
+pub(super) fn rename(asked: &mut Asked<'_>, two: &Two, flags: u32) -> Result<Reply, Errno> {
+    let (from, old) = asked.place(two.from.0, two.from.1)?.path()?;
+    let (base, path) = asked.place(two.to.0, two.to.1)?.path()?;
+    asked.check()?;
+    let (from, old) = parent(from, &old)?;
+    let (base, name) = asked.creation(base, &path)?;
+    if flags != 0 {
+        asked.guard(&from, &old)?;
+    }
+    let (source, target) = ((from.descriptor(), old.as_c_str()), (base.descriptor(), name.as_c_str()));
+    match sys::rename_file(source, target, flags) {
+        Err(Errno::EBUSY) if flags == 0 && changes_nothing(source, target) => {
+            unlinkat(source.0, source.1, UnlinkatFlags::NoRemoveDir)?;
+            Ok(Reply::DONE)
+        }
+        Err(Errno::EBUSY) => Err(busy(asked, &[(&base, &name), (&from, &old)])),
+        // The reason may be at either side.
+        Err(Errno::EROFS) => {
+            let side = if is_read_only(&from) { (&from, &old) } else { (&base, &name) };
+            Err(asked.refused(side.0, side.1, Errno::EROFS))
+        }
+        renamed => done(asked, &base, &name, renamed),
+    }
+}
+
+fn is_read_only(base: &Base) -> bool {
+    sys::is_read_only(base.descriptor()).unwrap_or(false)
+}
+
+/// Records the name that is a mount point, because it is protected or above something protected. Returns the error that
+/// programs know for that.
+fn busy(asked: &mut Asked<'_>, sides: &[(&Base, &CString)]) -> Errno {
+    for (base, name) in sides {
+        if sys::is_mount_point(base.descriptor(), name).unwrap_or(false) {
+            let path = asked.absolute(base, name);
+            asked.refuse(&path);
+            let place = sys::open_place(base.descriptor(), name, false, Follow::Texts);
+            let is_read_only = place.is_ok_and(|place| sys::is_read_only(place.as_fd()) == Ok(true));
+            return if is_read_only { Errno::EROFS } else { Errno::EACCES };
+        }
+    }
+    Errno::EBUSY
+}
+
+/// Whether a file would replace a protected one by the same content. Git writes its configuration anew to rename and
+/// remove branches, also if none of them is in it.
+fn changes_nothing(source: At<'_>, target: At<'_>) -> bool {
+    sys::is_mount_point(target.0, target.1) == Ok(true)
+        && content(target).is_some_and(|old| content(source).is_some_and(|new| new == old))
+}
+
+/// The content of a small regular file.
+fn content((base, name): At<'_>) -> Option<Vec<u8>> {
+    let place = sys::open_place(base, name, false, Follow::Texts).ok()?;
+    if !sys::file_status(place.as_fd()).ok()?.is(REGULAR) {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    let file = File::from(Asked::reopen(place.as_fd(), OFlag::O_RDONLY.bits()).ok()?);
+    file.take(COMPARED + 1).read_to_end(&mut bytes).ok()?;
+    (bytes.len() as u64 <= COMPARED).then_some(bytes)
+}

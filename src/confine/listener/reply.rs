@@ -1,0 +1,40 @@
+//! The answer to a call.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use nix::errno::Errno;
+
+use crate::sys::{self, Answer};
+
+/// The answer to a call.
+#[derive(Debug)]
+pub(super) enum Reply {
+    /// A value, an error, or to let the kernel do it.
+    Answer(Answer),
+    /// A new descriptor for a file, and whether it is closed on exec.
+    File(OwnedFd, bool),
+    /// A thread answers.
+    Later,
+}
+
+impl Reply {
+    pub const DONE: Self = Self::Answer(Answer::Value(0));
+    pub const CONTINUE: Self = Self::Answer(Answer::Continue);
+
+    pub fn fail(errno: Errno) -> Self {
+        Self::Answer(Answer::Fail(errno))
+    }
+
+    /// Sends the answer.
+    pub fn send(self, listener: BorrowedFd<'_>, call: u64) {
+        match self {
+            Self::Answer(answer) => sys::answer(listener, call, answer),
+            Self::File(file, cloexec) => {
+                if let Err(errno) = sys::answer_with(listener, call, file.as_fd(), cloexec) {
+                    sys::answer(listener, call, Answer::Fail(errno));
+                }
+            }
+            Self::Later => {}
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Answers that take their time: to open a FIFO, to connect a socket. Each has a thread, so that other calls go on.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::thread::JoinHandleExt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+
+use nix::errno::Errno;
+
+use super::reply::Reply;
+use crate::sys;
+
+/// Answers that may be under way at once.
+const MOST: usize = 64;
+
+struct Running {
+    thread: JoinHandle<()>,
+    listener: Arc<OwnedFd>,
+    call: u64,
+    /// Whether the work is done. The call may not seem to wait any more while it is being answered.
+    answers: Arc<AtomicBool>,
+}
+
+/// The answers that are under way.
+#[derive(Default)]
+pub(super) struct Threads(Vec<Running>);
+
+impl Threads {
+    /// Whether [`Threads::sweep`] has something to do.
+    pub fn are_running(&self) -> bool {
+        !self.0.is_empty()
+    }
+
+    /// Answers a call with the result of work that may block.
+    pub fn answer(
+        &mut self,
+        listener: &Arc<OwnedFd>,
+        call: u64,
+        work: impl FnOnce() -> Result<Reply, Errno> + Send + 'static,
+    ) -> Result<Reply, Errno> {
+        if self.0.len() >= MOST {
+            return Err(Errno::EAGAIN);
+        }
+        let shared = Arc::clone(listener);
+        let answers = Arc::new(AtomicBool::new(false));
+        let mark = Arc::clone(&answers);
+        let run = move || {
+            let reply = work().unwrap_or_else(Reply::fail);
+            mark.store(true, Ordering::SeqCst);
+            reply.send(shared.as_fd(), call);
+        };
+        let thread = std::thread::Builder::new().stack_size(64 * 1024).spawn(run).map_err(|_| Errno::EAGAIN)?;
+        self.0.push(Running { thread, listener: Arc::clone(listener), call, answers });
+        Ok(Reply::Later)
+    }
+
+    /// Forgets threads that have answered, and wakes those whose caller is gone.
+    pub fn sweep(&mut self) {
+        let (done, running): (Vec<_>, _) = self.0.drain(..).partition(|running| running.thread.is_finished());
+        self.0 = running;
+        done.into_iter().for_each(|running| drop(running.thread.join()));
+        for Running { thread, listener, call, answers } in &self.0 {
+            // In this order. A signal would interrupt an answer with a file, and its caller would get the descriptor 0.
+            if !sys::still_waits(listener.as_fd(), *call) && !answers.load(Ordering::SeqCst) {
+                sys::wake_thread(thread.as_pthread_t());
+            }
+        }
+    }
+}

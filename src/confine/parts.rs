@@ -1,0 +1,97 @@
+//! The parts of a confinement, and why one cannot be held.
+
+use std::io;
+
+use serde::{Deserialize, Serialize};
+
+/// A part of a confinement, as the caller may require it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Part {
+    /// Which files can be read and written.
+    Files,
+    /// Which hosts can be reached.
+    Network,
+    /// Which processes can be seen, signalled and traced.
+    Processes,
+    /// Which system calls are refused.
+    Syscalls,
+}
+
+impl Part {
+    /// All parts, in the order of results.
+    pub const ALL: [Self; 4] = [Self::Files, Self::Network, Self::Processes, Self::Syscalls];
+
+    /// The public name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Files => "files",
+            Self::Network => "network",
+            Self::Processes => "processes",
+            Self::Syscalls => "syscalls",
+        }
+    }
+
+    /// The part with this public name.
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|part| part.name() == name)
+    }
+}
+
+/// A part that cannot be held on this machine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Missing {
+    /// The part.
+    pub part: Part,
+    /// Why it cannot be held, as a sentence without its full stop.
+    pub why: String,
+    /// A remedy for the user of this machine, as a sentence without its full stop.
+    pub remedy: String,
+}
+
+impl Missing {
+    /// One message for all missing parts, with the reason and the remedy of each.
+    pub fn all(missing: &[Self]) -> String {
+        let each = missing.iter().map(|Self { part, why, remedy }| format!("{}: {why} ({remedy})", part.name()));
+        let list = each.collect::<Vec<_>>().join("; ");
+        format!("the command cannot be confined as required, and nothing was started: {list}")
+    }
+}
+
+/// Why a world could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum WorldError {
+    /// Required parts cannot be held here.
+    #[error("required parts cannot be held: {}", .0.iter().map(|missing| missing.part.name()).collect::<Vec<_>>().join(", "))]
+    Missing(Vec<Missing>),
+    /// A step failed that should not fail on this machine.
+    #[error("{step} failed: {source}")]
+    Step {
+        /// The step, in words.
+        step: String,
+        /// The error of the system.
+        #[source]
+        source: io::Error,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_names_part_reason_and_remedy_of_each() {
+        let missing = |part, why: &str, remedy: &str| Missing { part, why: why.into(), remedy: remedy.into() };
+        let all = [missing(Part::Files, "no Landlock", "update"), missing(Part::Network, "no veth", "load it")];
+        let message = "the command cannot be confined as required, and nothing was started: files: no Landlock (update); \
+                       network: no veth (load it)";
+        assert_eq!(Missing::all(&all), message);
+    }
+
+    #[test]
+    fn parts_are_known_by_their_names() {
+        for part in Part::ALL {
+            assert_eq!(Part::of_name(part.name()), Some(part));
+        }
+        assert_eq!(Part::of_name("Files"), None);
+    }
+}

@@ -1,0 +1,204 @@
+//! Options that contradict each other: a path that is to be written and hidden, or protected.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::defaults::SYSTEM;
+use super::error::{Fault, PolicyError};
+use super::paths::{Entry, within, without_dots};
+use super::surroundings::Surroundings;
+use super::types::{Caches, Policy, Profile, Read, Tmp};
+
+/// Directories of the kernel. Nothing in them is a file of the user's.
+const KERNEL: [&str; 3] = ["/proc", "/sys", "/dev"];
+
+/// Directories of temporary files.
+const TEMPORARY: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
+
+impl Policy {
+    /// Whether commands may change or create a file at this resolved path. Protected paths count, too, because they
+    /// can be reached through the files beside them.
+    pub fn reaches(&self, path: &Path) -> bool {
+        let caches = self.caches.1.iter().filter(|_| self.caches.0 == Caches::Shared);
+        let shared = TEMPORARY.iter().map(Path::new).filter(|_| self.tmp == Tmp::Shared);
+        let roots = self.write.iter().chain(caches).map(PathBuf::as_path);
+        roots.chain(shared).any(|root| within(path, root))
+    }
+
+    /// Whether this path lies in a place that a private directory for temporary files covers.
+    pub fn covers(&self, path: &Path) -> bool {
+        self.tmp == Tmp::Private && TEMPORARY.iter().any(|place| path.starts_with(place))
+    }
+}
+
+/// The directory of the owner.
+pub struct Root {
+    /// The resolved path.
+    pub path: PathBuf,
+    /// The path before links were resolved.
+    pub named: PathBuf,
+}
+
+impl Root {
+    /// Resolves the directory of the owner.
+    ///
+    /// # Errors
+    /// [`PolicyError::RootNotFound`], [`PolicyError::RootNotDirectory`]
+    pub fn of(named: &Path, host: &impl Surroundings) -> Result<Self, PolicyError> {
+        match host.resolve(named) {
+            Ok(path) if host.is_directory(&path) => Ok(Self { path, named: without_dots(named) }),
+            Ok(_) => Err(PolicyError::RootNotDirectory(named.to_owned())),
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+                Err(PolicyError::RootNotDirectory(named.to_owned()))
+            }
+            Err(_) => Err(PolicyError::RootNotFound(named.to_owned())),
+        }
+    }
+}
+
+/// A path that commands may change, with the option that names it.
+struct Writable<'a> {
+    option: &'static str,
+    text: String,
+    path: &'a Path,
+    named: &'a Path,
+}
+
+impl Writable<'_> {
+    fn fault(&self, fault: Fault) -> PolicyError {
+        PolicyError::invalid(self.option, &self.text, fault)
+    }
+}
+
+/// Checks the paths of a policy against each other, and against the write roots of other policies. `write` and `hidden`
+/// are the entries that it was made from.
+///
+/// # Errors
+/// The first contradiction.
+pub fn contradictions(
+    policy: &Policy,
+    root: &Root,
+    (write, hidden): (&[Entry], &[Entry]),
+    others: &[PathBuf],
+    host: &impl Surroundings,
+) -> Result<(), PolicyError> {
+    root_is_visible(policy, root, hidden)?;
+    let mut writable: Vec<Writable<'_>> = write
+        .iter()
+        .map(|entry| Writable {
+            option: "confine.write",
+            text: entry.text.clone().unwrap_or_default(),
+            path: &entry.path,
+            named: &entry.named,
+        })
+        .collect();
+    if policy.profile == Profile::Workspace {
+        let text = root.named.to_string_lossy().into_owned();
+        writable.push(Writable { option: "cwd", text, path: &root.path, named: &root.named });
+    }
+    for one in &writable {
+        can_be_written(one)?;
+        if let Some(hidden) = policy.hide.iter().find(|hidden| within(one.path, hidden)) {
+            return Err(one.fault(Fault::Hidden(hidden.clone())));
+        }
+        leads_not_out(one, &writable)?;
+        leads_not_out_of(others, one, host)?;
+        is_not_protected(one, policy, host)?;
+    }
+    if let Read::Only(read) = &policy.read {
+        for path in read {
+            if let Some(hidden) = policy.hide.iter().find(|hidden| within(path, hidden)) {
+                return Err(PolicyError::invalid(
+                    "confine.read",
+                    path.to_string_lossy(),
+                    Fault::Hidden(hidden.clone()),
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The directory that commands start in must be one that they can enter.
+fn root_is_visible(policy: &Policy, root: &Root, hidden: &[Entry]) -> Result<(), PolicyError> {
+    if let Some(entry) = hidden.iter().find(|entry| within(&root.path, &entry.path)) {
+        return Err(match &entry.text {
+            Some(text) => PolicyError::invalid("confine.hide", text, Fault::HidesRoot(root.path.clone())),
+            None => PolicyError::invalid("cwd", root.named.to_string_lossy(), Fault::Hidden(entry.path.clone())),
+        });
+    }
+    if let Read::Only(read) = &policy.read {
+        // The directories above a readable one can be entered, too.
+        let seen = |path: &Path| within(&root.path, path) || within(path, &root.path);
+        let system = SYSTEM.iter().any(|path| seen(Path::new(path)));
+        if !system && !read.iter().chain(&policy.write).any(|path| seen(path)) {
+            return Err(PolicyError::invalid("cwd", root.named.to_string_lossy(), Fault::RootUnread));
+        }
+    }
+    Ok(())
+}
+
+fn can_be_written(one: &Writable<'_>) -> Result<(), PolicyError> {
+    let kernel =
+        KERNEL.iter().any(|path| within(one.path, Path::new(path))) && !within(one.path, Path::new("/dev/shm"));
+    let all = one.path.parent().is_none();
+    match one.option {
+        "cwd" if kernel || all => Err(one.fault(Fault::Workspace)),
+        _ if all => Err(one.fault(Fault::System)),
+        _ if kernel => Err(one.fault(Fault::Kernel)),
+        _ => Ok(()),
+    }
+}
+
+/// A link in a write root could be replaced by a command, and would then lead the next one anywhere.
+fn leads_not_out(one: &Writable<'_>, all: &[Writable<'_>]) -> Result<(), PolicyError> {
+    let around = all.iter().find(|other| {
+        let inside = [other.named, other.path].into_iter().any(|path| one.named != path && within(one.named, path));
+        inside && !within(one.path, other.path)
+    });
+    match around {
+        None => Ok(()),
+        Some(other) => {
+            let fault = Fault::LinkOut { target: one.path.to_owned(), inside: other.path.to_owned() };
+            Err(one.fault(fault))
+        }
+    }
+}
+
+/// The same for links in the write roots of other policies: a command of another world may have made them.
+fn leads_not_out_of(others: &[PathBuf], one: &Writable<'_>, host: &impl Surroundings) -> Result<(), PolicyError> {
+    let outside: Vec<_> = others.iter().filter(|other| !within(one.path, other)).collect();
+    if outside.is_empty() {
+        return Ok(());
+    }
+    // The place of each name on the way.
+    for step in one.named.ancestors() {
+        let Some((above, name)) = step.parent().zip(step.file_name()) else { continue };
+        let Ok(place) = host.resolve(above).map(|above| above.join(name)) else { continue };
+        if let Some(other) = outside.iter().find(|other| within(&place, other) && place != ***other) {
+            let fault = Fault::LinkOut { target: one.path.to_owned(), inside: other.to_path_buf() };
+            return Err(one.fault(fault));
+        }
+    }
+    Ok(())
+}
+
+/// Names are protected below the write root itself and below each repository in it.
+fn is_not_protected(one: &Writable<'_>, policy: &Policy, host: &impl Surroundings) -> Result<(), PolicyError> {
+    let protected = |name: &Path| Err(one.fault(Fault::Protected(name.to_string_lossy().into_owned())));
+    if let Some(path) = policy.protect.iter().find(|path| path.is_absolute() && within(one.path, path)) {
+        return protected(path);
+    }
+    let outer = policy.write.iter().filter(|outer| within(one.path, outer));
+    for outer in outer {
+        let above = one.path.ancestors().skip(1).take_while(|directory| within(directory, outer));
+        let bases = above.filter(|base| base == outer || host.resolve(&base.join(".git")).is_ok());
+        for base in bases {
+            let names = policy.protect.iter().filter(|name| !name.is_absolute());
+            if let Some(name) = names.into_iter().find(|name| within(one.path, &base.join(name))) {
+                return protected(name);
+            }
+        }
+    }
+    Ok(())
+}

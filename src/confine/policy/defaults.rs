@@ -1,0 +1,226 @@
+//! The lists that count without a word of the caller, as data.
+
+use std::path::{Path, PathBuf};
+
+use super::surroundings::Surroundings;
+
+/// Names that are protected below each write root and each repository in it: what other programs run or trust.
+pub const PROTECT: [&str; 26] = [
+    ".git/hooks",
+    ".git/config",
+    ".vscode",
+    ".idea",
+    ".mcp.json",
+    ".claude",
+    ".cursor",
+    ".envrc",
+    ".gitconfig",
+    ".npmrc",
+    ".bashrc",
+    ".bash_profile",
+    ".bash_login",
+    ".bash_logout",
+    ".bash_aliases",
+    ".profile",
+    ".zshrc",
+    ".zshenv",
+    ".zprofile",
+    ".zlogin",
+    ".zlogout",
+    ".kshrc",
+    ".cshrc",
+    ".tcshrc",
+    ".login",
+    ".logout",
+];
+
+/// Paths below the home that are protected. Elsewhere `.config` is a directory like any other.
+const PROTECT_AT_HOME: [&str; 1] = [".config/fish"];
+
+/// Paths below the home that are hidden: keys, tokens, passwords and sessions.
+pub(super) const HIDE: [&str; 49] = [
+    ".ssh",
+    ".gnupg",
+    ".aws",
+    ".azure",
+    ".kube",
+    ".config/gcloud",
+    ".config/gh",
+    ".config/op",
+    ".docker/config.json",
+    ".netrc",
+    ".npmrc",
+    ".pypirc",
+    ".git-credentials",
+    ".config/git/credentials",
+    // Browsers.
+    ".mozilla",
+    ".librewolf",
+    ".thunderbird",
+    ".cache/mozilla",
+    ".config/google-chrome",
+    ".config/google-chrome-beta",
+    ".config/google-chrome-unstable",
+    ".cache/google-chrome",
+    ".config/chromium",
+    ".cache/chromium",
+    ".config/BraveSoftware",
+    ".config/microsoft-edge",
+    ".config/vivaldi",
+    ".config/opera",
+    ".var/app/org.mozilla.firefox",
+    ".var/app/com.google.Chrome",
+    ".var/app/org.chromium.Chromium",
+    "snap/firefox",
+    "snap/chromium",
+    "Library/Application Support/Google/Chrome",
+    "Library/Application Support/Firefox",
+    "Library/Application Support/BraveSoftware",
+    "Library/Safari",
+    "Library/Cookies",
+    // Keyrings and password stores.
+    ".local/share/keyrings",
+    ".local/share/kwalletd",
+    "Library/Keychains",
+    ".pki",
+    ".password-store",
+    ".local/share/gopass",
+    ".config/gopass",
+    ".config/1Password",
+    ".config/Bitwarden",
+    ".config/keepassxc",
+    ".config/rbw",
+];
+
+/// Directories that can always be read: those of the system, where programs and their libraries lie.
+pub const SYSTEM: [&str; 24] = [
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/usr",
+    "/etc",
+    "/opt",
+    "/nix",
+    "/gnu",
+    "/snap",
+    "/home/linuxbrew/.linuxbrew",
+    "/run/current-system",
+    "/run/opengl-driver",
+    "/var/lib/ca-certificates",
+    "/var/lib/dpkg",
+    "/var/cache/fontconfig",
+    "/dev",
+    "/proc",
+    "/sys",
+    "/System",
+    "/Library",
+    "/private/etc",
+];
+
+/// Caches of package managers. Each row has the variable that moves the cache, the path below the variable's directory,
+/// and the usual place in the home.
+const CACHES: [(&str, &str, &str); 33] = [
+    ("npm_config_cache", "", ".npm"),
+    ("YARN_CACHE_FOLDER", "", ".cache/yarn"),
+    ("", "", ".yarn/berry"),
+    ("PNPM_HOME", "store", ".local/share/pnpm/store"),
+    ("", "", ".pnpm-store"),
+    ("", "", ".cache/pnpm"),
+    ("BUN_INSTALL_CACHE_DIR", "", ".bun/install/cache"),
+    ("DENO_DIR", "", ".cache/deno"),
+    ("COREPACK_HOME", "", ".cache/node"),
+    ("", "", ".cache/node-gyp"),
+    ("PIP_CACHE_DIR", "", ".cache/pip"),
+    ("UV_CACHE_DIR", "", ".cache/uv"),
+    ("POETRY_CACHE_DIR", "", ".cache/pypoetry"),
+    ("", "", ".cache/pdm"),
+    ("PIPENV_CACHE_DIR", "", ".cache/pipenv"),
+    ("", "", ".conda/pkgs"),
+    ("CARGO_HOME", "registry", ".cargo/registry"),
+    ("CARGO_HOME", "git", ".cargo/git"),
+    ("GOMODCACHE", "", "go/pkg/mod"),
+    ("GOPATH", "pkg/mod", "go/pkg/mod"),
+    ("GOCACHE", "", ".cache/go-build"),
+    ("GRADLE_USER_HOME", "", ".gradle"),
+    ("", "", ".m2/repository"),
+    ("", "", ".ivy2/cache"),
+    ("COURSIER_CACHE", "", ".cache/coursier"),
+    ("NUGET_PACKAGES", "", ".nuget/packages"),
+    ("", "", ".local/share/NuGet"),
+    ("", "", ".bundle/cache"),
+    ("COMPOSER_CACHE_DIR", "", ".cache/composer"),
+    ("CCACHE_DIR", "", ".cache/ccache"),
+    ("", "", ".ccache"),
+    ("SCCACHE_DIR", "", ".cache/sccache"),
+    ("", "", ".cache/pre-commit"),
+];
+
+/// The homes of the user: `$HOME`, and that of the user database.
+pub(super) fn homes(host: &impl Surroundings) -> Vec<PathBuf> {
+    let mut homes: Vec<PathBuf> = Vec::new();
+    let own = host.variable("HOME").map(Path::new);
+    for home in own.into_iter().chain(host.home()).filter(|home| home.is_absolute()) {
+        if !homes.iter().any(|one| one == home) {
+            homes.push(home.to_owned());
+        }
+    }
+    homes
+}
+
+/// The default list of hidden paths. Our own directories are hidden as well: the tasks of other commands, what other
+/// commands wrote, and what the user's shell has set.
+pub(super) fn hidden(host: &impl Surroundings, homes: &[PathBuf]) -> Vec<PathBuf> {
+    let mut hidden: Vec<PathBuf> = Vec::new();
+    for home in homes {
+        hidden.extend(HIDE.iter().map(|name| home.join(name)));
+        hidden.extend([home.join(".local/state/agent-bash"), home.join(".cache/agent-bash")]);
+    }
+    let moved = ["XDG_STATE_HOME", "XDG_CACHE_HOME"].into_iter().filter_map(|name| host.variable(name));
+    hidden.extend(moved.map(|directory| Path::new(directory).join("agent-bash")));
+    let own = format!("agent-bash-{}", host.user());
+    let temporary = ["/tmp", "/var/tmp"].into_iter().chain(host.variable("TMPDIR"));
+    hidden.extend(temporary.map(|directory| Path::new(directory).join(&own)));
+    hidden.retain(|path| path.is_absolute());
+    hidden
+}
+
+/// The default list of protected names and paths.
+pub(super) fn protected(homes: &[PathBuf]) -> Vec<PathBuf> {
+    let at_home = homes.iter().flat_map(|home| PROTECT_AT_HOME.iter().map(|name| home.join(name)));
+    PROTECT.iter().map(PathBuf::from).chain(at_home).collect()
+}
+
+/// The places in which caches may lie, with the user's whole cache directory: a program may create new entries there.
+pub(super) fn caches(host: &impl Surroundings, homes: &[PathBuf]) -> Vec<PathBuf> {
+    let mut places: Vec<PathBuf> = Vec::new();
+    for (variable, below, in_home) in CACHES {
+        match host.variable(variable) {
+            Some(directory) => places.push(Path::new(directory).join(below)),
+            None => places.extend(homes.iter().map(|home| home.join(in_home))),
+        }
+    }
+    places.extend(host.variable("XDG_CACHE_HOME").map(PathBuf::from));
+    places.extend(homes.iter().map(|home| home.join(".cache")));
+    places.retain(|path| path.is_absolute());
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_without_repetition_and_relative() {
+        for list in [&PROTECT[..], &HIDE[..]] {
+            let mut sorted = list.to_vec();
+            sorted.sort_unstable();
+            sorted.dedup();
+            assert_eq!(sorted.len(), list.len());
+            assert!(list.iter().all(|name| !name.starts_with(['/', '~']) && !name.ends_with('/')));
+        }
+        assert!(SYSTEM.iter().all(|name| name.starts_with('/')));
+    }
+}

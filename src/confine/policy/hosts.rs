@@ -1,0 +1,189 @@
+//! Entries of `network.allow`, and the names of `network.hosts`.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv6Addr};
+use std::str::FromStr;
+
+use super::error::Fault;
+use super::types::{AllowEntry, AllowHost};
+
+/// The longest name in the DNS.
+const LONGEST_NAME: usize = 253;
+/// The longest label of a name.
+const LONGEST_LABEL: usize = 63;
+
+impl FromStr for AllowEntry {
+    type Err = Fault;
+
+    fn from_str(text: &str) -> Result<Self, Fault> {
+        if text.is_empty() {
+            return Err(Fault::Empty);
+        }
+        if text.contains("://") {
+            return Err(Fault::Url);
+        }
+        let (host, port) = split_port(text)?;
+        let port = port.map(port_of).transpose()?;
+        Ok(Self { host: host_of(host)?, port })
+    }
+}
+
+impl fmt::Display for AllowEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.host, self.port) {
+            (host @ AllowHost::Net(IpAddr::V6(_), _), Some(port)) => write!(f, "[{host}]:{port}"),
+            (host, Some(port)) => write!(f, "{host}:{port}"),
+            (host, None) => host.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for AllowHost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name(name) => f.write_str(name),
+            Self::Below(domain) => write!(f, "*.{domain}"),
+            Self::Net(address, prefix) if *prefix == bits(*address) => write!(f, "{address}"),
+            Self::Net(address, prefix) => write!(f, "{address}/{prefix}"),
+        }
+    }
+}
+
+impl AllowHost {
+    /// Whether this is the loopback, which is the commands' own.
+    pub fn is_own_loopback(&self) -> bool {
+        match self {
+            Self::Name(name) => name == "localhost",
+            Self::Below(_) => false,
+            Self::Net(address, prefix) => address.is_loopback() && *prefix == bits(*address),
+        }
+    }
+
+    /// Whether this is the entry of a name in lower case without a final dot.
+    pub fn has_name(&self, name: &str) -> bool {
+        match self {
+            Self::Name(own) => own == name,
+            Self::Below(domain) => {
+                name.strip_suffix(domain.as_str()).is_some_and(|rest| rest.len() > 1 && rest.ends_with('.'))
+            }
+            Self::Net(..) => false,
+        }
+    }
+}
+
+/// Splits the port off. An IPv6 address needs brackets for that.
+fn split_port(text: &str) -> Result<(&str, Option<&str>), Fault> {
+    if let Some(rest) = text.strip_prefix('[') {
+        let (host, after) = rest.split_once(']').ok_or(Fault::NoHost)?;
+        return match after.strip_prefix(':') {
+            _ if !host.contains(':') => Err(Fault::NoHost),
+            Some(port) => Ok((host, Some(port))),
+            None if after.is_empty() => Ok((host, None)),
+            None => Err(Fault::NoHost),
+        };
+    }
+    match text.split_once(':') {
+        Some((_, more)) if more.contains(':') => Ok((text, None)),
+        Some((host, port)) => Ok((host, Some(port))),
+        None => Ok((text, None)),
+    }
+}
+
+fn port_of(text: &str) -> Result<u16, Fault> {
+    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|port| digits && *port != 0).ok_or(Fault::Port)
+}
+
+fn host_of(text: &str) -> Result<AllowHost, Fault> {
+    if let Some((address, prefix)) = text.split_once('/') {
+        let address = address.parse().map_err(|_| Fault::NoHost)?;
+        return network(address, prefix);
+    }
+    if let Ok(address) = text.parse::<IpAddr>() {
+        let address = address.to_canonical();
+        return Ok(AllowHost::Net(address, bits(address)));
+    }
+    match text.strip_prefix('*') {
+        Some("") => Err(Fault::Everything),
+        Some(rest) => match rest.strip_prefix('.') {
+            Some("") | None => Err(Fault::NoHost),
+            Some(domain) => name_of(domain).map(AllowHost::Below),
+        },
+        None => name_of(text).map(AllowHost::Name),
+    }
+}
+
+/// Returns the network of an address with a prefix (`10.0.0.0/8`).
+fn network(address: IpAddr, prefix: &str) -> Result<AllowHost, Fault> {
+    let most = bits(address);
+    let digits = !prefix.is_empty() && prefix.bytes().all(|byte| byte.is_ascii_digit());
+    let prefix: u8 = prefix.parse().ok().filter(|prefix| digits && *prefix <= most).ok_or(Fault::Prefix(most))?;
+    let network = masked(address, prefix);
+    if network != address {
+        return Err(Fault::HostBits(format!("{network}/{prefix}")));
+    }
+    // The addresses of IPv4 in IPv6 are the same as those of IPv4.
+    match (network, network.to_canonical()) {
+        (IpAddr::V6(_), IpAddr::V4(inner)) if prefix >= 96 => Ok(AllowHost::Net(IpAddr::V4(inner), prefix - 96)),
+        _ => Ok(AllowHost::Net(network, prefix)),
+    }
+}
+
+/// The length of an address in bits.
+fn bits(address: IpAddr) -> u8 {
+    if address.is_ipv4() { 32 } else { 128 }
+}
+
+/// Returns the network of this prefix that an address lies in.
+fn masked(address: IpAddr, prefix: u8) -> IpAddr {
+    match address {
+        IpAddr::V4(address) => {
+            let mask = u32::MAX.checked_shl(32 - u32::from(prefix.min(32))).unwrap_or(0);
+            IpAddr::V4((u32::from(address) & mask).into())
+        }
+        IpAddr::V6(address) => {
+            let mask = u128::MAX.checked_shl(128 - u32::from(prefix.min(128))).unwrap_or(0);
+            IpAddr::V6(Ipv6Addr::from(u128::from(address) & mask))
+        }
+    }
+}
+
+/// Returns a name in lower case without its final dot.
+///
+/// # Errors
+/// If no host has such a name.
+pub fn name_of(text: &str) -> Result<String, Fault> {
+    if !text.is_ascii() {
+        return Err(Fault::NotAscii);
+    }
+    let name = text.strip_suffix('.').unwrap_or(text).to_ascii_lowercase();
+    let is_label = |label: &str| {
+        let inner = label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_');
+        inner && (1..=LONGEST_LABEL).contains(&label.len()) && !label.starts_with('-') && !label.ends_with('-')
+    };
+    // Many programs read a name that ends in a number as an address: 127.1, 0x7f.1.
+    let is_number = |label: &str| {
+        let hex = label.strip_prefix("0x").is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        hex || label.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let last = name.rsplit('.').next().unwrap_or_default();
+    if name.len() > LONGEST_NAME || !name.split('.').all(is_label) || is_number(last) {
+        return Err(Fault::NoHost);
+    }
+    Ok(name)
+}
+
+/// Returns the address of a name in `hosts`.
+///
+/// # Errors
+/// [`Fault::NoAddress`] if the text is not an address that can be connected to.
+pub fn address_of(text: &str) -> Result<IpAddr, Fault> {
+    let address: IpAddr = text.parse().map_err(|_| Fault::NoAddress)?;
+    let address = address.to_canonical();
+    let broadcast = matches!(address, IpAddr::V4(address) if address.is_broadcast());
+    if address.is_unspecified() || address.is_multicast() || broadcast { Err(Fault::NoAddress) } else { Ok(address) }
+}
+
+#[cfg(test)]
+#[path = "hosts_tests.rs"]
+mod tests;

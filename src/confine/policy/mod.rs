@@ -1,0 +1,37 @@
+//! The policy of a command: the options of the caller, checked and resolved.
+//!
+//! | step | where |
+//! |---|---|
+//! | options as given | `raw.rs` |
+//! | the other inputs of a policy | `surroundings.rs` |
+//! | paths: `~`, links, nesting | `paths.rs` |
+//! | allow entries and names of hosts | `hosts.rs` |
+//! | the lists that count without a word of the caller | `defaults.rs` |
+//! | options that contradict each other | `check.rs` |
+//! | all of it together | `make.rs` |
+//! | policies that were made before | `known.rs` |
+//! | lists and limits as data, for documents and tests | `facts.rs` |
+//! | more access for one command | `access.rs` |
+
+mod access;
+mod check;
+mod defaults;
+mod error;
+mod facts;
+mod hosts;
+mod known;
+mod make;
+mod paths;
+mod raw;
+mod surroundings;
+mod types;
+
+pub use access::{Access, missing_access};
+pub use defaults::{PROTECT, SYSTEM};
+pub use error::{Fault, PolicyError};
+pub use facts::facts;
+pub use known::{confine, forget};
+pub use make::policy;
+pub use raw::{RawConfine, RawNetwork, RawRead};
+pub use surroundings::{Host, Surroundings};
+pub use types::{AllowEntry, AllowHost, Caches, Confine, Network, Policy, Profile, Read, Tmp};

@@ -1,0 +1,108 @@
+//! Paths of options: `~`, links and nesting.
+
+use std::ffi::OsStr;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use super::error::Fault;
+use super::surroundings::Surroundings;
+
+/// A path that an entry of a list means.
+pub struct Entry {
+    /// The entry, as the caller wrote it. `None`: one of a default list.
+    pub text: Option<String>,
+    /// The path, resolved.
+    pub path: PathBuf,
+    /// The path before links were resolved.
+    pub named: PathBuf,
+}
+
+/// Returns the absolute paths that an entry means: two for `~`, if the user has two homes.
+///
+/// # Errors
+/// If it is no absolute path and not below `~`.
+pub fn expanded(text: &str, homes: &[PathBuf]) -> Result<Vec<PathBuf>, Fault> {
+    if text.is_empty() {
+        return Err(Fault::Empty);
+    }
+    if text.contains('\0') {
+        return Err(Fault::Nul);
+    }
+    let Some(rest) = text.strip_prefix('~') else {
+        return if text.starts_with('/') { Ok(vec![PathBuf::from(text)]) } else { Err(Fault::Relative) };
+    };
+    if !rest.is_empty() && !rest.starts_with('/') {
+        return Err(Fault::OtherHome);
+    }
+    if homes.is_empty() {
+        return Err(Fault::NoHome);
+    }
+    let rest = rest.trim_start_matches('/');
+    Ok(homes.iter().map(|home| if rest.is_empty() { home.clone() } else { home.join(rest) }).collect())
+}
+
+/// Returns a path without links as far as it exists: the rest stays as it is, without `.` and `..`.
+pub fn settled(path: &Path, host: &impl Surroundings) -> PathBuf {
+    let mut rest: Vec<&OsStr> = Vec::new();
+    let plain = without_dots(path);
+    let mut existing: &Path = path;
+    loop {
+        if let Ok(resolved) = host.resolve(existing) {
+            return rest.iter().rev().fold(resolved, |path, name| path.join(name));
+        }
+        // `..` after a name that does not exist has no meaning of its own.
+        let (Some(parent), Some(name)) = (existing.parent(), existing.file_name()) else { return plain };
+        rest.push(name);
+        existing = parent;
+    }
+}
+
+/// Returns an absolute path without `.` and `..`, whatever links there are.
+pub fn without_dots(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::from("/");
+    for component in path.components() {
+        match component {
+            Component::Normal(name) => plain.push(name),
+            Component::ParentDir => drop(plain.pop()),
+            Component::RootDir | Component::CurDir | Component::Prefix(_) => {}
+        }
+    }
+    plain
+}
+
+/// Whether a path is another one or lies below it.
+pub fn within(path: &Path, directory: &Path) -> bool {
+    path.starts_with(directory)
+}
+
+/// Sorts paths, and leaves out those that lie below others.
+pub fn outermost(mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
+    paths.sort();
+    let mut outer: Vec<PathBuf> = Vec::new();
+    for path in paths {
+        // The path above is not always the last one: /a, /a-b, /a/c.
+        if !outer.iter().any(|one| within(&path, one)) {
+            outer.push(path);
+        }
+    }
+    outer
+}
+
+/// Returns the paths of one entry that exist, each as it was named and resolved.
+///
+/// # Errors
+/// The first error, if none exists.
+pub fn existing(paths: &[PathBuf], host: &impl Surroundings) -> Result<Vec<(PathBuf, PathBuf)>, (PathBuf, io::Error)> {
+    let mut found = Vec::new();
+    let mut failed = None;
+    for path in paths {
+        match host.resolve(path) {
+            Ok(resolved) => found.push((without_dots(path), resolved)),
+            Err(error) => failed = failed.or(Some((path.clone(), error))),
+        }
+    }
+    match failed {
+        Some(failed) if found.is_empty() => Err(failed),
+        _ => Ok(found),
+    }
+}

@@ -1,0 +1,80 @@
+//! The inputs of a policy besides its options: the home, variables, and links in the file system.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use crate::sys;
+
+/// The host as far as a policy depends on it.
+pub trait Surroundings {
+    /// The value of a variable of the host, if it is not empty.
+    fn variable(&self, name: &str) -> Option<&str>;
+    /// The user's home in the user database.
+    fn home(&self) -> Option<&Path>;
+    /// The number of the user.
+    fn user(&self) -> u32;
+    /// The path of an existing file without links and `..`.
+    ///
+    /// # Errors
+    /// The system's, if it does not exist or cannot be looked up.
+    fn resolve(&self, path: &Path) -> io::Result<PathBuf>;
+    /// Whether a resolved path is a directory.
+    fn is_directory(&self, path: &Path) -> bool;
+}
+
+/// The real host.
+pub struct Host<'a> {
+    /// Its environment: `NAME=VALUE`, each ended by a NUL.
+    pub environment: &'a str,
+}
+
+impl Surroundings for Host<'_> {
+    fn variable(&self, name: &str) -> Option<&str> {
+        let entries = self.environment.split('\0').filter_map(|entry| entry.split_once('='));
+        entries.filter(|(one, value)| *one == name && !value.is_empty()).map(|(_, value)| value).next_back()
+    }
+
+    fn home(&self) -> Option<&Path> {
+        // The database may be a server far away.
+        static HOME: OnceLock<Option<PathBuf>> = OnceLock::new();
+        HOME.get_or_init(|| sys::home().map(PathBuf::from)).as_deref()
+    }
+
+    fn user(&self) -> u32 {
+        nix::unistd::geteuid().as_raw()
+    }
+
+    fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
+        path.canonicalize()
+    }
+
+    fn is_directory(&self, path: &Path) -> bool {
+        path.is_dir()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_are_those_of_the_environment_that_was_given() {
+        let host = Host { environment: "HOME=/home/ann\0EMPTY=\0ODD\0A=b=c\0" };
+        assert_eq!(host.variable("HOME"), Some("/home/ann"));
+        assert_eq!(host.variable("A"), Some("b=c"));
+        assert_eq!((host.variable("EMPTY"), host.variable("ODD"), host.variable("NONE")), (None, None, None));
+    }
+
+    #[test]
+    fn paths_are_resolved_through_links() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let real = directory.path().canonicalize().expect("it exists").join("real");
+        std::fs::create_dir(&real).expect("created");
+        let link = directory.path().join("link");
+        std::os::unix::fs::symlink(&real, &link).expect("created");
+        let host = Host { environment: "" };
+        assert_eq!(host.resolve(&link.join("../link")).expect("it exists"), real);
+        assert!(host.is_directory(&real) && host.resolve(&real.join("none")).is_err());
+    }
+}

@@ -1,0 +1,103 @@
+//! A way to the init of a world.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::Path;
+
+use nix::unistd::Pid;
+
+use super::Guards;
+use super::freshness::Freshness;
+use super::messages::{self, DOOR, GUARDS, KEEP, PUBLISH, REFRESH, SHOW, SHOWN};
+use super::published::Published;
+use crate::sys;
+
+/// Time init may take to answer, ms. Only a machine that does nothing else takes so long.
+const PATIENCE: u16 = 10_000;
+
+/// A way to the init of a world. Each process that asks has its own, as answers have no address.
+#[derive(Debug)]
+pub struct Door {
+    socket: OwnedFd,
+    /// The number of the guards. 0: none were received.
+    number: u64,
+    guards: Guards,
+    /// Tells without a question whether the guards are the current ones.
+    freshness: Option<Freshness>,
+}
+
+impl Door {
+    /// Wraps the socket to init.
+    pub fn new(socket: OwnedFd) -> Self {
+        Self::with(socket, None)
+    }
+
+    /// The same, with what tells whether a question is needed.
+    pub(super) fn with(socket: OwnedFd, freshness: Option<Freshness>) -> Self {
+        Self { socket, number: 0, guards: Guards::default(), freshness }
+    }
+
+    /// Protects new repositories. Returns after they are protected.
+    ///
+    /// # Errors
+    /// If init is gone, or could not protect one. No command may start then.
+    pub fn refresh(&mut self) -> io::Result<()> {
+        if self.freshness.as_ref().is_some_and(|freshness| freshness.is_current(self.number)) {
+            return Ok(());
+        }
+        messages::send(&self.socket, REFRESH, self.number, &[])?;
+        let mut answer = messages::expect(&self.socket, GUARDS, PATIENCE)?;
+        if let Some(file) = answer.fds.pop() {
+            self.guards = messages::unpack(file)?;
+            self.number = answer.number;
+        }
+        if answer.number == self.number { Ok(()) } else { Err(io::Error::other("a repository cannot be protected")) }
+    }
+
+    /// Returns the names that must not be created, as of the last [`Door::refresh`].
+    pub fn guards(&self) -> &Guards {
+        &self.guards
+    }
+
+    /// Lets the world read a file whose path a result names, at the same path.
+    ///
+    /// # Errors
+    /// If init is gone, or a command of the world has put something else in the way.
+    pub fn show(&mut self, path: &Path) -> io::Result<()> {
+        messages::send(&self.socket, SHOW, 0, &[messages::pack(&path)?.as_fd()])?;
+        match messages::expect(&self.socket, SHOWN, PATIENCE)?.number {
+            0 => Ok(()),
+            errno => Err(io::Error::from_raw_os_error(i32::try_from(errno).unwrap_or(libc::EIO))),
+        }
+    }
+
+    /// Gives init what another supervisor has to know that joins the world.
+    pub(super) fn publish(&self, published: &Published, gate: Option<BorrowedFd<'_>>) -> io::Result<()> {
+        let packed = messages::pack(published)?;
+        let fds: Vec<_> = std::iter::once(packed.as_fd()).chain(gate).collect();
+        messages::send(&self.socket, PUBLISH, 0, &fds)
+    }
+
+    /// Returns the way as a descriptor, for another process.
+    pub fn into_fd(self) -> OwnedFd {
+        self.socket
+    }
+
+    /// Returns the number of these guards, and what tells whether it is the current one.
+    pub fn freshness(&self) -> Option<(u64, &Freshness)> {
+        self.freshness.as_ref().map(|freshness| (self.number, freshness))
+    }
+
+    /// Returns another way to the same init.
+    pub(super) fn another(&self) -> io::Result<Self> {
+        let (ours, inits) = sys::socket_pair()?;
+        messages::send(&self.socket, DOOR, 0, &[inits.as_fd()])?;
+        let freshness = self.freshness.as_ref().map(Freshness::another).transpose()?;
+        Ok(Self { number: self.number, guards: self.guards.clone(), ..Self::with(ours, freshness) })
+    }
+
+    /// Keeps the world until this process has exited.
+    pub(super) fn keep_for(&self, process: Pid) -> io::Result<()> {
+        messages::send(&self.socket, KEEP, 0, &[sys::open_pid(process)?.as_fd()])
+    }
+}

@@ -1,0 +1,91 @@
+//! Mounts on top of the read-only files of the host, in an order in which none covers another one by mistake.
+
+use std::ffi::CStr;
+use std::fs::{DirBuilder, File};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use super::blanks::Blanks;
+use super::failure::{Failure, Step};
+use crate::sys::{self, MountFlags};
+
+/// The kinds of layers.
+#[derive(Debug)]
+pub(super) enum What {
+    /// A detached tree.
+    Tree(OwnedFd),
+    /// An empty directory in which nothing exists but the layers below it.
+    Veil,
+    /// Nothing that can be read. Layers below it can be reached all the same.
+    Hidden,
+}
+
+/// A mount at a path.
+#[derive(Debug)]
+pub(super) struct Layer {
+    pub at: PathBuf,
+    pub what: What,
+}
+
+impl Layer {
+    /// Mounts the files at and below `source`.
+    pub fn copy(source: &Path, at: &Path, flags: MountFlags) -> Result<Self, Failure> {
+        let tree = sys::copy_tree(source).and_then(|tree| sys::restrict_tree(&tree, flags).map(|()| tree));
+        let tree = tree.step(|| format!("the mount of {}", source.display()))?;
+        Ok(Self { at: at.to_owned(), what: What::Tree(tree) })
+    }
+}
+
+/// Attaches layers. One below another one is attached after it, and at the same path what hides comes last.
+pub(super) fn attach(mut layers: Vec<Layer>, blanks: &Blanks) -> Result<(), Failure> {
+    let rank = |what: &What| match what {
+        What::Veil => 0,
+        What::Tree(_) => 1,
+        What::Hidden => 2,
+    };
+    layers.sort_by_cached_key(|layer| (layer.at.components().count(), rank(&layer.what)));
+    let trees: Vec<_> = layers.iter().filter(|layer| matches!(layer.what, What::Tree(_))).collect();
+    let trees: Vec<_> = trees.into_iter().map(|layer| layer.at.clone()).collect();
+    let mut veils = Vec::new();
+    for Layer { at, what } in layers {
+        let has_trees = || trees.iter().any(|tree| *tree != at && tree.starts_with(&at));
+        let attached = match what {
+            What::Tree(tree) => attach_tree(tree, &at),
+            What::Veil => veil(c"0755", &at).map(|()| veils.push(at.clone())),
+            What::Hidden if at.is_dir() && has_trees() => veil(c"0111", &at).map(|()| veils.push(at.clone())),
+            What::Hidden => blanks.cover(&at),
+        };
+        attached.step(|| format!("the mount at {}", at.display()))?;
+    }
+    for veil in veils {
+        sys::restrict_path(&veil, MountFlags::READ_ONLY, false).step(|| "a read-only mount".into())?;
+    }
+    Ok(())
+}
+
+fn attach_tree(tree: OwnedFd, at: &Path) -> io::Result<()> {
+    let tree = File::from(tree);
+    make_place(at, tree.metadata()?.is_dir())?;
+    sys::attach_tree(&tree, at)
+}
+
+fn veil(mode: &CStr, at: &Path) -> io::Result<()> {
+    sys::attach_tree(&sys::new_mount(c"tmpfs", &[(c"mode", Some(mode))], MountFlags::NO_DEVICES)?, at)
+}
+
+/// Creates a place for a mount that does not exist in a private directory, with all directories above it.
+fn make_place(at: &Path, is_directory: bool) -> io::Result<()> {
+    if at.symlink_metadata().is_ok() {
+        return Ok(());
+    }
+    let directories = if is_directory { Some(at) } else { at.parent() };
+    if let Some(directory) = directories {
+        DirBuilder::new().recursive(true).mode(0o755).create(directory)?;
+    }
+    if !is_directory {
+        File::options().write(true).create_new(true).mode(0o600).open(at)?;
+    }
+    Ok(())
+}

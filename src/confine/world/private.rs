@@ -1,0 +1,243 @@
+//! Private files of a world, in a directory of its own on the host.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, DirBuilder, File, Permissions};
+use std::io;
+use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+
+use nix::dir::Dir;
+use nix::errno::Errno;
+use nix::fcntl::{OFlag, openat, renameat};
+use nix::sys::stat::{FchmodatFlags, Mode, fchmod, fchmodat};
+use nix::unistd::{UnlinkatFlags, unlinkat};
+
+use crate::sys;
+
+/// The prefix of the names of these directories.
+const PREFIX: &str = "world-";
+/// The name of the socket in it by which another supervisor joins the world.
+const DOOR: &str = "door";
+
+/// Such a directory. It is locked as long as a process has it open, so that [`Leftovers`] are
+/// none of living worlds.
+#[derive(Debug)]
+pub(super) struct Private {
+    lock: File,
+    parent: File,
+    name: OsString,
+    /// The path on the host.
+    pub path: PathBuf,
+}
+
+impl Private {
+    /// Creates a directory with its directories for temporary files.
+    pub fn create(state: &Path) -> io::Result<Self> {
+        DirBuilder::new().recursive(true).mode(0o700).create(state)?;
+        let state = state.canonicalize()?;
+        let parent = File::open(&state)?;
+        let (lock, path) = loop {
+            let path = tempfile::Builder::new().prefix(PREFIX).tempdir_in(&state)?.keep();
+            let lock = File::open(&path)?;
+            lock.lock()?;
+            // Another process may have removed it before it was locked.
+            if fs::metadata(&path).is_ok_and(|data| lock.metadata().is_ok_and(|ours| ours.ino() == data.ino())) {
+                break (lock, path);
+            }
+        };
+        for name in ["tmp", "var-tmp"] {
+            let directory = path.join(name);
+            fs::create_dir(&directory)?;
+            fs::set_permissions(directory, Permissions::from_mode(0o1777))?;
+        }
+        let name = path.file_name().unwrap_or_default().to_owned();
+        Ok(Self { lock, parent, name, path })
+    }
+
+    /// Creates the socket of [`connect`].
+    pub fn listen(&self) -> io::Result<UnixListener> {
+        let listener = UnixListener::bind(sys::short_path(&self.lock, &self.path.join(DOOR)))?;
+        listener.set_nonblocking(true)?;
+        Ok(listener)
+    }
+
+    /// The directory for `/tmp`.
+    pub fn tmp(&self) -> PathBuf {
+        self.path.join("tmp")
+    }
+
+    /// The descriptors that the process needs that removes it.
+    pub fn descriptors(&self) -> [RawFd; 2] {
+        [self.lock.as_raw_fd(), self.parent.as_raw_fd()]
+    }
+
+    /// Removes the directory. No path is resolved on the way to it, so this works in any mount namespace.
+    pub fn remove(&self) {
+        remove_all(&self.parent, &self.name);
+    }
+}
+
+/// Connects to the init of a world by the path of its private directory.
+pub(super) fn connect(path: &Path) -> io::Result<UnixStream> {
+    UnixStream::connect(sys::short_path(&File::open(path)?, &path.join(DOOR)))
+}
+
+/// Directories that killed worlds have left. They are locked, so that no other process removes them, too.
+#[derive(Debug)]
+pub struct Leftovers {
+    parent: File,
+    directories: Vec<(File, OsString)>,
+}
+
+impl Leftovers {
+    /// Finds them in the directory of [`Place::state`](super::Place::state). `None`: there are none.
+    pub fn of(state: &Path) -> Option<Self> {
+        let is_ours = |name: &OsStr| name.to_str().is_some_and(|name| name.starts_with(PREFIX));
+        let locked = |entry: fs::DirEntry| {
+            if !is_ours(&entry.file_name()) || !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                return None;
+            }
+            let directory = File::open(entry.path()).ok()?;
+            directory.try_lock().ok().map(|()| (directory, entry.file_name()))
+        };
+        let directories: Vec<_> = fs::read_dir(state).ok()?.flatten().filter_map(locked).collect();
+        (!directories.is_empty()).then_some(Self { parent: File::open(state).ok()?, directories })
+    }
+
+    /// The descriptors that the process needs that removes them.
+    pub fn descriptors(&self) -> Vec<RawFd> {
+        let directories = self.directories.iter().map(|(directory, _)| directory.as_raw_fd());
+        directories.chain([self.parent.as_raw_fd()]).collect()
+    }
+
+    /// Removes them, which may take long: a command may have left millions of files.
+    pub fn remove(self) {
+        for (_, name) in &self.directories {
+            remove_all(&self.parent, name);
+        }
+    }
+}
+
+/// Removes a directory with all its contents, also those without permissions. What another user's processes made
+/// stays. No process changes it meanwhile.
+///
+/// A command may leave a tree that is deeper than any stack, path or number of descriptors. So directories move up to
+/// `top` before they are emptied.
+fn remove_all(parent: &File, name: &OsStr) {
+    let Ok(top) = open_directory(parent, name) else { return };
+    let mut number = 0;
+    while empty(&top, |inner| move_up(inner, &top, &mut number)) {}
+    let _ = unlinkat(parent, name, UnlinkatFlags::RemoveDir);
+}
+
+/// Removes the entries of `top`, except for directories two levels below, which get new names in it. Returns whether
+/// anything has changed.
+fn empty(top: &File, mut move_up: impl FnMut(At<'_>) -> bool) -> bool {
+    each(top, |name| {
+        remove(top, name) || {
+            let Ok(directory) = open_directory(top, name) else { return false };
+            let emptied = each(&directory, |inner| remove(&directory, inner) || move_up((&directory, inner)));
+            unlinkat(top, name, UnlinkatFlags::RemoveDir).is_ok() || emptied
+        }
+    })
+}
+
+/// A name in a directory.
+type At<'a> = (&'a File, &'a OsStr);
+
+/// Moves a directory to a free name.
+fn move_up((directory, name): At<'_>, top: &File, number: &mut u64) -> bool {
+    let mut permitted = false;
+    loop {
+        *number += 1;
+        match renameat(directory, name, top, number.to_string().as_str()) {
+            Err(Errno::EEXIST | Errno::ENOTEMPTY | Errno::ENOTDIR) => {}
+            Err(Errno::EACCES) if !permitted => {
+                permit(directory, name);
+                permitted = true;
+            }
+            moved => return moved.is_ok(),
+        }
+    }
+}
+
+/// Removes a file or an empty directory.
+fn remove(directory: &File, name: &OsStr) -> bool {
+    [UnlinkatFlags::NoRemoveDir, UnlinkatFlags::RemoveDir].iter().any(|how| unlinkat(directory, name, *how).is_ok())
+}
+
+/// Calls a closure with each name in a directory. Returns whether one call returned true.
+fn each(directory: &File, mut call: impl FnMut(&OsStr) -> bool) -> bool {
+    let Ok(mut list) = Dir::openat(directory, ".", FLAGS, Mode::empty()) else { return false };
+    let names = list.iter().flatten().map(|entry| OsStr::from_bytes(entry.file_name().to_bytes()).to_owned());
+    // Each is called, so `any` would end too early.
+    names.filter(|name| name != "." && name != "..").filter(|name| call(name)).count() > 0
+}
+
+/// Opens a directory, and lets its owner read and change it.
+fn open_directory(parent: &File, name: &OsStr) -> nix::Result<File> {
+    let open = || openat(parent, name, FLAGS, Mode::empty()).map(File::from);
+    let directory = open().or_else(|_| {
+        permit(parent, name);
+        open()
+    })?;
+    if directory.metadata().is_ok_and(|data| data.mode() & 0o700 != 0o700) {
+        let _ = fchmod(&directory, Mode::S_IRWXU);
+    }
+    Ok(directory)
+}
+
+/// Makes a directory, which is no link, readable and writable for its owner.
+fn permit(parent: &File, name: &OsStr) {
+    let _ = fchmodat(parent, name, Mode::S_IRWXU, FchmodatFlags::FollowSymlink);
+}
+
+/// How directories are opened.
+const FLAGS: OFlag = OFlag::O_RDONLY.union(OFlag::O_DIRECTORY).union(OFlag::O_NOFOLLOW).union(OFlag::O_CLOEXEC);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_directories_of_ended_worlds_are_swept() {
+        let state = tempfile::tempdir().expect("a directory");
+        let living = Private::create(state.path()).expect("created");
+        let ended = Private::create(state.path()).expect("created");
+        fs::create_dir_all(ended.tmp().join("a/b")).expect("made");
+        fs::set_permissions(ended.tmp().join("a"), Permissions::from_mode(0o000)).expect("changed");
+        let gone = ended.path.clone();
+        drop(ended);
+        fs::create_dir(state.path().join("other")).expect("made");
+        fs::write(state.path().join("world-file"), "").expect("written");
+        Leftovers::of(state.path()).expect("one").remove();
+        assert!(Leftovers::of(state.path()).is_none());
+        assert!(!gone.exists() && living.path.exists());
+        assert!(state.path().join("other").exists() && state.path().join("world-file").exists());
+        living.remove();
+        assert!(!living.path.exists());
+    }
+
+    #[test]
+    fn a_tree_of_any_depth_is_removed() {
+        const DEPTH: usize = 5_000;
+        let state = tempfile::tempdir().expect("a directory");
+        let world = Private::create(state.path()).expect("created");
+        for name in ["1", "2"] {
+            fs::create_dir_all(world.tmp().join(name).join("3/4")).expect("made");
+            fs::write(world.tmp().join(name).join("file"), "").expect("written");
+        }
+        std::os::unix::fs::symlink("/", world.tmp().join("link")).expect("linked");
+        let mut directory = File::open(world.tmp()).expect("opened");
+        for _ in 0..DEPTH {
+            nix::sys::stat::mkdirat(&directory, "deep", Mode::S_IRWXU).expect("made");
+            directory = File::from(openat(&directory, "deep", FLAGS, Mode::empty()).expect("opened"));
+        }
+        fchmod(&directory, Mode::empty()).expect("changed");
+        world.remove();
+        assert!(!world.path.exists());
+    }
+}

@@ -1,0 +1,78 @@
+//! Remedies for machines on which worlds cannot be made.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use super::failure::Failure;
+use super::network::DEVICES;
+
+/// Returns the remedy for a step of making a world that failed because this machine does not support or permit it, as a
+/// sentence without its full stop. `None` for an error of another kind.
+pub fn of(error: &io::Error) -> Option<String> {
+    let remedy = match error.raw_os_error()? {
+        libc::EPERM | libc::EACCES => of_permissions(),
+        libc::ENOSPC | libc::EUSERS if number("user/max_user_namespaces") == Some(0) => {
+            "set the sysctl user.max_user_namespaces to 10000"
+        }
+        libc::ENOSPC | libc::EUSERS => "raise the limits below /proc/sys/user, or end other sandboxes",
+        libc::ENOSYS | libc::EINVAL | libc::ENODEV | libc::EOPNOTSUPP => {
+            "use Linux 5.12 or later, with user namespaces"
+        }
+        _ => return None,
+    };
+    Some(remedy.to_owned())
+}
+
+/// Returns the remedy for a failure, likewise.
+pub(super) fn of_failure(failure: &Failure) -> Option<String> {
+    match failure.source.raw_os_error()? {
+        libc::ENODEV | libc::EOPNOTSUPP if failure.step == DEVICES => {
+            Some("load the kernel module veth, or use network 'none' without expose".to_owned())
+        }
+        _ => of(&failure.source),
+    }
+}
+
+fn of_permissions() -> &'static str {
+    let is_container = ["/.dockerenv", "/run/.containerenv"].into_iter().any(|path| Path::new(path).exists());
+    if number("kernel/unprivileged_userns_clone") == Some(0) {
+        "set the sysctl kernel.unprivileged_userns_clone to 1"
+    } else if number("kernel/apparmor_restrict_unprivileged_userns") == Some(1) {
+        "set the sysctl kernel.apparmor_restrict_unprivileged_userns to 0, or give this program an AppArmor profile \
+         with the permission userns"
+    } else if is_container {
+        "start the container with --security-opt seccomp=unconfined --security-opt systempaths=unconfined, or with a \
+         seccomp profile that permits user namespaces and mounts"
+    } else {
+        "permit this process to make user namespaces, and mounts in them"
+    }
+}
+
+/// Returns the value of a sysctl.
+fn number(name: &str) -> Option<u64> {
+    fs::read_to_string(Path::new("/proc/sys").join(name)).ok()?.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_machine_lacks_has_a_remedy_and_other_errors_have_none() {
+        for (errno, has) in [(libc::EPERM, true), (libc::ENOSYS, true), (libc::ENOSPC, true), (libc::ENOENT, false)] {
+            assert_eq!(of(&io::Error::from_raw_os_error(errno)).is_some(), has, "{errno}");
+        }
+        assert_eq!(of(&io::ErrorKind::TimedOut.into()), None);
+    }
+
+    #[test]
+    fn a_machine_without_veth_is_told_to_load_it() {
+        let without = |step: &str| {
+            let source = io::Error::from_raw_os_error(libc::EOPNOTSUPP);
+            of_failure(&Failure { step: step.to_owned(), source }).expect("there is a remedy")
+        };
+        assert!(without(DEVICES).contains("load the kernel module veth"), "{}", without(DEVICES));
+        assert!(without("a mount").contains("Linux 5.12"), "{}", without("a mount"));
+    }
+}

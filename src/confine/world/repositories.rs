@@ -1,0 +1,246 @@
+//! The git repositories below the write roots, kept up to date.
+
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::ffi::OsStr;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use nix::dir::{Dir, Type};
+use nix::fcntl::OFlag;
+use nix::sys::stat::Mode;
+
+use crate::sys::{DirectoryWatch, WatchId, Watched};
+
+/// The repositories that were found, as directories and files.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Found {
+    /// Directories that contain `.git`.
+    pub worktrees: BTreeSet<PathBuf>,
+    /// Directories with `HEAD`, `config` and `hooks`: those of repositories, submodules and worktrees.
+    pub git: BTreeSet<PathBuf>,
+    /// Files with the name `.git`, which lead to one.
+    pub links: BTreeSet<PathBuf>,
+}
+
+/// Directories that one call scans before it returns. The rest of a large tree is scanned while commands run.
+const AT_ONCE: usize = 500;
+/// Directories that are scanned between two looks for commands that wait.
+const MEANWHILE: usize = 50;
+/// Directories with so much in them, and so rarely a repository, that they are scanned after all others.
+const LATER: [&str; 4] = ["node_modules", "target", ".venv", "vendor"];
+
+/// Finds repositories, and watches all directories in which one could come to exist.
+#[derive(Debug)]
+pub(super) struct Repositories {
+    roots: Vec<PathBuf>,
+    pub found: Found,
+    /// Whether a watch is wanted.
+    watches: bool,
+    /// `None`: there is none, or the kernel permits no more, so everything is scanned again each time.
+    watch: Option<DirectoryWatch>,
+    /// Whether the watch is not the first one, which other processes know.
+    replaced: bool,
+    paths: HashMap<WatchId, PathBuf>,
+    /// Directories to scan with all below them, the upper ones first, and those of [`LATER`].
+    queues: [VecDeque<PathBuf>; 2],
+}
+
+impl Repositories {
+    /// Scans the directories below these roots.
+    pub fn below(roots: Vec<PathBuf>, watches: bool) -> Self {
+        let queues = [VecDeque::new(), VecDeque::new()];
+        let mut all = Self {
+            roots,
+            found: Found::default(),
+            watches,
+            watch: watches.then(DirectoryWatch::new).and_then(Result::ok),
+            replaced: false,
+            paths: HashMap::new(),
+            queues,
+        };
+        all.begin();
+        all.scan_some(AT_ONCE);
+        all
+    }
+
+    /// Takes in the changes since the last call. Returns whether there were any.
+    pub fn update(&mut self) -> bool {
+        let changes = self.watch.as_ref().map(DirectoryWatch::changes);
+        let changed = match changes {
+            Some(Ok(Watched::Nothing)) => false,
+            Some(Ok(Watched::Changed(changes))) => {
+                for (directory, name) in changes {
+                    self.on_change(directory, &name);
+                }
+                true
+            }
+            // Some changes were lost, or there is no watch.
+            Some(Ok(Watched::Lost) | Err(_)) | None => {
+                self.begin();
+                true
+            }
+        };
+        self.scan_some(AT_ONCE) || changed
+    }
+
+    /// Returns the watch, if there is one, and all changes since the begin show in it.
+    pub fn watch(&self) -> Option<BorrowedFd<'_>> {
+        self.watch.as_ref().filter(|_| !self.replaced).map(AsFd::as_fd)
+    }
+
+    /// Returns whether there are directories that were not scanned yet.
+    pub fn is_behind(&self) -> bool {
+        self.queues.iter().any(|queue| !queue.is_empty())
+    }
+
+    /// Scans some of them.
+    pub fn proceed(&mut self) {
+        self.scan_some(MEANWHILE);
+    }
+
+    /// Scans so many directories at most. Returns whether there were any.
+    fn scan_some(&mut self, most: usize) -> bool {
+        let was_behind = self.is_behind();
+        for _ in 0..most {
+            let [first, later] = &mut self.queues;
+            let Some(directory) = first.pop_front().or_else(|| later.pop_front()) else { break };
+            self.scan(&directory, true);
+        }
+        was_behind
+    }
+
+    fn on_change(&mut self, directory: WatchId, name: &OsStr) {
+        let Some(directory) = self.paths.get(&directory).cloned() else { return };
+        if name == ".git" || is_part_of_git(name) {
+            self.forget_gone();
+            self.scan(&directory, false);
+        }
+        let path = directory.join(name);
+        if path.symlink_metadata().is_ok_and(|data| data.is_dir()) {
+            self.queues[0].push_back(path);
+        }
+    }
+
+    /// Begins to scan everything.
+    fn begin(&mut self) {
+        if self.watch.is_none() {
+            self.watch = self.watches.then(DirectoryWatch::new).and_then(Result::ok);
+            self.replaced = true;
+        }
+        self.paths.clear();
+        self.forget_gone();
+        self.queues = [self.roots.iter().cloned().collect(), VecDeque::new()];
+    }
+
+    /// Forgets repositories that were removed.
+    fn forget_gone(&mut self) {
+        let Found { worktrees, git, links } = &mut self.found;
+        worktrees.retain(|worktree| worktree.join(".git").symlink_metadata().is_ok());
+        git.retain(|git| git.is_dir());
+        links.retain(|link| link.is_file());
+    }
+
+    /// Scans a directory, and puts the directories in it into the queues if `below`.
+    fn scan(&mut self, directory: &Path, below: bool) {
+        // Before it is read, so that no new entry is missed.
+        self.watch_directory(directory);
+        // The entries of a bare repository that were seen, one bit each.
+        let mut bare = 0;
+        let is_later = directory.components().any(|part| LATER.iter().any(|name| part.as_os_str() == *name));
+        let scanned = for_each_entry(directory, |name, is_directory| {
+            if let Some(bit) = BARE.iter().position(|part| name == *part) {
+                bare |= 1 << bit;
+            }
+            if name == ".git" {
+                self.add_worktree(directory, is_directory);
+            } else if is_directory && below {
+                let is_later = is_later || LATER.iter().any(|later| name == *later);
+                self.queues[usize::from(is_later)].push_back(directory.join(name));
+            }
+        });
+        if scanned.is_ok() && bare == (1 << BARE.len()) - 1 {
+            self.add_git(directory);
+        }
+    }
+
+    fn watch_directory(&mut self, directory: &Path) {
+        match self.watch.as_ref().map(|watch| watch.add(directory)) {
+            Some(Ok(id)) => {
+                self.paths.insert(id, directory.to_owned());
+            }
+            // A directory that is gone or may not be read. A command cannot create a repository there either.
+            Some(Err(error)) if error.raw_os_error() != Some(libc::ENOSPC) => {}
+            Some(Err(_)) | None => self.watch = None,
+        }
+    }
+
+    fn add_worktree(&mut self, directory: &Path, is_directory: bool) {
+        self.found.worktrees.insert(directory.to_owned());
+        let git = directory.join(".git");
+        if is_directory {
+            self.add_git(&git);
+        } else {
+            self.found.links.insert(git);
+        }
+    }
+
+    /// Adds the directory of a repository with those of its submodules and worktrees.
+    fn add_git(&mut self, git: &Path) {
+        self.watch_directory(git);
+        self.found.git.insert(git.to_owned());
+        let worktrees = git.join("worktrees");
+        self.watch_directory(&worktrees);
+        for worktree in directories(&worktrees) {
+            self.watch_directory(&worktree);
+            self.found.git.insert(worktree);
+        }
+        self.add_modules(&git.join("modules"));
+    }
+
+    /// Adds the directories of submodules. The name of one may have slashes.
+    fn add_modules(&mut self, modules: &Path) {
+        self.watch_directory(modules);
+        for module in directories(modules) {
+            if module.join("HEAD").exists() { self.add_git(&module) } else { self.add_modules(&module) }
+        }
+    }
+}
+
+/// Entries of a bare repository.
+const BARE: [&str; 3] = ["HEAD", "objects", "refs"];
+
+/// Whether a new entry with this name may make a directory one of git's, or is one of a repository.
+fn is_part_of_git(name: &OsStr) -> bool {
+    BARE.into_iter().chain(["modules", "worktrees"]).any(|part| name == part)
+}
+
+/// Calls a closure with each name in a directory, and whether it is a directory. There may be very many.
+fn for_each_entry(directory: &Path, mut call: impl FnMut(&OsStr, bool)) -> io::Result<()> {
+    let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC | OFlag::O_NOFOLLOW;
+    for entry in Dir::open(directory, flags, Mode::empty())?.iter() {
+        let entry = entry?;
+        let name = OsStr::from_bytes(entry.file_name().to_bytes());
+        let is_directory = match entry.file_type() {
+            Some(kind) => kind == Type::Directory,
+            // The file system does not say.
+            None => directory.join(name).symlink_metadata().is_ok_and(|data| data.is_dir()),
+        };
+        if name != "." && name != ".." {
+            call(name, is_directory);
+        }
+    }
+    Ok(())
+}
+
+/// Returns the directories in a directory, none if it cannot be read.
+fn directories(directory: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let _ = for_each_entry(directory, |name, is_directory| {
+        if is_directory {
+            found.push(directory.join(name));
+        }
+    });
+    found
+}

@@ -1,0 +1,69 @@
+//! More access for one command, as a model asks for it.
+
+use std::path::Path;
+
+use napi::{Error, Result, Status};
+use napi_derive::napi;
+use serde::Serialize;
+
+use crate::confine::policy::policy;
+use crate::confine::{Access, Caches, Host, Network, Part, Profile, RawConfine, missing_access};
+use crate::sys;
+
+/// Returns the part of the access, `{ write, network }` as JSON, that the options of a confinement do not allow yet,
+/// resolved. `confine` is `ConfineOptions` as JSON, `root` the directory of the owner, `cwd` that of the command, and
+/// `host_env` as in `Bridge.start`.
+///
+/// # Errors
+/// For a path that does not exist, is hidden or protected, and for a text that names no host.
+#[napi]
+pub fn check_access(
+    confine: String,
+    root: String,
+    cwd: String,
+    host_env: Option<String>,
+    access: String,
+) -> Result<String> {
+    let refused = |message: String| Error::new(Status::InvalidArg, message);
+    let asked: Access = serde_json::from_str(&access).map_err(|error| refused(format!("access: {error}")))?;
+    let options = RawConfine::from_json(&confine).map_err(|error| refused(format!("confine: {error}")))?;
+    let environment = host_env.unwrap_or_else(sys::environment);
+    let host = Host { environment: &environment };
+    let missing = missing_access(&options, Path::new(&root), Path::new(&cwd), &asked, &host)
+        .map_err(|error| refused(error.to_string()))?;
+    serde_json::to_string(&missing).map_err(|error| refused(error.to_string()))
+}
+
+/// Returns the reach that a confinement leaves, `{ write, offline }` as JSON: the places that can be changed, and
+/// whether no host can be reached. The arguments are those of `check_access`.
+///
+/// # Errors
+/// For options that are no policy.
+#[napi]
+pub fn confinement_reach(confine: String, root: String, host_env: Option<String>) -> Result<String> {
+    #[derive(Serialize)]
+    struct Left {
+        write: Vec<String>,
+        offline: bool,
+    }
+    let refused = |message: String| Error::new(Status::InvalidArg, message);
+    let options = RawConfine::from_json(&confine).map_err(|error| refused(format!("confine: {error}")))?;
+    let environment = host_env.unwrap_or_else(sys::environment);
+    let host = Host { environment: &environment };
+    let held = policy(&options, Path::new(&root), &host).map_err(|error| refused(error.to_string()))?;
+    let (caches, places) = &held.caches;
+    let shared = if *caches == Caches::Shared { places.as_slice() } else { &[] };
+    let mut write: Vec<String> =
+        held.write.iter().chain(shared).map(|path| path.to_string_lossy().into_owned()).collect();
+    // Under its own name, too, which may be a link.
+    if held.profile == Profile::Workspace {
+        write.push(root);
+    }
+    // A part that need not hold may not.
+    let holds = |part| held.require.contains(&part);
+    if !holds(Part::Files) {
+        write.push("/".to_owned());
+    }
+    let left = Left { write, offline: held.network == Network::None && holds(Part::Network) };
+    serde_json::to_string(&left).map_err(|error| refused(error.to_string()))
+}

@@ -1,0 +1,176 @@
+//! The confinement of a command as it crosses to JavaScript, as part of its result.
+
+use napi_derive::napi;
+use serde::Serialize;
+
+use crate::confine::{self, DenialKind, Grant};
+
+/// The outcome of a confinement: plain data.
+#[napi(object, object_from_js = false, use_nullable = true)]
+#[derive(Serialize)]
+pub struct Confinement {
+    /// The starting point.
+    #[napi(ts_type = "'read-only' | 'workspace'")]
+    pub profile: String,
+    /// The parts that were held.
+    #[napi(ts_type = "('files' | 'network' | 'processes' | 'syscalls')[]")]
+    pub held: Vec<String>,
+    /// Parts that were not required and could not be held.
+    pub missing: Vec<ConfineMissing>,
+    /// The denials, at most 50 entries.
+    pub denied: Vec<Denial>,
+    /// All denials, also those that are not listed.
+    #[serde(rename = "deniedTotal")]
+    pub denied_total: f64,
+    /// The path of the private `/tmp` on the host, or `null` if it is shared.
+    pub tmp: Option<String>,
+}
+
+/// A part that cannot be held on this machine.
+#[napi(object, object_from_js = false)]
+#[derive(Serialize)]
+pub struct ConfineMissing {
+    /// The part.
+    #[napi(ts_type = "'files' | 'network' | 'processes' | 'syscalls'")]
+    pub part: String,
+    /// Why it cannot be held.
+    pub why: String,
+    /// The remedy for the user of this machine.
+    pub remedy: String,
+}
+
+/// Equal attempts that were denied.
+#[napi(object, object_from_js = false, use_nullable = true)]
+#[derive(Serialize)]
+pub struct Denial {
+    /// The kind of access that was denied.
+    #[napi(ts_type = "'write' | 'read' | 'network' | 'process' | 'syscall'")]
+    pub kind: String,
+    /// An absolute path, `host:port`, a name, or the name of a system call.
+    pub target: String,
+    /// The basename of the executable that tried.
+    pub program: String,
+    /// How often.
+    pub count: f64,
+    /// The smallest change of the options that would allow it; `null` if none does.
+    pub grant: Option<DenialGrant>,
+}
+
+/// A change of the options. One of its fields is there.
+#[napi(object, object_from_js = false)]
+#[derive(Serialize, Default)]
+pub struct DenialGrant {
+    /// A path that may be changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub write: Option<Vec<String>>,
+    /// A host that may be reached.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub network: Option<GrantedNetwork>,
+    /// A port that the host's loopback forwards to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expose: Option<Vec<u16>>,
+}
+
+/// Hosts that may be reached.
+#[napi(object, object_from_js = false)]
+#[derive(Serialize)]
+pub struct GrantedNetwork {
+    /// The entry.
+    pub allow: Vec<String>,
+}
+
+#[expect(clippy::cast_precision_loss, reason = "JavaScript counts in doubles; exact up to 2^53")]
+fn number(value: u64) -> f64 {
+    value as f64
+}
+
+impl From<confine::Confinement> for Confinement {
+    fn from(held: confine::Confinement) -> Self {
+        Self {
+            profile: held.profile.name().to_owned(),
+            held: held.held.iter().map(|part| part.name().to_owned()).collect(),
+            missing: held.missing.into_iter().map(ConfineMissing::from).collect(),
+            denied: held.denials.listed.into_iter().map(Denial::from).collect(),
+            denied_total: number(held.denials.total),
+            tmp: held.tmp.map(|path| path.to_string_lossy().into_owned()),
+        }
+    }
+}
+
+impl From<confine::Missing> for ConfineMissing {
+    fn from(missing: confine::Missing) -> Self {
+        Self { part: missing.part.name().to_owned(), why: missing.why, remedy: missing.remedy }
+    }
+}
+
+impl From<confine::Denial> for Denial {
+    fn from(denial: confine::Denial) -> Self {
+        let kind = match denial.kind {
+            DenialKind::Write => "write",
+            DenialKind::Read => "read",
+            DenialKind::Network => "network",
+            DenialKind::Process => "process",
+            DenialKind::Syscall => "syscall",
+        };
+        Self {
+            kind: kind.to_owned(),
+            target: denial.target,
+            program: denial.program,
+            count: number(denial.count),
+            grant: denial.grant.map(DenialGrant::from),
+        }
+    }
+}
+
+impl From<Grant> for DenialGrant {
+    fn from(grant: Grant) -> Self {
+        match grant {
+            Grant::Write(path) => Self { write: Some(vec![path]), ..Self::default() },
+            Grant::Host(entry) => Self { network: Some(GrantedNetwork { allow: vec![entry] }), ..Self::default() },
+            Grant::Expose(port) => Self { expose: Some(vec![port]), ..Self::default() },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::confine::{Denials, Missing, Part, Profile};
+
+    #[test]
+    fn a_confinement_crosses_as_the_contract_has_it() {
+        let mut denials = Denials::default();
+        denials.add(DenialKind::Write, "/etc/hosts", "tee", Some(Grant::Write("/etc/hosts".into())));
+        denials.add(DenialKind::Network, "a:443", "npm", Some(Grant::Host("a:443".into())));
+        denials.add(DenialKind::Network, "127.0.0.1:3000", "curl", Some(Grant::Expose(3000)));
+        denials.add(DenialKind::Syscall, "mount", "mount", None);
+        let missing = Missing { part: Part::Syscalls, why: "why".into(), remedy: "remedy".into() };
+        let held = confine::Confinement {
+            profile: Profile::ReadOnly,
+            held: vec![Part::Files, Part::Network],
+            missing: vec![missing],
+            denials,
+            tmp: Some(PathBuf::from("/w/tmp")),
+        };
+        let denied = json!([
+            { "kind": "write", "target": "/etc/hosts", "program": "tee", "count": 1.0, "grant": { "write": ["/etc/hosts"] } },
+            { "kind": "network", "target": "a:443", "program": "npm", "count": 1.0,
+              "grant": { "network": { "allow": ["a:443"] } } },
+            { "kind": "network", "target": "127.0.0.1:3000", "program": "curl", "count": 1.0, "grant": { "expose": [3000] } },
+            { "kind": "syscall", "target": "mount", "program": "mount", "count": 1.0, "grant": null },
+        ]);
+        let wanted = json!({
+            "profile": "read-only",
+            "held": ["files", "network"],
+            "missing": [{ "part": "syscalls", "why": "why", "remedy": "remedy" }],
+            "denied": denied,
+            "deniedTotal": 4.0,
+            "tmp": "/w/tmp",
+        });
+        assert_eq!(serde_json::to_value(Confinement::from(held)).unwrap(), wanted);
+    }
+}

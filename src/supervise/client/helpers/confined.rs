@@ -1,0 +1,117 @@
+//! Worlds, as callers ask for them.
+
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::super::error::HelperError;
+use super::super::worlds::{Found, WorldFailure, state_of_worlds};
+use super::{Helpers, State};
+use crate::confine::{Confine, NoWorld, WorldFacts};
+use crate::plan::WorldId;
+use crate::supervise::protocol::{self, ToSupervisor, WorldWays};
+
+impl Helpers {
+    /// Returns the world of a confinement. The supervisor makes it, unless it is made. That of a registry may be the
+    /// world of a running task in its directory.
+    pub fn world(&'static self, confine: &Arc<Confine>, registry: Option<&Path>) -> WorldId {
+        let mut state = self.state();
+        match state.worlds.of(confine, registry) {
+            Found::Known(id) => {
+                self.ask_for_world(&mut state, id);
+                id
+            }
+            Found::New { id, ended } => {
+                state.pools.begin(id);
+                ended.into_iter().for_each(|ended| end(&mut state, ended));
+                // With a shim for the first command, which is made while that command is prepared.
+                if HelperError::check_descriptors().is_ok() {
+                    self.ask(&mut state, Some(id), 1);
+                }
+                id
+            }
+        }
+    }
+
+    /// Returns the facts of a world that is made already.
+    pub fn world_facts(&self, id: WorldId) -> Option<Arc<WorldFacts>> {
+        self.state().worlds.facts(id)
+    }
+
+    /// Returns the directory with the pseudo-terminals of a world that is made. `None`: the host's.
+    pub fn world_terminals(&self, id: WorldId) -> Option<Arc<OwnedFd>> {
+        self.state().worlds.terminals(id)
+    }
+
+    /// Waits until a world is made. Returns its facts.
+    pub async fn world_made(&'static self, id: WorldId) -> Result<Arc<WorldFacts>, WorldFailure> {
+        let lost = WorldFailure::Helper(HelperError::Lost);
+        let answer = {
+            let mut state = self.state();
+            if let Some(facts) = state.worlds.facts(id) {
+                return Ok(facts);
+            }
+            let Some(answer) = state.worlds.wait(id) else { return Err(lost) };
+            self.ask_for_world(&mut state, id);
+            answer
+        };
+        answer.await.unwrap_or(Err(lost))
+    }
+
+    /// Lets a world read files that a result of one of its commands names, each at its own path. A file in whose way a
+    /// command has put something stays out of its sight.
+    pub async fn show(&self, id: WorldId, paths: Vec<PathBuf>) {
+        let Some(door) = self.state().worlds.door(id).filter(|_| !paths.is_empty()) else { return };
+        // Callers wait here for their turn, so that one thread is enough for all of them.
+        let mut door = door.lock_owned().await;
+        let shown = self.runtime().spawn_blocking(move || {
+            paths.iter().for_each(|path| drop(door.show(path)));
+        });
+        let _ = shown.await;
+    }
+
+    /// Takes the supervisor's answer about a world, or its report that one has ended too early.
+    pub(super) fn on_world(&self, id: WorldId, made: Result<WorldFacts, NoWorld>, ways: WorldWays) {
+        let mut state = self.state();
+        state.worlds.on_answer(id, made, ways);
+        if state.worlds.is_lost(id) {
+            state.pools.renew(id);
+        }
+    }
+
+    /// Ends the worlds of an owner. They go on for as long as a command or a task runs in them.
+    pub fn end_worlds(&self, owner: u64) {
+        let mut state = self.state();
+        for id in state.worlds.end_of(owner) {
+            end(&mut state, id);
+        }
+    }
+
+    /// Asks the supervisor for a world, unless that is done.
+    pub(super) fn ask_for_world(&'static self, state: &mut State, id: WorldId) {
+        if state.worlds.facts(id).is_some() {
+            return;
+        }
+        if let Err(error) = HelperError::check_descriptors() {
+            return state.worlds.fail(id, &error);
+        }
+        let supervisor = match self.supervisor(state) {
+            Ok(supervisor) => supervisor,
+            Err(error) => return state.worlds.fail(id, &error),
+        };
+        if let Some((confine, registry)) = state.worlds.take_unasked(id) {
+            // A supervisor that is gone is noticed by its listener, which asks again for waiting callers.
+            let (policy, state) = (Box::new(confine.policy.clone()), state_of_worlds());
+            let world = ToSupervisor::World { id, policy, state, registry };
+            let _ = protocol::send(&supervisor.socket, world);
+        }
+    }
+}
+
+/// Ends a world as soon as its shims have exited.
+fn end(state: &mut State, id: WorldId) {
+    state.pools.end(id);
+    if let Some(supervisor) = &state.supervisor {
+        let _ = protocol::send(&supervisor.socket, ToSupervisor::EndWorld(id));
+    }
+}

@@ -1,0 +1,299 @@
+//! The worlds of this process, as far as the addon has to know them. The supervisor makes and keeps them.
+
+use std::collections::HashMap;
+use std::fs::DirBuilder;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use nix::unistd::geteuid;
+use tokio::sync::{Mutex, oneshot};
+
+use super::error::HelperError;
+use crate::confine::world::Door;
+use crate::confine::{Confine, NoWorld, WorldFacts};
+use crate::plan::WorldId;
+use crate::supervise::protocol::WorldWays;
+use crate::sys::{self, FileId};
+
+/// Returns the directory in which worlds keep their private files, the first that this user can have. Policies hide all
+/// of them.
+pub fn state_of_worlds() -> PathBuf {
+    static STATE: OnceLock<PathBuf> = OnceLock::new();
+    STATE
+        .get_or_init(|| {
+            let home = sys::home().filter(|home| home.starts_with('/'));
+            let home = home.map(|home| Path::new(&home).join(".local/state/agent-bash/worlds"));
+            let own = format!("agent-bash-{}/worlds", geteuid());
+            let shared = ["/var/tmp", "/tmp"].map(|directory| Path::new(directory).join(&own));
+            let mut places = home.into_iter().chain(shared.clone());
+            let [_, last] = shared;
+            places.find(|place| is_ours(place)).unwrap_or(last)
+        })
+        .clone()
+}
+
+/// Creates a directory. Returns whether no other user can change its content.
+fn is_ours(directory: &Path) -> bool {
+    let is_own = |path: &Path| {
+        std::fs::symlink_metadata(path)
+            .is_ok_and(|data| data.is_dir() && data.uid() == geteuid().as_raw() && data.mode() & 0o022 == 0)
+    };
+    DirBuilder::new().recursive(true).mode(0o700).create(directory).is_ok()
+        && is_own(directory)
+        && directory.parent().is_some_and(is_own)
+}
+
+/// Why a command has no world.
+#[derive(Debug, Clone)]
+pub enum WorldFailure {
+    /// The world cannot be made.
+    None(NoWorld),
+    /// No helper process is available.
+    Helper(HelperError),
+}
+
+/// The facts about a world, once it is made.
+type Answer = Result<Arc<WorldFacts>, WorldFailure>;
+
+/// The world of a confinement.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Found {
+    /// One that has commands already.
+    Known(WorldId),
+    /// A new one.
+    New {
+        /// The world.
+        id: WorldId,
+        /// Those that no command can enter any more, because a write root is gone or another directory by now.
+        ended: Vec<WorldId>,
+    },
+}
+
+/// The worlds of this process.
+#[derive(Default)]
+pub struct Worlds {
+    known: HashMap<WorldId, World>,
+    ids: HashMap<Arc<Confine>, WorldId>,
+    next: u64,
+}
+
+struct World {
+    confine: Arc<Confine>,
+    /// The write roots as they were then. Another directory in the place of one is not in the world.
+    roots: Vec<Option<FileId>>,
+    facts: Option<Arc<WorldFacts>>,
+    /// The directory with its pseudo-terminals. `None`: the host's.
+    terminals: Option<Arc<OwnedFd>>,
+    /// The way to its first process.
+    door: Option<Arc<Mutex<Door>>>,
+    /// The directory of the registry that owns it, whose running tasks may have an equal world.
+    registry: Option<PathBuf>,
+    /// Whether the supervisor was asked for it.
+    asked: bool,
+    /// Whether it has ended too early and the supervisor was not asked for another one yet.
+    lost: bool,
+    waiting: Vec<oneshot::Sender<Answer>>,
+}
+
+/// The write roots of a confinement as they are now.
+fn roots(confine: &Confine) -> Vec<Option<FileId>> {
+    confine.policy.write.iter().map(|root| FileId::of(root).ok()).collect()
+}
+
+impl Worlds {
+    /// The world of this confinement. `registry` is the directory of the registry that owns it, if one does.
+    pub fn of(&mut self, confine: &Arc<Confine>, registry: Option<&Path>) -> Found {
+        let roots = roots(confine);
+        let before = self.ids.get(confine).copied();
+        if let Some(id) = before.filter(|id| self.known.get(id).is_some_and(|world| world.roots == roots)) {
+            return Found::Known(id);
+        }
+        self.next += 1;
+        let id = WorldId(self.next);
+        self.ids.insert(Arc::clone(confine), id);
+        let world = World {
+            confine: Arc::clone(confine),
+            roots,
+            facts: None,
+            terminals: None,
+            door: None,
+            // Messages and state files are text.
+            registry: registry.filter(|registry| registry.to_str().is_some()).map(Path::to_owned),
+            asked: false,
+            lost: false,
+            waiting: Vec::new(),
+        };
+        let ended = self.end_closed();
+        self.known.insert(id, world);
+        Found::New { id, ended }
+    }
+
+    /// Ends the worlds that no command can enter any more: a host may confine each command to a directory of its own,
+    /// and remove that afterwards. Returns them.
+    fn end_closed(&mut self) -> Vec<WorldId> {
+        let is_closed = |world: &World| world.roots != roots(&world.confine);
+        let closed: Vec<_> = self.known.iter().filter(|(_, world)| is_closed(world)).map(|(id, _)| *id).collect();
+        for id in &closed {
+            self.known.remove(id);
+        }
+        self.ids.retain(|_, id| !closed.contains(id));
+        closed
+    }
+
+    /// The facts of a world that is made.
+    pub fn facts(&self, id: WorldId) -> Option<Arc<WorldFacts>> {
+        self.known.get(&id)?.facts.clone()
+    }
+
+    /// The directory with the pseudo-terminals of a world that is made. `None`: the host's.
+    pub fn terminals(&self, id: WorldId) -> Option<Arc<OwnedFd>> {
+        self.known.get(&id)?.terminals.clone()
+    }
+
+    /// Waits for the facts of a world. `None` if it has ended.
+    pub fn wait(&mut self, id: WorldId) -> Option<oneshot::Receiver<Answer>> {
+        let (sender, receiver) = oneshot::channel();
+        self.known.get_mut(&id)?.waiting.push(sender);
+        Some(receiver)
+    }
+
+    /// The way to the first process of a world that is made.
+    pub fn door(&self, id: WorldId) -> Option<Arc<Mutex<Door>>> {
+        self.known.get(&id)?.door.clone()
+    }
+
+    /// The confinement of a world that the supervisor has to be asked for now, and the registry that owns it.
+    pub fn take_unasked(&mut self, id: WorldId) -> Option<(Arc<Confine>, Option<PathBuf>)> {
+        let world = self.known.get_mut(&id).filter(|world| !world.asked)?;
+        (world.asked, world.lost) = (true, false);
+        Some((Arc::clone(&world.confine), world.registry.clone()))
+    }
+
+    /// Whether a world has ended too early, and its callers need another one.
+    pub fn is_lost(&self, id: WorldId) -> bool {
+        self.known.get(&id).is_some_and(|world| world.lost)
+    }
+
+    /// Whether a shim that was wanted for a world that has ended can come from another one, which is not made in vain.
+    pub fn is_replaced(&self, id: WorldId) -> bool {
+        self.known.get(&id).is_some_and(|world| world.lost || world.asked)
+    }
+
+    /// Takes the answer of the supervisor. A world that could not be made, or has ended too early, is tried again with
+    /// its next command.
+    pub fn on_answer(&mut self, id: WorldId, answer: Result<WorldFacts, NoWorld>, ways: WorldWays) {
+        let Some(world) = self.known.get_mut(&id) else { return };
+        let answer = answer.map(Arc::new).map_err(WorldFailure::None);
+        world.lost = answer.is_err() && world.facts.is_some();
+        world.facts = answer.as_ref().ok().cloned();
+        world.terminals = ways.terminals.map(Arc::new);
+        world.asked = answer.is_ok();
+        world.door = ways.door.map(|door| Arc::new(Mutex::new(Door::new(door))));
+        for waiting in world.waiting.drain(..) {
+            let _ = waiting.send(answer.clone());
+        }
+    }
+
+    /// Fails the callers of a world.
+    pub fn fail(&mut self, id: WorldId, error: &HelperError) {
+        let Some(world) = self.known.get_mut(&id) else { return };
+        world.asked = false;
+        for waiting in world.waiting.drain(..) {
+            let _ = waiting.send(Err(WorldFailure::Helper(error.clone())));
+        }
+    }
+
+    /// Forgets what the supervisor has made, since it is gone. Returns the worlds that callers wait for.
+    pub fn lose_supervisor(&mut self) -> Vec<WorldId> {
+        for world in self.known.values_mut() {
+            (world.facts, world.terminals, world.door) = (None, None, None);
+            world.lost = false;
+            world.asked = false;
+        }
+        self.known.iter().filter(|(_, world)| !world.waiting.is_empty()).map(|(id, _)| *id).collect()
+    }
+
+    /// Ends the worlds of an owner. Returns them.
+    pub fn end_of(&mut self, owner: u64) -> Vec<WorldId> {
+        let ended: Vec<_> =
+            self.known.iter().filter(|(_, world)| world.confine.owner == owner).map(|(id, _)| *id).collect();
+        for id in &ended {
+            self.known.remove(id);
+        }
+        self.ids.retain(|confine, _| confine.owner != owner);
+        ended
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::confine::Policy;
+
+    fn confine(root: &Path, owner: u64) -> Arc<Confine> {
+        Arc::new(Confine { policy: Policy::sample(root), owner })
+    }
+
+    fn id(found: Found) -> WorldId {
+        match found {
+            Found::Known(id) | Found::New { id, .. } => id,
+        }
+    }
+
+    #[test]
+    fn equal_confinements_of_one_owner_share_a_world_that_ends_with_it() {
+        let (mut worlds, root) = (Worlds::default(), Path::new("/"));
+        let first = id(worlds.of(&confine(root, 1), None));
+        assert_eq!(worlds.of(&confine(root, 1), None), Found::Known(first));
+        let other = worlds.of(&confine(root, 2), None);
+        assert!(matches!(&other, Found::New { id, ended } if *id != first && ended.is_empty()));
+        assert_eq!(worlds.end_of(1), [first]);
+        assert!(matches!(worlds.of(&confine(root, 1), None), Found::New { .. }));
+        assert_eq!(worlds.of(&confine(root, 2), None), Found::Known(id(other)));
+    }
+
+    #[test]
+    fn a_write_root_that_is_another_directory_by_now_is_in_another_world() {
+        let mut worlds = Worlds::default();
+        let place = tempfile::tempdir().expect("a directory");
+        let root = place.path().join("root");
+        fs::create_dir(&root).expect("made");
+        let first = id(worlds.of(&confine(&root, 1), None));
+        fs::rename(&root, place.path().join("moved")).expect("moved");
+        fs::create_dir(&root).expect("made again");
+        let second = worlds.of(&confine(&root, 1), None);
+        assert!(matches!(&second, Found::New { ended, .. } if *ended == [first]), "{second:?}");
+        assert_eq!(worlds.end_of(1), [id(second)]);
+    }
+
+    #[test]
+    fn worlds_of_removed_directories_end_with_the_next_one() {
+        let mut worlds = Worlds::default();
+        let [first, second] = [(); 2].map(|()| tempfile::tempdir().expect("a directory"));
+        let gone = id(worlds.of(&confine(first.path(), 1), None));
+        let stays = id(worlds.of(&confine(second.path(), 2), None));
+        drop(first);
+        let next = worlds.of(&confine(Path::new("/"), 1), None);
+        assert!(matches!(&next, Found::New { ended, .. } if *ended == [gone]), "{next:?}");
+        assert_eq!(worlds.of(&confine(second.path(), 2), None), Found::Known(stays));
+    }
+
+    #[test]
+    fn a_world_that_could_not_be_made_is_asked_for_again() {
+        let mut worlds = Worlds::default();
+        let world = id(worlds.of(&confine(Path::new("/"), 1), None));
+        assert!(worlds.take_unasked(world).is_some() && worlds.take_unasked(world).is_none(), "once");
+        let mut waiting = worlds.wait(world).expect("it has not ended");
+        worlds.on_answer(world, Err(NoWorld::Missing(Vec::new())), WorldWays::default());
+        assert!(matches!(waiting.try_recv(), Ok(Err(WorldFailure::None(_)))));
+        assert!(worlds.facts(world).is_none() && worlds.take_unasked(world).is_some());
+        worlds.on_answer(world, Ok(WorldFacts::default()), WorldWays::default());
+        assert!(worlds.facts(world).is_some() && worlds.take_unasked(world).is_none());
+        worlds.lose_supervisor();
+        assert!(worlds.facts(world).is_none() && worlds.take_unasked(world).is_some());
+    }
+}

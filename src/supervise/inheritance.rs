@@ -1,0 +1,108 @@
+//! The files by which a confined shell of a session gives its state back. It inherits them, and no other shell ever has
+//! the same: what its processes left may still write to them.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::OnceLock;
+
+use nix::sys::resource::{Resource, getrlimit};
+
+use crate::plan::Inherited;
+use crate::shell_state::{call_save, save_script};
+use crate::sys::Shared;
+
+/// A limit of descriptors with room above the numbers of these files.
+const HIGH_ENOUGH: i32 = 1024;
+
+/// These files.
+#[derive(Debug)]
+pub struct Inheritance {
+    state: Shared,
+    /// The script that reports the exit code, then writes the state.
+    save: Shared,
+    code: Shared,
+    report: OwnedFd,
+}
+
+impl Inheritance {
+    /// The files, in the order of [`Inheritance::descriptors`]. They are the same for all shells of this process.
+    pub fn files() -> [Inherited; 3] {
+        static FILES: OnceLock<[Inherited; 3]> = OnceLock::new();
+        *FILES.get_or_init(|| within(getrlimit(Resource::RLIMIT_NOFILE).map_or(0, |(soft, _)| soft)))
+    }
+
+    /// Creates empty files.
+    ///
+    /// # Errors
+    /// Without descriptors.
+    pub fn new() -> io::Result<Self> {
+        let (code, report) = Shared::pipe()?;
+        let [state, _, pipe] = Self::files().map(target);
+        let save = by_number(&save_script(&state, &pipe));
+        let (state, save) = (Shared::file(b"")?, Shared::file(save.as_bytes())?);
+        Ok(Self { state, save, code, report })
+    }
+
+    /// Returns descriptors for a shell.
+    ///
+    /// # Errors
+    /// Without descriptors.
+    pub fn descriptors(&self) -> io::Result<Vec<OwnedFd>> {
+        [&self.state, &self.save, &self.code].into_iter().map(Shared::descriptor).collect()
+    }
+
+    /// The code that writes the shell's state: for a trap, or with `tail` for a line of its own. It is the same for
+    /// each shell.
+    pub fn call(tail: bool) -> String {
+        let [state, save, _] = Self::files();
+        by_number(&call_save(&save.path().to_string_lossy(), &target(state), tail))
+    }
+
+    /// The pipe that reports the exit code of the command.
+    pub fn report(&self) -> &OwnedFd {
+        &self.report
+    }
+
+    /// Returns the state that the shell has written.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn state(&self) -> io::Result<Vec<u8>> {
+        self.state.read()
+    }
+}
+
+/// The files of shells that may open this many descriptors.
+fn within(limit: u64) -> [Inherited; 3] {
+    match i32::try_from(limit) {
+        Ok(limit) if limit < HIGH_ENOUGH => [Inherited::LowState, Inherited::LowSave, Inherited::LowCode],
+        _ => [Inherited::State, Inherited::Save, Inherited::Code],
+    }
+}
+
+/// A descriptor of the shell, as the target of a redirection.
+fn target(file: Inherited) -> String {
+    format!("&{}", file.number())
+}
+
+/// Redirects to the descriptors, which are empty at first.
+fn by_number(code: &str) -> String {
+    code.replace(">|&", ">&").replace(">>&", ">&")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_redirects_to_numbers() {
+        assert!(!Inheritance::call(true).contains(">>"), "a descriptor is not a path");
+    }
+
+    #[test]
+    fn the_numbers_are_below_the_limit() {
+        for (limit, highest) in [(256, 68), (1023, 68), (1024, 502), (1 << 40, 502)] {
+            assert_eq!(within(limit).map(Inherited::number).into_iter().max(), Some(highest), "{limit}");
+        }
+    }
+}

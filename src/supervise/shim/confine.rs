@@ -1,0 +1,68 @@
+//! A shim and its world.
+
+use std::io;
+use std::rc::Rc;
+
+use super::Shim;
+use super::task_server::TaskServer;
+use super::world::ShimWorld;
+use crate::confine::Denials;
+use crate::supervise::protocol::FromShim;
+use crate::sys::{Confined, LaunchError, LaunchStep};
+
+impl Shim {
+    /// Announces a command to the world. Returns what confines it.
+    pub(super) fn confine(&mut self) -> Result<Option<Rc<Confined>>, LaunchError> {
+        let step = LaunchStep::Protect;
+        let failed = |error: io::Error| LaunchError { step, errno: error.raw_os_error().unwrap_or(libc::EIO) };
+        self.world.as_mut().map(|world| world.begin().map_err(failed)).transpose()
+    }
+
+    /// Handles a command that cannot be confined. This shim takes no other, since its ways into the world may be gone.
+    /// If a process of the world is gone, the command gets another one.
+    pub(super) fn refuse(&self, failure: LaunchError) -> io::Result<()> {
+        let is_intact = self.world.as_ref().is_none_or(ShimWorld::is_intact);
+        self.send(if is_intact { FromShim::Failed(failure) } else { FromShim::Untaken });
+        Err(io::Error::from_raw_os_error(failure.errno))
+    }
+
+    /// Answers whether a warm shell may be given a command.
+    pub(super) fn protect(&mut self) {
+        let may = self.world.as_mut().is_none_or(|world| world.protect().is_ok());
+        self.send(FromShim::Protected(may));
+    }
+
+    /// Connects a task with its world, which may read its log from now on. Returns the denials so far.
+    pub(super) fn confine_task(&mut self, server: &mut TaskServer, mark: Option<&str>) -> Denials {
+        let Some(world) = &mut self.world else { return Denials::default() };
+        world.show(&server.log_path());
+        let news = world.news();
+        let denials = world.take(mark);
+        server.enter(world.home(), news, denials.clone());
+        denials
+    }
+
+    /// Adds what the world has denied to a task since the last call.
+    pub(super) fn collect_denials(&mut self, mark: Option<&str>) {
+        if let Some((world, server)) = self.world.as_mut().zip(self.server.as_mut()) {
+            server.add_denials(world.take(mark));
+            if world.has_lost_listener() {
+                server.end_news();
+            }
+        }
+    }
+
+    /// Sends the denials of a command that goes on.
+    pub(super) fn answer_denials(&mut self, mark: Option<&str>) {
+        let denials = self.world.as_mut().map(|world| world.take(mark)).unwrap_or_default();
+        self.send(FromShim::Denied(denials));
+    }
+
+    /// Reports what the world has denied to a command.
+    pub(super) fn report_denials(&mut self, mark: Option<&str>) {
+        let denials = self.world.as_mut().map(|world| world.end(mark)).unwrap_or_default();
+        if denials.total > 0 {
+            self.send(FromShim::Denied(denials));
+        }
+    }
+}

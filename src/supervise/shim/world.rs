@@ -1,0 +1,204 @@
+//! The world of a shim: the way of its commands into it, and their denials.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
+use crate::confine::gate::GateControl;
+use crate::confine::listener::{Link, Report};
+use crate::confine::world::{Door, Freshness, Guards, Namespaces, Seatbelt};
+use crate::confine::{Board, Denials, Post, filter};
+use crate::sys::{self, Confined, Entrance, Filter, Machine};
+
+/// Time the first process of a world may take to exit once one of its descriptors is closed, ms.
+const ENDING: u16 = 50;
+
+/// The world of a shim.
+pub struct ShimWorld {
+    entrance: Option<Entrance>,
+    landlock: Option<RawFd>,
+    filter: Option<Rc<Filter>>,
+    /// On macOS alone.
+    seatbelt: Option<Seatbelt>,
+    /// `None` without namespaces.
+    door: Option<Door>,
+    /// The listener beside this shim. `None` where the kernel has none.
+    listener: Option<Link>,
+    /// Whether that process has ended, and whether the world has no owner any more.
+    ended: [bool; 2],
+    /// Its gate, the board on which that posts, and its post when its record was taken last.
+    gate: Option<(GateControl, Board, u64)>,
+    /// A pipe that ends when the world has no owner any more.
+    owner: Option<OwnedFd>,
+    /// The number of the last command, for the listener.
+    command: u64,
+    /// The directory by which other supervisors join the world.
+    home: Option<PathBuf>,
+    /// Open as long as commands enter through them.
+    descriptors: (Option<Namespaces>, Option<OwnedFd>),
+}
+
+/// The ways of a shim to the other processes of its world.
+pub struct Ways {
+    /// To its first process.
+    pub door: Option<Door>,
+    /// To the listener of the shim.
+    pub listener: Option<Link>,
+    /// To its gate, and the board on which that posts.
+    pub gate: Option<(GateControl, Board)>,
+    /// A pipe that ends when the world has no owner any more.
+    pub owner: OwnedFd,
+    /// The directory by which other supervisors join the world.
+    pub home: Option<PathBuf>,
+    /// The profiles of its commands, on macOS alone.
+    pub seatbelt: Option<Seatbelt>,
+}
+
+impl ShimWorld {
+    /// Makes a process that was just forked into a world the shim of its commands.
+    pub fn enter(namespaces: Option<Namespaces>, landlock: Option<OwnedFd>, ways: Ways) -> io::Result<Self> {
+        if let Some(spaces) = &namespaces {
+            sys::read_processes_in(spaces.proc.try_clone()?);
+            // Each child would do it otherwise.
+            sys::drop_bounding_capabilities().map_err(io::Error::from_raw_os_error)?;
+        }
+        let Ways { door, listener, gate, owner, home, seatbelt } = ways;
+        let landlock_fd = landlock.as_ref().map(AsRawFd::as_raw_fd);
+        let entrance = namespaces.as_ref().map(|spaces| spaces.entrance(landlock_fd));
+        let filter =
+            Machine::HERE.filter(|_| seatbelt.is_none()).map(|machine| filter::program(machine, listener.is_some()));
+        Ok(Self {
+            entrance,
+            landlock: landlock_fd,
+            filter: filter.map(Rc::new),
+            seatbelt,
+            door,
+            listener,
+            ended: [false; 2],
+            gate: gate.map(|(gate, board)| (gate, board, 0)),
+            owner: Some(owner),
+            command: 0,
+            home,
+            descriptors: (namespaces, landlock),
+        })
+    }
+
+    /// Protects the paths that are new since the last command, and announces the next one. Returns its confinement. An
+    /// error means that no command may start.
+    pub fn begin(&mut self) -> io::Result<Rc<Confined>> {
+        self.refresh()?;
+        self.command += 1;
+        let begin =
+            |listener: &Link| io::Result::Ok((listener.descriptor(), listener.begin(self.command, &self.guards())?));
+        let listener = self.listener.as_ref().map(begin).transpose()?;
+        let profile = self.seatbelt.as_mut().map(Seatbelt::profile).transpose()?;
+        let Self { entrance, landlock, .. } = *self;
+        Ok(Rc::new(Confined { entrance, landlock, profile, filter: self.filter.clone(), listener }))
+    }
+
+    /// Takes the pipe that ends when the world has no owner any more.
+    pub fn take_owner(&mut self) -> Option<OwnedFd> {
+        self.owner.take()
+    }
+
+    /// Protects the paths that are new since the start of a warm shell, which now gets its command. The shell's denials
+    /// until then are forgotten.
+    pub fn protect(&mut self) -> io::Result<()> {
+        self.refresh()?;
+        self.listener.as_ref().map_or(Ok(()), |listener| listener.guard(self.command, &self.guards()))
+    }
+
+    fn refresh(&mut self) -> io::Result<()> {
+        self.door.as_mut().map_or(Ok(()), Door::refresh)
+    }
+
+    fn guards(&self) -> Guards {
+        self.door.as_ref().map(|door| door.guards().clone()).unwrap_or_default()
+    }
+
+    /// Forgets the denials of a warm shell that has started up. Returns what tells whether the world has changed when
+    /// it gets its command.
+    pub fn warmed_up(&self) -> Option<(u64, Freshness)> {
+        self.listener.as_ref().map_or(Ok(()), |listener| listener.guard(self.command, &self.guards())).ok()?;
+        let (number, freshness) = self.door.as_ref()?.freshness()?;
+        Some((number, freshness.another().ok()?))
+    }
+
+    /// The descriptors that show the end of the listener and of the owner, until [`ShimWorld::on_ends`].
+    pub fn ends(&self) -> [Option<BorrowedFd<'_>>; 2] {
+        let [listener, owner] = self.ended;
+        let listener = self.listener.as_ref().filter(|_| !listener).map(AsFd::as_fd);
+        [listener, self.owner.as_ref().filter(|_| !owner).map(AsFd::as_fd)]
+    }
+
+    /// Notes that the listener or the owner has ended.
+    pub fn on_ends(&mut self, ends: [bool; 2]) {
+        self.ended = [self.ended[0] || ends[0], self.ended[1] || ends[1]];
+    }
+
+    /// Whether no other command may start here. Without a listener it could create nothing. Without an owner there may
+    /// be another world in the place of this one.
+    pub fn is_over(&self) -> bool {
+        self.ended.contains(&true)
+    }
+
+    /// Whether the listener has ended.
+    pub fn has_lost_listener(&self) -> bool {
+        self.ended[0]
+    }
+
+    /// Whether the processes live that commands need: the first one, and the one that answers calls. Called after a
+    /// failure, and waits for the end of the first one, which may be under way.
+    pub fn is_intact(&self) -> bool {
+        let ended = self.descriptors.0.as_ref().is_some_and(|spaces| {
+            let mut fds = [PollFd::new(spaces.ended.as_fd(), PollFlags::POLLIN)];
+            poll(&mut fds, PollTimeout::from(ENDING)).is_ok_and(|ready| ready > 0)
+        });
+        !ended && self.listener.as_ref().is_none_or(Link::is_open)
+    }
+
+    /// Returns the directory by which other supervisors join the world.
+    pub fn home(&self) -> Option<&Path> {
+        self.home.as_deref()
+    }
+
+    /// Lets the world read a file at its own path. If a command has put something in the way, it reads that.
+    pub fn show(&mut self, path: &Path) {
+        if let Some(door) = &mut self.door {
+            let _ = door.show(path);
+        }
+    }
+
+    /// Returns a descriptor that becomes readable when the command has denials again after [`ShimWorld::take`].
+    pub fn news(&self) -> Option<OwnedFd> {
+        self.listener.as_ref().filter(|_| !self.ended[0])?.news().ok()
+    }
+
+    /// Returns the denials of the command with this mark since the last call. The command goes on.
+    pub fn take(&mut self, mark: Option<&str>) -> Denials {
+        let report = self.listener.as_ref().and_then(|listener| listener.take(self.command).ok());
+        self.denials(report, mark)
+    }
+
+    /// Ends the command with this mark. Returns its denials.
+    pub fn end(&mut self, mark: Option<&str>) -> Denials {
+        let report = self.listener.as_ref().and_then(|listener| listener.end(self.command).ok()).flatten();
+        self.denials(report, mark)
+    }
+
+    /// Adds what the gate has refused to the command with this mark.
+    fn denials(&mut self, report: Option<Report>, mark: Option<&str>) -> Denials {
+        let refused = self.gate.as_mut().and_then(|(gate, board, taken)| {
+            let posted = board.read(Post::Refusals).ok()?;
+            // The gate may still have to read what the command has sent.
+            let may_follow = report.is_some();
+            (std::mem::replace(taken, posted) != posted || may_follow).then(|| gate.take(mark).ok()).flatten()
+        });
+        let Report { mut denials, attempts } = report.unwrap_or_default();
+        denials.merge(refused.map(|refused| refused.into_denials(&attempts)).unwrap_or_default());
+        denials
+    }
+}

@@ -1,0 +1,107 @@
+//! Filters of system calls, and the calls that a filter passes on to a listener.
+
+use nix::errno::Errno;
+use serde::{Deserialize, Serialize};
+
+/// An instruction of a filter, in the format of the kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[repr(C)]
+pub struct Instruction {
+    /// The operation.
+    pub code: u16,
+    /// Instructions to skip if a comparison holds.
+    pub yes: u8,
+    /// Instructions to skip if it does not.
+    pub no: u8,
+    /// Its value.
+    pub value: u32,
+}
+
+/// A filter of system calls, ready to be installed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Filter {
+    /// The program.
+    pub program: Vec<Instruction>,
+    /// Whether the program passes calls on to a listener.
+    pub listener: bool,
+}
+
+/// A kind of machine, as far as the numbers of its system calls are concerned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Machine {
+    /// x86-64.
+    X86,
+    /// 64-bit ARM.
+    Arm,
+}
+
+impl Machine {
+    /// The machine that this code was built for. `None`: no filter is known for it.
+    pub const HERE: Option<Self> = if cfg!(target_arch = "x86_64") {
+        Some(Self::X86)
+    } else if cfg!(target_arch = "aarch64") {
+        Some(Self::Arm)
+    } else {
+        None
+    };
+}
+
+/// A system call that waits for an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Call {
+    /// Names the call for its answer.
+    pub id: u64,
+    /// The thread that waits, as a pid of the listener's namespace. 0: it has none there.
+    pub thread: i32,
+    /// The number of the call.
+    pub number: u32,
+    /// Its arguments.
+    pub args: [u64; 6],
+}
+
+/// How a call that waits ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// The call returns this value.
+    Value(i64),
+    /// The call fails.
+    Fail(Errno),
+    /// The kernel performs it. Its arguments in memory may have changed since they were read.
+    Continue,
+}
+
+/// How a path is followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Follow {
+    /// Through symbolic links, and links of `/proc` to files of processes.
+    Everything,
+    /// Through symbolic links with a text.
+    Texts,
+}
+
+/// The file that a descriptor is open for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileStatus {
+    /// The device and the inode.
+    pub id: (u64, u64),
+    /// The kind and the permissions, as `st_mode`.
+    pub mode: u32,
+    /// The number of a device.
+    pub device: u64,
+}
+
+impl FileStatus {
+    /// Whether the file is of this kind, one of the `S_IF` values.
+    pub fn is(&self, kind: u32) -> bool {
+        self.mode & 0o170_000 == kind
+    }
+}
+
+/// `S_IFIFO`
+pub const FIFO: u32 = 0o010_000;
+/// `S_IFCHR`
+pub const CHARACTERS: u32 = 0o020_000;
+/// `S_IFDIR`
+pub const DIRECTORY: u32 = 0o040_000;
+/// `S_IFREG`
+pub const REGULAR: u32 = 0o100_000;

@@ -1,0 +1,110 @@
+//! Memory and descriptors of another process, as the listener of its calls needs them.
+
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use nix::errno::Errno;
+use nix::unistd::Pid;
+
+use super::pidfd::open_pid;
+use super::seccomp::owned;
+
+/// Reads memory of another process into `buffer`. Returns how many bytes could be read.
+pub fn read_foreign(pid: i32, at: u64, buffer: &mut [u8]) -> nix::Result<usize> {
+    let ours = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
+    let at = usize::try_from(at).map_err(|_| Errno::EFAULT)?;
+    let theirs = libc::iovec { iov_base: std::ptr::without_provenance_mut(at), iov_len: buffer.len() };
+    // SAFETY: writes into our buffer only, no more than its length. The kernel checks the source.
+    let read = unsafe { libc::process_vm_readv(pid, &raw const ours, 1, &raw const theirs, 1, 0) };
+    Errno::result(read).map(isize::cast_unsigned)
+}
+
+/// A process that stays the same one, whatever becomes of its pid.
+pub struct Process(OwnedFd);
+
+impl Process {
+    /// Opens the process that has this pid now.
+    pub fn open(pid: i32) -> io::Result<Self> {
+        open_pid(Pid::from_raw(pid)).map(Self)
+    }
+
+    /// Duplicates a descriptor of the process into this one.
+    pub fn descriptor(&self, number: i32) -> nix::Result<OwnedFd> {
+        // SAFETY: a plain system call.
+        owned(unsafe { libc::syscall(libc::SYS_pidfd_getfd, self.0.as_raw_fd(), number, 0) })
+    }
+
+    /// Whether the process exists.
+    pub fn lives(&self) -> bool {
+        let none = std::ptr::null::<libc::siginfo_t>();
+        // SAFETY: sends nothing.
+        unsafe { libc::syscall(libc::SYS_pidfd_send_signal, self.0.as_raw_fd(), 0, none, 0) == 0 }
+    }
+}
+
+/// Makes this process a listener of other processes' calls: it cannot be inspected or traced, and keeps
+/// no capability but the one to read the memory of processes of its own user namespace, if it has it.
+pub fn become_listener() -> io::Result<()> {
+    // SAFETY: a plain system call.
+    Errno::result(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) })?;
+    keep_only_tracing()?;
+    // Last, because a change of capabilities may make the process inspectable again.
+    // SAFETY: a plain system call.
+    Errno::result(unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 0, 0, 0, 0) })?;
+    Ok(())
+}
+
+/// Drops all capabilities but `CAP_SYS_PTRACE`.
+fn keep_only_tracing() -> nix::Result<()> {
+    limit_capabilities(TRACING, TRACING)
+}
+
+/// Puts the capability of a listener aside or takes it up again, for this thread.
+pub fn use_tracing(on: bool) -> nix::Result<()> {
+    limit_capabilities(TRACING, if on { TRACING } else { 0 })
+}
+
+/// `CAP_SYS_PTRACE`
+const TRACING: u32 = 1 << 19;
+
+/// Keeps these capabilities of those that are permitted, and makes some of them effective.
+fn limit_capabilities(permitted: u32, effective: u32) -> nix::Result<()> {
+    const VERSION_3: u32 = 0x2008_0522;
+    #[repr(C)]
+    struct Header {
+        version: u32,
+        pid: i32,
+    }
+    #[derive(Clone, Copy, Default)]
+    #[repr(C)]
+    struct Half {
+        effective: u32,
+        permitted: u32,
+        inheritable: u32,
+    }
+    let mut header = Header { version: VERSION_3, pid: 0 };
+    let mut sets = [Half::default(); 2];
+    // SAFETY: the kernel fills in both halves of the sets.
+    Errno::result(unsafe { libc::syscall(libc::SYS_capget, &raw mut header, &raw mut sets) })?;
+    let kept = sets[0].permitted & permitted;
+    sets = [Half { effective: kept & effective, permitted: kept, inheritable: 0 }, Half::default()];
+    // SAFETY: the kernel reads both halves of the sets.
+    Errno::result(unsafe { libc::syscall(libc::SYS_capset, &raw mut header, &raw const sets) }).map(drop)
+}
+
+/// Wakes a thread of this process that a system call blocks, so that the call fails with `EINTR`. [`let_threads_wake`]
+/// was called before.
+pub fn wake_thread(thread: libc::pthread_t) {
+    // SAFETY: the caller has not joined the thread yet.
+    unsafe { libc::pthread_kill(thread, libc::SIGUSR1) };
+}
+
+/// Prepares for [`wake_thread`].
+pub fn let_threads_wake() {
+    extern "C" fn nothing(_: libc::c_int) {}
+    // SAFETY: zeroes are valid for this structure: no flags, so that calls are not restarted.
+    let mut action = unsafe { std::mem::zeroed::<libc::sigaction>() };
+    action.sa_sigaction = nothing as extern "C" fn(libc::c_int) as usize;
+    // SAFETY: the handler does nothing.
+    unsafe { libc::sigaction(libc::SIGUSR1, &raw const action, std::ptr::null_mut()) };
+}

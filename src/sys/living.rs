@@ -1,0 +1,8 @@
+//! Processes that have not exited.
+
+use nix::unistd::Pid;
+
+/// Returns the identity of a process that has not exited. A zombie has.
+pub fn living(pid: Pid) -> Option<super::Identity> {
+    super::identity(pid).filter(|identity| !identity.zombie)
+}

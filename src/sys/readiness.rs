@@ -1,0 +1,41 @@
+//! Sockets of the internet, and readiness of descriptors.
+
+/// The events to report about a descriptor.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Interest {
+    /// That it can be read.
+    pub readable: bool,
+    /// That it can be written.
+    pub writable: bool,
+}
+
+impl Interest {
+    /// That it can be read.
+    pub const READ: Self = Self { readable: true, writable: false };
+    /// That it can be written.
+    pub const WRITE: Self = Self { readable: false, writable: true };
+    /// Nothing but failures.
+    pub const NONE: Self = Self { readable: false, writable: false };
+}
+
+/// A descriptor that is ready.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Readiness {
+    /// The token with which it was added.
+    pub token: u64,
+    /// Whether a read does not block.
+    pub readable: bool,
+    /// Whether a write does not block.
+    pub writable: bool,
+    /// Whether an error is pending, such as a reset of the connection.
+    pub failed: bool,
+}
+
+/// A transport of the internet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Transport {
+    /// Connections.
+    Tcp,
+    /// Single packets.
+    Udp,
+}

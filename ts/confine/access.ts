@@ -1,0 +1,34 @@
+import { loadNative } from '../core/native.ts';
+import type { Access, Reach } from '../core/world.ts';
+import { BashError } from '../errors.ts';
+import { ownEnvironment } from '../request.ts';
+import type { BashOptions } from '../types.ts';
+import { nativeConfinement } from './native.ts';
+
+/**
+ * Returns the part of the access that the options do not allow yet: paths absolute and without links, hosts as entries
+ * of `network.allow`. Relative paths start at `cwd`. Throws `ERR_BASH_CONFINEMENT` for access that cannot be granted.
+ */
+export function checkAccess(options: BashOptions, cwd: string, access: Access): Access {
+  const world = nativeConfinement(options);
+  // Without confinement everything is allowed.
+  if (world === null) return { write: [], network: [] };
+  const { confine, root = cwd } = world;
+  try {
+    return JSON.parse(loadNative().checkAccess(confine, root, cwd, ownEnvironment(), JSON.stringify(access))) as Access;
+  } catch (error) {
+    throw new BashError('ERR_BASH_CONFINEMENT', (error as Error).message);
+  }
+}
+
+/** Returns what a confinement leaves in reach; `null` if a command with these options is not confined. */
+export function reachOf(options: BashOptions, cwd: string): Reach | null {
+  const world = nativeConfinement(options);
+  if (world === null) return null;
+  const { confine, root = cwd } = world;
+  try {
+    return JSON.parse(loadNative().confinementReach(confine, root, ownEnvironment())) as Reach;
+  } catch (error) {
+    throw new BashError('ERR_BASH_CONFINEMENT', (error as Error).message);
+  }
+}

@@ -1,0 +1,121 @@
+/**
+ * The reach of a command, whatever its text. Every option may be left out, and `undefined` counts as left out. An
+ * option that does not exist, a wrong value, and options that contradict each other are `ERR_BASH_INVALID_ARG`.
+ *
+ * A path is absolute or begins with `~/`, which is below `$HOME` of this process and below the home in the user
+ * database alike. It is no pattern: `*` and `?` are refused, unless a file has that name. Links and `..` are resolved
+ * once for each owner of commands. A list has at most 256 entries.
+ */
+export interface ConfineOptions {
+  /**
+   * The starting point: `'workspace'` lets commands change files below `cwd`, `'read-only'` none.
+   *
+   * @default 'workspace'
+   * @example await bash('npm test', { confine: { profile: 'read-only', write: ['/srv/project/coverage'] } });
+   */
+  profile?: 'read-only' | 'workspace' | undefined;
+  /**
+   * Directories and files that may be changed, besides those of the profile. One that does not exist is
+   * `ERR_BASH_CONFINEMENT`. The root directory, a directory of the kernel, a path in a hidden or protected one, and a
+   * link that leads out of another entry are refused.
+   *
+   * @default []
+   * @example await bash('make install', { confine: { write: ['/srv/www'] } });
+   */
+  write?: string[] | undefined;
+  /**
+   * Files that are never changed or created in those: names relative to each of them and to each git repository in it,
+   * or paths. The list replaces the default one, which has `.git/hooks`, `.git/config`, `.vscode`, `.idea`,
+   * `.mcp.json`, `.claude`, `.cursor`, `.envrc`, `.gitconfig`, `.npmrc` and the start files of shells.
+   *
+   * @default the list above
+   * @example await bash('npm version patch', { confine: { protect: ['.git/hooks', 'infra/production'] } });
+   */
+  protect?: string[] | undefined;
+  /**
+   * Paths that can be neither read nor listed, added to the default list: keys, tokens and passwords in the home,
+   * profiles of browsers, keyrings, and the directories of this package. A path may be missing. One that holds `cwd` is
+   * refused.
+   *
+   * @default []
+   * @example await bash('npm test', { confine: { hide: ['/srv/project/.env', '~/finances'] } });
+   */
+  hide?: string[] | undefined;
+  /**
+   * Paths that can be read: `'all'` but the hidden ones, or these paths, those that may be changed, and the directories
+   * of the system. A list must reach `cwd`.
+   *
+   * @default 'all'
+   * @example await bash('cargo build', { confine: { read: ['~/.cargo', '~/.rustup'] } });
+   */
+  read?: 'all' | string[] | undefined;
+  /**
+   * Hosts that can be reached: `'none'` but the loopback of the commands, `'full'` all as without confinement, or those
+   * of a list.
+   *
+   * @default 'none'
+   * @example await bash('npm ci', { confine: { network: { allow: ['registry.npmjs.org'] } } });
+   */
+  network?: 'none' | 'full' | ConfineNetwork | undefined;
+  /**
+   * TCP ports of the commands' own loopback that the loopback of this machine forwards to: at most 64 whole numbers
+   * from 1 to 65,535. Refused with network `'full'`. A port that another server or owner has is `ERR_BASH_CONFINEMENT`,
+   * or a note if `require` is without `'network'`.
+   *
+   * @default []
+   * @example await bash('npm run dev', { mode: 'background', confine: { expose: [3000] } });
+   */
+  expose?: number[] | undefined;
+  /**
+   * Whether `/tmp`, `/var/tmp` and `/dev/shm` are the commands' own, and end with their owner, or those of this
+   * machine. Either way they can be changed.
+   *
+   * @default 'private'
+   * @example await bash('cp build.tar /tmp', { confine: { tmp: 'shared' } });
+   */
+  tmp?: 'private' | 'shared' | undefined;
+  /**
+   * The caches of package managers. `'overlay'` can be read, and written files end with the owner. `'shared'` are those
+   * of this user, and can be changed. `'none'` are as read-only as the rest of the home.
+   *
+   * @default 'overlay'
+   * @example await bash('npm ci', { confine: { caches: 'shared', network: { allow: ['registry.npmjs.org'] } } });
+   */
+  caches?: 'overlay' | 'shared' | 'none' | undefined;
+  /**
+   * The parts that must hold. If this machine cannot hold one, nothing is started: `ERR_BASH_CONFINEMENT`, with
+   * `missing`. A part that is not required and cannot be held is in `result.confinement.missing`.
+   *
+   * @default all that the options ask for: all four, without `'network'` if that is `'full'`
+   * @example await bash('npm test', { confine: { require: ['files'] } });
+   */
+  require?: ConfinePart[] | undefined;
+}
+
+/** Hosts that can be reached. */
+export interface ConfineNetwork {
+  /**
+   * Entries, each a name, `*.domain` (all names below, and not the domain), an IP address or a CIDR, with an optional
+   * port: `registry.example.org`, `*.example.org:8443`, `10.0.0.0/8:5432`, `[2001:db8::1]:443`. Without a port 80 and
+   * 443. A name that resolves to a private, loopback or link-local address is refused, unless `hosts` maps it.
+   * `localhost`, `127.0.0.1` and `::1` always mean the commands' own loopback.
+   *
+   * @example await bash('npm ci', { confine: { network: { allow: ['registry.npmjs.org', '*.github.com:22'] } } });
+   */
+  allow: string[];
+  /**
+   * IP addresses by name, which are asked before any resolver. An entry of `allow` must have the name.
+   *
+   * @default {}
+   * @example await bash('npm test', {
+   *   confine: { network: { allow: ['db.local:5432'], hosts: { 'db.local': '127.0.0.1' } } },
+   * });
+   */
+  hosts?: Record<string, string> | undefined;
+}
+
+/**
+ * A part of a confinement: which files can be read and written, which hosts can be reached, which processes can be seen
+ * and signalled, which system calls are refused.
+ */
+export type ConfinePart = 'files' | 'network' | 'processes' | 'syscalls';

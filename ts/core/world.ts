@@ -1,0 +1,54 @@
+/**
+ * Names the option of `bash` by which a tool, a session, a registry or a sandbox owns the worlds of its confined
+ * commands. It is a symbol, out of reach of callers who only know the types, and one of the whole process, since the
+ * entries are bundled apart.
+ *
+ * A tool, session, registry or sandbox makes one owner, `innerOf(bash).newOwner(cwd)` (in the main entry `newOwner` of
+ * `ts/confine/native.ts`), with the directory that it was itself made with. It then adds `[OWNER]: owner` to the
+ * options of each command, whether the command is confined or not. A spread copies the option as it copies others;
+ * `Object.entries` leaves it out. Commands of one owner with equal `confine` share a world. Without the option a
+ * command belongs to the host, and its own `cwd` is the root.
+ */
+export const OWNER: unique symbol = Symbol.for('agent-bash.owner') as never;
+
+/** More than a confinement allows. */
+export interface Access {
+  /** Files and directories to change. */
+  write: string[];
+  /** Hosts to reach, as in `confine.network.allow`. */
+  network: string[];
+}
+
+/**
+ * Names the option of `analyze` by which an approval tells what a confinement leaves in reach. It is a symbol, out of
+ * reach of callers who only know the types.
+ */
+export const REACH: unique symbol = Symbol.for('agent-bash.reach') as never;
+
+/** The reach that a confinement leaves. */
+export interface Reach {
+  /** The places that can be changed, absolute. */
+  write: string[];
+  /** Whether no host can be reached. */
+  offline: boolean;
+}
+
+/** Options, or a session, with an owner. */
+export interface Owned {
+  [OWNER]?: Owner;
+}
+
+/** The owner of worlds. An owner that is collected has ended. */
+export interface Owner {
+  /** A number that no other owner of this process has, at least 1. */
+  readonly number: number;
+  /** Whether it is a registry, which joins the worlds of the running tasks in its directory. */
+  readonly joins?: boolean;
+  /** The root of its commands' `confine`, an absolute path, whatever their `cwd` is. */
+  readonly root: string;
+  /**
+   * Ends its worlds: the processes that commands have left there, and their temporary files. Tasks that outlive this
+   * process keep theirs. May be called again.
+   */
+  end(): void;
+}
