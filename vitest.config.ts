@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { configDefaults, defineConfig, type TestProjectConfiguration } from 'vitest/config';
 import type { Way } from './__test__/support/way.ts';
-import { CORE, FIRST, globOf, SECOND, WAYS } from './scripts/tiers.mjs';
+import { CORE, FIRST, globOf, SECOND, UNCONFINED, WAYS } from './scripts/tiers.mjs';
 
 /** Test files with the package as users get it. */
 function project(name: string, include: string[], exclude: string[] = []): TestProjectConfiguration {
@@ -20,6 +20,15 @@ function inOneWay(way: Way): TestProjectConfiguration {
     resolve: { alias: [{ find: /^agent-bash$/, replacement: module }] },
     test: { ...test, provide: { way } },
   };
+}
+
+/** All suites with commands that are confined unless their call says something else. */
+function confined(): TestProjectConfiguration {
+  const { test } = project('confined', [...CORE, ...FIRST, ...SECOND], Object.values(UNCONFINED).flat()) as {
+    test: object;
+  };
+  const setupFiles = [fileURLToPath(new URL('__test__/support/confined/setup.ts', import.meta.url))];
+  return { extends: true, test: { ...test, env: { AGENT_BASH_CONFINE: 'workspace' }, setupFiles } };
 }
 
 export default defineConfig({
@@ -42,6 +51,7 @@ export default defineConfig({
       inOneWay('cold'),
       inOneWay('warm'),
       inOneWay('session'),
+      confined(),
     ],
   },
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { BackgroundRegistry, type BackgroundTask, bash, defaultRegistry } from 'agent-bash';
 import { type BashToolInput, backgroundNotices, createBashTool } from 'agent-bash/ai';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { alive, folder, hostEnv, mark, sleepers, until } from '../support/index.ts';
+import { alive, confined, folder, hostEnv, mark, sleepers, until } from '../support/index.ts';
 import { callTool, runTool } from './fixtures/call.ts';
 
 let registry: BackgroundRegistry;
@@ -22,8 +22,8 @@ async function ask(input: BashToolInput, options = {}) {
 }
 
 /** Starts a command by the tool; gives the task. */
-async function start(command: string, input: BashToolInput = {}): Promise<BackgroundTask> {
-  const { background } = await runTool({ registry }, { command, mode: 'background', ...input });
+async function start(command: string, input: BashToolInput = {}, options = {}): Promise<BackgroundTask> {
+  const { background } = await runTool({ registry, ...options }, { command, mode: 'background', ...input });
   if (!background) throw new Error('not in the background');
   return background;
 }
@@ -36,15 +36,17 @@ describe('mode "background"', () => {
       { command: `sleep ${seconds}`, mode: 'background' },
     );
     expect({ status, exitCode, stdout }).toEqual({ status: 'backgrounded', exitCode: null, stdout: '' });
-    const [, pid, file, stop] =
-      /^<pid>(\d+)<\/pid>\n\n<output_file>(.+)<\/output_file>\n\n<reminder>To stop: (kill -9 -\d+)<\/reminder>$/.exec(
-        text,
-      ) ?? [];
+    const [, pid, file, stop = ''] =
+      /^<pid>(\d+)<\/pid>\n\n<output_file>(.+)<\/output_file>\n\n<reminder>To stop: (.+)<\/reminder>$/.exec(text) ?? [];
+    // Confined commands see processes under other numbers.
+    expect(stop).toBe(confined ? `kill_pid ${pid}` : `kill -9 -${pid}`);
     expect({ pid: Number(pid), file }).toEqual({ pid: background?.pid, file: background?.logPath });
     await until(() => sleepers(seconds).length === 1);
-    expect((await bash(stop as string)).exitCode).toBe(0);
+    if (confined) await ask({ kill_pid: Number(pid) });
+    else expect((await bash(stop)).exitCode).toBe(0);
     await until(() => sleepers(seconds).length === 0);
-    expect(await registry.wait(Number(pid))).toMatchObject({ task: { state: 'killed', signal: 'SIGKILL' } });
+    const signal = confined ? 'SIGTERM' : 'SIGKILL';
+    expect(await registry.wait(Number(pid))).toMatchObject({ task: { state: 'killed', signal } });
   });
 
   it('keeps a trailing pipe, and names inputs without meaning', async () => {
@@ -104,21 +106,27 @@ describe('a command at its limit', () => {
 });
 
 it('what a command leaves running is named, with how to manage it', async () => {
-  const fifo = join(folder(), 'fifo');
-  const { text, survivors } = await runTool({ registry }, `mkfifo ${fifo}; (read x <${fifo}; echo late) & echo hi`);
+  const cwd = folder();
+  const fifo = join(cwd, 'fifo');
+  const { text, survivors } = await runTool(
+    { registry, cwd },
+    `mkfifo ${fifo}; (read x <${fifo}; echo late) & echo hi`,
+  );
   const [task] = registry.list();
   expect(survivors[0]).toMatchObject({ pid: task?.pid, taskId: task?.id });
   expect(text).toBe(
     `stdout:\nhi\n\nexit code: 0\n\n[left running in the background: process ${task?.pid}; check_pid or kill_pid to manage it; its further output: ${task?.logPath}]`,
   );
-  await bash(`echo >${fifo}`);
+  await bash(`echo >${fifo}`, { cwd });
   expect(await registry.wait(task?.id ?? '')).toMatchObject({ output: 'late\n' });
 });
 
 describe('check_pid', () => {
   it('gives new output, once', async () => {
-    const fifo = join(folder(), 'fifo');
-    const { pid, logPath } = await start(`mkfifo ${fifo}; echo one; read x <${fifo}; echo two; exit 3`);
+    const cwd = folder();
+    const fifo = join(cwd, 'fifo');
+    const command = `mkfifo ${fifo}; echo one; read x <${fifo}; echo two; exit 3`;
+    const { pid, logPath } = await start(command, {}, { cwd });
     await until(() => readFileSync(logPath, 'utf8') === 'one\n');
     expect((await ask({ check_pid: pid })).text).toBe(
       `[Process ${pid} still running.\n\nNew output since last check (1 lines):\none\n\nFull output: ${logPath}]`,
@@ -126,7 +134,7 @@ describe('check_pid', () => {
     expect((await ask({ check_pid: pid })).text).toBe(
       `[Process ${pid} still running.\n\nNo new output since last check.\n\nFull output: ${logPath}]`,
     );
-    await bash(`echo >${fifo}`);
+    await bash(`echo >${fifo}`, { cwd });
     await until(() => registry.list()[0]?.state === 'exited');
     expect((await ask({ check_pid: pid })).text).toBe(
       `[Process ${pid} exited with code 3.\n\nNew output since last check (1 lines):\ntwo\n\nFull output: ${logPath}]`,

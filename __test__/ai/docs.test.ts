@@ -19,7 +19,7 @@ const RUNS: { steps: Step[]; printed: unknown[][] }[] = [
     steps: [call('cd /usr; here() { pwd; }'), call('test "$(here)" = /usr && cd lib'), { say: 'In /usr.' }],
     printed: [['In /usr.'], ['/usr/lib']],
   },
-  { steps: [call('cd /usr'), call('test "$PWD" = /usr && cd lib'), { say: 'There.' }], printed: [['/usr/lib /']] },
+  { steps: [call('cd lib'), call('test "$PWD" = /usr/lib'), { say: 'There.' }], printed: [['/usr/lib /usr']] },
   {
     steps: [{ call: { command: 'exit 3', mode: 'background' } }, call('sleep 1'), { say: 'It is up.' }],
     printed: [['exit 3: exited'], ['It is up.']],

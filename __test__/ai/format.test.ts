@@ -1,5 +1,5 @@
-import type { BackgroundCheck, BackgroundTask, Truncation } from 'agent-bash';
-import { type BashToolOutput, createBashTool, formatCheck, formatResult } from 'agent-bash/ai';
+import type { BackgroundCheck, BackgroundTask, Confinement, Truncation } from 'agent-bash';
+import { type BashToolOptions, type BashToolOutput, createBashTool, formatCheck, formatResult } from 'agent-bash/ai';
 import { describe, expect, it } from 'vitest';
 import { type BashResult, RESULT } from './fixtures/call.ts';
 
@@ -33,6 +33,14 @@ const UNCUT: Truncation = {
   artifactId: null,
   spillError: null,
   notice: '',
+};
+const CONFINED: Confinement = {
+  profile: 'workspace',
+  held: ['files', 'network', 'processes', 'syscalls'],
+  missing: [],
+  denied: [],
+  deniedTotal: 0,
+  tmp: null,
 };
 const BACKGROUND: Partial<BashResult> = { status: 'backgrounded', exitCode: null, pid: 12345, background: TASK };
 const MOVED: Partial<BashResult> = {
@@ -75,6 +83,11 @@ const TEXTS: [why: string, result: Partial<BashResult>, text: string][] = [
     '<pid>12345</pid>\n\n<output_file>/logs/t0123456789ab.log</output_file>\n\n<reminder>To stop: kill -9 -12346</reminder>',
   ],
   [
+    'started in the background, confined: commands see another number',
+    { ...BACKGROUND, confinement: CONFINED },
+    '<pid>12345</pid>\n\n<output_file>/logs/t0123456789ab.log</output_file>\n\n<reminder>To stop: kill_pid 12345</reminder>',
+  ],
+  [
     'moved to the background',
     { ...MOVED, stdout: 'a\n', stderr: 'b\n' },
     '[Command backgrounded after 120s timeout (pid 12345). Partial output:\n\nstdout:\na\n\nstderr:\nb\n\nFull output: /logs/t0123456789ab.log\n\nUse check_pid or kill_pid to manage.]',
@@ -106,6 +119,7 @@ describe('formatCheck', () => {
       cursor: 0,
       truncation: null,
       matched: false,
+      confinement: null,
       ...part,
     });
   const nothing = 'No new output since last check.\n\nFull output: /logs/t0123456789ab.log]';
@@ -128,6 +142,36 @@ describe('formatCheck', () => {
     expect(check({}, { output, newLines })).toBe(
       `[Process 12345 still running.\n\nNew output since last check ${text}\n\nFull output: /logs/t0123456789ab.log]`,
     );
+  });
+});
+
+describe('formatCheck of a confined task', () => {
+  const denied: Confinement['denied'] = [
+    { kind: 'write', target: '/etc/hosts', program: 'tee', count: 2, grant: { write: ['/etc'] } },
+  ];
+  const confinement: Confinement = {
+    profile: 'workspace',
+    held: ['files'],
+    missing: [],
+    denied,
+    deniedTotal: 2,
+    tmp: null,
+  };
+  const check = { task: TASK, output: 'a\n', newLines: 1, cursor: 2, truncation: null, matched: false, confinement };
+
+  it('has the line about denials behind the path of the log', () => {
+    expect(formatCheck(check)).toContain(
+      'Full output: /logs/t0123456789ab.log]\n\n[confined: write /etc/hosts denied (tee), 2 times]\n[The confinement of this',
+    );
+    expect(formatCheck({ ...check, confinement: { ...confinement, denied: [], deniedTotal: 0 } })).not.toContain(
+      'confine',
+    );
+  });
+
+  it('says what to ask for where the host answers', () => {
+    const read = (options: BashToolOptions) => createBashTool(options).toModelOutput({ output: check }).value;
+    expect(read({ onAccess: () => true })).toContain('with access {"write":["/etc"]} and a reason');
+    expect(read({})).toContain('The host grants nothing more');
   });
 });
 
@@ -154,7 +198,7 @@ describe('toModelOutput', () => {
 
   it('a check is an ordinary text, also of a process that failed', () => {
     const task: BackgroundTask = { ...TASK, state: 'exited', exitCode: 3 };
-    const output = { task, output: 'a\n', newLines: 1, cursor: 2, truncation: null, matched: false };
+    const output = { task, output: 'a\n', newLines: 1, cursor: 2, truncation: null, matched: false, confinement: null };
     expect(model(output, true)).toEqual({ type: 'text', value: formatCheck(output) });
   });
 

@@ -1,8 +1,10 @@
-import { readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { bash } from 'agent-bash';
 import { type BashToolOutput, createBashTool } from 'agent-bash/ai';
 import { describe, expect, it, vi } from 'vitest';
 import { live } from '../../ts/tool/live.ts';
+import { folder } from '../support/index.ts';
 import { runTool } from './fixtures/call.ts';
 
 describe('live snapshots', () => {
@@ -68,16 +70,16 @@ describe('live snapshots', () => {
   });
 
   it('do not hold the command back if they are not consumed', async () => {
-    const tool = createBashTool({ updateIntervalMs: 10 });
-    const path = `${process.env.TMPDIR ?? '/tmp'}/agent-bash-ai-live-${process.pid}`;
-    const command = `for i in 1 2 3 4 5; do echo $i; sleep .03; done; echo done > ${path}`;
+    const cwd = folder();
+    const tool = createBashTool({ cwd, updateIntervalMs: 10 });
+    const path = join(cwd, 'end');
+    const command = 'for i in 1 2 3 4 5; do echo $i; sleep .03; done; echo done > end';
     const outputs: BashToolOutput[] = [];
     for await (const output of tool.execute({ command }, { toolCallId: '1' })) {
       if (outputs.length === 0)
         await vi.waitFor(async () => expect(await readFile(path, 'utf8')).toBe('done\n'), 5_000);
       outputs.push(output);
     }
-    await rm(path);
     expect(outputs.length).toBeLessThanOrEqual(3);
     expect(outputs.at(-1)).toMatchObject({ stdout: '1\n2\n3\n4\n5\n' });
   });

@@ -83,11 +83,11 @@ describe('a step', () => {
 
   it('gives the number of new lines since the last check', async () => {
     const notices = backgroundNotices(registry);
-    const go = join(folder(), 'go');
-    const { id, pid } = await registry.start(`mkfifo ${go}; echo one; read x <${go}; seq 5`);
+    const cwd = folder();
+    const { id, pid } = await registry.start('mkfifo go; echo one; read x <go; seq 5', { cwd });
     await registry.wait(id, { pattern: 'one' });
     await callTool({ registry }, { check_pid: pid });
-    appendFileSync(go, '\n');
+    appendFileSync(join(cwd, 'go'), '\n');
     await registry.wait(id);
     expect(told(notices({ messages: before }))?.[0]).toContain(
       ': completed. 5 new lines since last check. Full output:',
@@ -116,10 +116,9 @@ describe.each(MAJORS)('%s', (_name, { ai, script }) => {
     (messages ?? []).filter(({ role }) => role === 'user').map(({ content }) => JSON.stringify(content));
 
   it.each(['generateText', 'streamText', 'ToolLoopAgent'])('%s tells the model between two steps', async (way) => {
-    const go = join(folder(), 'go');
     const steps: Step[] = [
-      { call: { command: `mkfifo ${go}; read x <${go}; exit 7`, mode: 'background' } },
-      { call: { command: `echo >${go}` } },
+      { call: { command: 'mkfifo go; read x <go; exit 7', mode: 'background' } },
+      { call: { command: 'until [ -p go ]; do sleep .01; done; echo >go' } },
       { call: { command: 'true' } },
       { say: 'done' },
     ];
@@ -130,7 +129,7 @@ describe.each(MAJORS)('%s', (_name, { ai, script }) => {
       if (step.stepNumber === 2) await registry.wait(registry.list()[0]?.id ?? '');
       return notices(step);
     };
-    const tools = { bash: createBashTool({ registry }) };
+    const tools = { bash: createBashTool({ cwd: folder(), registry }) };
     const call = { model, tools, prepareStep: prepareStep as never };
     const run = { prompt: 'go on', stopWhen: ai.stepCountIs(9) };
     if (way === 'generateText') await ai.generateText({ ...call, ...run });

@@ -77,14 +77,15 @@ describe('a pattern', () => {
 
 describe('a program that does not read', () => {
   it('does not block a call: unread input stays in the buffer', async () => {
-    const { see, until } = terminals();
-    const go = join(folder(), 'go');
+    const cwd = folder();
+    const { see, until } = terminals({ cwd });
+    const go = join(cwd, 'go');
     const command = `stty raw -echo; echo ready; until [ -e '${go}' ]; do sleep .05; done; head -c 100000 | wc -c`;
     await see({ action: 'start', command });
     await until('ready');
     const sent = await see({ action: 'send', text: 'x'.repeat(100_000) });
     expect(sent).toMatchObject({ end: null, notes: ['the program has not read all of it yet'] });
-    const { see: other } = terminals();
+    const { see: other } = terminals({ cwd });
     await other({ action: 'start', command: `touch '${go}'` });
     await until('100000');
   });

@@ -9,9 +9,10 @@ const [vim, less, top] = [pathWith('vim'), pathWith('less'), pathWith('top')];
 const lines = (count: number) => Array.from({ length: count }, (_, n) => `line ${n + 1}`).join('\n');
 
 testNeeding('vim', vim !== undefined)('vim: a file is edited with arrows, text, a paste and a command', async () => {
-  const file = join(folder(), 'text');
+  const cwd = folder();
+  const file = join(cwd, 'text');
   writeFileSync(file, `${lines(3)}\n`);
-  const { see, until } = terminals({ env: { PATH: vim } });
+  const { see, until } = terminals({ cwd, env: { PATH: vim } });
   await see({ action: 'start', command: `vim -N -u NONE -i NONE --cmd 'set nomore' '${file}'`, rows: 10 });
   expect(await until('line 3')).toMatchObject({ alternate: true });
   await see({ action: 'send', keys: ['Down', 'End'] });
@@ -27,9 +28,10 @@ testNeeding('vim', vim !== undefined)('vim: a file is edited with arrows, text, 
 });
 
 testNeeding('less', less !== undefined)('less: arrows, pages and a search', async () => {
-  const file = join(folder(), 'text');
+  const cwd = folder();
+  const file = join(cwd, 'text');
   writeFileSync(file, lines(500));
-  const { see, until } = terminals({ env: { PATH: less } });
+  const { see, until } = terminals({ cwd, env: { PATH: less } });
   await see({ action: 'start', command: `LESS= less '${file}'`, rows: 11 });
   await until('line 10');
   await see({ action: 'send', keys: ['Down', 'Down', 'Down'] });
@@ -56,7 +58,8 @@ testNeeding('top', top !== undefined)('top: is looked at twice, and ended with q
 });
 
 testNeeding('python3', hasProgram('python3'))('a curses menu: arrows choose, Enter takes', async () => {
-  const menu = join(folder(), 'menu.py');
+  const cwd = folder();
+  const menu = join(cwd, 'menu.py');
   writeFileSync(
     menu,
     `
@@ -78,7 +81,7 @@ chosen = curses.wrapper(main)
 print("chosen:", chosen)
 `,
   );
-  const { see, until } = terminals();
+  const { see, until } = terminals({ cwd });
   await see({ action: 'start', command: `python3 '${menu}'`, cols: 20, rows: 6 });
   expect((await until('> tea')).lines[0]).toBe('┌──────────────────┐');
   await see({ action: 'send', keys: ['Down', 'Down'] });

@@ -104,7 +104,7 @@ describe('what a terminal is started with', () => {
   });
 
   it('takes the directory of a session, not its state', async () => {
-    const session = new BashSession({ cwd: '/', env: { A: 'a' } });
+    const session = new BashSession({ cwd: folder(), env: { A: 'a' } });
     await session.run('cd /usr; B=b');
     const { run, tool } = terminals({ session });
     expect((await run({ command: 'echo "$PWD $A$B"' })).lines).toEqual(['/usr a']);

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TerminalList } from 'agent-bash/ai';
 import { describe, expect, it } from 'vitest';
-import { alive, until as eventually, folder, host } from '../support/index.ts';
+import { alive, until as eventually, folder, host, mark, sleepers } from '../support/index.ts';
 import { terminals } from './fixtures/terminal.ts';
 
 const PYTHON = 'PYTHON_BASIC_REPL=1 python3 -q';
@@ -76,8 +76,8 @@ describe('a program in a terminal', () => {
   });
 
   it('may end between two calls: nothing is typed, and its last screen stays', async () => {
-    const { see, refused } = terminals();
     const place = folder();
+    const { see, refused } = terminals({ cwd: place });
     const command = `echo last; until [ -e '${place}/go' ]; do sleep .01; done; exit 5`;
     const { pid } = await see({ action: 'start', command });
     writeFileSync(join(place, 'go'), '');
@@ -94,13 +94,14 @@ describe('a program in a terminal', () => {
 
   it('is stopped with all that it started', async () => {
     const { see, until } = terminals();
-    const started = await see({ action: 'start', command: 'sleep 300 & echo "child $!"; wait' });
+    const seconds = mark();
+    const started = await see({ action: 'start', command: `sleep ${seconds} & echo child; wait` });
     await until('child');
-    const child = Number(/child (\d+)/.exec((await see({ action: 'read' })).lines.join())?.[1]);
+    await eventually(() => sleepers(seconds).length === 1);
     const stopped = await see({ action: 'stop' });
     expect(stopped).toMatchObject({ reason: 'ended', end: { status: 'aborted', exitCode: 130 } });
     expect(stopped.text).toMatch('[terminal t1 has ended, it was stopped: sleep');
-    await eventually(() => !alive(started.pid) && !alive(child));
+    await eventually(() => !alive(started.pid) && sleepers(seconds).length === 0);
   });
 });
 
@@ -260,9 +261,10 @@ describe('an abort', () => {
   });
 
   it('ends a program whose start it interrupts: the model never receives its id', async () => {
-    const { see } = terminals();
+    const cwd = folder();
+    const { see } = terminals({ cwd });
     const stop = new AbortController();
-    const started = join(folder(), 'started');
+    const started = join(cwd, 'started');
     const command = `touch '${started}'; while :; do echo; sleep .05; done`;
     const starting = see({ action: 'start', command }, { abortSignal: stop.signal });
     await eventually(() => existsSync(started));

@@ -2,8 +2,9 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { bash } from 'agent-bash';
-import { BASH_INSTRUCTIONS, type BashToolInput, createBashTool } from 'agent-bash/ai';
+import { BASH_INSTRUCTIONS, type BashToolInput, type BashToolOutput, createBashTool } from 'agent-bash/ai';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { reaching } from '../support/index.ts';
 import { callTool, RESULT, runTool } from './fixtures/call.ts';
 
 let folder: string;
@@ -95,7 +96,9 @@ describe('the directory', () => {
   });
 
   it('may be absolute', async () => {
-    expect(await runTool({ cwd: '/' }, { command: 'pwd', cwd: folder })).toMatchObject({ stdout: `${folder}\n` });
+    expect(
+      await runTool({ cwd: join(folder, 'sub'), ...reaching(folder) }, { command: 'pwd', cwd: folder }),
+    ).toMatchObject({ stdout: `${folder}\n` });
   });
 
   it('of the tool may be relative to that of the process', async () => {
@@ -268,7 +271,8 @@ describe('an abort', () => {
 
   it('ends the command, and its output is kept', async () => {
     const abort = new AbortController();
-    const call = { abortSignal: abort.signal, onOutput: () => abort.abort() };
+    const onOutput = (output: BashToolOutput) => void ('stdout' in output && output.stdout && abort.abort());
+    const call = { abortSignal: abort.signal, onOutput };
     expect(await runTool({ updateIntervalMs: 20 }, 'echo first; sleep 60', call)).toMatchObject({
       status: 'aborted',
       exitCode: 130,

@@ -107,7 +107,7 @@ describe("on('output')", () => {
   });
 
   test('the next text comes once the one before was taken', async () => {
-    const fifo = join(folder(), 'fifo');
+    const cwd = folder();
     let release = () => {};
     const texts: string[] = [];
     registry.on('output', async (_, text) => {
@@ -116,9 +116,9 @@ describe("on('output')", () => {
         release = resolve;
       });
     });
-    const { id } = await registry.start(`mkfifo ${fifo}; echo one; read x <${fifo}; echo two`);
+    const { id } = await registry.start('mkfifo fifo; echo one; read x <fifo; echo two', { cwd });
     await until(() => texts.length === 1);
-    appendFileSync(fifo, '\n');
+    appendFileSync(join(cwd, 'fifo'), '\n');
     expect(await registry.wait(id)).toMatchObject({ output: 'one\ntwo\n' });
     expect(texts).toEqual(['one\n']);
     release();

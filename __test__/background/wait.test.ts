@@ -4,6 +4,7 @@ import { networkInterfaces } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bash } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
+import { confined, exposing } from '../support/confined/index.ts';
 import {
   drip,
   everyByte,
@@ -183,22 +184,24 @@ describe('until a pattern', () => {
 });
 
 describe('until a port accepts', () => {
+  // The gate of a world resets a connection that nobody accepts inside, perhaps before this process sees it.
   const answers = (port: number) =>
     new Promise<boolean>((resolve) => {
       const socket = connect(port, '127.0.0.1', () => {
         socket.destroy();
         resolve(true);
-      }).on('error', () => resolve(false));
+      }).on('error', ({ code }: NodeJS.ErrnoException) => resolve(code === 'ECONNRESET'));
     });
 
   test('a Node HTTP server', async () => {
     const tasks = registry();
     const port = await freePort();
-    const task = await tasks.start(`sleep .3; node ${fixture('http-server.mjs')} ${port}`);
+    const task = await tasks.start(`sleep .3; node ${fixture('http-server.mjs')} ${port}`, exposing(port));
     expect(await settles(tasks.wait(task.id, { port }))).toMatchObject({ matched: true, task: { state: 'running' } });
     expect(await (await fetch(`http://127.0.0.1:${port}/`)).text()).toBe('here');
     expect((await settles(tasks.kill(task.id))).task.state).toBe('killed');
-    expect(await answers(port)).toBe(false);
+    // An exposed port is open as long as the world.
+    expect(await answers(port)).toBe(confined);
   });
 
   testNeeding('python3', hasProgram('python3'))('a Python HTTP server', async () => {
@@ -206,12 +209,13 @@ describe('until a port accepts', () => {
     const port = await freePort();
     const cwd = folder();
     open(cwd, 'there');
-    const task = await tasks.start(`python3 -u -m http.server ${port} --bind 127.0.0.1`, { cwd });
+    const task = await tasks.start(`python3 -u -m http.server ${port} --bind 127.0.0.1`, { cwd, ...exposing(port) });
     expect((await settles(tasks.wait(task.id, { port }))).matched).toBe(true);
     expect(await (await fetch(`http://127.0.0.1:${port}/`)).text()).toContain('there');
     expect((await settles(tasks.wait(task.id, { pattern: /"GET \/ HTTP\/1\.1" 200/ }))).matched).toBe(true);
     await settles(tasks.kill(task.id));
-    expect(await answers(port)).toBe(false);
+    // An exposed port is open as long as the world.
+    expect(await answers(port)).toBe(confined);
   });
 
   const six = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'));

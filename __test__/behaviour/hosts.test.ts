@@ -158,7 +158,7 @@ describe('a worker thread that runs commands ends: only its own commands end', (
         if (what === 'close') parentPort.close();
       });
     `)};
-    const mine = bash('read -r line; echo "$line"; echo on; sleep 1; until [ -e ' + process.env.GO + ' ]; do sleep .05; done; echo end', { stdin: 'mine' });
+    const mine = bash('read -r line; echo "$line"; echo on; sleep 1; until [ -e go ]; do sleep .05; done; echo end', { stdin: 'mine', cwd: process.env.HERE });
     const one = new Worker(source, { eval: true, execArgv: [], workerData: { path, seconds: '${seconds}' } });
     one.on('error', (error) => console.error(error));
     process.on('SIGUSR2', async () => {
@@ -180,8 +180,8 @@ describe('a worker thread that runs commands ends: only its own commands end', (
     ['by an exception in it', "one.postMessage('throw');"],
   ])('Linux: %s', async (_, end) => {
     const seconds = mark();
-    const go = join(folder(), 'go');
-    const running = host(worker(end, seconds), { env: { GO: go } });
+    const cwd = folder();
+    const running = host(worker(end, seconds), { env: { HERE: cwd } });
     try {
       await until(() => running.stderr().includes('up') && sleepers(seconds).length === 2);
     } catch (error) {
@@ -190,7 +190,7 @@ describe('a worker thread that runs commands ends: only its own commands end', (
     running.process.kill('SIGUSR2');
     await until(() => running.stderr().includes('ended'), 'the worker has ended');
     await until(() => sleepers(seconds).length === 0);
-    (await import('node:fs')).writeFileSync(go, '');
+    (await import('node:fs')).writeFileSync(join(cwd, 'go'), '');
     expect((await running.ended()).code).toBe(0);
     expect(JSON.parse(running.stdout())).toEqual(['exited', 'mine\non\nend\n', 'later\n', 'again\n']);
   });

@@ -1,8 +1,8 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bash } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
-import { folder, hostEnv, linuxTest, mark, processes, quote, rejection, sleepers, until } from '../support/index.ts';
+import { folder, hostEnv, linuxTest, mark, processes, rejection, sleepers, until } from '../support/index.ts';
 
 describe('`env`: no provider key, token or password, unless asked for by name', () => {
   const secrets = {
@@ -83,9 +83,10 @@ describe('`BASH_ENV`, `LD_PRELOAD` in the host’s environment: not inherited', 
   });
 
   test("the caller's `env` may set them", async () => {
-    const file = join(folder(), 'env.sh');
+    const cwd = folder();
+    const file = join(cwd, 'env.sh');
     writeFileSync(file, 'echo sourced\n');
-    expect((await bash('echo run', { env: { BASH_ENV: file } })).stdout).toBe('sourced\nrun\n');
+    expect((await bash('echo run', { cwd, env: { BASH_ENV: file } })).stdout).toBe('sourced\nrun\n');
     expect((await bash('echo "$GIT_DIR"', { env: { GIT_DIR: '/x' } })).stdout).toBe('/x\n');
     const preload = await bash('env | grep LD_PRELOAD', { env: { LD_PRELOAD: '' } });
     expect(preload.stdout).toBe('LD_PRELOAD=\n');
@@ -128,7 +129,7 @@ describe('bad input is answered with its code and a sentence, before anything st
 
 test('`rm -rf "$PWD"`, then the next command with the same cwd: ERR_BASH_CWD_NOT_FOUND that names it', async () => {
   const cwd = join(folder(), 'gone');
-  await bash(`mkdir ${quote(cwd)}`);
+  mkdirSync(cwd);
   expect(await bash('rm -rf "$PWD"; echo on', { cwd, safety: 'off' })).toMatchObject({ exitCode: 0, stdout: 'on\n' });
   const error = await rejection(() => bash('echo hi', { cwd }));
   expect(error.code).toBe('ERR_BASH_CWD_NOT_FOUND');

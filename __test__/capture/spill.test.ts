@@ -78,7 +78,7 @@ describe('the file of a stream', () => {
     const promise = bash('seq 20000; sleep 60', { spill: { dir }, signal: controller.signal });
     const [name = ''] = await until(() => {
       const names = readdirSync(dir);
-      return names.length > 0 && statSync(join(dir, names[0] ?? '')).size > 50_000 && names;
+      return names.length > 0 && statSync(join(dir, names[0] ?? '')).size === seq(1, 20_000).length && names;
     });
     controller.abort();
     const { truncation } = await promise;
@@ -198,8 +198,9 @@ describe('a planted file is refused', () => {
   });
 
   test('a fifo in place of an allocated path hangs nothing', async () => {
-    const path = join(folder(), 'fifo');
-    await bash(`mkfifo ${path}`);
+    const cwd = folder();
+    const path = join(cwd, 'fifo');
+    await bash('mkfifo fifo', { cwd });
     const { exitCode, truncation } = await bash('seq 20000', { spill: { allocate: () => ({ id: 'x', path }) } });
     expect(exitCode).toBe(0);
     expect(truncation.stdout?.spillError).toBeTruthy();

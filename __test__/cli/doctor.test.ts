@@ -33,8 +33,13 @@ const EVERYWHERE = [
   'memory',
   'state-folder',
   'temporary-folder',
+  'confine-files',
+  'confine-network',
+  'confine-processes',
+  'confine-syscalls',
+  'confine-hosts',
 ];
-const OF_LINUX = ['pidfd', 'close-range', 'landlock', 'user-namespaces', 'proc', 'cgroup'];
+const OF_LINUX = ['pidfd', 'close-range', 'landlock', 'user-namespaces', 'seccomp-notify', 'proc', 'cgroup'];
 
 function reported({ stdout }: Ended): Report & { check(name: string): Check | undefined } {
   const report = JSON.parse(stdout) as Report;

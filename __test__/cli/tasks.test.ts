@@ -2,13 +2,13 @@ import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BackgroundCheck, BackgroundTask } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
-import { folder, host, mark, quote, seq, sleepers, until } from '../support/index.ts';
+import { folder, host, mark, seq, sleepers, until } from '../support/index.ts';
 import { Program } from './support.ts';
 
 const ESCAPE = '\u001b';
 
-async function start(program: Program, command: string): Promise<BackgroundTask> {
-  return program.json<BackgroundTask>('run', '--background', command);
+async function start(program: Program, command: string, ...options: string[]): Promise<BackgroundTask> {
+  return program.json<BackgroundTask>('run', '--background', ...options, command);
 }
 
 /** Starts a command and waits for its end. */
@@ -114,11 +114,11 @@ describe('logs', () => {
 
   test('-f shows new output, and ends with the task', async () => {
     const program = new Program();
-    const fifo = join(folder(), 'fifo');
-    const { pid } = await start(program, `mkfifo ${quote(fifo)}; echo one; read x <${quote(fifo)}; echo two`);
+    const place = folder();
+    const { pid } = await start(program, 'mkfifo fifo; echo one; read x <fifo; echo two', '--cwd', place);
     const run = program.start(['logs', '-f', String(pid)]);
     await run.says(/^one\n$/);
-    appendFileSync(fifo, '\n');
+    appendFileSync(join(place, 'fifo'), '\n');
     expect(await run.ended).toMatchObject({
       code: 0,
       stdout: 'one\ntwo\n[background process completed]\n',

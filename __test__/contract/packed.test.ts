@@ -352,6 +352,17 @@ describe('missing parts are named', () => {
     expect(message).toContain(join(platform, 'agent-bash-supervisor'));
   });
 
+  test('a supervisor of another version, as after an update: the error says what to do', async () => {
+    const { folder, platform } = await copy('other-supervisor');
+    await writeFile(join(platform, 'agent-bash-supervisor'), '#!/bin/sh\n', { mode: 0o755 });
+    const code = `import { bash } from 'agent-bash';
+      const run = (confine) => bash('true', { confine }).catch(({ code, message }) => code + message);
+      console.log(JSON.stringify([await run('off'), await run('workspace')]));`;
+    const ended = await script('main.mjs', code, folder);
+    const told = expect.stringMatching(/^ERR_BASH_SPAWN.*start this process again/);
+    expect(JSON.parse(ended.stdout)).toEqual([told, told]);
+  });
+
   test('the addon: the error says where it was looked for', async () => {
     const { folder, platform } = await copy('no-addon');
     const addon = (await readdir(platform)).find((file) => file.endsWith('.node')) ?? '';

@@ -42,6 +42,7 @@ const PRINTED = [
   /\/packages\/core .*\ntested test unit\n/s,
   /package name: \(\S+\) my-thing\nversion:/,
   /^ask .*git clean.*\n.*out\.txt/s,
+  /^denied: write \/etc\/hosts bash\n$/,
   /^0 hi\n\n$/,
   /^$/, // a server of the reader's own, not yet connected; docs/mcp.md has all of it
 ];

@@ -65,6 +65,7 @@ interface Facts {
     cold: string[];
     warmRoomBytes: number;
   };
+  confine: Record<'protect' | 'hide' | 'system', string[]> & Record<'maxEntries' | 'maxExposed' | 'maxDenials', number>;
   blockedNotes: string[];
   blockedSoonMs: number;
   oomScoreAtLeast: number;

@@ -5,7 +5,7 @@ import { COLS, LONGEST_WAIT_MS, ROWS, WAIT_MS } from '../../ts/tool/terminal/sch
 import { count, days, facts, hours, minutes, size } from './built.ts';
 import { source } from './examples.ts';
 
-const { request, run, capture, tasks } = facts;
+const { request, run, capture, tasks, confine } = facts;
 const { modeLimitsMs, movingLimitMs } = request;
 
 /** A number as code has it: 86_400_000. */
@@ -34,6 +34,10 @@ const COMMENTS: Record<string, [name: string, words: string][]> = {
     ['maxBytes', `@default no limit but ${size(capture.hardKeepBytes)} `],
     ['maxBytes', `@default ${literal(request.defaultSpillBytes)} (${size(request.defaultSpillBytes)})`],
     ['retentionMs', `@default ${literal(request.spillKeptMs)} (${days(request.spillKeptMs)})`],
+  ],
+  'ts/confine/types.ts': [
+    ['ConfineOptions', `A list has at most ${confine.maxEntries} entries`],
+    ['expose', `at most ${confine.maxExposed} whole numbers`],
   ],
   'ts/registry/types.ts': [
     ['maxTasks', `@default ${tasks.maxTasks} `],

@@ -19,6 +19,7 @@ const RUN_BY: Record<string, Record<string, string>> = {
   'docs/bundling.md': { ts: '__test__/contract/bundling.test.ts', js: '__test__/contract/bundling.test.ts' },
   'docs/cli.md': { sh: COMMANDS },
   'docs/coding-agent.md': { sh: COMMANDS },
+  'docs/confinement.md': { ts: EXAMPLES },
   'docs/embedding.md': { js: '__test__/docs/embedding.test.ts' },
   'docs/environment.md': { ts: EXAMPLES },
   'docs/limits.md': { ts: EXAMPLES, sh: '__test__/supervise/cgroup.test.ts' },

@@ -12,6 +12,7 @@ const pages = [
   'platforms.md',
   'background.md',
   'safety.md',
+  'confinement.md',
   'snapshot.md',
   'terminals.md',
   'rendering.md',

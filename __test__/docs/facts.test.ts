@@ -115,7 +115,7 @@ test('a long command sees what the table says', async () => {
     'no-such-program; set -u; echo "$no_such_variable"',
   ].join('\n');
   const [short, long] = await Promise.all([bash(probe), bash(`${probe}\n#${'-'.repeat(131_072)}`)]);
-  const path = '/(?:proc/\\d+|dev)/fd/\\d+';
+  const path = '/(?:proc/(?:\\d+|self)|dev)/fd/\\d+';
   expect(short.stdout).toBe('bash environment hBc set f\n');
   expect(long.stdout).toMatch(new RegExp(`^${path} ${path} hB  f main\n(open\n)?$`));
   expect(short.stderr).toContain('bash: line 3: no-such-program: command not found');

@@ -62,7 +62,7 @@ describe('docs/mcp.md', () => {
 
   test('its options are those of the program', () => {
     const named = table(text, 'In a client').map(([option = '']) => spans(option)[0]?.split(' ')[0]);
-    expect(named).toEqual(['--cwd', '--timeout', '--dir', '--session', '--rule', '--on-ask']);
+    expect(named).toEqual(['--cwd', '--timeout', '--dir', '--session', '--confine', '--rule', '--on-ask']);
   });
 
   const [own = '', shown = '', ...more] = blocks('js');

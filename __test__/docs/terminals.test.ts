@@ -24,7 +24,9 @@ test('the table of members has each of them', () => {
 });
 
 test('the table of actions has each of them, with its input', () => {
-  const schema = createTerminalTool().inputSchema['~standard'].jsonSchema.input({ target: 'draft-07' });
+  const schema = createTerminalTool({ onAccess: () => false }).inputSchema['~standard'].jsonSchema.input({
+    target: 'draft-07',
+  });
   const { action, ...fields } = schema.properties as Record<string, { enum?: string[] }>;
   const rows = table(terminals, 'For models');
   expect(rows.map(([cell = '']) => spans(cell)[0])).toEqual(action?.enum);

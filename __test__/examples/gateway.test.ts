@@ -106,13 +106,13 @@ fs.writeFileSync(f, fs.readFileSync(f, "utf8").replace("length - 1", "length"))'
       index === 0
         ? {
             say: 'A clean start.',
-            calls: [{ command: 'rm -rf /opt/no-such-folder && rm kept.txt' }, { command: 'echo two' }],
+            calls: [{ command: 'git clean -fdx no-such-folder && rm kept.txt' }, { command: 'echo two' }],
           }
         : { say: 'Then not.' },
     );
     const { code, stdout } = await (await start(['clean up', '--cwd', folder], gateway.env)).ended;
     expect(await readdir(folder)).toEqual(['kept.txt']);
-    expect(stdout).toMatch(/^The agent asks to run:\n {2}rm -rf \/opt\/no-such-folder && rm kept\.txt\n\nin \//m);
+    expect(stdout).toMatch(/^The agent asks to run:\n {2}git clean -fdx no-such-folder && rm kept\.txt\n\nin \//m);
     expect(stdout).toContain('  ✗ nothing ran: it was not approved');
     expect(stdout).toMatch(/^ {2}│ two$/m);
     expect(JSON.stringify(gateway.requests[1]?.body.prompt)).toContain('Nobody is there to be asked');

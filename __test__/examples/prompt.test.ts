@@ -10,7 +10,7 @@ const MAIN = join(import.meta.dirname, '../../examples/prompt/main.mjs');
 
 /** The example in a terminal that stands for a person's. */
 async function atTerminal(before = '') {
-  const person = new PtySession({ cols: 60, rows: 30 });
+  const person = new PtySession({ cols: 60, rows: 30, confine: 'off' });
   onTestFinished(() => person.kill());
   await person.start(`${before}${process.execPath} '${MAIN}'`);
   const rows = () => person.screen().lines.filter((line) => line !== '');

@@ -21,6 +21,7 @@ function done(command: string, stdout: string, exitCode = 0, stderr = '') {
     background: null,
     survivors: [],
     usage: { userMs: 0, systemMs: 0, maxRssBytes: 0 },
+    confinement: null,
     notes: [],
   });
   return { command, text, ok: exitCode === 0 };
@@ -67,6 +68,7 @@ const checked = (state: 'running' | 'killed') => ({
     cursor: 0,
     truncation: null,
     matched: false,
+    confinement: null,
   }),
 });
 const address = done('until', 'http://127.0.0.1:99\n');
@@ -76,7 +78,7 @@ describe('the dev server', () => {
     expect(repair(committed).call).toEqual({ command: 'npm run --silent dev', mode: 'background' });
     expect(repair([...committed, started])).toMatchObject({
       say: 'It is process 77. I will wait until it listens.',
-      call: { command: "until grep -o 'http://.*' /logs/t1.log; do sleep 0.1; done", timeout_ms: 20_000 },
+      call: { command: "until grep -o 'http://.*' .address 2>/dev/null; do sleep 0.1; done", timeout_ms: 20_000 },
     });
     const asked = [...committed, started, address];
     expect(repair(asked).call.command).toContain(

@@ -12,7 +12,7 @@ const MAIN = join(import.meta.dirname, '../../examples/terminal/main.mjs');
  * command too.
  */
 async function start(command: string, { cols = 60, rows = 12, before = '' } = {}) {
-  const person = new PtySession({ cols, rows });
+  const person = new PtySession({ cols, rows, confine: 'off' });
   onTestFinished(() => person.kill());
   await person.start(`${before}${process.execPath} '${MAIN}' '${command}'`);
   const screen = () => person.screen().lines.join('\n');

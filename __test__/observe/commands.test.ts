@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { BashSession, bash, PtySession } from 'agent-bash';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { folder, host, hostResult, packageRoot, rejection, settles } from '../support/index.ts';
+import { folder, host, hostResult, packageRoot, reaching, rejection, settles } from '../support/index.ts';
 import { listen } from './support.ts';
 
 test('a command reports its start, its output and its end, in this order and before its caller knows', async () => {
@@ -22,7 +22,7 @@ test('a command reports its start, its output and its end, in this order and bef
   const { status, exitCode, signal, durationMs, timeoutMs, usage } = result;
   expect(told.at(-1)).toEqual({
     ...{ name: 'exit', ...shared, status, exitCode, signal, durationMs, timeoutMs, usage },
-    ...{ taskId: null, survivors: [], notes: [] },
+    ...{ taskId: null, survivors: [], confinement: result.confinement, notes: [] },
   });
 });
 
@@ -94,7 +94,7 @@ test('ids tell parallel commands apart', async () => {
 test('a command of a session: the directory that it really starts in, and the end of the session', async () => {
   const { of, hears } = listen();
   const [first, second] = [folder(), folder()];
-  const session = new BashSession({ cwd: first });
+  const session = new BashSession({ cwd: first, ...reaching(second) });
   onTestFinished(() => session.close());
   await Promise.all([session.run(`cd ${second}`), session.run('pwd'), session.run('true', { cwd: '/' })]);
   expect(of('start').map(({ kind, cwd }) => [kind, cwd])).toEqual([
@@ -166,9 +166,13 @@ test('without subscribers nothing is asked of the core, and no text comes over',
       const real = of.prototype[name];
       of.prototype[name] = function (...given) { see(given); return real.apply(this, given); };
     };
-    spy(Bridge, 'start', (given) => seen.options.push(given[4]));
-    spy(NativeSession, 'run', (given) => seen.options.push(given[4]));
-    spy(NativeRegistry, 'start', (given) => seen.options.push(given[4]));
+    const option = ([, , , , options]) => {
+      const { confine, owner, root, ...asked } = options ?? {};
+      seen.options.push(Object.keys(asked).length > 0 ? asked : null);
+    };
+    spy(Bridge, 'start', option);
+    spy(NativeSession, 'run', option);
+    spy(NativeRegistry, 'start', option);
     spy(Bridge, 'outputTaken', () => seen.heard++);
     spy(NativeRegistry, 'watch', ([exit, output]) => exit || output ? seen.watched++ : null);
     const look = async () => {

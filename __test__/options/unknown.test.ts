@@ -76,6 +76,7 @@ describe('an option that does not exist', () => {
     ['sanitize', { ansii: true }, 'sanitize.ansii', 'sanitize.ansi'],
     ['spill', { directory: '/' }, 'spill.directory', 'spill.dir'],
     ['limits', { memory: 1 }, 'limits.memory', 'limits.memoryBytes'],
+    ['confine', { writable: [] }, 'confine.writable', 'confine.write'],
   ])('inside %s is refused by bash and by a tool', async (option, value, wrong, right) => {
     const words = `unknown option "${wrong}": did you mean "${right}"?`;
     const given = { [option]: value } as never;

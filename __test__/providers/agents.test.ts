@@ -3,6 +3,7 @@ import { createToolApproval } from 'agent-bash/ai';
 import { agentsShell, openaiShell } from 'agent-bash/openai';
 import OpenAI from 'openai';
 import { expect, it } from 'vitest';
+import { folder } from '../support/index.ts';
 import { type Api, openaiApi, shellCall } from './fixtures/wire.ts';
 
 /** An agent with the package's own client, whose requests end in the script. */
@@ -16,7 +17,7 @@ const runner = new Runner({ tracingDisabled: true });
 it('shellTool runs the commands of an action here, and their entries go back', async () => {
   const call = shellCall(['echo one', 'exit 3', 'git push --force', 'seq 1000'], { max_output_length: 50 });
   const api = openaiApi([call], 'done');
-  const result = await runner.run(agent(api, shellTool({ shell: agentsShell({ cwd: '/' }) })), 'go on');
+  const result = await runner.run(agent(api, shellTool({ shell: agentsShell({ cwd: folder() }) })), 'go on');
   expect(result.finalOutput).toBe('done');
   expect(api.requests[0].tools).toMatchObject([{ type: 'shell' }]);
   expect(api.requests[1].input.at(-1)).toMatchObject({

@@ -3,6 +3,7 @@ import { formatResult } from 'agent-bash/ai';
 import { type AnthropicBashOutput, anthropicBash } from 'agent-bash/anthropic';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { temporaryFolder } from '../sandbox/support.ts';
+import { confined, folder } from '../support/index.ts';
 import { anthropicApi, MAJORS, use } from './fixtures/wire.ts';
 
 const prompt = 'go on';
@@ -21,7 +22,7 @@ describe.each(MAJORS)('%s', (name, { ai, claude }) => {
 
   it('Claude receives its tool’s description, and reads the text of the result', async () => {
     const api = anthropicApi([use({ command: 'echo out; echo err >&2; exit 3' })], 'done');
-    const tools = { bash: anthropicBash({ cwd: '/' }) };
+    const tools = { bash: anthropicBash({ cwd: folder() }) };
     const { text, steps } = await ai.generateText({ model: claude(api), prompt, tools, stopWhen });
     expect(text).toBe('done');
     expect(api.requests[0].tools).toEqual([{ type: 'bash_20250124', name: 'bash' }]);
@@ -118,16 +119,20 @@ it('without a session there is nothing to restart, and it says so', async () => 
 });
 
 it('a restart with a command resets the session and runs it there', async () => {
-  await using session = new BashSession({ cwd: '/' });
+  const cwd = folder();
+  await using session = new BashSession({ cwd });
   await session.run('cd /usr; x=1');
   const { output, text } = await called({ session }, { restart: true, command: 'echo "${x-none} $PWD"' });
-  expect(output).toMatchObject({ stdout: 'none /\n', notes: [expect.stringContaining('The shell was restarted')] });
-  expect(text).toContain('[The shell was restarted: it remembers nothing, and is in /.]');
+  expect(output).toMatchObject({
+    stdout: `none ${cwd}\n`,
+    notes: [expect.stringContaining('The shell was restarted')],
+  });
+  expect(text).toContain(`[The shell was restarted: it remembers nothing, and is in ${cwd}.]`);
 });
 
 it('perCall says whose session is reset; a throw in it resets nothing', async () => {
-  await using ann = new BashSession({ cwd: '/' });
-  await using bob = new BashSession({ cwd: '/' });
+  await using ann = new BashSession({ cwd: folder() });
+  await using bob = new BashSession({ cwd: folder() });
   await Promise.all([ann.run('x=1'), bob.run('x=1')]);
   await called({ perCall: () => ({ session: ann }) }, { restart: true });
   expect((await ann.run('echo "${x-none}"')).stdout).toBe('none\n');
@@ -140,7 +145,7 @@ it('perCall says whose session is reset; a throw in it resets nothing', async ()
 });
 
 it('a restart whose command is refused is reported all the same', async () => {
-  const session = new BashSession({ cwd: '/' });
+  const session = new BashSession({ cwd: folder() });
   onTestFinished(() => session.close());
   const { output, text } = await called({ session }, { restart: true, command: 'git push --force' });
   expect(output).toMatchObject({ code: 'ERR_BASH_BLOCKED' });
@@ -186,9 +191,13 @@ it('the model is not told of inputs that it does not have', async () => {
   onTestFinished(() => registry.close());
   const moved = await called({ timeoutMs: 2_000, registry }, { command: 'echo x; sleep 60' });
   expect(moved.text).toMatch(/Command backgrounded after 2s timeout \(pid \d+\)/);
-  expect(moved.text).toMatch(/To stop: kill -9 -\d+\]/);
+  // Confined commands see processes under other numbers.
+  expect(moved.text).toMatch(
+    confined ? /To stop: kill -9 -PGID, with the PGID that ps .*\]/ : /To stop: kill -9 -\d+\]/,
+  );
   const left = await called({ registry }, { command: 'sleep 60 & echo x' });
-  expect(left.text).toMatch(/left running in the background: process \d+; kill ends it; its further output: \//);
+  const way = confined ? 'kill with the number that ps shows ends it' : 'kill ends it';
+  expect(left.text).toMatch(new RegExp(`left running in the background: process \\d+; ${way}; its further output: /`));
   for (const { text } of [timedOut, moved, left]) expect(text).not.toMatch(/check_pid|kill_pid|timeout_ms|mode "/);
 });
 

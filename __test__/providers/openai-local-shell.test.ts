@@ -3,6 +3,7 @@ import { type LocalShellOutput, openaiLocalShell } from 'agent-bash/openai';
 import * as fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { temporaryFolder } from '../sandbox/support.ts';
+import { reaching } from '../support/confined/index.ts';
 import { localShellCall, MAJORS, openaiApi } from './fixtures/wire.ts';
 
 const prompt = 'go on';
@@ -53,7 +54,7 @@ describe.each(MAJORS)('%s', (_, { ai, gpt }) => {
       const env = { WHO: 'a b', HOME: folder };
       const more = { working_directory: folder, env, timeout_ms: 2_000, user: userInfo().username };
       const api = openaiApi([localShellCall(command, more)], 'done');
-      const tools = { local_shell: openaiLocalShell({ graceMs: 0 }) };
+      const tools = { local_shell: openaiLocalShell({ graceMs: 0, ...reaching(folder) }) };
       const providerOptions = { openai: { store: false } };
       const options = { model: gpt(api), prompt, tools, stopWhen, providerOptions };
       if (how === 'generateText') await ai.generateText(options);

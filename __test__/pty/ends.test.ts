@@ -139,11 +139,12 @@ describe('the end', () => {
 
   linuxTest("Linux: the host's hangs up: HUP, 500 ms, KILL", async () => {
     const seconds = mark();
-    const file = join(folder(), 'told');
-    const command = `trap 'echo hup >> ${file}' HUP; trap 'echo term >> ${file}' TERM; (trap '' HUP; exec sleep ${seconds}) & setsid sleep ${seconds} & echo up; while :; do read -t 0.05 x < /dev/null; sleep 0.05; done`;
+    const cwd = folder();
+    const file = join(cwd, 'told');
+    const command = `trap 'echo hup >> told' HUP; trap 'echo term >> told' TERM; (trap '' HUP; exec sleep ${seconds}) & setsid sleep ${seconds} & echo up; while :; do read -t 0.05 x < /dev/null; sleep 0.05; done`;
     const running = host(`
       import { PtySession } from 'agent-bash';
-      const session = new PtySession({ graceMs: 15_000 });
+      const session = new PtySession({ cwd: ${JSON.stringify(cwd)}, graceMs: 15_000 });
       await session.start(${JSON.stringify(command)});
       await session.wait({ pattern: 'up' });
       console.log('up');

@@ -14,8 +14,9 @@ describe('typed text', () => {
   });
 
   test('arrives whole and in order, however long, where whole lines are read', async () => {
-    const file = join(folder(), 'out');
-    const session = await running(`cat > '${file}'`);
+    const cwd = folder();
+    const file = join(cwd, 'out');
+    const session = await running('cat > out', { cwd });
     const lines = Array.from({ length: 30_000 }, (_, number) => `line ${number} of what is typed\n`).join('');
     const long = `${'0123456789'.repeat(20_000)}\n`;
     const done = [

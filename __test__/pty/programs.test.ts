@@ -31,9 +31,10 @@ describe('real programs', () => {
   });
 
   testNeeding('less', less !== undefined)('less', async () => {
-    const file = join(folder(), 'text');
+    const cwd = folder();
+    const file = join(cwd, 'text');
     writeFileSync(file, Array.from({ length: 500 }, (_, n) => `line ${n + 1}`).join('\n'));
-    const session = await running(`less '${file}'`, { rows: 10, cols: 40, env: { PATH: less } });
+    const session = await running(`less '${file}'`, { cwd, rows: 10, cols: 40, env: { PATH: less } });
     await shows(session, /^line 1$/m);
     expect(session.screen().alternate).toBe(true);
     await session.write(' ');
@@ -52,8 +53,9 @@ describe('real programs', () => {
   });
 
   testNeeding('vim', vim !== undefined)('vim', async () => {
-    const file = join(folder(), 'text');
-    const session = await running(`vim -u NONE -N '${file}'`, { rows: 12, cols: 60, env: { PATH: vim } });
+    const cwd = folder();
+    const file = join(cwd, 'text');
+    const session = await running(`vim -u NONE -i NONE -N '${file}'`, { cwd, rows: 12, cols: 60, env: { PATH: vim } });
     await shows(session, /"[^"]*" (\[New\]|\[New File\])/);
     expect(session.screen().alternate).toBe(true);
     await session.write('ihello\rwörld\x1b');
@@ -138,9 +140,10 @@ describe('real programs', () => {
     dialog !== undefined,
     'linux',
   )('a dialog with a menu and line drawing', async () => {
-    const file = join(folder(), 'chosen');
+    const cwd = folder();
+    const file = join(cwd, 'chosen');
     const menu = "dialog --title Fruit --menu 'Choose one' 12 40 3 a Apple b Banana c Cherry";
-    const session = await running(`${menu} 2> '${file}'; echo "code $?"`, { env: { PATH: dialog } });
+    const session = await running(`${menu} 2> '${file}'; echo "code $?"`, { cwd, env: { PATH: dialog } });
     await shows(session, /┌─+Fruit─+┐/);
     await shows(session, /│ +Choose one +│/);
     expect(session.screen().lines.join('\n')).not.toMatch(/[lqk]{5}/);

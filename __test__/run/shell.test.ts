@@ -18,7 +18,7 @@ describe('shell', () => {
     const bin = folder();
     program(join(bin, 'bash'), `#!${real}\necho "fake: $1"\nexec ${real} "$@"\n`);
     hostEnv({ PATH: `${bin}:${process.env.PATH}` });
-    expect((await bash('echo run')).stdout).toMatch(/^fake: .*\nrun\n$/);
+    expect((await bash('echo run', { cwd: bin })).stdout).toMatch(/^fake: .*\nrun\n$/);
   });
 
   test('over ssh it reads no ~/.bashrc either', async () => {
@@ -51,16 +51,17 @@ describe('shell', () => {
   });
 
   test('a path', async () => {
-    const link = join(folder(), 'my shell');
+    const cwd = folder();
+    const link = join(cwd, 'my shell');
     symlinkSync(await whereBash(), link);
-    expect((await bash('echo "$BASH"; echo hi', { shell: link })).stdout).toMatch(/\nhi\n$/);
+    expect((await bash('echo "$BASH"; echo hi', { cwd, shell: link })).stdout).toMatch(/\nhi\n$/);
   });
 
   test('a name on the PATH', async () => {
     const bin = folder();
     symlinkSync(await whereBash(), join(bin, 'my-bash'));
     hostEnv({ PATH: `${bin}:${process.env.PATH}` });
-    expect((await bash('echo hi', { shell: 'my-bash' })).stdout).toBe('hi\n');
+    expect((await bash('echo hi', { cwd: bin, shell: 'my-bash' })).stdout).toBe('hi\n');
   });
 
   test.each([['/nowhere/bash'], ['no-such-shell-anywhere'], ['./relative/bash']])(
@@ -79,8 +80,9 @@ describe('shell', () => {
   });
 
   test('one that the kernel refuses: ERR_BASH_SPAWN with the errno and the beginning of the command', async () => {
-    const shell = program(join(folder(), 'broken'), '\x7fELF and nothing else');
-    const error = await rejection(() => bash(`echo ${'0123456789'.repeat(20)}`, { shell }));
+    const cwd = folder();
+    const shell = program(join(cwd, 'broken'), '\x7fELF and nothing else');
+    const error = await rejection(() => bash(`echo ${'0123456789'.repeat(20)}`, { cwd, shell }));
     expect(error.code).toBe('ERR_BASH_SPAWN');
     expect(error.errno).toBe('ENOEXEC');
     expect(error.message).toContain('ENOEXEC');
@@ -90,8 +92,9 @@ describe('shell', () => {
   });
 
   test('one whose interpreter is missing', async () => {
-    const shell = program(join(folder(), 'no-interpreter'), '#!/nowhere/at/all\n');
-    const error = await rejection(() => bash('echo hi', { shell }));
+    const cwd = folder();
+    const shell = program(join(cwd, 'no-interpreter'), '#!/nowhere/at/all\n');
+    const error = await rejection(() => bash('echo hi', { cwd, shell }));
     expect(error.code).toBe('ERR_BASH_SPAWN');
     expect(error.errno).toBe('ENOENT');
   });

@@ -145,16 +145,28 @@ describe('dangerous commands against fakes', () => {
     }
   });
 
-  /** Runs a command where nothing but the fakes is in reach. */
+  /**
+   * Runs a command where nothing but the fakes is in reach. All of them start in one directory, and so share one world
+   * if they are confined.
+   */
   async function started(command: string, status: number) {
     const scratch = join(base, String(count++));
     const cwd = join(scratch, 'here');
     const home = join(scratch, 'home');
     for (const each of [cwd, home]) mkdirSync(each, { recursive: true });
     const record = join(scratch, 'record');
-    const env = { PATH: programs, HOME: home, USER: 'dev', FAKE_RECORD: record, FAKE_STATUS: String(status) };
-    const options = { cwd, env, inheritEnv: 'none', shell, warm: false, safety: 'off', timeoutMs: 60_000 } as const;
-    const result = await bash(command, options);
+    const means = { FAKE_RECORD: record, FAKE_STATUS: String(status) };
+    const env = { PATH: programs, HOME: home, USER: 'dev', HERE: cwd, ...means };
+    const options = {
+      cwd: base,
+      env,
+      inheritEnv: 'none',
+      shell,
+      warm: false,
+      safety: 'off',
+      timeoutMs: 60_000,
+    } as const;
+    const result = await bash(`cd "$HERE" || exit\n${command}`, options);
     return { result, ran: existsSync(record) ? recorded(readFileSync(record, 'utf8'), cwd, home) : [] };
   }
 

@@ -1,7 +1,8 @@
 import { mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { onTestFinished, vi } from 'vitest';
+import { confined, outside } from '../support/index.ts';
 
 /** A directory of the test's own, by its real path; it goes when the test ends. */
 export async function temporaryFolder(): Promise<string> {
@@ -22,12 +23,13 @@ export async function isAlive(pid: number): Promise<boolean> {
   return !/\) [ZX]/.test(stat);
 }
 
-/** The pid that a command writes into a file, once it is there. */
+/** The pid that a command writes into a file in its directory, once it is there; the one outside of a confinement. */
 export function pidFrom(path: string): Promise<number> {
   return vi.waitFor(
     async () => {
-      const pid = Number(await readFile(path, 'utf8'));
-      if (!(pid > 0)) throw new Error(`no pid in ${path} yet`);
+      const inside = Number(await readFile(path, 'utf8'));
+      const pid = confined ? outside(inside, dirname(path)) : inside;
+      if (!(pid && pid > 0)) throw new Error(`no pid in ${path} yet`);
       return pid;
     },
     { timeout: 10_000, interval: 10 },

@@ -109,11 +109,12 @@ describe.each(WAYS)('the environment of a session, %s', (_, way) => {
   });
 
   test('BASH_ENV of the caller', async () => {
-    const file = join(folder(), 'env');
+    const cwd = folder();
+    const file = join(cwd, 'env');
     writeFileSync(file, 'echo read; from_env=1\n');
     const env = { BASH_ENV: file };
-    const plain = await bash('echo "$from_env ${BASH_ENV##*/}"', { env, warm: false });
-    const one = session({ ...way, env });
+    const plain = await bash('echo "$from_env ${BASH_ENV##*/}"', { cwd, env, warm: false });
+    const one = session({ ...way, cwd, env });
     expect((await one.run('echo "$from_env ${BASH_ENV##*/}"')).stdout).toBe(plain.stdout);
     expect((await one.run('echo "$from_env ${BASH_ENV##*/}"')).stdout).toContain('1 env\n');
   });

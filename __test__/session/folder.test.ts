@@ -2,7 +2,7 @@ import { mkdirSync, renameSync, rmdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { bash } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
-import { folder, rejection } from '../support/index.ts';
+import { folder, reaching, rejection } from '../support/index.ts';
 import { inTurn, session, WAYS } from './support.ts';
 
 describe.each(WAYS)('the directory of a session, %s', (_, way) => {
@@ -41,9 +41,10 @@ describe.each(WAYS)('the directory of a session, %s', (_, way) => {
   });
 
   test('gone: the next command is in the first one, with a note; then without', async () => {
-    const [first, at] = [folder(), join(folder(), 'work')];
+    const [first, parent] = [folder(), folder()];
+    const at = join(parent, 'work');
     mkdirSync(at);
-    const one = session({ ...way, cwd: first });
+    const one = session({ ...way, cwd: first, ...reaching(parent) });
     await one.run(`x=1; cd ${at}`);
     rmdirSync(at);
     const result = await one.run('pwd; echo $x');
@@ -66,9 +67,10 @@ describe.each(WAYS)('the directory of a session, %s', (_, way) => {
   });
 
   test('removed and made again while nothing runs', async () => {
-    const at = join(folder(), 'work');
+    const parent = folder();
+    const at = join(parent, 'work');
     mkdirSync(at);
-    const one = session(way);
+    const one = session({ ...way, ...reaching(parent) });
     await one.run(`cd ${at}`);
     rmdirSync(at);
     mkdirSync(at);
@@ -79,7 +81,7 @@ describe.each(WAYS)('the directory of a session, %s', (_, way) => {
   test('a link that leads elsewhere by now', async () => {
     const [at, one_, two] = [folder(), folder(), folder()];
     symlinkSync(one_, join(at, 'link'));
-    const one = session(way);
+    const one = session({ ...way, ...reaching(at, one_, two) });
     await one.run(`cd ${at}/link`);
     rmSync(join(at, 'link'));
     symlinkSync(two, join(at, 'link'));
@@ -89,7 +91,7 @@ describe.each(WAYS)('the directory of a session, %s', (_, way) => {
   test('moved: the name counts', async () => {
     const [first, at] = [folder(), folder()];
     mkdirSync(join(at, 'a'));
-    const one = session({ ...way, cwd: first });
+    const one = session({ ...way, cwd: first, ...reaching(at) });
     await one.run(`cd ${at}/a`);
     renameSync(join(at, 'a'), join(at, 'b'));
     const result = await one.run('pwd');

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { bash } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
+import { reaching } from '../support/confined/index.ts';
 import { folder, timed } from '../support/index.ts';
 import { session, WAYS } from './support.ts';
 
@@ -22,9 +23,10 @@ describe.each(WAYS)('large state in a session, %s', (_, way) => {
 
   test('one with every byte but NUL', async () => {
     const bytes = Uint8Array.from({ length: 200_000 }, (_, n) => (n % 255) + 1);
-    const path = `${folder()}/bytes`;
+    const place = folder();
+    const path = `${place}/bytes`;
     writeFileSync(path, bytes);
-    const one = session(way);
+    const one = session({ ...way, ...reaching(place) });
     await one.run(`export LC_ALL=C; IFS= read -r -d "" v <${path}`);
     expect((await one.run(`printf %s "$v" | cmp - ${path} && echo same`)).stdout).toBe('same\n');
     expect((await one.run(`printf %s "$v" | cmp - ${path} && echo same`)).stdout).toBe('same\n');

@@ -112,7 +112,7 @@ describe.each(WAYS)('tasks of a session, %s', (_, way) => {
   test('survivors are adopted', async () => {
     const tasks = registry();
     const one = session({ ...way, registry: tasks });
-    const result = await one.run('x=1; (sleep .8; echo later) & echo now');
+    const result = await one.run('x=1; (sleep 3; echo later) & echo now');
     expect(result.stdout).toBe('now\n');
     expect((await one.run('echo $x')).stdout).toBe('1\n');
     const { output, task } = await tasks.wait(result.survivors[0]?.taskId ?? '', { timeoutMs: 10_000 });

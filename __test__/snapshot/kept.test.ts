@@ -1,6 +1,16 @@
-import { appendFileSync, readdirSync, readFileSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
-import { BackgroundRegistry, BashSession, bash, warmShells, warmUp } from 'agent-bash';
+import { BackgroundRegistry, BashSession, warmShells, warmUp } from 'agent-bash';
 import { expect, test } from 'vitest';
 import { folder, hostEnv, hostResult, linuxTest, until } from '../support/index.ts';
 import { home, keptIn, withSnapshot } from './support.ts';
@@ -44,8 +54,11 @@ test('a later process finds them in a private file; one that is old, damaged or 
     () => utimesSync(file, new Date(), new Date(Date.now() - 25 * 60 * 60 * 1000)),
     () => writeFileSync(file, readFileSync(file, 'utf8').replace('echo A', 'echo X')),
     () => writeFileSync(file, readFileSync(file).subarray(0, -3)),
-    () => bash(`chmod 644 ${file}`),
-    () => bash(`mv ${file} ${path}/moved && ln -s ${path}/moved ${file}`),
+    () => chmodSync(file, 0o644),
+    () => {
+      renameSync(file, join(path, 'moved'));
+      symlinkSync(join(path, 'moved'), file);
+    },
   ];
   for (const [index, once] of spoil.entries()) {
     await once();

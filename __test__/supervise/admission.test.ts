@@ -24,7 +24,7 @@ linuxTest('tasks count against the descriptors that commands may use', async () 
   expect(256 - most).toBeGreaterThanOrEqual(LEFT_TO_THE_HOST);
 });
 
-// Where a shell is warmed up for every command, that of the test is not the first. macOS has no warm shells.
+// If a shell is warmed up for every command, that of the test is not the first. macOS has no warm shells.
 test.skipIf(way === 'warm' || process.platform !== 'linux')(
   'a shell that is warmed up waits for the descriptors of a command',
   async () => {

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { chmodSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BashLimits, bash } from 'agent-bash';
 import { createBashTool } from 'agent-bash/ai';
@@ -238,11 +238,13 @@ test('limits of one command are not those of the next', async () => {
 test('a host that may do less than root is watched over as well', async () => {
   // The host's own privileges are not needed for any of it: here they are taken away where there are any. Without
   // them the shim has no priority, so the bomb is slowed down.
+  const cwd = folder();
+  chmodSync(cwd, 0o755);
   const result = await hostResult<{ notes: string[] }>(
     `let brake = 'ulimit -t 1';
      if (process.getuid() === 0) { process.setgid(65534); process.setuid(65534); brake += '; ulimit -u 2000'; }
      const bomb = brake + '; b() { b & b & wait; }; b 2> /dev/null';
-     console.log(JSON.stringify(await bash(bomb, { limits: { processes: 50 }, graceMs: 0, timeoutMs: 20000, cwd: '/', safety: 'off' })));`,
+     console.log(JSON.stringify(await bash(bomb, { limits: { processes: 50 }, graceMs: 0, timeoutMs: 20000, cwd: ${JSON.stringify(cwd)}, safety: 'off' })));`,
   );
   expect(result.notes).toEqual([names('processes')]);
 });

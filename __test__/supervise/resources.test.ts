@@ -78,7 +78,8 @@ describe('Linux: nothing is used up', () => {
     expect(after.descriptors).toBeLessThanOrEqual(before.descriptors);
     expect(after.helperDescriptors).toBeLessThanOrEqual(before.helperDescriptors);
     expect(after.children).toBeLessThanOrEqual(before.children);
-    expect(after.threads).toBeLessThanOrEqual(before.threads + 1);
+    // A thread for files lives on for a while, and so does another one that took over while it was about to wait.
+    expect(after.threads).toBeLessThanOrEqual(before.threads + 2);
   });
 
   linuxTest('10 worker threads, one after another', async () => {

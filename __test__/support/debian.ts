@@ -1,10 +1,14 @@
 import { type ExecFileSyncOptionsWithStringEncoding, execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
 import { hasProgram } from './capability.ts';
+import { confined } from './confined/index.ts';
 import { packageRoot } from './host.ts';
 
-const cache = join(packageRoot, 'node_modules', '.cache', 'programs');
+/** Beside the dependencies. Confined commands have a /tmp of their own, and would not see a clone there. */
+const above = confined && packageRoot.startsWith('/tmp/') ? homedir() : join(packageRoot, 'node_modules');
+const cache = join(above, '.cache', 'programs');
 
 /**
  * Returns the directory of an unpacked Debian package, with every dependency that this machine lacks. It is not

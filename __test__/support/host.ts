@@ -29,7 +29,7 @@ export interface HostOptions {
   detached?: boolean;
 }
 
-/** What runs the tests may have left descriptors open, and they would count against the limit of a host. */
+/** The runner of the tests may have left descriptors open, and they would count against the limit of a host. */
 const CLOSE_INHERITED = 'for fd in /dev/fd/*; do ((${fd##*/} > 2)) && eval "exec ${fd##*/}>&-"; done';
 
 /**

@@ -4,6 +4,7 @@ import { vi } from 'vitest';
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
 
 export * from './capability.ts';
+export * from './confined/index.ts';
 export * from './daemons.ts';
 export * from './environment.ts';
 export * from './folder.ts';

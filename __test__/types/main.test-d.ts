@@ -13,7 +13,11 @@ import {
   type BashResult,
   BashSession,
   bash,
+  type Confinement,
+  type ConfineOptions,
+  type ConfinePart,
   type Decision,
+  type Denial,
   decide,
   defaultRegistry,
   PtySession,
@@ -178,3 +182,23 @@ decide(analyze('ls'), { allow: ['ls'], deny: undefined }) satisfies Decision;
 analyze('ls', { folder: '/' });
 // @ts-expect-error a list that does not exist
 decide(analyze('ls'), { allowed: ['ls'] });
+
+// The grant of a denial is an option, and an error names the parts that cannot be held.
+export async function confinement(error: BashError) {
+  const { confinement } = await bash('make', { confine: 'workspace' });
+  true satisfies Same<typeof confinement, Confinement | null>;
+  confinement?.held satisfies ConfinePart[] | undefined;
+  const [denial] = confinement?.denied ?? [];
+  if (denial?.grant) {
+    true satisfies Same<typeof denial, Denial>;
+    denial.grant satisfies Pick<ConfineOptions, 'write' | 'network' | 'expose'>;
+    await bash('make', { confine: { profile: 'read-only', ...denial.grant } });
+  }
+  error.missing?.map(({ part, why, remedy }) => `${part satisfies ConfinePart}: ${why}, ${remedy}`);
+  // @ts-expect-error there is no such profile
+  await bash('make', { confine: 'strict' });
+  // @ts-expect-error hosts are mapped for a list of them alone
+  await bash('make', { confine: { network: { hosts: { 'a.org': '10.0.0.1' } } } });
+  // @ts-expect-error there is no such part
+  await bash('make', { confine: { require: ['disk'] } });
+}

@@ -3,13 +3,19 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { BashOptions } from 'agent-bash';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { folder, hasProgram, testNeeding, until } from '../support/index.ts';
+import { confined, folder, hasProgram, testNeeding, until } from '../support/index.ts';
 import { serve, sshServer } from './ssh-server.ts';
 import { canWait, inTerminal, waiting, waits } from './support.ts';
 
 const server = canWait && hasProgram('ssh') ? sshServer() : undefined;
 const needing = testNeeding('ssh and an SSH server', server !== undefined, 'linux');
+
+/** The loopback of confined commands is their own: they reach the server by an allowed name. */
+const HOST = confined ? 'server.test' : '127.0.0.1';
+const reaching = (port: number): Pick<BashOptions, 'confine'> =>
+  confined ? { confine: { network: { allow: [`${HOST}:${port}`], hosts: { [HOST]: '127.0.0.1' } } } } : {};
 
 async function freePort(): Promise<number> {
   const holder = createServer().listen(0, '127.0.0.1');
@@ -47,20 +53,21 @@ describe('what asks behind a connection', () => {
   needing.each([
     [
       'the key of a host',
-      'ssh -F none -o UserKnownHostsFile=known -p PORT joe@127.0.0.1',
+      `ssh -F none -o UserKnownHostsFile=known -p PORT joe@${HOST}`,
       'ssh -F none',
       /Are you sure .*\? $/,
     ],
-    ['a password', `ssh -F none ${known} -p PORT joe@127.0.0.1`, 'ssh -F none', /joe@127\.0\.0\.1's password: $/],
-    ['a password, in a pipeline', `ssh -F none ${known} -p PORT joe@127.0.0.1 ls | sort`, 'ssh -F none', /password: $/],
+    ['a password', `ssh -F none ${known} -p PORT joe@${HOST}`, 'ssh -F none', new RegExp(`joe@${HOST}'s password: $`)],
+    ['a password, in a pipeline', `ssh -F none ${known} -p PORT joe@${HOST} ls | sort`, 'ssh -F none', /password: $/],
     [
       'a password, for git',
-      `GIT_SSH_COMMAND="ssh -F none ${known}" git clone ssh://joe@127.0.0.1:PORT/x y`,
+      `GIT_SSH_COMMAND="ssh -F none ${known}" git clone ssh://joe@${HOST}:PORT/x y`,
       'ssh -F none',
       /password: $/,
     ],
   ])('%s', async (_, command, who, line) => {
-    const result = await waiting(inTerminal, command.replace('PORT', `${port}`), { cwd: folder(), timeoutMs: 4000 });
+    const options = { cwd: folder(), timeoutMs: 4000, ...reaching(port) };
+    const result = await waiting(inTerminal, command.replace('PORT', `${port}`), options);
     expect(result.status, result.stdout).toBe('timed-out');
     const [note = '', ...others] = waits(result);
     expect(others).toEqual([]);

@@ -1,6 +1,6 @@
 import { type BashOptions, type BashResult, bash, warmShells, warmUp } from 'agent-bash';
 import { expect } from 'vitest';
-import { childrenOf, type Process, processOf, shimsOf, supervisorOf, until } from '../support/index.ts';
+import { type Process, processes, processOf, shimsOf, supervisorOf, until } from '../support/index.ts';
 
 /** Room for a command among the arguments of a shell that waits. */
 const BLANKS = /^ {1000,}$/;
@@ -9,9 +9,10 @@ const BLANKS = /^ {1000,}$/;
 export function waitingShells(host = process.pid): Process[] {
   const supervisor = supervisorOf(host);
   if (supervisor === undefined) return [];
-  return shimsOf(supervisor.pid)
-    .flatMap(({ pid }) => childrenOf(pid))
-    .filter(({ argv, state }) => state !== 'Z' && argv.some((argument) => BLANKS.test(argument)));
+  const shims = new Set(shimsOf(supervisor.pid).map(({ pid }) => pid));
+  return processes().filter(
+    ({ ppid, argv, state }) => shims.has(ppid) && state !== 'Z' && argv.some((argument) => BLANKS.test(argument)),
+  );
 }
 
 /** Starts a warm shell for commands with these options, and returns its process. */

@@ -2,6 +2,7 @@ import { createJustBashSandbox } from '@ai-sdk/sandbox-just-bash';
 import { createLocalSandboxSession, type SandboxSession } from 'agent-bash/sandbox';
 import type { Experimental_SandboxSession } from 'ai7';
 import { describe, expect, test } from 'vitest';
+import { held } from '../../support/confined/index.ts';
 import { bytesOf, sessionInFolder, streamOf, textOf } from './support.ts';
 
 // The common behaviour of the published session and ours, tested with the same cases.
@@ -9,23 +10,25 @@ type Published = Awaited<
   ReturnType<Awaited<ReturnType<ReturnType<typeof createJustBashSandbox>['createSession']>>['restricted']>
 >;
 
-const SESSIONS: [name: string, make: () => Promise<Published>][] = [
-  ['the published one', async () => (await createJustBashSandbox({ cwd: '/work' }).createSession()).restricted()],
-  ['ours', async () => (await sessionInFolder()).session],
+const SESSIONS: [name: string, make: () => Promise<Published>, more: object][] = [
+  ['the published one', async () => (await createJustBashSandbox({ cwd: '/work' }).createSession()).restricted(), {}],
+  ['ours', async () => (await sessionInFolder()).session, held],
 ];
 
-describe.each(SESSIONS)('%s', (_, make) => {
+describe.each(SESSIONS)('%s', (_, make, more) => {
   test('run gives exit code and both streams', async () => {
     const session = await make();
     expect(await session.run({ command: 'echo out; echo err >&2; exit 4' })).toEqual({
       exitCode: 4,
       stdout: 'out\n',
       stderr: 'err\n',
+      ...more,
     });
     expect(await session.run({ command: 'no-such-program' })).toEqual({
       exitCode: 127,
       stdout: '',
       stderr: expect.stringContaining('no-such-program: command not found'),
+      ...more,
     });
   });
 
@@ -46,7 +49,7 @@ describe.each(SESSIONS)('%s', (_, make) => {
     const session = await make();
     const command = await session.spawn({ command: 'echo one; echo two >&2; exit 3' });
     const [stdout, stderr] = await Promise.all([textOf(command.stdout), textOf(command.stderr)]);
-    expect([stdout, stderr, await command.wait()]).toEqual(['one\n', 'two\n', { exitCode: 3 }]);
+    expect([stdout, stderr, await command.wait()]).toEqual(['one\n', 'two\n', { exitCode: 3, ...more }]);
     await command.kill();
   });
 

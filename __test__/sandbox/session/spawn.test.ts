@@ -2,6 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { join } from 'node:path';
 import { createLocalSandboxSession } from 'agent-bash/sandbox';
 import { expect, onTestFinished, test } from 'vitest';
+import { held } from '../../support/confined/index.ts';
 import { settles, until } from '../../support/index.ts';
 import { bytesOf, isAlive, pidFrom, sessionInFolder, textOf } from './support.ts';
 
@@ -54,13 +55,13 @@ test('an unread flood is held, and memory with it', async () => {
   await new Promise((resolve) => setTimeout(resolve, 500));
   expect(process.memoryUsage().rss - before).toBeLessThan(64 * 1024 * 1024);
   await settles(command.kill());
-  expect(await settles(command.wait())).toEqual({ exitCode: 130 });
+  expect(await settles(command.wait())).toEqual({ exitCode: 130, ...held });
 });
 
 test('wait resolves at the end of much unread output, and it can be read afterwards', async () => {
   const { session } = await sessionInFolder();
   const command = await session.spawn({ command: 'seq 1000000; seq 1000000 >&2' });
-  expect(await settles(command.wait())).toEqual({ exitCode: 0 });
+  expect(await settles(command.wait())).toEqual({ exitCode: 0, ...held });
   expect((await textOf(command.stdout))?.length).toBe(6_888_896);
   expect((await textOf(command.stderr))?.length).toBe(6_888_896);
 });
@@ -68,10 +69,10 @@ test('wait resolves at the end of much unread output, and it can be read afterwa
 test('wait resolves at the end, without a reader', async () => {
   const { session } = await sessionInFolder();
   const small = await session.spawn({ command: 'seq 10000; seq 10000 >&2; exit 5' });
-  expect(await settles(small.wait())).toEqual({ exitCode: 5 });
+  expect(await settles(small.wait())).toEqual({ exitCode: 5, ...held });
   // More than may wait unread, but not more than a pipe holds beyond that.
   const more = await session.spawn({ command: 'head -c 1080000 /dev/zero' });
-  expect(await settles(more.wait())).toEqual({ exitCode: 0 });
+  expect(await settles(more.wait())).toEqual({ exitCode: 0, ...held });
   expect((await bytesOf(more.stdout)).length).toBe(1_080_000);
 });
 
@@ -80,7 +81,7 @@ test('a stream that is cancelled holds nothing back', async () => {
   const command = await session.spawn({ command: 'seq 2000000; echo over >&2' });
   await command.stdout.cancel();
   expect(await textOf(command.stderr)).toBe('over\n');
-  expect(await settles(command.wait())).toEqual({ exitCode: 0 });
+  expect(await settles(command.wait())).toEqual({ exitCode: 0, ...held });
 });
 
 test('standard input is written as it comes, and ends when it is closed', async () => {
@@ -95,7 +96,7 @@ test('standard input is written as it comes, and ends when it is closed', async 
   const rest: Uint8Array[] = [];
   for (let next = await reader.read(); !next.done; next = await reader.read()) rest.push(next.value);
   expect(Buffer.concat(rest).equals(Buffer.concat([ALL_BYTES, Buffer.from('over\n')]))).toBe(true);
-  expect(await command.wait()).toEqual({ exitCode: 0 });
+  expect(await command.wait()).toEqual({ exitCode: 0, ...held });
 });
 
 test('a large input waits for its reader', async () => {
@@ -126,7 +127,7 @@ test('input without a reader fails, and the command goes on', async () => {
   await expect(writer.write(Buffer.alloc(100_000))).rejects.toMatchObject({ code: 'EPIPE' });
   await failed;
   await session.writeTextFile({ path: 'go', content: '' });
-  expect(await command.wait()).toEqual({ exitCode: 6 });
+  expect(await command.wait()).toEqual({ exitCode: 6, ...held });
 });
 
 test('a write to a command that has ended fails', async () => {
@@ -147,7 +148,7 @@ test('a write to a command whose end is not known here yet settles', async () =>
     // No output arrives meanwhile.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
     await expect(settles(writer.write(Buffer.from('late')))).rejects.toMatchObject({ code: 'EPIPE' });
-    expect(await command.wait()).toEqual({ exitCode: 0 });
+    expect(await command.wait()).toEqual({ exitCode: 0, ...held });
   }
 });
 
@@ -157,7 +158,7 @@ test('a command that ends while its input is written settles the write', async (
   const writer = command.stdin.getWriter();
   writer.closed.catch(() => {});
   await expect(settles(writer.write(Buffer.alloc(4 * 1024 * 1024)))).rejects.toMatchObject({ code: 'EPIPE' });
-  expect(await command.wait()).toEqual({ exitCode: 2 });
+  expect(await command.wait()).toEqual({ exitCode: 2, ...held });
 });
 
 test('without stdin there is none, and reading gives the end at once', async () => {
@@ -184,7 +185,7 @@ test('kill ends the whole tree, and may be called again', async () => {
   const pid = await pidFrom(join(folder, 'pid'));
   await Promise.all([command.kill(), command.kill()]);
   expect(await isAlive(pid)).toBe(false);
-  expect(await command.wait()).toEqual({ exitCode: 130 });
+  expect(await command.wait()).toEqual({ exitCode: 130, ...held });
   await command.kill();
 });
 
@@ -208,9 +209,9 @@ test('a command that ended by itself is not aborted later', async () => {
   const controller = new AbortController();
   const command = await session.spawn({ command: 'exit 7', abortSignal: controller.signal });
   expect(await textOf(command.stdout)).toBe('');
-  expect(await command.wait()).toEqual({ exitCode: 7 });
+  expect(await command.wait()).toEqual({ exitCode: 7, ...held });
   controller.abort(new Error('late'));
-  expect(await command.wait()).toEqual({ exitCode: 7 });
+  expect(await command.wait()).toEqual({ exitCode: 7, ...held });
 });
 
 test('output that is to be cleaned is', async () => {

@@ -1,0 +1,99 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { BashSession, bash } from 'agent-bash';
+import { describe, expect, test } from 'vitest';
+import { folder, until } from '../../support/index.ts';
+
+const python = (code: string) => `python3 -c '${code}'`;
+
+describe.runIf(process.platform === 'linux')('protected names', () => {
+  test('what a world passes to another one cannot be changed there past its own guards', async () => {
+    const [first, second, shared] = [folder(), folder(), folder()];
+    const confine = { write: [shared] };
+    writeFileSync(join(first, 'notes'), '');
+    const giver = bash(
+      python(`
+import os, socket
+server = socket.socket(socket.AF_UNIX); server.bind("${shared}/socket"); server.listen()
+open("${shared}/ready", "w").close()
+client, _ = server.accept()
+socket.send_fds(client, [b"x"], [os.open(".", os.O_RDONLY)]); client.recv(1)`),
+      { cwd: first, confine },
+    );
+    await until(() => readdirSync(shared).includes('ready'));
+    const taker = await bash(
+      python(`
+import os, socket
+client = socket.socket(socket.AF_UNIX); client.connect("${shared}/socket")
+_, (at,), _, _ = socket.recv_fds(client, 1, 1)
+def attempt(call):
+    try: call()
+    except OSError: return
+    print("PWNED")
+attempt(lambda: os.open(".envrc", os.O_CREAT | os.O_WRONLY, dir_fd=at))
+attempt(lambda: os.open("fresh", os.O_CREAT | os.O_WRONLY, dir_fd=at))
+attempt(lambda: os.open("notes", os.O_WRONLY, dir_fd=at))
+attempt(lambda: os.mkdir(".vscode", dir_fd=at))
+attempt(lambda: os.symlink("x", ".npmrc", dir_fd=at))
+attempt(lambda: os.rename("notes", ".bashrc", src_dir_fd=at, dst_dir_fd=at))
+attempt(lambda: os.link("${shared}/ready", ".profile", dst_dir_fd=at))
+attempt(lambda: os.rename("${shared}/ready", "fresh", dst_dir_fd=at))
+attempt(lambda: os.mknod(".zshrc", dir_fd=at))
+attempt(lambda: os.unlink("notes", dir_fd=at))
+for way in (f"/proc/self/fd/{at}", f"/dev/fd/{at}"):
+    attempt(lambda: os.mkdir(f"{way}/.vscode"))
+    attempt(lambda: open(f"{way}/.envrc", "w"))
+    attempt(lambda: os.symlink("x", f"{way}/.npmrc"))
+    attempt(lambda: os.rename(f"{way}/notes", f"{way}/.bashrc"))
+    attempt(lambda: os.link(f"{way}/notes", f"{way}/.zshrc"))
+os.fchdir(at)
+attempt(lambda: os.mkdir(".idea"))
+attempt(lambda: open(".bashrc", "w"))
+attempt(lambda: socket.socket(socket.AF_UNIX).bind(".zshenv"))
+attempt(lambda: os.open(".", os.O_TMPFILE | os.O_WRONLY))
+client.send(b"x")`),
+      { cwd: second, confine },
+    );
+    expect([taker.exitCode, taker.stdout, taker.stderr]).toEqual([0, '', '']);
+    expect((await giver).exitCode).toBe(0);
+    expect(readdirSync(first)).toEqual(['notes']);
+  });
+
+  test('a configuration of git that is protected cannot be changed, and the denial is listed', async () => {
+    const cwd = folder();
+    await bash('git init -q .; git remote add o x; git config branch.main.remote o', { cwd });
+    for (const command of [
+      'git config a.b c',
+      'git remote add p x',
+      'git remote remove o',
+      'cp .git/HEAD .git/config',
+    ]) {
+      const { exitCode, stderr, confinement } = await bash(command, { cwd, confine: 'workspace' });
+      expect([exitCode === 0, stderr.includes('Read-only file system')]).toEqual([false, true]);
+      const denial = { kind: 'write', target: join(cwd, '.git/config'), program: command.split(' ')[0], grant: null };
+      expect(confinement?.denied).toMatchObject([denial]);
+    }
+    const pinned = await bash('mv .git old', { cwd, confine: 'workspace' });
+    expect(pinned.confinement?.denied).toContainEqual(
+      expect.objectContaining({ target: join(cwd, '.git'), program: 'mv' }),
+    );
+  });
+
+  test('a file that the host replaces stays protected while a command runs', async () => {
+    const cwd = folder();
+    await bash('git init -q .; git config a.b c', { cwd });
+    await using session = new BashSession({ cwd, confine: 'workspace' });
+    const wait = 'touch ready; until [ -e go ]; do sleep .01; done';
+    const tries = 'for n in {1..200}; do echo x >>.git/config; sleep .001; done; rm -f .git/config';
+    const running = session.run(`${wait}; ${tries}`);
+    await until(() => readdirSync(cwd).includes('ready'));
+    // Git replaces the file by a new one.
+    await bash('git config a.b d', { cwd });
+    const before = readFileSync(join(cwd, '.git/config'), 'utf8');
+    expect(before).toContain('b = d');
+    writeFileSync(join(cwd, 'go'), '');
+    const { exitCode, confinement } = await running;
+    expect([exitCode, confinement?.deniedTotal]).toEqual([1, 201]);
+    expect(readFileSync(join(cwd, '.git/config'), 'utf8')).toBe(before);
+  });
+});
