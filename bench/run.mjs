@@ -8,6 +8,7 @@ import { Baseline } from './baseline/index.mjs';
 import { ROWS as CHARTED, chart, README_ROWS, readmeRows } from './chart.mjs';
 import { OURS } from './contestants/index.mjs';
 import { withHost } from './host/index.mjs';
+import * as confine from './rows/confine.mjs';
 import * as crowd from './rows/crowd.mjs';
 import * as heap from './rows/heap.mjs';
 import * as load from './rows/load.mjs';
@@ -20,7 +21,7 @@ import * as tasks from './rows/tasks.mjs';
 import * as terminal from './rows/terminal.mjs';
 import { met, render } from './table.mjs';
 
-const ROWS = { start, shells, heap, output, crowd, load, tasks, terminal, safety, soak };
+const ROWS = { start, shells, heap, output, crowd, load, tasks, terminal, safety, confine, soak };
 
 const { values: options } = parseArgs({
   options: {

@@ -1,5 +1,5 @@
 // Counts the resources of a host process and its helpers, to find leaks.
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,13 +14,42 @@ function stat(pid) {
   }
 }
 
-const entries = (path) => {
+/** Returns the namespaces that processes are in or have open. */
+function namespaces(pids) {
+  const found = new Set();
+  for (const pid of pids) {
+    for (const folder of ['ns', 'fd']) {
+      for (const name of names(`/proc/${pid}/${folder}`)) {
+        try {
+          const target = readlinkSync(`/proc/${pid}/${folder}/${name}`);
+          if (/^\w+:\[\d+\]$/.test(target) && !/^(pipe|socket)/.test(target)) found.add(target);
+        } catch {
+          // Closed meanwhile.
+        }
+      }
+    }
+  }
+  return found.size;
+}
+
+const names = (path) => {
   try {
-    return readdirSync(path).length;
+    return readdirSync(path);
+  } catch {
+    return [];
+  }
+};
+
+const entries = (path) => names(path).length;
+
+/** The mounts of this process's namespace. Outside Linux they are not counted. */
+function mounts() {
+  try {
+    return readFileSync('/proc/self/mountinfo', 'utf8').split('\n').length;
   } catch {
     return 0;
   }
-};
+}
 
 /** Returns the current resources of this process and its helpers. */
 function held() {
@@ -38,6 +67,8 @@ function held() {
     helperDescriptors: mine.reduce((sum, { pid }) => sum + entries(`/proc/${pid}/fd`), 0),
     threads: entries('/proc/self/task'),
     processes: mine.length,
+    namespaces: namespaces([process.pid, ...mine.map(({ pid }) => pid)]),
+    mounts: mounts(),
     zombies: mine.filter(({ state }) => state === 'Z').length,
     files: readdirSync(tmpdir(), { recursive: true, withFileTypes: true }).filter((entry) => !entry.isDirectory())
       .length,

@@ -3,6 +3,7 @@ import { readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { load } from '../contestants/index.mjs';
 import { background } from './background.mjs';
+import { confined } from './confined.mjs';
 import { Meter } from './meter.mjs';
 import { paced } from './paced.mjs';
 import { soak } from './soak.mjs';
@@ -122,4 +123,16 @@ function openDescriptors() {
   return readdirSync('/dev/fd').length;
 }
 
-export const tasks = { environment, latency, block, grow, output, crowd, ...background, paced, soak, ...terminals };
+export const tasks = {
+  environment,
+  latency,
+  block,
+  grow,
+  output,
+  crowd,
+  ...background,
+  ...confined,
+  paced,
+  soak,
+  ...terminals,
+};

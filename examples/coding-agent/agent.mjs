@@ -20,6 +20,7 @@ const WIND_DOWN_MS = 4_000;
  * @property {string} task
  * @property {string} directory Working directory of its commands.
  * @property {Record<string, string | null>} env Variables for its commands.
+ * @property {boolean} confined Whether its commands change only that directory, reach no host and read no secrets.
  * @property {import('./transcript.mjs').Transcript} transcript
  * @property {AbortSignal} signal Terminates the running command and the agent.
  */
@@ -29,11 +30,13 @@ const WIND_DOWN_MS = 4_000;
  * @param {Run} run
  * @returns {Promise<{ finished: boolean }>} Whether the agent stopped by itself and without an error.
  */
-export async function runAgent({ model, task, directory, env, transcript, signal }) {
+export async function runAgent({ model, task, directory, env, confined, transcript, signal }) {
   const commands = new Commands();
   // A registry without a directory terminates its tasks with this process, even if that is killed.
   const registry = new BackgroundRegistry();
-  const { agent, approval } = createAgent({ model, directory, env, registry, commands });
+  const asks = (/** @type {import('agent-bash/ai').AccessRequest} */ request) =>
+    askForAccess(request, transcript, signal);
+  const { agent, approval } = createAgent({ model, directory, env, confined, registry, commands, asks });
 
   let failed = false;
   let finishReason = '';
@@ -71,19 +74,21 @@ export async function runAgent({ model, task, directory, env, transcript, signal
 
 /**
  * Creates the agent with its bash tool, and the approval of that tool.
- * @param {Pick<Run, 'model' | 'directory' | 'env'> & { registry: BackgroundRegistry, commands: Commands }} options
+ * @param {Pick<Run, 'model' | 'directory' | 'env' | 'confined'> & Parts} options
  */
-function createAgent({ model, directory, env, registry, commands }) {
+function createAgent({ model, directory, env, confined, registry, commands, asks }) {
   const bash = createBashTool({
     cwd: directory,
     env,
     registry,
+    ...(confined && { confine: 'workspace', onAccess: asks }),
     perCall: ({ toolCallId }) => ({
       onBeforeRun: () => commands.began(toolCallId),
       onAfterRun: ({ result }) => commands.ended(toolCallId, result),
     }),
   });
-  const approval = createToolApproval({ tool: bash });
+  // Effects that the confinement prevents anyway need no answer of a person.
+  const approval = createToolApproval({ tool: bash, confined });
   const agent = new ToolLoopAgent({
     model,
     instructions: INSTRUCTIONS,
@@ -92,6 +97,25 @@ function createAgent({ model, directory, env, registry, commands }) {
     stopWhen: stepCountIs(MAX_STEPS),
   });
   return { agent, approval };
+}
+
+/**
+ * @typedef {object} Parts
+ * @property {BackgroundRegistry} registry
+ * @property {Commands} commands
+ * @property {(request: import('agent-bash/ai').AccessRequest) => Promise<boolean>} asks
+ */
+
+/**
+ * Asks the person whether a command may reach more than its confinement allows.
+ * @param {import('agent-bash/ai').AccessRequest} request
+ * @param {import('./transcript.mjs').Transcript} transcript
+ * @param {AbortSignal} signal
+ */
+async function askForAccess({ command, write, network, reason }, transcript, signal) {
+  const wants = [...write.map((path) => `change ${path}`), ...network.map((host) => `reach ${host}`)];
+  const why = `  ${command}\n\nwith the right to ${wants.join(', ')}, because: ${reason}`;
+  return (await askPerson(transcript, why, signal)).approved;
 }
 
 /** @typedef {{ approvalId: string, toolCall: { toolCallId: string, input: unknown } }} Request A call to approve. */

@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 export const USAGE = `Usage: npm start                           repair a small broken project, created for this run
        npm start -- --keep                 the same, and keep the project
        npm start -- 'TASK' [--cwd DIR]     do a task in a directory of your own (default: the current one)
+       npm start -- --unconfined …         with commands that reach all that you can reach
 
 Without AGENT_BASH_MODEL and AI_GATEWAY_API_KEY a script takes the place of the model. It knows only the repair.`;
 
@@ -15,6 +16,7 @@ export const REPAIR_TASK = 'The tests of this project fail. Find out why, repair
  * @property {string} task
  * @property {string | null} directory The user's own, or `null` for the generated project.
  * @property {boolean} keep Whether to keep that project.
+ * @property {boolean} unconfined Whether commands reach all that the user can reach.
  * @property {boolean} help
  */
 
@@ -30,6 +32,7 @@ export function readArguments(args, env) {
     options: {
       cwd: { type: 'string' },
       keep: { type: 'boolean', default: false },
+      unconfined: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
   });
@@ -45,6 +48,7 @@ export function readArguments(args, env) {
     task: task ?? REPAIR_TASK,
     directory: own ? resolve(from, values.cwd ?? '.') : null,
     keep: values.keep,
+    unconfined: values.unconfined,
     help: values.help,
   };
 }

@@ -2,6 +2,7 @@
 // A coding agent with agent-bash. See docs/coding-agent.md.
 import { stat } from 'node:fs/promises';
 import { constants } from 'node:os';
+import { bash } from 'agent-bash';
 import { runAgent } from './agent.mjs';
 import { readArguments, USAGE } from './arguments.mjs';
 import { chooseModel } from './model.mjs';
@@ -28,7 +29,7 @@ async function main(signal) {
     console.log(USAGE);
     return EXIT.done;
   }
-  const { task, directory, keep } = wanted;
+  const { task, directory, keep, unconfined } = wanted;
   if (directory !== null && !(await stat(directory).catch(() => null))?.isDirectory()) {
     console.error(`No such directory: ${directory}`);
     return EXIT.cannot;
@@ -37,7 +38,14 @@ async function main(signal) {
   const transcript = new Transcript(process.stdout, { colour: wantsColour(process.stdout, process.env) });
   const project = directory === null ? await createProject() : null;
   try {
-    return await work({ task, directory: project?.directory ?? directory ?? '', project, transcript, signal });
+    return await work({
+      task,
+      directory: project?.directory ?? directory ?? '',
+      project,
+      unconfined,
+      transcript,
+      signal,
+    });
   } finally {
     if (keep && project) transcript.fact('kept', project.directory);
     else await project?.remove();
@@ -50,17 +58,20 @@ async function main(signal) {
  * @param {string} job.task
  * @param {string} job.directory
  * @param {Awaited<ReturnType<typeof createProject>> | null} job.project `null` in a directory of the person.
+ * @param {boolean} job.unconfined
  * @param {Transcript} job.transcript
  * @param {AbortSignal} job.signal
  * @returns {Promise<number>} The exit code.
  */
-async function work({ task, directory, project, transcript, signal }) {
+async function work({ task, directory, project, unconfined, transcript, signal }) {
   const wordMs = process.stdout.isTTY ? WORD_MS : 0;
   const { model, label, scripted } = chooseModel({ env: process.env, ownTask: project === null, wordMs });
   transcript.fact('model', label);
   transcript.fact('cwd', directory);
   transcript.fact('task', task);
-  const { finished } = await runAgent({ model, task, directory, env: project?.env ?? {}, transcript, signal });
+  const confined = !unconfined && (await canConfine(directory, transcript));
+  const env = project?.env ?? {};
+  const { finished } = await runAgent({ model, task, directory, env, confined, transcript, signal });
   if (signal.aborted) {
     transcript.verdict(false, 'interrupted');
     return EXIT.failed;
@@ -83,6 +94,22 @@ async function work({ task, directory, project, transcript, signal }) {
   }
   transcript.verdict(true, 'the agent is done');
   return EXIT.done;
+}
+
+/**
+ * Whether this machine can confine commands. If it cannot, the reason is printed, with a remedy.
+ * @param {string} directory
+ * @param {Transcript} transcript
+ */
+async function canConfine(directory, transcript) {
+  try {
+    await bash('true', { cwd: directory, confine: 'workspace' });
+    transcript.fact('confined', 'changes in this directory alone, no network, no secrets');
+    return true;
+  } catch (error) {
+    transcript.fact('confined', `no: ${error instanceof Error ? error.message : error}`);
+    return false;
+  }
 }
 
 // The first Ctrl-C terminates the command and the agent. A second one does not wait for them.

@@ -47,7 +47,7 @@ export function repair([tests, test, source, audit, fix, again, commit, ...tried
     };
   if (!fix)
     return {
-      say: `${lastLine(stdoutOf(audit.text))}. I will let the loop run to the end.`,
+      say: `${lastLine(stdoutOf(audit.text))}. ${deniedIn(audit.text)}I will let the loop run to the end.`,
       call: {
         command: `cat > ${quoted(file)} <<'EOF'\n${text.replace(LOOP_THAT_STOPS_EARLY, '$1; ')}EOF\ngit diff -U0`,
       },
@@ -86,13 +86,12 @@ function tryServer([start, address, answer, log, stop], cart, price) {
       call: { command: 'npm run --silent dev', mode: 'background' },
     };
   const pid = Number(/^<pid>(\d+)<\/pid>$/m.exec(start.text)?.[1]);
-  const file = /^<output_file>(.+)<\/output_file>$/m.exec(start.text)?.[1];
-  if (!start.ok || !pid || !file) return { say: 'The repair is committed, but the dev server does not start.' };
-  // The server prints its address when its port is open.
+  if (!start.ok || !pid) return { say: 'The repair is committed, but the dev server does not start.' };
+  // The server writes its address when its port is open.
   if (!address)
     return {
       say: `It is process ${pid}. I will wait until it listens.`,
-      call: { command: `until grep -o 'http://.*' ${quoted(file)}; do sleep 0.1; done`, timeout_ms: 20_000 },
+      call: { command: "until grep -o 'http://.*' .address 2>/dev/null; do sleep 0.1; done", timeout_ms: 20_000 },
     };
   const url = stdoutOf(address.text).trim();
   if (stop) return null;
@@ -177,6 +176,14 @@ function lastLine(output) {
       .filter((line) => line !== '' && !line.startsWith('[stdout: '))
       .at(-1) ?? ''
   );
+}
+
+/** Says what a confinement denied. @param {string} output */
+function deniedIn(output) {
+  const denied = /^\[confined: (.*)\]$/m.exec(output)?.[1];
+  return denied
+    ? `The audit also tried something that is no part of the task, and its confinement held: ${denied}. `
+    : '';
 }
 
 /** Quotes a word for the shell. @param {string} word */

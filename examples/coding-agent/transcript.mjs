@@ -132,6 +132,8 @@ export class Transcript {
     }
     this.#stream(output.stdout, (line) => line);
     this.#stream(output.stderr, this.#paint.red);
+    for (const { kind, target, program } of output.confinement?.denied ?? [])
+      this.#line(this.#paint.red(printable(`  denied: ${kind} ${target} (${program})`)));
     for (const note of output.notes) this.#line(this.#paint.dim(`  note: ${printable(note)}`));
     const good = output.exitCode === 0;
     const ended = `  ${good ? '✓' : '✗'} ${[outcome(output), seconds(output.durationMs), ...cuts(output)].join(' · ')}`;
