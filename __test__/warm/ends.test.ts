@@ -31,7 +31,9 @@ describe('exits of a command in a warm shell', () => {
 
   linuxTest('Linux: a limit, and TERM is ignored', async () => {
     const result = await runsWarm("trap '' TERM; while :; do :; done", { timeoutMs: 1_500, graceMs: 200 });
-    expect(result).toMatchObject({ status: 'timed-out', exitCode: 124, signal: 'SIGKILL' });
+    // A result waits for 1 s after SIGKILL at most. On a busy machine the end of the shell may not be known by then.
+    const signal = expect.toBeOneOf(['SIGKILL', null]);
+    expect(result).toMatchObject({ status: 'timed-out', exitCode: 124, signal });
     await on();
   });
 
