@@ -188,6 +188,17 @@ describe('helpers killed while a shell waits', () => {
     expect(await runsWarm(command)).toMatchObject(told);
   });
 
+  linuxTest('Linux: the shims, right before `warmUp`, 20 times: a shell waits', async () => {
+    for (let n = 0; n < 20; n++) {
+      const seconds = mark();
+      const running = bash(`sleep ${seconds}; :`);
+      await until(() => sleepers(seconds).length === 1);
+      for (const { pid } of shimsOf(supervisorOf()?.pid ?? 0)) kill(pid, 'SIGKILL');
+      expect((await settles(running)).status).toBe('signaled');
+      expect(await warmUp()).toBe(true);
+    }
+  });
+
   linuxTest('Linux: all of them at once, 20 times', async () => {
     for (let n = 0; n < 20; n++) {
       await warmUp();

@@ -27,7 +27,7 @@ sleep 5 & disown; jobs; echo $?; kill $!
 ### job control by number
 sleep 5 & kill %1; wait %1 2>/dev/null; echo $?; wait %9; echo "code $?"
 ### monitor mode
-set -m; sleep 0 & wait; echo $?; set +m
+set -m; sleep .3 & wait; echo $?; set +m
 ### fg and bg without job control
 sleep 0 & fg; echo "code $?"; bg; echo "code $?"; wait
 ### trap on exit

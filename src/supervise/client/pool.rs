@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::unistd::Pid;
 
 use crate::plan::{ShellKind, WorldId};
 use crate::supervise::inheritance::Inheritance;
@@ -121,6 +122,11 @@ impl ShimHandle {
     fn forget(&mut self) {
         self.shell = None;
         while let Ok(Received::Message::<FromShim>(_)) = self.reader.receive(&self.socket) {}
+    }
+
+    /// Returns whether it is being killed or was.
+    pub fn is_gone(&self) -> bool {
+        sys::is_dying(Pid::from_raw(self.pid))
     }
 
     /// Returns whether it has a shell of this kind, ready or being prepared.

@@ -4,8 +4,6 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use nix::unistd::Pid;
-
 use super::child::{Child, Sent, ShimEvent};
 use super::error::HelperError;
 use super::helpers::Helpers;
@@ -15,7 +13,6 @@ use crate::supervise::inheritance::Inheritance;
 use crate::supervise::order::{Order, Pipes};
 use crate::supervise::protocol::Run;
 use crate::supervise::warm::Stale;
-use crate::sys;
 
 /// Attempts to start a command whose shim was killed before it took the plan. Nothing was started then.
 const TRIES: u32 = 100;
@@ -74,7 +71,7 @@ impl Begun {
         let Some((ready, mark, files)) = shim.take_ready(&warm.kind) else { return WarmAttempt::Not(shim) };
         let shell = ready.shell();
         // Without its shim the shell would run unsupervised, and a shim that was just killed may still be there.
-        if sys::is_dying(Pid::from_raw(shim.pid)) {
+        if shim.is_gone() {
             helpers.stale(shim.world, Stale::Gone);
             helpers.replace(shim.world);
             return WarmAttempt::Lost;
@@ -210,12 +207,18 @@ async fn prestarted(helpers: &'static Helpers, mut shim: ShimHandle, kind: &Arc<
 
 /// Prepares a warm shell of this kind, unless one exists. Returns whether one is ready then.
 pub async fn warm_up(helpers: &'static Helpers, kind: Arc<ShellKind>) -> Result<bool, HelperError> {
-    let shim = match helpers.take_any(&kind) {
-        Some(shim) => shim,
-        None => helpers.shim(kind.plan.world).await?,
-    };
-    let shim = prestarted(helpers, shim, &kind).await?;
-    let waits = shim.is_ready(&kind);
-    helpers.give_back(shim);
-    Ok(waits)
+    for tries in 1.. {
+        let shim = match helpers.take_any(&kind) {
+            Some(shim) => shim,
+            None => helpers.shim(kind.plan.world).await?,
+        };
+        let shim = prestarted(helpers, shim, &kind).await?;
+        let (waits, is_gone) = (shim.is_ready(&kind), shim.is_gone());
+        helpers.give_back(shim);
+        // A shim that was killed says nothing about the next one.
+        if !is_gone || !Begun::may_retry(tries).await {
+            return Ok(waits && !is_gone);
+        }
+    }
+    Ok(false)
 }
