@@ -33,7 +33,7 @@ const COMMANDS = [
   'echo "$BASH_EXECUTION_STRING"',
   'caller; echo ${#FUNCNAME[@]} ${#BASH_SOURCE[@]} ${#BASH_LINENO[@]}',
   'sleep 0 & wait $!; echo $?; jobs',
-  'sleep .05 & jobs | sed "s/ *$//"; wait',
+  'sleep .3 & jobs | sed "s/ *$//"; wait',
   'kill -0 $!; echo $?',
   'cat <<X\nheredoc\nX',
   "cat <<'X'\nno end",

@@ -37,7 +37,7 @@ trap 'echo outer' EXIT; (trap 'echo inner' EXIT; echo in); echo after
 ### trap on a signal
 trap 'echo got usr1' USR1; kill -USR1 $$; echo after; trap - USR1
 ### trap on a signal while waiting
-trap 'echo got it' TERM; sleep 5 & p=$!; (sleep .05; kill -TERM $$) & wait $p; echo $?; kill $p
+trap 'echo got it' TERM; sleep 5 & p=$!; (sleep .3; kill -TERM $$) & wait $p; echo $?; kill $p
 ### an ignored signal
 trap '' INT; kill -INT $$; echo alive; bash -c 'kill -INT $$; echo child too'
 ### trap on an error

@@ -237,7 +237,7 @@ export class Compounds {
     return r.weighted([
       [3, () => `{ ${this.body(depth)}} & wait; echo $?`],
       [2, () => `(exit ${r.int(0, 9)}) & wait $!; echo $?`],
-      [1, () => `sleep 0 & p=$!; jobs -r | wc -l | tr -d ' '; wait $p; echo $?; wait %1; echo $?`],
+      [1, () => `sleep .2 & p=$!; jobs -r | wc -l | tr -d ' '; wait $p; echo $?; wait %1; echo $?`],
       [1, () => `sleep .3 & kill ${r.pick(['-TERM', '-KILL', '-9', '-s HUP', ''])} $!; wait $! 2>/dev/null; echo $?`],
       [1, () => 'sleep .3 & kill %1; wait %1; echo $?; jobs'],
       [1, () => `(sleep .02; exit 3) & wait ${r.pick(['-n', '', '$!', '-p w -n', '%%', '%+', '-f $!'])}; echo $?`],
@@ -248,7 +248,7 @@ export class Compounds {
       ],
       [0.5, () => 'coproc named (cat); echo "${#named[@]}"; eval "exec ${named[1]}>&-"; wait'],
       [0.5, () => `sleep 5 & disown; jobs; kill $!; ${this.#commands.simple(0)}`],
-      [0.5, () => '{ sleep .02; kill -USR1 $$; } & trap "echo woken" USR1; wait; echo $?; wait'],
+      [0.5, () => 'trap "echo woken" USR1; { sleep .3; kill -USR1 $$; } & wait; echo $?; wait'],
     ]);
   }
 
