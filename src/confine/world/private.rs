@@ -41,11 +41,11 @@ impl Private {
         let parent = File::open(&state)?;
         let (lock, path) = loop {
             let path = tempfile::Builder::new().prefix(PREFIX).tempdir_in(&state)?.keep();
-            let lock = File::open(&path)?;
-            lock.lock()?;
-            // Another process may have removed it before it was locked.
-            if fs::metadata(&path).is_ok_and(|data| lock.metadata().is_ok_and(|ours| ours.ino() == data.ino())) {
-                break (lock, path);
+            // Another process may take it for a leftover, and remove it, until it is locked.
+            match File::open(&path) {
+                Ok(lock) if is_locked_at(&lock, &path)? => break (lock, path),
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
             }
         };
         for name in ["tmp", "var-tmp"] {
@@ -78,6 +78,13 @@ impl Private {
     pub fn remove(&self) {
         remove_all(&self.parent, &self.name);
     }
+}
+
+/// Locks a directory. Returns whether it still has this path.
+fn is_locked_at(directory: &File, path: &Path) -> io::Result<bool> {
+    directory.lock()?;
+    let ours = directory.metadata()?;
+    Ok(fs::metadata(path).is_ok_and(|data| (data.dev(), data.ino()) == (ours.dev(), ours.ino())))
 }
 
 /// Connects to the init of a world by the path of its private directory.
@@ -200,6 +207,9 @@ const FLAGS: OFlag = OFlag::O_RDONLY.union(OFlag::O_DIRECTORY).union(OFlag::O_NO
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::thread;
+
     use super::*;
 
     #[test]
@@ -219,6 +229,26 @@ mod tests {
         assert!(state.path().join("other").exists() && state.path().join("world-file").exists());
         living.remove();
         assert!(!living.path.exists());
+    }
+
+    #[test]
+    fn directories_are_created_while_others_sweep() {
+        let state = tempfile::tempdir().expect("a directory");
+        let done = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let sweep = || {
+                while !done.load(Ordering::Relaxed) {
+                    if let Some(left) = Leftovers::of(state.path()) {
+                        left.remove();
+                    }
+                }
+            };
+            let sweepers = [scope.spawn(sweep), scope.spawn(sweep), scope.spawn(sweep)];
+            let created = (0..3_000).try_for_each(|_| Private::create(state.path()).map(drop));
+            done.store(true, Ordering::Relaxed);
+            created.expect("each");
+            sweepers.into_iter().for_each(|sweeper| sweeper.join().expect("swept"));
+        });
     }
 
     #[test]
