@@ -184,7 +184,7 @@ describe('until a pattern', () => {
 });
 
 describe('until a port accepts', () => {
-  // The gate of a world resets a connection that nobody accepts inside, perhaps before this process sees it.
+  // If no process inside accepts a connection, the gate of its world resets it. This process may not see it open then.
   const answers = (port: number) =>
     new Promise<boolean>((resolve) => {
       const socket = connect(port, '127.0.0.1', () => {

@@ -1,6 +1,7 @@
 import { LONGEST_LIMIT_MS, modeLimit, SHORTEST_LIMIT_MS } from './limits.ts';
 import { AFTER_LAST_LINE_MS } from './lines/head-stop.ts';
 import { isRecord, type Read, reader } from './read.ts';
+import { standardSchema } from './standard-schema.ts';
 import type { BashContextSchema, BashInputIssue, BashInputSchema, BashToolContext, BashToolInput } from './types.ts';
 
 const MODES = ['default', 'slow', 'background'] as const;
@@ -146,19 +147,7 @@ const MOST_ASKED = 20;
 
 /** Returns the schema of the input. `asks`: whether the model may ask for access. */
 export function inputSchemaOf(asks: boolean): BashInputSchema {
-  const convert = ({ target }: { readonly target: string }) => {
-    // Nullable types are type lists, which OpenAPI 3.0 lacks.
-    if (!target.startsWith('draft-')) throw new Error(`agent-bash gives JSON Schema drafts, not ${target}`);
-    return jsonSchema(asks);
-  };
-  return {
-    '~standard': {
-      version: 1,
-      vendor: 'agent-bash',
-      validate: readInput,
-      jsonSchema: { input: convert, output: convert },
-    },
-  };
+  return standardSchema(readInput, () => jsonSchema(asks));
 }
 
 export const contextSchema: BashContextSchema = {

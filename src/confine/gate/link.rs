@@ -27,7 +27,7 @@ pub const RESOLV_CONF: &str = "nameserver 198.19.255.253\noptions timeout:2 atte
 /// The port of resolvers.
 pub(super) const DNS_PORT: u16 = 53;
 
-/// Returns whether an address is that of the world's resolver, which is none of the hosts that a policy is about.
+/// Returns whether an address is that of the world's resolver, which no policy names.
 pub fn is_resolver(to: SocketAddr) -> bool {
     to.port() == DNS_PORT && (to.ip().to_canonical() == GATE_V4 || to.ip() == GATE_V6)
 }

@@ -169,7 +169,7 @@ impl Gate {
         control::answer(&asker, &answer);
     }
 
-    /// Takes the packets and connections of commands that nobody has taken yet.
+    /// Takes all packets and connections of commands that wait.
     fn catch_up(&mut self) {
         let _ = (0..ROUNDS).all(|_| self.on_openings());
         for index in 0..self.entrances.listeners.len() {

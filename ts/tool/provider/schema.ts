@@ -1,4 +1,5 @@
 import type { Read } from '../read.ts';
+import { standardSchema } from '../standard-schema.ts';
 import type { BashInputIssue } from '../types.ts';
 import type { ProviderSchema } from './types.ts';
 
@@ -10,18 +11,7 @@ export function providerSchema<T>(
   read: (value: unknown) => Read<T>,
   json: () => Record<string, unknown>,
 ): ProviderSchema<T> {
-  const convert = ({ target }: { readonly target: string }) => {
-    if (!target.startsWith('draft-')) throw new Error(`agent-bash gives JSON Schema drafts, not ${target}`);
-    return json();
-  };
-  return {
-    '~standard': {
-      version: 1,
-      vendor: 'agent-bash',
-      validate: read,
-      jsonSchema: { input: convert, output: convert },
-    },
-  };
+  return standardSchema(read, json);
 }
 
 /** Returns the JSON Schema of an input that holds one action. */

@@ -1,5 +1,6 @@
 import { isRecord, type Read, reader } from '../read.ts';
 import { ACCESS_FIELD, ACCESS_SCHEMA, accessIn } from '../schema.ts';
+import { standardSchema } from '../standard-schema.ts';
 import type { BashInputIssue } from '../types.ts';
 import type { TerminalInputSchema, TerminalToolInput } from './types.ts';
 
@@ -160,17 +161,5 @@ const ACCESS_OF_START = `start: ${ACCESS_SCHEMA.description}`;
 
 /** Returns the schema of the input. `asks`: whether the model may ask for access. */
 export function inputSchemaOf(asks: boolean): TerminalInputSchema {
-  const convert = ({ target }: { readonly target: string }) => {
-    // Nullable types are type lists, which OpenAPI 3.0 lacks.
-    if (!target.startsWith('draft-')) throw new Error(`agent-bash gives JSON Schema drafts, not ${target}`);
-    return jsonSchema(asks);
-  };
-  return {
-    '~standard': {
-      version: 1,
-      vendor: 'agent-bash',
-      validate: readInput,
-      jsonSchema: { input: convert, output: convert },
-    },
-  };
+  return standardSchema(readInput, () => jsonSchema(asks));
 }
