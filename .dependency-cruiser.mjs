@@ -12,7 +12,8 @@ const layer = (name, from, to) => ({
 // source files with it only where a copy in each bundle is harmless: pure functions, and the symbols that name the way
 // into the main entry.
 const SHARED = [
-  'core/(abort|builtins|defined|facts|functions|inner|listener|notice|option-names|outline|signals|streams|visible|world)\\.ts$',
+  'core/(abort|builtins|defined|facts|functions|inner|lines|listener|notice|option-names|outline|receipt-line|signals|streams|visible|world)\\.ts$',
+  'reduce/(keeping|types)\\.ts$',
 ];
 
 export default {
@@ -26,12 +27,12 @@ export default {
       to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
     },
     layer('core-at-the-bottom', 'core/', ['core/', 'errors\\.ts$', 'safety/analysis\\.ts$']),
-    layer('shared-is-pure', SHARED[0], SHARED),
+    ...SHARED.map((path) => layer('shared-is-pure', path, SHARED)),
     layer('errors-name-findings-only', 'errors\\.ts$', ['safety/analysis\\.ts$']),
     layer(
       'main-entry',
-      '(bash|index|options|request|result|session|shells|types)\\.ts$|^ts/(confine|observe|pty|registry|safety)/',
-      ['[a-z]+\\.ts$', '(confine|core|observe|pty|registry|safety)/'],
+      '(bash|index|options|output|request|result|session|shells|types)\\.ts$|^ts/(confine|observe|pty|reduce|registry|safety|undo)/',
+      ['[a-z]+\\.ts$', '(confine|core|observe|pty|reduce|registry|safety|undo)/'],
     ),
     layer('tool-knows-no-adapter', 'tool/', ['tool/', ...SHARED]),
     layer('ai-is-on-tool', 'ai/', ['ai/', 'tool/', 'safety/unit-text\\.ts$', ...SHARED]),

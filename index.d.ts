@@ -17,6 +17,12 @@ interface BackgroundCheck {
   matched: boolean;
   /** The parts that its confinement holds, and all denials so far; `null` if it is not confined. */
   confinement: Confinement | null;
+  /** Names the run of its command for ever, for `undo`; `null` while it runs. */
+  runId: string | null;
+  /** The changes that its command made; `null` while it runs, and if no receipt was wanted. */
+  receipt: Receipt | null;
+  /** The extent of `undo`; `null` while it runs, and if it cannot be undone. */
+  undo: UndoCoverage | null;
 }
 /** A command that goes on in the background. */
 interface BackgroundTask {
@@ -88,6 +94,28 @@ interface BashUsage {
   /** The largest resident size of one process, in bytes. */
   maxRssBytes: number;
 }
+/** A file or directory that was created, modified or deleted. */
+interface Change {
+  /** Absolute: of a deleted file before the command, of others after it. Invalid UTF-8 shows as U+FFFD. */
+  path: string;
+  /** Its size after the command; `null` if it was deleted, and for a kind without a size. */
+  bytes: number | null;
+  /** Its size before the command; `null` if it was created, and for a kind without a size. */
+  bytesBefore: number | null;
+  /** The kind; `'other'` is a device, a socket or a named pipe. */
+  kind: 'file' | 'directory' | 'link' | 'other';
+}
+/** How many changes there are. */
+interface ChangeCounts {
+  /** Of `created`. */
+  created: number;
+  /** Of `modified`. */
+  modified: number;
+  /** Of `deleted`. */
+  deleted: number;
+  /** Of `renamed`. */
+  renamed: number;
+}
 /** The outcome of a confinement: plain data. */
 interface Confinement {
   /** The starting point. */
@@ -134,6 +162,21 @@ interface DenialGrant {
   /** A port that the host's loopback forwards to. */
   expose?: Array<number>;
 }
+/** The changes that a command made in a git repository. Each pair is the value before the command and after it. */
+interface GitChange {
+  /** The absolute path of its work tree. */
+  repository: string;
+  /** The id of the commit, `null` if there is none. */
+  head: [string | null, string | null];
+  /** The short name of the branch, `null` if HEAD is detached. */
+  branch: [string | null, string | null];
+  /** Whether the entries of the index changed. */
+  index: boolean;
+  /** Whether the stash changed. */
+  stash: boolean;
+  /** The operation that waits for the user after the command, or `null`. */
+  state: 'merge' | 'rebase' | 'cherry-pick' | 'revert' | 'bisect' | null | null;
+}
 /** Hosts that may be reached. */
 interface GrantedNetwork {
   /** The entry. */
@@ -145,6 +188,60 @@ interface OutputChunk {
   stream: 'stdout' | 'stderr';
   /** Sanitized text, at most 64 KiB of UTF-8, never cut inside a character. */
   text: string;
+}
+/** A TCP port at which a server listens. */
+interface Port {
+  /** 1 to 65,535. */
+  port: number;
+  /** The address of the socket; `'0.0.0.0'` and `'::'` stand for every address of this machine. */
+  address: string;
+  /** The process that holds the socket, or `null` if it was not found. */
+  pid: number | null;
+}
+/** Ports that differ after a command. */
+interface PortChanges {
+  /** With a server now, and without one before. */
+  opened: Array<Port>;
+  /** Without a server now, and with one before. */
+  closed: Array<Port>;
+}
+/** The changes made while a command ran: the net effect. */
+interface Receipt {
+  /**
+   * How much it knows: `'known'` every change, `'partial'` some changes may be missing or listed without a
+   * difference, `'unknown'` any change may be missing.
+   */
+  state: 'known' | 'partial' | 'unknown';
+  /** Why it is not `'known'`, in a sentence; `null` if it is. */
+  why: string | null;
+  /**
+   * The origin of the changes: `'command'` the command's own processes, `'window'` any process that made changes
+   * while the command ran.
+   */
+  attribution: 'command' | 'window';
+  /** Files and directories that are there now and were not before, by path, at most 100. */
+  created: Array<Change>;
+  /** Files with other contents, and files and directories with another mode, owner or attributes, at most 100. */
+  modified: Array<Change>;
+  /** Files and directories that were there before and are gone, at most 100. */
+  deleted: Array<Change>;
+  /** Files and directories that have another path now, at most 100. The contents of a directory are not listed. */
+  renamed: Array<Rename>;
+  /** All changes, also those that are not listed. */
+  counts: ChangeCounts;
+  /** Absolute paths of large ignored directories that changed and are not listed file by file. */
+  directories: Array<string>;
+  /** TCP ports with a server that came or went. */
+  ports: PortChanges;
+  /** Repositories below whose `.git` anything changed. */
+  git: Array<GitChange>;
+}
+/** A file or directory that has another path. */
+interface Rename {
+  /** The absolute path before the command. */
+  from: string;
+  /** The absolute path after it. */
+  to: string;
 }
 /** A process that a command left running. */
 interface Survivor {
@@ -222,6 +319,56 @@ interface Truncation {
   /** The notice that was added to the text. */
   notice: string;
 }
+/** A thing that an undo leaves as it is. */
+interface UndoConflict {
+  /** Its path. */
+  path: string;
+  /** The reason, as a sentence. */
+  why: string;
+  /** The place that keeps the thing of before, for as long as points are kept, or `null`. */
+  keptAt: string | null;
+}
+/** The extent of the undo of a command. */
+interface UndoCoverage {
+  /** Whether all changed files are covered. */
+  covers: 'all' | 'part';
+  /** Effects that no undo takes back, as sentences. At most 100 paths are named, and the others counted. */
+  notCovered: Array<string>;
+  /** Bytes that are kept for it. A file that is kept by another name counts as none. */
+  bytes: number;
+}
+/** The effect of an undo, or of a dry run. */
+interface Undone {
+  /** The run that was undone. */
+  runId: string;
+  /** Paths of things that are as before the run again, sorted. */
+  restored: Array<string>;
+  /** Paths of things that the run had made, and that are gone. */
+  removed: Array<string>;
+  /** Things that stay as they are, because they changed after the run. */
+  conflicts: Array<UndoConflict>;
+  /** Effects that no undo takes back, as sentences. At most 100 paths are named, and the others counted. */
+  notCovered: Array<string>;
+  /** Names this undo, which is itself undone by `undo(undoId)`. Empty if nothing changed. */
+  undoId: string;
+}
+/** A run that can be undone, or could before its point was evicted. Undos are listed, too. */
+interface UndoPoint {
+  /** For `undo`. */
+  runId: string;
+  /** The command as the caller gave it. */
+  command: string;
+  /** Its directory. */
+  cwd: string;
+  /** Its start, Unix time in ms. */
+  at: number;
+  /** Whether an undo covers all changed files. */
+  covers: 'all' | 'part';
+  /** Bytes that are kept for it. */
+  bytes: number;
+  /** Why the point is gone, or `null` if it is there. */
+  evicted: string | null;
+}
 /** The numbers of this process's warm shells, over all its threads. */
 interface WarmShells {
   /** Shells that are warm now. */
@@ -233,6 +380,98 @@ interface WarmShells {
    * started cold.
    */
   stale: number;
+}
+//#endregion
+//#region ts/reduce/types.d.ts
+/** How far a reduction goes. See docs/tokens.md. */
+interface ReduceOptions {
+  /**
+   * `'lossless'` folds repeats, and leaves nothing out. `'salient'` also leaves out the lines that say least,
+   * until the rest is within the budget.
+   *
+   * @default 'lossless'
+   * @example reduceText(log, { level: 'salient' });
+   */
+  level?: 'lossless' | 'salient' | undefined;
+  /**
+   * The tokens that a view with `level: 'salient'` keeps within, by estimate. An output that reports a failure gets
+   * four times as many, and lines that must stay are shown in any case.
+   *
+   * @default 1000
+   * @example reduceText(log, { level: 'salient', budgetTokens: 500 });
+   */
+  budgetTokens?: number | undefined;
+  /**
+   * Files with rules of your own for single tools, in the format of docs/tokens.md. They apply with `level: 'salient'`,
+   * beside the shipped ones, such as the one that leaves out the passed tests of pytest. One with the name of a shipped
+   * rule replaces it. The files are read once per call. A file that cannot be read or used is `ERR_BASH_INVALID_ARG`,
+   * with the file, the line and the reason. `false`: no rule applies.
+   *
+   * @default the shipped rules alone
+   * @example reduceText(log, { level: 'salient', rules: ['rules/deploy.toml'] });
+   */
+  rules?: readonly string[] | false | undefined;
+  /**
+   * Lines that must stay: those that contain one of these texts, or match one of these expressions.
+   *
+   * @default none but failures and the last ten lines
+   * @example reduceText(log, { level: 'salient', keep: ['checksum', /^deployed to /] });
+   */
+  keep?: readonly (string | RegExp)[] | undefined;
+}
+/** Options of `reduceText`. */
+interface ReduceTextOptions extends ReduceOptions {
+  /**
+   * The command that printed the text. Contents of files and differences stay as they are, and rules know whose output
+   * it may be.
+   *
+   * @default not known
+   * @example reduceText(stdout, { command: 'npm test' });
+   */
+  command?: string | undefined;
+  /**
+   * Its exit code, `null` if a signal or a limit ended it.
+   *
+   * @default not known
+   * @example reduceText(stdout, { command: 'npm test', exitCode: 1 });
+   */
+  exitCode?: number | null | undefined;
+  /**
+   * Its standard error.
+   *
+   * @default ''
+   * @example reduceText(stdout, { stderr });
+   */
+  stderr?: string | undefined;
+}
+/** Lines of an output that a view does not show, or not whole. */
+interface ElidedLines {
+  stream: 'stdout' | 'stderr';
+  /** The first of the lines, from 1, in the stream. */
+  fromLine: number;
+  toLine: number;
+  /** `'budget'`, `'long'` for the middle of a long line, `'seen'`, or the name of a rule. */
+  why: string;
+}
+/** The text that a model reads in place of an output. */
+interface View {
+  text: string;
+  /** The tokens of the output and of the text, by estimate. */
+  tokens: {
+    before: number;
+    after: number;
+  };
+  /**
+   * `'exact'`: contents that a model edits or compares. `'red'`: something failed. `'green'`: all the rest.
+   */
+  class: 'exact' | 'red' | 'green';
+  elided: ElidedLines[];
+  /** The folds and rules that were used. */
+  rules: string[];
+  /** The number with which a model recalls the whole, 0 if it cannot. */
+  id: number;
+  /** The file with the whole, or `null`. */
+  path: string | null;
 }
 //#endregion
 //#region ts/result.d.ts
@@ -265,6 +504,20 @@ interface BashRun {
   usage: BashUsage;
   /** The parts that its confinement held, and the denials; `null` if it was not confined. */
   confinement: Confinement | null;
+  /**
+   * Names the run: unique for ever, and the value of `AGENT_BASH_ID` in the environment of its processes. `undo` takes
+   * it.
+   */
+  runId: string;
+  /** The changes of the command; `null` without the options `receipt` and `undo`, and if nothing was started. */
+  receipt: Receipt | null;
+  /** How much `undo(runId)` takes back; `null` if the run cannot be undone. */
+  undo: UndoCoverage | null;
+  /**
+   * The text for a model with the option `reduce`. `null` without it, if nothing was gained, and if the command goes on
+   * in the background. `stdout` and `stderr` are the same in any case.
+   */
+  view: View | null;
   /** Facts for the caller or the model, one per line. */
   notes: string[];
 }
@@ -414,6 +667,123 @@ interface ConfineNetwork {
  * and signalled, which system calls are refused.
  */
 type ConfinePart = 'files' | 'network' | 'processes' | 'syscalls';
+//#endregion
+//#region ts/output.d.ts
+/**
+ * The part of a stream that is kept: its end, its beginning, or both ends. Limits are whole numbers of at least 1. A
+ * limit that is left out does not hold, but at most 16 MiB are kept in any case.
+ */
+type Truncate = {
+  /**
+   * Which part is kept, up to the limit that is reached first: whole lines of
+   * the end, or the beginning, which may end inside a line.
+   *
+   * @example await bash('npm test', { truncate: { keep: 'head', maxLines: 100 } });
+   */
+  keep: 'tail' | 'head';
+  /**
+   * Lines.
+   *
+   * @default no limit
+   * @example await bash('npm test', { truncate: { keep: 'tail', maxLines: 200 } });
+   */
+  maxLines?: number | undefined;
+  /**
+   * Bytes of UTF-8.
+   *
+   * @default no limit but 16 MiB
+   * @example await bash('npm test', { truncate: { keep: 'tail', maxBytes: 20_000 } });
+   */
+  maxBytes?: number | undefined;
+  /**
+   * UTF-16 units, as JavaScript counts characters.
+   *
+   * @default no limit
+   * @example await bash('npm test', { truncate: { keep: 'head', maxChars: 30_000 } });
+   */
+  maxChars?: number | undefined;
+} | {
+  /**
+   * Both ends of a stream that is longer than `maxBytes`. `headBytes` and `tailBytes` together are at most
+   * `maxBytes`.
+   *
+   * @example await bash('npm test', { truncate: TRUNCATE.ends });
+   */
+  keep: 'ends';
+  /**
+   * Bytes of UTF-8 up to which a stream stays whole.
+   *
+   * @example await bash('make', { truncate: { keep: 'ends', maxBytes: 65_536, headBytes: 2_048, tailBytes: 8_192 }
+   * });
+   */
+  maxBytes: number;
+  /**
+   * Bytes that are kept of the beginning of a longer stream.
+   *
+   * @example await bash('make', { truncate: { keep: 'ends', maxBytes: 65_536, headBytes: 2_048, tailBytes: 8_192 }
+   * });
+   */
+  headBytes: number;
+  /**
+   * Bytes that are kept of its end.
+   *
+   * @example await bash('make', { truncate: { keep: 'ends', maxBytes: 65_536, headBytes: 2_048, tailBytes: 8_192 }
+   * });
+   */
+  tailBytes: number;
+};
+/** How output is cleaned. */
+interface SanitizeOptions {
+  /**
+   * Whether escape sequences are removed.
+   *
+   * @default true
+   * @example await bash('ls --color=always', { sanitize: { ansi: false } });
+   */
+  ansi?: boolean | undefined;
+  /**
+   * `'collapse'` shows a progress line as a terminal would in the end, `'keep'` delivers it as it comes.
+   *
+   * @default 'collapse'
+   * @example await bash('curl -O https://example.com/file', { sanitize: { progress: 'keep' } });
+   */
+  progress?: 'collapse' | 'keep' | undefined;
+}
+/** Where whole output goes. */
+interface SpillOptions {
+  /**
+   * The directory of the files, made with mode 0700 if it is missing.
+   *
+   * @default a private directory below `TMPDIR`
+   * @example await bash('npm test', { spill: { dir: '/var/tmp/agent-output' } });
+   */
+  dir?: string | undefined;
+  /**
+   * The most that a file may hold, in bytes, a whole number of at least 1. A longer one keeps its beginning.
+   *
+   * @default 1_073_741_824 (1 GiB)
+   * @example await bash('npm test', { spill: { maxBytes: 10 * 1024 ** 2 } });
+   */
+  maxBytes?: number | undefined;
+  /**
+   * Age in ms from which files of this package are removed when a new one is written, a whole number of at least 0.
+   *
+   * @default 604_800_000 (7 days)
+   * @example await bash('npm test', { spill: { retentionMs: 3_600_000 } });
+   */
+  retentionMs?: number | undefined;
+  /**
+   * Gives the place in an artifact store of the host, when a stream overflows. `null` or a throw sets `spillError`, and
+   * the command goes on.
+   *
+   * @default none: a file in `dir`
+   * @example await bash('npm test', { spill: { allocate: (stream) => store.place(`${stream}.log`) } });
+   */
+  allocate?: ((stream: 'stdout' | 'stderr') => {
+    id: string;
+    path: string;
+  } | null) | undefined;
+}
 //#endregion
 //#region ts/safety/analysis.d.ts
 /**
@@ -609,6 +979,14 @@ interface ObservedExit extends Observed {
   survivors: Survivor[];
   /** As in a `BashResult`. */
   confinement: Confinement | null;
+  /** Names the run, for `undo`. */
+  runId: string;
+  /** As in a `BashResult`, also for a task that this process started; `null` for one that is from elsewhere. */
+  receipt: Receipt | null;
+  /** As in a `BashResult`, for the same tasks. */
+  undo: UndoCoverage | null;
+  /** The tokens of its output and of its view, by estimate; `null` without a view. */
+  tokens: View['tokens'] | null;
   /** Notes as in a `BashResult`; always empty for a task. */
   notes: string[];
 }
@@ -626,6 +1004,30 @@ interface ObservedBlock {
   message: string;
   /** The findings of the error. */
   findings: Finding[];
+}
+/** `agent-bash:undo`: a run was undone. A dry run is not published. */
+interface ObservedUndo {
+  /** The run that was undone. */
+  runId: string;
+  /** Names the undo, which is a run, too; `''` if nothing changed. */
+  undoId: string;
+  /** Paths of things that are as before the run again. */
+  restored: string[];
+  /** Paths of things that the run had made, and that are gone. */
+  removed: string[];
+  /** Things that stay as they are, because they changed after the run. */
+  conflicts: UndoConflict[];
+  /** Effects that no undo takes back, as sentences. At most 100 paths are named, and the others counted. */
+  notCovered: string[];
+}
+/** `agent-bash:rule-retired`: a rule of reductions does not pay, and is off for the rest of its store. */
+interface ObservedRule {
+  /** Its name, as in `view.rules`. */
+  rule: string;
+  /** Tokens that it left out, by estimate. */
+  saved: number;
+  /** Tokens of those that were recalled. */
+  recalled: number;
 }
 //#endregion
 //#region ts/registry/listeners.d.ts
@@ -884,6 +1286,99 @@ interface DecideRules {
   deny?: string[] | undefined;
 }
 //#endregion
+//#region ts/undo/types.d.ts
+/** When the files that a command changes are kept for an undo, and how many of them. */
+interface UndoOptions {
+  /**
+   * The commands that can be undone: `'always'` each, `'risky'` those whose verdict is warn or ask, and those that are
+   * known to delete files or to overwrite what exists (`rm`, `mv`, `sed -i`, `git checkout` …).
+   *
+   * @default 'risky'
+   * @example await bash('make clean', { undo: { when: 'always' } });
+   */
+  when?: 'risky' | 'always' | undefined;
+  /**
+   * Whether a command whose undo would not cover all files is refused with `ERR_BASH_UNDO`. A file that turns out too
+   * large while the command runs then fails to change (EDQUOT). Without it such a command runs, and a note says so.
+   *
+   * @default false
+   * @example await bash('rm -rf build', { undo: { require: true } });
+   */
+  require?: boolean | undefined;
+  /**
+   * The largest file that is copied before it is written to, in bytes, a whole number of at least 1. A file that is
+   * only removed or replaced needs no copy, and may be larger.
+   *
+   * @default 67_108_864 (64 MiB)
+   * @example await bash('sed -i s/a/b/ big.csv', { undo: { maxFileBytes: 1024 ** 3 } });
+   */
+  maxFileBytes?: number | undefined;
+  /**
+   * The most that is kept for one run, in bytes, a whole number of at least 1.
+   *
+   * @default 1_073_741_824 (1 GiB)
+   * @example await bash('npm run format', { undo: { when: 'always', maxBytes: 100 * 1024 ** 2 } });
+   */
+  maxBytes?: number | undefined;
+  /**
+   * The most that the store may hold, in bytes, a whole number of at least 1. Before a command the oldest runs are
+   * removed that go beyond it; see `undoPoints`.
+   *
+   * @default 2_147_483_648 (2 GiB)
+   * @example await bash('git clean -fd', { undo: { storeBytes: 500 * 1024 ** 2 } });
+   */
+  storeBytes?: number | undefined;
+  /**
+   * The directory of the store, made with mode 0700 if it is missing. A directory that is there must be empty or a
+   * store. A relative one is resolved against `process.cwd()`. `undo` and `undoPoints` need the same `dir`.
+   *
+   * @default `$XDG_STATE_HOME/agent-bash/undo`, else `~/.local/state/agent-bash/undo`
+   * @example await bash('rm notes.txt', { undo: { dir: '/srv/agent/undo' } });
+   */
+  dir?: string | undefined;
+}
+/** Options of `undo`. An option that does not exist is `ERR_BASH_INVALID_ARG`. */
+interface UndoRunOptions {
+  /**
+   * Whether nothing is changed, and the result says what an undo would do now.
+   *
+   * @default false
+   * @example const { conflicts } = await undo(runId, { dryRun: true });
+   */
+  dryRun?: boolean | undefined;
+  /**
+   * Only these paths, and all below those that are directories. Relative ones are resolved against `process.cwd()`.
+   *
+   * @default everything that the run changed
+   * @example await undo(runId, { paths: ['src'] });
+   */
+  paths?: string[] | undefined;
+  /**
+   * The directory of the store, as in `UndoOptions`.
+   *
+   * @default the user's own
+   * @example await undo(runId, { dir: '/srv/agent/undo' });
+   */
+  dir?: string | undefined;
+}
+/** Options of `undoPoints`. An option that does not exist is `ERR_BASH_INVALID_ARG`. */
+interface UndoPointsOptions {
+  /**
+   * Only runs that started in this directory or below. A relative one is resolved against `process.cwd()`.
+   *
+   * @default every run of the store
+   * @example const points = await undoPoints({ cwd: '/srv/project' });
+   */
+  cwd?: string | undefined;
+  /**
+   * The directory of the store, as in `UndoOptions`.
+   *
+   * @default the user's own
+   * @example const points = await undoPoints({ dir: '/srv/agent/undo' });
+   */
+  dir?: string | undefined;
+}
+//#endregion
 //#region ts/types.d.ts
 /**
  * Options of a command. Every option may be left out, and `undefined` counts as left out. An option that does not
@@ -1115,6 +1610,46 @@ interface BashOptions {
    * @example await bash('npm test', { confine: 'workspace' });
    */
   confine?: 'off' | 'read-only' | 'workspace' | ConfineOptions | undefined;
+  /**
+   * Whether `result.receipt` says what the command changed: files, directories, ports and git repositories.
+   *
+   * `'watch'` changes nothing about the command: this process follows the directories of the repository of `cwd` (or of
+   * `cwd`). It does not see other places, and lists what changed while the command ran. `'exact'` records every change
+   * of the command's own processes, wherever it is, before it happens. The command then runs without new privileges:
+   * one that calls `sudo` gets `'watch'` instead, with a note, and so does every command on macOS.
+   *
+   * A command that starts a background task has its receipt in `BackgroundCheck`.
+   *
+   * @default 'off'
+   * @example const { receipt } = await bash('npm test', { receipt: 'watch' });
+   */
+  receipt?: 'off' | 'watch' | 'exact' | undefined;
+  /**
+   * Whether the files that the command changes are kept, so that `undo(result.runId)` can take the changes back.
+   * `'risky'` keeps those of commands whose verdict is warn or ask, and of commands that are known to delete files or
+   * to overwrite what exists; `'always'` those of each command. Such a command has a receipt, `'exact'`.
+   *
+   * `result.undo` says whether the undo covers all files. No undo is kept for a command in `/` or in the home directory
+   * itself. An object says more, and with `require` refuses a command whose undo would not cover everything:
+   * `ERR_BASH_UNDO`.
+   *
+   * @default 'off'
+   * @example const { runId } = await bash('git clean -fd', { undo: 'risky' });
+   */
+  undo?: 'off' | 'risky' | 'always' | UndoOptions | undefined;
+  /**
+   * Whether `result.view` has the text that a model reads in place of `stdout` and `stderr`, which stay as they are.
+   * `'lossless'` folds repeats. `'salient'` also leaves out the lines that say least: a marker is in their place, and
+   * the whole is written to a file first, which is removed with this process. No failure is left out. An object says
+   * more.
+   *
+   * A command in a terminal or in the background has no view. If a confined command could not read the file, nothing
+   * is left out.
+   *
+   * @default 'off'
+   * @example const { view, stdout } = await bash('npm test', { reduce: 'salient' });
+   */
+  reduce?: 'off' | 'lossless' | 'salient' | ReduceOptions | undefined;
 }
 /** Limits of a command beside its time limit. None of them raises one of the system. */
 interface BashLimits {
@@ -1159,121 +1694,6 @@ interface BashLimits {
    */
   fileBytes?: number | undefined;
 }
-/**
- * The part of a stream that is kept: its end, its beginning, or both ends. Limits are whole numbers of at least 1. A
- * limit that is left out does not hold, but at most 16 MiB are kept in any case.
- */
-type Truncate = {
-  /**
-   * Which part is kept, up to the limit that is reached first: whole lines of
-   * the end, or the beginning, which may end inside a line.
-   *
-   * @example await bash('npm test', { truncate: { keep: 'head', maxLines: 100 } });
-   */
-  keep: 'tail' | 'head';
-  /**
-   * Lines.
-   *
-   * @default no limit
-   * @example await bash('npm test', { truncate: { keep: 'tail', maxLines: 200 } });
-   */
-  maxLines?: number | undefined;
-  /**
-   * Bytes of UTF-8.
-   *
-   * @default no limit but 16 MiB
-   * @example await bash('npm test', { truncate: { keep: 'tail', maxBytes: 20_000 } });
-   */
-  maxBytes?: number | undefined;
-  /**
-   * UTF-16 units, as JavaScript counts characters.
-   *
-   * @default no limit
-   * @example await bash('npm test', { truncate: { keep: 'head', maxChars: 30_000 } });
-   */
-  maxChars?: number | undefined;
-} | {
-  /**
-   * Both ends of a stream that is longer than `maxBytes`. `headBytes` and `tailBytes` together are at most
-   * `maxBytes`.
-   *
-   * @example await bash('npm test', { truncate: TRUNCATE.ends });
-   */
-  keep: 'ends';
-  /**
-   * Bytes of UTF-8 up to which a stream stays whole.
-   *
-   * @example await bash('make', { truncate: { keep: 'ends', maxBytes: 65_536, headBytes: 2_048, tailBytes: 8_192 }
-   * });
-   */
-  maxBytes: number;
-  /**
-   * Bytes that are kept of the beginning of a longer stream.
-   *
-   * @example await bash('make', { truncate: { keep: 'ends', maxBytes: 65_536, headBytes: 2_048, tailBytes: 8_192 }
-   * });
-   */
-  headBytes: number;
-  /**
-   * Bytes that are kept of its end.
-   *
-   * @example await bash('make', { truncate: { keep: 'ends', maxBytes: 65_536, headBytes: 2_048, tailBytes: 8_192 }
-   * });
-   */
-  tailBytes: number;
-};
-/** How output is cleaned. */
-interface SanitizeOptions {
-  /**
-   * Whether escape sequences are removed.
-   *
-   * @default true
-   * @example await bash('ls --color=always', { sanitize: { ansi: false } });
-   */
-  ansi?: boolean | undefined;
-  /**
-   * `'collapse'` shows a progress line as a terminal would in the end, `'keep'` delivers it as it comes.
-   *
-   * @default 'collapse'
-   * @example await bash('curl -O https://example.com/file', { sanitize: { progress: 'keep' } });
-   */
-  progress?: 'collapse' | 'keep' | undefined;
-}
-/** Where whole output goes. */
-interface SpillOptions {
-  /**
-   * The directory of the files, made with mode 0700 if it is missing.
-   *
-   * @default a private directory below `TMPDIR`
-   * @example await bash('npm test', { spill: { dir: '/var/tmp/agent-output' } });
-   */
-  dir?: string | undefined;
-  /**
-   * The most that a file may hold, in bytes, a whole number of at least 1. A longer one keeps its beginning.
-   *
-   * @default 1_073_741_824 (1 GiB)
-   * @example await bash('npm test', { spill: { maxBytes: 10 * 1024 ** 2 } });
-   */
-  maxBytes?: number | undefined;
-  /**
-   * Age in ms from which files of this package are removed when a new one is written, a whole number of at least 0.
-   *
-   * @default 604_800_000 (7 days)
-   * @example await bash('npm test', { spill: { retentionMs: 3_600_000 } });
-   */
-  retentionMs?: number | undefined;
-  /**
-   * Gives the place in an artifact store of the host, when a stream overflows. `null` or a throw sets `spillError`, and
-   * the command goes on.
-   *
-   * @default none: a file in `dir`
-   * @example await bash('npm test', { spill: { allocate: (stream) => store.place(`${stream}.log`) } });
-   */
-  allocate?: ((stream: 'stdout' | 'stderr') => {
-    id: string;
-    path: string;
-  } | null) | undefined;
-}
 //#endregion
 //#region ts/core/signals.d.ts
 type WithoutPrefix<Name> = Name extends `SIG${infer Rest}` ? Rest : never;
@@ -1282,7 +1702,7 @@ type SignalName = NodeJS.Signals | WithoutPrefix<NodeJS.Signals>;
 //#endregion
 //#region ts/errors.d.ts
 /** The codes of a `BashError`. */
-type BashErrorCode = /** An argument or an option has the wrong type or an impossible value, or does not exist. */'ERR_BASH_INVALID_ARG' /** `cwd` does not exist. */ | 'ERR_BASH_CWD_NOT_FOUND' /** `cwd` is not a directory. */ | 'ERR_BASH_CWD_NOT_DIRECTORY' /** The shell does not exist. */ | 'ERR_BASH_SHELL_NOT_FOUND' /** The system could not start a process; see `errno`. */ | 'ERR_BASH_SPAWN' /** Required parts of `confine` cannot be held on this machine, or a write root does not exist; see `missing`. */ | 'ERR_BASH_CONFINEMENT' /** The safety engine refused the command; see `findings`. */ | 'ERR_BASH_BLOCKED' /** The registry has no task of this id or pid. */ | 'ERR_BASH_UNKNOWN_TASK' /** `maxTasks` tasks run already. */ | 'ERR_BASH_TOO_MANY_TASKS' /** The session, the terminal or the registry was closed. */ | 'ERR_BASH_CLOSED' /** This system, or this place, cannot do it. */ | 'ERR_BASH_UNSUPPORTED' /** The signal of `BackgroundRegistry.start` was aborted before the start. */ | 'ABORT_ERR';
+type BashErrorCode = /** An argument or an option has the wrong type or an impossible value, or does not exist. */'ERR_BASH_INVALID_ARG' /** `cwd` does not exist. */ | 'ERR_BASH_CWD_NOT_FOUND' /** `cwd` is not a directory. */ | 'ERR_BASH_CWD_NOT_DIRECTORY' /** The shell does not exist. */ | 'ERR_BASH_SHELL_NOT_FOUND' /** The system could not start a process; see `errno`. */ | 'ERR_BASH_SPAWN' /** Required parts of `confine` cannot be held on this machine, or a write root does not exist; see `missing`. */ | 'ERR_BASH_CONFINEMENT' /** A run cannot be undone, or the undo that `undo.require` asks for would not cover everything. */ | 'ERR_BASH_UNDO' /** The safety engine refused the command; see `findings`. */ | 'ERR_BASH_BLOCKED' /** The registry has no task of this id or pid. */ | 'ERR_BASH_UNKNOWN_TASK' /** The store has no output of this number. */ | 'ERR_BASH_UNKNOWN_OUTPUT' /** `maxTasks` tasks run already. */ | 'ERR_BASH_TOO_MANY_TASKS' /** The session, the terminal or the registry was closed. */ | 'ERR_BASH_CLOSED' /** This system, or this place, cannot do it. */ | 'ERR_BASH_UNSUPPORTED' /** The signal of `BackgroundRegistry.start` was aborted before the start. */ | 'ABORT_ERR';
 /** Nothing was run. A command that ran is never an error, whatever its exit code. */
 declare class BashError extends Error {
   readonly name = "BashError";
@@ -1445,6 +1865,100 @@ declare class PtySession {
   [Symbol.asyncDispose](): Promise<void>;
 }
 //#endregion
+//#region ts/reduce/index.d.ts
+/**
+ * Returns the text that a model reads in place of an output: the same text with repeats folded, and with
+ * `level: 'salient'` without the lines that say least. A marker is in their place. If nothing is gained, the view has
+ * the text as it was.
+ *
+ * The text is treated like the output of a local command. The same text, options and rules give the same view.
+ *
+ * @example const { text, tokens } = reduceText(stdout, { command: 'npm test', exitCode: 0, level: 'salient' });
+ * @param text the standard output, or both streams as they came.
+ * @param options see `ReduceTextOptions`; all may be left out.
+ * @throws a `BashError`, `ERR_BASH_INVALID_ARG`, for a wrong type, an unknown option, and a file of rules that cannot
+ * be used.
+ */
+declare function reduceText(text: string, options?: ReduceTextOptions): View;
+/**
+ * Returns how many tokens a model reads in a text, by estimate: one pass, without a vocabulary. The median error is 5 %
+ * over outputs of commands with the vocabulary o200k.
+ *
+ * @example estimateTokens('hello world'); // 2
+ */
+declare function estimateTokens(text: string): number;
+//#endregion
+//#region ts/reduce/ledger.d.ts
+/** The figures of one rule. */
+interface RuleStats {
+  /** The name of the rule; `'budget'`, `'long'` or `'seen'` for lines that no rule left out. */
+  rule: string;
+  /** Tokens that it left out. */
+  saved: number;
+  /** Tokens of those that were recalled later. */
+  recalled: number;
+}
+//#endregion
+//#region ts/reduce/store.d.ts
+/** Options of an `OutputStore`. */
+interface OutputStoreOptions {
+  /**
+   * The directory of the files. It is made with mode 0700 if it does not exist.
+   *
+   * @default a directory in the temporary directory, which is removed with this process
+   * @example new OutputStore({ dir: '/srv/project/.agent/outputs' });
+   */
+  dir?: string | undefined;
+  /**
+   * Bytes of all outputs together. The oldest ones are forgotten first. Of a larger output nothing is left out.
+   *
+   * @default 256 MiB
+   * @example new OutputStore({ maxBytes: 64 * 1024 * 1024 });
+   */
+  maxBytes?: number | undefined;
+}
+/** The lines to read of an output. Without either, all of it. */
+interface OutputRange {
+  /** The first and the last line, from 1, through both streams. */
+  lines?: [number, number] | undefined;
+  /**
+   * A regular expression for the lines, in the syntax of rules (docs/tokens.md): `(?i)` ignores case, and there is no
+   * look-around. Any search takes one step per byte. Lines over 50 KiB are not searched.
+   */
+  pattern?: string | undefined;
+}
+/**
+ * Keeps the outputs of which views left out lines, so that a model can recall them. Each is a file that only this user
+ * can read: standard output, then standard error.
+ *
+ * @example
+ * const outputs = new OutputStore({ maxBytes: 64 * 1024 * 1024 });
+ * outputs.stats(); // [{ rule: 'budget', saved: 12_400, recalled: 310 }]
+ */
+declare class OutputStore {
+  #private;
+  /** @throws a `BashError`, `ERR_BASH_INVALID_ARG`, for a wrong type and an unknown option. */
+  constructor(options?: OutputStoreOptions);
+  /**
+   * Resolves with an output as it was, byte for byte, or with lines of it. A range past the end gives the lines that
+   * are there. Rejects with `ERR_BASH_UNKNOWN_OUTPUT` for an output that is unknown or forgotten, and with
+   * `ERR_BASH_INVALID_ARG` for a wrong type.
+   *
+   * @example await outputs.read(12, { lines: [40, 95] });
+   */
+  read(id: number, range?: OutputRange): Promise<string>;
+  /**
+   * Deletes the file of an output, or all of them. An unknown number is no error.
+   *
+   * @throws the system's error if a file cannot be deleted. The others are deleted, and all are forgotten.
+   */
+  forget(id?: number): void;
+  /** Returns the tokens that each rule left out, and those of them that were recalled, by estimate. */
+  stats(): RuleStats[];
+  /** Deletes all files. From then on nothing is left out of outputs that this store would keep. */
+  close(): Promise<void>;
+}
+//#endregion
 //#region ts/safety/index.d.ts
 /**
  * Returns what a command would do, without running it: every simple command at any depth, with its words after
@@ -1557,8 +2071,9 @@ declare function warmShells(): WarmShells;
  * rejects with a `BashError` only if nothing could be run: `ERR_BASH_INVALID_ARG`, `ERR_BASH_CWD_NOT_FOUND`,
  * `ERR_BASH_CWD_NOT_DIRECTORY`, `ERR_BASH_SHELL_NOT_FOUND`, `ERR_BASH_SPAWN`, `ERR_BASH_UNSUPPORTED`, and
  * `ERR_BASH_BLOCKED`, with `findings`, if the safety engine denies the command. With `confine` it also rejects with
- * `ERR_BASH_CONFINEMENT`, with `missing`, if this machine cannot hold it. With background tasks it also rejects with
- * `ERR_BASH_TOO_MANY_TASKS` and `ERR_BASH_CLOSED`. The function never throws synchronously, and its promise always
+ * `ERR_BASH_CONFINEMENT`, with `missing`, if this machine cannot hold it, and with `undo.require` with `ERR_BASH_UNDO`
+ * if the undo would not cover everything. With background tasks it also rejects with `ERR_BASH_TOO_MANY_TASKS` and
+ * `ERR_BASH_CLOSED`. The function never throws synchronously, and its promise always
  * settles.
  *
  * @example const { stdout, exitCode } = await bash('git status --short', { cwd: '/srv/project' });
@@ -1566,6 +2081,31 @@ declare function warmShells(): WarmShells;
  * @param options see `BashOptions`; all may be left out.
  */
 declare function bash(command: string, options?: BashOptions): Promise<BashResult>;
+/**
+ * Takes back what a run changed, and nothing else. A path that changed after the run is a conflict: it stays, and the
+ * state before the run is kept beside the store. Only things that the run created and that are unchanged since are
+ * removed. Modes, links, empty directories and extended attributes are exact, and times are those of the undo.
+ *
+ * Another undo in the same store is waited for. An undo that was killed is completed by the next call. Repeated, it
+ * resolves empty. An undo is a run, too, and `undo(undoId)` undoes it.
+ *
+ * Rejects with `ERR_BASH_UNDO` if there is no point of this run, if it was evicted, or if the run still goes on: then
+ * nothing is touched. Rejects with `ERR_BASH_INVALID_ARG` for a wrong type, never with a throw.
+ *
+ * @example const { restored, conflicts } = await undo(result.runId);
+ * @param runId `result.runId`, the `runId` of an undo point, or an `undoId`.
+ */
+declare function undo(runId: string, options?: UndoRunOptions): Promise<Undone>;
+/**
+ * Lists the runs that can be undone, and those whose point was evicted, the newest first. Undos are runs, too: their
+ * command is `undo RUN`. A run that still goes on is not listed.
+ *
+ * Points are kept for 7 days, up to `storeBytes`, and never in the last tenth of the disk. The oldest are evicted
+ * first. Rejects with `ERR_BASH_UNDO` if the store cannot be read, and with `ERR_BASH_INVALID_ARG` for a wrong type.
+ *
+ * @example const [newest] = await undoPoints({ cwd: process.cwd() });
+ */
+declare function undoPoints(options?: UndoPointsOptions): Promise<UndoPoint[]>;
 /** The three policies for output that is too long. `tail` is the default of `truncate`. */
 declare const TRUNCATE: {
   /** The last 2000 lines or 50 KiB. */readonly tail: {
@@ -1585,4 +2125,4 @@ declare const TRUNCATE: {
   };
 };
 //#endregion
-export { type Analysis, type AnalyzeOptions, type BackgroundCheck, type BackgroundCheckOptions, BackgroundRegistry, type BackgroundRegistryOptions, type BackgroundTask, type BackgroundWaitOptions, type BashBackgrounded, type BashEnded, BashError, type BashErrorCode, type BashLimits, type BashOptions, type BashPrompt, type BashResult, BashSession, type BashSnapshot, type BashTruncation, type BashUsage, type CommandRedirect, type CommandUnit, type ConfineMissing, type ConfineNetwork, type ConfineOptions, type ConfinePart, type Confinement, type DecideRules, type Decision, type Denial, type Finding, type Observed, type ObservedBlock, type ObservedExit, type ObservedKill, type ObservedKind, type ObservedOutput, type ObservedStart, type OutputChunk, type PtyEnd, type PtyOptions, PtySession, type PtyWaitOptions, type SafetyOptions, type SafetyRule, type SanitizeOptions, type SessionResult, type SignalName, type SpillOptions, type Survivor, TRUNCATE, type TerminalCursor, type TerminalModes, type TerminalScreen, type TerminalWaited, type Truncate, type Truncation, type Verdict, type WarmShells, type Word, type WrapperKind, analyze, bash, decide, defaultRegistry, safetyRules, warmShells, warmUp };
+export { type Analysis, type AnalyzeOptions, type BackgroundCheck, type BackgroundCheckOptions, BackgroundRegistry, type BackgroundRegistryOptions, type BackgroundTask, type BackgroundWaitOptions, type BashBackgrounded, type BashEnded, BashError, type BashErrorCode, type BashLimits, type BashOptions, type BashPrompt, type BashResult, BashSession, type BashSnapshot, type BashTruncation, type BashUsage, type Change, type ChangeCounts, type CommandRedirect, type CommandUnit, type ConfineMissing, type ConfineNetwork, type ConfineOptions, type ConfinePart, type Confinement, type DecideRules, type Decision, type Denial, type ElidedLines, type Finding, type GitChange, type Observed, type ObservedBlock, type ObservedExit, type ObservedKill, type ObservedKind, type ObservedOutput, type ObservedRule, type ObservedStart, type ObservedUndo, type OutputChunk, type OutputRange, OutputStore, type OutputStoreOptions, type Port, type PortChanges, type PtyEnd, type PtyOptions, PtySession, type PtyWaitOptions, type Receipt, type ReduceOptions, type ReduceTextOptions, type Rename, type RuleStats, type SafetyOptions, type SafetyRule, type SanitizeOptions, type SessionResult, type SignalName, type SpillOptions, type Survivor, TRUNCATE, type TerminalCursor, type TerminalModes, type TerminalScreen, type TerminalWaited, type Truncate, type Truncation, type UndoConflict, type UndoCoverage, type UndoOptions, type UndoPoint, type UndoPointsOptions, type UndoRunOptions, type Undone, type Verdict, type View, type WarmShells, type Word, type WrapperKind, analyze, bash, decide, defaultRegistry, estimateTokens, reduceText, safetyRules, undo, undoPoints, warmShells, warmUp };

@@ -1,5 +1,5 @@
 /** `npm run check`: everything but the tests that a change has to pass, the fastest checks first. */
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { audited, denied } from './audit.mjs';
@@ -43,11 +43,19 @@ function declaredByMacros() {
   return directories.flatMap(inside).filter((file) => file.endsWith('.rs'));
 }
 
+/** Checks the types in the comments of the examples, which are plain JavaScript. */
+async function exampleTypes(options) {
+  const directories = readdirSync(join(root, 'examples')).map((name) => join('examples', name));
+  const typed = directories.filter((directory) => existsSync(join(root, directory, 'tsconfig.json')));
+  for (const directory of typed) await run(tool('tsc'), ['--project', directory], options);
+}
+
 /** The checks by name. Each takes the options of `run` and throws if it fails. */
 export const checks = [
   ['cargo fmt', (options) => run('cargo', ['fmt', '--check', '--', ...declaredByMacros()], options)],
   ['biome', (options) => run(tool('biome'), ['ci', '--error-on-warnings', ...colours, '.'], options)],
   ['types', (options) => run(tool('tsc'), ['--project', '.'], options)],
+  ['types of the examples', exampleTypes],
   ['layers of ts/', (options) => run(tool('depcruise'), ['ts'], { ...options, output: 'keep' })],
   ['test tiers', tiersAreComplete],
   // These two parse TypeScript with a dependency, which a fresh clone does not have yet when this file is loaded.

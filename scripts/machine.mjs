@@ -31,7 +31,7 @@ function hasVenv(lib) {
   return existsSync(lib) && readdirSync(lib).some((name) => existsSync(join(lib, name, 'venv')));
 }
 
-/** Installs what is missing. Without root or `apt-get` it only says so: the tests fail that need a missing program. */
+/** Installs the missing programs. Without root or `apt-get` it only reports them, and the tests that need them fail. */
 export async function programs(options = {}) {
   if (process.platform !== 'linux') return;
   const missing = Object.entries(PACKAGES).flatMap(([name, isThere]) => (isThere() ? [] : [name]));

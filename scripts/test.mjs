@@ -51,7 +51,7 @@ export function visiblePlace() {
   return PLACES.find((place) => existsSync(place)) ?? root;
 }
 
-/** The words in front of a program that let it and what it starts see this clone at another place, and nobody else. */
+/** The words in front of a program that show this clone at another place to it and its children, and to no others. */
 function showing(place) {
   if (place === root) return [];
   const mapped = process.getuid() === 0 ? [] : ['--map-root-user'];

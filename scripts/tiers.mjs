@@ -23,12 +23,15 @@ export const FIRST = [
   'options',
   'providers',
   'pty',
+  'receipt',
+  'reduce',
   'render',
   'safety',
   'sandbox',
   'session',
   'shells',
   'snapshot',
+  'undo',
   'warm',
 ];
 
@@ -115,6 +118,12 @@ export const SECOND = [
   'session/unseen',
   'shells/mixed',
   'snapshot/broken',
+  'receipt/generated-many',
+  'undo/cli',
+  'undo/histories',
+  'undo/crashes',
+  'undo/lost',
+  'undo/work',
   'warm/apart',
   'warm/bounded',
   'warm/died',
@@ -151,6 +160,7 @@ export const WAYS = {
  */
 export const UNCONFINED = {
   'says of each call whether it is confined': ['confine', 'examples/coding-agent', 'examples/gateway'],
+  'does more often what others do confined': ['receipt/generated-many', 'undo/histories'],
   'starts no command through the addon': [
     'docs/benchmarks',
     'docs/comments',

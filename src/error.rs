@@ -13,6 +13,7 @@ use crate::registry::RegistryError;
 use crate::request::RequestError;
 use crate::safety::Finding;
 use crate::supervise::HelperError;
+use crate::undo::UndoError;
 
 /// Why nothing could be run. Each variant has a stable code.
 #[derive(Debug, thiserror::Error)]
@@ -57,6 +58,12 @@ pub enum Error {
     /// The session was closed.
     #[error("the session was closed")]
     SessionClosed,
+    /// Nothing can be undone.
+    #[error("nothing was undone: {0}")]
+    Undo(#[from] UndoError),
+    /// An undo of the command is required, and cannot be had.
+    #[error("the command cannot be undone as required, and nothing was started: {0}")]
+    NotUndoable(String),
     /// The terminal is not in the state that was expected.
     #[error(transparent)]
     Terminal(#[from] TerminalError),
@@ -122,6 +129,8 @@ impl Error {
                 "ERR_BASH_CLOSED"
             }
             Self::Confinement(_) => "ERR_BASH_CONFINEMENT",
+            Self::Undo(UndoError::Relative(_)) => "ERR_BASH_INVALID_ARG",
+            Self::Undo(_) | Self::NotUndoable(_) => "ERR_BASH_UNDO",
             Self::Blocked { .. } => "ERR_BASH_BLOCKED",
             Self::Aborted => "ABORT_ERR",
         }

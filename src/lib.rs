@@ -1,9 +1,9 @@
 //! agent-bash: runs commands for agents.
 //!
 //! Layers, from the top: `napi` (JavaScript) → `session` → `snapshot` → `run` (the spine) → `error` → `request` →
-//! `registry` → `pty` → `pattern` → `supervise` → `task` → `shell_state` → `plan` → `confine` → `capture` → `safety` →
-//! `sys` (the only unsafe code). Each uses only those below it. The supervisor is built from `supervise` and the layers
-//! below it, without the feature `addon`.
+//! `registry` → `recording` → `pty` → `pattern` → `supervise` → `undo` → `task` → `shell_state` → `receipt` → `plan` →
+//! `confine` → `reduce` → `capture` → `safety` → `sys` (the only unsafe code). Each uses only those below it. The
+//! supervisor is built from `supervise` and the layers below it, without the feature `addon`.
 
 #![cfg_attr(not(feature = "addon"), expect(dead_code, reason = "the supervisor uses a part of what it shares"))]
 
@@ -18,6 +18,11 @@ mod pattern;
 pub mod plan;
 #[cfg(feature = "addon")]
 pub mod pty;
+pub mod receipt;
+#[cfg(feature = "addon")]
+pub mod recording;
+#[cfg(feature = "addon")]
+pub mod reduce;
 #[cfg(feature = "addon")]
 pub mod registry;
 #[cfg(feature = "addon")]
@@ -35,3 +40,4 @@ pub mod snapshot;
 pub mod supervise;
 mod sys;
 pub mod task;
+pub mod undo;

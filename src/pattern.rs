@@ -16,10 +16,17 @@ pub struct Pattern(Regex);
 
 /// A pattern that is no regular expression.
 #[derive(Debug, thiserror::Error)]
-#[error("pattern: {pattern:?} is not a regular expression: {source}")]
+#[error("pattern: {}", self.reason())]
 pub struct PatternError {
     pattern: String,
     source: regress::Error,
+}
+
+impl PatternError {
+    /// The pattern and its fault, without the name of an option.
+    pub fn reason(&self) -> String {
+        format!("{:?} is not a regular expression: {}", self.pattern, self.source)
+    }
 }
 
 impl Pattern {

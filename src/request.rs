@@ -7,6 +7,8 @@ mod facts;
 mod number;
 mod output;
 mod raw;
+mod record;
+mod reduction;
 mod time;
 
 use std::borrow::Cow;
@@ -19,6 +21,7 @@ use crate::capture::{Sanitize, Truncate};
 use crate::confine::{Confine, Confinement, Denials, WorldFacts};
 use crate::plan::{Environment, Inherited, RawLimits, Startup};
 use crate::pty::Terminal;
+use crate::recording::{Risk, Wanted};
 use crate::registry::{Registry, TASK_LIMIT};
 use crate::task::TaskSpec;
 use crate::{plan, sys};
@@ -36,7 +39,11 @@ pub use output::{
 };
 pub use time::{GRACE_MS, MOVING_LIMIT, Mode, Place, TIMEOUT_MS};
 
-pub use raw::{Guard, RawOptions, RawSnapshot, RawSpill, RawTruncate, RawWorld, Streams};
+pub use raw::{
+    Guard, RawEarlier, RawOptions, RawReduction, RawSnapshot, RawSpill, RawTruncate, RawUndo, RawWorld, Streams,
+};
+pub use record::undo_store;
+pub use reduction::{Reduction, check_reduction};
 
 /// A command's options after validation.
 pub struct Request {
@@ -112,6 +119,12 @@ pub struct Request {
     pub world: Option<Arc<WorldFacts>>,
     /// Files that the shell inherits, if it is confined.
     pub files: Vec<(Inherited, Arc<OwnedFd>)>,
+    /// The wanted record of the command. `None`: nothing is recorded.
+    pub record: Option<Box<Wanted>>,
+    /// The facts known of the command once it is judged, if they count for the record.
+    pub risk: Option<Box<Risk>>,
+    /// The reduction of the text that a model reads. `None`: no view is made.
+    pub reduce: Option<Box<Reduction>>,
 }
 
 impl Request {
@@ -130,9 +143,10 @@ impl Request {
         let limits = raw.limits.as_ref().map_or(Ok(plan::Limits::default()), check_limits)?;
         let interval = SNAPSHOT_INTERVAL_MS.get_millis(raw.snapshot_ms)?;
         let truncate = raw.truncate.as_ref().map_or(Ok(Truncate::default()), check_truncate)?;
+        let record = record::check_record(&raw)?;
         let spill = raw.spill.map(check_spill).transpose()?;
         let in_terminal = place == Place::Terminal;
-        let joins = raw.confine.as_ref().is_some_and(|world| world.joins);
+        let reduce = reduction::in_place(raw.reduce, place, raw.streams)?;
         let confine = raw.confine.as_ref().map(|world| check_world(world, &raw.cwd, &raw.host_env)).transpose()?;
         let environment = plan::environment(raw.host_env, raw.inherit, raw.env, in_terminal)?;
         let temp = environment.host_temp.as_deref().unwrap_or("/tmp").into();
@@ -170,15 +184,23 @@ impl Request {
             startup: raw.startup,
             report: None,
             confine,
-            joins,
+            joins: raw.confine.as_ref().is_some_and(|world| world.joins),
             world: None,
             files: Vec::new(),
+            record,
+            risk: None,
+            reduce,
         })
     }
 
     /// Whether the command moves to the background at its limit.
     pub fn may_move(&self) -> bool {
         self.to_background
+    }
+
+    /// Whether its words have to be known for its record, and are not yet.
+    pub fn needs_risk(&self) -> bool {
+        self.risk.is_none() && self.record.as_ref().is_some_and(|wanted| wanted.needs_analysis())
     }
 
     /// Whether its standard input is written while it runs.

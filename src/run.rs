@@ -18,7 +18,9 @@ mod guard;
 mod listener;
 pub mod outcome;
 mod plan;
+mod record;
 mod status;
+pub mod view;
 mod warm;
 mod warm_up;
 
@@ -37,6 +39,7 @@ pub use warm_up::warm_up;
 use crate::confine::WorldFacts;
 use crate::error::Error;
 use crate::plan::{ShellKind, Startup};
+use crate::recording::{Prepared, Recording};
 use crate::registry::Reservation;
 use crate::request::{RawOptions, Request};
 use crate::supervise::{Admission, Begun, Child, Helpers, Order, ShimEvent, Slot, Started};
@@ -45,7 +48,7 @@ use completion::NotStarted;
 use drive::Drive;
 use drive::complete::complete;
 use outcome::Outcome;
-use plan::{StartupFiles, no_world, order_of, plan_of, refusal, script_of};
+use plan::{StartupFiles, no_world, order_of, refusal, script_of};
 
 /// Time a terminal may take to close, when as many are open as there is room for.
 const TERMINAL_PLACE: Duration = Duration::from_secs(10);
@@ -142,6 +145,10 @@ pub struct Run {
     startup_files: StartupFiles,
     /// The place among the open terminals, if the command has one.
     terminal_slot: Option<Slot>,
+    /// How the command is recorded.
+    prepared: Prepared,
+    /// The recording of the command, from right before its start.
+    recording: Option<Recording>,
     /// Holds a place among the running tasks until the task counts itself.
     _reservation: Option<Reservation>,
 }
@@ -170,6 +177,8 @@ impl Run {
             begun: None,
             startup_files: StartupFiles::default(),
             terminal_slot: None,
+            prepared: Prepared::default(),
+            recording: None,
             _reservation: reservation,
         };
         if let Some(facts) = facts {
@@ -192,7 +201,7 @@ impl Run {
         let slow = request.terminal.is_some() || request.is_script();
         let writes_files = request.startup.is_some() && self.order.warm.is_none();
         let unmade = request.confine.is_some() && request.world.is_none();
-        !request.aborted && !slow && !writes_files && !unmade
+        !request.aborted && !slow && !writes_files && !unmade && request.record.is_none()
     }
 
     /// Learns the facts of its world, if it has one.
@@ -250,6 +259,7 @@ impl Run {
             return Ok(Outcome::not_started(&self.request).into());
         }
         guard::judge(&mut self.request)?;
+        self.choose_record().await?;
         self.order.script = script_of(&self.request)?;
         let mut tries = 0;
         let mut searched_again = false;
@@ -257,7 +267,12 @@ impl Run {
             match self.attempt(&listener, &mut replies).await {
                 Ok(finished) => return Ok(finished),
                 Err(AttemptError::Final(error)) => return Err(error),
-                Err(AttemptError::NotStarted(NotStarted::HelpersKilled)) if Begun::may_retry(tries).await => tries += 1,
+                Err(AttemptError::NotStarted(NotStarted::HelpersKilled)) if Begun::may_retry(tries).await => {
+                    tries += 1;
+                    if self.is_recorded() {
+                        self.plan_again()?;
+                    }
+                }
                 Err(AttemptError::NotStarted(NotStarted::HelpersKilled)) => return Err(self.helpers_killed()),
                 // The shell that was found before is gone: there may be another one.
                 Err(AttemptError::NotStarted(NotStarted::Failed(failure)))
@@ -265,9 +280,7 @@ impl Run {
                 {
                     searched_again = true;
                     crate::plan::forget();
-                    self.order.plan = plan_of(&self.request, self.helpers)?;
-                    self.order.files.truncate(self.order.plan.files.len());
-                    self.startup_files = StartupFiles::default();
+                    self.plan_again()?;
                 }
                 Err(AttemptError::NotStarted(NotStarted::Failed(failure))) => {
                     return Err(refusal(&self.request, &self.order.plan, &failure));
@@ -313,6 +326,7 @@ impl Run {
         }
         let slot = Admission::shared().enter().await.ok_or_else(closed)?;
         self.startup_files.write(&self.request, &mut self.order)?;
+        self.begin_record().await;
         let begun = Begun::later(self.helpers, &self.order).await;
         let begun = begun.map_err(|error| Error::helper(error, &self.request.command))?;
         Ok((begun, slot))
@@ -338,9 +352,11 @@ impl Run {
         // The shell of a session may be another one after the command.
         let saves = self.request.startup.as_ref().is_some_and(Startup::saves);
         let kind = self.order.warm.as_ref().map(|warm| &warm.kind).filter(|_| !saves);
-        let mut completion = complete(drive, self.helpers, kind).await.map_err(AttemptError::NotStarted)?;
+        let completed = complete(drive, self.helpers, kind, self.recording.take()).await;
+        let (mut completion, recorded) = completed.map_err(AttemptError::NotStarted)?;
         let shell = ShellAfter { files, ..std::mem::take(&mut completion.shell) };
-        let outcome = Outcome::of(&self.request, completion);
+        let mut outcome = Outcome::of(&self.request, completion);
+        outcome.record(recorded);
         if let Some(world) = self.order.plan.world {
             self.helpers.show(world, outcome.files()).await;
         }
@@ -352,7 +368,7 @@ impl Run {
         self.startup_files.drop_after(STARTED_UP);
         match (child.next_event().await, &self.request.registry) {
             (ShimEvent::Task(task), Some(registry)) => {
-                registry.own(child.into_link(), (*task).clone());
+                registry.own_recorded(child.into_link(), (*task).clone(), self.recording.take());
                 self.helpers.replace(self.order.plan.world);
                 Ok(Outcome::started(&self.request, *task).into())
             }

@@ -1,9 +1,10 @@
 import type { BashPrompt, BashSnapshot, Bridge, OutputChunk } from '../native.cjs';
-import { type RunEvent, settled } from './core/calls.ts';
+import { type Call, type RunEvent, settled } from './core/calls.ts';
 import { failureOf, messageOf } from './core/listener.ts';
 import { STREAMS, type Streams, StreamsEnd } from './core/streams.ts';
 import { Observer } from './observe/observer.ts';
 import { checkOptions } from './options.ts';
+import { finished, isReduced } from './reduce/finish.ts';
 import { tasksOf } from './registry/handle.ts';
 import { defaultRegistry } from './registry/index.ts';
 import { directoryOf, toNative } from './request.ts';
@@ -23,17 +24,19 @@ export async function run(command: string, options: BashOptions = {}): Promise<B
   const request = toNative(command, given, observer);
   const streams = (options as { [STREAMS]?: Streams })[STREAMS];
   const end = streams && new StreamsEnd(streams);
-  const ran = settled({
+  const call = {
     begin: (way) => way.start(...request),
     kind: 'result',
-    answer: resultOf,
     onEvent: (way, id, event) => onRunEvent(way, id, event, options, observer, end),
     signal: options.signal,
     abort: (way, id) => {
       way.abort(id);
       observer?.kill('abort');
     },
-  });
+  } satisfies Omit<Call<'result', unknown>, 'answer'>;
+  const ran = isReduced(given)
+    ? settled({ ...call, answer: (event) => event }).then((event) => finished(event, request[0], given))
+    : settled({ ...call, answer: resultOf });
   return observer ? observer.follow(ran, tasks) : ran;
 }
 

@@ -15,10 +15,14 @@ export type BashErrorCode =
   | 'ERR_BASH_SPAWN'
   /** Required parts of `confine` cannot be held on this machine, or a write root does not exist; see `missing`. */
   | 'ERR_BASH_CONFINEMENT'
+  /** A run cannot be undone, or the undo that `undo.require` asks for would not cover everything. */
+  | 'ERR_BASH_UNDO'
   /** The safety engine refused the command; see `findings`. */
   | 'ERR_BASH_BLOCKED'
   /** The registry has no task of this id or pid. */
   | 'ERR_BASH_UNKNOWN_TASK'
+  /** The store has no output of this number. */
+  | 'ERR_BASH_UNKNOWN_OUTPUT'
   /** `maxTasks` tasks run already. */
   | 'ERR_BASH_TOO_MANY_TASKS'
   /** The session, the terminal or the registry was closed. */

@@ -1,3 +1,4 @@
+import type { Undone, UndoPoint } from '../native.cjs';
 import { run } from './bash.ts';
 import { checkAccess, reachOf } from './confine/access.ts';
 import { confineByDefault, newOwner } from './confine/native.ts';
@@ -6,8 +7,12 @@ import { invalid } from './core/checks.ts';
 import { INNER, type Inner } from './core/inner.ts';
 import { loadNative, refuseWindows } from './core/native.ts';
 import { checkElsewhere, OPTION_TABLES } from './options.ts';
+import type { Truncate } from './output.ts';
 import type { BashResult } from './result.ts';
-import type { BashOptions, Truncate } from './types.ts';
+import type { BashOptions } from './types.ts';
+import { undoForecast } from './undo/forecast.ts';
+import { listUndoPoints, undoRun } from './undo/index.ts';
+import type { UndoPointsOptions, UndoRunOptions } from './undo/types.ts';
 
 export type {
   BackgroundCheck,
@@ -16,16 +21,27 @@ export type {
   BashSnapshot,
   BashTruncation,
   BashUsage,
+  Change,
+  ChangeCounts,
   ConfineMissing,
   Confinement,
   Denial,
+  GitChange,
   OutputChunk,
+  Port,
+  PortChanges,
+  Receipt,
+  Rename,
   Survivor,
   TerminalCursor,
   TerminalModes,
   TerminalScreen,
   TerminalWaited,
   Truncation,
+  UndoConflict,
+  UndoCoverage,
+  Undone,
+  UndoPoint,
   WarmShells,
 } from '../native.cjs';
 export type { ConfineNetwork, ConfineOptions, ConfinePart } from './confine/types.ts';
@@ -38,11 +54,18 @@ export type {
   ObservedKill,
   ObservedKind,
   ObservedOutput,
+  ObservedRule,
   ObservedStart,
+  ObservedUndo,
 } from './observe/channels.ts';
+export type { SanitizeOptions, SpillOptions, Truncate } from './output.ts';
 export { PtySession } from './pty/index.ts';
 export type { PtyEnd } from './pty/listeners.ts';
 export type { PtyOptions, PtyWaitOptions } from './pty/options.ts';
+export { estimateTokens, reduceText } from './reduce/index.ts';
+export type { RuleStats } from './reduce/ledger.ts';
+export { type OutputRange, OutputStore, type OutputStoreOptions } from './reduce/store.ts';
+export type { ElidedLines, ReduceOptions, ReduceTextOptions, View } from './reduce/types.ts';
 export { BackgroundRegistry, defaultRegistry } from './registry/index.ts';
 export type { BackgroundCheckOptions, BackgroundRegistryOptions, BackgroundWaitOptions } from './registry/types.ts';
 export type { BashBackgrounded, BashEnded, BashResult } from './result.ts';
@@ -61,7 +84,8 @@ export { analyze, decide, safetyRules } from './safety/index.ts';
 export type { AnalyzeOptions, DecideRules, SafetyOptions } from './safety/types.ts';
 export { BashSession, type SessionResult } from './session.ts';
 export { warmShells, warmUp } from './shells.ts';
-export type { BashLimits, BashOptions, SanitizeOptions, SpillOptions, Truncate } from './types.ts';
+export type { BashLimits, BashOptions } from './types.ts';
+export type { UndoOptions, UndoPointsOptions, UndoRunOptions } from './undo/types.ts';
 
 refuseWindows();
 
@@ -72,8 +96,9 @@ refuseWindows();
  * rejects with a `BashError` only if nothing could be run: `ERR_BASH_INVALID_ARG`, `ERR_BASH_CWD_NOT_FOUND`,
  * `ERR_BASH_CWD_NOT_DIRECTORY`, `ERR_BASH_SHELL_NOT_FOUND`, `ERR_BASH_SPAWN`, `ERR_BASH_UNSUPPORTED`, and
  * `ERR_BASH_BLOCKED`, with `findings`, if the safety engine denies the command. With `confine` it also rejects with
- * `ERR_BASH_CONFINEMENT`, with `missing`, if this machine cannot hold it. With background tasks it also rejects with
- * `ERR_BASH_TOO_MANY_TASKS` and `ERR_BASH_CLOSED`. The function never throws synchronously, and its promise always
+ * `ERR_BASH_CONFINEMENT`, with `missing`, if this machine cannot hold it, and with `undo.require` with `ERR_BASH_UNDO`
+ * if the undo would not cover everything. With background tasks it also rejects with `ERR_BASH_TOO_MANY_TASKS` and
+ * `ERR_BASH_CLOSED`. The function never throws synchronously, and its promise always
  * settles.
  *
  * @example const { stdout, exitCode } = await bash('git status --short', { cwd: '/srv/project' });
@@ -82,6 +107,37 @@ refuseWindows();
  */
 export function bash(command: string, options?: BashOptions): Promise<BashResult> {
   return run(command, options);
+}
+
+/**
+ * Takes back what a run changed, and nothing else. A path that changed after the run is a conflict: it stays, and the
+ * state before the run is kept beside the store. Only things that the run created and that are unchanged since are
+ * removed. Modes, links, empty directories and extended attributes are exact, and times are those of the undo.
+ *
+ * Another undo in the same store is waited for. An undo that was killed is completed by the next call. Repeated, it
+ * resolves empty. An undo is a run, too, and `undo(undoId)` undoes it.
+ *
+ * Rejects with `ERR_BASH_UNDO` if there is no point of this run, if it was evicted, or if the run still goes on: then
+ * nothing is touched. Rejects with `ERR_BASH_INVALID_ARG` for a wrong type, never with a throw.
+ *
+ * @example const { restored, conflicts } = await undo(result.runId);
+ * @param runId `result.runId`, the `runId` of an undo point, or an `undoId`.
+ */
+export function undo(runId: string, options?: UndoRunOptions): Promise<Undone> {
+  return undoRun(runId, options);
+}
+
+/**
+ * Lists the runs that can be undone, and those whose point was evicted, the newest first. Undos are runs, too: their
+ * command is `undo RUN`. A run that still goes on is not listed.
+ *
+ * Points are kept for 7 days, up to `storeBytes`, and never in the last tenth of the disk. The oldest are evicted
+ * first. Rejects with `ERR_BASH_UNDO` if the store cannot be read, and with `ERR_BASH_INVALID_ARG` for a wrong type.
+ *
+ * @example const [newest] = await undoPoints({ cwd: process.cwd() });
+ */
+export function undoPoints(options?: UndoPointsOptions): Promise<UndoPoint[]> {
+  return listUndoPoints(options);
 }
 
 const inner: Inner = {
@@ -98,6 +154,7 @@ const inner: Inner = {
   checkAccess,
   confineByDefault,
   reachOf,
+  undoForecast,
   invalid,
   ownName: () => loadNative().ownName(),
   removeLeft: (parent, prefix) => loadNative().removeLeft(parent, prefix),

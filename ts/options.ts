@@ -18,9 +18,12 @@ import {
 } from './core/checks.ts';
 import { unknownOption } from './core/option-names.ts';
 import { BashError } from './errors.ts';
+import type { SanitizeOptions, SpillOptions, Truncate } from './output.ts';
+import { REDUCE } from './reduce/options.ts';
 import { handleOf } from './registry/handle.ts';
 import type { AnalyzeOptions, DecideRules, SafetyOptions } from './safety/types.ts';
-import type { BashLimits, BashOptions, SanitizeOptions, SpillOptions, Truncate } from './types.ts';
+import type { BashLimits, BashOptions } from './types.ts';
+import { RECEIPT, UNDO } from './undo/options.ts';
 
 const SAFETY: Checks<SafetyOptions> = {
   rules: wordsByName('off', 'warn', 'ask', 'deny'),
@@ -103,6 +106,9 @@ const BASH: Checks<BashOptions> = {
     fileBytes: type('number'),
   }),
   confine: CONFINE,
+  receipt: RECEIPT,
+  undo: UNDO,
+  reduce: REDUCE,
 };
 
 const ANALYZE: Checks<AnalyzeOptions> = { ...SAFETY, cwd: BASH.cwd, env: BASH.env, home: type('string') };

@@ -5,9 +5,11 @@ import { definedOnly } from './core/defined.ts';
 import { STREAMS, type Streams } from './core/streams.ts';
 import { BashError } from './errors.ts';
 import type { Observer } from './observe/observer.ts';
+import { nativeReductionOf } from './reduce/options.ts';
 import { handleOf } from './registry/handle.ts';
 import { toNativeSafety } from './safety/options.ts';
 import type { BashOptions } from './types.ts';
+import { nativeRecord } from './undo/options.ts';
 
 /**
  * Returns the arguments of `Bridge.start` and `NativeRegistry.start`. Each key that crosses into the addon costs time,
@@ -90,6 +92,9 @@ function optionsOf(given: BashOptions): NativeOptions {
   if (safety) options.safety = safety;
   const world = nativeConfinement(given);
   if (world) Object.assign(options, world);
+  Object.assign(options, nativeRecord(given));
+  const reduction = nativeReductionOf(given);
+  if (reduction) options.reduce = reduction;
   const registry = handleOf(given.registry);
   if (registry) {
     options.registry = registry.native.id;

@@ -1,5 +1,14 @@
-import type { BackgroundTask, BashTruncation, BashUsage, Confinement, Survivor } from '../native.cjs';
+import type {
+  BackgroundTask,
+  BashTruncation,
+  BashUsage,
+  Confinement,
+  Receipt,
+  Survivor,
+  UndoCoverage,
+} from '../native.cjs';
 import type { EventOf } from './core/calls.ts';
+import type { View } from './reduce/types.ts';
 
 /** The fields that every result has. */
 interface BashRun {
@@ -30,6 +39,20 @@ interface BashRun {
   usage: BashUsage;
   /** The parts that its confinement held, and the denials; `null` if it was not confined. */
   confinement: Confinement | null;
+  /**
+   * Names the run: unique for ever, and the value of `AGENT_BASH_ID` in the environment of its processes. `undo` takes
+   * it.
+   */
+  runId: string;
+  /** The changes of the command; `null` without the options `receipt` and `undo`, and if nothing was started. */
+  receipt: Receipt | null;
+  /** How much `undo(runId)` takes back; `null` if the run cannot be undone. */
+  undo: UndoCoverage | null;
+  /**
+   * The text for a model with the option `reduce`. `null` without it, if nothing was gained, and if the command goes on
+   * in the background. `stdout` and `stderr` are the same in any case.
+   */
+  view: View | null;
   /** Facts for the caller or the model, one per line. */
   notes: string[];
 }
@@ -62,7 +85,7 @@ export interface BashBackgrounded extends BashRun {
  */
 export type BashResult = BashEnded | BashBackgrounded;
 
-/** The result that an event has as JSON. */
+/** The result that an event has as JSON. Its view is still a draft. */
 export function resultOf({ stdout, stderr, rest }: EventOf<'result'>): BashResult {
   return { stdout, stderr, ...(JSON.parse(rest) as Omit<BashResult, 'stdout' | 'stderr'>) } as BashResult;
 }

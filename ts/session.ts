@@ -2,12 +2,14 @@ import type { NativeOwnEnv, NativeSession } from '../native.cjs';
 import { onRunEvent, withRegistry } from './bash.ts';
 import { newOwner } from './confine/native.ts';
 import { resolve } from './core/builtins.ts';
-import { settled, theBridge } from './core/calls.ts';
+import { type Call, settled, theBridge } from './core/calls.ts';
 import { loadNative } from './core/native.ts';
 import { OWNER, type Owned, type Owner } from './core/world.ts';
 import { BashError } from './errors.ts';
 import { Observer } from './observe/observer.ts';
 import { checkOptions } from './options.ts';
+import { finished, isReduced } from './reduce/finish.ts';
+import { KEEPING, type Kept } from './reduce/keeping.ts';
 import { tasksOf } from './registry/handle.ts';
 import { directoryOf, hostEnvironment, prefixed, toNativeOptions } from './request.ts';
 import { type BashResult, resultOf } from './result.ts';
@@ -87,7 +89,12 @@ export class BashSession {
     // bash can export no other name: those are given to the process itself.
     const others = Object.entries(env).filter(([name]) => !names.includes(name));
     if (others.length > 0) shared.env = { ...shared.env, ...Object.fromEntries(others) };
-    const all: BashOptions & Owned = { ...withRegistry(shared), [OWNER]: this.#owner };
+    const { [KEEPING]: keeping } = options as Kept;
+    const all: BashOptions & Owned & Kept = {
+      ...withRegistry(shared),
+      [OWNER]: this.#owner,
+      ...(keeping && { [KEEPING]: keeping }),
+    };
     const own = cwd === undefined ? '' : resolve(this.cwd, cwd);
     const kind = all.mode === 'background' ? 'task' : 'session';
     const observer = Observer.of(kind, command, options, () => own || this.cwd);
@@ -95,20 +102,26 @@ export class BashSession {
     const native = toNativeOptions(all, observer);
     const text = prefixed(command, shared.prefix);
     let id = 0;
-    const ran = settled({
+    const call = {
       begin: () => {
         id = this.#native.run(text, own, this.#hostEnvironment, process.umask(), native, toOwnEnv(env, names));
         return id;
       },
       kind: 'result',
-      answer: (event) => ({ ...resultOf(event), cwd: event.cwd ?? '' }) as SessionResult,
       onEvent: (way, number, event) => onRunEvent(way, number, event, shared, observer),
       signal: shared.signal,
       abort: (way, number) => {
         way.abort(number);
         observer?.kill('abort');
       },
-    });
+    } satisfies Omit<Call<'result', unknown>, 'answer'>;
+    const inDirectory = (result: BashResult, cwd: string | undefined) =>
+      ({ ...result, cwd: cwd ?? '' }) as SessionResult;
+    const ran = isReduced(all)
+      ? settled({ ...call, answer: (event) => event }).then(async (event) =>
+          inDirectory(await finished(event, text, all), event.cwd),
+        )
+      : settled({ ...call, answer: (event) => inDirectory(resultOf(event), event.cwd) });
     const run = observer ? observer.follow(ran, tasks) : ran;
     this.#running.set(id, { run, observer });
     try {

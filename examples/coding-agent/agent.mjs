@@ -2,6 +2,7 @@ import { BackgroundRegistry } from 'agent-bash';
 import { BASH_INSTRUCTIONS, backgroundNotices, createBashTool, createToolApproval } from 'agent-bash/ai';
 import { stepCountIs, ToolLoopAgent } from 'ai6';
 import { askPerson } from './ask.mjs';
+import { Saved } from './saved.mjs';
 
 const INSTRUCTIONS = `You are a careful coding agent. You work in one folder, with a bash tool and nothing else.
 Say in a sentence what you are about to do, do it, and read the result before you go on.
@@ -20,6 +21,7 @@ const WIND_DOWN_MS = 4_000;
  * @property {string} task
  * @property {string} directory Working directory of its commands.
  * @property {Record<string, string | null>} env Variables for its commands.
+ * @property {string | null} store Directory that keeps what its commands change, or `null` for the user's own.
  * @property {boolean} confined Whether its commands change only that directory, reach no host and read no secrets.
  * @property {import('./transcript.mjs').Transcript} transcript
  * @property {AbortSignal} signal Terminates the running command and the agent.
@@ -28,15 +30,16 @@ const WIND_DOWN_MS = 4_000;
 /**
  * Runs the agent until it stops.
  * @param {Run} run
- * @returns {Promise<{ finished: boolean }>} Whether the agent stopped by itself and without an error.
+ * @returns {Promise<{ finished: boolean, saved: Saved }>} Whether the agent stopped by itself and without an error, and
+ * the tokens that smaller outputs have saved.
  */
-export async function runAgent({ model, task, directory, env, confined, transcript, signal }) {
+export async function runAgent({ model, task, directory, env, store, confined, transcript, signal }) {
   const commands = new Commands();
   // A registry without a directory terminates its tasks with this process, even if that is killed.
   const registry = new BackgroundRegistry();
   const asks = (/** @type {import('agent-bash/ai').AccessRequest} */ request) =>
     askForAccess(request, transcript, signal);
-  const { agent, approval } = createAgent({ model, directory, env, confined, registry, commands, asks });
+  const { agent, approval } = createAgent({ model, directory, env, store, confined, registry, commands, asks });
 
   let failed = false;
   let finishReason = '';
@@ -69,18 +72,22 @@ export async function runAgent({ model, task, directory, env, confined, transcri
   await registry.close();
   if (finishReason === 'tool-calls' && !signal.aborted)
     transcript.problem(`The agent was not done after ${MAX_STEPS} steps.`);
-  return { finished: !failed && !signal.aborted && finishReason === 'stop' };
+  return { finished: !failed && !signal.aborted && finishReason === 'stop', saved: commands.saved };
 }
 
 /**
  * Creates the agent with its bash tool, and the approval of that tool.
- * @param {Pick<Run, 'model' | 'directory' | 'env' | 'confined'> & Parts} options
+ * @param {Pick<Run, 'model' | 'directory' | 'env' | 'store' | 'confined'> & Parts} options
  */
-function createAgent({ model, directory, env, confined, registry, commands, asks }) {
+function createAgent({ model, directory, env, store, confined, registry, commands, asks }) {
   const bash = createBashTool({
     cwd: directory,
     env,
     registry,
+    // The changes of a command are known, and the model can take them back.
+    undo: { when: 'always', ...(store !== null && { dir: store }) },
+    // The model reads the lines that matter, and recalls others.
+    reduce: 'salient',
     ...(confined && { confine: 'workspace', onAccess: asks }),
     perCall: ({ toolCallId }) => ({
       onBeforeRun: () => commands.began(toolCallId),
@@ -121,9 +128,13 @@ async function askForAccess({ command, write, network, reason }, transcript, sig
 /** @typedef {{ approvalId: string, toolCall: { toolCallId: string, input: unknown } }} Request A call to approve. */
 
 /**
+ * @typedef {import('ai6').Tool<import('agent-bash/ai').BashToolInput, import('agent-bash/ai').BashToolOutput>} BashTool
+ */
+
+/**
  * Shows a part of the model's stream.
  * @param {import('./transcript.mjs').Transcript} transcript
- * @param {import('ai6').TextStreamPart<import('ai6').ToolSet>} part
+ * @param {import('ai6').TextStreamPart<{ bash: BashTool }>} part
  */
 function show(transcript, part) {
   if (part.type === 'text-start') transcript.gap();
@@ -160,6 +171,7 @@ class Commands {
   /** @type {Map<string, import('agent-bash/ai').BashToolOutput>} */
   #results = new Map();
   #wake = () => {};
+  saved = new Saved();
 
   /** @param {string} id @returns {void} */
   began(id) {
@@ -170,6 +182,7 @@ class Commands {
   ended(id, result) {
     this.#running.delete(id);
     this.#results.set(id, result);
+    this.saved.add(result);
     if (this.#running.size === 0) this.#wake();
   }
 

@@ -71,7 +71,10 @@ async function work({ task, directory, project, unconfined, transcript, signal }
   transcript.fact('task', task);
   const confined = !unconfined && (await canConfine(directory, transcript));
   const env = project?.env ?? {};
-  const { finished } = await runAgent({ model, task, directory, env, confined, transcript, signal });
+  const store = project?.store ?? null;
+  const { finished, saved } = await runAgent({ model, task, directory, env, store, confined, transcript, signal });
+  transcript.gap();
+  transcript.fact('saved', `${saved}`);
   if (signal.aborted) {
     transcript.verdict(false, 'interrupted');
     return EXIT.failed;

@@ -7,6 +7,7 @@ import { bash } from 'agent-bash';
  * @typedef {object} Project A small broken project under git.
  * @property {string} directory Its directory.
  * @property {Record<string, string | null>} env Variables for its commands: a git identity, no user settings.
+ * @property {string} store Directory that keeps what its commands change.
  * @property {() => Promise<Verdict>} verify Runs the project to find out whether it is repaired.
  * @property {() => Promise<void>} remove Removes it. May be called more than once.
  *
@@ -65,17 +66,21 @@ let wrong = 0;
 
 for (let month = 1; month <= MONTHS; month++) {
   let low = 0;
+  let listed = '';
   for (let order = 1; order <= ORDERS; order++) {
     const items = Array.from({ length: 1 + ((month * order) % 4) }, (_, i) => ({ price: 100 * (i + month), quantity: 1 + (order % 3) }));
     const paid = items.reduce((sum, item) => sum + item.price * item.quantity, 0);
-    if (total(items) < paid) low += 1;
+    if (total(items) < paid) {
+      low += 1;
+      listed += \`\${month}/\${order}: \${items.length} items, paid \${paid}, priced \${total(items)}\\n\`;
+    }
     if (order % 10 === 0) {
       process.stdout.write(\`\\rmonth \${month} of \${MONTHS}: \${order} of \${ORDERS} orders\`);
       await pause(50);
     }
   }
   wrong += low;
-  process.stdout.write(\`\\rmonth \${month} of \${MONTHS}: \${low} of \${ORDERS} orders too low\\n\`);
+  process.stdout.write(\`\\rmonth \${month} of \${MONTHS}: \${low} of \${ORDERS} orders too low\\n\${listed}\`);
 }
 // It also leaves something in the home of whoever runs it, which nobody has asked for.
 await writeFile(\`\${homedir()}/.cart-audit\`, \`\${wrong}\\n\`).catch(() => {});
@@ -132,7 +137,7 @@ export async function createProject() {
       `git -c init.defaultBranch=main init --quiet && git add ${Object.keys(FILES).join(' ')} && git commit --quiet -m "Price a cart"`,
     );
     const first = (await must(directory, 'git rev-parse HEAD')).trim();
-    return { directory, env: ENV, verify: () => verify(directory, first), remove };
+    return { directory, env: ENV, store: join(parent, 'undo'), verify: () => verify(directory, first), remove };
   } catch (error) {
     await remove();
     throw error;

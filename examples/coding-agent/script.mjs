@@ -10,17 +10,20 @@ import { posix } from 'node:path';
  * @property {boolean} ok Whether the exit code was 0.
  *
  * @typedef {{ command: string, mode?: 'slow' | 'background', tail?: number, timeout_ms?: number }} Command
- * @typedef {{ say: string, call?: Command | { check_pid: number } | { kill_pid: number } }} Turn
+ * @typedef {{ say: string, call?: Command | { check_pid: number } | { kill_pid: number } | { undo_run: string } }} Turn
  */
 
 const LOOP_THAT_STOPS_EARLY = /(for \(let (\w+) = 0; \2 < [\w.]+\.length) - 1; /;
+
+/** Stands for a step that was left out. @type {Done} */
+const NOT_DONE = { command: '', text: '', ok: true };
 
 /**
  * Returns the next turn of the repair.
  * @param {Done[]} history
  * @returns {Turn}
  */
-export function repair([tests, test, source, audit, fix, again, commit, ...tried]) {
+export function repair([tests, test, source, audit, fix, again, ...rest]) {
   if (!tests) return { say: 'I will run the tests first.', call: { command: 'npm test', mode: 'slow' } };
   if (tests.ok) return { say: 'All tests pass: there is nothing to repair.' };
   const failing = failingTest(tests.text);
@@ -42,8 +45,8 @@ export function repair([tests, test, source, audit, fix, again, commit, ...tried
 
   if (!audit)
     return {
-      say: 'The loop stops before the last item. How much of last year is wrong because of that? The audit takes a while; its end is enough for me.',
-      call: { command: 'npm run --silent audit', mode: 'slow', tail: 4 },
+      say: 'The loop stops before the last item. How much of last year is wrong because of that? The audit takes a while.',
+      call: { command: 'npm run --silent audit', mode: 'slow' },
     };
   if (!fix)
     return {
@@ -57,9 +60,14 @@ export function repair([tests, test, source, audit, fix, again, commit, ...tried
   if (!again) return { say: 'Do the tests pass now?', call: { command: 'npm test', mode: 'slow' } };
   if (!again.ok) return { say: 'The tests still fail: my repair was not the right one. I stop here.' };
 
+  // Changes are known, and can be taken back, only where the machine can record them.
+  const [tidy, undone, commit, ...tried] = undoIn(fix.text) ? rest : [NOT_DONE, NOT_DONE, ...rest];
+  const detour = tidyUp(tidy, undone);
+  if (detour) return detour;
+
   if (!commit)
     return {
-      say: 'They pass. I will commit the repair.',
+      say: undone === NOT_DONE ? 'They pass. I will commit the repair.' : 'I will commit the repair alone.',
       call: {
         command: `git add ${quoted(file)} && git commit --quiet -m 'Count the last item of a cart' && git log --oneline -1`,
       },
@@ -69,6 +77,27 @@ export function repair([tests, test, source, audit, fix, again, commit, ...tried
   if (next) return next;
   const [id] = stdoutOf(commit.text).split(' ');
   return { say: `Done: ${file} counts every item, the tests pass, and the repair is commit ${id}.` };
+}
+
+/**
+ * Changes more than the task asks for, sees that by what the tool says, and takes it back.
+ * @param {Done | undefined} tidy
+ * @param {Done | undefined} undone
+ * @returns {Turn | null} The next turn, or `null` at the end.
+ */
+function tidyUp(tidy, undone) {
+  if (!tidy)
+    return {
+      say: 'They pass. I would rather indent with tabs.',
+      call: { command: "sed -i 's/^  /\\t/' src/*.js test/*.js" },
+    };
+  if (undone) return undone.ok ? null : { say: 'I could not take it back. I stop here.' };
+  const run = undoIn(tidy.text);
+  if (!run) return { say: 'I cannot tell what that has changed. I stop here.' };
+  return {
+    say: `That changed ${changedIn(tidy.text)}: the test is no part of the task. I take it back.`,
+    call: { undo_run: run },
+  };
 }
 
 /**
@@ -161,19 +190,21 @@ function importedFile(test, testFile) {
 }
 
 /**
- * Returns the standard output in a text of the tool.
+ * Returns the standard output in a text of the tool. It has a name only beside standard error.
  * @param {string} text
  */
 function stdoutOf(text) {
-  return /(?:^|\n\n)stdout:\n(.*?)(?:\n\nstderr:\n.*)?\n\nexit code: \d+(?:\n|$)/s.exec(text)?.[1] ?? '';
+  const [, output = ''] = /^(?:\[command [^\n]*\]\n\n)?(.*?)(?:\n\nexit code: \d+)?(?:\n\n\[.*)?$/s.exec(text) ?? [];
+  if (output === '(no output)' || output.startsWith('stderr:\n')) return '';
+  return /^stdout:\n(.*?)(?:\n\nstderr:\n.*)?$/s.exec(output)?.[1] ?? output;
 }
 
-/** Returns the last line of the output, without notices of the tool. @param {string} output */
+/** Returns the last line of the output, without lines of the tool. @param {string} output */
 function lastLine(output) {
   return (
     output
       .split('\n')
-      .filter((line) => line !== '' && !line.startsWith('[stdout: '))
+      .filter((line) => line !== '' && !line.startsWith('['))
       .at(-1) ?? ''
   );
 }
@@ -184,6 +215,16 @@ function deniedIn(output) {
   return denied
     ? `The audit also tried something that is no part of the task, and its confinement held: ${denied}. `
     : '';
+}
+
+/** Returns the run that the tool offers to undo, or `null`. @param {string} text */
+function undoIn(text) {
+  return /^\[undo_run "([^"]+)" takes this back\]$/m.exec(text)?.[1] ?? null;
+}
+
+/** Returns what a command has changed. @param {string} text */
+function changedIn(text) {
+  return /^\[changed: \d+ modified \((.*)\)\]$/m.exec(text)?.[1]?.replace(', ', ' and ') ?? 'more than that';
 }
 
 /** Quotes a word for the shell. @param {string} word */

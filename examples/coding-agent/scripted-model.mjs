@@ -13,8 +13,8 @@ const USAGE = {
   outputTokens: { total: 0, text: 0, reasoning: 0 },
 };
 
-/** Matches a command with exit code 0, or a report on a background process. */
-const WENT_WELL = /(?:^|\n\n)exit code: 0(?:\n|$)|^<pid>|^\[Process /;
+/** Matches a command that did not end with exit code 0. */
+const WENT_WRONG = /^\[command (?:failed|killed|timed out|interrupted)/;
 
 /**
  * A language model that answers by script from the conversation so far. Like a real model, it streams, calls tools and
@@ -110,7 +110,7 @@ export function historyOf(prompt) {
       if (part.type !== 'tool-result') continue;
       const { output } = part;
       const text = output.type === 'text' || output.type === 'error-text' ? output.value : JSON.stringify(output);
-      const ok = output.type === 'text' && WENT_WELL.test(text);
+      const ok = output.type === 'text' && !WENT_WRONG.test(text);
       history.push({ command: commands.get(part.toolCallId) ?? '', text, ok });
     }
   }

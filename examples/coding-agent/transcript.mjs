@@ -5,8 +5,10 @@ import { stripVTControlCharacters } from 'node:util';
  * @typedef {import('agent-bash').BackgroundCheck} BackgroundCheck
  * @typedef {import('agent-bash').BashResult} BashResult
  * @typedef {import('agent-bash').Truncation} Truncation
+ * @typedef {import('agent-bash').View} View
  * @typedef {(text: string) => string} Paint
- * @typedef {'command' | 'check_pid' | 'kill_pid' | 'mode' | 'cwd' | 'head' | 'tail' | 'timeout_ms'} Field
+ * @typedef {import('agent-bash/ai').BashToolUndone} BashToolUndone
+ * @typedef {'command' | 'check_pid' | 'kill_pid' | 'undo_run' | 'recall' | 'mode' | 'cwd' | 'head' | 'tail' | 'timeout_ms'} Field
  */
 
 /** Number of lines of a stream that people see. The model sees the whole result of its tool. */
@@ -84,8 +86,9 @@ export class Transcript {
    * @param {Partial<Record<Field, unknown>>} input
    */
   begin(id, input) {
-    const command =
-      input.command ?? (input.check_pid ? `check_pid ${input.check_pid}` : `kill_pid ${input.kill_pid ?? ''}`);
+    const field =
+      /** @type {const} */ (['check_pid', 'kill_pid', 'undo_run', 'recall']).find((name) => input[name]) ?? 'kill_pid';
+    const command = input.command ?? `${field} ${input[field] ?? ''}`;
     const asked = ['mode', 'cwd', 'head', 'tail', 'timeout_ms'].flatMap((key) => {
       const value = Object(input)[key];
       return value === undefined || value === null ? [] : [`${key} ${value}`];
@@ -124,20 +127,31 @@ export class Transcript {
     this.#clearProgress();
     if ('error' in output) return this.#line(this.#paint.red(`  ✗ nothing ran: ${printable(output.error)}`));
     if ('task' in output) return this.#check(output);
+    if (output.status === 'undone') return this.#undone(output);
+    if (output.status === 'recalled') return this.#stream(output.text, (line) => line);
     if (output.background) {
       this.#stream(output.stdout, (line) => line);
       this.#stream(output.stderr, this.#paint.red);
       const { pid, logPath } = output.background;
       return this.#line(this.#paint.green(printable(`  ✓ in the background · pid ${pid} · output in ${logPath}`)));
     }
-    this.#stream(output.stdout, (line) => line);
-    this.#stream(output.stderr, this.#paint.red);
+    this.#stream(output.stdout, (line) => line, output.view);
+    this.#stream(output.stderr, this.#paint.red, output.view);
+    const changes = changed(output);
+    if (changes !== '') this.#line(this.#paint.dim(printable(`  changed: ${changes}`)));
     for (const { kind, target, program } of output.confinement?.denied ?? [])
       this.#line(this.#paint.red(printable(`  denied: ${kind} ${target} (${program})`)));
     for (const note of output.notes) this.#line(this.#paint.dim(`  note: ${printable(note)}`));
     const good = output.exitCode === 0;
-    const ended = `  ${good ? '✓' : '✗'} ${[outcome(output), seconds(output.durationMs), ...cuts(output)].join(' · ')}`;
+    const ended = `  ${good ? '✓' : '✗'} ${[outcome(output), seconds(output.durationMs), ...cuts(output), ...reduced(output)].join(' · ')}`;
     this.#line((good ? this.#paint.green : this.#paint.red)(printable(ended)));
+  }
+
+  /** Prints an undo. @param {BashToolUndone} undone */
+  #undone({ restored, removed, conflicts }) {
+    for (const { path, why } of conflicts) this.#line(this.#paint.red(printable(`  stays: ${path}: ${why}`)));
+    const ended = `  ${conflicts.length === 0 ? '✓' : '✗'} ${restored.length} restored, ${removed.length} removed`;
+    this.#line((conflicts.length === 0 ? this.#paint.green : this.#paint.red)(ended));
   }
 
   /** Prints a checked or killed task. @param {BackgroundCheck} check */
@@ -169,12 +183,13 @@ export class Transcript {
     this.#current = id;
   }
 
-  /** @param {string} text @param {Paint} paint */
-  #stream(text, paint) {
+  /** @param {string} text @param {Paint} paint @param {View | null} [view] The text that the model reads instead. */
+  #stream(text, paint, view) {
     if (text === '') return;
     const lines = printable(text.replace(/\n$/, '')).split('\n');
     const hidden = Math.max(0, lines.length - SHOWN_LINES);
-    if (hidden > 0) this.#line(this.#paint.dim(`  │ … ${hidden} lines above are not shown here; the model has them`));
+    const reader = view && view.elided.length > 0 ? 'the model has those that matter' : 'the model has them';
+    if (hidden > 0) this.#line(this.#paint.dim(`  │ … ${hidden} lines above are not shown here; ${reader}`));
     for (const line of lines.slice(hidden)) this.#line(`${this.#paint.dim('  │ ')}${paint(line)}`);
   }
 
@@ -207,12 +222,34 @@ function outcome({ status, exitCode, signal, timeoutMs }) {
   return `exit ${exitCode}`;
 }
 
+/**
+ * Returns what a command has changed, in numbers.
+ * @param {BashResult} result
+ */
+function changed({ receipt }) {
+  if (!receipt) return '';
+  const { counts, ports } = receipt;
+  const kinds = /** @type {const} */ (['created', 'modified', 'deleted', 'renamed']).filter((kind) => counts[kind] > 0);
+  return [
+    ...kinds.map((kind) => `${counts[kind]} ${kind}`),
+    ...ports.opened.map(({ port }) => `port ${port} open`),
+  ].join(', ');
+}
+
 /** @param {BashResult} result */
 function cuts({ truncation }) {
   return /** @type {const} */ (['stdout', 'stderr']).flatMap((name) => {
     const cut = truncation[name];
     return cut ? [`${name} cut: ${shown(cut)}${cut.path ? `, whole in ${cut.path}` : ''}`] : [];
   });
+}
+
+/**
+ * Returns how much of the output the model reads, if it is less than all.
+ * @param {BashResult} result
+ */
+function reduced({ view }) {
+  return view ? [`${view.tokens.after} of ${view.tokens.before} tokens for the model`] : [];
 }
 
 /** @param {Truncation} cut */

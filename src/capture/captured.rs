@@ -10,6 +10,8 @@ use super::truncate::By;
 pub struct Captured {
     /// The kept text with its notice, if anything was cut.
     pub text: String,
+    /// The whole stream if the text is a part of it, but all of it was still in memory.
+    pub whole: Option<String>,
     /// `None` when the text is the whole stream.
     pub truncation: Option<Truncation>,
     /// Lines of the sanitized stream, an unfinished last one included.

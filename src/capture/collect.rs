@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::captured::{Captured, Truncation};
+use super::live::Live;
 use super::notice::{Figures, MAX_ERROR, Notice, Whereabouts, short};
 use super::policy::{Keep, Sanitize, Truncate, to_usize};
 use super::sanitize::Cleaner;
@@ -59,13 +60,6 @@ enum Spill {
     Elsewhere(PathBuf),
 }
 
-/// Text for the live reader, from `taken` on.
-#[derive(Debug, Default)]
-struct Live {
-    text: String,
-    taken: usize,
-}
-
 impl Capture {
     /// `name` appears in the notice. Without `sanitize` the bytes are only decoded. `live` gathers text for
     /// [`Capture::take_live`].
@@ -99,8 +93,16 @@ impl Capture {
 
     /// Takes the next bytes of the stream.
     pub fn push(&mut self, bytes: &[u8]) {
+        self.push_to(bytes, |_| {});
+    }
+
+    /// Takes the next bytes of the stream, and passes on the text that comes of them.
+    pub fn push_to(&mut self, bytes: &[u8], mut reader: impl FnMut(&str)) {
         let store = &mut self.store;
-        self.cleaner.push(bytes, &mut |text| store.take(text));
+        self.cleaner.push(bytes, &mut |text| {
+            reader(text);
+            store.take(text);
+        });
     }
 
     /// Returns true once the stream has passed `max_bytes` or `max_chars` without a decision about a file.
@@ -152,21 +154,12 @@ impl Capture {
     /// Returns the next text for the live reader: at most `max_bytes`, cut between characters, but at least one
     /// character. `None` if there is none.
     pub fn take_live(&mut self, max_bytes: usize) -> Option<String> {
-        let live = self.store.live.as_mut()?;
-        let rest = &live.text[live.taken..];
-        let first = rest.chars().next()?.len_utf8();
-        let batch = rest[..rest.floor_char_boundary(max_bytes.max(first))].to_owned();
-        live.taken += batch.len();
-        if live.taken == live.text.len() {
-            live.text.clear();
-            live.taken = 0;
-        }
-        Some(batch)
+        self.store.live.as_mut()?.take(max_bytes)
     }
 
     /// Returns the bytes that the live reader has not taken.
     pub fn live_bytes(&self) -> usize {
-        self.store.live.as_ref().map_or(0, |live| live.text.len() - live.taken)
+        self.store.live.as_ref().map_or(0, Live::bytes)
     }
 
     /// Returns the last text with the unfinished line as it would be shown now: at most `max_bytes`, of which at least
@@ -210,9 +203,17 @@ impl Capture {
 
     /// Ends the stream and delivers the unfinished line. Live text can still be taken. A second call does nothing.
     pub fn end(&mut self) {
+        self.end_to(|_| {});
+    }
+
+    /// Ends the stream, and passes on the unfinished line.
+    pub fn end_to(&mut self, mut reader: impl FnMut(&str)) {
         if !std::mem::replace(&mut self.ended, true) {
             let store = &mut self.store;
-            self.cleaner.end(&mut |text| store.take(text));
+            self.cleaner.end(&mut |text| {
+                reader(text);
+                store.take(text);
+            });
         }
     }
 
@@ -239,7 +240,7 @@ impl Store {
             file.write(text);
         }
         if let Some(live) = &mut self.live {
-            live.text.push_str(text);
+            live.push(text);
         }
         if let Some(journal) = &mut self.journal {
             journal.push_str(text);
@@ -281,7 +282,8 @@ impl Store {
                 (self.assemble(&kept, &truncation.1), Some(truncation.0))
             }
         };
-        Captured { text, truncation, total_lines, total_bytes: self.bytes, replaced, notes }
+        let whole = truncation.as_ref().and_then(|_| self.window.into_whole());
+        Captured { text, whole, truncation, total_lines, total_bytes: self.bytes, replaced, notes }
     }
 
     /// Returns the kept parts if anything must be cut.

@@ -9,6 +9,7 @@ mod escape;
 #[cfg(feature = "addon")]
 mod facts;
 mod line;
+mod live;
 mod notice;
 mod policy;
 mod sanitize;

@@ -153,11 +153,18 @@ pub fn sweep(dir: &SpillDir, retention: Duration) {
 /// If it is a link, a file, or another user's.
 pub fn open_private(path: &Path) -> Result<File, SpillError> {
     let failed = |source| SpillError::Folder { path: path.to_owned(), source };
-    match DirBuilder::new().mode(0o700).create(path) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error)),
-        _ => {}
-    }
-    let folder = open_folder(path, libc::O_NOFOLLOW).map_err(failed)?;
+    let folder = match open_folder(path, libc::O_NOFOLLOW) {
+        // A call that creates would wait for all that happens in the directory above.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            match DirBuilder::new().mode(0o700).create(path) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error)),
+                _ => {}
+            }
+            open_folder(path, libc::O_NOFOLLOW)
+        }
+        opened => opened,
+    };
+    let folder = folder.map_err(failed)?;
     let meta = folder.metadata().map_err(failed)?;
     if meta.uid() != geteuid().as_raw() {
         return Err(SpillError::NotOurs { path: path.to_owned() });

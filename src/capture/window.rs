@@ -29,6 +29,14 @@ impl Window {
         }
     }
 
+    /// Gives the whole stream, or `None` once it is split.
+    pub(super) fn into_whole(self) -> Option<String> {
+        match self.text {
+            Text::Whole(text) => Some(text),
+            Text::Split { .. } => None,
+        }
+    }
+
     /// Returns the start, or the whole stream before the split.
     pub(super) fn head(&self) -> &str {
         match &self.text {

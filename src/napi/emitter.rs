@@ -9,8 +9,10 @@ use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 
 use super::confinement::Confinement;
 use super::events::NativeEvent;
+use super::receipt::{Receipt, UndoCoverage};
 use super::result::{BackgroundTask, OutputChunk};
 use crate::capture::Stream;
+use crate::recording::RunRecord;
 use crate::registry::Watcher;
 use crate::run::{Listener, LiveView, Prompt};
 use crate::task::{Store, Task};
@@ -91,9 +93,17 @@ pub struct TaskEmitter {
 }
 
 impl Watcher for TaskEmitter {
-    fn exit(&self, task: Task) {
+    fn exit(&self, task: Task, record: Option<Arc<RunRecord>>) {
         let confinement = task.confinement.clone().map(Confinement::from);
-        self.emitter.emit(NativeEvent::TaskExited { task: BackgroundTask::of(task, &self.store), confinement });
+        let run_id = task.mark.clone();
+        let RunRecord { receipt, undo, .. } = record.map(Arc::unwrap_or_clone).unwrap_or_default();
+        self.emitter.emit(NativeEvent::TaskExited {
+            task: BackgroundTask::of(task, &self.store),
+            confinement,
+            run_id,
+            receipt: receipt.map(Receipt::from),
+            undo: undo.map(UndoCoverage::from),
+        });
     }
 
     fn output(&self, task: Task, text: String) {

@@ -4,16 +4,18 @@ use napi_derive::napi;
 
 use super::confinement::Confinement;
 use super::prompt::BashPrompt;
+use super::receipt::{Receipt, UndoCoverage};
 use super::result::{
     BackgroundCheck, BackgroundTask, BashResult, BashSnapshot, NativeError, OutputChunk, TerminalWaited,
 };
+use super::undo::{UndoPoint, Undone};
 use crate::error::Error;
 use crate::run::outcome::Outcome;
 
 /// One event of one call or registry, which the number beside it names.
 ///
-/// The last event of a call is `result`, `error`, `task`, `check`, `done`, `warm` or `waited`. A registry sends
-/// `taskExited` and `taskOutput`. All others come from a command that is still running.
+/// The last event of a call is `result`, `error`, `task`, `check`, `done`, `warm`, `waited`, `undone` or `undoPoints`.
+/// A registry sends `taskExited` and `taskOutput`. All others come from a command that is still running.
 #[napi(discriminant = "kind", discriminant_case = "camelCase", object_from_js = false)]
 #[expect(clippy::large_enum_variant, reason = "an event is moved once and never kept")]
 pub enum NativeEvent {
@@ -54,6 +56,16 @@ pub enum NativeEvent {
     Waited {
         /// The reason.
         waited: TerminalWaited,
+    },
+    /// A run was undone.
+    Undone {
+        /// The result of the undo.
+        undone: Undone,
+    },
+    /// The undo points.
+    UndoPoints {
+        /// The newest first.
+        points: Vec<UndoPoint>,
     },
     /// The shell runs. Sent with `NativeOptions.starts` or `streams`, and of a terminal, which waits for
     /// `NativeTerminal.ready`.
@@ -102,6 +114,12 @@ pub enum NativeEvent {
         task: BackgroundTask,
         /// Its confinement, with all denials; `null` if it was not confined.
         confinement: Option<Confinement>,
+        /// Names the run of its command.
+        run_id: String,
+        /// The changes that its command made; `null` if no receipt was wanted.
+        receipt: Option<Receipt>,
+        /// The extent of its undo; `null` if it cannot be undone.
+        undo: Option<UndoCoverage>,
     },
     /// A task of a registry has written; acknowledged by `NativeRegistry.outputTaken`.
     TaskOutput {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::registry::{DEFAULT_MAX_LOG_BYTES, DEFAULT_MAX_TASKS, DEFAULT_RETENTION, TASK_LIMIT};
 use crate::task::Loss;
-use crate::{capture, confine, pattern, plan, request, run, supervise, sys};
+use crate::{capture, confine, pattern, plan, request, run, safety, supervise, sys};
 
 /// Everything that the core defines once and others quote, as JSON. Times are in ms, sizes in bytes.
 #[napi]
@@ -21,6 +21,7 @@ fn all() -> Value {
         "capture": capture::facts(),
         "confine": confine::facts(),
         "supervise": supervise::facts(),
+        "reversal": safety::reversal_facts(),
         "tasks": {
             "maxTasks": DEFAULT_MAX_TASKS,
             "maxLogBytes": DEFAULT_MAX_LOG_BYTES,
@@ -48,7 +49,13 @@ mod tests {
                     fields.iter().for_each(|(name, value)| check(&format!("{path}.{name}"), value))
                 }
                 Value::Array(items) => {
-                    assert!(!items.is_empty() || path.ends_with(".holding") || path.ends_with(".unless"), "{path}")
+                    assert!(
+                        !items.is_empty()
+                            || path.ends_with(".holding")
+                            || path.ends_with(".unless")
+                            || path.starts_with(".reversal."),
+                        "{path}"
+                    )
                 }
                 // A default without a value removes its variable.
                 Value::Null => assert!(path.ends_with(".value"), "{path}"),

@@ -11,6 +11,8 @@ mod folders;
 mod offers;
 mod owner;
 mod prompt;
+mod receipt;
+mod reduce;
 mod registry;
 mod request;
 mod result;
@@ -20,6 +22,8 @@ mod shells;
 mod signals;
 mod terminal;
 mod text;
+mod undo;
+mod undo_calls;
 
 pub use access::{check_access, confinement_reach};
 pub use bridge::Bridge;
@@ -30,15 +34,22 @@ pub use folders::{own_name, remove_at_end, remove_left, remove_no_more};
 pub use offers::{NativeOffers, offers};
 pub use owner::NativeOwner;
 pub use prompt::BashPrompt;
+pub use receipt::{Change, ChangeCounts, GitChange, Port, PortChanges, Receipt, Rename, UndoCoverage};
+pub use reduce::{
+    ElidedLines, NativeEarlier, NativeOutput, NativePattern, NativeRecall, NativeReduction, NativeRuleFile, NativeView,
+    ViewTokens, WholeStreams, estimate_tokens, line_behind_view, read_recall, read_rules, recalled, reduce_text,
+};
 pub use registry::{NativeRegistry, NativeRegistryOptions, NativeWait};
-pub use request::{NativeOptions, NativeRequest, NativeSpill, NativeTruncate};
+pub use request::{NativeOptions, NativeRequest, NativeSpill, NativeTruncate, NativeUndo};
 pub use result::{
     BackgroundCheck, BackgroundTask, BashResult, BashSnapshot, BashTruncation, BashUsage, NativeError, OutputChunk,
     Survivor, TerminalWaited, Truncation,
 };
-pub use safety::{NativeSafety, analyze, command_outline, decide, safety_rules};
+pub use safety::{NativeSafety, analyze, command_outline, decide, safety_rules, undoable};
 pub use session::{NativeOwnEnv, NativeSession};
 pub use shells::{WarmShells, warm_shells};
 pub use signals::{NativeSignal, signal_of};
 pub use terminal::{NativeTerminal, TerminalCursor, TerminalModes, TerminalScreen};
 pub use text::{NativeCut, NativeLines, NativeText, NativeTextEnd, NativeWhereabouts, notice_of_cut};
+pub use undo::{UndoConflict, UndoPoint, Undone};
+pub use undo_calls::NativeUndoOptions;

@@ -3,9 +3,10 @@
 use napi::bindgen_prelude::Uint8Array;
 use napi_derive::napi;
 
+use super::reduce::NativeReduction;
 use super::safety::NativeSafety;
 use crate::plan::{Inherit, RawLimits};
-use crate::request::{self, RawOptions, RawSnapshot, RawSpill, RawTruncate, RawWorld, Streams};
+use crate::request::{self, RawOptions, RawReduction, RawSnapshot, RawSpill, RawTruncate, RawUndo, RawWorld, Streams};
 use crate::sys;
 
 /// One command, as it was given to `Bridge.start`: one by one, since every property of an object costs time to cross.
@@ -102,6 +103,31 @@ pub struct NativeOptions {
     pub root: Option<String>,
     /// With `confine`: the owner is the registry, and joins the worlds of its running tasks.
     pub joins: Option<bool>,
+    /// How the command is recorded.
+    #[napi(ts_type = "'off' | 'watch' | 'exact'")]
+    pub receipt: Option<String>,
+    /// Whether it can be undone.
+    pub undo: Option<NativeUndo>,
+    /// How far the text that a model reads is reduced.
+    pub reduce: Option<NativeReduction>,
+}
+
+/// `UndoOptions` of the contract.
+#[napi(object, object_to_js = false)]
+pub struct NativeUndo {
+    /// The commands that can be undone.
+    #[napi(ts_type = "'off' | 'risky' | 'always'")]
+    pub when: String,
+    /// A command that an undo would not cover in full is refused.
+    pub require: Option<bool>,
+    /// At least 1. The largest file that is copied.
+    pub max_file_bytes: Option<f64>,
+    /// At least 1. Bytes that are kept of one command.
+    pub max_bytes: Option<f64>,
+    /// At least 1. Bytes that are kept of all commands.
+    pub store_bytes: Option<f64>,
+    /// The directory of the store, absolute. Left out: that of the user.
+    pub dir: Option<String>,
 }
 
 /// `BashLimits` of the contract.
@@ -200,13 +226,31 @@ impl From<NativeRequest> for RawOptions {
             cold: is(given.cold),
             startup: None,
             terminal: None,
-            snapshot: given
-                .snapshot
-                .map(|file| if file.is_empty() { RawSnapshot::User } else { RawSnapshot::File(file) }),
+            snapshot: given.snapshot.map(snapshot),
             confine: given.confine.map(|options| {
                 let owner = given.owner.map_or(0, u64::from);
                 RawWorld { options, owner, root: given.root, joins: is(given.joins) }
             }),
+            receipt: given.receipt,
+            undo: given.undo.map(RawUndo::from),
+            reduce: given.reduce.map(RawReduction::from),
+        }
+    }
+}
+
+fn snapshot(file: String) -> RawSnapshot {
+    if file.is_empty() { RawSnapshot::User } else { RawSnapshot::File(file) }
+}
+
+impl From<NativeUndo> for RawUndo {
+    fn from(native: NativeUndo) -> Self {
+        Self {
+            when: native.when,
+            require: native.require.unwrap_or(false),
+            max_file_bytes: native.max_file_bytes,
+            max_bytes: native.max_bytes,
+            store_bytes: native.store_bytes,
+            dir: native.dir,
         }
     }
 }

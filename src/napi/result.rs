@@ -5,6 +5,8 @@ use napi_derive::napi;
 use serde::Serialize;
 
 use super::confinement::{ConfineMissing, Confinement};
+use super::receipt::{Receipt, UndoCoverage};
+use super::reduce::NativeView;
 use crate::capture;
 use crate::error::Error;
 use crate::run;
@@ -50,6 +52,14 @@ pub struct BashResult {
     pub confinement: Option<Confinement>,
     /// Facts that the caller or the model should know, one per entry.
     pub notes: Vec<String>,
+    /// Names this run for ever: the value of `AGENT_BASH_ID` in its processes, and the argument of `undo`.
+    pub run_id: String,
+    /// The changes that the command made; `null` if no receipt was wanted, or the command goes on in the background.
+    pub receipt: Option<Receipt>,
+    /// The extent of `undo`; `null` if the command cannot be undone, or goes on in the background.
+    pub undo: Option<UndoCoverage>,
+    /// The text that a model reads; `null` if none was wanted, or nothing is gained.
+    pub view: Option<NativeView>,
 }
 
 /// How each stream was cut, or `null` if its text is the whole stream.
@@ -174,6 +184,12 @@ pub struct BackgroundCheck {
     pub matched: bool,
     /// The parts that its confinement holds, and all denials so far; `null` if it is not confined.
     pub confinement: Option<Confinement>,
+    /// Names the run of its command for ever, for `undo`; `null` while it runs.
+    pub run_id: Option<String>,
+    /// The changes that its command made; `null` while it runs, and if no receipt was wanted.
+    pub receipt: Option<Receipt>,
+    /// The extent of `undo`; `null` while it runs, and if it cannot be undone.
+    pub undo: Option<UndoCoverage>,
 }
 
 /// A piece of live output.
@@ -262,6 +278,10 @@ impl From<Outcome> for BashResult {
             },
             confinement: outcome.confinement.map(Confinement::from),
             notes: outcome.notes,
+            run_id: outcome.run,
+            receipt: outcome.receipt.map(Receipt::from),
+            undo: outcome.undo.map(UndoCoverage::from),
+            view: outcome.view.map(NativeView::from),
         }
     }
 }
@@ -322,8 +342,12 @@ impl BackgroundCheck {
     /// A check, and the directory of the task's files.
     pub fn of(check: crate::registry::Check, store: &Store) -> Self {
         let confinement = check.task.confinement.clone().map(Confinement::from);
+        let recorded = check.recorded.as_deref();
         Self {
             confinement,
+            run_id: (!check.task.is_running()).then(|| check.task.mark.clone()),
+            receipt: recorded.and_then(|recorded| recorded.receipt.clone()).map(Receipt::from),
+            undo: recorded.and_then(|recorded| recorded.undo.clone()).map(UndoCoverage::from),
             task: BackgroundTask::of(check.task, store),
             output: check.output,
             new_lines: number(check.new_lines),

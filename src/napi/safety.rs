@@ -2,18 +2,22 @@
 //! properties.
 
 use std::collections::HashMap;
+use std::path::Path;
 
 use napi::{Error, Result, Status};
 use napi_derive::napi;
 use serde::Serialize;
 
+use crate::recording::{Risk, no_point, no_record, tree};
 use crate::request::Guard;
 use crate::safety::decide::{Permissions, decide as weigh};
 use crate::safety::parse::outline;
 use crate::safety::{
-    Analysis, Context, Environment, Policy, RULES, Reach, Verdict, WrapperKind, analyze as judge, json as text_of,
+    Analysis, Context, Environment, Policy, RULES, Reach, Verdict, WrapperKind, analyze as judge, assess,
+    json as text_of,
 };
 use crate::sys;
+use crate::undo::Limits;
 
 /// How commands are judged.
 #[napi(object, object_to_js = false)]
@@ -71,6 +75,60 @@ pub fn analyze(
     });
     let context = Context { cwd: &cwd, home: &home, environment: Environment(&host_env), reach, ..Context::default() };
     text_of(&judge(&command, context, &policy)).map_err(|error| Error::from_reason(error.to_string()))
+}
+
+/// Returns what an undo would be for a command, before it runs, as JSON with this type. Arguments are those of
+/// `analyze`. Files are asked for: whether one is there that the command overwrites, and with `most` whether it has
+/// more bytes than that, which are then not kept.
+///
+/// ```ts
+/// interface Undoable {
+///   /** Whether `undo: 'risky'` covers the command. */
+///   risky: boolean;
+///   /** Why it cannot be undone; `null` if it can. */
+///   why: string | null;
+///   /** Its effects beyond files, and files that are too large, as parts of sentences. */
+///   notCovered: string[];
+///   /** If a snapshot of a tree serves where `why` is set: what that does not cover. */
+///   snapshot: string | null;
+/// }
+/// ```
+///
+/// # Errors
+/// For an unknown rule, level or kind of wrapper.
+#[napi]
+pub fn undoable(
+    command: String,
+    cwd: String,
+    home: String,
+    host_env: Option<String>,
+    options: Option<NativeSafety>,
+    most: Option<f64>,
+) -> Result<String> {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Undoable {
+        risky: bool,
+        why: Option<String>,
+        not_covered: Vec<String>,
+        snapshot: Option<String>,
+    }
+    let policy = policy(options.as_ref()).map_err(|error| refused(error.to_string()))?;
+    let host_env = host_env.unwrap_or_else(sys::environment);
+    let context = Context { cwd: &cwd, home: &home, environment: Environment(&host_env), ..Context::default() };
+    let (found, reversal) = assess(&command, context, &policy);
+    let risk = Risk { is_found: !found.is_empty(), reversal };
+    let (directory, home) = (Path::new(&cwd), Some(Path::new(&home)));
+    let no_point = no_point(directory, home);
+    let tree = if no_point.is_none() { tree(directory, home) } else { None };
+    let why = no_point.or_else(|| no_record(&risk, None));
+    let snapshot = tree.filter(|_| why.is_some());
+    let snapshot = snapshot.map(|tree| format!("changes outside of {}, of which a snapshot is taken", tree.display()));
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be whole and at least 1")]
+    let most = most.map_or(Limits::DEFAULT.file_bytes, |most| most as u64);
+    let mut not_covered = risk.reversal.beyond.clone();
+    not_covered.extend(risk.too_large(most));
+    json(&Undoable { risky: risk.is_risky(), why, not_covered, snapshot })
 }
 
 /// Decides by an analysis, `Analysis` as JSON, and a host's rules. Returns `Decision` as JSON. With `allow` null the

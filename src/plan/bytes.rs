@@ -5,7 +5,7 @@ use std::fmt;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use serde::de::{Deserialize, Deserializer, Error, Visitor};
+use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 
 /// One byte string.
@@ -20,13 +20,21 @@ impl<T: AsRef<[u8]>> Serialize for Bytes<T> {
 impl<'de> Deserialize<'de> for Bytes<Vec<u8>> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Collect;
-        impl Visitor<'_> for Collect {
+        impl<'de> Visitor<'de> for Collect {
             type Value = Vec<u8>;
             fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
                 formatter.write_str("bytes")
             }
             fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Vec<u8>, E> {
                 Ok(bytes.to_vec())
+            }
+            // JSON has no byte strings, and lists their bytes.
+            fn visit_seq<A: SeqAccess<'de>>(self, mut bytes: A) -> Result<Vec<u8>, A::Error> {
+                let mut found = Vec::new();
+                while let Some(byte) = bytes.next_element()? {
+                    found.push(byte);
+                }
+                Ok(found)
             }
         }
         deserializer.deserialize_bytes(Collect).map(Self)
@@ -73,5 +81,21 @@ pub mod path {
     /// Decodes a path.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D::Error> {
         Bytes::deserialize(deserializer).map(|bytes| OsString::from_vec(bytes.0).into())
+    }
+}
+
+/// A list of paths.
+pub mod paths {
+    use super::{Bytes, Deserialize, Deserializer, OsStrExt, OsString, OsStringExt, PathBuf, Serializer};
+
+    /// Encodes a list.
+    pub fn serialize<S: Serializer>(paths: &[PathBuf], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(paths.iter().map(|path| Bytes(path.as_os_str().as_bytes())))
+    }
+
+    /// Decodes a list.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<PathBuf>, D::Error> {
+        let list = Vec::<Bytes<Vec<u8>>>::deserialize(deserializer)?;
+        Ok(list.into_iter().map(|bytes| OsString::from_vec(bytes.0).into()).collect())
     }
 }

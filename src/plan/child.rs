@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Inherited, Limits};
+use super::{Inherited, Limits, Record};
 use crate::sys::{self, TerminalSize};
 
 /// The variable that tells programs, and the search for them, which command they belong to.
@@ -59,6 +59,8 @@ pub struct Plan {
     pub world: Option<WorldId>,
     /// The files that travel with the plan, which it inherits.
     pub files: Vec<Inherited>,
+    /// The record of its changes, if one is wanted. Warm shells have none.
+    pub record: Option<Record>,
 }
 
 impl Plan {
@@ -75,6 +77,7 @@ impl Plan {
             limit: None,
             grace: Duration::ZERO,
             files: self.files.clone(),
+            record: None,
             ..*self
         }
     }

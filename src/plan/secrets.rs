@@ -225,7 +225,7 @@ static LEADS: LazyLock<Vec<Vec<&'static Shape>>> = LazyLock::new(|| {
 });
 
 /// Never withheld: without them nothing runs, and their values are no secrets.
-const NEEDED: [&str; 3] = ["PATH", "HOME", "TMPDIR"];
+pub(super) const NEEDED: [&str; 3] = ["PATH", "HOME", "TMPDIR"];
 
 /// Whether a variable carries a secret, by its name or by its value. Public keys, settings about secrets, paths to
 /// secrets and SSH_AUTH_SOCK, without which no `git push` would work, do not count.

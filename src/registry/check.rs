@@ -9,6 +9,7 @@ use tokio::time::{Instant, sleep};
 use super::error::RegistryError;
 use super::registry::{Entry, KILL_BOUND, Registry, SCAN_EVERY};
 use crate::capture::{Capture, Sanitize, Truncate, Truncation};
+use crate::recording::RunRecord;
 use crate::task::Task;
 use crate::task::Text;
 
@@ -33,6 +34,8 @@ pub struct Check {
     pub truncation: Option<Truncation>,
     /// The wait has found its pattern or port.
     pub matched: bool,
+    /// Its record. `None`: nothing was recorded, or the task runs.
+    pub recorded: Option<Arc<RunRecord>>,
 }
 
 impl Registry {
@@ -54,11 +57,12 @@ impl Registry {
     ) -> Result<Check, RegistryError> {
         self.until_closed(id).await;
         let (task, file, start, end) = self.take_range(id, cursor)?;
+        let recorded = if task.is_running() { None } else { self.recorded(id).await };
         let log = self.store.log_path(id);
         let read = move || -> std::io::Result<Check> {
             let captured = capture(file, start, end, log)?;
             let (output, new_lines, truncation) = (captured.text, captured.total_lines, captured.truncation);
-            Ok(Check { task, output, new_lines, cursor: end, truncation, matched })
+            Ok(Check { task, output, new_lines, cursor: end, truncation, matched, recorded })
         };
         let read = if end - start <= AT_ONCE {
             read()

@@ -6,6 +6,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 use super::registry::{Linked, Registry};
+use crate::recording::Recording;
 use crate::supervise::{self, Admission, Link, TaskEvent, TaskPlace, TaskSender};
 use crate::task::Task;
 
@@ -16,7 +17,12 @@ const POLL: Duration = Duration::from_millis(5);
 impl Registry {
     /// Follows a task of this process from its start.
     pub fn own(self: &Arc<Self>, link: Link, task: Task) {
-        self.follow(link, task, true);
+        self.own_recorded(link, task, None);
+    }
+
+    /// The same for a task whose command is recorded.
+    pub fn own_recorded(self: &Arc<Self>, link: Link, task: Task, recording: Option<Recording>) {
+        self.follow(link, task, Some(recording));
         self.sweep_soon();
     }
 
@@ -61,13 +67,13 @@ impl Registry {
         let _runtime = self.runtime().enter();
         let link = supervise::connect(&self.store.socket_path(id)).ok()?;
         let sender = link.sender();
-        self.follow(link, task, false);
+        self.follow(link, task, None);
         self.count(id, Admission::shared().try_enter_task());
         Some(sender)
     }
 
-    /// `new`: no event of the task was emitted yet.
-    fn follow(self: &Arc<Self>, mut link: Link, task: Task, new: bool) {
+    /// `new`: no event of the task was emitted yet, and this is recorded of it.
+    fn follow(self: &Arc<Self>, mut link: Link, task: Task, new: Option<Option<Recording>>) {
         let sender = link.sender();
         let mut current = task.id.clone();
         let mut inner = self.inner();
@@ -90,10 +96,14 @@ impl Registry {
         });
         let id = task.id.clone();
         self.update(&mut inner, task, None);
+        let is_new = new.is_some();
+        if let Some(recording) = new.flatten() {
+            self.begin_record(&mut inner, &id, recording);
+        }
         if let Some(entry) = inner.entries.get_mut(&id) {
             entry.link = Some(Linked { sender, place: None, listener: listener.abort_handle() });
         }
-        if new {
+        if is_new {
             self.announce(&mut inner, &id);
         }
     }

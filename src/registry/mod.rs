@@ -5,6 +5,8 @@ mod error;
 mod follow;
 mod marked;
 mod notify;
+mod record;
+mod recorded;
 #[expect(clippy::module_inception, reason = "the noun of this directory")]
 mod registry;
 mod scan;

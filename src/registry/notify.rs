@@ -6,7 +6,8 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep};
 
-use super::registry::{Inner, Registry, SCAN_EVERY, Watcher};
+use super::record::RecordState;
+use super::registry::{Entry, Inner, Registry, SCAN_EVERY, Watcher};
 use crate::task::Task;
 use crate::task::Text;
 
@@ -72,7 +73,8 @@ impl Registry {
     /// Waits until the watcher has taken everything, or takes too long.
     pub(super) async fn until_emitted(&self) {
         let until = Instant::now() + TAKEN;
-        while self.inner().entries.values().any(|entry| entry.emitter.is_some()) && Instant::now() < until {
+        let is_left = |entry: &Entry| entry.emitter.is_some() || entry.exit_waits;
+        while self.inner().entries.values().any(is_left) && Instant::now() < until {
             sleep(POLL).await;
         }
     }
@@ -129,5 +131,30 @@ impl Registry {
         // A change between reading the log and now is seen by the next read.
         let _ = tokio::time::timeout(SCAN_EVERY, progress.changed()).await;
         true
+    }
+}
+
+impl Inner {
+    /// Stops all emitters, also those that wait for the watcher.
+    pub fn stop_emitting(&mut self) {
+        self.entries.values_mut().filter_map(|entry| entry.emitter.take()).for_each(|told| told.notify_one());
+    }
+
+    /// Emits the end of a task, once, with its record.
+    pub fn emit_exit(&mut self, id: &str) {
+        let Some(entry) = self.entries.get_mut(id) else { return };
+        let record = match &entry.record {
+            RecordState::Going(_) | RecordState::Ending => {
+                entry.exit_waits = true;
+                return;
+            }
+            RecordState::Done(record) => Some(Arc::clone(record)),
+            RecordState::Off => None,
+        };
+        if let Some(watcher) = self.watch.watcher.as_ref().filter(|_| self.watch.exit)
+            && !std::mem::replace(&mut entry.exit_emitted, true)
+        {
+            watcher.exit(entry.task.clone(), record);
+        }
     }
 }

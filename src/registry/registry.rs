@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 use super::error::{RegistryError, place};
+use super::record::{RecordState, forget_records};
 use crate::capture::Sanitize;
+use crate::recording::RunRecord;
 use crate::supervise::{Helpers, TaskPlace, TaskSender};
-use crate::task::new_id;
-use crate::task::{Stamp, Store};
-use crate::task::{Task, TaskSpec};
+use crate::task::{Stamp, Store, Task, TaskSpec, new_id};
 
 /// The time limit of a task that has no other, from its start.
 pub const TASK_LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
@@ -48,8 +48,8 @@ pub struct RegistryOptions {
 
 /// Receives the events of a registry's tasks.
 pub trait Watcher: Send + Sync {
-    /// A task has ended.
-    fn exit(&self, task: Task);
+    /// A task has ended. `None`: nothing of it was recorded.
+    fn exit(&self, task: Task, record: Option<Arc<RunRecord>>);
     /// A task has written; [`Registry::took`] asks for more.
     fn output(&self, task: Task, text: String);
 }
@@ -100,6 +100,10 @@ pub(super) struct Entry {
     pub emitter: Option<Arc<tokio::sync::Notify>>,
     /// Its end was emitted.
     pub exit_emitted: bool,
+    /// Its end is emitted once its record is read.
+    pub exit_waits: bool,
+    /// Its record.
+    pub record: RecordState,
 }
 
 /// A link with its listener, which stops when this is dropped.
@@ -307,8 +311,9 @@ impl Registry {
             None => true,
         });
         // A call that begins now finds a task and its files, or neither of them.
-        self.store.remove_ended(ended.into_iter(), self.options.retention);
+        let removed = self.store.remove_ended(ended.into_iter(), self.options.retention);
         drop(inner);
+        forget_records(&removed);
         self.store.remove_unstarted();
     }
 
@@ -340,11 +345,12 @@ impl Registry {
         inner.closed = true;
         inner.watch = Watch::default();
         inner.stop_emitting();
-        let ended: Vec<String> =
-            inner.entries.drain().filter(|(_, entry)| !entry.task.is_running()).map(|(id, _)| id).collect();
+        let ended: Vec<Task> =
+            inner.entries.drain().map(|(_, entry)| entry.task).filter(|task| !task.is_running()).collect();
         drop(inner);
         if self.options.dir.is_none() {
-            ended.iter().for_each(|id| self.store.remove(id));
+            ended.iter().for_each(|task| self.store.remove(&task.id));
+            forget_records(&ended);
             self.store.remove_if_empty();
             // Tasks that are just ending remove their files themselves, and the last of them the directory.
             if !self.store.path().exists() {
@@ -370,21 +376,6 @@ impl Inner {
         let pid: i32 = named.parse().ok().filter(|pid| *pid > 0)?;
         let with_pid = self.entries.values().map(|entry| &entry.task).filter(|task| task.pid == pid);
         with_pid.max_by_key(|task| (!task.is_elsewhere(), task.is_running(), task.started_at)).cloned()
-    }
-
-    /// Stops all emitters, also those that wait for the watcher.
-    pub fn stop_emitting(&mut self) {
-        self.entries.values_mut().filter_map(|entry| entry.emitter.take()).for_each(|told| told.notify_one());
-    }
-
-    /// Emits the end of a task, once.
-    pub fn emit_exit(&mut self, id: &str) {
-        let Some(entry) = self.entries.get_mut(id) else { return };
-        if let Some(watcher) = self.watch.watcher.as_ref().filter(|_| self.watch.exit)
-            && !std::mem::replace(&mut entry.exit_emitted, true)
-        {
-            watcher.exit(entry.task.clone());
-        }
     }
 
     pub fn note(&mut self, note: String) {

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use tokio::sync::watch;
 
+use super::record::RecordState;
 use super::registry::{Entry, Inner, Registry};
 use crate::supervise::{self, Traces};
 use crate::task::Stamp;
@@ -109,6 +110,8 @@ impl Registry {
             progress: watch::Sender::default(),
             emitter: None,
             exit_emitted: false,
+            exit_waits: false,
+            record: RecordState::Off,
         });
         entry.stamp = stamp.or(entry.stamp);
         let was_running = entry.task.is_running();
@@ -119,7 +122,9 @@ impl Registry {
         if ended {
             entry.progress.send_if_modified(|progress| !std::mem::replace(&mut progress.ended, true));
             // A task that had ended before it was first seen emits nothing.
-            if was_running && entry.emitter.is_none() {
+            let emits = was_running && entry.emitter.is_none();
+            self.end_record(inner, &id);
+            if emits {
                 inner.emit_exit(&id);
             }
         }

@@ -2,7 +2,9 @@
 
 use super::number::NotInRange;
 use crate::confine::PolicyError;
+use crate::pattern::PatternError;
 use crate::plan::{EnvironmentError, LimitError};
+use crate::reduce::rules::RuleError;
 
 /// An option has a value that it cannot have, or one that this system cannot honour.
 #[derive(Debug, thiserror::Error)]
@@ -66,6 +68,21 @@ pub enum RequestError {
          process"
     )]
     TreeLimits,
+    /// `receipt` has another name.
+    #[error("receipt: {0:?} is not one of off, watch, exact")]
+    UnknownReceipt(String),
+    /// `undo` has another name.
+    #[error("undo: {0:?} is not one of off, risky, always")]
+    UnknownUndo(String),
+    /// `undo.dir` is relative, or holds a NUL.
+    #[error("undo.dir: {0:?} is not the absolute path of a directory; give one, or leave it out")]
+    UndoDir(String),
+    /// An expression of `reduce.keep` cannot be read.
+    #[error("reduce.keep: {}", .0.reason())]
+    Keep(#[source] PatternError),
+    /// A rule of `reduce.rules` cannot be used.
+    #[error("reduce.rules: {0}")]
+    Rules(#[source] RuleError),
     /// The options of the confinement are no policy.
     #[error(transparent)]
     Confine(#[from] PolicyError),

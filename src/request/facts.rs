@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::command::{MAX_ARGUMENT, MAX_COMMAND};
 use super::output::{SNAPSHOT_INTERVAL_MS, SPILL_MAX_BYTES, SPILL_RETENTION_MS};
+use super::record::{UNDO_FILE_BYTES, UNDO_RUN_BYTES, UNDO_STORE_BYTES};
 use super::time::{GRACE_MS, MOVING_LIMIT, Mode, TIMEOUT_MS};
 
 /// Times are in ms, sizes in bytes.
@@ -19,6 +20,9 @@ pub fn facts() -> Value {
         "defaultGraceMs": GRACE_MS.default,
         "defaultSpillBytes": SPILL_MAX_BYTES.default,
         "spillKeptMs": SPILL_RETENTION_MS.default,
+        "undoFileBytes": UNDO_FILE_BYTES.default,
+        "undoRunBytes": UNDO_RUN_BYTES.default,
+        "undoStoreBytes": UNDO_STORE_BYTES.default,
         "defaultSnapshotMs": SNAPSHOT_INTERVAL_MS.default,
         "snapshotMs": [SNAPSHOT_INTERVAL_MS.number.least, SNAPSHOT_INTERVAL_MS.number.most],
     })

@@ -79,6 +79,64 @@ pub struct RawOptions {
     pub snapshot: Option<RawSnapshot>,
     /// The reach of the command. `None`: everything.
     pub confine: Option<RawWorld>,
+    /// `off`, `watch` or `exact`.
+    pub receipt: Option<String>,
+    /// The undo of the command. `None`: it cannot be undone.
+    pub undo: Option<RawUndo>,
+    /// The reduction of the text that a model reads. `None`: no view is made.
+    pub reduce: Option<RawReduction>,
+}
+
+impl RawOptions {
+    /// Whether each change of the command may be recorded.
+    pub fn is_recorded(&self) -> bool {
+        self.undo.as_ref().is_some_and(|undo| undo.when != "off") || self.receipt.as_deref() == Some("exact")
+    }
+}
+
+/// The reduction of an output, as given.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RawReduction {
+    /// The tokens to keep within. `None`: only folds that lose nothing.
+    pub budget_tokens: Option<f64>,
+    /// Texts of the user's files of rules.
+    pub rules: Vec<String>,
+    /// Names of rules that must not apply. `None`: no rule applies.
+    pub off: Option<Vec<String>>,
+    /// Texts of which a line that must stay contains one.
+    pub keep: Vec<String>,
+    /// Regular expressions of JavaScript of which a line that must stay matches one, each with its flags.
+    pub keep_patterns: Vec<(String, String)>,
+    /// Earlier results that a model still reads, the latest last.
+    pub earlier: Vec<RawEarlier>,
+}
+
+/// An earlier result that is still in a conversation.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RawEarlier {
+    /// The number of its output.
+    pub id: u64,
+    /// Its output: stdout, then stderr.
+    pub text: String,
+    /// The lines of it, from 1, that a model does not read there.
+    pub hidden: Vec<(usize, usize)>,
+}
+
+/// The undo of a command, as given.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RawUndo {
+    /// `off`, `risky` or `always`.
+    pub when: String,
+    /// A command that an undo would not cover in full is refused.
+    pub require: bool,
+    /// The largest file that is copied, bytes.
+    pub max_file_bytes: Option<f64>,
+    /// Bytes that are kept of one command.
+    pub max_bytes: Option<f64>,
+    /// Bytes that are kept of all commands.
+    pub store_bytes: Option<f64>,
+    /// The directory of the store, absolute. `None`: that of the user.
+    pub dir: Option<String>,
 }
 
 /// The world that a command is to run in.

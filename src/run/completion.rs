@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::view::ViewMaker;
 use crate::capture::Captured;
 use crate::confine::Denials;
 use crate::supervise::{Child, Ended, Failure, Inheritance, Survivor};
@@ -32,17 +33,15 @@ pub enum NotStarted {
 }
 
 /// A command that was driven to its end, or to its life as a task.
-pub struct Completion {
+pub struct Completion<'a> {
     /// The shell; 0 if it is not known.
     pub pid: i32,
     /// How the shell ended.
     pub exit: ShellExit,
     /// The longest silence that was allowed, if that was its time limit.
     pub silent: Option<Duration>,
-    /// The kept part of standard output.
-    pub stdout: Captured,
-    /// The kept part of standard error; `None` when both were merged.
-    pub stderr: Option<Captured>,
+    /// Its output.
+    pub output: Produced<'a>,
     /// Processes that the command left running.
     pub survivors: Vec<Survivor>,
     /// The task that the command has become, or that its survivors have.
@@ -57,6 +56,16 @@ pub struct Completion {
     pub denials: Denials,
     /// The shell after its command.
     pub shell: ShellAfter,
+}
+
+/// The output of a command.
+pub struct Produced<'a> {
+    /// The kept part of standard output.
+    pub stdout: Captured,
+    /// The kept part of standard error; that of nothing when both were merged.
+    pub stderr: Captured,
+    /// The view of both in the making.
+    pub view: ViewMaker<'a>,
 }
 
 /// The shell of a command that has ended.

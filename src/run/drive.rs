@@ -12,6 +12,7 @@ mod moving;
 mod output;
 mod output_reader;
 mod process;
+mod record;
 mod reported;
 mod settle;
 mod shim;

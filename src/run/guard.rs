@@ -5,8 +5,9 @@ mod harmless;
 use std::borrow::Cow;
 
 use crate::error::Error;
-use crate::request::Request;
-use crate::safety::{Context, Environment, Finding, ShellState, Verdict, findings};
+use crate::recording::Risk;
+use crate::request::{Guard, Request};
+use crate::safety::{Context, Environment, Finding, ShellState, Verdict, assess, findings};
 use crate::sys;
 
 /// Longest command that is judged on the caller's thread, bytes.
@@ -17,7 +18,8 @@ const MAX_STATE_AT_ONCE: usize = 64 * 1024;
 /// Whether a command takes too long to judge on the caller's thread.
 pub(super) fn takes_long(request: &Request) -> bool {
     let state = request.startup.as_ref().map_or(0, |startup| startup.boot.early.len() + startup.boot.late.len());
-    request.guard.is_some() && (request.command.len() > MAX_COMMAND_AT_ONCE || state > MAX_STATE_AT_ONCE)
+    (request.guard.is_some() || request.needs_risk())
+        && (request.command.len() > MAX_COMMAND_AT_ONCE || state > MAX_STATE_AT_ONCE)
 }
 
 /// Judges a command. Findings that do not refuse it become notes of its outcome.
@@ -25,16 +27,26 @@ pub(super) fn takes_long(request: &Request) -> bool {
 /// # Errors
 /// [`Error::Blocked`] for a command that is denied. With `denies_ask`, for one that a person would be asked about, too.
 pub(super) fn judge(request: &mut Request) -> Result<(), Error> {
-    let Some(guard) = request.guard.take() else { return Ok(()) };
-    if harmless::knows(request, &guard) {
-        return Ok(());
+    let guard = request.guard.take();
+    if request.needs_risk() {
+        let policy = guard.as_ref().map(|guard| &guard.policy).cloned().unwrap_or_default();
+        let (found, reversal) = in_context(request, |context| assess(&request.command, context, &policy));
+        request.risk = Some(Box::new(Risk { is_found: !found.is_empty(), reversal }));
+        return guard.map_or(Ok(()), |guard| weigh(request, guard, found));
     }
+    let Some(guard) = guard.filter(|guard| !harmless::knows(request, guard)) else { return Ok(()) };
+    let found = in_context(request, |context| findings(&request.command, context, &guard.policy));
+    weigh(request, guard, found)
+}
+
+/// Calls with the surroundings of a command.
+fn in_context<T>(request: &Request, call: impl FnOnce(Context<'_>) -> T) -> T {
     let own = request.environment.get("HOME").filter(|home| home.starts_with('/')).map(str::to_owned);
     let home = own.or_else(sys::home).unwrap_or_default();
     let cwd = request.cwd.to_string_lossy();
     let startup = request.startup.as_ref();
     let code = startup.map_or(Cow::Borrowed(""), |startup| startup.boot.text());
-    let context = Context {
+    call(Context {
         cwd: &cwd,
         home: &home,
         environment: Environment(request.environment.text()),
@@ -43,8 +55,11 @@ pub(super) fn judge(request: &mut Request) -> Result<(), Error> {
         stdin: request.stdin.as_deref().filter(|_| !request.is_fed()).and_then(|bytes| std::str::from_utf8(bytes).ok()),
         shell_state: ShellState { code: &code, overrides: startup.map_or(&[], |startup| &startup.given) },
         reach: None,
-    };
-    let findings = findings(&request.command, context, &guard.policy);
+    })
+}
+
+/// Refuses the command, or adds the findings to its notes.
+fn weigh(request: &mut Request, guard: Guard, findings: Vec<Finding>) -> Result<(), Error> {
     let refused = if guard.denies_ask { Verdict::Ask } else { Verdict::Deny };
     if let Some(strictest) = findings.first().filter(|finding| finding.level >= refused) {
         return Err(Error::Blocked { message: strictest.message.clone(), findings });

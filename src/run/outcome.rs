@@ -3,11 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::completion::Completion;
+use super::completion::{Completion, Produced};
 use super::status::{ABORTED, Conclusion, conclude};
+use super::view::Draft;
 use crate::capture::Truncation;
 use crate::confine::{Confinement, Denials, refused_reads};
 use crate::plan;
+use crate::receipt::{Attribution, Receipt};
+use crate::recording::{Coverage, RunRecord};
+use crate::reduce::End;
 use crate::request::Request;
 use crate::supervise::{Cause, Survivor};
 use crate::sys::Usage;
@@ -65,6 +69,14 @@ pub struct Outcome {
     pub confinement: Option<Confinement>,
     /// One fact per line.
     pub notes: Vec<String>,
+    /// The value of `AGENT_BASH_ID`, unique for ever.
+    pub run: String,
+    /// The changes that the command made; `None` if no receipt was wanted, or the command goes on in the background.
+    pub receipt: Option<Receipt>,
+    /// The extent of an undo; `None` if the command cannot be undone, or goes on in the background.
+    pub undo: Option<Coverage>,
+    /// The text that a model reads; `None` if none was wanted, or nothing is gained.
+    pub view: Option<Draft>,
 }
 
 impl Outcome {
@@ -79,8 +91,17 @@ impl Outcome {
         self.truncation.iter().flatten().filter_map(|cut| cut.path.clone()).collect()
     }
 
+    /// Adds the record of the command.
+    pub fn record(&mut self, recorded: Option<RunRecord>) {
+        let Some(RunRecord { receipt, undo, notes }) = recorded else { return };
+        self.receipt = receipt;
+        self.undo = undo;
+        self.notes.extend(notes);
+    }
+
     /// The outcome of a command that was aborted before it began.
     pub fn not_started(request: &Request) -> Self {
+        let has_receipt = request.record.as_ref().is_some_and(|wanted| wanted.receipt.is_some());
         Self {
             stdout: String::new(),
             stderr: String::new(),
@@ -96,6 +117,10 @@ impl Outcome {
             usage: Usage::default(),
             confinement: confinement_of(request, Denials::default()),
             notes: request.notes.clone(),
+            run: request.mark.clone(),
+            receipt: has_receipt.then(|| Receipt::new(Attribution::Command)),
+            undo: None,
+            view: None,
         }
     }
 
@@ -106,28 +131,32 @@ impl Outcome {
             status: Status::Backgrounded,
             pid: task.pid,
             background: in_registry(request, task),
+            receipt: None,
             ..Self::not_started(request)
         }
     }
 
     /// The outcome of a command that ran.
-    pub fn of(request: &Request, completion: Completion) -> Self {
+    pub fn of(request: &Request, completion: Completion<'_>) -> Self {
         if completion.moved {
             return Self::moved(request, completion);
         }
-        let Completion {
-            pid, exit, silent, stdout, stderr, survivors, task, elapsed, notes: seen, mut denials, ..
-        } = completion;
+        let Completion { pid, exit, silent, output, survivors, task, elapsed, notes: seen, mut denials, .. } =
+            completion;
+        let Produced { mut stdout, mut stderr, view } = output;
         let Conclusion { status, exit_code, signal, note } = conclude(&exit, pid != 0);
         let mut notes = request.notes.clone();
         notes.extend(seen);
         notes.extend(note);
+        let end = if exit_code == 0 { End::Succeeded } else { End::Failed };
+        let view = view.draft(end, &mut stdout, &mut stderr);
+        let exit = exit.as_ref();
         if exit.is_ok_and(|ended| ended.cause != Cause::Itself) {
             notes.extend(unkillable(&survivors));
         }
-        notes.extend(replaced(stdout.replaced + stderr.as_ref().map_or(0, |captured| captured.replaced)));
+        notes.extend(replaced(stdout.replaced + stderr.replaced));
         let (stdout_text, stdout_cut) = (stdout.text, stdout.truncation);
-        let (stderr_text, stderr_cut) = stderr.map(|captured| (captured.text, captured.truncation)).unwrap_or_default();
+        let (stderr_text, stderr_cut) = (stderr.text, stderr.truncation);
         notes.extend(request.limits.refused(exit_code, [&stdout_text, &stderr_text]));
         if exit_code != 0 {
             notes.extend(withheld(request, &stdout_text, &stderr_text));
@@ -152,17 +181,21 @@ impl Outcome {
             usage: exit.map(|ended| ended.usage).unwrap_or_default(),
             confinement: confinement_of(request, denials),
             notes,
+            run: request.mark.clone(),
+            receipt: None,
+            undo: None,
+            view,
         }
     }
 
     /// The outcome of a command that goes on as a task.
-    fn moved(request: &Request, completion: Completion) -> Self {
-        let Completion { pid, silent, stdout, stderr, task, elapsed, notes, denials, .. } = completion;
+    fn moved(request: &Request, completion: Completion<'_>) -> Self {
+        let Completion { pid, silent, output: Produced { stdout, stderr, .. }, task, elapsed, notes, denials, .. } =
+            completion;
         let notes = request.notes.iter().cloned().chain(notes).collect();
         let background = task.and_then(|task| in_registry(request, task));
         let log = background.as_ref().map(|(task, store)| store.log_path(&task.id));
         let keep = request.truncate.keep();
-        let stderr = stderr.unwrap_or_default();
         let truncation = [&stdout, &stderr].map(|captured| {
             Some(captured.truncation.clone().unwrap_or_else(|| Truncation::nothing_cut(keep, captured, log.clone())))
         });
@@ -178,6 +211,7 @@ impl Outcome {
             background,
             notes,
             confinement: confinement_of(request, denials),
+            receipt: None,
             ..Self::not_started(request)
         }
     }

@@ -62,6 +62,7 @@ pub fn plan_of(request: &Request, helpers: &'static Helpers) -> Result<Plan, Err
         limits: request.limits,
         world: request.confine.as_ref().map(|confine| helpers.world(confine, registry)),
         files: request.files.iter().map(|(file, _)| *file).collect(),
+        record: None,
     };
     if let Some(confine) = &request.confine {
         confine_environment(&mut plan, &confine.policy);
@@ -221,6 +222,10 @@ pub fn refusal(request: &Request, plan: &Plan, failure: &Failure) -> Error {
         return Error::Confinement(vec![missing]);
     }
     let what = match (failure.step, failure.errno) {
+        (LaunchStep::Record, errno) => {
+            let error = std::io::Error::from_raw_os_error(errno);
+            return Error::NotUndoable(format!("its changes cannot be recorded: {error}"));
+        }
         (LaunchStep::Chdir, libc::ENOTDIR) if request.cwd.exists() => {
             return Error::CwdNotDirectory(request.cwd.clone());
         }

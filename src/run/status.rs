@@ -97,13 +97,14 @@ fn conclude_unknown(unknown: ExitUnknown, started: bool) -> Conclusion {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::Recorded;
     use crate::supervise::Ended;
     use crate::sys::Usage;
     use std::time::Duration;
 
     fn of(end: Exit, cause: Cause) -> (Status, i32, Option<String>, bool) {
         let (usage, duration) = (Usage::default(), Duration::ZERO);
-        let exit = Ok(Ended { end, usage, duration, cause, alive: false, last: false });
+        let exit = Ok(Ended { end, usage, duration, cause, alive: false, last: false, record: Recorded::Off });
         let Conclusion { status, exit_code, signal, note } = conclude(&exit, true);
         (status, exit_code, signal, note.is_some())
     }

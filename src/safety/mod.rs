@@ -3,6 +3,7 @@
 //! A guard against mistakes, not a boundary against malice (see docs/safety.md).
 
 mod analysis;
+mod choices;
 mod command;
 mod contents;
 #[cfg(test)]
@@ -26,6 +27,7 @@ mod programs;
 mod queries;
 mod reach;
 mod read_only;
+mod reversal;
 mod rules;
 #[cfg(test)]
 mod shell_state_tests;
@@ -35,11 +37,12 @@ mod value;
 
 pub use analysis::{Analysis, CommandUnit, Finding, ReadOnly, RedirectUnit, Word};
 pub use command::{Command, Directories, Input, Redirect, ShellState, Source};
-pub use engine::{Context, Policy, analyze, findings};
+pub use engine::{Context, Policy, analyze, assess, findings};
 pub use eval::Environment;
 pub use json::json;
 pub use level::{Confidence, Verdict};
 pub use reach::Reach;
+pub use reversal::{Reversal, Target, facts as reversal_facts};
 pub use rules::{RULES, Rule};
 pub use unwrap::WrapperKind;
 pub use value::{Piece, Value};

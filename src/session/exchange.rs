@@ -15,7 +15,7 @@ use crate::sys::{self, Identity, Shared};
 pub(super) enum Exchange {
     /// Those of a shell that opens them by their paths in `/proc`.
     Named(Named),
-    /// Those of a confined shell.
+    /// Those of a shell that is confined or recorded.
     Inherited(Inheritance),
 }
 
@@ -38,8 +38,8 @@ static HELD: Mutex<Vec<(Pid, Identity, Named)>> = Mutex::new(Vec::new());
 
 impl Exchange {
     /// Takes empty files.
-    pub(super) fn take(confined: bool) -> io::Result<Self> {
-        if confined { Inheritance::new().map(Self::Inherited) } else { Named::take().map(Self::Named) }
+    pub(super) fn take(inherits: bool) -> io::Result<Self> {
+        if inherits { Inheritance::new().map(Self::Inherited) } else { Named::take().map(Self::Named) }
     }
 
     /// The files that the shell inherits.

@@ -81,7 +81,9 @@ impl Prepared {
         }
         let failed =
             |error: std::io::Error| Error::system("the files of the session could not be made", error, &raw.command);
-        let exchange = Exchange::take(raw.confine.is_some()).map_err(failed)?;
+        // A recorder cannot follow a path into the host, and a confined shell has none.
+        let inherits = raw.confine.is_some() || raw.is_recorded();
+        let exchange = Exchange::take(inherits).map_err(failed)?;
         let files = exchange.files().map_err(failed)?;
         let report = exchange.report().map_err(failed)?;
         let before = session.state();

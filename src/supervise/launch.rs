@@ -10,7 +10,7 @@ use nix::unistd::Pid;
 use super::group::Group;
 use crate::plan::{Inherited, MARK, Plan, Stdin};
 use crate::supervise::protocol::{OutputPipe, RunDescriptors, TaskInput};
-use crate::sys::{self, Launch, LaunchError, LaunchStep};
+use crate::sys::{self, Bounds, Launch, LaunchError, LaunchStep};
 
 /// A launch, and the descriptors that came with its plan.
 pub struct Prepared {
@@ -79,7 +79,7 @@ pub fn prepare(plan: &Plan, descriptors: RunDescriptors) -> Result<Prepared, Lau
         file_bytes: plan.limits.file_bytes,
         group: None,
         inherits,
-        confine: None,
+        bounds: Bounds::None,
     };
     Ok(Prepared { launch, script, pipes, theirs, input })
 }

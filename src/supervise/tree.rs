@@ -14,6 +14,14 @@ const STRIKE: Duration = Duration::from_millis(50);
 /// Number of visited processes after which a strike turns to the new children of this process.
 const BETWEEN: usize = 16;
 
+/// Number of visited processes after which a strike stops the whole world of a command. They may be a fork bomb, which
+/// starts others faster than they are found, and in a world this process has no realtime priority.
+const MANY: usize = 64;
+
+/// The same for a search among processes that may go on. Only a fork bomb has as many, and without a pause the search
+/// would never end. Fewer are left in peace: a pause interrupts system calls of all.
+const BOMB: usize = 1024;
+
 /// A process below this one, with its identity: another process may have its pid by now.
 #[derive(Debug, Clone, Copy)]
 pub struct Member {
@@ -65,11 +73,16 @@ pub fn members(mark: Option<&str>, spared: &[Pid]) -> Vec<Member> {
     found
 }
 
-/// Returns the living descendants of `root` through those of its children that `wanted` accepts.
+/// Returns the living descendants of `root` through those of its children that `wanted` accepts. While it looks for
+/// those of a fork bomb in a world, all others of that world stop.
 pub fn below(root: Pid, wanted: impl Fn(Pid) -> bool) -> Vec<Member> {
     let mut found: Vec<Member> = Vec::new();
     let mut parents = vec![root];
+    let mut pause = None;
     while let Some(parent) = parents.pop() {
+        if found.len() > BOMB && pause.is_none() {
+            pause = sys::WorldPause::begin();
+        }
         for child in sys::children(parent) {
             if parent == root && !wanted(child) {
                 continue;
@@ -113,13 +126,14 @@ pub fn kill(members: &[Member]) {
 
 /// Kills all processes below this one, and on systems without subreapers those with the mark, even if they start others
 /// faster than a check of each could follow. `reap` reaps children that have exited. The caller repeats this until no
-/// process is left.
+/// process is left. Of many processes in a world, all others of that world stop for the moment.
 pub fn strike(mark: Option<&str>, mut reap: impl FnMut()) {
     let _realtime = sys::RealtimeGuard::begin();
     let until = Instant::now() + STRIKE;
     let mut struck = HashSet::new();
+    let mut pause = None;
     loop {
-        let mut waiting = strike_children();
+        let mut waiting = strike_children(&mut pause);
         if !sys::ORPHANS_COME_BACK {
             let strays = mark.map(marked).unwrap_or_default();
             kill(&strays);
@@ -129,9 +143,12 @@ pub fn strike(mark: Option<&str>, mut reap: impl FnMut()) {
         struck.extend(waiting.iter().copied());
         let mut visited = HashSet::from([getpid()]);
         while let Some(pid) = waiting.pop() {
+            if visited.len() == MANY && pause.is_none() {
+                pause = sys::WorldPause::begin();
+            }
             if visited.len().is_multiple_of(BETWEEN) {
                 reap();
-                strike_children();
+                strike_children(&mut pause);
             }
             if visited.insert(pid) {
                 let killed = sys::kill_children(pid);
@@ -142,7 +159,8 @@ pub fn strike(mark: Option<&str>, mut reap: impl FnMut()) {
         reap();
         // The next round finds processes that were started in between. Killed processes stay visible for a moment, so
         // the round ends the strike if it has found no new pid.
-        if struck.len() == before || Instant::now() >= until {
+        let is_over = pause.is_none() && Instant::now() >= until;
+        if struck.len() == before || is_over {
             return;
         }
     }
@@ -150,9 +168,13 @@ pub fn strike(mark: Option<&str>, mut reap: impl FnMut()) {
 
 /// Kills the children of this process without a check of their identity. No other process reaps them, so their pids
 /// cannot have been reused. A killed process leaves its children to this one, and every moment counts among hundreds of
-/// processes that fork.
-fn strike_children() -> Vec<Pid> {
-    let children = sys::first_children(getpid());
+/// processes that fork: many are stopped before the first of them is killed.
+fn strike_children(pause: &mut Option<sys::WorldPause>) -> Vec<Pid> {
+    let mut children = sys::first_children(getpid());
+    if children.len() > MANY && pause.is_none() {
+        *pause = sys::WorldPause::begin();
+        children = sys::first_children(getpid());
+    }
     let mut groups = HashSet::new();
     for child in &children {
         // The signal reaches the whole group at once, so none of its members starts another process that escapes.

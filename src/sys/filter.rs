@@ -53,10 +53,24 @@ pub struct Call {
     pub id: u64,
     /// The thread that waits, as a pid of the listener's namespace. 0: it has none there.
     pub thread: i32,
+    /// The kind of machine that its number is for, as the kernel's audit names it.
+    pub machine: u32,
     /// The number of the call.
     pub number: u32,
     /// Its arguments.
     pub args: [u64; 6],
+}
+
+impl Call {
+    /// An argument that the kernel reads as `int`.
+    pub fn int(&self, at: usize) -> i32 {
+        self.args[at] as u32 as i32
+    }
+
+    /// An argument that the kernel reads as `unsigned int`.
+    pub fn unsigned(&self, at: usize) -> u32 {
+        self.args[at] as u32
+    }
 }
 
 /// How a call that waits ends.
@@ -77,6 +91,19 @@ pub enum Follow {
     Everything,
     /// Through symbolic links with a text.
     Texts,
+    /// Through no link at all.
+    Nothing,
+}
+
+/// The identity of a file or directory in one mount, as long as it exists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct PlaceId {
+    /// The number of the mount.
+    pub mount: u64,
+    /// The device, as its major and its minor number.
+    pub device: (u32, u32),
+    /// The number of the inode.
+    pub inode: u64,
 }
 
 /// The file that a descriptor is open for.

@@ -2,20 +2,27 @@
 //! place.
 
 mod activity;
+mod attributes;
 mod connections;
 #[cfg(feature = "addon")]
 mod environ;
 #[cfg(feature = "addon")]
 mod features;
+#[cfg(feature = "addon")]
+mod fs_events;
 mod gate;
 mod group;
+mod listeners;
 mod pipes;
 mod proc_root;
 mod processes;
+mod reach;
 mod seatbelt;
 mod seccomp;
 #[cfg(feature = "addon")]
 mod shared;
+#[cfg(feature = "addon")]
+mod tree_watch;
 mod warm;
 mod worlds;
 
@@ -29,6 +36,7 @@ use nix::unistd::Pid;
 use super::processes::{ExecVectors, become_program};
 use super::{Launch, LaunchError, LaunchStep, Sample, Usage};
 pub use activity::*;
+pub use attributes::*;
 pub use connections::*;
 #[cfg(feature = "addon")]
 pub(super) use environ::environ;
@@ -36,13 +44,17 @@ pub(super) use environ::environ;
 pub use features::*;
 pub use gate::*;
 pub use group::*;
+pub use listeners::*;
 pub use pipes::*;
 pub use proc_root::*;
 pub use processes::*;
+pub use reach::*;
 pub use seatbelt::*;
 pub use seccomp::*;
 #[cfg(feature = "addon")]
 pub use shared::*;
+#[cfg(feature = "addon")]
+pub use tree_watch::*;
 pub use warm::*;
 pub use worlds::*;
 
@@ -167,6 +179,9 @@ pub fn close_inherited() {
 pub(super) fn close_from_three() {}
 
 pub(super) fn close_on_exec_from_three() {}
+
+/// Does nothing.
+pub fn put_session_ahead() {}
 
 /// A placeholder: macOS needs no realtime priority here.
 pub struct RealtimeGuard;
@@ -327,4 +342,9 @@ pub fn boot_id() -> String {
 /// room for 103 bytes.
 pub fn short_path(_: &std::fs::File, path: &Path) -> PathBuf {
     path.to_owned()
+}
+
+/// Returns a path of a name in an open directory. macOS has none, and nothing calls it.
+pub fn path_in(directory: &impl AsFd, name: &std::ffi::OsStr) -> PathBuf {
+    PathBuf::from(format!("/dev/fd/{}", directory.as_fd().as_raw_fd())).join(name)
 }

@@ -5,6 +5,10 @@
 #![expect(unsafe_code, reason = "this module is the border to the operating system")]
 
 mod activity;
+#[cfg(all(test, feature = "addon"))]
+mod allocated;
+mod attributes;
+mod bounds;
 mod confinement;
 mod descriptors;
 #[cfg(feature = "addon")]
@@ -14,6 +18,7 @@ mod features;
 mod filter;
 mod fork;
 mod group;
+mod listeners;
 mod living;
 mod machine;
 mod pipes;
@@ -22,6 +27,8 @@ mod readiness;
 mod sample;
 mod signals;
 mod terminal;
+#[cfg(feature = "addon")]
+mod tree_watch;
 #[cfg(feature = "addon")]
 mod watch;
 
@@ -36,6 +43,10 @@ mod macos;
 pub use macos::*;
 
 pub use activity::*;
+#[cfg(all(test, feature = "addon"))]
+pub use allocated::*;
+pub use attributes::*;
+pub use bounds::*;
 pub use confinement::*;
 pub use descriptors::*;
 #[cfg(feature = "addon")]
@@ -45,6 +56,7 @@ pub use features::*;
 pub use filter::*;
 pub use fork::*;
 pub use group::*;
+pub use listeners::*;
 pub use living::*;
 pub use machine::*;
 pub use pipes::*;
@@ -53,5 +65,7 @@ pub use readiness::*;
 pub use sample::*;
 pub use signals::*;
 pub use terminal::*;
+#[cfg(feature = "addon")]
+pub use tree_watch::*;
 #[cfg(feature = "addon")]
 pub use watch::*;

@@ -3,13 +3,12 @@
 use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
-use std::rc::Rc;
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::unistd::Pid;
 use serde::{Deserialize, Serialize};
 
-use super::{Entrance, Filter, Signal};
+use super::{Bounds, Confined, Filtered, Signal};
 
 /// A program to start. Everything is prepared, so that the child only makes system calls.
 pub struct Launch {
@@ -35,24 +34,8 @@ pub struct Launch {
     pub group: Option<RawFd>,
     /// Descriptors of this process that it inherits, each with its number in the child.
     pub inherits: Vec<(RawFd, RawFd)>,
-    /// Its confinement.
-    pub confine: Option<Rc<Confined>>,
-}
-
-/// The confinement of a child from its first instruction on. Its parent keeps the descriptors open.
-#[derive(Debug)]
-pub struct Confined {
-    /// The namespaces that it enters.
-    pub entrance: Option<Entrance>,
-    /// The ruleset of Landlock.
-    pub landlock: Option<RawFd>,
-    /// The profile of Seatbelt, on macOS alone.
-    pub profile: Option<CString>,
-    /// The filter of system calls.
-    pub filter: Option<Rc<Filter>>,
-    /// The socket to the filter's listener, if it has one, and the message that goes there with the filter's
-    /// descriptor. The number of the socket is above those of inherited descriptors.
-    pub listener: Option<(RawFd, Vec<u8>)>,
+    /// Its bounds, or a filter that reports its calls.
+    pub bounds: Bounds,
 }
 
 /// The step of a launch that failed.
@@ -79,6 +62,8 @@ pub enum LaunchStep {
     Protect = 9,
     /// The filter of system calls could not be installed.
     Filter = 10,
+    /// Its changes could not be recorded, and they have to be.
+    Record = 11,
 }
 
 /// The reason why a launch failed.
@@ -134,12 +119,12 @@ pub(super) unsafe fn become_program(launch: &Launch, vectors: &ExecVectors, oom_
         return LaunchError { step: LaunchStep::Stdio, errno: errno() };
     }
     super::raise_oom_score(oom_score);
-    if let Some(confined) = &launch.confine
+    if let Bounds::Confined(confined) = &launch.bounds
         && let Err(errno) = enter(confined)
     {
         return LaunchError { step: LaunchStep::Confine, errno };
     }
-    if launch.inherits.is_empty() && launch.confine.is_none() {
+    if launch.inherits.is_empty() && matches!(launch.bounds, Bounds::None) {
         super::close_from_three();
     } else if let Err(errno) = inherit(&launch.inherits) {
         return LaunchError { step: LaunchStep::Stdio, errno };
@@ -148,10 +133,7 @@ pub(super) unsafe fn become_program(launch: &Launch, vectors: &ExecVectors, oom_
     if unsafe { libc::chdir(launch.cwd.as_ptr()) } < 0 {
         return LaunchError { step: LaunchStep::Chdir, errno: errno() };
     }
-    if let Some(Confined { filter: Some(filter), listener, .. }) = launch.confine.as_deref()
-        && let Err(errno) =
-            super::install_filter(filter, listener.as_ref().map(|(socket, message)| (*socket, &**message)))
-    {
+    if let Err(errno) = filter(launch) {
         return LaunchError { step: LaunchStep::Filter, errno };
     }
     // Last: the filter needs a descriptor, and its number may be above the limit.
@@ -166,6 +148,21 @@ pub(super) unsafe fn become_program(launch: &Launch, vectors: &ExecVectors, oom_
     // SAFETY: path and null-terminated vectors are valid, see above.
     unsafe { libc::execve(launch.program.as_ptr(), vectors.argv.as_ptr(), vectors.env.as_ptr()) };
     LaunchError { step: LaunchStep::Exec, errno: errno() }
+}
+
+/// Installs the filter of a child, if it has one. System calls only.
+fn filter(launch: &Launch) -> Result<(), i32> {
+    match &launch.bounds {
+        Bounds::None => Ok(()),
+        Bounds::Confined(confined) => confined.filter.as_ref().map_or(Ok(()), |filter| {
+            let listener = confined.listener.as_ref().map(|(socket, message)| (*socket, &**message));
+            super::install_filter(filter, listener)
+        }),
+        Bounds::Filtered(Filtered { filter, listener: (socket, message) }) => {
+            super::set_no_new_privileges()?;
+            super::install_filter(filter, Some((*socket, message)))
+        }
+    }
 }
 
 /// Enters the namespaces of a world and gives up all privileges. System calls only, but on macOS, where a launch forks.

@@ -5,6 +5,7 @@
 mod log;
 mod machine;
 mod owner;
+mod reported;
 mod store;
 #[expect(clippy::module_inception, reason = "the noun of this directory")]
 mod task;
@@ -13,4 +14,4 @@ pub use log::{Log, Text, end_of};
 pub use machine::{Machine, Whereabouts};
 pub use owner::{own_name, remove_left};
 pub use store::{Stamp, Store, StoreError, new_id};
-pub use task::{Loss, State, Task, TaskEnd, TaskSpec, VERSION, now_ms};
+pub use task::{Loss, State, Task, TaskEnd, TaskRecord, TaskSpec, VERSION, now_ms};

@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
+use serde::Serialize;
+
 use super::log::{Log, end_of};
 use super::owner;
 use super::task::{Task, TaskEnd, VERSION, now_ms};
@@ -17,6 +19,8 @@ use crate::capture;
 const STATE: &str = "json";
 const LOG: &str = "log";
 const SOCKET: &str = "sock";
+/// The changes that a task's command made, as its host has reported them.
+pub(super) const RECORD: &str = "record";
 /// The lock of the process that settles the tasks of killed shims.
 const LOCK: &str = "lock";
 /// The prefix of a directory for tasks that end with their host. The host's pid follows, and its pid namespace.
@@ -24,7 +28,7 @@ const TEMPORARY: &str = "tasks-";
 /// A log without a state file may belong to a task that is starting, up to this age.
 const STARTING: Duration = Duration::from_secs(60);
 /// Larger files are not state files of ours.
-const MAX_STATE: u64 = 128 * 1024 * 1024;
+pub(super) const MAX_STATE: u64 = 128 * 1024 * 1024;
 
 /// A fault of a registry's directory or of a file in it.
 #[derive(Debug, thiserror::Error)]
@@ -138,7 +142,7 @@ impl Store {
         self.file(id, SOCKET)
     }
 
-    fn file(&self, id: &str, kind: &str) -> PathBuf {
+    pub(super) fn file(&self, id: &str, kind: &str) -> PathBuf {
         self.path.join(format!("{id}.{kind}"))
     }
 
@@ -159,12 +163,16 @@ impl Store {
 
     /// Replaces a task's state file atomically.
     pub fn write(&self, task: &Task) -> io::Result<()> {
+        self.replace(&task.id, STATE, task)
+    }
+
+    pub(super) fn replace(&self, id: &str, kind: &str, value: &impl Serialize) -> io::Result<()> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let next = self.path.join(format!(".{}.{}.{count}", task.id, std::process::id()));
+        let next = self.path.join(format!(".{id}.{}.{count}", std::process::id()));
         let written = File::options().write(true).create_new(true).mode(0o600).open(&next).and_then(|mut file| {
-            file.write_all(&serde_json::to_vec(task)?)?;
-            fs::rename(&next, self.file(&task.id, STATE))
+            file.write_all(&serde_json::to_vec(value)?)?;
+            fs::rename(&next, self.file(id, kind))
         });
         if written.is_err() {
             let _ = fs::remove_file(&next);
@@ -291,19 +299,20 @@ impl Store {
 
     /// Removes a task's files.
     pub fn remove(&self, id: &str) {
-        for kind in [STATE, LOG, SOCKET] {
+        for kind in [STATE, LOG, SOCKET, RECORD] {
             let _ = fs::remove_file(self.file(id, kind));
         }
     }
 
-    /// Removes tasks that ended longer than `retention` ago. Files of tasks elsewhere are left to the registries there.
-    pub fn remove_ended(&self, ended: impl Iterator<Item = Task>, retention: Duration) {
+    /// Removes tasks that ended longer than `retention` ago, and returns them. Files of tasks elsewhere are left to the
+    /// registries there.
+    pub fn remove_ended(&self, ended: impl Iterator<Item = Task>, retention: Duration) -> Vec<Task> {
         let retention = u64::try_from(retention.as_millis()).unwrap_or(u64::MAX);
         let now = now_ms();
         let is_old = |task: &Task| task.ended_at.is_some_and(|at| now.saturating_sub(at) > retention);
-        for task in ended.filter(|task| is_old(task) && !task.is_elsewhere()) {
-            self.remove(&task.id);
-        }
+        let removed: Vec<Task> = ended.filter(|task| is_old(task) && !task.is_elsewhere()).collect();
+        removed.iter().for_each(|task| self.remove(&task.id));
+        removed
     }
 
     /// Removes files of starts that never completed.

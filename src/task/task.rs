@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::machine::{Machine, Whereabouts};
 use crate::capture::Sanitize;
 use crate::confine::Confinement;
+use crate::plan::Recorded;
 
 /// The description of a task for its shim.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,6 +55,37 @@ impl TaskSpec {
             confinement: None,
             joins: false,
         }
+    }
+}
+
+/// A path in a text: as it is, or as a list of bytes if it is no text.
+mod path {
+    use std::ffi::OsString;
+    use std::os::unix::ffi::{OsStrExt, OsStringExt};
+    use std::path::{Path, PathBuf};
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(untagged)]
+    enum Form {
+        Text(String),
+        Bytes(Vec<u8>),
+    }
+
+    pub fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+        let form = match path.to_str() {
+            Some(text) => Form::Text(text.to_owned()),
+            None => Form::Bytes(path.as_os_str().as_bytes().to_owned()),
+        };
+        form.serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D::Error> {
+        Ok(match Form::deserialize(deserializer)? {
+            Form::Text(text) => text.into(),
+            Form::Bytes(bytes) => OsString::from_vec(bytes).into(),
+        })
     }
 }
 
@@ -115,8 +147,22 @@ pub struct Task {
     /// Its confinement with the denials so far. `None`: it is not confined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confinement: Option<Confinement>,
+    /// The record of its changes. `None`: there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub record: Option<TaskRecord>,
     /// Errors with its files, and the limit that it exceeded.
     pub notes: Vec<String>,
+}
+
+/// The record of what a task changes. Its run is the mark of the task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskRecord {
+    /// The undo store, empty if nothing was recorded.
+    #[serde(with = "path")]
+    pub store: PathBuf,
+    /// Its outcome. `None` while the task runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<Recorded>,
 }
 
 /// The version that is written, and the only one that is read.
@@ -166,6 +212,7 @@ impl Task {
             cgroup: None,
             world: None,
             confinement: order.confinement.clone(),
+            record: None,
             notes: Vec::new(),
         }
     }
@@ -187,6 +234,15 @@ impl Task {
         };
         self.ended_at = Some(now_ms());
         self.output_bytes = Some(output_bytes);
+    }
+
+    /// Records what became of the record of its changes.
+    pub fn end_record(&mut self, end: Recorded) {
+        match (&mut self.record, end) {
+            (_, Recorded::Off) => {}
+            (Some(record), end) => record.end = Some(end),
+            (none, end) => *none = Some(TaskRecord { store: PathBuf::new(), end: Some(end) }),
+        }
     }
 
     /// Returns the task as it was while it ran.

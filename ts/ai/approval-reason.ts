@@ -1,4 +1,5 @@
 import { type Analysis, type CommandUnit, type Decision, decide } from 'agent-bash';
+import type { UndoForecast } from '../core/inner.ts';
 import { visible } from '../core/visible.ts';
 import { unitNesting, unitText } from '../safety/unit-text.ts';
 import { joinParts, withSuggestion } from '../tool/format/parts.ts';
@@ -14,8 +15,11 @@ export interface Rules {
   deny: string[];
 }
 
-/** Returns the question for a person: the command, its effect, the reason to ask, and alternatives. Plain text. */
-export function askReason(analysis: Analysis, decision: Decision, rules: Rules): string {
+/**
+ * Returns the question for a person: the command, its effect, the reason to ask, how far it can be undone, and
+ * alternatives. Plain text.
+ */
+export function askReason(analysis: Analysis, decision: Decision, rules: Rules, undo = ''): string {
   const { command, cwd } = analysis;
   const steps = stepsOf(analysis);
   const asks = matching(analysis, rules.ask, 'ask');
@@ -30,9 +34,17 @@ export function askReason(analysis: Analysis, decision: Decision, rules: Rules):
     `${indented(shortened(command))}\n\nin ${cwd}`,
     steps.length === 1 && steps[0] === command.trim() ? '' : section('It would run:', steps),
     section('Why this asks:', why),
+    undo,
     section('Instead:', suggestionsOf(analysis)),
     section('Rules that would allow it:', decision.suggestRules),
   ]);
+}
+
+/** Returns how far a command can be undone. Only a full cover is called one. */
+export function undoReason({ left, why }: UndoForecast): string {
+  if (why !== null) return `Undo: not possible, because ${oneLine(why)}.`;
+  if (left.length === 0) return 'Undo: it can be undone.';
+  return section('Undo: its changes of files are kept, but an undo does not take back:', left);
 }
 
 /** Returns the reason of a refusal for the model: the fault, and the alternative. */

@@ -13,7 +13,8 @@ import { refusalKey } from '../tool/provider/refusal-key.ts';
 import { refuse } from '../tool/refused.ts';
 import { contextOf, optionsFor, setupFor, setupOf, type ToolSetup } from '../tool/tool-options.ts';
 import type { BashApprovalCall, BashToolInput, BashToolOptions } from '../tool/types.ts';
-import { askReason, denyReason, type Rules } from './approval-reason.ts';
+import { undoOption } from '../tool/undo-option.ts';
+import { askReason, denyReason, type Rules, undoReason } from './approval-reason.ts';
 import { judgedCommands, strictest } from './judged-commands.ts';
 import type {
   ApprovalInput,
@@ -128,9 +129,21 @@ function judgeCommand(
   const analysis = analyze(text, judged);
   const decision = decide(analysis, rules);
   const { verdict } = decision;
+  const undo = verdict === 'ask' ? undoWords(text, judged, held) : '';
   const reason =
-    verdict === 'allow' ? '' : verdict === 'ask' ? askReason(analysis, decision, rules) : denyReason(analysis, rules);
+    verdict === 'allow'
+      ? ''
+      : verdict === 'ask'
+        ? askReason(analysis, decision, rules, undo)
+        : denyReason(analysis, rules);
   return { verdict, reason, analysis, decision };
+}
+
+/** Returns how far the command could be undone; `''` for a tool without undo. */
+function undoWords(text: string, judged: AnalyzeOptions, held: BashToolOptions): string {
+  const undo = undoOption(held.undo);
+  if (undo === undefined || undo === 'off' || sandboxOf(held) !== undefined) return '';
+  return undoReason(innerOf(bash).undoForecast(text, judged, undo));
 }
 
 /** Returns what a confinement leaves in reach of a command; `null` if it is not confined, or asks for more. */

@@ -4,35 +4,41 @@ import { BY_INPUT } from '../tool/format/advice.ts';
 import { sandboxOf } from '../tool/in-sandbox/sandbox.ts';
 import { sessionOf } from '../tool/in-session.ts';
 import { terminalOf } from '../tool/in-terminal.ts';
-import { describeInSandbox, describeReach, describeTool } from '../tool/instructions.ts';
+import { describeInSandbox, describeReach, describeReduction, describeTool } from '../tool/instructions.ts';
 import { interceptRules } from '../tool/intercept/intercept.ts';
 import { checkToolOptions } from '../tool/option-names.ts';
 import { Readings } from '../tool/readings.ts';
-import { contextSchema, inputSchemaOf, readInput } from '../tool/schema.ts';
-import { rememberSetup, setupFor, withPlace } from '../tool/tool-options.ts';
+import { contextSchema, inputReader, inputSchemaOf, type OptionalFields } from '../tool/schema.ts';
+import { ownLevel, rememberSetup, setupFor, type ToolSetup, withPlace } from '../tool/tool-options.ts';
 import type { BashTool, BashToolOptions } from '../tool/types.ts';
+import { offersUndo } from '../tool/undo-option.ts';
+import { rememberResult } from '../tool/view/memory.ts';
 
 /**
  * Creates the bash tool of an agent, for ai 6 and ai 7: `tools: { bash: createBashTool() }`.
  *
- * Each call runs one command with `bash()` and these options, or checks or kills a background process. It yields live
- * snapshots and finally a `BashResult`, a `BackgroundCheck`, or `{ error, code }` if nothing ran. It never throws. The
- * tool's directory is `options.cwd`, resolved now; the default is `process.cwd()`. Without `registry`, `mode`
- * "background", `check_pid` and `kill_pid` use `defaultRegistry()`, and commands still end at their time limit. With
- * `session` the commands run in that session and its directory. With `sandbox`, or the `experimental_sandbox` of a
- * call, they run there.
+ * Each call runs one command with `bash()` and these options, checks or kills a background process, undoes a run, or
+ * recalls lines of an output. It yields live snapshots and finally a `BashResult`, a `BackgroundCheck`, an `Undone`,
+ * the lines, or `{ error, code }` if nothing ran. It never throws. The tool's directory is `options.cwd`, resolved now;
+ * the default is `process.cwd()`. Without `registry`, `mode` "background", `check_pid` and `kill_pid` use
+ * `defaultRegistry()`, and commands still end at their time limit. With `session` the commands run in that session and
+ * its directory. With `sandbox`, or the `experimental_sandbox` of a call, they run there.
+ *
  * Throws `ERR_BASH_INVALID_ARG` for an interceptor with an invalid pattern, for a hook that is not a function, and for
  * an invalid session, terminal or sandbox.
  */
 export function createBashTool(options: BashToolOptions = {}): BashTool {
   checkToolOptions('createBashTool', options);
-  const setup = setupFor(options);
+  const setup = setupFor(options, { level: 'lossless', recalls: true });
   interceptRules(options);
-  const asks = options.onAccess !== undefined;
-  const readings = new Readings(options, BY_INPUT, asks);
+  const placed = withPlace(options, setup.folder);
+  const { recalls } = setup;
+  const fields: OptionalFields = { asks: options.onAccess !== undefined, undoes: offersUndo(placed), recalls };
+  const readings = new Readings(placed, BY_INPUT, fields, ownLevel(setup));
+  const readInput = inputReader(fields);
   const tool: BashTool = {
-    description: description(withPlace(options, setup.folder)),
-    inputSchema: inputSchemaOf(asks),
+    description: description(placed, setup),
+    inputSchema: inputSchemaOf(fields),
     contextSchema,
     async *execute(input, call = { toolCallId: '' }) {
       // The SDK validates too, but not every caller is the SDK.
@@ -47,20 +53,22 @@ export function createBashTool(options: BashToolOptions = {}): BashTool {
         return;
       }
       const output = yield* answer(held, read.value, call);
-      readings.keep(output, held);
+      readings.keep(output, held, read.value.cwd);
+      rememberResult(held, read.value, call, output, () => readings.read(output).value);
       yield output;
     },
-    toModelOutput: ({ output }) => readings.read(output),
+    toModelOutput: ({ output, input }) => readings.read(output, input),
   };
   return rememberSetup(tool, setup);
 }
 
-function description(options: BashToolOptions): string {
+function description(options: BashToolOptions, setup: ToolSetup): string {
   const sandbox = sandboxOf(options);
   const cwd = sandbox ? (options.cwd ?? '') : toolFolder(options.cwd);
   if (typeof options.description === 'function') return options.description({ cwd });
   if (options.description !== undefined) return options.description;
   const { mode, timeoutMs, idleTimeoutMs, spill, registry, onTimeout, perCall } = options;
+  const reduces = describeReduction(ownLevel(setup), setup.recalls);
   if (sandbox) {
     const truncate = ownTruncate(options);
     return describeInSandbox({
@@ -71,6 +79,7 @@ function description(options: BashToolOptions): string {
       idleTimeoutMs,
       truncate,
       spill: spill !== false,
+      reduces,
     });
   }
   const terminal = terminalOf(options) !== undefined;
@@ -86,6 +95,8 @@ function description(options: BashToolOptions): string {
     terminal,
     truncate: ownTruncate(options),
     spill: spill !== false,
+    reduces,
+    undoes: offersUndo(options),
     reach: describeReach(options),
   });
 }

@@ -12,6 +12,7 @@ export type {
 } from '../tool/in-sandbox/types.ts';
 export { BASH_INSTRUCTIONS, SESSION_INSTRUCTIONS } from '../tool/instructions.ts';
 export { INTERCEPT_RULES } from '../tool/intercept/rules.ts';
+export type { BashContextSchema, BashInputIssue, BashInputSchema, BashToolContext } from '../tool/schema-types.ts';
 export { TERMINAL_INSTRUCTIONS } from '../tool/terminal/instructions.ts';
 export { createTerminalTool } from '../tool/terminal/tool.ts';
 export type {
@@ -28,20 +29,20 @@ export type {
 export type {
   AccessRequest,
   BashApprovalCall,
-  BashContextSchema,
-  BashInputIssue,
-  BashInputSchema,
   BashTool,
   BashToolAccess,
   BashToolCall,
-  BashToolContext,
+  BashToolCheck,
   BashToolError,
   BashToolExecutionOptions,
   BashToolInput,
   BashToolModelOutput,
   BashToolOptions,
   BashToolOutput,
+  BashToolRecalled,
+  BashToolResult,
   BashToolSnapshot,
+  BashToolUndone,
   Hooked,
   InterceptRule,
   SuggestedTool,

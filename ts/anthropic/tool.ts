@@ -4,7 +4,8 @@ import type { AnthropicBashInput } from '../tool/provider/inputs.ts';
 import { providerTool } from '../tool/provider/provider-tool.ts';
 import { sentence } from '../tool/provider/schema.ts';
 import { Readings } from '../tool/readings.ts';
-import type { ToolSetup } from '../tool/tool-options.ts';
+import { NO_FIELDS } from '../tool/schema.ts';
+import { ownLevel, setupOf, type ToolSetup } from '../tool/tool-options.ts';
 import type { BashToolExecutionOptions, BashToolOptions, BashToolOutput } from '../tool/types.ts';
 import { restart } from './restart.ts';
 import { inputSchema, readInput } from './schema.ts';
@@ -21,7 +22,8 @@ const ADVICE = byCommand(
  * A command runs as in `createBashTool(options)`, with live snapshots, and the model reads the same text. Advice about
  * inputs that this tool lacks is given as commands instead. `{ restart: true }` resets the session of the call and says
  * so; without a session it says that there is nothing to restart. It never throws. `description` has no effect, because
- * Claude has its own. Throws `ERR_BASH_INVALID_ARG` as `createBashTool` does.
+ * Claude has its own, and `reduce` is `'off'` unless it is given.
+ * Throws `ERR_BASH_INVALID_ARG` as `createBashTool` does.
  */
 export function anthropicBash(options: BashToolOptions = {}): AnthropicBashTool {
   const tool = providerTool<AnthropicBashInput, AnthropicBashOutput>('anthropicBash', options, {
@@ -29,7 +31,7 @@ export function anthropicBash(options: BashToolOptions = {}): AnthropicBashTool 
     inputSchema,
     run: (setup, input, call) => runCall(setup, input, call, readings),
   });
-  const readings = new Readings(options, ADVICE);
+  const readings: Readings = new Readings(options, ADVICE, NO_FIELDS, ownLevel(setupOf(tool) as ToolSetup));
   return {
     ...tool,
     toModelOutput: ({ output }) =>

@@ -26,6 +26,15 @@ const EXAMPLES: Record<string, [example: string, meaning: string][]> = {
       "agent-bash run --confine --allow-host registry.npmjs.org -- 'npm ci'",
       'the same, with one host that it can reach',
     ],
+    ["agent-bash run --undo -- 'git clean -fdx'", 'with a line of what it changed, and a way back'],
+    ["agent-bash run --reduce salient 'npm test'", 'with the lines that a model needs, and the whole in a file'],
+  ],
+  undo: [
+    ["agent-bash run --undo 'rm -rf src'", 'a command whose changes are kept'],
+    ['agent-bash undo --dry-run', 'what an undo of the newest run here would do'],
+    ['agent-bash undo', 'the undo; once more goes back to the run before'],
+    ['agent-bash undo 0d3f… --path src', 'of one run, only what lies in src'],
+    ['agent-bash undo --list', 'the runs of this folder that can be undone'],
   ],
   check: [
     ["agent-bash check 'git push --force'", 'what it would do, and why it is refused'],

@@ -1,5 +1,6 @@
 import { complain, EXIT, Failure, print, printJson, remark } from './console.ts';
 import { denials } from './denials.ts';
+import { recordLines } from './record.ts';
 import { type CommonOptions, findTask, paintedState, withRegistry } from './tasks.ts';
 
 /** `agent-bash kill ID...`: ends tasks in parallel. A missing or failing task does not affect the others. */
@@ -22,6 +23,9 @@ export async function kill(names: string[], options: CommonOptions): Promise<voi
         const { before, check } = one.value;
         const had = before.state === 'running' ? '' : ' (it had ended before)';
         await print(`${check.task.pid}  ${paintedState(check.task)}${had}`);
+        const { runId, receipt, undo } = check;
+        const record = runId === null ? [] : recordLines({ runId, receipt, undo }, check.task.cwd);
+        for (const line of record) await remark(line);
         for (const line of check.confinement ? denials(check.confinement) : []) await remark(line);
       }
     }

@@ -10,7 +10,10 @@ import { kill } from './kill.ts';
 import { logs } from './logs.ts';
 import type { McpOptions } from './mcp.ts';
 import { ps } from './ps.ts';
+import { addRecordFlags, withRecordWords } from './record.ts';
+import { addReduceFlags } from './reduce.ts';
 import { run } from './run.ts';
+import { undo } from './undo.ts';
 import { gather, parseDuration, parseLines, parseOnAsk, parseRule } from './values.ts';
 
 const AFTER_HELP = `
@@ -22,7 +25,7 @@ function program(): Command {
   const { version } = createRequire(import.meta.url)('agent-bash/package.json') as { version: string };
   const made = new Command('agent-bash')
     .description(
-      'Shows, follows and stops the background tasks of agents, runs commands as agents do, says what they would do, and serves them to MCP clients.',
+      'Shows, follows and stops the background tasks of agents, runs commands as agents do, undoes them, says what they would do, and serves them to MCP clients.',
     )
     .version(version)
     .exitOverride()
@@ -31,6 +34,7 @@ function program(): Command {
     .configureOutput(wantsJson() ? { writeErr: () => {} } : {})
     .addHelpText('after', AFTER_HELP);
   addTaskCommands(made);
+  addUndo(made);
   addCheck(made);
   addMcp(made, version);
   addDoctor(made, version);
@@ -54,7 +58,8 @@ function addTaskCommands(made: Command): void {
     .option('-n, --lines <count>', 'begin with the last lines only', parseLines)
     .action(logs);
   command('kill', 'end tasks and all they started').argument('<id...>', 'pids or ids of tasks').action(kill);
-  addConfineFlags(command('run', 'run a command in bash; its exit code is the exit code'))
+  const runs = command('run', 'run a command in bash; its exit code is the exit code');
+  addReduceFlags(addRecordFlags(addConfineFlags(runs)), 'off')
     .argument('<command>', 'the command, as one argument: put it in quotes')
     .option('-b, --background', 'start it as a task and return at once')
     .option('--timeout <time>', 'end it after this time: 90 (seconds), 500ms, 5m, 2h (default: 24h)', parseDuration)
@@ -62,6 +67,24 @@ function addTaskCommands(made: Command): void {
     .option('--cwd <dir>', 'the folder to run it in (default: the current one)')
     .showHelpAfterError("(the command is one argument: agent-bash run 'npm test')")
     .action(run);
+}
+
+function addUndo(made: Command): void {
+  made
+    .command('undo')
+    .description('take back what a run changed in files, and nothing else')
+    .argument('[run]', 'the id of the run (default: the newest of this folder that is not undone yet)')
+    .option('--dry-run', 'only say what it would do')
+    .option('--path <path>', 'only this file, or this directory and all below it', gather)
+    .option('--list', 'list the runs of this folder that can be undone, the newest first')
+    .option('--all', 'with --list, the runs of every folder')
+    .option('--store <dir>', 'the folder of the undo store')
+    .option('--json', 'print JSON, for programs')
+    .addHelpText(
+      'after',
+      '\nExit code: 0 all is as before the run, 1 nothing was undone or something stays, for a conflict.',
+    )
+    .action(undo);
 }
 
 function addCheck(made: Command): void {
@@ -88,7 +111,7 @@ function addCheck(made: Command): void {
 }
 
 function addMcp(made: Command, version: string): void {
-  addConfineFlags(made.command('mcp'))
+  addReduceFlags(addRecordFlags(addConfineFlags(made.command('mcp'))), 'lossless')
     .description('serve the bash tool to an MCP client on standard input and output')
     .option('--cwd <dir>', 'where commands start when the client names no root (default: the current folder)')
     .option(
@@ -125,7 +148,7 @@ function ofArguments({ code, message }: CommanderError): Failure {
 
 watchReaders();
 try {
-  await program().parseAsync(withProfiles(process.argv));
+  await program().parseAsync(withRecordWords(withProfiles(process.argv)));
   if (readerGone.signal.aborted) {
     const { code, message } = readerGone.signal.reason as NodeJS.ErrnoException;
     process.exitCode = code === 'EPIPE' ? EXIT.brokenPipe : EXIT.failed;

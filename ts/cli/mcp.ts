@@ -7,8 +7,10 @@ import type { BashToolOptions } from 'agent-bash/ai';
 import { registerBashTools } from 'agent-bash/mcp';
 import { type ConfineFlags, confineOf } from './confine.ts';
 import { EXIT, Failure, readerGone, remark } from './console.ts';
+import { type RecordFlags, recordOf } from './record.ts';
+import { type ReduceFlags, reduceOf } from './reduce.ts';
 
-export interface McpOptions extends ConfineFlags {
+export interface McpOptions extends ConfineFlags, RecordFlags, ReduceFlags {
   cwd?: string;
   timeout?: number;
   idleTimeout?: number;
@@ -50,6 +52,8 @@ function toolOptions(options: McpOptions): BashToolOptions {
     idleTimeoutMs,
     safety,
     confine,
+    ...recordOf(options),
+    reduce: reduceOf(options),
     ...(session && { session: new BashSession({ cwd, confine }) }),
     // A registry holds background tasks. A command still ends at its limit.
     ...(dir !== undefined && { registry: new BackgroundRegistry({ dir }), onTimeout: 'kill' as const }),

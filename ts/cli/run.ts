@@ -1,12 +1,15 @@
 import { constants } from 'node:os';
-import { type BashResult, bash } from 'agent-bash';
+import { resolve } from 'node:path';
+import { type BashOptions, type BashResult, bash } from 'agent-bash';
 import { innerOf } from '../core/inner.ts';
 import { type ConfineFlags, confineOf } from './confine.ts';
 import { EXIT, Failure, print, printJson, readerGone, remark, write } from './console.ts';
 import { denials } from './denials.ts';
+import { type RecordFlags, recordLines, recordOf } from './record.ts';
+import { keeping, type ReduceFlags, reduceOf } from './reduce.ts';
 import { type CommonOptions, withRegistry } from './tasks.ts';
 
-interface RunOptions extends CommonOptions, ConfineFlags {
+interface RunOptions extends CommonOptions, ConfineFlags, RecordFlags, ReduceFlags {
   background?: boolean;
   timeout?: number;
   idleTimeout?: number;
@@ -15,8 +18,12 @@ interface RunOptions extends CommonOptions, ConfineFlags {
 
 /** `agent-bash run CMD`: runs a command in the foreground with live output, or as a task. */
 export async function run(command: string, options: RunOptions): Promise<void> {
+  const reduce = reduceOf(options) ?? 'off';
+  if (options.background && reduce !== 'off') {
+    throw new Failure('ERR_BASH_INVALID_ARG', '--reduce is for a command in the foreground', EXIT.usage);
+  }
   try {
-    await (options.background ? start(command, options) : foreground(command, options));
+    await (options.background ? start(command, options) : foreground(command, options, reduce));
   } catch (error) {
     throw Failure.of(error, EXIT.notRun);
   }
@@ -24,7 +31,7 @@ export async function run(command: string, options: RunOptions): Promise<void> {
 
 async function start(command: string, options: RunOptions): Promise<void> {
   const { timeout: timeoutMs, idleTimeout: idleTimeoutMs, cwd } = options;
-  const limits = { timeoutMs, idleTimeoutMs, confine: confineOf(options) };
+  const limits = { timeoutMs, idleTimeoutMs, confine: confineOf(options), ...recordOf(options) };
   const task = await withRegistry(options, (registry) => registry.start(command, { ...limits, cwd }), { make: true });
   if (options.json) return printJson(task);
   const dir = options.dir === undefined ? '' : ` --dir ${shellWord(options.dir)}`;
@@ -34,33 +41,53 @@ async function start(command: string, options: RunOptions): Promise<void> {
   await print(`stop:   agent-bash kill ${task.pid}${dir}`);
 }
 
-async function foreground(command: string, options: RunOptions): Promise<void> {
+async function foreground(command: string, options: RunOptions, reduce: BashOptions['reduce']): Promise<void> {
   const { timeout, idleTimeout, cwd, json } = options;
+  const reduces = reduce !== 'off';
   const { signal, interruption } = interruptible();
   const result = await bash(command, {
     cwd,
     timeoutMs: timeout ?? innerOf(bash).facts().request.maxLimitMs,
     idleTimeoutMs: idleTimeout,
     confine: confineOf(options),
+    ...recordOf(options),
     signal,
-    ...(!json && {
-      // All output has been printed, so nothing is kept, and unfinished lines are shown.
-      spill: false,
-      truncate: { keep: 'tail', maxLines: 1 },
-      sanitize: { progress: 'keep' },
-      onOutput: ({ stream, text }) => write(process[stream], text),
-    }),
+    ...(reduces && { reduce, ...keeping() }),
+    ...(!json && (reduces ? AT_ITS_END : LIVE)),
   });
   if (json) await printJson(result);
-  else await explain(result);
+  else {
+    if (reduces) await printReduced(result);
+    await explain(result, resolve(cwd ?? '.'));
+  }
   process.exitCode = readerGone.signal.aborted ? EXIT.brokenPipe : (interruption() ?? result.exitCode ?? EXIT.failed);
 }
 
+/** All output is printed as it comes, so nothing is kept, and unfinished lines are shown. */
+const LIVE: BashOptions = {
+  spill: false,
+  truncate: { keep: 'tail', maxLines: 1 },
+  sanitize: { progress: 'keep' },
+  onOutput: ({ stream, text }) => write(process[stream], text),
+};
+
+/** The output is printed at the end, as much of it as a result can keep. */
+const AT_ITS_END: BashOptions = { truncate: { keep: 'tail' } };
+
+/** Prints the text for a model, or both streams as they are if that gains nothing. */
+async function printReduced({ view, stdout, stderr }: BashResult): Promise<void> {
+  if (view !== null) return write(process.stdout, view.text.endsWith('\n') ? view.text : `${view.text}\n`);
+  await write(process.stdout, stdout);
+  await write(process.stderr, stderr);
+}
+
 /** Reports the facts that the output does not show. */
-async function explain({ status, signal, timeoutMs, survivors, confinement, notes }: BashResult): Promise<void> {
+async function explain(result: BashResult, cwd: string): Promise<void> {
+  const { status, signal, timeoutMs, survivors, confinement, notes } = result;
   if (status === 'timed-out') await remark(`timed out after ${(timeoutMs ?? 0) / 1_000} s`);
   if (status === 'signaled') await remark(`killed by ${signal}`);
   for (const { pid, command } of survivors) await remark(`still running: ${pid} ${command}`);
+  for (const line of recordLines(result, cwd)) await remark(line);
   for (const line of confinement ? denials(confinement) : []) await remark(line);
   for (const note of notes) await remark(note);
 }

@@ -1,4 +1,5 @@
 import type { NativeOptions } from '../../native.cjs';
+import { resolve } from '../core/builtins.ts';
 import { loadNative } from '../core/native.ts';
 import { OWNER, type Owner } from '../core/world.ts';
 import { BashError } from '../errors.ts';
@@ -15,7 +16,9 @@ interface NativeConfinement extends Pick<NativeOptions, 'owner' | 'root' | 'join
 export function nativeConfinement(given: BashOptions): NativeConfinement | null {
   const options = confinementOf(given.confine);
   if (options === null) return null;
-  const confine = JSON.stringify(options);
+  const dir = typeof given.undo === 'object' ? given.undo.dir : undefined;
+  // The store is hidden from the command.
+  const confine = JSON.stringify(dir === undefined ? options : { ...options, store: resolve(dir) });
   const owner = (given as { [OWNER]?: Owner })[OWNER];
   if (owner === undefined) return { confine };
   return { confine, owner: owner.number, root: owner.root, ...(owner.joins && { joins: true }) };

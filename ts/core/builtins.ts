@@ -4,9 +4,31 @@
  */
 const { channel } = process.getBuiltinModule('node:diagnostics_channel');
 const { createRequire } = process.getBuiltinModule('node:module');
-const { homedir } = process.getBuiltinModule('node:os');
+const { homedir, tmpdir } = process.getBuiltinModule('node:os');
+const { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync } = process.getBuiltinModule('node:fs');
+const { link, open, readFile, rm } = process.getBuiltinModule('node:fs/promises');
 const { isAbsolute, join, resolve } = process.getBuiltinModule('node:path');
 const { types } = process.getBuiltinModule('node:util');
 const { isMainThread, threadId } = process.getBuiltinModule('node:worker_threads');
 
-export { channel, createRequire, homedir, isAbsolute, isMainThread, join, resolve, threadId, types };
+export {
+  channel,
+  chmodSync,
+  createRequire,
+  existsSync,
+  homedir,
+  isAbsolute,
+  isMainThread,
+  join,
+  link,
+  mkdirSync,
+  mkdtempSync,
+  open,
+  readFile,
+  resolve,
+  rm,
+  rmSync,
+  threadId,
+  tmpdir,
+  types,
+};

@@ -10,6 +10,14 @@ import type { Access, Owner, Reach } from './world.ts';
  */
 export const INNER: unique symbol = Symbol.for('agent-bash.inner') as never;
 
+/** How far the undo of a command would go. */
+export interface UndoForecast {
+  /** The effects that it would not take back, as sentences. */
+  left: string[];
+  /** Why there is none; `null` if there is one. */
+  why: string | null;
+}
+
 /** The parts of the main entry that run no command. */
 export interface Inner {
   /** Decodes, cleans and cuts output that something other than `bash` has run. */
@@ -37,6 +45,8 @@ export interface Inner {
   confineByDefault(): 'off' | 'read-only' | 'workspace';
   /** Returns what a confinement leaves in reach; `null` if a command with these options is not confined. */
   reachOf(options: object, cwd: string): Reach | null;
+  /** Tells how far the undo of a command would go. `options` are those of `analyze`, `undo` is that of `bash`. */
+  undoForecast(command: string, options: object, undo: object | string): UndoForecast;
   /** The error of a wrong value: `name: VALUE is not WANTED`. */
   invalid(name: string, value: unknown, wanted: string): Error;
   /** The part of a directory's name that tells this process from any other. */

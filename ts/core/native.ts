@@ -5,7 +5,9 @@ import type {
   commandOutline,
   confinementReach,
   decide,
+  estimateTokens,
   facts,
+  lineBehindView,
   NativeOwner,
   NativeRegistry,
   NativeSession,
@@ -13,11 +15,16 @@ import type {
   NativeText,
   noticeOfCut,
   ownName,
+  readRecall,
+  readRules,
+  recalled,
+  reduceText,
   removeAtEnd,
   removeLeft,
   removeNoMore,
   safetyRules,
   signalOf,
+  undoable,
   warmShells,
 } from '../../native.cjs';
 import { BashError } from '../errors.ts';
@@ -37,14 +44,21 @@ interface Native {
   commandOutline: typeof commandOutline;
   confinementReach: typeof confinementReach;
   decide: typeof decide;
+  estimateTokens: typeof estimateTokens;
   facts: typeof facts;
+  lineBehindView: typeof lineBehindView;
   noticeOfCut: typeof noticeOfCut;
   ownName: typeof ownName;
+  readRecall: typeof readRecall;
+  readRules: typeof readRules;
+  recalled: typeof recalled;
+  reduceText: typeof reduceText;
   removeAtEnd: typeof removeAtEnd;
   removeLeft: typeof removeLeft;
   removeNoMore: typeof removeNoMore;
   safetyRules: typeof safetyRules;
   signalOf: typeof signalOf;
+  undoable: typeof undoable;
   warmShells: typeof warmShells;
 }
 

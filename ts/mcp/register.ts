@@ -1,9 +1,10 @@
 import { resolve } from 'node:path';
-import { bash } from 'agent-bash';
+import { bash, OutputStore } from 'agent-bash';
 import type { BashToolOptions } from 'agent-bash/ai';
 import { innerOf } from '../core/inner.ts';
 import { OWNER, type Owned } from '../core/world.ts';
 import { checkToolOptions } from '../tool/option-names.ts';
+import { SHARED_OUTPUTS, type Sharing } from '../tool/view/outputs.ts';
 import { analyzeTool } from './analyze.ts';
 import { bashTool } from './bash.ts';
 import { addTool, type McpServer } from './server.ts';
@@ -14,12 +15,13 @@ import { tasksTool } from './tasks.ts';
  * background tasks, and `bash_analyze` judges a `command` without running it. No SDK is imported. The server
  * is an `McpServer` of `@modelcontextprotocol/sdk` from 1.23, or of `@modelcontextprotocol/server` 2.
  *
- * `structuredContent` is the tool's output (`{ tasks }` for the list). The text is what `formatResult` and
- * `formatCheck` return. `isError` means that nothing ran; with `errorOnFailure` also that the exit code is not 0. A
- * client that asked for progress receives the time in ms and the last part of the output, every `updateIntervalMs`
- * while there is new output and otherwise every 5 s; with `updateIntervalMs` 0 it receives none. A command ends with
- * all it started when its call is cancelled, when the connection closes, and at its own limit. It starts in the
- * client's first root that is a directory here, or else in `cwd`, which is resolved now and defaults to
+ * `structuredContent` is the tool's output (`{ tasks }` for the list). The text is what `toModelOutput` of the tool
+ * returns, with repeats folded unless `reduce` is `'off'`. All calls share one store of outputs, so with `'salient'` a
+ * model can recall lines of an earlier one. `isError` means that nothing ran; with `errorOnFailure` also that the exit
+ * code is not 0. A client that asked for progress receives the time in ms and the last part of the output, every
+ * `updateIntervalMs` while there is new output and otherwise every 5 s; with `updateIntervalMs` 0 it receives none. A
+ * command ends with all it started when its call is cancelled, when the connection closes, and at its own limit. It
+ * starts in the client's first root that is a directory here, or else in `cwd`, which is resolved now and defaults to
  * `process.cwd()`. `perCall` and `session` take precedence over both. `perCall` receives the SDK's information about a
  * call as its `context`.
  *
@@ -30,8 +32,12 @@ export function registerBashTools(server: McpServer, options: BashToolOptions = 
   checkToolOptions('registerBashTools', options);
   const { cwd } = options;
   const folder = cwd === undefined || typeof cwd === 'string' ? resolve(cwd ?? '.') : cwd;
-  // Each call has a tool of its own; their commands share the worlds.
-  const owned: BashToolOptions & Owned = { ...options, [OWNER]: innerOf(bash).newOwner(folder) };
+  // Each call has a tool of its own; their commands share the worlds and the outputs.
+  const owned: BashToolOptions & Owned & Sharing = {
+    ...options,
+    [OWNER]: innerOf(bash).newOwner(folder),
+    [SHARED_OUTPUTS]: new OutputStore(),
+  };
   for (const tool of [bashTool(owned, folder), tasksTool(owned), analyzeTool(owned, folder)]) {
     addTool(server, tool);
   }

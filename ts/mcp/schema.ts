@@ -29,11 +29,8 @@ export function toolSchema(json: JsonSchema): object {
  * Returns the input schema of the bash tool. Fields may be left out: only the strict modes of model providers require
  * all of them.
  */
-export function bashSchema({ onAccess }: BashToolOptions): JsonSchema {
-  const { required, additionalProperties, ...json } = createBashTool({ onAccess }).inputSchema[
-    '~standard'
-  ].jsonSchema.input({
-    target: 'draft-07',
-  });
+export function bashSchema({ onAccess, undo, session, reduce, outputs }: BashToolOptions): JsonSchema {
+  const { inputSchema } = createBashTool({ onAccess, undo, session, reduce, outputs });
+  const { required, additionalProperties, ...json } = inputSchema['~standard'].jsonSchema.input({ target: 'draft-07' });
   return json;
 }

@@ -1,5 +1,6 @@
-import type { BashUsage, Confinement, Survivor } from '../../native.cjs';
+import type { BashUsage, Confinement, Receipt, Survivor, UndoConflict, UndoCoverage } from '../../native.cjs';
 import { channel } from '../core/builtins.ts';
+import type { View } from '../reduce/types.ts';
 import type { Finding } from '../safety/analysis.ts';
 
 /** The kind of a run: a command of `bash()`, of a session or in a terminal, or a task in the background. */
@@ -64,6 +65,14 @@ export interface ObservedExit extends Observed {
   survivors: Survivor[];
   /** As in a `BashResult`. */
   confinement: Confinement | null;
+  /** Names the run, for `undo`. */
+  runId: string;
+  /** As in a `BashResult`, also for a task that this process started; `null` for one that is from elsewhere. */
+  receipt: Receipt | null;
+  /** As in a `BashResult`, for the same tasks. */
+  undo: UndoCoverage | null;
+  /** The tokens of its output and of its view, by estimate; `null` without a view. */
+  tokens: View['tokens'] | null;
   /** Notes as in a `BashResult`; always empty for a task. */
   notes: string[];
 }
@@ -84,16 +93,44 @@ export interface ObservedBlock {
   findings: Finding[];
 }
 
+/** `agent-bash:undo`: a run was undone. A dry run is not published. */
+export interface ObservedUndo {
+  /** The run that was undone. */
+  runId: string;
+  /** Names the undo, which is a run, too; `''` if nothing changed. */
+  undoId: string;
+  /** Paths of things that are as before the run again. */
+  restored: string[];
+  /** Paths of things that the run had made, and that are gone. */
+  removed: string[];
+  /** Things that stay as they are, because they changed after the run. */
+  conflicts: UndoConflict[];
+  /** Effects that no undo takes back, as sentences. At most 100 paths are named, and the others counted. */
+  notCovered: string[];
+}
+
+/** `agent-bash:rule-retired`: a rule of reductions does not pay, and is off for the rest of its store. */
+export interface ObservedRule {
+  /** Its name, as in `view.rules`. */
+  rule: string;
+  /** Tokens that it left out, by estimate. */
+  saved: number;
+  /** Tokens of those that were recalled. */
+  recalled: number;
+}
+
 const start = channel('agent-bash:start');
 const output = channel('agent-bash:output');
 const kill = channel('agent-bash:kill');
 const exit = channel('agent-bash:exit');
 const block = channel('agent-bash:block');
+const undo = channel('agent-bash:undo');
+const ruleRetired = channel('agent-bash:rule-retired');
 
 /** The channels. Publishers check for subscribers first. */
-export const channels = { start, output, kill, exit, block };
+export const channels = { start, output, kill, exit, block, undo, ruleRetired };
 
-/** Whether any of the channels has a subscriber. */
+/** Whether any of the channels of runs has a subscriber. */
 export function isObserved(): boolean {
   return (
     start.hasSubscribers || output.hasSubscribers || kill.hasSubscribers || exit.hasSubscribers || block.hasSubscribers

@@ -107,8 +107,12 @@ export class Observer {
     if (!channels.exit.hasSubscribers) return;
     const { status, exitCode, signal, durationMs, timeoutMs, usage, survivors, confinement, notes } = result;
     const end = { status, exitCode, signal, durationMs, timeoutMs, taskId: result.background?.id ?? null };
+    const { runId, receipt, undo, view } = result;
+    const record = { runId, receipt, undo, tokens: view?.tokens ?? null };
     // Copies: the caller may change its result.
-    channels.exit.publish(structuredClone({ ...this.#observed(), ...end, usage, survivors, confinement, notes }));
+    channels.exit.publish(
+      structuredClone({ ...this.#observed(), ...end, usage, survivors, confinement, ...record, notes }),
+    );
   }
 
   #observed(): Observed {

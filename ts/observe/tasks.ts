@@ -1,8 +1,11 @@
-import type { BackgroundTask, Confinement } from '../../native.cjs';
-import { channels, isObserved, type Observed, type ObservedKill } from './channels.ts';
+import type { BackgroundTask } from '../../native.cjs';
+import { channels, isObserved, type Observed, type ObservedExit, type ObservedKill } from './channels.ts';
 
 /** How many ended tasks are remembered. */
 const KEPT = 1_000;
+
+/** The facts about a task at its end, besides the task itself. */
+type ExitFacts = Pick<ObservedExit, 'confinement' | 'runId' | 'receipt' | 'undo'>;
 
 /** Publishes the events of the tasks of one registry. */
 export class TaskObserver {
@@ -50,8 +53,8 @@ export class TaskObserver {
     });
   }
 
-  exit(task: BackgroundTask, confinement: Confinement | null): void {
-    this.#inTurn(task, () => this.#exited(task, confinement));
+  exit(task: BackgroundTask, facts: ExitFacts): void {
+    this.#inTurn(task, () => this.#exited(task, facts));
   }
 
   #inTurn({ pid }: BackgroundTask, event: () => void): void {
@@ -67,7 +70,7 @@ export class TaskObserver {
     if (channels.start.hasSubscribers) channels.start.publish({ ...observed(task), command, args: [], cwd });
   }
 
-  #exited(task: BackgroundTask, confinement: Confinement | null): void {
+  #exited(task: BackgroundTask, facts: ExitFacts): void {
     this.#started(task);
     this.#running.delete(task.id);
     this.#ended.add(task.id);
@@ -78,8 +81,8 @@ export class TaskObserver {
     if (!channels.exit.hasSubscribers) return;
     const { state, exitCode, signal, startedAt, endedAt } = task;
     const durationMs = Math.max(0, (endedAt ?? startedAt) - startedAt);
-    const rest = { timeoutMs: null, taskId: null, usage: null, survivors: [], confinement, notes: [] };
-    channels.exit.publish({ ...observed(task), status: state, exitCode, signal, durationMs, ...rest });
+    const rest = { timeoutMs: null, taskId: null, usage: null, survivors: [], tokens: null, notes: [] };
+    channels.exit.publish({ ...observed(task), status: state, exitCode, signal, durationMs, ...rest, ...facts });
   }
 }
 

@@ -1,5 +1,6 @@
 import type { BashResult } from 'agent-bash';
 import { byCommand } from '../tool/format/advice.ts';
+import { changedPart } from '../tool/format/changes.ts';
 import { denialPart } from '../tool/format/denials.ts';
 import { formatOutput, headline, nextStep, noteLines } from '../tool/format/format.ts';
 import { LONGEST_LIMIT_MS } from '../tool/limits.ts';
@@ -14,19 +15,32 @@ export const ADVICE = byCommand(
   `To give the command more time, pass a larger timeout_ms (up to ${LONGEST_LIMIT_MS}), or start it in the background with its output in a file.`,
 );
 
-/** Returns the output of one command in OpenAI's shape. */
-export function entryOf(output: BashToolOutput): ShellEntry {
+/** Returns the output of one command in OpenAI's shape. Changed paths are shown relative to `cwd`. */
+export function entryOf(output: BashToolOutput, cwd = process.cwd()): ShellEntry {
   if ('error' in output) return nothingRan(output);
   // A hook may replace the result with anything.
-  if ('task' in output) return { stdout: textOf(output), stderr: '', outcome: { type: 'exit', exitCode: 0 } };
-  const { stdout, stderr, status, exitCode } = output;
-  if (status === 'running') return { stdout, stderr, outcome: { type: 'timeout' } };
+  if ('task' in output || output.status === 'undone' || output.status === 'recalled')
+    return { stdout: textOf(output), stderr: '', outcome: { type: 'exit', exitCode: 0 } };
+  if (output.status === 'running') {
+    return { stdout: output.stdout, stderr: output.stderr, outcome: { type: 'timeout' } };
+  }
+  const { status, exitCode } = output;
+  const { stdout, stderr } = streamsOf(output);
   const late = status === 'timed-out' || status === 'backgrounded' || exitCode === null;
   return {
     stdout,
-    stderr: withLines(stderr, said(output)),
+    stderr: withLines(stderr, said(output, cwd)),
     outcome: late ? { type: 'timeout' } : { type: 'exit', exitCode },
   };
+}
+
+/**
+ * Returns the streams as the model reads them. A view of both streams has them under their names, and the whole of it
+ * is in `stdout`.
+ */
+function streamsOf({ view, stdout, stderr }: BashResult): { stdout: string; stderr: string } {
+  if (!view) return { stdout, stderr };
+  return stdout === '' ? { stdout, stderr: view.text.replace(/^stderr:\n/, '') } : { stdout: view.text, stderr: '' };
 }
 
 /** Returns the entry of a command that did not run. */
@@ -39,7 +53,7 @@ function textOf(output: BashToolOutput): string {
 }
 
 /** Returns the facts that the outcome does not carry. An exit code needs no words. */
-function said(result: BashResult): string[] {
+function said(result: BashResult, cwd: string): string[] {
   const { status, background, timeoutMs, truncation } = result;
   // A task that was started in the background has reached no limit.
   const moved = truncation.stdout !== null || truncation.stderr !== null;
@@ -50,6 +64,7 @@ function said(result: BashResult): string[] {
     background
       ? `[command goes on in the background${limit}: pid ${background.pid}. Full output: ${background.logPath}. ${ADVICE.manage(background, result.confinement)}]`
       : '',
+    changedPart(result, 'cwd' in result ? String(result.cwd) : cwd, false),
     denialPart(result.confinement, false),
     noteLines(result, ADVICE),
   ].filter((line) => line !== '');

@@ -8,8 +8,10 @@ import { providerTool } from '../tool/provider/provider-tool.ts';
 import { relay } from '../tool/provider/relay.ts';
 import { actionSchema, providerSchema, sentence } from '../tool/provider/schema.ts';
 import { Readings } from '../tool/readings.ts';
+import { NO_FIELDS } from '../tool/schema.ts';
 import type { ToolSetup } from '../tool/tool-options.ts';
 import type { BashToolExecutionOptions, BashToolOptions, BashToolSnapshot } from '../tool/types.ts';
+import { levelOf } from '../tool/view/level.ts';
 import { ADVICE } from './entry.ts';
 import type { LocalShellOutput, OpenaiLocalShellTool } from './types.ts';
 
@@ -30,7 +32,8 @@ const inputSchema = providerSchema<LocalShellInput>(readLocalShell, () =>
  *
  * Each call runs one program as `createBashTool(options)` would run a command. Safety, approvals and hooks see its
  * words, quoted if necessary, preceded by the call's variables. The text of the result is the output. It never throws.
- * `description` and `errorOnFailure` have no effect. Throws `ERR_BASH_INVALID_ARG` as `createBashTool` does.
+ * `description` and `errorOnFailure` have no effect, and `reduce` is `'off'` unless it is given.
+ * Throws `ERR_BASH_INVALID_ARG` as `createBashTool` does.
  */
 export function openaiLocalShell(options: BashToolOptions = {}): OpenaiLocalShellTool {
   return providerTool('openaiLocalShell', options, { id: 'openai.local_shell', inputSchema, run: runProgram });
@@ -60,7 +63,7 @@ async function* runProgram(
   const ended = yield* relay(answer(held, localShellCommand(read.value), call), (snapshot) => ({
     output: live(snapshot),
   }));
-  const readings = new Readings({}, ADVICE);
+  const readings = new Readings({}, ADVICE, NO_FIELDS, levelOf(held.reduce));
   readings.keep(ended, { ...held, errorOnFailure: false });
   yield { output: readings.read(ended).value };
 }

@@ -31,7 +31,8 @@ const inputSchema = providerSchema<ShellInput>(readShell, () =>
  * The commands of one action run one after another, each as a call of `createBashTool(options)` would run it. Each has
  * its own entry, whatever the earlier ones did. It never throws: a refused or failed command is an entry with exit code
  * 126 and the reason in `stderr`. `perCall` is called once per action and hooks once per command. `description` and
- * `errorOnFailure` have no effect. Throws `ERR_BASH_INVALID_ARG` as `createBashTool` does.
+ * `errorOnFailure` have no effect, and `reduce` is `'off'` unless it is given.
+ * Throws `ERR_BASH_INVALID_ARG` as `createBashTool` does.
  */
 export function openaiShell(options: BashToolOptions = {}): OpenaiShellTool {
   return providerTool('openaiShell', options, { id: 'openai.shell', inputSchema, run: runAction });
@@ -75,6 +76,9 @@ function mostOf(maxOutputLength: number | undefined): number | null {
   return Math.min(Math.floor(maxOutputLength), MOST_KEPT);
 }
 
+/** Returns the output within the limit of an action. A view that exceeds it is dropped: the limit is on characters. */
 function within(output: BashToolOutput, most: number): BashToolOutput {
-  return 'truncation' in output && 'stdout' in output ? sharedBy(output, most) : output;
+  if (!('truncation' in output) || !('stdout' in output)) return output;
+  if (output.view && output.view.text.length <= most) return output;
+  return sharedBy({ ...output, view: null }, most);
 }

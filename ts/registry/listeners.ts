@@ -80,8 +80,9 @@ export class RegistryListeners {
     }
   }
 
-  #onExit({ task, confinement }: EventOf<'taskExited'>): void {
-    if (this.#observed.exit) this.observer.exit(task, confinement ?? null);
+  #onExit({ task, confinement, runId, receipt, undo }: EventOf<'taskExited'>): void {
+    const facts = { confinement: confinement ?? null, runId, receipt: receipt ?? null, undo: undo ?? null };
+    if (this.#observed.exit) this.observer.exit(task, facts);
     for (const listener of [...this.#exit]) void this.#call(listener, () => listener(task));
   }
 

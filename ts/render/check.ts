@@ -53,12 +53,37 @@ const RESULT: Record<string, [Test, string]> = {
   notes: [Array.isArray, 'an array'],
 };
 
+const RECEIPT_LISTS = ['created', 'modified', 'deleted', 'renamed', 'directories', 'git'];
+
+/** The parts of a receipt that are shown. */
+const isReceipt: Test = (value) => {
+  if (!isObject(value)) return false;
+  const { counts, ports, ...lists } = value as Record<string, unknown>;
+  const { opened, closed } = Object(ports) as Record<string, unknown>;
+  const all = [...RECEIPT_LISTS.map((name) => lists[name]), opened, closed];
+  return isObject(counts) && all.every((list) => Array.isArray(list) && list.every((item) => item !== null));
+};
+
+/** The parts of a view that are shown. */
+const isView: Test = (value) => {
+  if (!isObject(value)) return false;
+  const { tokens, elided } = value as Record<string, unknown>;
+  return isObject(tokens) && Array.isArray(elided) && elided.every(isObject);
+};
+
 /** Fields that a result of an older version lacks. */
 const LATER: Record<string, [Test, string]> = {
   confinement: [
     (value) => value === null || (isObject(value) && Array.isArray((value as { denied?: unknown }).denied)),
     'a Confinement, or null',
   ],
+  runId: [isText, 'a string'],
+  receipt: [(value) => value === null || isReceipt(value), 'a Receipt, or null'],
+  undo: [
+    (value) => value === null || (isObject(value) && Array.isArray((value as { notCovered?: unknown }).notCovered)),
+    'an UndoCoverage, or null',
+  ],
+  view: [(value) => value === null || isView(value), 'a View, or null'],
 };
 
 /** Checks the types and returns the options with their defaults. Throws `ERR_BASH_INVALID_ARG` for a wrong type. */

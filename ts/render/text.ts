@@ -33,8 +33,10 @@ const LOOKS: Partial<Record<Kind, Style>> = {
   more: DIM,
   label: DIM,
   cut: DIM,
+  elided: DIM,
   log: DIM,
   survivor: YELLOW,
+  changed: DIM,
   denied: YELLOW,
   note: YELLOW,
 };

@@ -1,7 +1,9 @@
 import { visible } from '../core/visible.ts';
+import { changes, undoLines } from './changes.ts';
 import type { Settings } from './check.ts';
 import { shownOf, wholes } from './cuts.ts';
 import { denials } from './denials.ts';
+import { elided } from './elided.ts';
 import { cleanLine, countLines, lastLines } from './output.ts';
 import { clipped } from './plain-line.ts';
 import type { Status } from './status.ts';
@@ -20,8 +22,10 @@ export type Kind =
   | 'stdout'
   | 'stderr'
   | 'cut'
+  | 'elided'
   | 'log'
   | 'survivor'
+  | 'changed'
   | 'denied'
   | 'note'
   | 'status';
@@ -33,7 +37,7 @@ export interface Line {
 }
 
 /** Everything that is shown of a run, before it becomes rows or markup. */
-export interface View {
+export interface Rendering {
   status: Status;
   lines: Line[];
 }
@@ -44,10 +48,10 @@ const LINE_ROOM = 4_000;
 const COMMAND_LINES = 10;
 
 /**
- * Converts a run to its lines, from top to bottom: command, directory, output, truncation, background task, survivors,
- * denials, notes, status.
+ * Converts a run to its lines, from top to bottom: command, directory, output, truncation, what a model does not read,
+ * background task, survivors, changes, denials, notes, status.
  */
-export function viewOf(run: RenderInput, settings: Settings): View {
+export function viewOf(run: RenderInput, settings: Settings): Rendering {
   const room = settings.expanded ? Number.POSITIVE_INFINITY : LINE_ROOM;
   const line = (kind: Kind, text: string): Line => ({ kind, runs: cleanLine(text.replaceAll('\n', ' '), room) });
   const status = statusOf(run);
@@ -61,10 +65,15 @@ export function viewOf(run: RenderInput, settings: Settings): View {
     else if (result.status !== 'backgrounded') lines.push(line('more', '(no output)'));
   }
   lines.push(...notices.map((notice) => line('cut', notice)));
+  if (result?.view) lines.push(...elided(result.view, settings.expanded).map((text) => line('elided', text)));
   if (result?.background) lines.push(line('log', `log: ${result.background.logPath}`));
   for (const { pid, command, taskId } of result?.survivors ?? []) {
     lines.push(line('survivor', `still running: ${pid} ${command}${taskId === null ? '' : ` (task ${taskId})`}`));
   }
+  if (result?.receipt) {
+    lines.push(...changes(result.receipt, run.cwd, settings.expanded).map((text) => line('changed', text)));
+  }
+  if (result?.undo) lines.push(...undoLines(result.undo, result.runId).map((text) => line('changed', text)));
   if (result?.confinement) lines.push(...denials(result.confinement).map((text) => line('denied', text)));
   for (const note of result?.notes ?? []) lines.push(line('note', `note: ${note}`));
   // An error message may have several lines.

@@ -24,11 +24,10 @@ import type { AnalyzeOptions, DecideRules } from './types.ts';
  */
 export function analyze(command: string, options: AnalyzeOptions = {}): Analysis {
   checkAnalyze(command, options);
-  const env = options.env ?? process.env;
   const reach = (options as { [REACH]?: Reach })[REACH];
   const tables = { ...toNativeTables(options), ...(reach && { writable: reach.write, offline: reach.offline }) };
   const analysis = answerOf<CrossedAnalysis>(() =>
-    loadNative().analyze(command, directory(options.cwd), home(options, env), variables(command, env), tables),
+    loadNative().analyze(command, ...surroundings(command, options), tables),
   );
   for (const unit of analysis.commands) {
     const { argv, redirects } = unit;
@@ -36,6 +35,15 @@ export function analyze(command: string, options: AnalyzeOptions = {}): Analysis
     for (const redirect of redirects) redirect.target = wordOf(redirect.target);
   }
   return analysis as Analysis;
+}
+
+/** Returns the directory, the home and the variables with which the addon judges a command. */
+export function surroundings(
+  command: string,
+  options: AnalyzeOptions,
+): [cwd: string, home: string, variables: string | null] {
+  const env = options.env ?? process.env;
+  return [directory(options.cwd), home(options, env), variables(command, env)];
 }
 
 /** A word as it crosses from the addon: a known one is its text alone. */
@@ -78,7 +86,7 @@ export function safetyRules(): SafetyRule[] {
 }
 
 /** Parses the JSON of the addon, which crosses much faster than objects, and throws its errors as a `BashError`. */
-function answerOf<T>(ask: () => string): T {
+export function answerOf<T>(ask: () => string): T {
   try {
     return JSON.parse(ask()) as T;
   } catch (error) {

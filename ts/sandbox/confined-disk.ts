@@ -1,7 +1,7 @@
 import type { Input } from '../core/streams.ts';
-import type { Content, Disk, FileType } from './disk.ts';
+import type { Disk, FileType } from './disk.ts';
 import { failure, invalid } from './errors.ts';
-import { chunksOf } from './file.ts';
+import { type Content, cancelUnread, chunksOf } from './file.ts';
 import { ByteStream } from './session/bytes.ts';
 import type { Order, Started } from './start.ts';
 
@@ -50,8 +50,7 @@ exec unlink -- "$1"`;
  * cannot be changed or read here either, and the private `/tmp` is theirs.
  */
 export function confinedDisk(launch: Launch): Disk {
-  const run = (script: string, path: string, signal?: AbortSignal, content?: Content) =>
-    runScript(launch, script, path, signal, content);
+  const run = (script: string, path: string, signal?: AbortSignal) => runScript(launch, script, path, signal);
   return {
     async readable(path, signal) {
       const { exitCode } = await run(PROBE, path, signal);
@@ -68,7 +67,14 @@ export function confinedDisk(launch: Launch): Disk {
     },
 
     async write(path, content, signal) {
-      check(path, await run(WRITE, path, signal, content));
+      const failing = new AbortController();
+      try {
+        check(path, await runScript(launch, WRITE, path, signal, { content, failed: failing.signal }));
+      } catch (error) {
+        failing.abort(error);
+        cancelUnread(content, error);
+        throw error;
+      }
     },
 
     async makeFolder(path) {
@@ -100,6 +106,12 @@ export function confinedDisk(launch: Launch): Disk {
   };
 }
 
+/** What a script reads from its standard input, until `failed` is aborted. */
+interface Feed {
+  content: Content;
+  failed: AbortSignal;
+}
+
 interface Ran {
   exitCode: number;
   stdout: Buffer;
@@ -111,7 +123,7 @@ async function runScript(
   script: string,
   path: string,
   signal: AbortSignal | undefined,
-  content: Content | undefined,
+  fed?: Feed,
 ): Promise<Ran> {
   signal?.throwIfAborted();
   const chunks: Record<'stdout' | 'stderr', Buffer[]> = { stdout: [], stderr: [] };
@@ -128,16 +140,17 @@ async function runScript(
     ...order,
     streams: {
       bytes: true,
-      fed: content !== undefined,
+      fed: fed !== undefined,
       over: () => {},
       started: (_, input) => {
-        if (content !== undefined) feeding = feed(input, content, signal).catch((error) => failed(error));
+        if (fed) feeding = feed(input, fed, signal).catch((error) => failed(error));
       },
     },
   });
   try {
     const { exitCode } = await Promise.race([started.ended, fault]);
-    await feeding;
+    // A script that failed reads no further, and its stream may be silent for ever.
+    if (exitCode === 0) await feeding;
     signal?.throwIfAborted();
     return { exitCode, stdout: Buffer.concat(chunks.stdout), stderr: Buffer.concat(chunks.stderr).toString() };
   } catch (error) {
@@ -157,12 +170,13 @@ function scriptOrder(
   return { command, args: [path], env: { LC_ALL: 'C' }, signal, onOutput };
 }
 
-async function feed(input: Input, content: Content, signal: AbortSignal | undefined): Promise<void> {
+async function feed(input: Input, { content, failed }: Feed, signal: AbortSignal | undefined): Promise<void> {
+  const ended = signal ? AbortSignal.any([signal, failed]) : failed;
   try {
     if (typeof content === 'string') await input.write(Buffer.from(content));
     else if (content instanceof Uint8Array) await input.write(content);
     else {
-      for await (const chunk of chunksOf(content, signal)) {
+      for await (const chunk of chunksOf(content, ended)) {
         if (!(await input.write(chunk))) break;
       }
     }

@@ -1,10 +1,7 @@
 import type { Dirent, Stats } from 'node:fs';
 import { lstat, readdir, readFile, stat, unlink } from 'node:fs/promises';
 import { failure } from './errors.ts';
-import { isFile, makeFolder, orMissing, readable, write } from './file.ts';
-
-/** The content that a sandbox writes into a file. */
-export type Content = string | Uint8Array | ReadableStream<Uint8Array>;
+import { type Content, isFile, makeFolder, orMissing, readable, write } from './file.ts';
 
 export type FileType = 'file' | 'directory' | 'other';
 

@@ -5,6 +5,9 @@ import { failure, invalid } from './errors.ts';
 
 const CHUNK_BYTES = 64 * 1024;
 
+/** The content that a sandbox writes into a file. */
+export type Content = string | Uint8Array | ReadableStream<Uint8Array>;
+
 /** Returns the absolute path that a sandbox's caller means. Throws `ERR_BASH_INVALID_ARG` for an invalid one. */
 export function locate(folder: string, path: unknown, base: unknown = '.'): string {
   if (typeof path !== 'string' || path === '' || path.includes('\0'))
@@ -72,23 +75,29 @@ export async function readable(path: string, signal?: AbortSignal): Promise<Read
 
 /**
  * Replaces a file and creates its parent directories. An abort rejects with its reason and may leave the file cut
- * short.
+ * short. A stream that was not read to its end is cancelled.
  */
-export async function write(
-  path: string,
-  content: string | Uint8Array | ReadableStream<Uint8Array>,
-  signal?: AbortSignal,
-): Promise<void> {
-  await isFile(path);
-  await makeFolder(dirname(path));
-  signal?.throwIfAborted();
-  const data = typeof content === 'string' || content instanceof Uint8Array ? content : chunksOf(content, signal);
+export async function write(path: string, content: Content, signal?: AbortSignal): Promise<void> {
   try {
-    await writeFile(path, data, { signal });
-  } catch (error) {
+    await isFile(path);
+    await makeFolder(dirname(path));
     signal?.throwIfAborted();
-    throw error;
+    await writeFile(path, isStream(content) ? chunksOf(content, signal) : content, { signal });
+  } catch (error) {
+    const reason = signal?.aborted ? signal.reason : error;
+    // Node creates the file before it reads from the stream.
+    cancelUnread(content, reason);
+    throw reason;
   }
+}
+
+/** Cancels a stream that nobody has begun to read. */
+export function cancelUnread(content: Content, reason: unknown): void {
+  if (isStream(content) && !content.locked) content.cancel(reason).catch(() => {});
+}
+
+function isStream(content: Content): content is ReadableStream<Uint8Array> {
+  return typeof content !== 'string' && !(content instanceof Uint8Array);
 }
 
 /**
@@ -116,6 +125,8 @@ export async function* chunksOf(stream: ReadableStream<Uint8Array>, signal?: Abo
   const stop = () => void reader.cancel(signal?.reason).catch(() => {});
   signal?.addEventListener('abort', stop, { once: true });
   try {
+    // An abort from before has no event.
+    signal?.throwIfAborted();
     for (;;) {
       const { done, value } = await reader.read();
       signal?.throwIfAborted();

@@ -19,5 +19,6 @@ export type {
   DetachedCommand,
   LocalSandbox,
   LocalSessionOptions,
+  Recorded,
   RunParams,
 } from './types.ts';

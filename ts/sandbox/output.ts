@@ -1,7 +1,8 @@
 import { constants } from 'node:buffer';
-import type { Confinement, OutputChunk } from 'agent-bash';
+import type { OutputChunk } from 'agent-bash';
 import { failure } from './errors.ts';
-import type { CommandFinished, Confined } from './types.ts';
+import type { Ended } from './start.ts';
+import type { CommandFinished, Confined, Recorded } from './types.ts';
 
 /** The whole output of one command, in chunks in order of arrival. `bash` itself keeps only the last part. */
 export class Output {
@@ -31,10 +32,10 @@ export class Output {
   }
 
   /** Returns the finished command in the caller's shape. */
-  finished({ exitCode, confinement }: { exitCode: number; confinement: Confinement | null }): CommandFinished {
+  finished(ended: Ended): CommandFinished {
     return {
-      exitCode,
-      ...confined(confinement),
+      exitCode: ended.exitCode,
+      ...factsOf(ended),
       stdout: async () => this.text('stdout'),
       stderr: async () => this.text('stderr'),
       output: async (which = 'both') => this.text(which),
@@ -42,9 +43,14 @@ export class Output {
   }
 }
 
-/** Returns the field of a result that only confined commands have. */
-export function confined(confinement: Confinement | null): Confined {
-  return confinement === null ? {} : { confinement };
+/** Returns the fields of a result that only confined commands and recorded ones have. */
+export function factsOf({ confinement, runId, receipt, undo }: Omit<Ended, 'exitCode'>): Confined & Recorded {
+  return {
+    ...(confinement && { confinement }),
+    ...((receipt || undo) && { runId }),
+    ...(receipt && { receipt }),
+    ...(undo && { undo }),
+  };
 }
 
 /** Receives output. A returned promise holds the command back. */

@@ -45,6 +45,9 @@ export interface Ended {
   aborted: boolean;
   survivors: BashResult['survivors'];
   confinement: BashResult['confinement'];
+  runId: BashResult['runId'];
+  receipt: BashResult['receipt'];
+  undo: BashResult['undo'];
 }
 
 /**
@@ -86,11 +89,14 @@ export function start(base: Base, order: Order): Started {
   const ended = bash(order.command, options)
     .finally(abort.unlink)
     // Nothing moves to the background here, so there is always an exit code.
-    .then(({ exitCode, status, survivors, confinement }) => ({
+    .then(({ exitCode, status, survivors, confinement, runId, receipt, undo }) => ({
       exitCode: exitCode ?? 0,
       aborted: status === 'aborted',
       survivors,
       confinement,
+      runId,
+      receipt,
+      undo,
     }));
   return {
     pid: Promise.race([told, ended.then(() => null)]),

@@ -1,4 +1,4 @@
-import type { BashOptions, Confinement } from 'agent-bash';
+import type { BashOptions, Confinement, Receipt, UndoCoverage } from 'agent-bash';
 import type { SignalName } from '../core/signals.ts';
 
 /**
@@ -74,8 +74,18 @@ export interface Confined {
   confinement?: Confinement;
 }
 
+/** The fields that results have in a sandbox with `receipt` or `undo`. They are left out without these options. */
+export interface Recorded {
+  /** Names the run, for `undo`. Left out if nothing was recorded. */
+  runId?: string;
+  /** The changes of the command. Left out without a receipt. */
+  receipt?: Receipt;
+  /** How much `undo(runId)` takes back. Left out if the run cannot be undone. */
+  undo?: UndoCoverage;
+}
+
 /** The end and the output of a program. */
-export interface CommandFinished extends Confined {
+export interface CommandFinished extends Confined, Recorded {
   /**
    * 0…255; 128 + n after signal n, 127 for a program that is missing, 126 for one that cannot be run, 130 after an
    * abort.

@@ -23,6 +23,8 @@ import type {
   BashToolOutput,
   BashToolSnapshot,
 } from './types.ts';
+import { rememberRun, undoForModel } from './undo.ts';
+import { Viewing } from './view/viewing.ts';
 
 const DEFAULT_UPDATE_INTERVAL_MS = 250;
 
@@ -46,10 +48,19 @@ export async function* answer(
   input: BashToolInput,
   call: BashToolExecutionOptions,
 ): AsyncGenerator<BashToolSnapshot, BashToolOutput, undefined> {
+  const viewing = new Viewing(options, input, call);
   const question = taskQuestion(input);
   if (question) {
     if (sandboxOf(options)) return { error: NO_TASKS, code: 'ERR_BASH_UNSUPPORTED' };
-    return await answerTask(question, options, call.abortSignal).catch((error) => nothingRan(error, 'ERR_BASH_SPAWN'));
+    return await viewing
+      .check(() => answerTask(question, options, call.abortSignal))
+      .catch((error) => nothingRan(error, 'ERR_BASH_SPAWN'));
+  }
+  if (input.recall != null && viewing.recalls) return await viewing.recall(input.recall);
+  if (input.undo_run != null) {
+    const undone = await undoForModel(input.undo_run, options).catch((error) => nothingRan(error, 'ERR_BASH_UNDO'));
+    rememberRun(options, undone);
+    return undone;
   }
   const asked = input.command as string;
   const refused = takeRefusal(call.toolCallId, asked);
@@ -60,7 +71,7 @@ export async function* answer(
   } catch (error) {
     return nothingRan(error, 'ERR_BASH_BLOCKED');
   }
-  return yield* runCall(command, options, input, call);
+  return yield* runCall(command, options, input, call, viewing);
 }
 
 /** Runs the command. Yields snapshots while it runs. */
@@ -69,6 +80,7 @@ async function* runCall(
   options: BashToolOptions,
   input: BashToolInput,
   call: BashToolExecutionOptions,
+  viewing: Viewing,
 ): AsyncGenerator<BashToolSnapshot, BashToolOutput, undefined> {
   let output: BashToolOutput;
   try {
@@ -76,15 +88,32 @@ async function* runCall(
     if (suggested) output = suggested;
     else {
       const held = await withAccess(options, command, input, call.toolCallId);
-      output = yield* runPlan(judged(planCall(command, input, held), held), held, call.abortSignal);
+      const plan = judged(planCall(command, input, held), held);
+      const views = await viewing.optionsFor(plan);
+      const result = yield* runPlan({ ...plan, options: { ...plan.options, ...views } }, held, call.abortSignal);
+      output = await viewing.finish(result, plan);
     }
     if ('notes' in output && approvedByPerson(call)) output = { ...output, notes: approvedNotes(output.notes) };
+    rememberRun(options, output);
   } catch (error) {
     output = nothingRan(error, 'ERR_BASH_SPAWN');
   }
+  return await afterRun(command, output, options, viewing);
+}
+
+/** Calls the hook with an output, and returns the output that it leaves. */
+async function afterRun(
+  command: string,
+  output: BashToolOutput,
+  { onAfterRun }: BashToolOptions,
+  viewing: Viewing,
+): Promise<BashToolOutput> {
+  if (onAfterRun === undefined) return output;
+  // The hook may change the output itself.
+  const before = { ...output };
   try {
-    const replaced = await options.onAfterRun?.({ command, result: output });
-    return typeof replaced === 'object' && replaced !== null ? replaced : output;
+    const replaced = await onAfterRun({ command, result: output });
+    return await viewing.replaced(before, typeof replaced === 'object' && replaced !== null ? replaced : output);
   } catch (error) {
     // The command has run, so the model must see its result.
     return 'notes' in output

@@ -8,6 +8,8 @@ import { type LineLimit, lineLimits, truncateFor } from './lines/line-limits.ts'
 import { trailingLimit } from './lines/trailing-limit.ts';
 import { ACCESS_FIELD, INPUT_FIELDS } from './schema.ts';
 import type { BashToolInput, BashToolOptions } from './types.ts';
+import { undoOption } from './undo-option.ts';
+import { SHARED_OUTPUTS, type Sharing, VIEWS, type Viewed } from './view/outputs.ts';
 
 /** Inputs that only make sense for a command that runs to its end. */
 const LINE_FIELDS: readonly string[] = ['head', 'tail'];
@@ -81,8 +83,9 @@ export function callFolder(folder: string, cwd: string | null | undefined): stri
 /** Returns the options that `bash()` takes, without the tool's own. */
 export function runOptions(options: BashToolOptions): BashOptions {
   const { perCall, errorOnFailure, run, updateIntervalMs, description, onBeforeRun, onAfterRun, ...others } = options;
-  const { availableTools, interceptor, session, terminal, sandbox, onAccess, ...rest } = others;
-  return rest;
+  const { availableTools, interceptor, session, terminal, sandbox, onAccess, undo, reduce, outputs, ...more } = others;
+  const { [VIEWS]: views, [SHARED_OUTPUTS]: shared, ...rest } = more as typeof more & Viewed & Sharing;
+  return undo === undefined ? rest : { ...rest, undo: undoOption(undo) };
 }
 
 function timeLimit(

@@ -1,4 +1,5 @@
 import type { Truncate } from 'agent-bash';
+import type { Level } from '../reduce/keeping.ts';
 import { isSession } from './in-sandbox/sandbox.ts';
 import type { ToolSandbox } from './in-sandbox/types.ts';
 import { modeLimit } from './limits.ts';
@@ -27,6 +28,22 @@ const STATE = new Map([
 const IN_TERMINAL =
   'The command runs in a terminal that a person sees and may type into; you cannot type. Both streams come as one, in stdout.';
 
+const UNDOES =
+  'What a command changed is listed behind its output. undo_run, in place of a command, takes back what a run changed in files, where the result offers it; nothing else is taken back.';
+
+const FOLDS =
+  'The exit code is named if it is not 0, and stdout alone has no label. Repeats are folded: [x37] says that the line before it is there 37 times.';
+const GAPS =
+  'Of long output the lines that say most are returned. A marker like [... L40-95] stands for the lines that are left out, and the last line names the file that has them all.';
+const RECALLS =
+  'recall, in place of a command, gives them: "12:40-95" lines 40 to 95 of output #12, "12 /pattern/" those that match. A command that is run again at once is returned whole.';
+
+/** Returns how the text of a result is reduced, in sentences; `''` if it is not. */
+export function describeReduction(level: Level, recalls: boolean): string {
+  if (level === 'off') return '';
+  return [FOLDS, ...(level === 'salient' ? [GAPS, ...(recalls ? [RECALLS] : [])] : [])].join(' ');
+}
+
 /** Returns the tool's description: how it runs commands, the parts of a result, and the limits. */
 export function describeTool(options: {
   cwd: string;
@@ -41,6 +58,10 @@ export function describeTool(options: {
   terminal: boolean;
   truncate: Truncate;
   spill: boolean;
+  /** How the text of a result is reduced, in sentences; `''` if it is not. */
+  reduces?: string | undefined;
+  /** Whether the model may undo runs. */
+  undoes?: boolean | undefined;
   /** The reach of the commands, in a sentence; `''` without confinement. */
   reach?: string | undefined;
 }): string {
@@ -54,10 +75,10 @@ export function describeTool(options: {
   const whole = options.spill ? ' When bytes were cut, the whole output is in the file that the notice names.' : '';
   return `Runs a command with bash -c and returns stdout, stderr and the exit code.
 ${STATE.get(options.lasts)} ${options.terminal ? IN_TERMINAL : 'There is no terminal and stdin is empty, so nothing can be asked for.'}
-Long output is cut to ${kept(options.truncate)} of each stream.${whole} head and tail show fewer lines and keep the exit code of the command.
+Long output is cut to ${kept(options.truncate)} of each stream.${whole} head and tail show fewer lines and keep the exit code of the command.${onLine(options.reduces)}
 The time limit is ${limit}.${silenceLimit(options.terminal ? undefined : options.idleTimeoutMs)} ${atLimit}
 Mode "background" is for servers and demos: it returns at once with the pid and the file of the output. check_pid, in place of a command, gives the state and the new output of such a process, kill_pid ends it and all it started.
-${options.reach ? `${options.reach}\n` : ''}Keep commands concise, under 60k tokens; write long scripts to a file first.
+${options.undoes ? `${UNDOES}\n` : ''}${options.reach ? `${options.reach}\n` : ''}Keep commands concise, under 60k tokens; write long scripts to a file first.
 <pwd>${options.cwd}</pwd>`;
 }
 
@@ -99,6 +120,8 @@ export function describeInSandbox(options: {
   idleTimeoutMs: number | undefined;
   truncate: Truncate;
   spill: boolean;
+  /** How the text of a result is reduced, in sentences; `''` if it is not. */
+  reduces?: string | undefined;
 }): string {
   const { sandbox, cwd, timeoutMs } = options;
   const limit = timeoutMs === undefined ? modeLimit(options.mode) : `${timeoutMs / 1000} s`;
@@ -108,7 +131,7 @@ export function describeInSandbox(options: {
   const said = saidOf(sandbox);
   return `Runs a command with bash -c in a sandbox and returns stdout, stderr and the exit code.
 ${STATE.get(false)} There is no terminal and stdin is empty, so nothing can be asked for.
-Long output is cut to ${kept(options.truncate)} of each stream.${whole} head and tail show fewer lines and keep the exit code of the command.
+Long output is cut to ${kept(options.truncate)} of each stream.${whole} head and tail show fewer lines and keep the exit code of the command.${onLine(options.reduces)}
 The time limit is ${limit}; mode "slow" or timeout_ms gives it more: use it for builds, downloads, installs and tests.${silenceLimit(options.idleTimeoutMs)} At the limit the command is ended, and its output up to there is returned.
 Mode "background", check_pid and kill_pid do not work in the sandbox: start servers with «&», their output sent to a file, and end them with kill.
 Keep commands concise, under 60k tokens; write long scripts to a file first.${typeof said === 'string' && said !== '' ? `\n<sandbox>${said}</sandbox>` : ''}${cwd === undefined ? '' : `\n<pwd>${cwd}</pwd>`}`;
@@ -121,6 +144,10 @@ function saidOf(sandbox: ToolSandbox): unknown {
   } catch {
     return undefined;
   }
+}
+
+function onLine(sentences: string | undefined): string {
+  return sentences ? `\n${sentences}` : '';
 }
 
 function silenceLimit(idleTimeoutMs: number | undefined): string {

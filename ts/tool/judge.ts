@@ -2,14 +2,17 @@ import { type AnalyzeOptions, analyze, BashError, type BashOptions } from 'agent
 import { checkOptionNames, innerOptions } from './option-names.ts';
 import type { BashToolOptions } from './types.ts';
 
+/** The options that a judgement depends on. */
+type Judged = Pick<BashOptions, 'cwd' | 'env' | 'inheritEnv' | 'safety'>;
+
 /** Returns the options with which the safety engine judges a command as `bash()` does. */
-export function analyzeOptions({ cwd, env, inheritEnv, safety }: BashOptions): AnalyzeOptions {
+export function analyzeOptions({ cwd, env, inheritEnv, safety }: Judged): AnalyzeOptions {
   const { rules, wrappers } = typeof safety === 'object' ? safety : {};
   return { cwd, env: seen(env, inheritEnv), rules, wrappers };
 }
 
 /** Returns the text that the shell runs, which is also the text to judge. */
-export function judgedText(command: string, { prefix }: BashOptions): string {
+export function judgedText(command: string, { prefix }: Pick<BashOptions, 'prefix'>): string {
   return prefix ? `${prefix} ${command}` : command;
 }
 

@@ -2,6 +2,7 @@ import { BashError, type BashOptions, bash } from 'agent-bash';
 import { checkFunctions } from '../core/functions.ts';
 import { type Inner, innerOf } from '../core/inner.ts';
 import { type OptionTable, type OptionTableOf, PLAIN, unknownOption } from '../core/option-names.ts';
+import { STORE } from '../reduce/keeping.ts';
 import type { BashToolOptions, InterceptRule } from './types.ts';
 
 /** The options that a tool has beside those of `bash()`. */
@@ -20,6 +21,7 @@ const OF_TOOLS: OptionTableOf<Omit<BashToolOptions, keyof BashOptions>> = {
   run: PLAIN,
   updateIntervalMs: PLAIN,
   description: PLAIN,
+  outputs: PLAIN,
   onAccess: PLAIN,
   onBeforeRun: PLAIN,
   onAfterRun: PLAIN,
@@ -67,7 +69,7 @@ export function checkOptionNames(entry: string, options: unknown, table: OptionT
  */
 export function checkToolOptions(entry: string, options: BashToolOptions): void {
   checkOptionNames(entry, options);
-  const { perCall, run, onAccess, onBeforeRun, onAfterRun, onPrompt, terminal, spill, description } = options;
+  const { perCall, run, onAccess, onBeforeRun, onAfterRun, onPrompt, terminal, spill, description, outputs } = options;
   checkFunctions(innerOf(bash), {
     perCall,
     run,
@@ -80,6 +82,10 @@ export function checkToolOptions(entry: string, options: BashToolOptions): void 
   });
   if (description !== undefined && typeof description !== 'string' && typeof description !== 'function') {
     throw innerOf(bash).invalid('description', description, 'a string or a function');
+  }
+  // Checked by shape, not by class: another copy of this package may have made it.
+  if (outputs !== undefined && !(STORE in Object(outputs))) {
+    throw innerOf(bash).invalid('outputs', outputs, 'an OutputStore');
   }
 }
 

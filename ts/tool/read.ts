@@ -1,5 +1,5 @@
 import { messageOf } from '../core/listener.ts';
-import type { BashInputIssue } from './types.ts';
+import type { BashInputIssue } from './schema-types.ts';
 
 /** A parsed value, or the reasons why it is invalid. */
 export type Read<T> = { value: T } | { issues: BashInputIssue[] };

@@ -1,17 +1,26 @@
+import type { Level } from '../reduce/keeping.ts';
+import { callFolder, toolFolder } from './call-plan.ts';
 import type { Advice } from './format/advice.ts';
 import { formatOutput } from './format/format.ts';
-import { sandboxOf } from './in-sandbox/sandbox.ts';
+import { sandboxDirectory, sandboxOf } from './in-sandbox/sandbox.ts';
 import { registryOf } from './manage.ts';
+import { NO_FIELDS, type OptionalFields } from './schema.ts';
 import { isAnnounced } from './task-knowledge.ts';
 import type { BashToolModelOutput, BashToolOptions, BashToolOutput } from './types.ts';
+import { offersUndo } from './undo-option.ts';
+import { isBare } from './view/level.ts';
 
 /** How to format the output of one call. */
-interface Reading {
+interface CallReading {
   errorOnFailure: boolean;
   /** Whether the model must poll for the exit of a task. */
   poll: boolean;
   /** Whether the model may ask for access. */
   asks: boolean;
+  /** Whether the model may undo runs. */
+  undoes: boolean;
+  /** The directory of the call. */
+  cwd: string | undefined;
 }
 
 const NO_NEED_TO_POLL = 'you are told when it ends: there is no need to poll';
@@ -21,35 +30,55 @@ const NO_NEED_TO_POLL = 'you are told when it ends: there is no need to poll';
  * receives the output, so the format is kept by output.
  */
 export class Readings {
-  readonly #errorOnFailure: boolean;
+  readonly #options: BashToolOptions;
   readonly #advice: Advice;
-  readonly #asks: boolean;
-  readonly #readings = new WeakMap<BashToolOutput, Reading>();
+  readonly #fields: OptionalFields;
+  readonly #level: Level;
+  readonly #readings = new WeakMap<BashToolOutput, CallReading>();
 
-  /** `asks`: whether the input of the tool has a place for `access`. */
-  constructor({ errorOnFailure = false }: BashToolOptions, advice: Advice, asks = false) {
-    this.#errorOnFailure = errorOnFailure;
-    this.#asks = asks;
+  /** `fields`: the fields that the input of the tool has. `level`: that of calls whose result names none. */
+  constructor(options: BashToolOptions, advice: Advice, fields: OptionalFields = NO_FIELDS, level: Level = 'off') {
+    const here = sandboxOf(options) === undefined;
+    this.#options = here ? { ...options, cwd: toolFolder(options.cwd) } : options;
+    this.#level = level;
+    this.#fields = fields;
     this.#advice = advice;
   }
 
-  /** Remembers the format of an output, from the options of its call. */
-  keep(output: BashToolOutput, options: BashToolOptions): void {
-    const { errorOnFailure = false } = options;
-    this.#readings.set(output, {
-      errorOnFailure,
-      poll: !endIsTold(output, options),
-      asks: this.#asks && options.onAccess !== undefined && sandboxOf(options) === undefined,
-    });
+  /** Remembers the format of an output, from the options of its call and the directory that the model asked for. */
+  keep(output: BashToolOutput, options: BashToolOptions, asked?: string | null): void {
+    this.#readings.set(output, this.#readingOf(output, options, asked));
   }
 
-  /** Returns the text of an output. */
-  read(output: BashToolOutput): BashToolModelOutput {
-    const reading = this.#readings.get(output);
-    const { errorOnFailure = this.#errorOnFailure, poll = true, asks = this.#asks } = reading ?? {};
-    const read = formatOutput(output, errorOnFailure, this.#advice, asks);
+  /**
+   * Returns the text of an output. `input` is that of its call. Of a copy of an output, such as one that was stored as
+   * JSON, the options of the call are taken to be those of the tool.
+   */
+  read(output: BashToolOutput, input?: unknown): BashToolModelOutput {
+    const known = this.#readings.get(output) ?? this.#readingOf(output, this.#options, askedIn(input));
+    const { errorOnFailure, poll, ...rest } = known;
+    const level = ('reduce' in output && output.reduce) || this.#level;
+    const read = formatOutput(output, errorOnFailure, { ...rest, advice: this.#advice, bare: isBare(level) });
     return poll ? read : { ...read, value: `${read.value}\n\n[${NO_NEED_TO_POLL}]` };
   }
+
+  #readingOf(output: BashToolOutput, options: BashToolOptions, asked: string | null | undefined): CallReading {
+    const { errorOnFailure = false } = options;
+    const here = sandboxOf(options) === undefined;
+    return {
+      errorOnFailure,
+      poll: !endIsTold(output, options),
+      asks: this.#fields.asks && options.onAccess !== undefined && here,
+      undoes: this.#fields.undoes && offersUndo(options) && here,
+      cwd: here ? callFolder(toolFolder(options.cwd), asked) : sandboxDirectory(options.cwd, asked),
+    };
+  }
+}
+
+/** Returns the directory that a model asked for. */
+function askedIn(input: unknown): string | null {
+  const { cwd } = Object(input) as { cwd?: unknown };
+  return typeof cwd === 'string' ? cwd : null;
 }
 
 /** Returns whether the output is about a task whose exit is announced to the model. */

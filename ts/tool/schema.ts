@@ -1,13 +1,11 @@
 import { LONGEST_LIMIT_MS, modeLimit, SHORTEST_LIMIT_MS } from './limits.ts';
 import { AFTER_LAST_LINE_MS } from './lines/head-stop.ts';
 import { isRecord, type Read, reader } from './read.ts';
+import type { BashContextSchema, BashInputIssue, BashInputSchema, BashToolContext } from './schema-types.ts';
 import { standardSchema } from './standard-schema.ts';
-import type { BashContextSchema, BashInputIssue, BashInputSchema, BashToolContext, BashToolInput } from './types.ts';
+import type { BashToolInput } from './types.ts';
 
 const MODES = ['default', 'slow', 'background'] as const;
-/** The subjects of a call. An input has exactly one. */
-const SUBJECTS = ['command', 'check_pid', 'kill_pid'] as const;
-
 /** The fields of the input. Any other field is ignored, with a note. */
 export const INPUT_FIELDS: readonly string[] = [
   'command',
@@ -22,6 +20,25 @@ export const INPUT_FIELDS: readonly string[] = [
 
 /** The field with which a model asks for access. The schema has it if the host answers. */
 export const ACCESS_FIELD = 'access';
+
+/** The field by which a model undoes a run. The schema has it if runs can be undone. */
+export const UNDO_FIELD = 'undo_run';
+
+/** The field by which a model gets lines that were left out. The schema has it if lines may be left out. */
+export const RECALL_FIELD = 'recall';
+
+/** The fields that the input has with some options only. */
+export interface OptionalFields {
+  /** Whether the model may ask for access. */
+  asks: boolean;
+  /** Whether the model may undo runs. */
+  undoes: boolean;
+  /** Whether the model may recall lines that were left out. */
+  recalls: boolean;
+}
+
+/** A tool with none of them. */
+export const NO_FIELDS: OptionalFields = { asks: false, undoes: false, recalls: false };
 
 /** Its schema. */
 export const ACCESS_SCHEMA = {
@@ -49,13 +66,14 @@ export const ACCESS_SCHEMA = {
  * Strict modes require every property and forbid others, so optional properties are nullable. The validation checks
  * bounds, because strict modes differ in the keywords they accept.
  */
-function jsonSchema(asks: boolean): Record<string, unknown> {
+function jsonSchema(fields: OptionalFields): Record<string, unknown> {
+  const optional = optionalProperties(fields);
   return {
     type: 'object',
     properties: {
       command: {
         type: ['string', 'null'],
-        description: 'The command, run by bash -c. Exactly one of command, check_pid and kill_pid is given.',
+        description: `The command, run by bash -c. Exactly one of ${subjectList(fields)} is given.`,
       },
       mode: {
         type: ['string', 'null'],
@@ -83,20 +101,56 @@ function jsonSchema(asks: boolean): Record<string, unknown> {
         type: ['integer', 'null'],
         description: 'In place of a command: ends the background process with this pid and all it started.',
       },
-      ...(asks && { [ACCESS_FIELD]: structuredClone(ACCESS_SCHEMA) }),
+      ...optional,
     },
-    required: [...INPUT_FIELDS, ...(asks ? [ACCESS_FIELD] : [])],
+    required: [...INPUT_FIELDS, ...Object.keys(optional)],
     additionalProperties: false,
   };
 }
 
+function optionalProperties({ asks, undoes, recalls }: OptionalFields): Record<string, unknown> {
+  return {
+    ...(undoes && {
+      [UNDO_FIELD]: {
+        type: ['string', 'null'],
+        description:
+          'In place of a command: takes back what the run with this id changed in files. What has changed since stays.',
+      },
+    }),
+    ...(recalls && {
+      [RECALL_FIELD]: {
+        type: ['string', 'null'],
+        description:
+          'In place of a command: lines of an output as they were. "12:40-95" gives lines 40 to 95 of output #12, "12 /pattern/" those that match a regular expression.',
+      },
+    }),
+    ...(asks && { [ACCESS_FIELD]: structuredClone(ACCESS_SCHEMA) }),
+  };
+}
+
+/** The subjects of a call. An input has exactly one. */
+function subjectsOf({ undoes, recalls }: OptionalFields): string[] {
+  return ['command', 'check_pid', 'kill_pid', ...(undoes ? [UNDO_FIELD] : []), ...(recalls ? [RECALL_FIELD] : [])];
+}
+
+/** `command, check_pid and kill_pid` */
+function subjectList(fields: OptionalFields): string {
+  const subjects = subjectsOf(fields);
+  return `${subjects.slice(0, -1).join(', ')} and ${subjects.at(-1)}`;
+}
+
 /**
- * Returns a copy of the input, or the reason why it is invalid. Unknown fields stay, so that the call can name them in
- * a note. Each field is read once, so the command that runs is the one that was checked.
+ * Returns a reader of inputs with these fields. It returns a copy of the input, or the reason why it is invalid.
+ * Unknown fields stay, so that the call can name them in a note. Each field is read once, so the command that runs is
+ * the one that was checked.
  */
-export const readInput = reader((given): Read<BashToolInput> => {
+export function inputReader(fields: OptionalFields): (given: unknown) => Read<BashToolInput> {
+  return reader((given) => read(given, fields));
+}
+
+function read(given: unknown, optional: OptionalFields): Read<BashToolInput> {
   if (!isRecord(given)) return { issues: [{ message: 'the input must be an object', path: [] }] };
-  const names = new Set([...Object.keys(given), ...INPUT_FIELDS, ACCESS_FIELD]);
+  const names = new Set([...Object.keys(given), ...INPUT_FIELDS, ACCESS_FIELD, UNDO_FIELD, RECALL_FIELD]);
   const fields = [...names].map((name) => [name, given[name]] as const);
   const value: Record<string, unknown> = Object.fromEntries(fields.filter(([, field]) => field !== undefined));
   const issues: BashInputIssue[] = [];
@@ -114,12 +168,15 @@ export const readInput = reader((given): Read<BashToolInput> => {
   check('tail', isCount, 'must be a whole number of at least 1');
   check('check_pid', isCount, 'must be the pid of a background process');
   check('kill_pid', isCount, 'must be the pid of a background process');
+  const isText = (given: unknown) => typeof given === 'string' && given !== '';
+  if (optional.undoes) check(UNDO_FIELD, isText, 'must be the id of a run');
+  if (optional.recalls) check(RECALL_FIELD, isText, 'must be "12:40-95" or "12 /pattern/"');
   if (value.access !== undefined) value.access = accessIn(value.access, issues);
-  if (SUBJECTS.filter((subject) => value[subject] !== undefined && value[subject] !== null).length !== 1) {
-    issues.push({ message: 'exactly one of command, check_pid and kill_pid must be given', path: [] });
+  if (subjectsOf(optional).filter((subject) => value[subject] !== undefined && value[subject] !== null).length !== 1) {
+    issues.push({ message: `exactly one of ${subjectList(optional)} must be given`, path: [] });
   }
   return issues.length > 0 ? { issues } : { value };
-});
+}
 
 /** Returns a copy of an access, read once, or `null`. Each mistake in it becomes an issue. */
 export function accessIn(given: unknown, issues: BashInputIssue[]): BashToolInput['access'] {
@@ -145,9 +202,9 @@ export function accessIn(given: unknown, issues: BashInputIssue[]): BashToolInpu
 /** Paths, and hosts, that one call may ask for. A person must be able to judge them. */
 const MOST_ASKED = 20;
 
-/** Returns the schema of the input. `asks`: whether the model may ask for access. */
-export function inputSchemaOf(asks: boolean): BashInputSchema {
-  return standardSchema(readInput, () => jsonSchema(asks));
+/** Returns the schema of the input. */
+export function inputSchemaOf(fields: OptionalFields = NO_FIELDS): BashInputSchema {
+  return standardSchema(inputReader(fields), () => jsonSchema(fields));
 }
 
 export const contextSchema: BashContextSchema = {

@@ -1,11 +1,14 @@
-import { bash } from 'agent-bash';
+import { bash, OutputStore } from 'agent-bash';
 import { innerOf } from '../core/inner.ts';
 import { OWNER, type Owned, type Owner } from '../core/world.ts';
+import type { Level } from '../reduce/keeping.ts';
 import { toolFolder } from './call-plan.ts';
 import { sandboxOf } from './in-sandbox/sandbox.ts';
 import { sessionOf, withSession } from './in-session.ts';
 import { checkToolOptions } from './option-names.ts';
 import type { BashApprovalCall, BashToolCall, BashToolExecutionOptions, BashToolOptions } from './types.ts';
+import { levelOf } from './view/level.ts';
+import { SHARED_OUTPUTS, type Sharing, VIEWS, type Viewed } from './view/outputs.ts';
 
 /** A tool of ours, reduced to the function that identifies it. */
 interface Tool {
@@ -19,13 +22,36 @@ export interface ToolSetup {
   folder: string;
   /** The owner of the worlds in which confined commands run. */
   owner: Owner;
+  /** Where outputs are kept of which lines are left out, unless a call has its own place. */
+  outputs: OutputStore;
+  /** The level of a call if no option says it. */
+  level: Level;
+  /** Whether the model may recall lines. */
+  recalls: boolean;
 }
 
+/** How a kind of tool reduces outputs. */
+export interface Reducing {
+  /** The level of a tool if no option says it. */
+  level: Level;
+  /** Whether its input can have `recall`. */
+  recalls: boolean;
+}
+
+const NOT_REDUCING: Reducing = { level: 'off', recalls: false };
+
 /** Returns the setup of a new tool. Its directory is fixed here. */
-export function setupFor(options: BashToolOptions): ToolSetup {
+export function setupFor(options: BashToolOptions, { level, recalls }: Reducing = NOT_REDUCING): ToolSetup {
   const folder = toolFolder(options.cwd);
   const owner = (options as Owned)[OWNER] ?? innerOf(bash).newOwner(folder);
-  return { options, folder, owner };
+  const outputs = options.outputs ?? (options as Sharing)[SHARED_OUTPUTS] ?? new OutputStore();
+  const setup = { options, folder, owner, outputs, level };
+  return { ...setup, recalls: recalls && (options.outputs !== undefined || ownLevel(setup) === 'salient') };
+}
+
+/** Returns the level of a tool's calls, as long as `perCall` does not change it. */
+export function ownLevel({ options, folder, level }: Pick<ToolSetup, 'options' | 'folder' | 'level'>): Level {
+  return levelOf(withPlace(options, folder).reduce ?? level);
 }
 
 /** The options of each tool by its `execute` function, which survives spreading the tool into another object. */
@@ -46,15 +72,20 @@ export function setupOf(tool: Tool): ToolSetup | undefined {
  * session's options fill the gaps. Throws `ERR_BASH_INVALID_ARG` for a value that is not a sandbox.
  */
 export async function optionsFor(
-  { options, folder, owner }: ToolSetup,
+  setup: ToolSetup,
   call: BashToolCall,
   sandbox?: BashToolExecutionOptions['experimental_sandbox'],
 ): Promise<BashToolOptions> {
+  const { options, folder, owner, outputs, recalls } = setup;
   const asked = await options.perCall?.(call);
   if (asked != null) checkToolOptions('perCall', asked);
   const given = Object.entries(asked ?? {}).filter(([, value]) => value !== undefined);
   const held: BashToolOptions = { ...options, ...Object.fromEntries(given), ...(sandbox != null && { sandbox }) };
-  return inWorld(withPlace(held, folder), owner);
+  const placed = withPlace(held, folder);
+  const reduce = placed.reduce ?? setup.level;
+  const level = asked == null && sandbox == null ? levelOf(reduce) : ownLevel(setup);
+  const viewed: Viewed = { [VIEWS]: { outputs: placed.outputs ?? outputs, recalls, level } };
+  return inWorld({ ...placed, reduce, ...viewed }, owner);
 }
 
 /**

@@ -1,20 +1,22 @@
-import type {
-  BackgroundCheck,
-  BashErrorCode,
-  BashOptions,
-  BashResult,
-  BashSession,
-  bash,
-  ConfineMissing,
-  Finding,
-  PtySession,
-  SessionResult,
-} from 'agent-bash';
+import type { BashOptions, BashSession, bash, OutputStore, PtySession } from 'agent-bash';
 import type { ToolSandbox, ToolSandboxSession } from './in-sandbox/types.ts';
+import type { BashToolOutput } from './output-types.ts';
+import type { BashContextSchema, BashInputSchema, BashToolContext } from './schema-types.ts';
+
+export type {
+  BashToolCheck,
+  BashToolError,
+  BashToolOutput,
+  BashToolRecalled,
+  BashToolResult,
+  BashToolSnapshot,
+  BashToolUndone,
+  SuggestedTool,
+} from './output-types.ts';
 
 /**
- * The input that the model sends: exactly one of `command`, `check_pid` and `kill_pid`, the other fields with a
- * command. All may be `null` or missing: strict modes send every field, other models leave them out.
+ * The input that the model sends: exactly one of `command`, `check_pid`, `kill_pid`, `undo_run` and `recall`, the other
+ * fields with a command. All may be `null` or missing: strict modes send every field, other models leave them out.
  */
 export interface BashToolInput {
   /** The command, byte for byte; a trailing `| head …` or `| tail …` becomes a limit where that keeps its meaning. */
@@ -45,6 +47,13 @@ export interface BashToolInput {
   check_pid?: number | null | undefined;
   /** Ends the background process with this pid and all it started. */
   kill_pid?: number | null | undefined;
+  /** Undoes the run with this id; only with `undo`. */
+  undo_run?: string | null | undefined;
+  /**
+   * Lines of an output as they were: `'12:40-95'` those lines of output #12, `'12 /pattern/'` those that match; only
+   * with `reduce: 'salient'` or `outputs`.
+   */
+  recall?: string | null | undefined;
   /** More than the confinement allows, for this command. The host is asked; only with `onAccess`. */
   access?: BashToolAccess | null | undefined;
 }
@@ -74,37 +83,6 @@ export interface AccessRequest {
   reason: string;
 }
 
-/** Nothing ran. Never a throw: the model reads `error` as the result of its call. */
-export interface BashToolError {
-  /** A sentence that names the problem. */
-  error: string;
-  /**
-   * The code of `bash()`'s rejection, and these:
-   *
-   * - `ERR_BASH_INVALID_ARG`: bad input, or a throw in `perCall`.
-   * - `ERR_BASH_BLOCKED`: a throw in `onBeforeRun`, a refusal by an approval, an interception.
-   * - `ABORT_ERR`: a check or a kill that was interrupted.
-   */
-  code: BashErrorCode | (string & {});
-  /** Why the safety engine refused it, with `ERR_BASH_BLOCKED`. */
-  findings?: Finding[];
-  /** The parts of a confinement that cannot be held, with `ERR_BASH_CONFINEMENT`: why, and the remedy. */
-  missing?: ConfineMissing[];
-  /** The tool to use in place of the command, when the interceptor stopped it. */
-  suggestedTool?: SuggestedTool;
-}
-
-/** A call of another tool in place of a command. */
-export interface SuggestedTool {
-  /** Its name, as in `availableTools`. */
-  name: string;
-  /**
-   * The parts of the command for its input, by our names and not by the tool's own: `path`, `pattern`. They are the
-   * rule's named groups, as words without their quotes.
-   */
-  input: Record<string, string>;
-}
-
 /** A rule for commands that another tool does better. */
 export interface InterceptRule {
   /**
@@ -129,25 +107,6 @@ export interface InterceptRule {
   message: string;
 }
 
-/** A command that still runs, in preliminary results only: a new object each time, the last 8 KiB of each stream. */
-export interface BashToolSnapshot {
-  status: 'running';
-  stdout: string;
-  stderr: string;
-  exitCode: null;
-  /** Process id, also the process group id. */
-  pid: number;
-  /** Since the start of the process, in ms. */
-  durationMs: number;
-}
-
-/**
- * The outputs of a call: snapshots while the command runs, then one result (in a session with its `cwd`), or one error
- * if nothing ran; for `check_pid` and `kill_pid` one check. Plain data throughout. `'error' in`, `'task' in` and
- * `status` tell them apart.
- */
-export type BashToolOutput = BashResult | SessionResult | BackgroundCheck | BashToolError | BashToolSnapshot;
-
 /** The return of a hook: a replacement of its argument, or nothing, now or later. */
 export type Hooked<T> = T | Nothing | Promise<T | Nothing>;
 // biome-ignore lint/suspicious/noConfusingVoidType: a hook may be a function without a return.
@@ -166,7 +125,7 @@ export interface BashToolCall {
  * }`.
  */
 export interface BashToolOptions
-  extends Omit<BashOptions, 'signal' | 'onOutput' | 'onSnapshot' | 'snapshotIntervalMs'> {
+  extends Omit<BashOptions, 'signal' | 'onOutput' | 'onSnapshot' | 'snapshotIntervalMs' | 'undo' | 'reduce'> {
   /**
    * Asked on each call. The options that it returns replace those of the tool one by one. A throw is `{ error }` and
    * runs nothing. `description` and `perCall` have no effect here, and the description that is written here knows no
@@ -194,9 +153,9 @@ export interface BashToolOptions
    * `cwd` is a directory of the sandbox and has no default. Only `env` reaches the command, nothing of this machine's
    * environment. Whole output that was cut goes to a file there, below `spill.dir` or `/tmp`, at most 64 MiB, if the
    * sandbox takes files, and nowhere otherwise. Mode `'background'`, `check_pid`, `kill_pid`, `args`, `stdin`, `merge`,
-   * `shell`, `limits` and `confine` are `{ error }`, `ERR_BASH_UNSUPPORTED`. A `session` or `terminal` is left out,
-   * with a note. `pid` is 0 if the sandbox reports none, `usage` is zero, and an exit code that the sandbox does not
-   * report is 255, with a note.
+   * `shell`, `limits`, `confine`, `receipt` and `undo` are `{ error }`, `ERR_BASH_UNSUPPORTED`. A `session` or
+   * `terminal` is left out, with a note. `pid` is 0 if the sandbox reports none, `usage` is zero, and an exit code that
+   * the sandbox does not report is 255, with a note.
    *
    * @default none
    * @example createBashTool({ sandbox: createLocalSandboxSession({ cwd: '/srv/project' }) });
@@ -266,8 +225,8 @@ export interface BashToolOptions
    */
   description?: string | ((context: { cwd: string }) => string) | undefined;
   /**
-   * Called before anything starts, with the model's command, and not for `check_pid` and `kill_pid`. It may return
-   * another command. A throw is `{ error }` and runs nothing.
+   * Called before anything starts, with the model's command, and not for a call without one. It may return another
+   * command. A throw is `{ error }` and runs nothing.
    *
    * @default none
    * @example createBashTool({ onBeforeRun: ({ command }) => ({ command: `set -o pipefail; ${command}` }) });
@@ -285,8 +244,37 @@ export interface BashToolOptions
    */
   onAccess?: ((request: AccessRequest) => boolean | 'session' | Promise<boolean | 'session'>) | undefined;
   /**
-   * Called after a run, or a refusal to run, with the command as `onBeforeRun` left it. It may return another output. A
-   * throw is a note in the result.
+   * As in `bash()`; `true` is `'risky'`. Unless it is off, the input has `undo_run`, by which the model takes back what
+   * a run changed, and the text of a result says how. The model can undo runs of this tool, and runs that started in
+   * its directory or below. Not in a sandbox, where the option is `{ error }`, `ERR_BASH_UNSUPPORTED`.
+   *
+   * @default 'off'
+   * @example createBashTool({ undo: true });
+   */
+  undo?: BashOptions['undo'] | boolean | undefined;
+  /**
+   * As in `bash()`, but with another default. A text with a view is read in place of the streams. With `'lossless'` and
+   * `'salient'`, the text of a success with standard output alone is that output alone, and an exit code of 0 is left
+   * out. Of a command that is run again at once nothing is left out.
+   *
+   * With the `messages` of the SDK, lines that an earlier result of this tool still shows are not repeated: `[56 lines
+   * as in #9 L40-95]`. A process in the background is reduced once for each check. Commands in a terminal have no view.
+   *
+   * @default 'lossless'
+   * @example createBashTool({ reduce: 'salient' });
+   */
+  reduce?: BashOptions['reduce'] | undefined;
+  /**
+   * Keeps the outputs of which lines are left out. With it, or with `reduce: 'salient'`, the input has `recall`, by
+   * which the model gets lines as they were.
+   *
+   * @default a store of this tool, in the temporary directory, which is removed with this process
+   * @example createBashTool({ reduce: 'salient', outputs: new OutputStore({ dir: '/srv/agent/outputs' }) });
+   */
+  outputs?: OutputStore | undefined;
+  /**
+   * Called after a run, or a refusal to run, with the command as `onBeforeRun` left it. It may return another output.
+   * If that has other text with the same view, the view is made anew. A throw is a note in the result.
    *
    * @default none
    * @example createBashTool({ onAfterRun: ({ command, result }) => log(command, result) });
@@ -297,6 +285,7 @@ export interface BashToolOptions
 /** The second argument of `execute`, as far as the tool reads it, of both majors. */
 export interface BashToolExecutionOptions {
   toolCallId: string;
+  /** The conversation: approvals of a person, and the earlier results that the model still reads. */
   messages?: unknown;
   /** Ends the command; the call then yields its output up to that point, with status `'aborted'`. */
   abortSignal?: AbortSignal | undefined;
@@ -323,53 +312,6 @@ export interface BashApprovalCall {
 /** The text of an output for the model. */
 export type BashToolModelOutput = { type: 'text'; value: string } | { type: 'error-text'; value: string };
 
-/** A reason why an input is not valid. */
-export interface BashInputIssue {
-  message: string;
-  path: [string] | [];
-}
-
-/** A Standard Schema with its JSON Schema, which both majors take as it is. */
-export interface BashInputSchema {
-  readonly '~standard': {
-    readonly version: 1;
-    readonly vendor: 'agent-bash';
-    readonly types?: { readonly input: BashToolInput; readonly output: BashToolInput } | undefined;
-    readonly validate: (
-      value: unknown,
-    ) =>
-      | { readonly value: BashToolInput; readonly issues?: undefined }
-      | { readonly issues: readonly BashInputIssue[] };
-    readonly jsonSchema: {
-      /** A new object each time, since consumers change it. Throws for targets other than JSON Schema drafts. */
-      readonly input: (options: { readonly target: string }) => Record<string, unknown>;
-      readonly output: (options: { readonly target: string }) => Record<string, unknown>;
-    };
-  };
-}
-
-/**
- * The schema of the context that `perCall` receives, for ai 7: any object, or none. Without it, `toolsContext` would
- * have no place for this tool.
- */
-export interface BashContextSchema {
-  readonly '~standard': {
-    readonly version: 1;
-    readonly vendor: 'agent-bash';
-    /**
-     * ai 7 infers from the last of these that a context may be left out. Its `tool()` takes objects only, and finds the
-     * first.
-     */
-    readonly validate: {
-      (value: unknown): { readonly value: BashToolContext; readonly issues?: undefined };
-      (value: unknown): { readonly value: BashToolContext | undefined; readonly issues?: undefined };
-    };
-  };
-}
-
-/** The app's own context of a call. */
-export type BashToolContext = Record<string, unknown>;
-
 /** A tool for ai 6 and ai 7: `{ bash: createBashTool() }` goes straight into `tools`. */
 export interface BashTool {
   description: string;
@@ -382,8 +324,8 @@ export interface BashTool {
    */
   execute: (input: BashToolInput, options: BashToolExecutionOptions) => AsyncGenerator<BashToolOutput, void, undefined>;
   /**
-   * Returns the text of an output: `formatResult` of a result, `formatCheck` of a check, the message of an error, and
-   * the output so far of a command whose end was never seen.
+   * Returns the text of an output: `formatResult` of a result, `formatCheck` of a check, the effect of an undo, the
+   * lines of a recall, the message of an error, and the output so far of a command whose end was never seen.
    */
   toModelOutput: (options: { toolCallId?: string; input?: unknown; output: BashToolOutput }) => BashToolModelOutput;
 }

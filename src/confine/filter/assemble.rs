@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::calls::{self, Entry, NONE};
-use super::rule::{Action, Rule, Test};
+use super::recorded;
+use super::rule::{Action, Case, Rule, Test, Variant};
 use crate::sys::{Instruction, Machine};
 
 /// Loads a word of the call.
@@ -51,19 +52,34 @@ fn lower(argument: usize) -> u32 {
     ARGUMENTS + 8 * argument as u32
 }
 
-/// The program for a machine. Calls of other kinds of machines in the same process (32 bits, x32) fail.
-pub fn program(machine: Machine, listener: bool) -> Vec<Instruction> {
-    let audit = match machine {
+/// The name of a machine in the description of a call.
+fn audit(machine: Machine) -> u32 {
+    match machine {
         Machine::X86 => AUDIT_X86,
         Machine::Arm => AUDIT_ARM,
-    };
+    }
+}
+
+/// Whether the number of a call is one of this machine, and not of another kind in the same process.
+pub fn is_known(machine: Machine, of: u32, number: u32) -> bool {
+    of == audit(machine) && number < X32
+}
+
+/// The answer to calls of other kinds of machines in the same process (32 bits, x32). Few programs make them, so a
+/// filter that only records asks the listener about every one.
+fn other(variant: Variant) -> u32 {
+    if variant == Variant::Recorded { NOTIFY } else { ERRNO | EPERM }
+}
+
+/// The program for a machine.
+pub fn program(machine: Machine, variant: Variant) -> Vec<Instruction> {
     let mut program = vec![
         step(LOAD, MACHINE),
-        Instruction { code: EQUAL, yes: 1, no: 0, value: audit },
-        step(RETURN, ERRNO | EPERM),
+        Instruction { code: EQUAL, yes: 1, no: 0, value: audit(machine) },
+        step(RETURN, other(variant)),
         step(LOAD, NUMBER),
     ];
-    program.extend(search(ranges(machine, listener)));
+    program.extend(search(ranges(machine, variant)));
     program
 }
 
@@ -71,8 +87,8 @@ pub fn program(machine: Machine, listener: bool) -> Vec<Instruction> {
 type Range = (u32, Vec<Instruction>);
 
 /// All calls as ranges, in their order. The last range has no end.
-fn ranges(machine: Machine, listener: bool) -> Vec<Range> {
-    let blocks = calls::all().map(|entry| (number(entry, machine), block(entry.rule, listener)));
+fn ranges(machine: Machine, variant: Variant) -> Vec<Range> {
+    let blocks = calls::all().map(|entry| (number(entry, machine), block(&cases(entry, variant), variant)));
     let blocks: BTreeMap<_, _> = blocks.filter(|(number, _)| *number != NONE).collect();
     let allowed = vec![step(RETURN, ALLOW)];
     let mut ranges = vec![(0, allowed.clone())];
@@ -84,7 +100,7 @@ fn ranges(machine: Machine, listener: bool) -> Vec<Range> {
         }
         ranges.push((number + 1, allowed.clone()));
     }
-    ranges.push((X32, vec![step(RETURN, ERRNO | EPERM)]));
+    ranges.push((X32, vec![step(RETURN, other(variant))]));
     ranges.dedup_by(|range, before| range.1 == before.1);
     ranges
 }
@@ -151,14 +167,38 @@ pub fn number(entry: &Entry, machine: Machine) -> u32 {
     }
 }
 
-/// All cases of a rule. The accumulator has no known value in it.
-fn block(rule: Rule, listener: bool) -> Vec<Instruction> {
+/// Tests, and the action if all of them hold.
+type Decision = (Vec<Test>, Action);
+
+fn decision(Case(tests, action): &Case) -> Decision {
+    (tests.to_vec(), *action)
+}
+
+/// The decisions about a call. What confinement allows is recorded all the same.
+fn cases(entry: &Entry, variant: Variant) -> Vec<Decision> {
+    let record: Rule = recorded::rule(entry.name);
+    match variant {
+        Variant::Silent | Variant::Confined => entry.rule.iter().map(decision).collect(),
+        Variant::Recorded => recorded::rule_alone(entry.name).iter().map(decision).collect(),
+        Variant::ConfinedAndRecorded => {
+            let allowed = |case: &Case| {
+                let both = |Case(tests, action): &Case| ([case.0, tests].concat(), *action);
+                record.iter().filter(|_| case.1 == Action::Allow).map(both).collect::<Vec<_>>()
+            };
+            let confined = entry.rule.iter().flat_map(|case| allowed(case).into_iter().chain([decision(case)]));
+            confined.chain(record.iter().map(decision)).collect()
+        }
+    }
+}
+
+/// All decisions about a call. The accumulator has no known value in it.
+fn block(cases: &[Decision], variant: Variant) -> Vec<Instruction> {
     let mut block = Vec::new();
-    let mut decided = false;
-    for case in rule {
-        let end = step(RETURN, code(case.1, listener));
-        let tests: Vec<Vec<Instruction>> = case.0.iter().map(|test| instructions(*test)).collect();
-        let mut left = tests.iter().map(Vec::len).sum::<usize>() + 1;
+    for (tests, action) in cases {
+        let end = step(RETURN, code(*action, variant.has_listener()));
+        let tests: Vec<Vec<Instruction>> = tests.iter().map(|test| instructions(*test)).collect();
+        let length = tests.iter().map(Vec::len).sum::<usize>();
+        let mut left = length + 1;
         for test in tests {
             for mut instruction in test {
                 left -= 1;
@@ -170,11 +210,12 @@ fn block(rule: Rule, listener: bool) -> Vec<Instruction> {
             }
         }
         block.push(end);
-        decided = case.0 == [Test::Always];
+        if length == 0 {
+            // The other cases are never reached.
+            return block;
+        }
     }
-    if !decided {
-        block.push(step(RETURN, ALLOW));
-    }
+    block.push(step(RETURN, ALLOW));
     block
 }
 

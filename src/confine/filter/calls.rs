@@ -81,6 +81,14 @@ pub enum Question {
     FileAt(usize, usize),
     /// A change of the directory of the path that is this argument.
     Entry(usize),
+    /// A change of the times of a file, as with [`Question::File`].
+    Times(usize),
+    /// A change of the times of a file, as with [`Question::FileAt`].
+    TimesAt(usize, usize),
+    /// A change of the file of the descriptor that is the first argument.
+    Descriptor,
+    /// `openat2`
+    OpenAt2,
 }
 
 /// A call, and what happens to it.
@@ -110,9 +118,9 @@ const fn refused(name: &'static str, x86: u32, arm: u32, rule: Rule) -> Entry {
     entry(name, x86, arm, Question::Denied, rule)
 }
 
-const ASK: Rule = &[Case(&[Always], Ask)];
+pub const ASK: Rule = &[Case(&[Always], Ask)];
 const NO: Rule = &[Case(&[Always], Refuse(EPERM))];
-const ABSENT: Rule = &[Case(&[Always], Refuse(ENOSYS))];
+pub const ABSENT: Rule = &[Case(&[Always], Refuse(ENOSYS))];
 
 /// Flags of `open` in argument `at`: `O_PATH` opens nothing, `O_CREAT` may create, and the others write. With
 /// `O_NONBLOCK` they open a device or a FIFO, as every bash does with its terminal when it starts: such a write to a
@@ -122,11 +130,13 @@ const fn opening<const AT: usize>() -> Rule {
         &[
             Case(&[Bits(AT, O_PATH)], Allow),
             Case(&[Masked(AT, CREATES | O_TRUNC | O_NONBLOCK, O_NONBLOCK)], Allow),
-            Case(&[Bits(AT, CREATES | WRITES)], Ask),
+            Case(&[Bits(AT, CREATES_OR_WRITES)], Ask),
         ]
     }
 }
-const O_PATH: u32 = 0o10_000_000;
+/// The flags of `open` by which a file may change.
+pub const CREATES_OR_WRITES: u32 = CREATES | WRITES;
+pub const O_PATH: u32 = 0o10_000_000;
 const O_TRUNC: u32 = 0o1000;
 const O_NONBLOCK: u32 = 0o4000;
 
@@ -164,7 +174,7 @@ const FILES: &[Entry] = &[
     entry("open", 2, NONE, Question::Open, opening::<1>()),
     entry("creat", 85, NONE, Question::Creat, ASK),
     // Its flags are in memory. Programs fall back to openat, as on kernels before 5.6.
-    refused("openat2", 437, 437, ABSENT),
+    entry("openat2", 437, 437, Question::OpenAt2, ABSENT),
     entry("mkdir", 83, NONE, Question::Mkdir, ASK),
     entry("mkdirat", 258, 34, Question::MkdirAt, ASK),
     entry("mknod", 133, NONE, Question::Mknod, plain_mode::<1>()),
@@ -194,14 +204,17 @@ const FILES: &[Entry] = &[
     entry("chown", 92, NONE, Question::File(0), ASK),
     entry("lchown", 94, NONE, Question::Itself(0), ASK),
     entry("fchownat", 260, 54, Question::FileAt(1, 4), AT_CURRENT),
-    entry("utime", 132, NONE, Question::File(0), ASK),
-    entry("utimes", 235, NONE, Question::File(0), ASK),
-    entry("futimesat", 261, NONE, Question::File(1), AT_CURRENT),
-    entry("utimensat", 280, 88, Question::FileAt(1, 3), AT_CURRENT),
+    entry("fchown", 93, 55, Question::Descriptor, &[]),
+    entry("utime", 132, NONE, Question::Times(0), ASK),
+    entry("utimes", 235, NONE, Question::Times(0), ASK),
+    entry("futimesat", 261, NONE, Question::Times(1), AT_CURRENT),
+    entry("utimensat", 280, 88, Question::TimesAt(1, 3), AT_CURRENT),
     entry("setxattr", 188, 5, Question::File(0), ASK),
     entry("lsetxattr", 189, 6, Question::Itself(0), ASK),
     entry("removexattr", 197, 14, Question::File(0), ASK),
     entry("lremovexattr", 198, 15, Question::Itself(0), ASK),
+    entry("fsetxattr", 190, 7, Question::Descriptor, &[]),
+    entry("fremovexattr", 199, 16, Question::Descriptor, &[]),
     entry("setxattrat", 463, 463, Question::FileAt(1, 2), AT_CURRENT),
     entry("removexattrat", 466, 466, Question::FileAt(1, 2), AT_CURRENT),
 ];
@@ -350,7 +363,22 @@ const KERNEL: &[Entry] = &[
     refused("io_uring_register", 427, 427, ABSENT),
 ];
 
+/// Calls after which a process has other rights. Only a listener that acts in the place of its callers asks about them.
+const RIGHTS: &[Entry] = &[
+    entry("setuid", 105, 146, Question::Denied, &[]),
+    entry("setgid", 106, 144, Question::Denied, &[]),
+    entry("setreuid", 113, 145, Question::Denied, &[]),
+    entry("setregid", 114, 143, Question::Denied, &[]),
+    entry("setgroups", 116, 159, Question::Denied, &[]),
+    entry("setresuid", 117, 147, Question::Denied, &[]),
+    entry("setresgid", 119, 149, Question::Denied, &[]),
+    entry("setfsuid", 122, 151, Question::Denied, &[]),
+    entry("setfsgid", 123, 152, Question::Denied, &[]),
+    entry("capset", 126, 91, Question::Denied, &[]),
+    entry("landlock_restrict_self", 446, 446, Question::Denied, &[]),
+];
+
 /// All calls of the table.
 pub fn all() -> impl Iterator<Item = &'static Entry> {
-    [FILES, SOCKETS, PROCESSES, KERNEL].into_iter().flatten()
+    [FILES, SOCKETS, PROCESSES, RIGHTS, KERNEL].into_iter().flatten()
 }

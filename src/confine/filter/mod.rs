@@ -1,32 +1,35 @@
-//! The filter of system calls: a program that the kernel runs for each call of a command.
+//! The filter of system calls: a program that the kernel runs for each call of a command. It confines the command, or
+//! asks about all that the command changes, or both.
 //!
 //! It kills nothing. A refused call fails with `EPERM`, or with the error number of a kernel that does not have it. The
 //! kernel remembers which calls it always allows, so that these cost nothing.
 //!
-//! `calls` is the table of calls, `rule` the language of its entries, `assemble` turns both into a program.
+//! `calls` is the table of calls, `recorded` says which of them can change a file, `rule` is the language of both, and
+//! `assemble` turns them into a program.
 
 mod assemble;
 mod calls;
 #[cfg(test)]
 mod interpreter;
+mod recorded;
 mod rule;
 #[cfg(test)]
 mod tests;
 
+pub use assemble::is_known;
 pub use calls::{Entry, PRIVILEGED, Question, SET_GROUP};
-pub use rule::{CREATES, WRITES};
+pub use rule::{CREATES, Variant, WRITES};
 
 use crate::sys::{Filter, Machine};
 
 /// The filter for commands on a machine.
 ///
-/// With `listener`, calls that depend on memory are passed on to a listener: a path, the name of a socket. The process
-/// that installs the filter sends its descriptor to [`super::listener`]. Without, they are only bounded by mounts and
-/// Landlock, and nothing is recorded.
+/// The process that installs a filter with a listener sends the filter's descriptor to the listener:
+/// [`super::listener`], or the shim.
 ///
-/// All policies have the same filter. They differ in what mounts, networks and listeners answer.
-pub fn program(machine: Machine, listener: bool) -> Filter {
-    Filter { program: assemble::program(machine, listener), listener }
+/// All policies have the same filters. They differ in what mounts, networks and listeners answer.
+pub fn program(machine: Machine, variant: Variant) -> Filter {
+    Filter { program: assemble::program(machine, variant), listener: variant.has_listener() }
 }
 
 /// The calls of a machine, indexed by their numbers.

@@ -5,6 +5,27 @@ pub const CREATES: u32 = 0o100;
 /// `O_WRONLY`, `O_RDWR` and `O_TRUNC`
 pub const WRITES: u32 = 0o1003;
 
+/// The purpose of a filter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Variant {
+    /// To confine, without a listener: calls that depend on memory are only bounded by mounts and Landlock, and no
+    /// denial is recorded.
+    Silent,
+    /// To confine, with a listener: it answers calls that depend on memory, such as a path or the name of a socket.
+    Confined,
+    /// The same, and the listener is asked about each call that can change a file.
+    ConfinedAndRecorded,
+    /// To ask about each call that can change a file, and to refuse nothing.
+    Recorded,
+}
+
+impl Variant {
+    /// Whether it passes calls on to a listener.
+    pub fn has_listener(self) -> bool {
+        self != Self::Silent
+    }
+}
+
 /// A decision of a filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {

@@ -1,6 +1,6 @@
 use super::assemble::{AUDIT_ARM, AUDIT_X86};
 use super::interpreter::{End, run};
-use super::{assemble, by_number, calls, program};
+use super::{Variant, assemble, by_number, calls, is_known, program, recorded};
 use crate::sys::Machine;
 use End::{Allow, Errno, Notify};
 
@@ -114,12 +114,53 @@ const TABLE: &[(&str, [u64; 6], End, End)] = &[
     ("kcmp", [0; 6], Errno(1), Errno(1)),
 ];
 
+/// A call, its arguments, and what happens to it if it is only recorded, and if it is confined as well.
+const RECORDED: &[(&str, [u64; 6], End, End)] = &[
+    ("openat", [CWD, 1, 0, 0, 0, 0], Allow, Allow),
+    ("openat", [CWD, 1, 0o10_000_102, 0, 0, 0], Allow, Allow),
+    ("openat", [CWD, 1, 0o101, 0o644, 0, 0], Notify, Notify),
+    ("openat", [5, 1, 2, 0, 0, 0], Notify, Notify),
+    ("openat", [5, 1, 0o1000, 0, 0, 0], Notify, Notify),
+    ("openat", [CWD, 1, 0o4002, 0, 0, 0], Notify, Notify),
+    ("openat", [CWD, 1, 0o4000, 0, 0, 0], Allow, Allow),
+    ("open", [1, 0o1101, 0o644, 0, 0, 0], Notify, Notify),
+    ("open", [1, 0o2_000_000, 0, 0, 0, 0], Allow, Allow),
+    ("openat2", [CWD, 1, 2, 24, 0, 0], Notify, Errno(38)),
+    ("unlinkat", [CWD, 1, 0, 0, 0, 0], Notify, Notify),
+    ("unlinkat", [7, 1, 0, 0, 0, 0], Notify, Notify),
+    ("fchmod", [3, 0o755, 0, 0, 0, 0], Notify, Notify),
+    ("fchmod", [3, 0o4755, 0, 0, 0, 0], Notify, Errno(1)),
+    ("chmod", [3, 0o4755, 0, 0, 0, 0], Notify, Errno(1)),
+    ("fchmodat", [9, 1, 0o755, 0, 0, 0], Notify, Notify),
+    ("fchown", [9, 1, 1, 0, 0, 0], Notify, Notify),
+    ("fchownat", [9, 1, 1, 0, 0, 0], Notify, Notify),
+    ("utimensat", [4, 0, 0, 0, 0, 0], Notify, Notify),
+    ("fsetxattr", [4, 1, 1, 1, 0, 0], Notify, Notify),
+    ("fremovexattr", [4, 1, 0, 0, 0, 0], Notify, Notify),
+    ("mknodat", [CWD, 1, 0o104755, 0, 0, 0], Notify, Errno(1)),
+    ("renameat2", [CWD, 1, CWD, 2, 2, 0], Notify, Notify),
+    ("bind", [3, 1, 16, 0, 0, 0], Notify, Notify),
+    ("connect", [3, 1, 16, 0, 0, 0], Allow, Notify),
+    ("umask", [0o22, 0, 0, 0, 0, 0], Allow, Notify),
+    ("socket", [2, 5, 132, 0, 0, 0], Allow, Errno(93)),
+    ("mount", [0; 6], Allow, Notify),
+    ("chroot", [0; 6], Notify, Notify),
+    ("setns", [0; 6], Notify, Notify),
+    ("unshare", [0x0002_0000, 0, 0, 0, 0, 0], Notify, Notify),
+    ("unshare", [0x1000_0000, 0, 0, 0, 0, 0], Notify, Notify),
+    ("unshare", [0x4000_0000, 0, 0, 0, 0, 0], Allow, Notify),
+    ("clone3", [1, 88, 0, 0, 0, 0], Allow, Errno(38)),
+    ("open_by_handle_at", [3, 1, 0, 0, 0, 0], Allow, Notify),
+    ("open_by_handle_at", [3, 1, 2, 0, 0, 0], Notify, Notify),
+    ("io_uring_setup", [8, 1, 0, 0, 0, 0], Errno(38), Errno(38)),
+];
+
 const MACHINES: [(Machine, u32); 2] = [(Machine::X86, AUDIT_X86), (Machine::Arm, AUDIT_ARM)];
 
 #[test]
 fn each_call_ends_as_the_table_says_on_both_machines() {
     for (machine, audit) in MACHINES {
-        let (with, without) = (program(machine, true), program(machine, false));
+        let (with, without) = (program(machine, Variant::Confined), program(machine, Variant::Silent));
         for (name, args, asked, alone) in TABLE {
             let entry = calls::all().find(|entry| entry.name == *name).expect(name);
             let number = assemble::number(entry, machine);
@@ -133,10 +174,49 @@ fn each_call_ends_as_the_table_says_on_both_machines() {
 }
 
 #[test]
+fn each_change_of_a_file_is_asked_about_if_it_is_recorded() {
+    for (machine, audit) in MACHINES {
+        let (only, both) = (program(machine, Variant::Recorded), program(machine, Variant::ConfinedAndRecorded));
+        for (name, args, recorded, confined) in RECORDED {
+            let entry = calls::all().find(|entry| entry.name == *name).expect(name);
+            let number = assemble::number(entry, machine);
+            if number == calls::NONE {
+                continue;
+            }
+            assert_eq!(run(&only.program, audit, number, *args), *recorded, "{name} {args:x?}");
+            assert_eq!(run(&both.program, audit, number, *args), *confined, "{name} {args:x?} confined");
+        }
+    }
+}
+
+#[test]
+fn a_record_loosens_no_confinement() {
+    for (machine, audit) in MACHINES {
+        let (confined, both) = (program(machine, Variant::Confined), program(machine, Variant::ConfinedAndRecorded));
+        for (name, args, ..) in TABLE.iter().chain(RECORDED) {
+            let entry = calls::all().find(|entry| entry.name == *name).expect(name);
+            let number = assemble::number(entry, machine);
+            if number == calls::NONE {
+                continue;
+            }
+            let (one, other) = (run(&confined.program, audit, number, *args), run(&both.program, audit, number, *args));
+            assert!(one == other || (one, other) == (Allow, Notify), "{name} {args:x?}: {one:?} {other:?}");
+        }
+    }
+}
+
+#[test]
+fn every_recorded_call_is_in_the_table() {
+    for name in recorded::ALWAYS {
+        assert!(calls::all().any(|entry| entry.name == *name), "{name}");
+    }
+}
+
+#[test]
 fn other_calls_are_allowed() {
     for (machine, audit) in MACHINES {
         let known = by_number(machine);
-        let filter = program(machine, true);
+        let filter = program(machine, Variant::ConfinedAndRecorded);
         for number in (0..600).filter(|number| known.get(*number as usize).is_none_or(Option::is_none)) {
             assert_eq!(run(&filter.program, audit, number, [u64::MAX; 6]), Allow, "{number}");
         }
@@ -144,15 +224,24 @@ fn other_calls_are_allowed() {
 }
 
 #[test]
-fn other_machines_and_x32_are_refused() {
+fn other_machines_and_x32_are_refused_or_recorded() {
     const I386: u32 = 0x4000_0003;
     for (machine, audit) in MACHINES {
-        let filter = program(machine, true);
-        for number in [0, 1, 2, 5, 11, 39, 257] {
-            assert_eq!(run(&filter.program, I386, number, [0; 6]), Errno(1));
-            assert_eq!(run(&filter.program, audit, number | 0x4000_0000, [0; 6]), Errno(1));
+        for (variant, end) in [
+            (Variant::Silent, Errno(1)),
+            (Variant::Confined, Errno(1)),
+            (Variant::ConfinedAndRecorded, Errno(1)),
+            (Variant::Recorded, Notify),
+        ] {
+            let filter = program(machine, variant);
+            for number in [0, 1, 2, 5, 11, 39, 257] {
+                assert_eq!(run(&filter.program, I386, number, [0; 6]), end);
+                assert_eq!(run(&filter.program, audit, number | 0x4000_0000, [0; 6]), end);
+                assert!(is_known(machine, audit, number));
+                assert!(!is_known(machine, I386, number) && !is_known(machine, audit, number | 0x4000_0000));
+            }
+            assert_eq!(run(&filter.program, audit, u32::MAX, [0; 6]), end);
         }
-        assert_eq!(run(&filter.program, audit, u32::MAX, [0; 6]), Errno(1));
     }
 }
 
@@ -167,9 +256,14 @@ fn no_number_appears_twice_and_programs_fit() {
         numbers.sort_unstable();
         numbers.dedup();
         assert_eq!(numbers.len(), count);
-        for listener in [true, false] {
-            let length = program(machine, listener).program.len();
-            assert!(length < 340, "{length} instructions");
+        for (variant, most) in [
+            (Variant::Silent, 340),
+            (Variant::Confined, 340),
+            (Variant::ConfinedAndRecorded, 360),
+            (Variant::Recorded, 150),
+        ] {
+            let length = program(machine, variant).program.len();
+            assert!(length < most, "{variant:?}: {length} instructions");
         }
     }
 }

@@ -196,7 +196,7 @@ impl Connection {
                 Need::End
             }
             Stage::Dialling { server, .. } => match server {
-                Some(socket) if !event.failed && matches!(socket.take_error(), Ok(None)) => self.open(buffer),
+                Some(socket) if !event.failed && is_reached(socket) => self.open(buffer),
                 _ => Need::Dial,
             },
             Stage::Open(relay) if event.failed && !matches!(relay.socket(side).take_error(), Ok(None)) => {
@@ -247,5 +247,38 @@ impl Connection {
         for side in [Side::Client, Side::Server] {
             self.socket(side).iter().for_each(|(socket, _)| reset(&socket.as_fd()));
         }
+    }
+}
+
+/// Whether a server has accepted. Without one, a socket may connect to itself: the kernel may have given it the very
+/// port that it dials.
+fn is_reached(socket: &TcpStream) -> bool {
+    let ends = || Ok::<_, io::Error>((socket.local_addr()?, socket.peer_addr()?));
+    if ends().is_ok_and(|(own, other)| own == other) {
+        // Its port is free again at once for the server that is to come.
+        reset(socket);
+        return false;
+    }
+    matches!(socket.take_error(), Ok(None))
+}
+
+#[cfg(test)]
+mod tests {
+    use nix::sys::socket::{AddressFamily, SockFlag, SockType, SockaddrIn, bind, getsockname, socket};
+
+    use super::*;
+
+    #[test]
+    fn a_socket_that_has_connected_to_itself_has_reached_nobody() {
+        let (family, kind) = (AddressFamily::Inet, SockType::Stream);
+        let socket = socket(family, kind, SockFlag::empty(), None).expect("a socket");
+        bind(socket.as_raw_fd(), &SockaddrIn::new(127, 0, 0, 1, 0)).expect("bound");
+        let own: SockaddrIn = getsockname(socket.as_raw_fd()).expect("a name");
+        let dialled = Candidate::outside(SocketAddr::new(own.ip().into(), own.port())).dial(socket).expect("dialled");
+        assert_eq!(dialled.local_addr().expect("one end"), dialled.peer_addr().expect("the other"));
+        assert!(!is_reached(&dialled));
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a listener");
+        let reached = TcpStream::connect(listener.local_addr().expect("an address")).expect("connected");
+        assert!(is_reached(&reached));
     }
 }

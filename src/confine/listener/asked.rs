@@ -42,12 +42,12 @@ impl Asked<'_> {
 
     /// An argument that the kernel reads as `int`.
     pub fn int(&self, at: usize) -> i32 {
-        self.call.args[at] as u32 as i32
+        self.call.int(at)
     }
 
     /// An argument that the kernel reads as `unsigned int`.
     pub fn unsigned(&self, at: usize) -> u32 {
-        self.call.args[at] as u32
+        self.call.unsigned(at)
     }
 
     /// A copy of a string of the caller. Checks and later steps must use this same copy.

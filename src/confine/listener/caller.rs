@@ -1,15 +1,17 @@
 //! The threads that wait for answers, as `/proc` and the memory of their processes show them.
 
 use std::collections::HashMap;
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::sync::Arc;
 
 use nix::errno::Errno;
 use nix::fcntl::{AT_FDCWD, OFlag};
 
+use super::directories::Directories;
 use super::own::OwnMounts;
+use super::rights::Rights;
 use crate::sys::{self, Follow, Process};
 
 /// Threads that are remembered. Beyond that all are forgotten.
@@ -19,9 +21,6 @@ const PATH_MAX: usize = 4096;
 /// Bytes of a path that are read at first, because most are shorter.
 const FIRST: usize = 256;
 const PAGE: u64 = 4096;
-
-/// Time for which a pid cannot have another owner: the kernel gives out all others first.
-const PIDS_LAST: Duration = Duration::from_millis(50);
 
 /// A thread.
 pub(super) struct Caller {
@@ -33,13 +32,20 @@ pub(super) struct Caller {
     pub pid: i32,
     /// Its mask for new files. The listener sees each change of it.
     pub umask: u32,
-    /// When its process was known to exist.
-    seen: Instant,
-    own: Rc<OwnMounts>,
+    /// The number of the call at which it was known to exist.
+    seen_at: u64,
+    /// `None`: the mounts of any world are fine.
+    own: Option<Rc<OwnMounts>>,
+    /// Whether it sees the same files by the same paths as this process. `None`: not checked yet.
+    sees_same: Option<bool>,
+    /// The directory and the name at which it was about to create its last file, where nothing was.
+    pub created: Option<(Arc<OwnedFd>, CString)>,
+    /// Whether it has the rights of this process. `None`: not checked yet.
+    is_equal: Option<bool>,
 }
 
 impl Caller {
-    fn find(thread: i32, own: Rc<OwnMounts>) -> Result<Self, Errno> {
+    fn find(thread: i32, own: Option<Rc<OwnMounts>>, call: u64) -> Result<Self, Errno> {
         if thread <= 0 {
             return Err(Errno::ESRCH);
         }
@@ -53,13 +59,13 @@ impl Caller {
         let umask = field("Umask:").and_then(|mask| u32::from_str_radix(mask, 8).ok()).ok_or(Errno::ESRCH)?;
         let pid = field("Tgid:").and_then(|pid| pid.parse().ok()).ok_or(Errno::ESRCH)?;
         let process = Process::open(pid).map_err(|_| Errno::ESRCH)?;
-        Ok(Self { directory, process, pid, umask, seen: Instant::now(), own })
+        Ok(Self { directory, process, pid, umask, seen_at: call, own, sees_same: None, created: None, is_equal: None })
     }
 
     /// Opens the current directory. Fails if it belongs to another world.
     pub fn current(&self) -> Result<OwnedFd, Errno> {
         let directory = sys::open_directory(self.directory.as_fd(), c"cwd", Follow::Everything)?;
-        self.own.check(directory.as_fd()).map(|()| directory)
+        self.check(directory)
     }
 
     /// Opens a directory that a descriptor refers to. Fails if it belongs to another world.
@@ -67,9 +73,32 @@ impl Caller {
         if number < 0 {
             return Err(Errno::EBADF);
         }
+        if self.own.is_none() {
+            return self.process.descriptor(number);
+        }
         let opened = sys::open_directory(self.directory.as_fd(), &text(format!("fd/{number}"))?, Follow::Everything);
         let opened = opened.map_err(|errno| if errno == Errno::ENOENT { Errno::EBADF } else { errno })?;
-        self.own.check(opened.as_fd()).map(|()| opened)
+        self.check(opened)
+    }
+
+    fn check(&self, directory: OwnedFd) -> Result<OwnedFd, Errno> {
+        self.own.as_ref().map_or(Ok(()), |own| own.check(directory.as_fd()))?;
+        Ok(directory)
+    }
+
+    /// Opens the file of a descriptor as a place.
+    pub fn place_of_descriptor(&self, number: i32) -> Result<OwnedFd, Errno> {
+        if number < 0 {
+            return Err(Errno::EBADF);
+        }
+        let opened = sys::open_place(self.directory.as_fd(), &text(format!("fd/{number}"))?, true, Follow::Everything);
+        opened.map_err(|errno| if errno == Errno::ENOENT { Errno::EBADF } else { errno })
+    }
+
+    /// Whether it has the root and the mounts of this process, whose namespace of mounts has this name.
+    fn has_mounts(&self, mounts: &CStr) -> bool {
+        let link = |name: &CStr| sys::link_text(self.directory.as_fd(), name);
+        link(c"root").is_ok_and(|root| root.as_c_str() == c"/") && link(c"ns/mnt").is_ok_and(|own| *own == *mounts)
     }
 
     /// Whether no other thread can change its descriptors.
@@ -86,35 +115,136 @@ impl Caller {
 }
 
 /// The threads that have asked.
-#[derive(Default)]
 pub(super) struct Callers {
     known: HashMap<i32, Caller>,
-    own: Rc<OwnMounts>,
+    /// The number of the current call.
+    call: u64,
+    own: Option<Rc<OwnMounts>>,
+    /// Of the changes of callers that a journal in this process takes note of.
+    pub directories: Directories,
 }
 
 impl Callers {
-    /// Returns a thread. The pid may have had another owner before the last question of that thread.
+    /// The callers in one world.
+    pub fn of_world() -> Self {
+        Self { known: HashMap::new(), call: 0, own: Some(Rc::default()), directories: Directories::default() }
+    }
+
+    /// The callers without a world.
+    pub fn of_host() -> Self {
+        Self { known: HashMap::new(), call: 0, own: None, directories: Directories::default() }
+    }
+
+    /// Begins the next call. Until its end no other thread has the number of its caller.
+    pub fn on_call(&mut self) {
+        self.call += 1;
+    }
+
+    /// Returns a thread that waits for an answer. Another one may have had its number at the last call.
     pub fn get(&mut self, thread: i32) -> Result<&Caller, Errno> {
-        let now = Instant::now();
-        let lives = |known: &mut Caller| {
-            let recent = now.duration_since(known.seen) < PIDS_LAST;
-            if !recent && known.process.lives() {
-                known.seen = now;
+        let call = self.call;
+        let exists = |known: &mut Caller| {
+            if known.seen_at != call && sys::has_thread(known.directory.as_fd()) {
+                known.seen_at = call;
             }
-            now.duration_since(known.seen) < PIDS_LAST
+            known.seen_at == call
         };
-        if !self.known.get_mut(&thread).is_some_and(lives) {
+        if !self.known.get_mut(&thread).is_some_and(exists) {
             if self.known.len() >= REMEMBERED {
                 self.known.clear();
             }
-            self.known.insert(thread, Caller::find(thread, Rc::clone(&self.own))?);
+            self.known.insert(thread, Caller::find(thread, self.own.clone(), call)?);
         }
         self.known.get(&thread).ok_or(Errno::ESRCH)
     }
 
+    /// Whether a thread has asked before.
+    pub fn is_known(&self, thread: i32) -> bool {
+        self.known.contains_key(&thread)
+    }
+
+    /// The remembered directory that a path of a thread leads to, relative to a descriptor or `AT_FDCWD`.
+    pub fn directory(&mut self, thread: i32, descriptor: i32, path: &[u8]) -> Option<Arc<OwnedFd>> {
+        if self.own.is_some() {
+            return None;
+        }
+        if path.first() == Some(&b'/') {
+            return self.directories.find(AT_FDCWD, path);
+        }
+        let below = match descriptor {
+            libc::AT_FDCWD => "cwd/".to_owned(),
+            0.. => format!("fd/{descriptor}/"),
+            _ => return None,
+        };
+        let path = [below.as_bytes(), path].concat();
+        let path = path.strip_suffix(b"/").unwrap_or(&path);
+        self.get(thread).ok()?;
+        let caller = self.known.get(&thread)?;
+        self.directories.find(caller.directory.as_fd(), path)
+    }
+
+    /// Notes that a thread is about to create a file where nothing is.
+    pub fn creates(&mut self, thread: i32, directory: &Arc<OwnedFd>, name: &CStr) {
+        if let Some(caller) = self.known.get_mut(&thread) {
+            caller.created = Some((Arc::clone(directory), name.to_owned()));
+        }
+    }
+
+    /// Whether directories are remembered.
+    pub fn remembers(&self) -> bool {
+        self.own.is_none()
+    }
+
+    /// Remembers the directory of a change.
+    pub fn remember(&mut self, directory: OwnedFd) -> Arc<OwnedFd> {
+        if self.own.is_some() { Arc::new(directory) } else { self.directories.remember(directory) }
+    }
+
+    /// Leaves and closes the directories of changes. Returns whether there were any.
+    pub fn leave(&mut self) -> bool {
+        sys::stand_nowhere();
+        self.known.values_mut().for_each(|caller| caller.created = None);
+        self.directories.clear()
+    }
+
     /// Forgets facts that may have changed until this command.
     pub fn on_command(&self) {
-        self.own.forget();
+        self.own.iter().for_each(|own| own.forget());
+    }
+
+    /// Whether a thread sees the same files by the same paths as this process, whose namespace of mounts has this name.
+    pub fn sees_same(&mut self, thread: i32, mounts: &CStr) -> Result<bool, Errno> {
+        let known = self.get(thread)?.sees_same;
+        let same = known.map_or_else(|| Ok(self.get(thread)?.has_mounts(mounts)), Ok)?;
+        if let Some(caller) = self.known.get_mut(&thread) {
+            caller.sees_same = Some(same);
+        }
+        Ok(same)
+    }
+
+    /// Whether a thread has these rights of this process.
+    pub fn is_equal(&mut self, thread: i32, rights: &Rights) -> bool {
+        let Some(caller) = self.known.get_mut(&thread) else { return false };
+        let directory = caller.directory.as_fd();
+        let is_equal = || Rights::of(directory).is_ok_and(|theirs| theirs == *rights);
+        *caller.is_equal.get_or_insert_with(is_equal) && rights.is_label_of(directory)
+    }
+
+    /// Forgets the threads of a process. Returns its pid.
+    pub fn forget(&mut self, thread: i32) -> Option<i32> {
+        let pid = self.get(thread).ok()?.pid;
+        self.known.retain(|_, caller| caller.pid != pid);
+        Some(pid)
+    }
+
+    /// The process of a thread that has just asked.
+    pub fn pid(&self, thread: i32) -> Option<i32> {
+        self.known.get(&thread).map(|caller| caller.pid)
+    }
+
+    /// Forgets a thread.
+    pub fn forget_one(&mut self, thread: i32) {
+        self.known.remove(&thread);
     }
 
     /// Notes the mask that a process is about to set.

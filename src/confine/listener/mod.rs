@@ -5,12 +5,16 @@
 //! | `protocol` | what the shim and its listener say to each other |
 //! | `service` | the loop: messages of the shim, calls of commands |
 //! | `asked`, `caller`, `place` | one call, its thread, the place that its path names |
+//! | `directories` | the directories of recent changes |
 //! | `own` | the mounts of the world: nothing is performed in those of another one |
 //! | `open`, `names`, `renames` | calls that create a name: performed here |
 //! | `changes` | calls that change what exists: recorded |
 //! | `modes` | set-group-id bits of directories: performed here |
 //! | `sockets` | `connect`, `bind`, `sendto` |
 //! | `guards`, `record` | names that must not be created; refused calls |
+//! | `journal`, `changed` | a consumer of changes before they are made; from a call to its change |
+//! | `remote`, `watcher` | a journal in another process; calls of commands that are recorded and not confined |
+//! | `rights` | callers in whose place this process may act |
 //! | `threads` | answers that take their time |
 //!
 //! **No check of memory that may change.** A path is copied once. The listener itself performs calls that create a
@@ -26,8 +30,11 @@
 
 mod asked;
 mod caller;
+mod changed;
 mod changes;
+mod directories;
 mod guards;
+mod journal;
 mod modes;
 mod names;
 mod open;
@@ -35,19 +42,25 @@ mod own;
 mod place;
 mod protocol;
 mod record;
+mod remote;
 mod renames;
 mod reply;
+mod rights;
 mod service;
 mod settings;
+mod skip;
 mod sockets;
 #[cfg(all(test, target_os = "linux"))]
 mod tests;
 mod threads;
+mod watcher;
 #[cfg(all(test, target_os = "linux"))]
 mod world_tests;
 
+pub use journal::{Act, Change, Journal, Spot};
 pub use protocol::{Ends, Link, Report};
 pub use settings::Settings;
+pub use watcher::{Watcher, spot_of};
 
 use crate::sys;
 

@@ -43,6 +43,11 @@ pub(super) enum ToListener {
         /// The names.
         guards: Guards,
     },
+    /// The journal of a command comes with this, before the command begins.
+    Journal {
+        /// The command.
+        command: u64,
+    },
     /// Asks for the record of the command so far. The listener announces the next entry then.
     Take {
         /// The command.
@@ -117,6 +122,12 @@ impl Link {
         let last = parts.pop().ok_or(io::ErrorKind::InvalidData)?;
         parts.iter().try_for_each(|part| self.send(part))?;
         postcard::to_allocvec(&last).map_err(|_| io::ErrorKind::InvalidData.into())
+    }
+
+    /// Gives the command that begins next a journal at the other end of this socket.
+    pub fn record(&self, command: u64, journal: &OwnedFd) -> io::Result<()> {
+        let bytes = postcard::to_allocvec(&ToListener::Journal { command }).map_err(|_| io::ErrorKind::InvalidData)?;
+        sys::send(self.socket.as_fd(), &bytes, &[journal.as_raw_fd()]).map(drop)
     }
 
     /// Replaces the names that a command must not create, and discards earlier denials. The change applies to every

@@ -17,6 +17,8 @@ pub(super) struct Paths {
     writable: Vec<PathBuf>,
     /// Paths below which sockets may be reached.
     sockets: Vec<PathBuf>,
+    /// Paths below which files of the host may be changed, apart from kernel files.
+    host: Vec<PathBuf>,
     hidden: Vec<PathBuf>,
 }
 
@@ -28,13 +30,22 @@ impl Paths {
         let has_caches = policy.caches.0 == Caches::Shared || (mounts && policy.caches.0 == Caches::Overlay);
         let caches = if has_caches { &policy.caches.1 } else { &[][..] };
         let others = ["/dev", "/proc"].into_iter().chain(PRIVATE).map(PathBuf::from);
+        let shared = policy.caches.0 == Caches::Shared;
+        let shared_caches = if shared { &policy.caches.1 } else { &[][..] };
+        let public = if private.is_empty() { &PRIVATE[..] } else { &[] };
+        let host = policy.write.iter().chain(shared_caches).cloned().chain(public.iter().map(PathBuf::from)).collect();
         let writable = policy.write.iter().chain(caches).cloned().chain(others).collect();
-        Self { writable, sockets, hidden: policy.hide.clone() }
+        Self { writable, sockets, host, hidden: policy.hide.clone() }
     }
 
     /// Whether a path, by its text, is one that may be changed.
     pub fn may_change(&self, path: &Path) -> bool {
         below(&self.writable, path)
+    }
+
+    /// Whether a path, by its text, may be one of the host's that may be changed.
+    pub fn is_of_host(&self, path: &Path) -> bool {
+        below(&self.host, path)
     }
 
     /// Whether the socket at a path may be reached.

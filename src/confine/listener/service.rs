@@ -9,16 +9,20 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::asked::{Asked, Shared};
 use super::caller::Callers;
+use super::changed::Reading;
 use super::changes::{self, Change};
 use super::guards::Names;
+use super::journal::Journal;
 use super::names::{self, Two};
 use super::protocol::{self, Ends, FromListener, MESSAGE, Received, Report, ToListener};
 use super::record::{Paths, Record};
+use super::remote::Remote;
 use super::reply::Reply;
 use super::settings::Settings;
+use super::skip::Skip;
 use super::threads::Threads;
 use super::{modes, open, renames, sockets};
-use crate::confine::filter::{self, CREATES, Entry, Question};
+use crate::confine::filter::{self, CREATES, Entry, Question, SET_GROUP};
 use crate::confine::{DenialKind, Post};
 use crate::sys::{self, Machine};
 
@@ -35,6 +39,8 @@ struct Command {
     listener: Option<Arc<OwnedFd>>,
     names: Names,
     record: Record,
+    /// The journal of its changes, if it has one.
+    journal: Option<Remote>,
     ended: bool,
     /// Whether the shim wants to know of the next entry of the record.
     news: bool,
@@ -57,7 +63,7 @@ impl Service {
         let paths = Paths::of(&settings.policy, settings.mounts);
         let table = Machine::HERE.map(filter::by_number).unwrap_or_default();
         sys::set_umask(0);
-        let shared = Shared { settings, paths, callers: Callers::default(), threads: Threads::default(), umask: 0 };
+        let shared = Shared { settings, paths, callers: Callers::of_world(), threads: Threads::default(), umask: 0 };
         Self { ends, buffer: vec![0; MESSAGE], posted: 0, table, commands: Vec::new(), shared }
     }
 
@@ -102,10 +108,15 @@ impl Service {
         loop {
             match protocol::receive(self.ends.socket.as_fd(), &mut self.buffer)? {
                 Received::Message(message, listener) => {
+                    let is_journal = matches!(message, ToListener::Journal { .. });
                     self.obey(message)?;
-                    if let (Some(listener), Some(last)) = (listener, self.commands.last_mut()) {
-                        sys::answer_at_once(listener.as_fd());
-                        last.listener = Some(Arc::new(listener));
+                    match (listener, self.commands.last_mut()) {
+                        (Some(socket), Some(last)) if is_journal => last.journal = Some(Remote::new(socket)),
+                        (Some(listener), Some(last)) => {
+                            sys::answer_at_once(listener.as_fd());
+                            last.listener = Some(Arc::new(listener));
+                        }
+                        _ => {}
                     }
                 }
                 Received::Nothing => return Ok(true),
@@ -117,9 +128,7 @@ impl Service {
     fn obey(&mut self, message: ToListener) -> io::Result<()> {
         match message {
             ToListener::Guards { command, first, guards } => {
-                if self.commands.last().is_none_or(|last| last.id != command) {
-                    self.begin(command);
-                }
+                self.begin_once(command);
                 if let Some(known) = self.commands.iter_mut().find(|known| known.id == command) {
                     if first {
                         (known.names, known.record) = (Names::default(), Record::default());
@@ -127,6 +136,7 @@ impl Service {
                     known.names.add(&guards);
                 }
             }
+            ToListener::Journal { command } => self.begin_once(command),
             ToListener::Take { command } => self.report(command, false)?,
             ToListener::End { command } => self.report(command, true)?,
         }
@@ -146,13 +156,20 @@ impl Service {
         protocol::send(self.ends.socket.as_fd(), &FromListener::Report(command, report))
     }
 
+    fn begin_once(&mut self, command: u64) {
+        if self.commands.last().is_none_or(|last| last.id != command) {
+            self.begin(command);
+        }
+    }
+
     /// Begins a command, which ends those before.
     fn begin(&mut self, id: u64) {
         self.shared.callers.on_command();
         self.commands.iter_mut().for_each(|command| (command.ended, command.news) = (true, false));
         self.commands.retain(|command| command.listener.is_some());
         let (names, record) = (Names::default(), Record::default());
-        self.commands.push(Command { id, listener: None, names, record, ended: false, news: false });
+        let (journal, listener) = (None, None);
+        self.commands.push(Command { id, listener, names, record, journal, ended: false, news: false });
     }
 
     /// Forgets a filter that no process has any more.
@@ -168,15 +185,20 @@ impl Service {
     /// Answers the next call of a filter.
     fn answer(&mut self, listener: &Arc<OwnedFd>) {
         let Ok(Some(call)) = sys::next_call(listener.as_fd()) else { return };
+        self.shared.callers.on_call();
         let owner =
             |command: &&mut Command| command.listener.as_ref().is_some_and(|known| Arc::ptr_eq(known, listener));
         let Some(command) = self.commands.iter_mut().find(owner) else { return };
         let entry = self.table.get(call.number as usize).copied().flatten();
-        let Command { names, record, ended, news, .. } = command;
+        let Command { names, record, journal, ended, news, .. } = command;
+        let journal = journal.as_ref().filter(|_| !*ended);
         let before = record.size();
         let mut asked = Asked { call, listener, names, record, shared: &mut self.shared };
         let reply = match entry {
-            Some(entry) => reply(&mut asked, entry).unwrap_or_else(Reply::fail),
+            Some(entry) => {
+                let noted = journal.map_or(Ok(()), |journal| note(&mut asked, entry, journal));
+                noted.and_then(|()| reply(&mut asked, entry)).unwrap_or_else(Reply::fail)
+            }
             None => Reply::fail(Errno::ENOSYS),
         };
         let touches_network = entry.is_some_and(|entry| matches!(entry.question, Question::Connect | Question::SendTo));
@@ -194,6 +216,22 @@ impl Service {
             let _ = protocol::send(self.ends.socket.as_fd(), &FromListener::News);
         }
         reply.send(listener.as_fd(), call.id);
+    }
+}
+
+/// Tells the journal of the change that a call may make. Private directories have no journal.
+fn note(asked: &mut Asked<'_>, entry: &Entry, journal: &dyn Journal) -> Result<(), Errno> {
+    let change = Reading { call: asked.call, callers: &mut asked.shared.callers }.change(entry);
+    match change {
+        Ok(change) if asked.shared.paths.is_of_host(&change.spot.path()) => {
+            asked.check()?;
+            journal.before(&change)
+        }
+        Ok(_) | Err(Skip::Nothing) => Ok(()),
+        Err(Skip::Missed(path, why)) => {
+            asked.check()?;
+            journal.miss(&path, why)
+        }
     }
 }
 
@@ -233,12 +271,21 @@ fn reply(asked: &mut Asked<'_>, entry: &Entry) -> Result<Reply, Errno> {
             Ok(Reply::CONTINUE)
         }
         Question::Chmod => modes::of_path(asked, AT_FDCWD, 0, 1),
+        Question::ChmodAt if asked.int(0) != AT_FDCWD && asked.unsigned(2) & SET_GROUP == 0 => Ok(Reply::CONTINUE),
         Question::ChmodAt => modes::of_path(asked, asked.int(0), 1, 2),
-        Question::Fchmod => modes::of_descriptor(asked),
+        Question::Fchmod if asked.unsigned(1) & SET_GROUP != 0 => modes::of_descriptor(asked),
+        // These are asked about for the journal alone.
+        Question::Fchmod | Question::Descriptor => Ok(Reply::CONTINUE),
+        Question::OpenAt2 => Err(Errno::ENOSYS),
         Question::Truncate => changes::record(asked, AT_FDCWD, 0, Change::Contents),
-        Question::File(at) => changes::record(asked, AT_FDCWD, at, Change::File),
+        Question::FileAt(1, _) | Question::TimesAt(1, _) | Question::Times(1) | Question::Entry(1)
+            if asked.int(0) != AT_FDCWD =>
+        {
+            Ok(Reply::CONTINUE)
+        }
+        Question::File(at) | Question::Times(at) => changes::record(asked, AT_FDCWD, at, Change::File),
         Question::Itself(at) => changes::record(asked, AT_FDCWD, at, Change::Itself),
-        Question::FileAt(at, flags) => {
+        Question::FileAt(at, flags) | Question::TimesAt(at, flags) => {
             let change = if asked.int(flags) & NO_FOLLOW == 0 { Change::File } else { Change::Itself };
             changes::record(asked, AT_FDCWD, at, change)
         }

@@ -15,12 +15,14 @@ use crate::confine::world::{Guarded, Guards};
 use crate::confine::{Caches, DenialKind, Network, Policy, Profile, Read as Readable, Tmp, filter};
 use crate::sys::{Fork, Machine, fork};
 
+mod journal;
 mod refusals;
 
 /// A listener without a world. Only guards and its own rules limit the calls.
 struct Beside {
     link: Link,
     listener: Pid,
+    variant: filter::Variant,
 }
 
 fn policy(root: &Path) -> Policy {
@@ -41,6 +43,10 @@ fn policy(root: &Path) -> Policy {
 
 impl Beside {
     fn new(root: &Path) -> Self {
+        Self::with(root, filter::Variant::Confined)
+    }
+
+    fn with(root: &Path, variant: filter::Variant) -> Self {
         let settings = Settings { policy: policy(root), mounts: true, own_network: true, gate: false };
         let (link, ends) = Link::pair().unwrap();
         match fork().unwrap() {
@@ -48,14 +54,14 @@ impl Beside {
                 drop(link);
                 serve(ends, settings)
             }
-            Fork::Parent(listener) => Self { link, listener },
+            Fork::Parent(listener) => Self { link, listener, variant },
         }
     }
 
     /// Starts a process with the filter.
     fn start(&self, command: u64, guards: &Guards, body: impl FnOnce()) -> Pid {
         let message = self.link.begin(command, guards).unwrap();
-        let filter = filter::program(Machine::HERE.unwrap(), true);
+        let filter = filter::program(Machine::HERE.unwrap(), self.variant);
         match fork().unwrap() {
             Fork::Child => {
                 let ready = sys::set_no_new_privileges()

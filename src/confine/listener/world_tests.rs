@@ -38,7 +38,7 @@ fn run(scene: &Scene, policy: &Policy, script: &str) -> (String, Report) {
         let settings = Settings { policy: policy.clone(), mounts: true, own_network: true, gate: false };
         let (link, listener) = listen(&world, &entrance, settings);
         let message = link.begin(1, &world.guarded()).expect("begun");
-        let filter = filter::program(Machine::HERE.expect("a machine"), true);
+        let filter = filter::program(Machine::HERE.expect("a machine"), filter::Variant::Confined);
         let spaces = world.namespaces.as_ref().expect("namespaces");
         let (read, write) = sys::pipe().expect("a pipe");
         match sys::fork_into(spaces.user.as_fd(), spaces.processes.as_fd()).expect("forked") {

@@ -158,6 +158,9 @@ const CACHES: [(&str, &str, &str); 33] = [
     ("", "", ".cache/pre-commit"),
 ];
 
+/// The name of a directory that keeps files for undos on their own mount, with the user's number behind it.
+pub const UNDO_PLACE: &str = ".agent-bash-undo-";
+
 /// The homes of the user: `$HOME`, and that of the user database.
 pub(super) fn homes(host: &impl Surroundings) -> Vec<PathBuf> {
     let mut homes: Vec<PathBuf> = Vec::new();

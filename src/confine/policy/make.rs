@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use super::check::{Root, contradictions};
-use super::defaults;
+use super::defaults::{self, UNDO_PLACE};
 use super::error::{Fault, PolicyError};
 use super::hosts::{address_of, name_of};
 use super::paths::{Entry, existing, expanded, outermost, settled, within};
@@ -27,7 +27,7 @@ pub fn policy(raw: &RawConfine, root: &Path, host: &impl Surroundings) -> Result
     policy_beside(&[], raw, root, host)
 }
 
-/// The same where other commands may change what lies below `others`, now or before.
+/// As [`policy`], if other commands may change files below `others`, now or before.
 ///
 /// # Errors
 /// As [`policy`], and if a link in one of these leads to a write root elsewhere.
@@ -42,14 +42,16 @@ pub fn policy_beside(
     let profile = profile(raw)?;
     let root = Root::of(root, host)?;
     let given = write_roots(raw, &homes, host)?;
-    let hidden = hidden(raw, &homes, host)?;
+    let mut hidden = hidden(raw, &homes, host)?;
     let protect = protected(raw, &homes, host)?;
     let own_root = (profile == Profile::Workspace).then(|| root.path.clone());
     let write = outermost(given.iter().map(|entry| entry.path.clone()).chain(own_root).collect());
     let network = network(raw)?;
+    let read = read(raw, &homes, host)?;
+    hidden.extend(stores(raw, &root, (&write, &read), host));
     let hide = outermost(hidden.iter().map(|entry| entry.path.clone()).collect());
     let policy = Policy {
-        read: read(raw, &homes, host)?,
+        read,
         expose: exposed(raw, &network)?,
         tmp: word("confine.tmp", raw.tmp.as_deref(), "private, shared", &[Tmp::Private, Tmp::Shared])?,
         caches: caches(raw, &homes, host, &write, &hide)?,
@@ -126,6 +128,19 @@ fn hidden(raw: &RawConfine, homes: &[PathBuf], host: &impl Surroundings) -> Resu
         hidden.extend(named.into_iter().map(|path| entry(Some(text), path)));
     }
     Ok(hidden)
+}
+
+/// Returns the undo store of the command, and the places of undo stores on the mounts of its write roots. They hold
+/// files as they were, hidden ones among them.
+fn stores(raw: &RawConfine, root: &Root, (write, read): (&[PathBuf], &Read), host: &impl Surroundings) -> Vec<Entry> {
+    let given = raw.store.iter().map(PathBuf::from);
+    let above = write.iter().chain([&root.path]).flat_map(|path| path.ancestors().skip(1));
+    let places = above.map(|above| above.join(format!("{UNDO_PLACE}{}", host.user())));
+    let read: &[PathBuf] = if let Read::Only(read) = read { read } else { &[] };
+    let is_used = |store: &Path| write.iter().chain(read).chain([&root.path]).any(|path| within(path, store));
+    let stores = given.chain(places.filter(|place| host.resolve(place).is_ok()));
+    let entries = stores.map(|named| Entry { text: None, path: settled(&named, host), named });
+    entries.filter(|entry| entry.named.is_absolute() && !is_used(&entry.path)).collect()
 }
 
 /// Returns the paths that an entry means. A pattern would hide and protect nothing, so it is refused, unless a file has

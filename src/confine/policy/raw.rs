@@ -28,6 +28,8 @@ pub struct RawConfine {
     pub caches: Option<String>,
     /// `files`, `network`, `processes`, `syscalls`.
     pub require: Option<Vec<String>>,
+    /// The directory of the command's undo store, absolute. It is hidden, too, unless the command works in it.
+    pub store: Option<String>,
 }
 
 /// `read` of the contract.
@@ -76,7 +78,7 @@ mod tests {
         let raw = RawConfine::from_json(
             r#"{"profile":"read-only","write":["/w"],"protect":[],"hide":["~/h"],"read":["/r"],
                 "network":{"allow":["a.example"],"hosts":{"a.example":"10.0.0.1"}},"expose":[3000],"tmp":"shared",
-                "caches":"none","require":["files"]}"#,
+                "caches":"none","require":["files"],"store":"/s"}"#,
         );
         let hosts = BTreeMap::from([("a.example".into(), "10.0.0.1".into())]);
         let all = RawConfine {
@@ -90,6 +92,7 @@ mod tests {
             tmp: Some("shared".into()),
             caches: Some("none".into()),
             require: Some(vec!["files".into()]),
+            store: Some("/s".into()),
         };
         assert_eq!(raw.expect("valid"), all);
         assert_eq!(RawConfine::from_json("{}").expect("valid"), RawConfine::default());

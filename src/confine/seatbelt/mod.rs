@@ -52,7 +52,7 @@ const DEVICES: &str = r#"(allow file-read* file-write* file-ioctl
   (require-all (regex #"^/dev/ttys[0-9]+$") (extension "com.apple.sandbox.pty")))
 "#;
 
-/// What the resolver and TLS of macOS ask, if some host may be reached.
+/// The rules for the services that the resolver and TLS of macOS ask, if some host may be reached.
 const NETWORK: &str = r#"(allow system-socket)
 (allow network-outbound (literal "/private/var/run/mDNSResponder"))
 (allow mach-lookup

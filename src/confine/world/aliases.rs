@@ -40,8 +40,8 @@ impl Mounts {
         Self(text.split(|byte| *byte == b'\n').filter_map(mount).collect())
     }
 
-    /// Returns where the processes of this machine can be seen besides `/proc`: another procfs, as below a directory for
-    /// chroot.
+    /// Returns where the processes of this machine can be seen besides `/proc`: another procfs, as below a directory
+    /// for chroot.
     pub fn processes(&self) -> impl Iterator<Item = &PathBuf> {
         self.0.iter().filter(|mount| mount.is_proc && !mount.at.starts_with("/proc")).map(|mount| &mount.at)
     }

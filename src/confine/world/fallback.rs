@@ -51,7 +51,7 @@ pub(super) fn with_seatbelt(policy: &Policy, place: &Place<'_>) -> Result<World,
     let private = private.step(|| format!("a private directory in {}", place.state.display()))?;
     let tmp = private.as_ref().map(Private::tmp);
     let mut seatbelt = Seatbelt::new(policy, private);
-    // A path that no profile can name is told now.
+    // A path that no profile can name is reported now.
     seatbelt.profile().map_err(|source| Failure { step: "a profile of Seatbelt".to_owned(), source })?;
     let facts = WorldFacts {
         held: policy.held_without(&missing),

@@ -94,7 +94,8 @@ fn readable(policy: &Policy, place: &Place<'_>) -> Result<Vec<Layer>, Failure> {
     all.map(|path| Layer::copy(path, path, MountFlags::READ_ONLY)).collect()
 }
 
-/// The hidden paths that exist, under every name that they have, and the processes of the host. Paths inside write roots are hidden there.
+/// The hidden paths that exist, under every name that they have, and the processes of the host. Paths inside write
+/// roots are hidden there.
 fn hidden(policy: &Policy, place: &Place<'_>, mounts: &Mounts) -> Vec<PathBuf> {
     let state = fs::canonicalize(place.state).ok();
     let paths = policy.hide.iter().chain(state.as_ref());

@@ -10,7 +10,7 @@ use crate::confine::{Board, Post};
 /// The facts that show whether something changed since init has looked.
 ///
 /// Changes that init has not read can be read from one of the watches. Before init reads them, it posts 0.
-/// Once it has protected what is new, it posts the number of the guards.
+/// Once it has protected the new paths, it posts the number of the guards.
 #[derive(Debug)]
 pub struct Freshness {
     board: Board,

@@ -128,9 +128,9 @@ struct Init {
     /// The write ends of pipes that report the end of this process.
     ends: Vec<OwnedFd>,
     board: Board,
-    /// Time until the next look at files that are not watched, ms.
+    /// Time until the next scan of files that are not watched, ms.
     blind: u16,
-    /// Whether there was no room for another shim at the last look.
+    /// Whether there was no room for another shim at the last check.
     full: bool,
 }
 
@@ -245,8 +245,8 @@ impl Init {
     fn answer(&mut self, door: &OwnedFd) -> bool {
         let message = match messages::receive(door) {
             Ok(Some(message)) => message,
-            // There were no descriptors for those of the message. The shim that it belongs to has no way to this process
-            // then, so that it starts nothing.
+            // This process had no free descriptors for those of the message. Its shim then has no way to this process,
+            // and starts nothing.
             Err(error) if error.raw_os_error() == Some(libc::ENOBUFS) => return true,
             Err(error) => return matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted),
             Ok(None) => return false,
@@ -309,8 +309,8 @@ impl Init {
 
     /// Ends every process of the world, and removes its files.
     fn finish(&self, private: &Private) {
-        // A process that asks from here on learns that there is no world. What could ask in spite of a failure is killed
-        // next.
+        // A process that asks from here on learns that there is no world. If the post fails, the kill below still ends
+        // every process that could ask.
         let _ = self.board.post(Post::Guards, 0);
         // The kernel spares the caller.
         let _ = nix::sys::signal::kill(Pid::from_raw(-1), nix::sys::signal::Signal::SIGKILL);
@@ -333,11 +333,12 @@ fn kill_orphans() {
     loop {
         let children: Vec<_> = sys::every_process().into_iter().filter(is_child).collect();
         children.iter().for_each(|orphan| sys::signal(*orphan, Signal::SIGKILL));
-        // One that has come since the look was not killed, and is not awaited.
+        // A child that has come since the scan was not killed, and is not awaited.
         let flags = children.is_empty().then_some(WaitPidFlag::WNOHANG);
-        // One at a time, because its own children may be here now.
         if nix::sys::wait::waitpid(None, flags).is_err() {
             return;
         }
+        // The next scan finds the children that they have left to this process.
+        while nix::sys::wait::waitpid(None, Some(WaitPidFlag::WNOHANG)).is_ok_and(|state| state.pid().is_some()) {}
     }
 }

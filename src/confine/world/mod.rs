@@ -10,7 +10,7 @@
 //! | step | where |
 //! |---|---|
 //! | the supervisor's side | `make.rs`, `joined.rs`, `published.rs`, `ids.rs`, `private.rs`, `fallback.rs` |
-//! | init, from its first instruction to its last | `init.rs`, `construct.rs`, `door.rs`, `messages.rs`, `freshness.rs` |
+//! | init, from first to last instruction | `init.rs`, `construct.rs`, `door.rs`, `messages.rs`, `freshness.rs` |
 //! | the network | `network.rs` |
 //! | the files | `files.rs`, `layers.rs`, `devices.rs`, `caches.rs`, `visible.rs` |
 //! | hidden paths, and files that are shown in them | `hidden.rs`, `blanks.rs`, `aliases.rs`, `shown.rs` |
@@ -47,7 +47,7 @@ mod seatbelt;
 mod shown;
 mod targets;
 #[cfg(all(test, target_os = "linux"))]
-pub(in crate::confine) mod testing;
+pub(crate) mod testing;
 #[cfg(all(test, target_os = "linux"))]
 mod tests;
 mod visible;

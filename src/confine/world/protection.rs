@@ -127,8 +127,8 @@ impl Protection {
         hidden.cover();
     }
 
-    /// Keeps the directories above a hidden path where they are: another world would look for it there, and find nothing
-    /// to hide.
+    /// Keeps the directories above a hidden path where they are: another world would look for it there, and find
+    /// nothing to hide.
     fn pin(&mut self) -> io::Result<()> {
         for path in self.fixed.clone() {
             if let Some(above) = path.parent().filter(|_| path.symlink_metadata().is_ok()) {

@@ -24,7 +24,7 @@ impl Seatbelt {
         Self { policy: policy.clone(), targets: Targets::of(policy, false), private }
     }
 
-    /// Returns the profile for a command that starts now, after a look for new repositories.
+    /// Returns the profile for a command that starts now, after a scan for new repositories.
     ///
     /// # Errors
     /// If there is a path that no profile can name.

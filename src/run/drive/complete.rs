@@ -7,25 +7,30 @@ use nix::unistd::Pid;
 use tokio::time::Instant;
 
 use super::Drive;
+use super::record::EndOfRecord;
 use super::settle::{Adoption, Remainder, Settled, Settlement, settle};
 use super::shim::Shim;
 use crate::plan::ShellKind;
+use crate::recording::{Recording, RunRecord};
 use crate::registry::RegistryError;
-use crate::run::completion::{Completion, ExitUnknown, NotStarted, ShellAfter};
+use crate::run::completion::{Completion, ExitUnknown, NotStarted, Produced, ShellAfter};
 use crate::run::listener::Listener;
 use crate::supervise::{Child, Helpers, Traces, Transfer};
 
 /// Drives the command to its end, or to its life as a task. `kind` is the shell kind that the next command may need.
+/// Returns the record, too, unless the recording goes on with the task.
 ///
 /// # Errors
 /// When nothing was started.
-pub async fn complete<L: Listener>(
-    mut drive: Drive<'_, Child, L>,
+pub async fn complete<'a, L: Listener>(
+    mut drive: Drive<'a, Child, L>,
     helpers: &'static Helpers,
     kind: Option<&Arc<ShellKind>>,
-) -> Result<Completion, NotStarted> {
+    recording: Option<Recording>,
+) -> Result<(Completion<'a>, Option<RunRecord>), NotStarted> {
     drive.run().await?;
     let elapsed = drive.deadlines.began().elapsed();
+    let record = EndOfRecord::new(recording, drive.process.exit.as_ref());
     let adoption = adoption(&mut drive);
     let moved = drive.output.moving.task().is_some();
     if adoption.is_some() || moved {
@@ -54,15 +59,20 @@ pub async fn complete<L: Listener>(
         adoption,
         bound: if process.aborted { deadlines.hard() } else { Instant::now() },
     };
-    let Settled { survivors, task, child } = settle(shim, remainder, &mut exit, settlement).await;
+    let Settled { survivors, task, child, note } = settle(shim, remainder, &mut exit, settlement).await;
+    let recorded = record.finish(&survivors, request.registry.as_ref().zip(task.as_ref()), moved).await;
     // From here on only the shim reads the pipes, if a process still writes to them.
     let stdout = output.streams.stdout.capture.finish();
-    let stderr = output.streams.stderr.map(|reader| reader.capture.finish());
+    let stderr = output.streams.stderr.map(|reader| reader.capture.finish()).unwrap_or_default();
+    let view = output.view;
     let mut notes = output.notes;
+    notes.extend(note.map(str::to_owned));
     notes.extend(stdout.notes.iter().cloned());
-    notes.extend(stderr.iter().flat_map(|captured| captured.notes.iter().cloned()));
+    notes.extend(stderr.notes.iter().cloned());
     let shell = ShellAfter { child, directory: early.into_directory(), files: None };
-    Ok(Completion { pid, exit, silent, stdout, stderr, survivors, task, moved, elapsed, notes, denials, shell })
+    let output = Produced { stdout, stderr, view };
+    let completion = Completion { pid, exit, silent, output, survivors, task, moved, elapsed, notes, denials, shell };
+    Ok((completion, recorded))
 }
 
 /// The order for a task of what the command has left on its pipes, if there is a registry to take it.

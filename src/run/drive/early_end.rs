@@ -63,12 +63,12 @@ impl EarlyEnd {
         Some(exit_code)
     }
 
-    /// Keeps the end of the command until its denials are known.
+    /// Keeps the exit of the command until its denials are known.
     pub fn hold(&mut self, ended: Ended) {
         self.held = Some(ended);
     }
 
-    /// Returns the end that was kept.
+    /// Returns the exit that was kept.
     pub fn take_held(&mut self) -> Option<Ended> {
         self.held.take()
     }

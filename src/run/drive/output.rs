@@ -16,6 +16,7 @@ use crate::capture::Stream;
 use crate::request::Request;
 use crate::run::blocked::BlockedWatch;
 use crate::run::listener::{Listener, LiveView, Reply};
+use crate::run::view::ViewMaker;
 use crate::supervise::Pipes;
 
 /// The addon's ends of the pipes, and the listener's delay.
@@ -25,6 +26,8 @@ pub struct Output<'a, L> {
     /// The shell, once its start is known. Before that no listener of a terminal can be there.
     pub pid: Option<i32>,
     pub streams: Streams,
+    /// The view of both streams in the making.
+    pub view: ViewMaker<'a>,
     pub input: InputWriter,
     pub terminal: Option<TerminalIo>,
     delivery: Delivery,
@@ -49,6 +52,7 @@ impl<'a, L: Listener> Output<'a, L> {
             listener,
             pid: None,
             streams: Streams { stdout, stderr },
+            view: ViewMaker::new(request),
             input: InputWriter::new(stdin, request.stdin.as_deref().unwrap_or_default(), request.is_fed())?,
             terminal: request.terminal.as_ref().map(|terminal| TerminalIo::new(terminal, other_end)).transpose()?,
             delivery: Delivery::new(request.live),
@@ -126,7 +130,9 @@ impl<'a, L: Listener> Output<'a, L> {
 
     /// Reads a stream that can be read. Returns whether something came of it.
     pub fn read(&mut self, stream: Stream) -> bool {
-        let read = self.streams.get_mut(stream).is_some_and(|reader| reader.read() != ReadResult::Nothing);
+        let Self { streams, view, .. } = self;
+        let mut on_text = |text: &str| view.push(stream, text);
+        let read = streams.get_mut(stream).is_some_and(|reader| reader.read(&mut on_text) != ReadResult::Nothing);
         if read {
             self.pass_on(stream);
         }
@@ -135,8 +141,10 @@ impl<'a, L: Listener> Output<'a, L> {
 
     /// Reads a stream without asking the runtime whether it can be read. Returns whether there was output.
     pub fn read_now(&mut self, stream: Stream) -> bool {
-        let Some(reader) = self.streams.get_mut(stream) else { return false };
-        let read = reader.is_open() && reader.read_now() == ReadResult::Output;
+        let Self { streams, view, .. } = self;
+        let Some(reader) = streams.get_mut(stream) else { return false };
+        let mut on_text = |text: &str| view.push(stream, text);
+        let read = reader.is_open() && reader.read_now(&mut on_text) == ReadResult::Output;
         if read {
             self.pass_on(stream);
         }
@@ -160,8 +168,9 @@ impl<'a, L: Listener> Output<'a, L> {
     /// The output has ended.
     pub fn end(&mut self) {
         for stream in [Stream::Stdout, Stream::Stderr] {
-            if let Some(reader) = self.streams.get_mut(stream) {
-                reader.capture.end();
+            let Self { streams, view, .. } = self;
+            if let Some(reader) = streams.get_mut(stream) {
+                reader.capture.end_to(|text| view.push(stream, text));
                 self.pass_on(stream);
             }
         }

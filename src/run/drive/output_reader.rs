@@ -107,8 +107,8 @@ impl OutputReader {
         }
     }
 
-    /// Reads and captures available output, up to the reads of one turn.
-    pub fn read(&mut self) -> ReadResult {
+    /// Reads and captures available output, up to the reads of one turn, and passes its text on.
+    pub fn read(&mut self, reader: &mut impl FnMut(&str)) -> ReadResult {
         BUFFER.with_borrow_mut(|buffer| {
             let mut step = ReadResult::Nothing;
             for _ in 0..READS_PER_TURN {
@@ -118,7 +118,7 @@ impl OutputReader {
                 };
                 match pipe.try_io(Interest::READABLE, read) {
                     Ok(0) => {
-                        self.close();
+                        self.close(reader);
                         return ReadResult::End;
                     }
                     Ok(count) => {
@@ -126,7 +126,7 @@ impl OutputReader {
                             sys::grow_pipe(pipe.get_ref().as_fd(), sys::LARGE_PIPE_BYTES);
                             self.large = true;
                         }
-                        self.push(&buffer[..count]);
+                        self.push(&buffer[..count], reader);
                         step = ReadResult::Output;
                         if count < sys::PIPE_BYTES || self.capture.wants_spill() || self.capture.live_bytes() > 0 {
                             return step;
@@ -135,7 +135,7 @@ impl OutputReader {
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => return step,
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                     Err(_) => {
-                        self.close();
+                        self.close(reader);
                         return ReadResult::End;
                     }
                 }
@@ -145,16 +145,16 @@ impl OutputReader {
     }
 
     /// Reads without asking the runtime whether there is output: under load the runtime learns of it late.
-    pub fn read_now(&mut self) -> ReadResult {
+    pub fn read_now(&mut self, reader: &mut impl FnMut(&str)) -> ReadResult {
         BUFFER.with_borrow_mut(|buffer| {
             let Some(pipe) = &self.pipe else { return ReadResult::End };
             match nix::unistd::read(pipe.get_ref(), buffer) {
                 Ok(0) => {
-                    self.close();
+                    self.close(reader);
                     ReadResult::End
                 }
                 Ok(count) => {
-                    self.push(&buffer[..count]);
+                    self.push(&buffer[..count], reader);
                     ReadResult::Output
                 }
                 Err(_) => ReadResult::Nothing,
@@ -162,19 +162,19 @@ impl OutputReader {
         })
     }
 
-    fn push(&mut self, bytes: &[u8]) {
+    fn push(&mut self, bytes: &[u8], reader: &mut impl FnMut(&str)) {
         if let Some(terminal) = &self.terminal {
             terminal.wrote(bytes);
         }
         match &mut self.line_ends {
-            Some(lines) => self.capture.push(&lines.normalize(bytes)),
-            None => self.capture.push(bytes),
+            Some(lines) => self.capture.push_to(&lines.normalize(bytes), reader),
+            None => self.capture.push_to(bytes, reader),
         }
     }
 
-    fn close(&mut self) {
+    fn close(&mut self, reader: &mut impl FnMut(&str)) {
         if let Some(lines) = &mut self.line_ends {
-            self.capture.push(lines.end());
+            self.capture.push_to(lines.end(), reader);
         }
         self.pipe = None;
     }

@@ -48,12 +48,13 @@ impl ProcessState {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::Recorded;
     use crate::sys::{Exit, Usage};
     use std::time::Duration;
 
     fn ended(cause: Cause, alive: bool) -> ShellExit {
         let (usage, duration) = (Usage::default(), Duration::ZERO);
-        Ok(Ended { end: Exit::Code(0), usage, duration, cause, alive, last: false })
+        Ok(Ended { end: Exit::Code(0), usage, duration, cause, alive, last: false, record: Recorded::Off })
     }
 
     #[test]

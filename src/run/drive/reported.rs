@@ -1,4 +1,4 @@
-//! The end of a command whose shell has reported its exit code and still saves its state.
+//! The exit of a command whose shell has reported its exit code and still saves its state.
 
 use nix::unistd::Pid;
 use tokio::time::Instant;
@@ -7,6 +7,7 @@ use super::Drive;
 use super::early_end::is_believable;
 use super::shim::Shim;
 use crate::capture::Stream;
+use crate::plan::Recorded;
 use crate::run::listener::Listener;
 use crate::supervise::{Cause, Ended};
 use crate::sys::{self, Exit};
@@ -32,6 +33,7 @@ impl<S: Shim, L: Listener> Drive<'_, S, L> {
             cause: Cause::Itself,
             alive: false,
             last: false,
+            record: Recorded::Off,
         };
         if self.request.confine.is_some() {
             self.early.hold(ended);

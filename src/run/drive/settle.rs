@@ -12,7 +12,10 @@ use crate::supervise::{Cause, Child, ExceededLimit, Helpers, ShimEvent, Survivor
 use crate::task::Task;
 
 /// Time a shim may take to list the processes that are left.
-const RELEASE_BOUND: Duration = Duration::from_secs(2);
+const RELEASE_BOUND: Duration = Duration::from_secs(5);
+
+/// The note about a shim that took longer.
+const UNLISTED: &str = "what the command left running is not listed: its helper did not answer in time";
 
 /// The work that is left once a command has ended.
 #[derive(Debug, PartialEq, Eq)]
@@ -45,6 +48,8 @@ pub struct Settled {
     pub task: Option<Task>,
     /// The shim of a shell that still saves its state.
     pub child: Option<Child>,
+    /// Why survivors may be missing here.
+    pub note: Option<&'static str>,
 }
 
 impl Remainder {
@@ -116,13 +121,18 @@ async fn release(child: Child, with: Settlement<'_>, cause: &mut Cause) -> Settl
     let bound = bound.max(Instant::now() + RELEASE_BOUND);
     // Until the shim has released the survivors they end with its connection. A shim that is late therefore keeps it.
     let released = helpers.runtime().spawn(released(child, helpers, adoption, traces));
-    let Ok(Ok((settled, exceeded))) = timeout_at(bound, released).await else { return Settled::default() };
+    let Ok(Ok((settled, exceeded))) = timeout_at(bound, released).await else { return unlisted(*cause) };
     if let Some(limit) = exceeded
         && *cause == Cause::Itself
     {
         *cause = Cause::LimitExceeded(limit);
     }
     settled
+}
+
+/// The survivors of a command, unknown because its shim is late. A command that is being terminated has none to list.
+fn unlisted(cause: Cause) -> Settled {
+    Settled { note: (cause == Cause::Itself).then_some(UNLISTED), ..Settled::default() }
 }
 
 /// Awaits the release of the survivors, and the task that they become. Returns a limit that they exceeded before it.
@@ -171,7 +181,7 @@ async fn released(
         && let ShimEvent::Task(task) = child.next_event().await
     {
         registry.own(child.into_link(), (*task).clone());
-        return (Settled { survivors, task: Some(*task), child: None }, exceeded);
+        return (Settled { survivors, task: Some(*task), ..Settled::default() }, exceeded);
     }
     (Settled { survivors, ..Settled::default() }, exceeded)
 }
@@ -179,14 +189,15 @@ async fn released(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::Recorded;
     use crate::run::completion::ExitUnknown;
     use crate::supervise::Ended;
     use crate::sys::{Exit, Usage};
     use crate::task::TaskSpec;
 
     fn exit(alive: bool, last: bool) -> ShellExit {
-        let (usage, duration) = (Usage::default(), Duration::ZERO);
-        Ok(Ended { end: Exit::Code(0), usage, duration, cause: Cause::Itself, alive, last })
+        let (usage, duration, record) = (Usage::default(), Duration::ZERO, Recorded::Off);
+        Ok(Ended { end: Exit::Code(0), usage, duration, cause: Cause::Itself, alive, last, record })
     }
 
     #[test]
@@ -202,6 +213,12 @@ mod tests {
         ] {
             assert_eq!(Remainder::of(&exit, None, early), expected, "{exit:?} {early}");
         }
+    }
+
+    #[test]
+    fn a_list_that_is_late_is_told_unless_the_command_was_terminated() {
+        assert_eq!(unlisted(Cause::Itself).note, Some(UNLISTED));
+        assert_eq!(unlisted(Cause::Abort).note, None);
     }
 
     #[test]

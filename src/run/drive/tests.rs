@@ -14,6 +14,7 @@ mod listening;
 mod moving;
 
 use super::*;
+use crate::plan::Recorded;
 use crate::registry::{Registry, RegistryOptions};
 use crate::request::RawOptions;
 use crate::run::listener::{LiveView, Prompt};
@@ -131,7 +132,8 @@ impl Ends {
 
     fn exit(&self, cause: Cause, alive: bool) {
         let (usage, duration) = (Usage::default(), Duration::from_millis(1));
-        self.send(ShimEvent::Ended(Ended { end: Exit::Code(0), usage, duration, cause, alive, last: false }));
+        let record = Recorded::Off;
+        self.send(ShimEvent::Ended(Ended { end: Exit::Code(0), usage, duration, cause, alive, last: false, record }));
     }
 
     fn send(&self, event: ShimEvent) {

@@ -33,8 +33,8 @@ pub struct Program {
     /// Its effect on files and other processes, for every subcommand.
     pub effect: Effect,
     /// The effects of its subcommands: lists of paths such as `delete, auth can-i`. The empty list is the program
-    /// itself. In a path `*` is any word, `-delete-` a word with this part (`delete-object`), and `publish*` a word with
-    /// this beginning. A path behind `…` may begin at any operand: `… instances delete`.
+    /// itself. In a path `*` is any word, `-delete-` a word with this part (`delete-object`), and `publish*` a word
+    /// with this beginning. A path behind `…` may begin at any operand: `… instances delete`.
     pub subcommands: &'static [(Effect, &'static str)],
     /// Everything else.
     pub facts: &'static [Fact],
@@ -114,8 +114,8 @@ pub enum Fact {
     },
     /// The program writes files that its words name.
     Writes(Target),
-    /// The program erases the content of the files that its words name, if one of these options is given. Empty: always.
-    /// `size=0` also requires the value.
+    /// The program erases the content of the files that its words name, if one of these options is given, or always if
+    /// the list is empty. `size=0` also requires the value.
     Erases(Target, &'static str),
     /// Each operand is a task of its own: `mvn clean deploy`.
     RunsTasks,

@@ -6,8 +6,10 @@ mod support;
 pub(crate) mod tests;
 
 pub use rule::{Hit, Programs, Rule};
+pub use support::find::Search;
 pub use support::git::Git;
 pub use support::quote::quote;
+pub use support::writes;
 
 /// Declares the module of each rule and lists its `RULE`: a new rule is a file here and a line below.
 macro_rules! rules {

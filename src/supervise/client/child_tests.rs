@@ -1,6 +1,7 @@
 //! A command whose shim is the test.
 
 use super::*;
+use crate::plan::Recorded;
 use crate::supervise::protocol::{Prepared, WarmEnds};
 use crate::sys::{Exit, LaunchStep, Usage};
 use std::time::Duration;
@@ -13,8 +14,8 @@ fn child() -> (Child, OwnedFd) {
 }
 
 fn ended() -> Ended {
-    let (usage, duration) = (Usage::default(), Duration::from_millis(3));
-    Ended { end: Exit::Code(3), usage, duration, cause: protocol::Cause::Itself, alive: true, last: false }
+    let (usage, duration, record) = (Usage::default(), Duration::from_millis(3), Recorded::Off);
+    Ended { end: Exit::Code(3), usage, duration, cause: protocol::Cause::Itself, alive: true, last: false, record }
 }
 
 fn prepared() -> FromShim {

@@ -72,6 +72,7 @@ fn kind(cwd: &str) -> Arc<ShellKind> {
         limits: Limits::default(),
         world: None,
         files: Vec::new(),
+        record: None,
     };
     Arc::new(ShellKind { plan, boot: Boot::default() })
 }

@@ -139,7 +139,7 @@ impl Begun {
             return Ok(Some(Self::cold(helpers, shim, order)?));
         }
         if let Some(warm) = order.warm.as_ref().filter(|warm| warm.prestarts) {
-            shim = prestarted(helpers, shim, &warm.kind).await?;
+            (shim, _) = prestarted(helpers, shim, &warm.kind).await?;
         }
         match Self::given(helpers, shim, order) {
             WarmAttempt::Begun(begun) => Ok(Some(begun)),
@@ -177,32 +177,38 @@ enum WarmAttempt {
     Lost,
 }
 
-/// Prepares a warm shell of this kind below this shim, unless it has one. It may fail.
-async fn prestarted(helpers: &'static Helpers, mut shim: ShimHandle, kind: &Arc<ShellKind>) -> io::Result<ShimHandle> {
+/// Prepares a warm shell of this kind below this shim, unless it has one. The shell may fail. Returns whether the shim
+/// was lost meanwhile: one that was killed may not look so yet.
+async fn prestarted(
+    helpers: &'static Helpers,
+    mut shim: ShimHandle,
+    kind: &Arc<ShellKind>,
+) -> io::Result<(ShimHandle, bool)> {
     shim.on_readable();
     if shim.is_ready(kind) || !helpers.can_warm_shells(shim.world) {
-        return Ok(shim);
+        return Ok((shim, false));
     }
     if !shim.has(kind) {
         shim.prepare(Arc::clone(kind));
     }
-    let Some(shell) = shim.shell.take() else { return Ok(shim) };
+    let Some(shell) = shim.shell.take() else { return Ok((shim, false)) };
     let mut child = Sent::nothing(shim).follow()?;
     child.prepares();
     let arrived = async {
         loop {
             match child.next_event().await {
-                ShimEvent::Prepared(mark, ready) if mark == shell.mark => return ready,
+                ShimEvent::Prepared(mark, ready) if mark == shell.mark => return Some(ready),
                 // A report about an earlier shell.
                 ShimEvent::Prepared(..) => {}
                 _ => return None,
             }
         }
     };
-    let ready = tokio::time::timeout(WARM_UP, arrived).await.ok().flatten();
+    let arrived = tokio::time::timeout(WARM_UP, arrived).await;
+    let is_lost = matches!(arrived, Ok(None));
     let mut shim = child.into_shim();
-    shim.shell = ready.map(|ready| shell.arrived(ready));
-    Ok(shim)
+    shim.shell = arrived.ok().flatten().flatten().map(|ready| shell.arrived(ready));
+    Ok((shim, is_lost))
 }
 
 /// Prepares a warm shell of this kind, unless one exists. Returns whether one is ready then.
@@ -212,12 +218,17 @@ pub async fn warm_up(helpers: &'static Helpers, kind: Arc<ShellKind>) -> Result<
             Some(shim) => shim,
             None => helpers.shim(kind.plan.world).await?,
         };
-        let shim = prestarted(helpers, shim, &kind).await?;
-        let (waits, is_gone) = (shim.is_ready(&kind), shim.is_gone());
-        helpers.give_back(shim);
-        // A shim that was killed says nothing about the next one.
-        if !is_gone || !Begun::may_retry(tries).await {
-            return Ok(waits && !is_gone);
+        let (shim, is_lost) = prestarted(helpers, shim, &kind).await?;
+        if !is_lost && !shim.is_gone() {
+            let waits = shim.is_ready(&kind);
+            helpers.give_back(shim);
+            return Ok(waits);
+        }
+        // A shim that was killed says nothing about the next one. Back in its pool it would be taken again.
+        drop(shim);
+        helpers.replace(kind.plan.world);
+        if !Begun::may_retry(tries).await {
+            break;
         }
     }
     Ok(false)

@@ -12,7 +12,7 @@ use super::frames::{Frame, Message, Receive};
 use super::task::FromTask;
 use super::task::ToTask;
 use crate::confine::Denials;
-use crate::plan::{Plan, ShellKind};
+use crate::plan::{Plan, Recorded, ShellKind};
 use crate::supervise::blocked::BlockedProcess;
 use crate::supervise::limits::ExceededLimit;
 use crate::sys::{Exit, FileId, LaunchError, Signal, Usage};
@@ -166,7 +166,7 @@ pub struct ShellPlace {
 }
 
 /// How a shell exited.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ended {
     /// Exit code or signal of the shell.
     pub end: Exit,
@@ -180,6 +180,8 @@ pub struct Ended {
     pub alive: bool,
     /// Whether the shim takes no further command because its supervisor is gone.
     pub last: bool,
+    /// The outcome of the record of its changes.
+    pub record: Recorded,
 }
 
 /// Why a tree was terminated.

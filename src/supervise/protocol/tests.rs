@@ -1,5 +1,7 @@
 //! Every message arrives as it was sent, its descriptors included, and garbage is refused.
 
+mod plans;
+
 use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
@@ -16,6 +18,7 @@ use crate::supervise::blocked::{BlockedOn, BlockedProcess};
 use crate::supervise::limits::{ExceededLimit, LimitKind};
 use crate::sys::{self, Exit, FileId, LaunchError, LaunchStep, Signal, TerminalSize, Usage};
 use crate::task::{Task, TaskSpec};
+use plans::{limits, record, recorded};
 
 /// Sends a message over a socket and receives it.
 fn sent<M: Message>(message: M) -> M {
@@ -37,12 +40,6 @@ fn duration() -> impl Strategy<Value = Duration> {
     (0..u64::from(u32::MAX), 0..1_000_000_000_u32).prop_map(|(seconds, nanos)| Duration::new(seconds, nanos))
 }
 
-fn limits() -> impl Strategy<Value = Limits> {
-    proptest::array::uniform5(proptest::option::of(any::<u64>())).prop_map(
-        |[cpu, memory, processes, open_files, file_bytes]| Limits { cpu, memory, processes, open_files, file_bytes },
-    )
-}
-
 prop_compose! {
     /// A plan without descriptors. Its settings decide which pipes a command has, so the tests of descriptors have
     /// plans of their own.
@@ -51,10 +48,10 @@ prop_compose! {
         script_at in proptest::option::of(0_u32..9), pipe: bool, merge: bool,
         terminal in proptest::option::of((1_u16.., 1_u16..)),
         limit in proptest::option::of(duration()), grace in duration(), limits in limits(),
-        world in proptest::option::of(any::<u64>()),
+        world in proptest::option::of(any::<u64>()), record in proptest::option::of(record()),
     ) -> Plan {
         Plan {
-            program, argv, script_at, env, cwd, umask, merge, limit, grace, limits,
+            program, argv, script_at, env, cwd, umask, merge, limit, grace, limits, record,
             stdin: if pipe { Stdin::Pipe } else { Stdin::Null },
             terminal: terminal.map(|(cols, rows)| TerminalSize { cols, rows }),
             world: world.map(WorldId),
@@ -121,10 +118,10 @@ fn cause() -> impl Strategy<Value = Cause> {
 prop_compose! {
     fn ended()(
         signalled: bool, value: i32, user_us: u64, system_us: u64, max_rss: u64, duration in duration(),
-        cause in cause(), alive: bool, last: bool,
+        cause in cause(), alive: bool, last: bool, record in recorded(),
     ) -> Ended {
         let end = if signalled { Exit::Signal(value) } else { Exit::Code(value) };
-        Ended { end, usage: Usage { user_us, system_us, max_rss }, duration, cause, alive, last }
+        Ended { end, usage: Usage { user_us, system_us, max_rss }, duration, cause, alive, last, record }
     }
 }
 
@@ -153,8 +150,8 @@ prop_compose! {
 }
 
 fn from_shim() -> impl Strategy<Value = FromShim> {
-    use LaunchStep::{Chdir, Exec, Files, Fork, Group, Limits, Stdio};
-    let step = proptest::sample::select(vec![Fork, Chdir, Exec, Stdio, Limits, Files, Group]);
+    use LaunchStep::{Chdir, Exec, Files, Fork, Group, Limits, Record, Stdio};
+    let step = proptest::sample::select(vec![Fork, Chdir, Exec, Stdio, Limits, Files, Group, Record]);
     prop_oneof![
         any::<i32>().prop_map(FromShim::Started),
         Just(()).prop_map(|()| FromShim::Untaken),
@@ -310,6 +307,7 @@ fn plain_plan() -> Plan {
         limits: Limits::default(),
         world: None,
         files: Vec::new(),
+        record: None,
     }
 }
 

@@ -1,6 +1,7 @@
 //! A shim and its world.
 
 use std::io;
+use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
 use super::Shim;
@@ -11,16 +12,17 @@ use crate::supervise::protocol::FromShim;
 use crate::sys::{Confined, LaunchError, LaunchStep};
 
 impl Shim {
-    /// Announces a command to the world. Returns what confines it.
-    pub(super) fn confine(&mut self) -> Result<Option<Rc<Confined>>, LaunchError> {
+    /// Announces a command to the world, with the journal of its changes. Returns what confines it.
+    pub(super) fn confine(&mut self, journal: Option<OwnedFd>) -> Result<Option<Rc<Confined>>, LaunchError> {
         let step = LaunchStep::Protect;
         let failed = |error: io::Error| LaunchError { step, errno: error.raw_os_error().unwrap_or(libc::EIO) };
-        self.world.as_mut().map(|world| world.begin().map_err(failed)).transpose()
+        self.world.as_mut().map(|world| world.begin(journal).map_err(failed)).transpose()
     }
 
     /// Handles a command that cannot be confined. This shim takes no other, since its ways into the world may be gone.
     /// If a process of the world is gone, the command gets another one.
-    pub(super) fn refuse(&self, failure: LaunchError) -> io::Result<()> {
+    pub(super) fn refuse(&mut self, failure: LaunchError) -> io::Result<()> {
+        self.records.discard();
         let is_intact = self.world.as_ref().is_none_or(ShimWorld::is_intact);
         self.send(if is_intact { FromShim::Failed(failure) } else { FromShim::Untaken });
         Err(io::Error::from_raw_os_error(failure.errno))

@@ -11,6 +11,11 @@ mod input_writer;
 pub(super) mod output_reader;
 mod pipeline;
 mod processes;
+mod record;
+#[cfg(all(test, target_os = "linux", feature = "addon"))]
+mod record_tests;
+mod recorded;
+mod run;
 pub(super) mod running;
 mod start;
 pub(super) mod survivors;
@@ -30,13 +35,11 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::unistd::{Pid, getppid};
 
 use super::group::Group;
-use super::limits::used_by_living;
-use super::protocol::{self, Cause, Ended, FrameReader, FromShim, Received, Run, ToShim};
+use super::protocol::{self, Cause, FrameReader, FromShim, Received, ToShim};
 use super::warm::WarmShell;
-use crate::sys::{self, ChildEvents, Exit, LaunchStep, Signal};
-use crate::task::now_ms;
+use crate::sys::{self, ChildEvents, Signal};
+use record::Records;
 use running::{Due, Running};
-use start::{Launched, start};
 use task_server::TaskServer;
 use world::ShimWorld;
 
@@ -63,6 +66,7 @@ pub fn serve(socket: OwnedFd, lifeline: OwnedFd, group: Option<Group>, place: Sh
         warm: None,
         group: group.map(Rc::new),
         world: place.world,
+        records: Records::default(),
     };
     while let Some(message) = shim.next_message()? {
         match message {
@@ -82,6 +86,7 @@ pub fn serve(socket: OwnedFd, lifeline: OwnedFd, group: Option<Group>, place: Sh
         }
     }
     shim.abandon()?;
+    shim.records.wait();
     shim.group.iter().for_each(|group| group.remove());
     // A command may have stopped the supervisor, which could not exit with its host then. No command of a world can,
     // and there the supervisor has no pid.
@@ -119,6 +124,8 @@ struct Shim {
     group: Option<Rc<Group>>,
     /// The world of its commands. `None`: they are not confined.
     world: Option<ShimWorld>,
+    /// The records of what its commands change.
+    records: Records,
 }
 
 /// The descriptors of a shim that are ready.
@@ -266,60 +273,6 @@ impl Shim {
     fn try_send(&self, message: FromShim) -> io::Result<()> {
         let socket = self.socket.as_ref().ok_or(io::ErrorKind::NotConnected)?;
         protocol::send(socket, message)
-    }
-
-    fn run(&mut self, run: Run) -> io::Result<()> {
-        let started = Instant::now();
-        let Run { plan, task, descriptors } = run;
-        let dismissed = self.warm.take().and_then(WarmShell::dismiss);
-        Group::begin(&mut self.group, plan.limits);
-        let confined = match self.confine() {
-            Ok(confined) => confined,
-            Err(failure) => return self.refuse(failure),
-        };
-        let launched = match start(&plan, task, descriptors, (&mut self.group, confined)) {
-            Ok(launched) => launched,
-            Err(failure) if matches!(failure.step, LaunchStep::Confine | LaunchStep::Filter) => {
-                return self.refuse(failure);
-            }
-            Err(failure) => {
-                self.send(FromShim::Failed(failure));
-                return Ok(());
-            }
-        };
-        let Launched { shell, pipes, _script, task } = launched;
-        let mut running = self.running(shell, &plan, pipes, started);
-        running.dismissed = dismissed;
-        match task {
-            None => self.send(FromShim::Started(sys::host_pid(shell).unwrap_or(shell).as_raw())),
-            Some(files) => self.begin_task(&mut running, files, now_ms())?,
-        }
-        self.attend(running)
-    }
-
-    /// Supervises a command that was started, and reports its exit.
-    fn attend(&mut self, mut running: Running) -> io::Result<()> {
-        let alive = self.supervise(&mut running)?;
-        if self.server.is_some() {
-            return self.see_through(running);
-        }
-        let (end, duration) = running.shell_end.unwrap_or((Exit::Signal(libc::SIGKILL), running.started.elapsed()));
-        let cause = running.ending.take().map_or(Cause::Itself, |ending| ending.cause);
-        let last = self.lifeline.is_none();
-        let mut usage = running.usage;
-        if alive {
-            usage.add(used_by_living(running.mark.as_deref()));
-        }
-        usage.take_times_of(running.group.as_deref().and_then(Group::usage));
-        self.report_denials(running.mark.as_deref());
-        let ended = Ended { end, usage, duration, cause, alive, last };
-        self.send(FromShim::Ended(ended));
-        self.unread.clear();
-        if alive {
-            self.after_end(running)?;
-        }
-        self.watches = false;
-        Ok(())
     }
 
     /// Runs until the shell has exited by itself or its whole tree was terminated. Returns whether a process is left.

@@ -27,6 +27,9 @@ const GIVEN_UP: Duration = Duration::from_millis(600);
 /// seconds, and the addon sets no bound.
 const GIVEN_UP_BROKEN: Duration = Duration::from_secs(10);
 
+/// Number of children that are reaped before the next look at the clock.
+pub const BATCH: usize = 64;
+
 /// A command that runs. It has many fields on purpose: each transition reads most of them, and together they are the
 /// whole state of one command.
 pub struct Running<P = System> {
@@ -267,7 +270,7 @@ impl<P: Processes> Running<P> {
         let group = self.group.clone();
         let scope = Scope { mark: mark.as_deref(), spared: &spared, group: group.as_deref() };
         processes.kill(scope, &mut || {
-            self.reap();
+            self.reap_until(|_| false);
         });
         // The tree can only exit from here on, so its limits no longer matter.
         self.watch = None;
@@ -304,9 +307,15 @@ impl<P: Processes> Running<P> {
         now >= *killed + bound
     }
 
-    /// Reaps the children that have exited. Returns whether a process is left.
+    /// Reaps the children that have exited, but no more once something else is due: those of a fork bomb may exit
+    /// faster than they can be reaped. Returns whether a process is left.
     pub fn reap(&mut self) -> bool {
-        loop {
+        self.reap_until(|running| running.wake_at().is_some_and(|at| at <= running.processes.now()))
+    }
+
+    /// The same, with the question whether that is enough after every [`BATCH`] of them.
+    fn reap_until(&mut self, is_enough: impl Fn(&Self) -> bool) -> bool {
+        for count in 1_usize.. {
             match self.processes.reap() {
                 Reaped::Ended(pid, ..) if self.dismissed == Some(pid) => self.dismissed = None,
                 Reaped::Ended(pid, end, usage) => {
@@ -322,7 +331,11 @@ impl<P: Processes> Running<P> {
                     return !sys::ORPHANS_COME_BACK && self.is_alive();
                 }
             }
+            if count.is_multiple_of(BATCH) && is_enough(self) {
+                break;
+            }
         }
+        true
     }
 }
 

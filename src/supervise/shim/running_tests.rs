@@ -177,6 +177,20 @@ fn the_exit_of_the_shell_has_its_code_and_the_time_since_its_start() {
 }
 
 #[test]
+fn children_that_keep_exiting_hold_nothing_up_that_is_due() {
+    let (mock, mut running) = running();
+    let limit = running.limit.expect("a limit");
+    let many = [exited(CHILD, Exit::Code(0)); 3 * BATCH];
+    mock.exit(&many, false);
+    mock.pass(limit - mock.now());
+    assert!(running.reap(), "others are left");
+    assert_eq!(mock.0.borrow().reaped.len(), 2 * BATCH);
+    running.limit = None;
+    assert!(!running.reap(), "nothing is due");
+    assert_eq!(running.usage.user_us, 10 * many.len() as u64);
+}
+
+#[test]
 fn a_dismissed_warm_shell_is_none_of_the_command() {
     let (mock, mut running) = running();
     running.dismissed = Some(CHILD);

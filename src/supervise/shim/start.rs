@@ -1,5 +1,6 @@
 //! The start of a command: its files, if it starts as a task, then its shell.
 
+use std::io;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
@@ -9,7 +10,7 @@ use crate::plan::Plan;
 use crate::supervise::group::Group;
 use crate::supervise::launch::{self, mark_of};
 use crate::supervise::protocol::{RunDescriptors, TaskInput};
-use crate::sys::{Confined, LaunchError, LaunchStep};
+use crate::sys::{Bounds, LaunchError, LaunchStep};
 use crate::task::{Log, Store, Task, TaskSpec, now_ms};
 
 /// A command that has just started.
@@ -19,6 +20,8 @@ pub struct Launched {
     /// The script, open until bash has opened it by its path.
     pub _script: Option<OwnedFd>,
     pub task: Option<TaskFiles>,
+    /// Why its changes are not recorded, though a filter for that was there.
+    pub unrecorded: Option<io::Error>,
 }
 
 /// The parts of a command that starts as a task, besides its shell.
@@ -28,19 +31,44 @@ pub struct TaskFiles {
     pub input: Option<TaskInput>,
 }
 
+/// The bounds of a command, and the way of its calls.
+pub struct Restraint {
+    /// Its confinement, or a filter alone.
+    pub bounds: Bounds,
+    /// The child's end of the socket of a filter alone.
+    pub socket: Option<OwnedFd>,
+    /// Whether nothing starts if its changes cannot be recorded.
+    pub required: bool,
+}
+
 /// Starts the command of a plan in a cgroup. Without a cgroup if it cannot be entered, and the next commands, too.
+/// Without a record if the filter for that cannot be installed, unless it is required.
 pub fn start(
     plan: &Plan,
     task: Option<TaskSpec>,
     descriptors: RunDescriptors,
-    (group, confined): (&mut Option<Rc<Group>>, Option<Rc<Confined>>),
+    (group, restraint): (&mut Option<Rc<Group>>, Restraint),
 ) -> Result<Launched, LaunchError> {
     let launch::Prepared { mut launch, script, pipes, theirs, input } = launch::prepare(plan, descriptors)?;
-    launch.confine = confined;
+    let Restraint { bounds, socket: _socket, required } = restraint;
+    launch.bounds = bounds;
     // The files come first. A task without files is not started, and a task that kills its shim at once is known all
     // the same.
     let log = task.as_ref().map(|spec| create_files(spec, plan, group.as_deref())).transpose()?;
-    let shell = launch::launch_in(&mut launch, group).inspect_err(|_| {
+    let mut unrecorded = None;
+    let started = match launch::launch_in(&mut launch, group) {
+        Err(LaunchError { step: LaunchStep::Filter, errno }) if matches!(launch.bounds, Bounds::Filtered(_)) => {
+            unrecorded = Some(io::Error::from_raw_os_error(errno));
+            launch.bounds = Bounds::None;
+            if required {
+                Err(LaunchError { step: LaunchStep::Record, errno })
+            } else {
+                launch::launch_in(&mut launch, group)
+            }
+        }
+        started => started,
+    };
+    let shell = started.inspect_err(|_| {
         if let Some(spec) = &task {
             Store::at(spec.folder.clone()).remove(&spec.id);
         }
@@ -48,7 +76,7 @@ pub fn start(
     // These descriptors would hide the end of the output if they were held any longer.
     drop(theirs);
     let task = task.zip(log).map(|(spec, log)| TaskFiles { spec, log, input });
-    Ok(Launched { shell, pipes, _script: script, task })
+    Ok(Launched { shell, pipes, _script: script, task, unrecorded })
 }
 
 fn create_files(spec: &TaskSpec, plan: &Plan, group: Option<&Group>) -> Result<Log, LaunchError> {

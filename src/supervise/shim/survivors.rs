@@ -9,7 +9,7 @@ use nix::unistd::Pid;
 use super::Shim;
 use crate::supervise::limits::LimitWatch;
 use crate::supervise::protocol::{Cause, FromShim, Received, Survivor, ToShim, Transfer};
-use crate::supervise::shim::running::Running;
+use crate::supervise::shim::running::{BATCH, Running};
 use crate::supervise::shim::task::adopt_released;
 use crate::supervise::shim::world::ShimWorld;
 use crate::supervise::tree;
@@ -80,7 +80,7 @@ impl Shim {
             if transfer.is_none() {
                 self.unread.append(&mut running.pipes);
             }
-            let settled = self.is_settled(running.mark.as_deref());
+            let settled = self.is_settled(running.mark.as_deref(), running.wake_at());
             if !settled && Instant::now() < *until {
                 continue;
             }
@@ -184,7 +184,7 @@ impl Shim {
             self.lose_host(&mut running);
             return Ok(Release::Held(running));
         }
-        if self.is_settled(running.mark.as_deref()) {
+        if self.is_settled(running.mark.as_deref(), running.wake_at()) {
             return Ok(Release::Nothing);
         }
         self.unread.append(&mut running.pipes);
@@ -203,7 +203,7 @@ impl Shim {
         let mark = mark.as_deref();
         self.socket = None;
         self.lifeline = self.world.as_mut().and_then(ShimWorld::take_owner);
-        while !self.is_settled(mark) {
+        while !self.is_settled(mark, watch.as_ref().map(LimitWatch::wake_at)) {
             // A world that has ended takes its processes with it: they become children of its first process.
             if self.wait(watch.as_ref().map(LimitWatch::wake_at))?.supervisor_gone {
                 break;
@@ -214,22 +214,27 @@ impl Shim {
         sys::exit_now(0)
     }
 
-    /// Reaps children. Returns whether no process of the command is left.
-    pub(super) fn is_alone(&self, mark: Option<&str>) -> bool {
-        loop {
+    /// Reaps children, for no longer than `until` as in [`Running::reap`]. Returns whether no process of the command is
+    /// left.
+    pub(super) fn is_alone(&self, mark: Option<&str>, until: Option<Instant>) -> bool {
+        for count in 1_usize.. {
             match sys::reap(false) {
                 Reaped::Ended(..) | Reaped::Stopped(_) => {}
-                Reaped::Nothing => return false,
+                Reaped::Nothing => break,
                 Reaped::NoChildren => return sys::ORPHANS_COME_BACK || tree::members(mark, &[]).is_empty(),
             }
+            if count.is_multiple_of(BATCH) && until.is_some_and(|until| until <= Instant::now()) {
+                break;
+            }
         }
+        false
     }
 
-    /// Drops output and reaps children. Returns whether no process of the command is left and no process holds its
-    /// pipes.
-    pub(super) fn is_settled(&mut self, mark: Option<&str>) -> bool {
+    /// Drops output and reaps children, for no longer than `until`. Returns whether no process of the command is left
+    /// and no process holds its pipes.
+    pub(super) fn is_settled(&mut self, mark: Option<&str>, until: Option<Instant>) -> bool {
         self.drop_output();
-        self.is_alone(mark) && self.unread.is_empty()
+        self.is_alone(mark, until) && self.unread.is_empty()
     }
 }
 

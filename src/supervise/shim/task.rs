@@ -42,6 +42,7 @@ impl Shim {
         match begun {
             Ok(mut server) => {
                 self.confine_task(&mut server, running.mark.as_deref());
+                self.record_task(&mut server);
                 self.serve_task(server);
                 Ok(())
             }
@@ -78,6 +79,7 @@ impl Shim {
                 running.limit = Some(limit);
                 running.pipes.clear();
                 let denials = self.confine_task(&mut server, running.mark.as_deref());
+                self.record_task(&mut server);
                 if denials.total > 0 {
                     self.send(FromShim::Denied(denials));
                 }
@@ -126,6 +128,8 @@ impl Shim {
             self.drain(&mut running)?;
             self.finish_ending(&mut running)?;
             let Some(mut server) = self.server.take() else { return Ok(()) };
+            let is_host_gone = running.ending.as_ref().is_some_and(|ending| ending.cause == Cause::Host);
+            server.end_record(self.end_record(running.mark.as_deref(), is_host_gone));
             server.add_denials(self.world.as_mut().map(|world| world.end(running.mark.as_deref())).unwrap_or_default());
             if let Some(Ending { cause: Cause::LimitExceeded(broken), .. }) = &running.ending {
                 server.note(broken.note());
@@ -134,7 +138,7 @@ impl Shim {
             if let Some(most) = server.silent_for().filter(|_| at_limit) {
                 server.note(note_of_silence(most));
             }
-            if running.ending.as_ref().is_some_and(|ending| ending.cause == Cause::Host) {
+            if is_host_gone {
                 server.discard();
                 return self.linger(running);
             }
@@ -197,7 +201,7 @@ impl Shim {
                 self.finish_ending(&mut running)?;
                 return self.linger(running);
             }
-            if self.is_settled(running.mark.as_deref()) {
+            if self.is_settled(running.mark.as_deref(), running.watch.as_ref().map(LimitWatch::wake_at)) {
                 return self.linger(running);
             }
             // The shim has no other connection any more.

@@ -17,10 +17,11 @@ use super::output_reader::OutputReader;
 use super::running::Running;
 use super::task_client::{ClientRequest, TaskClient};
 use crate::confine::Denials;
+use crate::plan::Recorded;
 use crate::supervise::protocol::FromTask;
 use crate::supervise::silence::SilenceWatch;
 use crate::sys;
-use crate::task::{Log, Store, Task, TaskEnd, TaskSpec};
+use crate::task::{Log, Store, Task, TaskEnd, TaskRecord, TaskSpec};
 
 /// Most bytes per read.
 const CHUNK: usize = 256 * 1024;
@@ -142,6 +143,17 @@ impl TaskServer {
         if self.task.world.is_some() {
             let _ = self.store.write(&self.task);
         }
+    }
+
+    /// Adds to the state that the changes of the task are recorded in this store.
+    pub fn begin_record(&mut self, store: &Path) {
+        self.task.record = Some(TaskRecord { store: store.to_owned(), end: None });
+        let _ = self.store.write(&self.task);
+    }
+
+    /// Adds to the state what became of the record of the task. The last state is written at the end.
+    pub fn end_record(&mut self, end: Recorded) {
+        self.task.end_record(end);
     }
 
     /// Expects no announcement any more.

@@ -49,7 +49,7 @@ impl Shim {
         self.dismiss();
         let mark = mark_of(&kind.plan.env);
         Group::begin(&mut self.group, kind.plan.limits);
-        let confined = self.confine();
+        let confined = self.confine(None);
         match confined.and_then(|confined| WarmShell::start(kind, files, &mut self.group, confined)) {
             Ok(warm) => self.warm = Some(warm),
             Err(_) => self.report(prepared(mark, None)),

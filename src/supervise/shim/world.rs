@@ -7,10 +7,11 @@ use std::rc::Rc;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
+use crate::confine::filter::{self, Variant};
 use crate::confine::gate::GateControl;
 use crate::confine::listener::{Link, Report};
 use crate::confine::world::{Door, Freshness, Guards, Namespaces, Seatbelt};
-use crate::confine::{Board, Denials, Post, filter};
+use crate::confine::{Board, Denials, Post};
 use crate::sys::{self, Confined, Entrance, Filter, Machine};
 
 /// Time the first process of a world may take to exit once one of its descriptors is closed, ms.
@@ -20,7 +21,7 @@ const ENDING: u16 = 50;
 pub struct ShimWorld {
     entrance: Option<Entrance>,
     landlock: Option<RawFd>,
-    filter: Option<Rc<Filter>>,
+    filters: Filters,
     /// On macOS alone.
     seatbelt: Option<Seatbelt>,
     /// `None` without namespaces.
@@ -39,6 +40,22 @@ pub struct ShimWorld {
     home: Option<PathBuf>,
     /// Open as long as commands enter through them.
     descriptors: (Option<Namespaces>, Option<OwnedFd>),
+}
+
+/// The filters of system calls of a world.
+struct Filters {
+    /// `None`: the machine has none.
+    plain: Option<Rc<Filter>>,
+    /// That for commands whose changes are recorded, once there was one.
+    recorded: Option<Rc<Filter>>,
+}
+
+impl Filters {
+    fn recorded(&mut self) -> Option<Rc<Filter>> {
+        let machine = Machine::HERE?;
+        let program = || Rc::new(filter::program(machine, Variant::ConfinedAndRecorded));
+        Some(Rc::clone(self.recorded.get_or_insert_with(program)))
+    }
 }
 
 /// The ways of a shim to the other processes of its world.
@@ -68,12 +85,12 @@ impl ShimWorld {
         let Ways { door, listener, gate, owner, home, seatbelt } = ways;
         let landlock_fd = landlock.as_ref().map(AsRawFd::as_raw_fd);
         let entrance = namespaces.as_ref().map(|spaces| spaces.entrance(landlock_fd));
-        let filter =
-            Machine::HERE.filter(|_| seatbelt.is_none()).map(|machine| filter::program(machine, listener.is_some()));
+        let variant = if listener.is_some() { Variant::Confined } else { Variant::Silent };
+        let filter = Machine::HERE.filter(|_| seatbelt.is_none()).map(|machine| filter::program(machine, variant));
         Ok(Self {
             entrance,
             landlock: landlock_fd,
-            filter: filter.map(Rc::new),
+            filters: Filters { plain: filter.map(Rc::new), recorded: None },
             seatbelt,
             door,
             listener,
@@ -86,17 +103,26 @@ impl ShimWorld {
         })
     }
 
-    /// Protects the paths that are new since the last command, and announces the next one. Returns its confinement. An
-    /// error means that no command may start.
-    pub fn begin(&mut self) -> io::Result<Rc<Confined>> {
+    /// Whether a listener answers calls of its commands.
+    pub fn has_listener(&self) -> bool {
+        self.listener.is_some()
+    }
+
+    /// Protects the paths that are new since the last command, and announces the next one, with the journal of its
+    /// changes. Returns its confinement. An error means that no command may start.
+    pub fn begin(&mut self, journal: Option<OwnedFd>) -> io::Result<Rc<Confined>> {
         self.refresh()?;
         self.command += 1;
+        if let Some((listener, journal)) = self.listener.as_ref().zip(journal.as_ref()) {
+            listener.record(self.command, journal)?;
+        }
         let begin =
             |listener: &Link| io::Result::Ok((listener.descriptor(), listener.begin(self.command, &self.guards())?));
         let listener = self.listener.as_ref().map(begin).transpose()?;
         let profile = self.seatbelt.as_mut().map(Seatbelt::profile).transpose()?;
+        let filter = if journal.is_some() { self.filters.recorded() } else { self.filters.plain.clone() };
         let Self { entrance, landlock, .. } = *self;
-        Ok(Rc::new(Confined { entrance, landlock, profile, filter: self.filter.clone(), listener }))
+        Ok(Rc::new(Confined { entrance, landlock, profile, filter, listener }))
     }
 
     /// Takes the pipe that ends when the world has no owner any more.

@@ -1,7 +1,7 @@
 //! The supervisor, one per host process: forks shims, hands them over to the addon, and cleans up after shims that have
 //! exited.
 
-mod worlds;
+pub(super) mod worlds;
 
 use std::collections::HashMap;
 use std::io;
@@ -39,6 +39,8 @@ pub fn main() -> io::Result<()> {
     sys::reset_signals()?;
     // Leaves the host's terminal and process group, whose signals are meant for the host.
     let _ = nix::unistd::setsid();
+    // Commands have sessions of their own.
+    sys::put_session_ahead();
     nix::unistd::chdir("/")?;
     // Read once here, so that no shim has to read it while a command starts.
     let _ = sys::oom_score();

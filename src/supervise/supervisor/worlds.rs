@@ -90,7 +90,7 @@ impl Worlds {
             Ok(Fork::Parent(pid)) => {
                 self.sweepers.insert(pid);
             }
-            // They are found again by the next supervisor.
+            // The next supervisor finds the leftovers again.
             Err(_) => {}
         }
     }

@@ -12,7 +12,7 @@ use crate::plan::{self, Boot, Inherited, Plan, ROOM, ShellKind, Stdin};
 use crate::supervise::group::Group;
 use crate::supervise::launch::{Prepared, launch_in, mark_of, prepare};
 use crate::supervise::protocol::{OutputPipe, RunDescriptors, ShellPlace, WarmEnds};
-use crate::sys::{self, Confined, Exit, FileId, LaunchError, LaunchStep, Signal, Usage};
+use crate::sys::{self, Bounds, Confined, Exit, FileId, LaunchError, LaunchStep, Signal, Usage};
 
 /// A warm shell, ready or still starting up.
 pub struct WarmShell {
@@ -102,7 +102,7 @@ impl WarmShell {
             descriptors.outputs.push(OutputPipe { write, read });
         }
         let Prepared { mut launch, pipes, theirs, .. } = prepare(&plan, descriptors)?;
-        launch.confine = confined;
+        launch.bounds = confined.map_or(Bounds::None, Bounds::Confined);
         launch.inherits.extend(paths.inherits.iter().flatten().map(|(fd, file)| (*fd, file.number())));
         let shell = launch_in(&mut launch, group)?;
         drop(theirs);

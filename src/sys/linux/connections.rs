@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use nix::unistd::Pid;
 
 use super::proc::{descriptors, every_process};
-use crate::sys::Transport;
+use crate::sys::{Listener, Transport};
 
 /// The state of a listening socket in the kernel's table.
 const LISTENING: &str = "0A";
@@ -58,6 +58,18 @@ pub fn listens(pid: Pid, port: u16) -> bool {
 pub fn has_other_network(pid: Pid) -> bool {
     let network = |process: &str| fs::read_link(format!("/proc/{process}/ns/net")).ok();
     network(&pid.to_string()).is_some_and(|of| network("self").is_some_and(|own| own != of))
+}
+
+/// Returns the TCP servers of the network namespace of a process.
+pub fn listeners_of(pid: Pid) -> Vec<Listener> {
+    let tables =
+        ["tcp", "tcp6"].map(|table| fs::read_to_string(format!("/proc/{pid}/net/{table}")).unwrap_or_default());
+    let rows = tables.iter().flat_map(|text| text.lines().skip(1).filter_map(row));
+    let listener = |row: Row<'_>| {
+        let socket = row.inode.parse().ok()?;
+        (row.state == LISTENING).then(|| Listener { address: row.local.ip(), port: row.local.port(), socket })
+    };
+    rows.filter_map(listener).collect()
 }
 
 /// Returns the processes in a network namespace, as far as this process may know.

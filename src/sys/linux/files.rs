@@ -1,5 +1,6 @@
 //! Pipes, terminals and files without a name.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
@@ -91,6 +92,10 @@ pub fn writers_of(pids: &[Pid], pipes: &[BorrowedFd<'_>]) -> Vec<Pid> {
 /// Returns a path to a file in an open directory that fits into a socket address, however long the directory's own path
 /// is.
 pub fn short_path(folder: &fs::File, path: &Path) -> PathBuf {
-    let name = path.file_name().unwrap_or_default();
-    PathBuf::from(format!("/proc/self/fd/{}", folder.as_raw_fd())).join(name)
+    path_in(folder, path.file_name().unwrap_or_default())
+}
+
+/// Returns a path by which this process reaches a name in an open directory, whatever becomes of the directory's path.
+pub fn path_in(directory: &impl AsFd, name: &OsStr) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{}", directory.as_fd().as_raw_fd())).join(name)
 }

@@ -19,6 +19,21 @@ pub fn read_foreign(pid: i32, at: u64, buffer: &mut [u8]) -> nix::Result<usize> 
     Errno::result(read).map(isize::cast_unsigned)
 }
 
+/// Whether this process may read the memory of its descendants, which a system can forbid to all but a few.
+pub fn may_read_descendants() -> bool {
+    let scope = std::fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").ok();
+    is_readable(scope.as_deref(), nix::unistd::geteuid().is_root())
+}
+
+/// The same for a setting of Yama, which some kernels do not have: 2 leaves it to administrators, and 3 to none.
+fn is_readable(scope: Option<&str>, root: bool) -> bool {
+    match scope.and_then(|scope| scope.trim().parse().ok()) {
+        None | Some(0_u32 | 1) => true,
+        Some(2) => root,
+        Some(_) => false,
+    }
+}
+
 /// A process that stays the same one, whatever becomes of its pid.
 pub struct Process(OwnedFd);
 
@@ -32,13 +47,6 @@ impl Process {
     pub fn descriptor(&self, number: i32) -> nix::Result<OwnedFd> {
         // SAFETY: a plain system call.
         owned(unsafe { libc::syscall(libc::SYS_pidfd_getfd, self.0.as_raw_fd(), number, 0) })
-    }
-
-    /// Whether the process exists.
-    pub fn lives(&self) -> bool {
-        let none = std::ptr::null::<libc::siginfo_t>();
-        // SAFETY: sends nothing.
-        unsafe { libc::syscall(libc::SYS_pidfd_send_signal, self.0.as_raw_fd(), 0, none, 0) == 0 }
     }
 }
 
@@ -107,4 +115,23 @@ pub fn let_threads_wake() {
     action.sa_sigaction = nothing as extern "C" fn(libc::c_int) as usize;
     // SAFETY: the handler does nothing.
     unsafe { libc::sigaction(libc::SIGUSR1, &raw const action, std::ptr::null_mut()) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_system_may_keep_the_memory_of_descendants_from_this_process() {
+        for (scope, user, root) in [
+            (None, true, true),
+            (Some("0\n"), true, true),
+            (Some("1\n"), true, true),
+            (Some("2\n"), false, true),
+            (Some("3\n"), false, false),
+        ] {
+            assert_eq!((is_readable(scope, false), is_readable(scope, true)), (user, root), "{scope:?}");
+        }
+        assert!(may_read_descendants());
+    }
 }

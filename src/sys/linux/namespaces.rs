@@ -4,11 +4,19 @@ use std::ffi::CStr;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::mounts::done;
+use super::realtime::{fall_back, get_ahead};
 use crate::sys::{Entrance, Fork, Namespace};
+
+/// For the kernel: every process of the pid namespace but process 1 and the caller.
+const EVERY_PROCESS: Pid = Pid::from_raw(-1);
+/// Whether this process has joined the pid namespace of a world, in which all processes are ours.
+static IN_WORLD: AtomicBool = AtomicBool::new(false);
 
 /// Version 3 of the structures of capset.
 const CAPABILITY_VERSION: u32 = 0x2008_0522;
@@ -40,18 +48,23 @@ fn raw_fork(flags: libc::c_int) -> io::Result<Fork> {
 }
 
 /// Forks this single-threaded process into a user and a pid namespace. The child is a child of this process, stays in
-/// all other namespaces, and has all capabilities of the user namespace. The parent gets its pid as the parent sees it.
+/// all other namespaces, has all capabilities of the user namespace, and is ahead of others if this process may be. The
+/// parent gets its pid as the parent sees it.
 pub fn fork_into(user: BorrowedFd<'_>, processes: BorrowedFd<'_>) -> io::Result<Fork> {
     let (read, write) = crate::sys::pipe()?;
     let between = match crate::sys::fork()? {
         Fork::Parent(between) => between,
         Fork::Child => {
             drop(read);
+            get_ahead();
             let forked = join(user, libc::CLONE_NEWUSER)
                 .and_then(|()| join(processes, libc::CLONE_NEWPID))
                 .and_then(|()| raw_fork(libc::CLONE_PARENT));
             let report = match forked {
-                Ok(Fork::Child) => return Ok(Fork::Child),
+                Ok(Fork::Child) => {
+                    IN_WORLD.store(true, Ordering::Relaxed);
+                    return Ok(Fork::Child);
+                }
                 Ok(Fork::Parent(pid)) => pid.as_raw(),
                 Err(error) => -error.raw_os_error().unwrap_or(libc::EIO),
             };
@@ -67,6 +80,28 @@ pub fn fork_into(user: BorrowedFd<'_>, processes: BorrowedFd<'_>) -> io::Result<
         (Ok(4), pid) if pid > 0 => Ok(Fork::Parent(Pid::from_raw(pid))),
         (Ok(4), errno) => Err(io::Error::from_raw_os_error(-errno)),
         _ => Err(io::Error::from_raw_os_error(libc::EIO)),
+    }
+}
+
+/// Stops all processes of a world but its process 1 and this one, until it is dropped. The kernel stops them at once,
+/// so none of them starts another meanwhile. One that was stopped before goes on as well.
+#[derive(Debug)]
+pub struct WorldPause(());
+
+impl WorldPause {
+    /// Stops them. `None`: this process has not joined a world.
+    pub fn begin() -> Option<Self> {
+        if !IN_WORLD.load(Ordering::Relaxed) {
+            return None;
+        }
+        kill(EVERY_PROCESS, Signal::SIGSTOP).ok().map(|()| Self(()))
+    }
+}
+
+impl Drop for WorldPause {
+    fn drop(&mut self) {
+        // Without any other process there is none to continue.
+        let _ = kill(EVERY_PROCESS, Signal::SIGCONT);
     }
 }
 
@@ -126,6 +161,7 @@ pub fn enter_world(entrance: &Entrance) -> Result<(), i32> {
             return Err(errno());
         }
     }
+    fall_back()?;
     take_own_null()
 }
 

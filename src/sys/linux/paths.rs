@@ -1,12 +1,14 @@
 //! Operations on paths and sockets that one process performs for another.
 
+use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
 
 use nix::errno::Errno;
 
 use super::seccomp::owned;
-use crate::sys::{FileStatus, Follow};
+use crate::sys::{FileStatus, Follow, PlaceId};
 
 /// `O_LARGEFILE` of the kernel, which openat2 does not add.
 #[cfg(target_arch = "x86_64")]
@@ -36,7 +38,11 @@ pub fn open_path(base: BorrowedFd<'_>, path: &CStr, flags: i32, mode: u32, follo
     let large = if flags & libc::O_PATH == 0 { LARGE_FILE } else { 0 };
     how.flags = u64::from(((flags & KNOWN) | libc::O_CLOEXEC | large).cast_unsigned());
     how.mode = u64::from(mode);
-    how.resolve = if follow == Follow::Texts { libc::RESOLVE_NO_MAGICLINKS } else { 0 };
+    how.resolve = match follow {
+        Follow::Everything => 0,
+        Follow::Texts => libc::RESOLVE_NO_MAGICLINKS,
+        Follow::Nothing => libc::RESOLVE_NO_SYMLINKS,
+    };
     let (base, path, size) = (base.as_raw_fd(), path.as_ptr(), size_of::<libc::open_how>());
     // SAFETY: the kernel reads a C string and the structure.
     owned(unsafe { libc::syscall(libc::SYS_openat2, base, path, &raw const how, size) })
@@ -50,6 +56,42 @@ pub fn open_place(base: BorrowedFd<'_>, path: &CStr, last: bool, follow: Follow)
 /// Opens a directory as a place.
 pub fn open_directory(base: BorrowedFd<'_>, path: &CStr, follow: Follow) -> nix::Result<OwnedFd> {
     open_path(base, path, libc::O_PATH | libc::O_DIRECTORY, 0, follow)
+}
+
+thread_local! {
+    /// Whether this thread has a working directory of its own.
+    static HAS_DIRECTORY: Cell<bool> = const { Cell::new(false) };
+    /// The working directory of this thread, set by [`stand_in`].
+    static STANDING: RefCell<Option<Arc<OwnedFd>>> = const { RefCell::new(None) };
+}
+
+/// Gives this thread a working directory of its own, for [`stand_in`].
+pub fn take_own_directory() -> nix::Result<()> {
+    // SAFETY: a plain system call, which separates the directories and the mask of this thread from those of others.
+    Errno::result(unsafe { libc::unshare(libc::CLONE_FS) })?;
+    HAS_DIRECTORY.set(true);
+    Ok(())
+}
+
+/// Makes an open directory the working directory of this thread, if that has one of its own. Paths of names in the
+/// directory are short and lead to no other one then. Returns whether it did.
+pub fn stand_in(directory: &Arc<OwnedFd>) -> bool {
+    let go = |standing: &mut Option<Arc<OwnedFd>>| {
+        if standing.as_ref().is_some_and(|known| Arc::ptr_eq(known, directory)) {
+            return true;
+        }
+        let stood = nix::unistd::fchdir(directory).is_ok();
+        *standing = stood.then(|| Arc::clone(directory));
+        stood
+    };
+    HAS_DIRECTORY.get() && STANDING.with_borrow_mut(go)
+}
+
+/// Leaves the directory of [`stand_in`], so that its file system can be unmounted.
+pub fn stand_nowhere() {
+    if HAS_DIRECTORY.get() && STANDING.take().is_some() {
+        let _stays = nix::unistd::chdir(c"/");
+    }
 }
 
 /// Returns the status of an open file or place.
@@ -76,6 +118,20 @@ fn facts(base: BorrowedFd<'_>, name: &CStr, wanted: u32) -> nix::Result<libc::st
     Errno::result(unsafe { libc::statx(base.as_raw_fd(), name.as_ptr(), flags, wanted, data.as_mut_ptr()) })?;
     // SAFETY: every bit pattern is valid, and it was zeroed.
     Ok(unsafe { data.assume_init() })
+}
+
+/// Returns the identity of the file or directory that a path leads to, through all links. With an empty path it is that
+/// of the open file itself.
+pub fn place_id(base: BorrowedFd<'_>, path: &CStr) -> nix::Result<PlaceId> {
+    let mut data = std::mem::MaybeUninit::<libc::statx>::zeroed();
+    let wanted = libc::STATX_INO | libc::STATX_MNT_ID;
+    let flags = libc::AT_NO_AUTOMOUNT | libc::AT_EMPTY_PATH | libc::AT_STATX_DONT_SYNC;
+    // SAFETY: the path is a C string, and the structure has room for the answer.
+    Errno::result(unsafe { libc::statx(base.as_raw_fd(), path.as_ptr(), flags, wanted, data.as_mut_ptr()) })?;
+    // SAFETY: every bit pattern is valid, and it was zeroed.
+    let data = unsafe { data.assume_init() };
+    let device = (data.stx_dev_major, data.stx_dev_minor);
+    Ok(PlaceId { mount: data.stx_mnt_id, device, inode: data.stx_ino })
 }
 
 /// Whether a mount begins at a name below a directory. A symbolic link at the end is not followed.
@@ -162,6 +218,12 @@ pub fn bind_to(socket: BorrowedFd<'_>, address: &[u8]) -> nix::Result<()> {
 /// Returns whether calls on a socket or file return at once instead of waiting.
 pub fn is_nonblocking(file: BorrowedFd<'_>) -> bool {
     nix::fcntl::fcntl(file, nix::fcntl::FcntlArg::F_GETFL).is_ok_and(|flags| flags & libc::O_NONBLOCK != 0)
+}
+
+/// Whether the thread of a directory in `/proc` exists. Its number has no other owner then.
+pub fn has_thread(directory: BorrowedFd<'_>) -> bool {
+    let (existence, no_flags) = (nix::unistd::AccessFlags::F_OK, nix::fcntl::AtFlags::empty());
+    nix::unistd::faccessat(directory, c"comm", existence, no_flags).is_ok()
 }
 
 /// Returns whether a process, by its directory in `/proc`, has one thread.

@@ -45,6 +45,16 @@ pub fn install_filter(filter: &Filter, to: Option<(RawFd, &[u8])>) -> Result<(),
     sent
 }
 
+/// Whether a call that was received waits for its answer through all signals but fatal ones (since Linux 5.19), so that
+/// it is not made twice.
+pub fn waits_killable() -> bool {
+    let flags = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER | libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
+    let none = std::ptr::null::<libc::sock_fprog>();
+    // SAFETY: there is no program, so that the kernel refuses: it knows the flags if it looked for the program.
+    let result = unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, none) };
+    result < 0 && errno() == libc::EFAULT
+}
+
 fn set_filter(flags: libc::c_ulong, program: &libc::sock_fprog) -> Result<RawFd, i32> {
     let program = std::ptr::from_ref(program);
     // SAFETY: the kernel only reads the program, which outlives the call.
@@ -107,7 +117,8 @@ pub fn next_call(listener: BorrowedFd<'_>) -> io::Result<Option<Call>> {
         };
     }
     let thread = i32::try_from(got.pid).unwrap_or(0);
-    Ok(Some(Call { id: got.id, thread, number: got.data.nr.cast_unsigned(), args: got.data.args }))
+    let (machine, number) = (got.data.arch, got.data.nr.cast_unsigned());
+    Ok(Some(Call { id: got.id, thread, machine, number, args: got.data.args }))
 }
 
 /// Whether a call still waits. If it does, data read earlier by the pid of its thread belongs to its caller.

@@ -36,8 +36,8 @@ impl Shared {
         &self.path
     }
 
-    /// Returns another descriptor of it, for reading and writing: a process that writes to a pipe by it is never ended by
-    /// SIGPIPE.
+    /// Returns another descriptor of it, for reading and writing, so that SIGPIPE never ends a process that writes
+    /// to a pipe through it.
     pub fn descriptor(&self) -> io::Result<OwnedFd> {
         Ok(std::fs::File::options().read(true).write(true).open(&self.path)?.into())
     }

@@ -3,13 +3,18 @@
 use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
+use std::sync::Arc;
 
 use nix::errno::Errno;
 
-use crate::sys::{Answer, Call, FileStatus, Filter, Follow};
+use crate::sys::{Answer, Call, FileStatus, Filter, Follow, PlaceId};
 
 pub fn install_filter(_: &Filter, _: Option<(RawFd, &[u8])>) -> Result<(), i32> {
     Err(libc::ENOSYS)
+}
+
+pub fn waits_killable() -> bool {
+    false
 }
 
 pub fn set_no_new_privileges() -> Result<(), i32> {
@@ -36,6 +41,10 @@ pub fn answer_with(_: BorrowedFd<'_>, _: u64, _: BorrowedFd<'_>, _: bool) -> nix
     Err(Errno::ENOSYS)
 }
 
+pub fn may_read_descendants() -> bool {
+    false
+}
+
 pub fn read_foreign(_: i32, _: u64, _: &mut [u8]) -> nix::Result<usize> {
     Err(Errno::ENOSYS)
 }
@@ -49,10 +58,6 @@ impl Process {
 
     pub fn descriptor(&self, _: i32) -> nix::Result<OwnedFd> {
         Err(Errno::ENOSYS)
-    }
-
-    pub fn lives(&self) -> bool {
-        false
     }
 }
 
@@ -77,6 +82,20 @@ pub fn open_place(_: BorrowedFd<'_>, _: &CStr, _: bool, _: Follow) -> nix::Resul
 }
 
 pub fn open_directory(_: BorrowedFd<'_>, _: &CStr, _: Follow) -> nix::Result<OwnedFd> {
+    Err(Errno::ENOSYS)
+}
+
+pub fn take_own_directory() -> nix::Result<()> {
+    Err(Errno::ENOSYS)
+}
+
+pub fn stand_in(_: &Arc<OwnedFd>) -> bool {
+    false
+}
+
+pub fn stand_nowhere() {}
+
+pub fn place_id(_: BorrowedFd<'_>, _: &CStr) -> nix::Result<PlaceId> {
     Err(Errno::ENOSYS)
 }
 
@@ -144,6 +163,10 @@ pub fn set_umask(_: u32) {}
 
 pub fn is_nonblocking(_: BorrowedFd<'_>) -> bool {
     true
+}
+
+pub fn has_thread(_: BorrowedFd<'_>) -> bool {
+    false
 }
 
 pub fn has_one_thread(_: BorrowedFd<'_>) -> bool {

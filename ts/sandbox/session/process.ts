@@ -1,7 +1,7 @@
 import { decoder, type Input } from '../../core/streams.ts';
 import type { Base } from '../base.ts';
 import { failure, invalid } from '../errors.ts';
-import { confined, guarded, type Listener } from '../output.ts';
+import { factsOf, guarded, type Listener } from '../output.ts';
 import { type Started, start } from '../start.ts';
 import { ByteStream } from './bytes.ts';
 import type { SandboxProcess, SandboxSpawnOptions, WritableSandboxProcess } from './types.ts';
@@ -21,9 +21,9 @@ export async function spawnProcess(
     }),
   );
   const closed = started.ended.finally(() => output.close());
-  const ended = closed.then(({ exitCode, aborted, confinement }) => {
-    if (aborted) for (const signal of [abortSignal, base.signal]) signal?.throwIfAborted();
-    return { exitCode, ...confined(confinement) };
+  const ended = closed.then((end) => {
+    if (end.aborted) for (const signal of [abortSignal, base.signal]) signal?.throwIfAborted();
+    return { exitCode: end.exitCode, ...factsOf(end) };
   });
   // An unobserved rejection must not crash the host.
   ended.catch(() => {});

@@ -4,7 +4,7 @@ import { type Base, baseOf, diskBase, isConfined, withHome, withWritable } from 
 import { confinedDisk } from '../confined-disk.ts';
 import { type Disk, HOST_DISK } from '../disk.ts';
 import { invalid } from '../errors.ts';
-import { confined, guarded, Output } from '../output.ts';
+import { factsOf, guarded, Output } from '../output.ts';
 import { Running } from '../running.ts';
 import { type Started, start } from '../start.ts';
 import type { LocalSessionOptions } from '../types.ts';
@@ -62,8 +62,8 @@ export function createLocalSandboxSession(options: LocalSessionOptions = {}): Lo
           },
         }),
       );
-      const { exitCode, confinement } = await ended;
-      return { exitCode, ...output.streams(), ...confined(confinement) };
+      const end = await ended;
+      return { exitCode: end.exitCode, ...output.streams(), ...factsOf(end) };
     },
 
     spawn: (async (options) => {

@@ -1,4 +1,4 @@
-import type { Confined } from '../types.ts';
+import type { Confined, Recorded } from '../types.ts';
 import type { CommandSetting, PathOptions, WriteOptions } from './options.ts';
 
 /** A command of `run`. */
@@ -23,7 +23,7 @@ export interface SandboxSpawnOptions extends SandboxRunOptions {
 }
 
 /** The end and the output of a command: whole and unchanged, except that bytes that are not UTF-8 become U+FFFD. */
-export interface SandboxRunResult extends Confined {
+export interface SandboxRunResult extends Confined, Recorded {
   /** 0…255; 128 + n after signal n, 130 after an abort, 124 at a time limit that was asked for. */
   exitCode: number;
   stdout: string;
@@ -45,7 +45,7 @@ export interface SandboxProcess {
    * Resolves at its end, also when up to 64 MiB of each stream were not read; rejects with the reason of its
    * `abortSignal` when that ended it. May be called any number of times.
    */
-  wait(): Promise<{ exitCode: number } & Confined>;
+  wait(): Promise<{ exitCode: number } & Confined & Recorded>;
   /**
    * Ends it and all it started: SIGTERM, grace, SIGKILL. Resolves when that is done; `wait()` then gives 130. One that
    * has ended is left alone.

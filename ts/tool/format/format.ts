@@ -2,25 +2,39 @@ import { type BackgroundTask, type BashResult, bash } from 'agent-bash';
 import { innerOf } from '../../core/inner.ts';
 import type { BashToolError, BashToolModelOutput, BashToolOutput } from '../types.ts';
 import { type Advice, BY_INPUT } from './advice.ts';
+import { changedPart, formatUndone } from './changes.ts';
 import { denialPart } from './denials.ts';
 import { checkText } from './format-check.ts';
 import { joinParts, withoutLastNewline, withSuggestion } from './parts.ts';
+import type { Reading } from './reading.ts';
 
 /**
  * Returns the text that the model reads of a result. A blank line separates the parts, and empty parts are left out.
  * The parts are a line on how the command ended (not for a plain success), the streams (`(no output)` when both are
- * empty), the exit code, advice after a time limit, the denials of a confinement, and the notes. The streams already
- * contain their truncation notices. The text of a command that continues in the background gives its pid, its log, and
- * how to check and stop it.
+ * empty), the exit code, advice after a time limit, what the command changed, the denials of a confinement, and the
+ * notes. The streams already contain their truncation notices. The text of a command that continues in the background
+ * gives its pid, its log, and how to check and stop it.
+ *
+ * A view (option `reduce`) stands for the streams, and `exit code: 0` is left out beside it.
+ *
+ * @param options.cwd the directory that changed paths are shown relative to; default `process.cwd()`, of a session's
+ * result its own.
  */
-export function formatResult(result: BashResult): string {
-  return resultText(result, BY_INPUT, false);
+export function formatResult(result: BashResult, options: { cwd?: string | undefined } = {}): string {
+  return resultText(result, { cwd: options.cwd });
 }
 
-function resultText(result: BashResult, advice: Advice, asks: boolean): string {
+function resultText(result: BashResult, reading: Reading): string {
+  const { advice = BY_INPUT, asks = false, undoes = false, bare = false } = reading;
   const { background } = result;
-  const parts = background ? inBackground(result, background, advice) : ended(result, advice);
-  return joinParts([...parts, denialPart(result.confinement, asks), noteLines(result, advice)]);
+  const parts = background ? inBackground(result, background, advice) : ended(result, advice, bare);
+  const changed = changedPart(result, directoryOf(result, reading), undoes);
+  return joinParts([...parts, changed, denialPart(result.confinement, asks), noteLines(result, advice)]);
+}
+
+/** A session's result says where its next command starts. */
+function directoryOf(output: object, { cwd }: Reading): string {
+  return 'cwd' in output && typeof output.cwd === 'string' ? output.cwd : (cwd ?? process.cwd());
 }
 
 /** Returns the notes, one per line, in brackets. */
@@ -30,21 +44,25 @@ export function noteLines({ notes, confinement }: BashResult, { note }: Advice):
 
 /**
  * Returns what the model reads of any output of the tool. With `errorOnFailure` a non-zero exit code makes it an error
- * text. `asks`: whether the model may ask for access that a confinement denied.
+ * text.
  */
 export function formatOutput(
   output: BashToolOutput,
   errorOnFailure: boolean,
-  advice: Advice = BY_INPUT,
-  asks = false,
+  reading: Reading = {},
 ): BashToolModelOutput {
   if ('error' in output) return { type: 'error-text', value: refusal(output) };
-  if ('task' in output) return { type: 'text', value: checkText(output, asks) };
+  if ('task' in output) return { type: 'text', value: checkText(output, reading) };
   // A user interface that lost the call keeps the last snapshot and sends it as the result. The command's exit is
   // unknown.
   if (output.status === 'running') return { type: 'text', value: joinParts([INTERRUPTED, ...streams(output)]) };
+  if (output.status === 'recalled') return { type: 'text', value: output.text };
+  if (output.status === 'undone') {
+    const failed = errorOnFailure && output.exitCode !== 0;
+    return { type: failed ? 'error-text' : 'text', value: formatUndone(output, directoryOf({}, reading)) };
+  }
   const failed = errorOnFailure && output.status !== 'backgrounded' && output.exitCode !== 0;
-  return { type: failed ? 'error-text' : 'text', value: resultText(output, advice, asks) };
+  return { type: failed ? 'error-text' : 'text', value: resultText(output, reading) };
 }
 
 /** Returns the error, and the command to run instead if the safety engine suggests one. */
@@ -55,13 +73,13 @@ function refusal({ error, findings = [] }: BashToolError): string {
 
 const INTERRUPTED = '[command interrupted]';
 
-function ended(result: BashResult, advice: Advice): string[] {
-  return [
-    headline(result),
-    ...streams(result),
-    result.exitCode === null ? '' : `exit code: ${result.exitCode}`,
-    nextStep(result, advice),
-  ];
+function ended(result: BashResult, advice: Advice, bare: boolean): string[] {
+  const { view, exitCode, stdout, stderr } = result;
+  const isAlone = bare && stdout !== '' && stderr === '';
+  // A view has its own labels, and a plain success needs none.
+  const shown = view || isAlone ? [withoutLastNewline(view?.text ?? stdout)] : streams(result);
+  const says = exitCode !== null && (exitCode !== 0 || !(view || bare));
+  return [headline(result), ...shown, says ? `exit code: ${exitCode}` : '', nextStep(result, advice)];
 }
 
 /** Returns the advice for a command that was ended at its limit, or `''` for any other. */

@@ -22,6 +22,8 @@ export interface SandboxExit {
   exitCode: unknown;
   /** A local sandbox reports how it confined the command. */
   confinement?: unknown;
+  /** The whole exit: a local sandbox reports what the command changed. */
+  record?: unknown;
   notes: string[];
 }
 
@@ -55,7 +57,7 @@ export async function startInSandbox(sandbox: ToolSandbox, order: SandboxCommand
     return over(async () => {
       const [stdout, stderr] = await Promise.all([finished.stdout(), finished.stderr?.()]);
       const { exitCode, confinement } = finished;
-      return { exitCode, confinement, stdout, stderr };
+      return { exitCode, confinement, record: finished, stdout, stderr };
     }, order);
   }
   const asked = { command, ...(cwd !== undefined && { workingDirectory: cwd }), env, abortSignal: signal };
@@ -67,19 +69,25 @@ export async function startInSandbox(sandbox: ToolSandbox, order: SandboxCommand
   }
   const finished = await sandbox.run(asked);
   if (typeof finished !== 'object' || finished === null) throw noAnswer('run', finished);
-  return over(async () => finished, order);
+  return over(async () => ({ ...finished, record: finished }), order);
+}
+
+/** The answer of a sandbox once a command has ended, with all its output. */
+interface SandboxAnswer {
+  exitCode: unknown;
+  confinement?: unknown;
+  record: unknown;
+  stdout: unknown;
+  stderr: unknown;
 }
 
 /** A command that has already exited. */
-function over(
-  read: () => Promise<{ exitCode: unknown; confinement?: unknown; stdout: unknown; stderr: unknown }>,
-  { onOutput }: SandboxCommand,
-): SandboxProcess {
-  const ended = read().then(async ({ exitCode, confinement, stdout, stderr }) => {
+function over(read: () => Promise<SandboxAnswer>, { onOutput }: SandboxCommand): SandboxProcess {
+  const ended = read().then(async ({ exitCode, confinement, record, stdout, stderr }) => {
     for (const [stream, text] of [['stdout', stdout] as const, ['stderr', stderr] as const]) {
       if (text != null) await onOutput(stream, Buffer.from(String(text)));
     }
-    return { exitCode, confinement, notes: [] };
+    return { exitCode, confinement, record, notes: [] };
   });
   return { pid: 0, streams: false, ended, kill: () => {} };
 }
@@ -104,7 +112,7 @@ function follow(process: SandboxCommandProcess, { onOutput }: SandboxCommand): S
       });
       await Promise.race([reading, left]);
       clearTimeout(timer);
-      return { exitCode: exit?.exitCode, confinement: exit?.confinement, notes };
+      return { exitCode: exit?.exitCode, confinement: exit?.confinement, record: exit, notes };
     } finally {
       letGo.abort();
     }

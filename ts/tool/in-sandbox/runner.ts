@@ -5,6 +5,7 @@ import { confinementIn } from './confinement.ts';
 import { Ending } from './ending.ts';
 import { describeError, notStarted } from './foreign-error.ts';
 import { Output } from './output.ts';
+import { recordIn } from './record.ts';
 import { checkSandboxOptions } from './sandbox.ts';
 import type { ToolSandbox } from './types.ts';
 import { writeInSandbox } from './whole-output.ts';
@@ -60,6 +61,8 @@ export function sandboxRunner(sandbox: ToolSandbox): typeof bash {
       survivors: [],
       usage: { userMs: 0, systemMs: 0, maxRssBytes: 0 },
       confinement: confinementIn(exit.confinement),
+      ...recordIn(exit.record),
+      view: null,
       notes: [
         ...exit.notes,
         ...exitNotes,

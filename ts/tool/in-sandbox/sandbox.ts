@@ -40,7 +40,7 @@ export function sandboxDirectory(folder: string | undefined, asked: string | nul
 }
 
 /** Returns the options for judging a command. Nothing of this machine applies in a sandbox. */
-export function sandboxJudgement(options: BashOptions): BashOptions {
+export function sandboxJudgement<T extends Pick<BashOptions, 'cwd' | 'env'>>(options: T): T {
   const { cwd, env } = options;
   return {
     ...options,
@@ -57,8 +57,10 @@ export function sandboxJudgement(options: BashOptions): BashOptions {
 export function checkSandboxOptions(command: string, options: BashOptions): void {
   innerOf(bash).check(command, options);
   const given: string[] = NOT_THERE.filter((name) => options[name] !== undefined);
-  // The sandbox confines what runs in it.
-  if (options.confine !== undefined && options.confine !== 'off') given.push('confine');
+  // The sandbox confines what runs in it, and records what that changes.
+  for (const name of ['confine', 'receipt', 'undo'] as const) {
+    if (options[name] !== undefined && options[name] !== 'off') given.push(name);
+  }
   if (options.mode === 'background') {
     throw new BashError(
       'ERR_BASH_UNSUPPORTED',

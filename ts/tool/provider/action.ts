@@ -1,5 +1,6 @@
 import { isRecord, type Read, reader } from '../read.ts';
-import type { BashInputIssue, BashToolInput } from '../types.ts';
+import type { BashInputIssue } from '../schema-types.ts';
+import type { BashToolInput } from '../types.ts';
 import { commandOf } from './argv.ts';
 import type { LocalShellInput, ShellAction, ShellInput } from './inputs.ts';
 

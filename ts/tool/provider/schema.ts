@@ -1,6 +1,6 @@
 import type { Read } from '../read.ts';
+import type { BashInputIssue } from '../schema-types.ts';
 import { standardSchema } from '../standard-schema.ts';
-import type { BashInputIssue } from '../types.ts';
 import type { ProviderSchema } from './types.ts';
 
 /**

@@ -1,4 +1,5 @@
-import type { BashContextSchema, BashInputIssue, BashToolExecutionOptions } from '../types.ts';
+import type { BashContextSchema, BashInputIssue } from '../schema-types.ts';
+import type { BashToolExecutionOptions } from '../types.ts';
 
 /** A Standard Schema with its JSON Schema, which both majors take as it is. The tool is called with its output. */
 export interface ProviderSchema<T> {

@@ -1,4 +1,5 @@
 import { visible } from '../../core/visible.ts';
+import { changedPart } from '../format/changes.ts';
 import { denialPart } from '../format/denials.ts';
 import { joinParts, withSuggestion } from '../format/parts.ts';
 import type { BashToolModelOutput } from '../types.ts';
@@ -10,12 +11,12 @@ const MOST_CHARACTERS = 16_000;
 const MOST_OF_A_NAME = 100;
 
 /** Returns what the model reads of any output of the tool. `asks`: whether it may ask for access. */
-export function formatTerminal(output: TerminalToolOutput, asks = false): BashToolModelOutput {
+export function formatTerminal(output: TerminalToolOutput, asks = false, cwd = process.cwd()): BashToolModelOutput {
   if ('error' in output) {
     const suggestion = output.findings?.find(({ message }) => message === output.error)?.suggestion;
     return { type: 'error-text', value: withSuggestion(output.error, suggestion) };
   }
-  return { type: 'text', value: 'terminals' in output ? list(output.terminals) : view(output, asks) };
+  return { type: 'text', value: 'terminals' in output ? list(output.terminals) : view(output, asks, cwd) };
 }
 
 /** Returns how a program ended, in a few words. */
@@ -41,11 +42,12 @@ function subject({ id, command, end }: TerminalState): string {
   return `terminal ${id} ${end ? `has ended, ${ending(end)}` : 'is running'}: ${named(command)}`;
 }
 
-function view(seen: TerminalView, asks: boolean): string {
+function view(seen: TerminalView, asks: boolean, cwd: string): string {
   return joinParts([
     `[${subject(seen)}]`,
     seen.changed ? changes(seen.changed) : whole(seen.lines),
     seen.end ? '' : `[${place(seen)}]`,
+    changedPart(seen, cwd, false),
     denialPart(seen.confinement, asks),
     seen.notes.map((note) => `[${note}]`).join('\n'),
   ]);

@@ -1,4 +1,4 @@
-import { type BashOptions, type Confinement, PtySession } from 'agent-bash';
+import { type BashOptions, type BashResult, type Confinement, PtySession } from 'agent-bash';
 import { messageOf } from '../../core/listener.ts';
 import type { Modes } from './keystrokes.ts';
 import type { TerminalEnd, TerminalReason, TerminalState, TerminalView } from './types.ts';
@@ -32,6 +32,7 @@ export class Terminal implements Watched {
   #end: TerminalEnd | null = null;
   #endNotes: string[] = [];
   #confinement: Confinement | null = null;
+  #record: Pick<BashResult, 'receipt' | 'undo'> & { runId: string | null } = { runId: null, receipt: null, undo: null };
   #ended: Promise<void> = Promise.resolve();
   #seen: string[] | null = null;
   #outputs = 0;
@@ -68,11 +69,12 @@ export class Terminal implements Watched {
       signal?.removeEventListener('abort', onAbort);
     }
     this.#ended = pty.result().then(
-      ({ status, exitCode, signal, confinement, notes }) => {
+      ({ status, exitCode, signal, confinement, notes, runId, receipt, undo }) => {
         // A terminal never moves to the background.
         this.#end = { status: status === 'backgrounded' ? 'aborted' : status, exitCode: exitCode ?? 130, signal };
         this.#endNotes = notes;
         this.#confinement = confinement;
+        this.#record = { runId, receipt, undo };
         this.#screen = pty.screen();
         this.#pty = null;
         this.#notify();
@@ -123,6 +125,7 @@ export class Terminal implements Watched {
       title,
       alternate,
       confinement: this.#confinement,
+      ...this.#record,
       notes: [...notes, ...this.#endNotes],
     };
   }

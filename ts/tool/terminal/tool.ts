@@ -36,12 +36,12 @@ const ANSWER_MS = 1_000;
  * never throws.
  *
  * These options of `bash()` apply to each terminal: `cwd`, `env`, `inheritEnv`, `safety`, `shell`, `prefix`,
- * `snapshot`, `limits`, `confine`, `args` and `timeoutMs`, which has no default here: a terminal runs until its program
- * ends. A `session` gives its directory and its options, but not its state. `perCall`, `onBeforeRun`, the interceptor
- * and `onAccess` run before each start. `description` replaces the default description. These options have no effect:
- * `mode`, `idleTimeoutMs`, `onTimeout`, `registry`, `stdin`, `merge`, `sanitize`, `truncate`, `spill`, `warm`, `run`,
- * `terminal`, `errorOnFailure`, `updateIntervalMs`, `onAfterRun`, and `onPrompt`, because the model itself
- * answers prompts.
+ * `snapshot`, `limits`, `confine`, `receipt`, `undo`, `args` and `timeoutMs`, which has no default here: a terminal
+ * runs until its program ends. This tool has no `undo_run`: `undo(runId)` is for the host. A `session` gives its
+ * directory and its options, but not its state. `perCall`, `onBeforeRun`, the interceptor and `onAccess` run before
+ * each start. `description` replaces the default description. These options have no effect: `mode`, `idleTimeoutMs`,
+ * `onTimeout`, `registry`, `stdin`, `merge`, `sanitize`, `truncate`, `spill`, `warm`, `run`, `terminal`,
+ * `errorOnFailure`, `updateIntervalMs`, `onAfterRun`, and `onPrompt`, because the model itself answers prompts.
  *
  * Terminals run on this machine only. With a `sandbox`, or in a call with an `experimental_sandbox`, a start is `{
  * error }` with `ERR_BASH_UNSUPPORTED`.
@@ -77,7 +77,7 @@ export function createTerminalTool(options: BashToolOptions = {}): TerminalTool 
         return nothingRan(error, 'ERR_BASH_SPAWN');
       }
     },
-    toModelOutput: ({ output }) => formatTerminal(output, asks),
+    toModelOutput: ({ output }) => formatTerminal(output, asks, setup.folder),
     close,
     [Symbol.asyncDispose]: close,
   };

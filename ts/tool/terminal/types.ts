@@ -1,12 +1,6 @@
-import type { Confinement } from 'agent-bash';
-import type {
-  BashContextSchema,
-  BashInputIssue,
-  BashToolAccess,
-  BashToolError,
-  BashToolExecutionOptions,
-  BashToolModelOutput,
-} from '../types.ts';
+import type { Confinement, Receipt, UndoCoverage } from 'agent-bash';
+import type { BashContextSchema, BashInputIssue } from '../schema-types.ts';
+import type { BashToolAccess, BashToolError, BashToolExecutionOptions, BashToolModelOutput } from '../types.ts';
 
 /**
  * The input that the model sends: an `action` and its fields. All others may be `null` or missing: strict modes send
@@ -98,6 +92,12 @@ export interface TerminalView extends TerminalState {
    * confinement.
    */
   confinement: Confinement | null;
+  /** Names the run of an ended program, for `undo`; `null` while it runs. */
+  runId: string | null;
+  /** The changes of an ended program; `null` while it runs, and without `receipt` and `undo`. */
+  receipt: Receipt | null;
+  /** How much `undo(runId)` takes back; `null` while it runs, and if it cannot be undone. */
+  undo: UndoCoverage | null;
   /** One fact a line that the model should know. */
   notes: string[];
 }

@@ -19,8 +19,8 @@ use crate::sys::{self, Signal};
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Attempts to continue it before it is replaced.
 const CONTINUED: u32 = 10;
-/// Supervisors that may end in a row without an answer. One that is killed meanwhile is replaced. One of another version
-/// ends at once, and so would all that follow.
+/// Supervisors that may end in a row without an answer. One that is killed meanwhile is replaced. One of another
+/// version ends at once, and so would all that follow.
 const UNANSWERED: u32 = 10;
 
 impl Helpers {

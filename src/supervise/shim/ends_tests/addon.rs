@@ -120,6 +120,7 @@ impl Addon {
             limits: Limits::default(),
             world: None,
             files: Vec::new(),
+            record: None,
         };
         let order = Order { plan, script: None, files: Vec::new(), task, input: None, terminal: None, warm: None };
         let (pipes, descriptors) = order.open_pipes().expect("pipes");

@@ -1,0 +1,33 @@
+//! Text on its way to a live reader.
+
+/// The text that the reader has not taken: from `taken` on.
+#[derive(Debug, Default)]
+pub(super) struct Live {
+    text: String,
+    taken: usize,
+}
+
+impl Live {
+    pub(super) fn push(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+
+    /// Returns the next text: at most `max_bytes`, cut between characters, but at least one character. `None` if there
+    /// is none.
+    pub(super) fn take(&mut self, max_bytes: usize) -> Option<String> {
+        let rest = &self.text[self.taken..];
+        let first = rest.chars().next()?.len_utf8();
+        let batch = rest[..rest.floor_char_boundary(max_bytes.max(first))].to_owned();
+        self.taken += batch.len();
+        if self.taken == self.text.len() {
+            self.text.clear();
+            self.taken = 0;
+        }
+        Some(batch)
+    }
+
+    /// Returns the bytes that were not taken.
+    pub(super) fn bytes(&self) -> usize {
+        self.text.len() - self.taken
+    }
+}

@@ -1,0 +1,98 @@
+//! The calls that can change a file by its path or its descriptor, for a command whose changes are recorded.
+//!
+//! Writing, shortening and mapping a file need a descriptor that was opened for writing, so only the opening is asked
+//! about. Calls after which paths mean something else for the caller are asked about as well.
+
+use super::calls::{ABSENT, ASK, CREATES_OR_WRITES, O_PATH};
+use super::rule::{Action, Case, Rule, Test, WRITES};
+use Action::{Allow, Ask};
+use Test::Bits;
+
+/// Flags of `open` in argument `at`.
+const fn opening<const AT: usize>() -> Rule {
+    const { &[Case(&[Bits(AT, O_PATH)], Allow), Case(&[Bits(AT, CREATES_OR_WRITES)], Ask)] }
+}
+
+/// `CLONE_NEWNS` and `CLONE_NEWUSER`
+const OTHER_PATHS: u32 = 0x1002_0000;
+
+/// The calls that are recorded whatever their arguments are.
+pub const ALWAYS: &[&str] = &[
+    "creat",
+    // Its flags are in memory.
+    "openat2",
+    "mkdir",
+    "mkdirat",
+    "mknod",
+    "mknodat",
+    "link",
+    "linkat",
+    "symlink",
+    "symlinkat",
+    "rename",
+    "renameat",
+    "renameat2",
+    "unlink",
+    "rmdir",
+    "unlinkat",
+    "truncate",
+    "chmod",
+    "fchmod",
+    "fchmodat",
+    "fchmodat2",
+    "chown",
+    "lchown",
+    "fchown",
+    "fchownat",
+    "utime",
+    "utimes",
+    "futimesat",
+    "utimensat",
+    "setxattr",
+    "lsetxattr",
+    "fsetxattr",
+    "setxattrat",
+    "removexattr",
+    "lremovexattr",
+    "fremovexattr",
+    "removexattrat",
+    "bind",
+    "chroot",
+    "pivot_root",
+    "setns",
+];
+
+/// Calls after which a process has other rights. They are asked about where the listener acts in the place of callers.
+pub const RIGHTS: &[&str] = &[
+    "setuid",
+    "setgid",
+    "setreuid",
+    "setregid",
+    "setgroups",
+    "setresuid",
+    "setresgid",
+    "setfsuid",
+    "setfsgid",
+    "capset",
+    "landlock_restrict_self",
+];
+
+/// The decisions about a call of a command that is not confined.
+pub fn rule_alone(name: &str) -> Rule {
+    // The listener has the directories of changes open, so that a file system with one would be busy.
+    if name == "umount2" || RIGHTS.contains(&name) { ASK } else { rule(name) }
+}
+
+/// The decisions about a call. A call without a decision is allowed.
+pub fn rule(name: &str) -> Rule {
+    match name {
+        "openat" => opening::<2>(),
+        "open" => opening::<1>(),
+        "open_by_handle_at" => const { &[Case(&[Bits(2, WRITES)], Ask)] },
+        "unshare" => const { &[Case(&[Bits(0, OTHER_PATHS)], Ask)] },
+        // Programs do without. Its operations would not be seen.
+        "io_uring_setup" => ABSENT,
+        name if ALWAYS.contains(&name) => ASK,
+        _ => &[],
+    }
+}

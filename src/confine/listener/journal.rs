@@ -1,0 +1,125 @@
+//! The journal of a command: it learns of each change of a file before the change is made.
+
+use std::ffi::{CString, OsStr};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use nix::errno::Errno;
+
+use super::caller::path_of;
+use crate::sys;
+
+/// A consumer of the changes of a command.
+pub trait Journal {
+    /// Takes note of a change that is about to be made, and that may fail. An error is the one that the call of the
+    /// command fails with instead.
+    ///
+    /// # Errors
+    /// If the change must not be made.
+    fn before(&self, change: &Change) -> Result<(), Errno>;
+
+    /// Takes note of an [`Act::Unlink`] of a caller that has the rights of this process. The journal may make the
+    /// change itself, and returns whether it did.
+    ///
+    /// # Errors
+    /// As above.
+    fn make(&self, change: &Change) -> Result<bool, Errno> {
+        self.before(change).map(|()| false)
+    }
+
+    /// Takes note of a change that cannot be followed: its path or what else is known of it, and the reason.
+    ///
+    /// # Errors
+    /// If the change must not be made.
+    fn miss(&self, path: &Path, why: &str) -> Result<(), Errno>;
+}
+
+/// A change that a call is about to make.
+#[derive(Debug)]
+pub struct Change {
+    /// The thing that changes.
+    pub spot: Spot,
+    /// The kind of change.
+    pub act: Act,
+}
+
+/// A kind of change.
+#[derive(Debug)]
+pub enum Act {
+    /// The contents of the file that is there change.
+    Rewrite,
+    /// The same, and without a file one appears.
+    Write,
+    /// Something that is no directory may appear.
+    Create,
+    /// A directory may appear.
+    MakeDirectory,
+    /// The name goes.
+    Remove,
+    /// The name of a thing goes that is no directory.
+    Unlink,
+    /// Mode, owner or attributes change.
+    Meta,
+    /// Times change.
+    Times,
+    /// The file gets another name.
+    Link(Spot),
+    /// The thing is renamed.
+    Rename(Spot),
+    /// Two things change their places.
+    Swap(Spot),
+}
+
+/// A name in a directory.
+#[derive(Debug)]
+pub struct Spot {
+    /// The directory. It stays the same one, whatever becomes of its path.
+    pub directory: Arc<OwnedFd>,
+    /// The path of the directory, without links.
+    pub parent: PathBuf,
+    /// The name. `.` stands for the root.
+    pub name: CString,
+    /// Whether nothing had the name a moment ago. False if that is not known.
+    pub is_vacant: bool,
+}
+
+impl Spot {
+    /// A name in a directory that is open.
+    ///
+    /// # Errors
+    /// If the directory has no path any more.
+    pub(super) fn new(directory: impl Into<Arc<OwnedFd>>, name: CString) -> Result<Self, Errno> {
+        let directory = directory.into();
+        // Quicker than the link in `/proc`.
+        let stood = sys::stand_in(&directory).then(|| nix::unistd::getcwd().ok()).flatten();
+        let parent = match stood.filter(|path| path.is_absolute()) {
+            Some(parent) => parent,
+            None => Path::new(OsStr::from_bytes(path_of(directory.as_fd())?.to_bytes())).to_owned(),
+        };
+        Ok(Self { directory, parent, name, is_vacant: false })
+    }
+
+    /// Its path.
+    pub fn path(&self) -> PathBuf {
+        if self.name.as_c_str() == c"." {
+            return self.parent.clone();
+        }
+        self.parent.join(OsStr::from_bytes(self.name.to_bytes()))
+    }
+
+    /// The path by which this process reaches it, also if the directory is moved or something else is put in its place.
+    pub fn reach(&self) -> PathBuf {
+        sys::path_in(&self.directory, OsStr::from_bytes(self.name.to_bytes()))
+    }
+
+    /// The same, if this thread may leave its working directory. The path holds until it leaves the next one.
+    pub fn reach_from_there(&self) -> PathBuf {
+        if sys::stand_in(&self.directory) {
+            Path::new(OsStr::from_bytes(self.name.to_bytes())).to_owned()
+        } else {
+            self.reach()
+        }
+    }
+}

@@ -1,0 +1,314 @@
+//! A journal in another process. A listener sees the files of its world, and the journal those of the host. So each
+//! directory travels as its path with its device and inode: only where both processes mean the same one, a file of the
+//! host is about to change. Private directories and overlays differ.
+
+use std::ffi::{CString, OsStr};
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use nix::errno::Errno;
+use nix::fcntl::{AT_FDCWD, AtFlags};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::stat::fstatat;
+use serde::{Deserialize, Serialize};
+
+use super::caller::text;
+use super::directories::Directories;
+use super::journal::{Act, Change, Journal, Spot};
+use crate::sys::{self, Follow};
+
+/// The largest message, bytes: two paths with their names.
+const MESSAGE: usize = 20 * 1024;
+/// The device and the inode of a thing.
+type Id = (u64, u64);
+
+/// A message to a journal, which answers with an error number or 0.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+enum Message {
+    /// A change is about to be made.
+    Change(Named, Happening),
+    /// A change cannot be followed.
+    Miss {
+        #[serde(with = "as_bytes")]
+        path: PathBuf,
+        why: String,
+    },
+}
+
+/// See [`Act`].
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+enum Happening {
+    Rewrite,
+    Write,
+    Create,
+    MakeDirectory,
+    Remove,
+    Meta,
+    Times,
+    Link(Named),
+    Rename(Named),
+    Swap(Named),
+}
+
+/// See [`Spot`].
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct Named {
+    #[serde(with = "as_bytes")]
+    parent: PathBuf,
+    directory: Id,
+    name: CString,
+    /// The thing that has the name, if there is one.
+    thing: Option<Id>,
+}
+
+/// Paths as bytes.
+mod as_bytes {
+    use std::ffi::OsString;
+    use std::os::unix::ffi::{OsStrExt, OsStringExt};
+    use std::path::{Path, PathBuf};
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+        path.as_os_str().as_bytes().serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D::Error> {
+        Vec::<u8>::deserialize(deserializer).map(|bytes| OsString::from_vec(bytes).into())
+    }
+}
+
+fn id_of(directory: BorrowedFd<'_>, name: &CString) -> Option<Id> {
+    let status = fstatat(directory, name.as_c_str(), AtFlags::AT_SYMLINK_NOFOLLOW).ok()?;
+    Some((status.st_dev as u64, status.st_ino))
+}
+
+impl Named {
+    fn of(spot: &Spot) -> Result<Self, Errno> {
+        let directory = sys::file_status(spot.directory.as_fd())?.id;
+        let thing = id_of(spot.directory.as_fd(), &spot.name);
+        Ok(Self { parent: spot.parent.clone(), directory, name: spot.name.clone(), thing })
+    }
+
+    /// Opens its directory, to which no link may lead.
+    fn open(&self, directories: &mut Directories) -> Option<Arc<OwnedFd>> {
+        let path = self.parent.as_os_str().as_bytes();
+        let known = directories.find(AT_FDCWD, path).filter(sys::stand_in);
+        if let Some(directory) = known
+            && nix::unistd::getcwd().is_ok_and(|there| there == self.parent)
+        {
+            return Some(directory);
+        }
+        let flags = libc::O_PATH | libc::O_DIRECTORY;
+        let directory = sys::open_path(AT_FDCWD, &text(path).ok()?, flags, 0, Follow::Nothing).ok()?;
+        Some(directories.remember(directory))
+    }
+
+    /// The same name for this process.
+    fn here(self, directories: &mut Directories) -> Result<Spot, Elsewhere> {
+        let is_vacant = self.thing.is_none();
+        match self.directory_here(directories) {
+            Some(directory) => Ok(Spot { directory, parent: self.parent, name: self.name, is_vacant }),
+            None if self.is_of_host() => Err(Elsewhere::Changed(self.parent.join(to_path(&self.name)))),
+            None => Err(Elsewhere::Private),
+        }
+    }
+
+    /// The directory, if it is the same one here, or the same thing has the name in it.
+    fn directory_here(&self, directories: &mut Directories) -> Option<Arc<OwnedFd>> {
+        let directory = self.open(directories)?;
+        // The directory above a place that is mounted into a world is another one there.
+        let is_same = self.thing.is_some() || sys::file_status(directory.as_fd()).ok()?.id == self.directory;
+        (is_same && id_of(directory.as_fd(), &self.name) == self.thing).then_some(directory)
+    }
+
+    /// Whether the directory is one of the host's, on the file system that is at its path.
+    fn is_of_host(&self) -> bool {
+        let device = self.parent.ancestors().find_map(|above| Some(fs::symlink_metadata(above).ok()?.dev()));
+        let is_thing_too = self.thing.is_none_or(|thing| thing.0 == self.directory.0);
+        device == Some(self.directory.0) && is_thing_too
+    }
+}
+
+/// Why a name of a listener is none of this process.
+#[derive(Debug, PartialEq, Eq)]
+enum Elsewhere {
+    /// The thing is in a place that only its world has.
+    Private,
+    /// Another process has changed the thing at this path, so that it is not known what the call changes.
+    Changed(PathBuf),
+}
+
+fn to_path(name: &CString) -> &Path {
+    Path::new(OsStr::from_bytes(name.to_bytes()))
+}
+
+impl Happening {
+    fn of(act: &Act) -> Result<Self, Errno> {
+        Ok(match act {
+            Act::Rewrite => Self::Rewrite,
+            Act::Write => Self::Write,
+            Act::Create => Self::Create,
+            Act::MakeDirectory => Self::MakeDirectory,
+            Act::Remove | Act::Unlink => Self::Remove,
+            Act::Meta => Self::Meta,
+            Act::Times => Self::Times,
+            Act::Link(to) => Self::Link(Named::of(to)?),
+            Act::Rename(to) => Self::Rename(Named::of(to)?),
+            Act::Swap(with) => Self::Swap(Named::of(with)?),
+        })
+    }
+
+    fn here(self, directories: &mut Directories) -> Result<Act, Elsewhere> {
+        Ok(match self {
+            Self::Rewrite => Act::Rewrite,
+            Self::Write => Act::Write,
+            Self::Create => Act::Create,
+            Self::MakeDirectory => Act::MakeDirectory,
+            Self::Remove => Act::Remove,
+            Self::Meta => Act::Meta,
+            Self::Times => Act::Times,
+            Self::Link(to) => Act::Link(to.here(directories)?),
+            Self::Rename(to) => Act::Rename(to.here(directories)?),
+            Self::Swap(with) => Act::Swap(with.here(directories)?),
+        })
+    }
+}
+
+/// The way of a listener to a journal in another process. It waits for each answer, however long the journal takes to
+/// keep a file. Without the journal the record has no end, which its readers notice, and the command goes on.
+#[derive(Debug)]
+pub(super) struct Remote(OwnedFd);
+
+impl Remote {
+    pub fn new(socket: OwnedFd) -> Self {
+        Self(socket)
+    }
+
+    fn ask(&self, message: &Message) -> Result<(), Errno> {
+        let asked = postcard::to_allocvec(message)
+            .map_err(|_| io::ErrorKind::InvalidData.into())
+            .and_then(|bytes| sys::send(self.0.as_fd(), &bytes, &[]))
+            .and_then(|_| self.answer());
+        match asked {
+            Ok(0) | Err(_) => Ok(()),
+            Ok(errno) => Err(Errno::from_raw(errno)),
+        }
+    }
+
+    fn answer(&self) -> io::Result<i32> {
+        loop {
+            match poll(&mut [PollFd::new(self.0.as_fd(), PollFlags::POLLIN)], PollTimeout::NONE) {
+                Ok(_) => break,
+                Err(Errno::EINTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        let mut answer = [0; 4];
+        match sys::receive(self.0.as_fd(), &mut answer, &mut Vec::new())? {
+            4 => Ok(i32::from_ne_bytes(answer)),
+            _ => Err(io::ErrorKind::UnexpectedEof.into()),
+        }
+    }
+}
+
+impl Journal for Remote {
+    fn before(&self, change: &Change) -> Result<(), Errno> {
+        // A thing that cannot be described is gone.
+        let Ok(spot) = Named::of(&change.spot) else { return Ok(()) };
+        let Ok(act) = Happening::of(&change.act) else { return Ok(()) };
+        self.ask(&Message::Change(spot, act))
+    }
+
+    fn miss(&self, path: &Path, why: &str) -> Result<(), Errno> {
+        self.ask(&Message::Miss { path: path.to_owned(), why: why.to_owned() })
+    }
+}
+
+/// Answers the next message of a listener with a journal of this process. Returns false once the listener is gone, or
+/// sends no valid message.
+pub(super) fn answer(socket: BorrowedFd<'_>, journal: Option<&dyn Journal>, directories: &mut Directories) -> bool {
+    let mut buffer = [0; MESSAGE];
+    let message = match sys::receive(socket, &mut buffer, &mut Vec::new()) {
+        Ok(0) => return false,
+        Ok(length) => postcard::from_bytes::<Message>(&buffer[..length]),
+        Err(error) => return error.kind() == io::ErrorKind::WouldBlock,
+    };
+    let Ok(message) = message else { return false };
+    let result = journal.map_or(Ok(()), |journal| match message {
+        Message::Change(spot, act) => {
+            let change = spot.here(directories).and_then(|spot| Ok(Change { spot, act: act.here(directories)? }));
+            match change {
+                Ok(change) => journal.before(&change),
+                Err(Elsewhere::Private) => Ok(()),
+                Err(Elsewhere::Changed(path)) => journal.miss(&path, "another process changed it at the same time"),
+            }
+        }
+        Message::Miss { path, why } => journal.miss(&path, &why),
+    });
+    let errno = result.err().map_or(0, |errno| errno as i32);
+    sys::send(socket, &errno.to_ne_bytes(), &[]).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A name as the listener of a world without own places would tell it.
+    fn named(path: &Path) -> Named {
+        let parent = path.parent().expect("above").to_owned();
+        let directory = fs::metadata(&parent).expect("there");
+        let name = CString::new(path.file_name().expect("a name").as_bytes()).expect("no NUL");
+        let thing = fs::symlink_metadata(path).ok().map(|data| (data.dev(), data.ino()));
+        Named { parent, directory: (directory.dev(), directory.ino()), name, thing }
+    }
+
+    #[test]
+    fn a_thing_that_changes_on_the_way_is_not_passed_over() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let root = directory.path().canonicalize().expect("real");
+        let (path, other) = (root.join("d/f"), root.join("other"));
+        fs::create_dir(root.join("d")).expect("made");
+        fs::write(&path, "one").expect("written");
+        fs::write(&other, "two").expect("written");
+        let changed = || Elsewhere::Changed(path.clone());
+        assert!(named(&path).here(&mut Directories::default()).is_ok());
+        let before = named(&path);
+        fs::rename(&other, &path).expect("renamed");
+        assert_eq!(before.here(&mut Directories::default()).expect_err("another file"), changed());
+        let before = named(&path);
+        fs::remove_file(&path).expect("removed");
+        assert_eq!(before.here(&mut Directories::default()).expect_err("no file"), changed());
+        let before = named(&path);
+        fs::write(&path, "three").expect("written");
+        assert_eq!(before.here(&mut Directories::default()).expect_err("a new file"), changed());
+        fs::remove_file(&path).expect("removed");
+        let before = named(&path);
+        fs::rename(root.join("d"), root.join("e")).expect("renamed");
+        fs::create_dir(root.join("d")).expect("made");
+        assert_eq!(before.here(&mut Directories::default()).expect_err("another directory"), changed());
+        fs::remove_dir(root.join("d")).expect("removed");
+        std::os::unix::fs::symlink("e", root.join("d")).expect("linked");
+        assert!(named(&root.join("e/f")).here(&mut Directories::default()).is_ok());
+    }
+
+    #[test]
+    fn what_only_a_world_has_is_no_change_of_the_host() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let root = directory.path().canonicalize().expect("real");
+        fs::write(root.join("f"), "one").expect("written");
+        let mut private = named(&root.join("f"));
+        // No file system has it.
+        private.directory.0 = u64::MAX;
+        private.thing = Some((u64::MAX, 1));
+        assert_eq!(private.here(&mut Directories::default()).expect_err("private"), Elsewhere::Private);
+        let mut covered = named(&root.join("f"));
+        covered.thing = Some((u64::MAX, 1));
+        assert_eq!(covered.here(&mut Directories::default()).expect_err("private"), Elsewhere::Private);
+    }
+}

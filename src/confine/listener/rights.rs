@@ -1,0 +1,63 @@
+//! Whether a caller has the rights of this process, which may make a change in its place then.
+//!
+//! The listener sees every call after which a process has other rights, and asks again for each later call of that
+//! process. Rules that a process gives itself show nowhere, so after those no caller is taken for an equal.
+
+use std::ffi::CString;
+use std::os::fd::{AsFd, BorrowedFd};
+
+use nix::errno::Errno;
+use nix::fcntl::{AT_FDCWD, OFlag};
+
+use crate::sys::{self, Follow};
+
+/// The lines of `/proc/…/status` that rights depend on.
+const LINES: [&str; 4] = ["Uid:", "Gid:", "Groups:", "CapEff:"];
+/// The call after which rules hold for a process that show nowhere.
+pub(super) const OWN_RULES: &str = "landlock_restrict_self";
+
+/// The rights of a thread.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Rights {
+    lines: Vec<String>,
+    /// The name of the namespace of users.
+    users: CString,
+    /// The label that a security module gave it, if one has labels.
+    label: Vec<u8>,
+}
+
+impl Rights {
+    /// Those of a thread, by its directory in `/proc`.
+    pub fn of(thread: BorrowedFd<'_>) -> Result<Self, Errno> {
+        let status = read(thread, c"status")?;
+        let status = String::from_utf8_lossy(&status);
+        let lines: Vec<_> =
+            status.lines().filter(|line| LINES.iter().any(|name| line.starts_with(name))).map(str::to_owned).collect();
+        if lines.len() != LINES.len() {
+            return Err(Errno::ENODATA);
+        }
+        Ok(Self { lines, users: sys::link_text(thread, c"ns/user")?, label: label(thread) })
+    }
+
+    /// Those of this thread.
+    pub fn own() -> Result<Self, Errno> {
+        Self::of(sys::open_directory(AT_FDCWD, c"/proc/thread-self", Follow::Texts)?.as_fd())
+    }
+
+    /// Whether a thread that had these rights has the same label, which changes with its program.
+    pub fn is_label_of(&self, thread: BorrowedFd<'_>) -> bool {
+        self.label.is_empty() || self.label == label(thread)
+    }
+}
+
+fn label(thread: BorrowedFd<'_>) -> Vec<u8> {
+    read(thread, c"attr/current").unwrap_or_default()
+}
+
+fn read(thread: BorrowedFd<'_>, name: &std::ffi::CStr) -> Result<Vec<u8>, Errno> {
+    let file = sys::open_path(thread, name, OFlag::O_RDONLY.bits(), 0, Follow::Texts)?;
+    let mut bytes = vec![0; 4096];
+    let length = nix::unistd::read(&file, &mut bytes)?;
+    bytes.truncate(length);
+    Ok(bytes)
+}

@@ -1,0 +1,35 @@
+//! Why a call has no change.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use nix::errno::Errno;
+
+/// Why a call has no change to report.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Skip {
+    /// The call fails, or changes no file.
+    Nothing,
+    /// The call may change something that cannot be followed.
+    Missed(PathBuf, &'static str),
+}
+
+impl Skip {
+    /// An error on the way of a path: the call fails with the same one, unless it is an error of this process.
+    pub fn on_path(path: &[u8], errno: Errno) -> Self {
+        match errno {
+            Errno::EMFILE | Errno::ENFILE | Errno::ENOMEM => Self::Missed(to_path(path), "no descriptor was left"),
+            // This process follows no link of `/proc` to a file of a process.
+            Errno::ELOOP if path.windows(5).any(|part| part == b"/proc") => {
+                Self::Missed(to_path(path), "its path leads through another process")
+            }
+            _ => Self::Nothing,
+        }
+    }
+}
+
+/// A path of bytes.
+pub(super) fn to_path(bytes: &[u8]) -> PathBuf {
+    Path::new(OsStr::from_bytes(bytes)).to_owned()
+}

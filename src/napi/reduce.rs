@@ -1,0 +1,293 @@
+//! Reductions of text that is there as a whole.
+
+use std::fs;
+use std::io::{self, Read};
+
+use napi::{Error, Result, Status};
+use napi_derive::napi;
+use serde::Serialize;
+
+use crate::reduce::recall::{self, Recall, Wanted};
+use crate::reduce::{Elided, End, Name, View, closing_line, rules, whole};
+use crate::request::{RawEarlier, RawReduction, check_reduction};
+use crate::run::view::Draft;
+
+/// `ReduceOptions` of the contract, with all that the caller knows of the conversation.
+#[napi(object, object_to_js = false)]
+#[derive(Default)]
+pub struct NativeReduction {
+    /// The tokens to keep within. Left out: only folds that lose nothing are used.
+    pub budget_tokens: Option<f64>,
+    /// Texts of the user's files of rules.
+    pub rules: Option<Vec<String>>,
+    /// Names of rules that must not apply. Left out: no rule applies.
+    pub off: Option<Vec<String>>,
+    /// Texts of which a line that must stay contains one.
+    pub keep: Option<Vec<String>>,
+    /// Regular expressions of which a line that must stay matches one.
+    pub keep_patterns: Option<Vec<NativePattern>>,
+    /// Earlier results that a model still reads, the latest last.
+    pub earlier: Option<Vec<NativeEarlier>>,
+}
+
+/// A regular expression of JavaScript.
+#[napi(object, object_to_js = false)]
+pub struct NativePattern {
+    /// Its source.
+    pub source: String,
+    /// Its flags.
+    pub flags: String,
+}
+
+/// An earlier result that a model still reads.
+#[napi(object, object_to_js = false)]
+pub struct NativeEarlier {
+    /// The number of its output.
+    pub id: u32,
+    /// Its output: stdout, then stderr.
+    pub text: String,
+    /// The first and the last line of each part, from 1, that the model does not read there.
+    #[napi(ts_type = "[number, number][]")]
+    pub hidden: Vec<Vec<u32>>,
+}
+
+impl From<NativeReduction> for RawReduction {
+    fn from(native: NativeReduction) -> Self {
+        let NativeReduction { budget_tokens, rules, off, keep, keep_patterns, earlier } = native;
+        let keep_patterns = keep_patterns.unwrap_or_default().into_iter();
+        Self {
+            budget_tokens,
+            rules: rules.unwrap_or_default(),
+            off,
+            keep: keep.unwrap_or_default(),
+            keep_patterns: keep_patterns.map(|NativePattern { source, flags }| (source, flags)).collect(),
+            earlier: earlier.unwrap_or_default().into_iter().map(RawEarlier::from).collect(),
+        }
+    }
+}
+
+impl From<NativeEarlier> for RawEarlier {
+    fn from(native: NativeEarlier) -> Self {
+        let lines = |range: &Vec<u32>| match range[..] {
+            [from, to] => Some((from as usize, to as usize)),
+            _ => None,
+        };
+        let hidden = native.hidden.iter().filter_map(lines).collect();
+        Self { id: u64::from(native.id), text: native.text, hidden }
+    }
+}
+
+/// An output that is there as a whole.
+#[napi(object, object_to_js = false)]
+pub struct NativeOutput {
+    /// The standard output.
+    pub stdout: String,
+    /// The standard error.
+    pub stderr: String,
+    /// The command, if it is known.
+    pub command: Option<String>,
+    /// How it ended.
+    #[napi(ts_type = "'unknown' | 'succeeded' | 'failed'")]
+    pub end: String,
+}
+
+/// Tokens of a text before and after its reduction, by estimate.
+#[napi(object, object_from_js = false)]
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ViewTokens {
+    /// The tokens of the output.
+    pub before: f64,
+    /// The tokens of the view.
+    pub after: f64,
+}
+
+/// Lines of an output that a view does not show, or not whole.
+#[napi(object, object_from_js = false)]
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ElidedLines {
+    /// The stream.
+    #[napi(ts_type = "'stdout' | 'stderr'")]
+    pub stream: String,
+    /// The first line, from 1, in the stream.
+    pub from_line: f64,
+    /// The last line.
+    pub to_line: f64,
+    /// The reason: `budget`, `long` for the middle of a long line, `seen`, or the name of a rule.
+    pub why: String,
+}
+
+/// The whole of each stream of which a result has only a part, if it was still in memory.
+#[napi(object, object_from_js = false, use_nullable = true)]
+#[derive(Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WholeStreams {
+    /// Of standard output.
+    pub stdout: Option<String>,
+    /// Of standard error.
+    pub stderr: Option<String>,
+}
+
+/// The text that a model reads in place of an output, without the closing line that says where the whole is.
+#[napi(object, object_from_js = false)]
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NativeView {
+    /// The text.
+    pub text: String,
+    /// Tokens before and after, by estimate.
+    pub tokens: ViewTokens,
+    /// The class of the output.
+    #[napi(ts_type = "'exact' | 'red' | 'green'")]
+    pub class: String,
+    /// Lines that the text does not show, in order.
+    pub elided: Vec<ElidedLines>,
+    /// Folds and rules that were used.
+    pub rules: Vec<String>,
+    /// The lines of standard output and of standard error.
+    #[napi(ts_type = "[stdout: number, stderr: number]")]
+    pub lines: Vec<f64>,
+    /// The streams that the result has not whole.
+    pub whole: WholeStreams,
+}
+
+#[expect(clippy::cast_precision_loss, reason = "JavaScript counts in doubles; exact up to 2^53")]
+fn number(count: usize) -> f64 {
+    count as f64
+}
+
+impl From<&Elided> for ElidedLines {
+    fn from(elided: &Elided) -> Self {
+        Self {
+            stream: elided.stream.name().to_owned(),
+            from_line: number(elided.from),
+            to_line: number(elided.to),
+            why: elided.why.name().to_owned(),
+        }
+    }
+}
+
+impl From<View> for NativeView {
+    fn from(view: View) -> Self {
+        Self {
+            text: view.text,
+            tokens: ViewTokens { before: number(view.before), after: number(view.after) },
+            class: view.class.name().to_owned(),
+            elided: view.elided.iter().map(ElidedLines::from).collect(),
+            rules: view.rules.into_iter().map(Name::into_owned).collect(),
+            lines: view.lines.into_iter().map(number).collect(),
+            whole: WholeStreams::default(),
+        }
+    }
+}
+
+impl From<Draft> for NativeView {
+    fn from(draft: Draft) -> Self {
+        let Draft { view, whole: [stdout, stderr] } = draft;
+        Self { whole: WholeStreams { stdout, stderr }, ..view.into() }
+    }
+}
+
+fn invalid(error: impl std::error::Error) -> Error {
+    Error::new(Status::InvalidArg, error.to_string())
+}
+
+/// Returns the view of an output, with the text as it was if nothing is gained.
+///
+/// # Errors
+/// For a budget that is no number of tokens, and a regular expression or a rule that cannot be read.
+#[napi]
+pub fn reduce_text(output: NativeOutput, reduction: NativeReduction) -> Result<NativeView> {
+    let NativeOutput { stdout, stderr, command, end } = output;
+    let reduction = check_reduction(reduction.into()).map_err(invalid)?;
+    let end = match end.as_str() {
+        "succeeded" => End::Succeeded,
+        "failed" => End::Failed,
+        _ => End::Unknown,
+    };
+    let view = reduction.view(&stdout, &stderr, end, command.as_deref());
+    Ok(view.unwrap_or_else(|| whole(&stdout, &stderr, end, command.as_deref())).into())
+}
+
+/// Returns the line behind a view that leaves out lines. `total`: the lines of the whole output. `from`, `to`: those of
+/// the first gap, through both streams. Without `id` they cannot be recalled.
+#[napi]
+#[must_use]
+pub fn line_behind_view(total: f64, from: f64, to: f64, id: Option<u32>, path: String) -> String {
+    closing_line(total as usize, (from as usize, to as usize), id.map(u64::from), &path)
+}
+
+/// A file of rules.
+#[napi(object, object_from_js = false)]
+pub struct NativeRuleFile {
+    /// Its text.
+    pub text: String,
+    /// Why it cannot be used, with its path and the line. Left out if it can.
+    pub error: Option<String>,
+}
+
+/// Reads a file of rules, and says whether it can be used.
+#[napi]
+#[must_use]
+pub fn read_rules(path: String) -> NativeRuleFile {
+    match text_of_rules(&path) {
+        Ok(text) => {
+            let error = rules::parse(&text).err().map(|error| format!("{path}, {error}"));
+            NativeRuleFile { text, error }
+        }
+        Err(error) => NativeRuleFile { text: String::new(), error: Some(format!("{path} cannot be read: {error}")) },
+    }
+}
+
+fn text_of_rules(path: &str) -> io::Result<String> {
+    // Anything else, such as a FIFO, might never be read to its end.
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("it is no file"));
+    }
+    let mut bytes = Vec::new();
+    fs::File::open(path)?.take(rules::LARGEST as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// A request of a model for lines of an output.
+#[napi(object, object_from_js = false)]
+pub struct NativeRecall {
+    /// The number of the output.
+    pub id: f64,
+    /// The first line and the last one, from 1, through both streams; `null` with a pattern.
+    pub lines: Option<Vec<f64>>,
+    /// A regular expression for the lines; `null` with lines.
+    pub pattern: Option<String>,
+}
+
+/// Reads a recall: `12:40-95`, `12:40`, `12 /pattern/`.
+///
+/// # Errors
+/// For any other text.
+#[napi]
+pub fn read_recall(text: String) -> Result<NativeRecall> {
+    let Recall { id, wanted } = Recall::parse(&text).map_err(invalid)?;
+    let (lines, pattern) = match wanted {
+        Wanted::Lines(from, to) => (Some(vec![number(from), number(to)]), None),
+        Wanted::Pattern(pattern) => (None, Some(pattern)),
+    };
+    Ok(NativeRecall { id: id as f64, lines, pattern })
+}
+
+/// Returns lines of an output as they are, at most 50 KiB: from a line to a line, or those that match.
+///
+/// # Errors
+/// For a regular expression that cannot be searched for.
+#[napi]
+pub fn recalled(text: String, from: f64, to: f64, pattern: Option<String>) -> Result<String> {
+    let Some(pattern) = pattern else { return Ok(recall::lines(&text, from as usize, to as usize).to_owned()) };
+    recall::matching(&text, &pattern).map_err(invalid)
+}
+
+/// Returns the tokens that a model reads in a text, by estimate.
+#[napi]
+#[must_use]
+pub fn estimate_tokens(text: String) -> f64 {
+    number(crate::reduce::estimate_tokens(&text))
+}

@@ -1,0 +1,98 @@
+//! Undos and undo points as they cross to JavaScript.
+
+use std::path::{Path, PathBuf};
+
+use napi_derive::napi;
+
+use crate::undo::{self, Stayed};
+
+/// The effect of an undo, or of a dry run.
+#[napi(object, object_from_js = false, use_nullable = true)]
+pub struct Undone {
+    /// The run that was undone.
+    pub run_id: String,
+    /// Paths of things that are as before the run again, sorted.
+    pub restored: Vec<String>,
+    /// Paths of things that the run had made, and that are gone.
+    pub removed: Vec<String>,
+    /// Things that stay as they are, because they changed after the run.
+    pub conflicts: Vec<UndoConflict>,
+    /// Effects that no undo takes back, as sentences. At most 100 paths are named, and the others counted.
+    pub not_covered: Vec<String>,
+    /// Names this undo, which is itself undone by `undo(undoId)`. Empty if nothing changed.
+    pub undo_id: String,
+}
+
+/// A thing that an undo leaves as it is.
+#[napi(object, object_from_js = false, use_nullable = true)]
+pub struct UndoConflict {
+    /// Its path.
+    pub path: String,
+    /// The reason, as a sentence.
+    pub why: String,
+    /// The place that keeps the thing of before, for as long as points are kept, or `null`.
+    pub kept_at: Option<String>,
+}
+
+/// A run that can be undone, or could before its point was evicted. Undos are listed, too.
+#[napi(object, object_from_js = false, use_nullable = true)]
+pub struct UndoPoint {
+    /// For `undo`.
+    pub run_id: String,
+    /// The command as the caller gave it.
+    pub command: String,
+    /// Its directory.
+    pub cwd: String,
+    /// Its start, Unix time in ms.
+    pub at: f64,
+    /// Whether an undo covers all changed files.
+    #[napi(ts_type = "'all' | 'part'")]
+    pub covers: String,
+    /// Bytes that are kept for it.
+    pub bytes: f64,
+    /// Why the point is gone, or `null` if it is there.
+    pub evicted: Option<String>,
+}
+
+fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "JavaScript counts in doubles; exact up to 2^53")]
+fn number(value: u64) -> f64 {
+    value as f64
+}
+
+impl Undone {
+    pub(super) fn of(run_id: String, undone: undo::Undone) -> Self {
+        let texts = |paths: Vec<PathBuf>| paths.iter().map(|path| text(path)).collect();
+        Self {
+            run_id,
+            restored: texts(undone.restored),
+            removed: texts(undone.removed),
+            conflicts: undone.conflicts.into_iter().map(UndoConflict::from).collect(),
+            not_covered: undone.not_covered,
+            undo_id: undone.undo,
+        }
+    }
+}
+
+impl From<Stayed> for UndoConflict {
+    fn from(stayed: Stayed) -> Self {
+        Self { path: text(&stayed.path), why: stayed.why, kept_at: stayed.kept_at.as_deref().map(text) }
+    }
+}
+
+impl From<undo::UndoPoint> for UndoPoint {
+    fn from(point: undo::UndoPoint) -> Self {
+        Self {
+            run_id: point.run,
+            command: point.command,
+            cwd: point.cwd,
+            at: number(point.at),
+            covers: if point.all { "all" } else { "part" }.to_owned(),
+            bytes: number(point.bytes),
+            evicted: point.evicted,
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Undoes runs, and lists the undo points.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use napi_derive::napi;
+
+use super::bridge::Bridge;
+use super::events::NativeEvent;
+use super::undo::{UndoPoint, Undone};
+use crate::error::Error;
+use crate::request::undo_store;
+use crate::run::Run;
+use crate::sys;
+use crate::undo::{self, Options, Store, StoreError, UndoError};
+
+/// The options of an undo.
+#[napi(object, object_to_js = false)]
+#[derive(Default)]
+pub struct NativeUndoOptions {
+    /// Only say what an undo would do.
+    pub dry_run: Option<bool>,
+    /// Absolute paths: only these, and everything below them.
+    pub paths: Option<Vec<String>>,
+    /// The directory of the store, absolute. By default that of the user.
+    pub dir: Option<String>,
+}
+
+#[napi]
+impl Bridge {
+    /// Undoes a run; answered by `undone` or `error`. `host_env` as for `start`.
+    #[napi]
+    pub fn undo(&self, run_id: String, host_env: Option<String>, options: Option<NativeUndoOptions>) -> u32 {
+        let options = options.unwrap_or_default();
+        self.blocking(move || {
+            let paths: Vec<PathBuf> = options.paths.unwrap_or_default().into_iter().map(PathBuf::from).collect();
+            let wanted = Options { dry_run: options.dry_run.unwrap_or(false), paths: &paths };
+            let Some(store) = store(options.dir, host_env)? else { return Err(no_point(&run_id).into()) };
+            let undone = undo::undo(&store, &run_id, wanted)?;
+            Ok(NativeEvent::Undone { undone: Undone::of(run_id, undone) })
+        })
+    }
+
+    /// Lists the undo points, the newest first; answered by `undoPoints` or `error`. With `cwd`, an absolute path,
+    /// those of commands that ran there or below.
+    #[napi]
+    pub fn undo_points(&self, cwd: Option<String>, dir: Option<String>, host_env: Option<String>) -> u32 {
+        self.blocking(move || {
+            let store = store(dir, host_env)?;
+            let listed = store.map(|store| undo::points(&store, cwd.as_deref().map(Path::new)));
+            let points = listed.transpose().map_err(UndoError::from)?.unwrap_or_default();
+            Ok(NativeEvent::UndoPoints { points: points.into_iter().map(UndoPoint::from).collect() })
+        })
+    }
+
+    /// Does work on files away from all other threads.
+    fn blocking(&self, work: impl FnOnce() -> Result<NativeEvent, Error> + Send + 'static) -> u32 {
+        let id = self.calls.number();
+        let Some(runtime) = self.calls.begun(id, Run::anywhere()) else { return id };
+        let work = runtime.spawn_blocking(move || work().unwrap_or_else(NativeEvent::from));
+        Arc::clone(&self.calls).call(id, runtime, None, None, async move {
+            work.await.unwrap_or_else(|error| Error::spawn(error.to_string(), "undo").into())
+        });
+        id
+    }
+}
+
+/// The error for a run without a store.
+fn no_point(run: &str) -> UndoError {
+    UndoError::Store(if Store::is_id(run) {
+        StoreError::NoPoint(run.to_owned())
+    } else {
+        StoreError::NoId(run.to_owned())
+    })
+}
+
+/// The store in a directory, or the user's, if there is one.
+fn store(dir: Option<String>, host_env: Option<String>) -> Result<Option<Store>, Error> {
+    let environment = host_env.unwrap_or_else(sys::environment);
+    let dir = undo_store(dir.as_deref(), &environment).ok_or(UndoError::NoStore)?;
+    Ok(Store::existing(&dir).map_err(UndoError::from)?)
+}

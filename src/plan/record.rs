@@ -1,0 +1,64 @@
+//! The record of the changes of a child: the request for it, and its outcome.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// The record of the files that a child and its tree change. Its run is the mark of the child.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    /// Its purpose.
+    pub purpose: RecordPurpose,
+    /// The directory of the undo store, absolute.
+    #[serde(with = "super::bytes::path")]
+    pub store: PathBuf,
+    /// How much is kept.
+    pub limits: RecordLimits,
+    /// Whether changes that cannot be kept are refused: such a change fails with `EDQUOT`, and without a record nothing
+    /// starts.
+    pub require: bool,
+    /// The command as the caller gave it.
+    pub command: String,
+    /// Its start, in ms since 1970.
+    pub at: u64,
+    /// Effects that an undo does not cover and that are known before, as sentences.
+    pub beyond: Vec<String>,
+    /// The tree for a snapshot, absolute. Empty: there is no snapshot if the changes cannot be recorded.
+    #[serde(with = "super::bytes::path")]
+    pub tree: PathBuf,
+    /// Whether the changes cannot be recorded, as is known before.
+    pub only_tree: bool,
+}
+
+/// The purpose of a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum RecordPurpose {
+    /// The run can be undone.
+    Undo,
+    /// Only a receipt is wanted. No contents are kept.
+    Receipt,
+}
+
+/// How much a record keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordLimits {
+    /// The largest file that is copied, in bytes.
+    pub file_bytes: u64,
+    /// Bytes of all files of the run.
+    pub run_bytes: u64,
+    /// Bytes of all runs.
+    pub store_bytes: u64,
+}
+
+/// The outcome of a record.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Recorded {
+    /// None was wanted.
+    #[default]
+    Off,
+    /// The record is complete, and in the store.
+    Done,
+    /// The record is missing, or has no end. The reason is a sentence without a period.
+    Failed(String),
+}

@@ -1,0 +1,142 @@
+//! The entries of an index.
+
+use std::fs;
+use std::hash::{DefaultHasher, Hasher};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// The state of an index. Two indexes are compared by `entries` alone.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Index {
+    /// The entries.
+    pub entries: Entries,
+    /// The file: device, number, size and time. Equal ones hold equal entries.
+    file: Option<(u64, u64, u64, (i64, i64))>,
+}
+
+/// The entries of an index, without the times of the files.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Entries {
+    /// How many there are.
+    pub count: u32,
+    /// A hash of their modes, ids, flags and paths.
+    hash: u64,
+    /// Whether they may be equal though they differ here: a part of them is in another file, or stands for a directory.
+    pub is_inexact: bool,
+}
+
+impl Index {
+    /// Reads an index, unless it is the same file as before. `None`: its form is not known.
+    pub fn read(path: &Path, id_length: usize, known: Option<Self>) -> Option<Self> {
+        let Ok(metadata) = fs::metadata(path) else { return Some(Self::default()) };
+        let time = (metadata.mtime(), metadata.mtime_nsec());
+        let file = Some((metadata.dev(), metadata.ino(), metadata.len(), time));
+        if let Some(known) = known.filter(|known| known.file == file) {
+            return Some(known);
+        }
+        let entries = Reader::new(&fs::read(path).ok()?, id_length)?.entries()?;
+        Some(Self { entries, file })
+    }
+}
+
+struct Reader<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    id_length: usize,
+}
+
+/// The numbers before the id: times, device, inode, mode, owner and size.
+const STATUS: usize = 40;
+const MODE: usize = 24;
+/// Further flags follow.
+const EXTENDED: u16 = 0x4000;
+/// The part of the flags that is the length of the path.
+const LENGTH: u16 = 0x0FFF;
+
+impl<'a> Reader<'a> {
+    fn new(bytes: &'a [u8], id_length: usize) -> Option<Self> {
+        (bytes.get(..4)? == b"DIRC").then_some(Self { bytes, at: 4, id_length })
+    }
+
+    fn take(&mut self, length: usize) -> Option<&'a [u8]> {
+        let taken = self.bytes.get(self.at..self.at.checked_add(length)?)?;
+        self.at += length;
+        Some(taken)
+    }
+
+    fn u32(&mut self) -> Option<u32> {
+        Some(u32::from_be_bytes(self.take(4)?.try_into().ok()?))
+    }
+
+    fn u16(&mut self) -> Option<u16> {
+        Some(u16::from_be_bytes(self.take(2)?.try_into().ok()?))
+    }
+
+    fn entries(mut self) -> Option<Entries> {
+        let version = self.u32()?;
+        let count = self.u32()?;
+        if !(2..=4).contains(&version) {
+            return None;
+        }
+        let mut hasher = DefaultHasher::new();
+        let mut path = Vec::new();
+        for _ in 0..count {
+            let start = self.at;
+            hasher.write(&self.take(STATUS)?[MODE..MODE + 4]);
+            hasher.write(self.take(self.id_length)?);
+            let flags = self.u16()?;
+            hasher.write_u16(flags & !LENGTH);
+            if flags & EXTENDED != 0 {
+                hasher.write_u16(self.u16()?);
+            }
+            if version == 4 {
+                let dropped = self.variable()?;
+                path.truncate(path.len().checked_sub(dropped)?);
+                path.extend_from_slice(self.until_nul()?);
+            } else {
+                path.clear();
+                path.extend_from_slice(self.until_nul()?);
+                // One NUL at least, up to a multiple of 8.
+                self.at = start + (self.at - 1 - start + 8) / 8 * 8;
+            }
+            hasher.write_usize(path.len());
+            hasher.write(&path);
+        }
+        let is_inexact = self.extensions();
+        Some(Entries { count, hash: hasher.finish(), is_inexact })
+    }
+
+    /// Takes bytes up to a NUL, and that.
+    fn until_nul(&mut self) -> Option<&'a [u8]> {
+        let length = memchr::memchr(0, self.bytes.get(self.at..)?)?;
+        let taken = self.take(length)?;
+        self.at += 1;
+        Some(taken)
+    }
+
+    /// A number of variable length, as packs have them.
+    fn variable(&mut self) -> Option<usize> {
+        let mut byte = self.take(1)?[0];
+        let mut value = usize::from(byte & 0x7F);
+        while byte & 0x80 != 0 {
+            byte = self.take(1)?[0];
+            value = (value.checked_add(1)? << 7) | usize::from(byte & 0x7F);
+        }
+        Some(value)
+    }
+
+    /// Whether the index is split or sparse.
+    fn extensions(&mut self) -> bool {
+        while self.bytes.len() > self.at + self.id_length {
+            let Some(name) = self.take(4) else { return false };
+            if name == b"link" || name == b"sdir" {
+                return true;
+            }
+            let Some(length) = self.u32() else { return false };
+            if self.take(length as usize).is_none() {
+                return false;
+            }
+        }
+        false
+    }
+}

@@ -1,0 +1,14 @@
+//! Reads the state of a git repository without ever running git.
+//!
+//! [`Repository`] finds the directories, [`Snapshot`] reads HEAD, references, index and the operation under way, and
+//! [`compare`] returns the changes.
+
+mod index;
+mod references;
+mod repository;
+mod snapshot;
+#[cfg(test)]
+mod tests;
+
+pub use repository::Repository;
+pub use snapshot::{Compared, Snapshot, compare};

@@ -1,0 +1,74 @@
+//! References: HEAD, loose files and packed ones.
+
+use std::fs;
+
+use memchr::memmem;
+
+use super::repository::{Repository, short_file};
+
+/// References that point to one another, at most.
+const DEPTH: usize = 5;
+
+/// Returns what HEAD names: the id of a commit, and the short name of the branch.
+pub fn head(repository: &Repository) -> [Option<String>; 2] {
+    let Some(text) = short_file(&repository.own.join("HEAD")) else { return [None, None] };
+    match target(&text) {
+        Target::Name(name) => {
+            let short = name.strip_prefix("refs/heads/").unwrap_or(&name).to_owned();
+            [id(repository, &name), Some(short)]
+        }
+        Target::Id(id) => [Some(id), None],
+        Target::Nothing => [None, None],
+    }
+}
+
+/// Returns the id to which a reference points.
+pub fn id(repository: &Repository, name: &str) -> Option<String> {
+    let mut name = name.to_owned();
+    for _ in 0..DEPTH {
+        if name.split('/').any(|part| part == "..") {
+            return None;
+        }
+        // Few references belong to one work tree alone.
+        let is_own = ["refs/bisect/", "refs/worktree/", "refs/rewritten/"].iter().any(|own| name.starts_with(own));
+        let directory = if is_own || !name.starts_with("refs/") { &repository.own } else { &repository.common };
+        match short_file(&directory.join(&name)).map(|text| target(&text)) {
+            Some(Target::Id(id)) => return Some(id),
+            Some(Target::Name(next)) => name = next,
+            Some(Target::Nothing) | None => return packed(repository, &name),
+        }
+    }
+    None
+}
+
+enum Target {
+    Name(String),
+    Id(String),
+    Nothing,
+}
+
+/// Parses the content of a reference.
+fn target(text: &[u8]) -> Target {
+    let text = String::from_utf8_lossy(text);
+    let text = text.trim();
+    match text.strip_prefix("ref:") {
+        Some(name) => Target::Name(name.trim().to_owned()),
+        None if is_id(text) => Target::Id(text.to_owned()),
+        None => Target::Nothing,
+    }
+}
+
+fn is_id(text: &str) -> bool {
+    matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// Finds a reference among the packed ones.
+fn packed(repository: &Repository, name: &str) -> Option<String> {
+    let text = fs::read(repository.common.join("packed-refs")).ok()?;
+    let ending = format!(" {name}");
+    let is_end = |at: usize| text.get(at).is_none_or(|byte| matches!(byte, b'\n' | b'\r'));
+    let at = memmem::find_iter(&text, &ending).find(|at| is_end(at + ending.len()))?;
+    let start = text[..at].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    let id = std::str::from_utf8(&text[start..at]).ok()?;
+    is_id(id).then(|| id.to_owned())
+}

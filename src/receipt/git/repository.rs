@@ -1,0 +1,86 @@
+//! The directories of a repository.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// Directories that hold objects and logs: nothing that a receipt speaks of.
+const LEFT_OUT: [&str; 3] = ["objects", "lfs", "logs"];
+/// The longest file that only names a directory.
+const POINTER: u64 = 64 * 1024;
+
+/// The directories of a repository that matter to a receipt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Repository {
+    /// The top of its work tree.
+    pub top: PathBuf,
+    /// Its own directory: `.git`, or that of a linked work tree or a submodule.
+    pub own: PathBuf,
+    /// The directory that it shares with other work trees: the same one if there are none.
+    pub common: PathBuf,
+}
+
+impl Repository {
+    /// Opens the repository whose work tree has this top. `None`: there is none.
+    #[must_use]
+    pub fn open(top: &Path) -> Option<Self> {
+        let git = top.join(".git");
+        let own = if fs::metadata(&git).ok()?.is_dir() {
+            git
+        } else {
+            let text = short_file(&git)?;
+            top.join(path_in(text.strip_prefix(b"gitdir:")?))
+        };
+        let own = if own.is_dir() { tidy(&own) } else { return None };
+        let common = short_file(&own.join("commondir")).map(|text| tidy(&own.join(path_in(&text))));
+        let common = common.unwrap_or_else(|| own.clone());
+        Some(Self { top: top.to_owned(), own, common })
+    }
+
+    /// Returns the directories whose files a snapshot reads: at most `most`, and whether these are all.
+    #[must_use]
+    pub fn directories(&self, most: usize) -> (Vec<PathBuf>, bool) {
+        let mut found = vec![self.own.clone()];
+        if self.common != self.own {
+            found.push(self.common.join("refs"));
+        }
+        let mut at = 0;
+        while at < found.len() && found.len() < most {
+            for entry in fs::read_dir(&found[at]).into_iter().flatten().flatten() {
+                let name = entry.file_name();
+                if entry.file_type().is_ok_and(|kind| kind.is_dir()) && !LEFT_OUT.iter().any(|it| name == **it) {
+                    found.push(entry.path());
+                }
+            }
+            at += 1;
+        }
+        let are_all = at == found.len();
+        if self.common != self.own {
+            // For the packed references.
+            found.push(self.common.clone());
+        }
+        (found, are_all)
+    }
+
+    /// Whether it keeps its references in reftables.
+    #[must_use]
+    pub fn has_reftables(&self) -> bool {
+        self.common.join("reftable").is_dir()
+    }
+}
+
+/// The path in a file that names one.
+fn path_in(text: &[u8]) -> &Path {
+    Path::new(OsStr::from_bytes(text.trim_ascii()))
+}
+
+fn tidy(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// Reads a file of one line.
+pub(super) fn short_file(path: &Path) -> Option<Vec<u8>> {
+    let is_short = fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.len() <= POINTER);
+    if is_short { fs::read(path).ok() } else { None }
+}

@@ -1,0 +1,127 @@
+//! The steps of a run, in order, and where each file went.
+
+use std::collections::BTreeMap;
+use std::ops::Bound;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use super::node::Node;
+
+/// A path without its type, in whose order all that lies in a directory stands together.
+pub(super) type Bytes = Vec<u8>;
+
+/// The origin of the file at a present path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// The file was at this path when the run began.
+    Moved(Bytes),
+    /// The file was not there when the run began.
+    New,
+    /// Nothing is there, or something of which no step tells.
+    Gone,
+}
+
+/// The steps of a run so far. All paths are absolute, without `.` and `..`.
+#[derive(Debug, Clone, Default)]
+pub struct Replay {
+    /// The files when the run began, by their paths.
+    pub(super) before: BTreeMap<Bytes, Node>,
+    /// Present paths at which, and below which, not everything is where it was. The nearest one counts.
+    pub(super) overlay: BTreeMap<Bytes, Origin>,
+}
+
+impl Replay {
+    /// Begins.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Returns whether no step was received.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.before.is_empty() && self.overlay.is_empty()
+    }
+
+    /// Records the file at a path before it changes. `None`: there is none. Only the first call for a file counts, so
+    /// it does no harm to call it before each change.
+    pub fn before(&mut self, path: &Path, node: Option<&Node>) {
+        let path = path.as_os_str().as_bytes();
+        match (self.start(path), node) {
+            (Some(start), Some(node)) => {
+                self.before.entry(start).or_insert(*node);
+            }
+            // The file was removed without a step.
+            (Some(start), None) if self.before.contains_key(&start) => {}
+            _ => {
+                self.overlay.insert(path.to_vec(), Origin::New);
+            }
+        }
+    }
+
+    /// A file or directory was renamed, and replaced any file at the new path. [`Self::before`] was called for both.
+    pub fn rename(&mut self, from: &Path, to: &Path) {
+        self.relocate(from.as_os_str().as_bytes(), to.as_os_str().as_bytes());
+    }
+
+    /// Two files or directories changed places. [`Self::before`] was called for both.
+    pub fn exchange(&mut self, one: &Path, other: &Path) {
+        // No path has this name.
+        let between = b"\0";
+        let (one, other) = (one.as_os_str().as_bytes(), other.as_os_str().as_bytes());
+        self.relocate(one, between);
+        self.relocate(other, one);
+        self.relocate(between, other);
+        self.overlay.remove(between.as_slice());
+    }
+
+    /// A file or directory was removed. [`Self::before`] was called for it, and for all that was in it.
+    pub fn remove(&mut self, path: &Path) {
+        let path = path.as_os_str().as_bytes();
+        take(&mut self.overlay, path);
+        if self.start(path).is_some() {
+            self.overlay.insert(path.to_vec(), Origin::Gone);
+        }
+    }
+
+    fn relocate(&mut self, from: &[u8], to: &[u8]) {
+        if from == to {
+            return;
+        }
+        let origin = self.start(from).map_or(Origin::New, Origin::Moved);
+        let moved = take(&mut self.overlay, from);
+        take(&mut self.overlay, to);
+        let there = moved.into_iter().map(|(path, origin)| ([to, &path[from.len()..]].concat(), origin));
+        self.overlay.extend(there);
+        self.overlay.insert(to.to_vec(), origin);
+        self.overlay.insert(from.to_vec(), Origin::Gone);
+    }
+
+    /// The path at which the file at a present path was when the run began. `None`: it was not there.
+    pub(super) fn start(&self, path: &[u8]) -> Option<Bytes> {
+        if self.overlay.is_empty() {
+            return Some(path.to_vec());
+        }
+        let nearest = prefixes(path).find_map(|end| Some((end, self.overlay.get(&path[..end])?)));
+        match nearest {
+            Some((end, Origin::Moved(start))) => Some([start, &path[end..]].concat()),
+            Some((_, Origin::New | Origin::Gone)) => None,
+            None => Some(path.to_vec()),
+        }
+    }
+}
+
+/// The lengths of a path and of the directories above it, the longest first.
+pub(super) fn prefixes(path: &[u8]) -> impl Iterator<Item = usize> {
+    let above = path.iter().enumerate().rev().filter(|(at, byte)| **byte == b'/' && *at > 0).map(|(at, _)| at);
+    std::iter::once(path.len()).chain(above)
+}
+
+/// Removes and returns the origins of a path and of all paths below it.
+fn take(map: &mut BTreeMap<Bytes, Origin>, path: &[u8]) -> Vec<(Bytes, Origin)> {
+    // `0` follows `/`.
+    let inside = (Bound::Excluded([path, b"/"].concat()), Bound::Excluded([path, b"0"].concat()));
+    let mut paths: Vec<_> = map.range(inside).map(|(path, _)| path.clone()).collect();
+    paths.push(path.to_vec());
+    paths.into_iter().filter_map(|path| map.remove_entry(&path)).collect()
+}

@@ -1,0 +1,132 @@
+//! Ports at which servers listen, before and after a command.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fs;
+use std::io;
+use std::net::IpAddr;
+
+use nix::unistd::Pid;
+
+use super::{Port, Ports};
+use crate::sys::{self, Listener};
+
+/// The servers of a network at one moment.
+#[derive(Debug, Clone, Default)]
+pub struct Listeners(BTreeMap<(u16, IpAddr), HashSet<u64>>);
+
+impl Listeners {
+    /// Reads those of this process's network.
+    ///
+    /// # Errors
+    /// If the system does not tell them.
+    pub fn read() -> io::Result<Self> {
+        Ok(Self::of(sys::listeners()?))
+    }
+
+    /// Reads those of the network of another process, which may be that of a world.
+    #[must_use]
+    pub fn read_of(pid: Pid) -> Self {
+        Self::of(sys::listeners_of(pid))
+    }
+
+    fn of(listeners: Vec<Listener>) -> Self {
+        let mut sockets: BTreeMap<_, HashSet<_>> = BTreeMap::new();
+        for listener in listeners {
+            sockets.entry((listener.port, listener.address)).or_default().insert(listener.socket);
+        }
+        Self(sockets)
+    }
+
+    /// Compares with an earlier moment. `tree` are processes that may own the sockets.
+    #[must_use]
+    pub fn since(&self, before: &Self, tree: &[Pid]) -> Ports {
+        let new: Vec<_> = self.0.iter().filter(|(place, _)| !before.0.contains_key(place)).collect();
+        let sockets: Vec<u64> = new.iter().flat_map(|(_, sockets)| sockets.iter().copied()).collect();
+        let owners = if sockets.is_empty() { Vec::new() } else { sys::socket_owners(tree, &sockets) };
+        let opened = new.into_iter().map(|(place, sockets)| {
+            let owner = owners.iter().find(|(socket, _)| sockets.contains(socket));
+            port(place, owner.map(|(_, pid)| pid.as_raw()))
+        });
+        let closed = before.0.keys().filter(|place| !self.0.contains_key(place)).map(|place| port(place, None));
+        Ports { opened: opened.collect(), closed: closed.collect() }
+    }
+}
+
+fn port((number, address): &(u16, IpAddr), pid: Option<i32>) -> Port {
+    Port { port: *number, address: address.to_string(), pid }
+}
+
+impl Ports {
+    /// Keeps only ports that are known to be the command's own: opened ports that its tree holds. The owners of closed
+    /// ports are not known.
+    pub fn keep_owned(&mut self) {
+        self.opened.retain(|port| port.pid.is_some());
+        self.closed.clear();
+    }
+
+    /// Adds the ports that a tree holds in a network of its own, as a confined command has.
+    pub fn add_own_network(&mut self, tree: &[Pid]) {
+        let Some(first) = tree.first().filter(|pid| has_own_network(**pid)) else { return };
+        let mut own = Listeners::read_of(*first).since(&Listeners::default(), tree);
+        own.keep_owned();
+        self.opened.append(&mut own.opened);
+    }
+}
+
+/// Whether a process has another network than this one.
+fn has_own_network(pid: Pid) -> bool {
+    let of = |process: &str| fs::read_link(format!("/proc/{process}/ns/net")).ok();
+    of(&pid.to_string()).is_some_and(|other| of("self").is_some_and(|own| own != other))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{Ipv4Addr, Ipv6Addr, TcpListener, UdpSocket};
+
+    use super::*;
+
+    fn listener(port: u16, address: impl Into<IpAddr>, socket: u64) -> Listener {
+        Listener { port, address: address.into(), socket }
+    }
+
+    #[test]
+    fn what_differs() {
+        let local = Ipv4Addr::LOCALHOST;
+        let before = Listeners::of(vec![listener(80, local, 1), listener(81, local, 2), listener(82, local, 3)]);
+        let after = vec![listener(80, local, 9), listener(82, local, 3), listener(82, Ipv6Addr::LOCALHOST, 4)];
+        let ports = Listeners::of(after).since(&before, &[]);
+        let port = |port, address: &str| Port { port, address: address.into(), pid: None };
+        assert_eq!(ports.opened, [port(82, "::1")]);
+        assert_eq!(ports.closed, [port(81, "127.0.0.1")]);
+    }
+
+    #[test]
+    fn real_servers() {
+        let own = nix::unistd::getpid();
+        let before = Listeners::read().expect("the table");
+        let server = TcpListener::bind("127.0.0.1:0").expect("a server");
+        let other = TcpListener::bind("[::]:0").ok();
+        let _datagrams = UdpSocket::bind("127.0.0.1:0").expect("a socket");
+        let number = server.local_addr().expect("an address").port();
+        let after = Listeners::read().expect("the table");
+        let mut ports = after.since(&before, &[own]);
+        let expected = Port { port: number, address: "127.0.0.1".into(), pid: Some(own.as_raw()) };
+        assert!(ports.opened.contains(&expected), "{ports:?}");
+        if let Some(other) = &other {
+            let number = other.local_addr().expect("an address").port();
+            assert!(ports.opened.iter().any(|port| port.port == number && port.address == "::"), "{ports:?}");
+        }
+        let others = after.since(&before, &[]);
+        assert!(others.opened.iter().any(|port| port.port == number && port.pid.is_none()), "{others:?}");
+        ports.closed.push(Port { port: 1, address: "::".into(), pid: None });
+        ports.keep_owned();
+        assert!(ports.opened.contains(&expected) && ports.closed.is_empty());
+        let known = ports.clone();
+        ports.add_own_network(&[own]);
+        assert_eq!(ports, known, "the same network");
+        assert_eq!(Listeners::read_of(own).0.keys().collect::<Vec<_>>(), after.0.keys().collect::<Vec<_>>());
+        drop(server);
+        let closed = Listeners::read().expect("the table").since(&after, &[own]).closed;
+        assert!(closed.iter().any(|port| port.port == number), "{closed:?}");
+    }
+}

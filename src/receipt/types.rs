@@ -1,0 +1,258 @@
+//! A receipt: what changed while a command ran.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::plan::bytes;
+
+/// Changes that each list of a receipt holds at most. Further ones are only counted.
+pub const LISTED: usize = 100;
+
+/// How much a receipt knows, from best to worst.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum State {
+    /// Every change is in it.
+    #[default]
+    Known,
+    /// Changes may be missing, or equal files listed as modified. `Receipt::why` says which.
+    Partial,
+    /// Any change may be missing.
+    Unknown,
+}
+
+/// The origin of the changes in a receipt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Attribution {
+    /// The command's own processes.
+    Command,
+    /// Any process that made changes while the command ran.
+    Window,
+}
+
+/// The kind of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Kind {
+    /// A regular file.
+    File,
+    /// A directory.
+    Directory,
+    /// A symbolic link.
+    Link,
+    /// A device, a socket or a named pipe.
+    Other,
+}
+
+/// A file that was created, modified or deleted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Change {
+    /// The absolute path: of a deleted file before the command, of others after it.
+    #[serde(with = "bytes::path")]
+    pub path: PathBuf,
+    /// The size after the command. `None`: it has none, or the file was deleted.
+    pub bytes: Option<u64>,
+    /// The size before the command. `None`: it had none, or the file was created.
+    pub bytes_before: Option<u64>,
+    /// The kind: of a deleted file before the command, of others after it.
+    pub kind: Kind,
+}
+
+/// A file or directory that has another path now. The contents of a renamed directory are not listed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rename {
+    /// The absolute path before the command.
+    #[serde(with = "bytes::path")]
+    pub from: PathBuf,
+    /// The absolute path after the command.
+    #[serde(with = "bytes::path")]
+    pub to: PathBuf,
+}
+
+/// The numbers of all changes, also of those that are not listed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Created files and directories.
+    pub created: u64,
+    /// Modified files and directories.
+    pub modified: u64,
+    /// Deleted files and directories.
+    pub deleted: u64,
+    /// Renamed files and directories.
+    pub renamed: u64,
+}
+
+impl Counts {
+    /// Returns whether nothing was counted.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// A TCP port at which a server listens.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Port {
+    /// The number.
+    pub port: u16,
+    /// The address of the listening socket. An unspecified one stands for every address of the host.
+    pub address: String,
+    /// The process that holds the socket. `None`: it was not found.
+    pub pid: Option<i32>,
+}
+
+/// Ports that differ after a command.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ports {
+    /// Ports with a server now, and without one before.
+    pub opened: Vec<Port>,
+    /// Ports without a server now, and with one before.
+    pub closed: Vec<Port>,
+}
+
+/// The changes that a command made in a git repository. Each pair is a value before and after the command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GitChange {
+    /// The top of the work tree.
+    #[serde(with = "bytes::path")]
+    pub repository: PathBuf,
+    /// The id of the commit. `None`: there is none.
+    pub head: [Option<String>; 2],
+    /// The short name of the branch. `None`: HEAD is detached.
+    pub branch: [Option<String>; 2],
+    /// Whether the entries of the index changed. A refresh of their times is no change.
+    pub index: bool,
+    /// Whether the stash changed.
+    pub stash: bool,
+    /// The operation under way after the command.
+    pub state: Option<GitState>,
+}
+
+/// An operation of git that waits for the user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum GitState {
+    /// `git merge`
+    Merge,
+    /// `git rebase` or `git am`
+    Rebase,
+    /// `git cherry-pick`
+    CherryPick,
+    /// `git revert`
+    Revert,
+    /// `git bisect`
+    Bisect,
+}
+
+impl GitState {
+    /// Returns the name that results use.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Merge => "merge",
+            Self::Rebase => "rebase",
+            Self::CherryPick => "cherry-pick",
+            Self::Revert => "revert",
+            Self::Bisect => "bisect",
+        }
+    }
+}
+
+/// The changes made while a command ran.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Receipt {
+    /// How much it knows.
+    pub state: State,
+    /// Why it is not [`State::Known`], in a sentence. `None` if it is.
+    pub why: Option<String>,
+    /// The origin of the changes.
+    pub attribution: Attribution,
+    /// The first [`LISTED`] created files, by path.
+    pub created: Vec<Change>,
+    /// The first [`LISTED`] files with other content, mode, owner or attributes, by path.
+    pub modified: Vec<Change>,
+    /// The first [`LISTED`] deleted files, by path.
+    pub deleted: Vec<Change>,
+    /// The first [`LISTED`] renamed files, by their new path.
+    pub renamed: Vec<Rename>,
+    /// How many changes there are.
+    pub counts: Counts,
+    /// Large ignored directories that changed and are not listed file by file.
+    #[serde(with = "bytes::paths")]
+    pub directories: Vec<PathBuf>,
+    /// Ports that were opened and closed.
+    pub ports: Ports,
+    /// Repositories below whose `.git` anything changed.
+    pub git: Vec<GitChange>,
+}
+
+impl Receipt {
+    /// Returns a receipt that lists nothing.
+    #[must_use]
+    pub fn new(attribution: Attribution) -> Self {
+        Self {
+            state: State::Known,
+            why: None,
+            attribution,
+            created: Vec::new(),
+            modified: Vec::new(),
+            deleted: Vec::new(),
+            renamed: Vec::new(),
+            counts: Counts::default(),
+            directories: Vec::new(),
+            ports: Ports::default(),
+            git: Vec::new(),
+        }
+    }
+
+    /// Lowers the state, with the reason. The first reason of the worst state stays.
+    pub fn lower(&mut self, state: State, why: impl Into<String>) {
+        if state > self.state {
+            self.state = state;
+            self.why = Some(why.into());
+        }
+    }
+
+    /// Returns whether it reports no change of any sort.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        let ports = self.ports.opened.is_empty() && self.ports.closed.is_empty();
+        self.counts.is_empty() && self.directories.is_empty() && ports && self.git.is_empty()
+    }
+
+    /// Returns all paths that it lists.
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        let changes = self.created.iter().chain(&self.modified).chain(&self.deleted).map(|change| &*change.path);
+        changes.chain(self.renamed.iter().flat_map(|rename| [&*rename.from, &*rename.to]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+    use std::os::unix::ffi::OsStringExt;
+
+    use super::*;
+
+    #[test]
+    fn a_receipt_crosses_between_processes_with_every_byte_of_its_paths() {
+        let path = PathBuf::from(OsString::from_vec(b"/tmp/\xff\n".to_vec()));
+        let change = Change { path: path.clone(), bytes: Some(1), bytes_before: None, kind: Kind::File };
+        let mut receipt = Receipt::new(Attribution::Command);
+        receipt.created.push(change);
+        receipt.renamed.push(Rename { from: path.clone(), to: "/b".into() });
+        receipt.directories.push(path.clone());
+        let bytes = postcard::to_allocvec(&receipt).expect("bytes");
+        assert_eq!(postcard::from_bytes::<Receipt>(&bytes).expect("a receipt"), receipt);
+        assert_eq!(receipt.paths().collect::<Vec<_>>(), [&*path, &*path, Path::new("/b")]);
+    }
+
+    #[test]
+    fn the_first_reason_of_the_worst_state_stays() {
+        let mut receipt = Receipt::new(Attribution::Window);
+        assert!(receipt.is_empty());
+        for (state, why) in [(State::Partial, "one"), (State::Partial, "two"), (State::Unknown, "three")] {
+            receipt.lower(state, why);
+        }
+        receipt.lower(State::Partial, "four");
+        assert_eq!((receipt.state, receipt.why.as_deref()), (State::Unknown, Some("three")));
+    }
+}

@@ -1,0 +1,159 @@
+//! Reports of the system. They change the catalog at once, and mark the files to be read later.
+
+use std::ffi::OsString;
+
+use super::GIT;
+use super::catalog::ROOT;
+use super::entry::{Entry, Key};
+use super::failure::Failure;
+use super::marks::Mark;
+use super::tree::{Lost, Moving, Tree, Watched};
+use crate::sys::{TreeChange, TreeEvent};
+
+impl Tree {
+    /// Takes one report. Reports come in the order of the changes.
+    pub(super) fn on_event(&mut self, event: TreeEvent) -> Result<(), Failure> {
+        if event.change == TreeChange::Lost {
+            self.trouble.lost = Some(Lost::Overflow);
+            return Ok(());
+        }
+        let directory = match self.watched.get(&event.watch).copied() {
+            Some(Watched::Directory(directory)) => directory,
+            Some(Watched::File(inode)) => {
+                if event.change == TreeChange::Unwatched {
+                    self.links.watches.remove(&inode);
+                    self.forget_watch(event.watch);
+                } else {
+                    for name in self.links.names(inode) {
+                        self.mark(name, event.change);
+                    }
+                }
+                return Ok(());
+            }
+            Some(Watched::Git) => {
+                self.git.on_event(&event);
+                if event.change == TreeChange::Unwatched {
+                    self.forget_watch(event.watch);
+                }
+                return Ok(());
+            }
+            None => return Ok(()),
+        };
+        let root_is_gone = matches!(event.change, TreeChange::MovedItself | TreeChange::Unwatched);
+        if directory == ROOT && root_is_gone {
+            return Err(Failure::Root { root: self.root().to_owned() });
+        }
+        if event.change == TreeChange::Unwatched {
+            self.forget_watch(event.watch);
+            return Ok(());
+        }
+        if event.name == GIT {
+            let file = self.catalog.path(directory).join(super::rules::FILE);
+            self.reread_rules(directory, &file);
+            return Ok(());
+        }
+        if event.name.is_empty() {
+            if directory == ROOT {
+                self.mark((ROOT, OsString::new()), event.change);
+            }
+            return Ok(());
+        }
+        self.on_change((directory, event.name), event.change)
+    }
+
+    fn on_change(&mut self, key: Key, change: TreeChange) -> Result<(), Failure> {
+        if self.catalog.directory(key.0).is_some_and(|directory| directory.is_summed_up) {
+            let path = self.catalog.path(key.0);
+            if self.catalog.is_attached(key.0) {
+                self.windows.summed_up(&path);
+            }
+            // A move from here into the tree is a creation.
+            return Ok(());
+        }
+        match change {
+            TreeChange::Removed => {
+                self.marks.remove(&key);
+                self.remove_entry(&key);
+            }
+            TreeChange::MovedFrom(pair) => self.on_moved_from(key, pair),
+            TreeChange::MovedTo(pair) => self.on_moved_to(key, pair)?,
+            _ => self.mark(key, change),
+        }
+        Ok(())
+    }
+
+    fn mark(&mut self, key: Key, change: TreeChange) {
+        let mark = Mark {
+            written: change == TreeChange::Written,
+            closed: change == TreeChange::Closed,
+            replaced: change == TreeChange::Created,
+            ..Mark::default()
+        };
+        self.marks.add(key, mark);
+    }
+
+    fn on_moved_from(&mut self, key: Key, pair: u32) {
+        let path = self.catalog.path_of(&key);
+        let mark = self.marks.remove(&key);
+        let entry = self.take_entry(&key);
+        let name = OsString::from(format!("\0{pair}"));
+        let limbo = self.root().join(&name);
+        if let Some(entry) = &entry {
+            self.trouble.is_racing |= entry.is_directory();
+            if let Some(directory) = entry.directory.and_then(|id| self.catalog.directory_mut(id)) {
+                directory.place = Some((ROOT, name));
+            }
+            self.before(&path, Some(&entry.node));
+            self.windows.rename_files(&path, &limbo);
+        }
+        self.moving.insert(pair, Moving { key, path, entry, mark, limbo });
+    }
+
+    fn on_moved_to(&mut self, key: Key, pair: u32) -> Result<(), Failure> {
+        let moving = self.moving.remove(&pair);
+        let Some((entry, moving)) = moving.and_then(|moving| Some((moving.entry?, moving))) else {
+            // From elsewhere, or not known yet.
+            self.marks.add(key, Mark { replaced: true, ..Mark::default() });
+            return Ok(());
+        };
+        self.arrive(&key, entry, moving)
+    }
+
+    /// Puts a renamed entry at its new place.
+    pub(super) fn arrive(&mut self, key: &Key, entry: Entry, moving: Moving) -> Result<(), Failure> {
+        let path = self.catalog.path_of(key);
+        self.marks.remove(key);
+        match self.catalog.entry(key) {
+            Some(replaced) => {
+                let node = replaced.node;
+                self.before(&path, Some(&node));
+                self.remove_entry(key);
+            }
+            None => self.before(&path, None),
+        }
+        self.windows.rename_files(&moving.limbo, &path);
+        self.windows.rename_repositories(&moving.path, &path);
+        self.git.rename(&moving.path, &path);
+        self.place_moved(key, &path, entry)?;
+        // Reading it once makes sure that it is the same file.
+        self.marks.add(key.clone(), moving.mark.unwrap_or_default());
+        Ok(())
+    }
+
+    /// Takes the old half of a rename whose new one is this file, though it was not reported.
+    pub(super) fn take_moving(&mut self, is_it: impl Fn(&Entry) -> bool) -> Option<(Entry, Moving)> {
+        let pair =
+            self.moving.iter().find(|(_, moving)| moving.entry.as_ref().is_some_and(&is_it)).map(|(pair, _)| *pair);
+        let moving = self.moving.remove(&pair?)?;
+        Some((moving.entry?, moving))
+    }
+
+    /// Removes the entries that were renamed to a place outside of the tree.
+    pub(super) fn drop_moved_out(&mut self) {
+        for (_, moving) in std::mem::take(&mut self.moving) {
+            if let Some(entry) = moving.entry {
+                self.remove_taken(&moving.key, (&moving.path, &moving.limbo), &entry);
+            }
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Bounds of what a host watches.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use crate::sys;
+
+/// Entries from which an ignored directory is summed up.
+pub const LARGE: usize = 1000;
+/// Files of a tree that are remembered at most.
+pub const FILES: usize = 400_000;
+/// Files with names in other places that are watched by themselves at most.
+pub const LINKED: usize = 1000;
+/// Directories of a repository's `.git` that are watched at most.
+pub const GIT_DIRECTORIES: usize = 2000;
+/// Trees that a host watches at once. The least recently used one makes room.
+pub const TREES: usize = 8;
+/// Time that the first command in a tree waits until that is watched. Larger trees are watched from the next one on.
+pub const FIRST: Duration = Duration::from_millis(25);
+/// Time that changes may gather before the reader wakes up.
+pub const GATHER: Duration = Duration::from_millis(10);
+/// Time that a comparison of the whole tree may take after the kernel's queue overflowed.
+pub const COMPARE: Duration = Duration::from_millis(150);
+/// Time after which a tree that could not be watched is tried again.
+pub const RETRY: Duration = Duration::from_mins(10);
+
+/// The watches that a host may have, and has.
+#[derive(Debug, Clone)]
+pub struct Budget {
+    used: Arc<AtomicUsize>,
+    /// The most.
+    pub most: usize,
+}
+
+impl Budget {
+    /// A quarter of what the user may have: editors and builds need the others.
+    pub fn new() -> Self {
+        Self::of(sys::most_watches().map_or(usize::MAX, |most| most / 4))
+    }
+
+    /// A number of watches.
+    pub fn of(most: usize) -> Self {
+        Self { used: Arc::default(), most }
+    }
+
+    /// Takes one watch, if there is one left.
+    pub fn take(&self) -> bool {
+        let more = |used| (used < self.most).then_some(used + 1);
+        self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok()
+    }
+
+    /// Gives watches back.
+    pub fn give(&self, count: usize) {
+        self.used.fetch_sub(count, Ordering::Relaxed);
+    }
+
+    /// Returns the number of watches in use.
+    #[cfg(test)]
+    pub fn used(&self) -> usize {
+        self.used.load(Ordering::Relaxed)
+    }
+}

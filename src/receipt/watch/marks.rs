@@ -1,0 +1,61 @@
+//! Reports on files that have not been read since.
+
+use std::collections::HashMap;
+use std::ops::BitOrAssign;
+
+use super::entry::Key;
+
+/// Reports on one file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Mark {
+    /// Its content was written.
+    pub written: bool,
+    /// The file was open for writing.
+    pub closed: bool,
+    /// Another file may have taken its path.
+    pub replaced: bool,
+    /// Changes may have been missed: only its times tell whether there were any.
+    pub missed: bool,
+    /// The report was on another name of the file.
+    pub by_link: bool,
+}
+
+impl BitOrAssign for Mark {
+    fn bitor_assign(&mut self, other: Self) {
+        self.written |= other.written;
+        self.closed |= other.closed;
+        self.replaced |= other.replaced;
+        self.missed |= other.missed;
+        self.by_link &= other.by_link;
+    }
+}
+
+/// All files that are to be read.
+#[derive(Debug, Default)]
+pub struct Marks {
+    files: HashMap<Key, Mark>,
+    /// Directories that are new in the catalog, and neither watched nor read.
+    pub new: Vec<Key>,
+}
+
+impl Marks {
+    /// Adds a report.
+    pub fn add(&mut self, key: Key, mark: Mark) {
+        self.files.entry(key).and_modify(|known| *known |= mark).or_insert(mark);
+    }
+
+    /// Removes the reports on a file.
+    pub fn remove(&mut self, key: &Key) -> Option<Mark> {
+        self.files.remove(key)
+    }
+
+    /// Returns whether there is nothing to read.
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty() && self.new.is_empty()
+    }
+
+    /// Removes all reports.
+    pub fn take(&mut self) -> HashMap<Key, Mark> {
+        std::mem::take(&mut self.files)
+    }
+}

@@ -1,0 +1,46 @@
+//! Follows the changes in a tree of directories while a command runs, as the system reports them. The command itself is
+//! left alone.
+//!
+//! | part | where | what |
+//! |---|---|---|
+//! | [`Watch`] | `host.rs` | the trees of a host, and the threads that follow them |
+//! | tree | `tree.rs` | one tree: the catalog, the marks and the windows |
+//! | events | `events.rs` | what a report says at once |
+//! | settle | `settle.rs` | reads the files that were reported |
+//! | places | `places.rs` | directories and entries that come, go and move |
+//! | window | `window.rs` | what changed since one command began |
+//! | names | `names.rs` | files with several names |
+//! | repositories | `repositories.rs`, `refresh.rs` | what changed in git |
+//!
+//! The catalog is changed by reports alone while commands run, and files are read when one begins or ends: a path may
+//! name another file by the time it is read. Every change of the catalog is reported to the windows before it is made,
+//! so that a window leads from the catalog at its beginning to the catalog at its end, and both match the disk.
+//!
+//! Not seen: changes deep in directories that are summed up, and changes of a file by a name that it has only during
+//! the command, or that it was given outside of the tree during the command.
+
+mod catalog;
+mod entry;
+mod events;
+mod failure;
+mod host;
+mod limits;
+mod links;
+mod marks;
+
+mod names;
+mod places;
+mod refresh;
+mod repositories;
+mod rules;
+mod settle;
+#[cfg(test)]
+mod tests;
+mod tree;
+mod window;
+
+pub use failure::Failure;
+pub use host::{Token, Watch};
+
+/// The entry of a work tree that leads to its repository.
+const GIT: &str = ".git";

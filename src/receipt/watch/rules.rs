@@ -1,0 +1,67 @@
+//! The rules by which git ignores files.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use ignore::Match;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+
+/// The file in a directory that has rules for it and for all below.
+pub const FILE: &str = ".gitignore";
+
+/// The rules for a directory. They serve only to sum up directories: a rule that cannot be read ignores nothing.
+#[derive(Debug, Clone, Default)]
+pub struct Rules(Option<Arc<Level>>);
+
+#[derive(Debug)]
+struct Level {
+    rules: Gitignore,
+    above: Rules,
+}
+
+impl Rules {
+    /// Returns the rules of a repository, by the top of its work tree, and the directory with its `info`. Those of the
+    /// user are the last that count.
+    pub fn of_repository(top: &Path, common: &Path) -> Self {
+        let (global, _) = Gitignore::global();
+        let user = Self::level(global, Self::default());
+        let own = Self::read(top, &common.join("info/exclude"), user);
+        own.inside(top)
+    }
+
+    /// Returns the rules for a directory, from those of the directory above it, if it has a file with rules.
+    pub fn inside(&self, directory: &Path) -> Self {
+        if self.0.is_none() {
+            // Outside of repositories nothing is ignored.
+            return Self::default();
+        }
+        Self::read(directory, &directory.join(FILE), self.clone())
+    }
+
+    fn read(base: &Path, file: &Path, above: Self) -> Self {
+        let mut builder = GitignoreBuilder::new(base);
+        // Lines that are no rules have no effect in git either.
+        let _ = builder.add(file);
+        match builder.build() {
+            Ok(rules) if !rules.is_empty() => Self::level(rules, above),
+            _ => above,
+        }
+    }
+
+    fn level(rules: Gitignore, above: Self) -> Self {
+        Self(Some(Arc::new(Level { rules, above })))
+    }
+
+    /// Whether a directory is ignored, by its own name. One below an ignored one is, too.
+    pub fn ignores(&self, directory: &Path) -> bool {
+        let mut at = self.0.as_ref();
+        while let Some(level) = at {
+            match level.rules.matched(directory, true) {
+                Match::Ignore(_) => return true,
+                Match::Whitelist(_) => return false,
+                Match::None => at = level.above.0.as_ref(),
+            }
+        }
+        false
+    }
+}

@@ -1,0 +1,180 @@
+//! Reads the reported files and the new directories.
+
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
+
+use super::GIT;
+use super::entry::{DirectoryId, Entry, Key, is_gone};
+use super::failure::Failure;
+use super::marks::Mark;
+use super::tree::Tree;
+
+impl Tree {
+    /// Reads every file that has a mark, until there is none. Files in directories whose new place is not known yet
+    /// keep their marks.
+    pub(super) fn settle(&mut self, deadline: Option<Instant>) -> Result<(), Failure> {
+        let (mut kept, mut kept_new) = (Vec::new(), Vec::new());
+        loop {
+            self.enter_new(&mut kept_new)?;
+            let marks = self.marks.take();
+            if marks.is_empty() && !self.find_links()? {
+                kept.into_iter().for_each(|(key, mark)| self.marks.add(key, mark));
+                self.marks.new = kept_new;
+                return Ok(());
+            }
+            for (key, mark) in marks {
+                if deadline.is_some_and(|deadline| Instant::now() > deadline) {
+                    return Err(Failure::Incomplete);
+                }
+                if self.has_path(key.0) {
+                    self.settle_one(&key, mark)?;
+                } else {
+                    kept.push((key, mark));
+                }
+            }
+        }
+    }
+
+    /// Watches and reads the directories that are new in the catalog, and those in them. Keeps those whose new place is
+    /// not known yet.
+    fn enter_new(&mut self, kept: &mut Vec<Key>) -> Result<(), Failure> {
+        while let Some(key) = self.marks.new.pop() {
+            let entry = self.catalog.entry(&key);
+            if entry.is_none_or(|entry| !entry.is_directory() || entry.directory.is_some()) {
+                continue;
+            }
+            if self.has_path(key.0) {
+                let path = self.catalog.path_of(&key);
+                self.enter(key, path)?;
+            } else {
+                kept.push(key);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the place of a directory is known. That of one that is being renamed is not.
+    fn has_path(&self, directory: DirectoryId) -> bool {
+        self.moving.is_empty() || self.catalog.is_attached(directory)
+    }
+
+    fn settle_one(&mut self, key: &Key, mark: Mark) -> Result<(), Failure> {
+        if self.catalog.directory(key.0).is_none_or(|directory| directory.is_summed_up) {
+            return Ok(());
+        }
+        let path = self.catalog.path_of(key);
+        let version = self.next_version();
+        let now = match Entry::read(&path, version) {
+            Ok(now) => now,
+            Err(error) => return self.on_unreadable(&path, &error),
+        };
+        match (self.catalog.entry(key).copied(), now) {
+            (None, None) => {}
+            (None, Some(now)) => {
+                self.discover(key, &path, now)?;
+                // The path may be another name of a known file, which was written by that name.
+                let mark = Mark { closed: true, replaced: false, by_link: true, ..mark };
+                self.links.to_find.entry(now.inode).and_modify(|known| *known |= mark);
+                if now.is_linked() {
+                    self.mark_other_names(now.inode, key, mark);
+                }
+            }
+            (Some(_), None) => self.remove_entry(key),
+            (Some(before), Some(now)) => self.compare_entry(key, &path, mark, (before, now))?,
+        }
+        Ok(())
+    }
+
+    /// A file is at a path at which there was none. It is new, or its old name was reported and its new one was not.
+    pub(super) fn discover(&mut self, key: &Key, path: &Path, now: Entry) -> Result<(), Failure> {
+        let is_it = |entry: &Entry| now.inode.is_unique() && entry.inode == now.inode;
+        if let Some((entry, moving)) = self.take_moving(is_it) {
+            return self.arrive(key, entry, moving);
+        }
+        self.before(path, None);
+        self.add_entry(key, path, now)
+    }
+
+    fn compare_entry(
+        &mut self,
+        key: &Key,
+        path: &Path,
+        mark: Mark,
+        (before, mut now): (Entry, Entry),
+    ) -> Result<(), Failure> {
+        let is_same_file = before.inode == now.inode && before.node.kind == now.node.kind;
+        if !is_same_file && (before.is_directory() || now.is_directory()) {
+            self.remove_entry(key);
+            self.before(path, None);
+            return self.add_entry(key, path, now);
+        }
+        let may_be_written = mark.written
+            || mark.replaced
+            || (mark.closed && before.written != now.written)
+            || (mark.missed && before.changed != now.changed);
+        let is_same_content = is_same_file && before.node.bytes == now.node.bytes && !may_be_written;
+        if is_same_content || now.is_directory() {
+            now.keep_version(&before);
+        }
+        now.directory = before.directory;
+        if now.is_directory() && now.directory.is_none() && !key.1.is_empty() {
+            // The directory had another name when it was to be watched.
+            self.marks.new.push(key.clone());
+        }
+        if now.node != before.node {
+            self.before(path, Some(&before.node));
+        }
+        if before.is_linked() && !(is_same_file && now.is_linked()) {
+            self.forget_link(key, &before);
+        }
+        let is_linked = now.is_linked();
+        if is_linked && !mark.by_link {
+            self.mark_other_names(now.inode, key, Mark { by_link: true, replaced: false, ..mark });
+        }
+        self.put_entry(key, path, now);
+        Ok(())
+    }
+
+    /// Adds an entry that was not there, with all that is in it.
+    pub(super) fn add_entry(&mut self, key: &Key, path: &Path, entry: Entry) -> Result<(), Failure> {
+        self.count_file()?;
+        self.put_entry(key, path, entry);
+        self.count_below(key.0, 1)?;
+        if entry.is_directory() {
+            self.marks.new.push(key.clone());
+        }
+        Ok(())
+    }
+
+    /// Marks all that is or was in the tree, for a comparison.
+    pub(super) fn mark_everything(&mut self) {
+        let directories: Vec<_> =
+            self.catalog.directories().filter(|(_, it)| !it.is_summed_up).map(|(id, _)| id).collect();
+        for id in directories {
+            let path = self.catalog.path(id);
+            let known = self.catalog.directory(id).into_iter().flat_map(|directory| directory.entries.keys()).cloned();
+            let there = fs::read_dir(&path).into_iter().flatten().flatten().map(|entry| entry.file_name());
+            let names: Vec<_> = known.chain(there).filter(|name| name != GIT).collect();
+            for name in names {
+                self.marks.add((id, name), Mark { missed: true, ..Mark::default() });
+            }
+        }
+        self.git.look_at_all();
+    }
+
+    /// A file that the system does not show.
+    pub(super) fn on_unreadable(&mut self, path: &Path, error: &std::io::Error) -> Result<(), Failure> {
+        if is_gone(error) {
+            return Ok(());
+        }
+        match error.kind() {
+            std::io::ErrorKind::PermissionDenied => {
+                let why = || format!("{} cannot be read", path.display());
+                self.trouble.standing.get_or_insert_with(why);
+                Ok(())
+            }
+            _ => Err(Failure::of(path, error)),
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Chooses how a run is recorded, by the wishes of the caller and the obstacles. Pure.
+
+use super::wanted::{Detail, Wanted, When};
+
+/// How a run is recorded.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Way {
+    /// Not at all.
+    #[default]
+    Off,
+    /// A tree of directories is watched.
+    Watch,
+    /// A tree of directories is watched, and compared with a snapshot, so that the run can be undone.
+    Snapshot,
+    /// Every change is recorded.
+    Exact {
+        /// The contents of before are kept, so that the run can be undone.
+        point: bool,
+    },
+}
+
+/// The facts about a run before it begins.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Known {
+    /// Whether the run may lose something.
+    pub is_risky: bool,
+    /// Why there is no undo point for its directory.
+    pub no_point: Option<String>,
+    /// Why its changes cannot be recorded.
+    pub no_record: Option<String>,
+    /// The tree that a snapshot can be taken of, as text.
+    pub tree: Option<String>,
+}
+
+/// Chooses. Notes name the wishes that cannot be met.
+///
+/// # Errors
+/// Why the run has to be refused: it cannot be undone, and that is required.
+pub fn choose(wanted: &Wanted, known: Known) -> Result<(Way, Vec<String>), String> {
+    let undo = wanted.undo.filter(|undo| undo.when == When::Always || known.is_risky);
+    let is_required = undo.is_some_and(|undo| undo.require);
+    let mut notes = Vec::new();
+    let mut point = undo.is_some();
+    if let Some(why) = known.no_point.filter(|_| point) {
+        if is_required {
+            return Err(why);
+        }
+        notes.push(format!("the command cannot be undone: {why}"));
+        point = false;
+    }
+    if !point && wanted.receipt != Some(Detail::Exact) {
+        return Ok((if wanted.receipt.is_some() { Way::Watch } else { Way::Off }, notes));
+    }
+    let Some(why) = known.no_record else { return Ok((Way::Exact { point }, notes)) };
+    if point && is_required {
+        return Err(why);
+    }
+    if let Some(tree) = known.tree.filter(|_| point) {
+        let only = format!("only changes in {tree} can be undone");
+        notes.push(format!("{only}, from a snapshot, and the receipt is that of a watch: {why}"));
+        return Ok((Way::Snapshot, notes));
+    }
+    notes.push(if point {
+        format!("the command cannot be undone, and its receipt is that of a watch: {why}")
+    } else {
+        format!("the receipt is that of a watch: {why}")
+    });
+    Ok((Way::Watch, notes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recording::Undo;
+    use crate::undo::Limits;
+
+    fn wanted(receipt: Option<Detail>, undo: Option<(When, bool)>) -> Wanted {
+        let undo = undo.map(|(when, require)| Undo { when, require, limits: Limits::DEFAULT });
+        Wanted { receipt, undo, store: None }
+    }
+
+    const POINT: Way = Way::Exact { point: true };
+    const RECORD: Way = Way::Exact { point: false };
+
+    #[test]
+    fn what_is_wanted_is_chosen() {
+        use Detail::{Exact, Watch};
+        use When::{Always, Risky};
+        for (receipt, undo, is_risky, way) in [
+            (Some(Watch), None, true, Way::Watch),
+            (Some(Exact), None, false, RECORD),
+            (None, Some(Always), false, POINT),
+            (None, Some(Risky), true, POINT),
+            (None, Some(Risky), false, Way::Off),
+            (Some(Watch), Some(Risky), false, Way::Watch),
+            (Some(Watch), Some(Risky), true, POINT),
+            (Some(Exact), Some(Risky), false, RECORD),
+        ] {
+            let wanted = wanted(receipt, undo.map(|when| (when, true)));
+            let chosen = choose(&wanted, Known { is_risky, ..Known::default() });
+            assert_eq!(chosen, Ok((way, Vec::new())), "{wanted:?} {is_risky}");
+        }
+    }
+
+    #[test]
+    fn a_snapshot_serves_where_a_run_cannot_be_recorded() {
+        let known = Known { no_record: Some("why".into()), tree: Some("/tree".into()), ..Known::default() };
+        for (receipt, undo, way) in [
+            (None, Some((When::Always, false)), Ok(Way::Snapshot)),
+            (Some(Detail::Exact), Some((When::Always, false)), Ok(Way::Snapshot)),
+            (None, Some((When::Always, true)), Err("why".to_owned())),
+            (Some(Detail::Exact), Some((When::Risky, false)), Ok(Way::Watch)),
+        ] {
+            let chosen = choose(&wanted(receipt, undo), known.clone());
+            assert_eq!(chosen.map(|(way, _)| way), way, "{receipt:?} {undo:?}");
+        }
+        let (_, notes) = choose(&wanted(None, Some((When::Always, false))), known).expect("a way");
+        assert_eq!(
+            notes,
+            ["only changes in /tree can be undone, from a snapshot, and the receipt is that of a watch: why"]
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_had_is_a_note_or_a_refusal() {
+        use Detail::{Exact, Watch};
+        let always = |require| Some((When::Always, require));
+        let why = || Some("why".to_owned());
+        let point = Known { no_point: why(), ..Known::default() };
+        let record = Known { no_record: why(), ..Known::default() };
+        let no_undo = "the command cannot be undone: why";
+        let neither = "the command cannot be undone, and its receipt is that of a watch: why";
+        let no_receipt = "the receipt is that of a watch: why";
+        for (receipt, undo, known, expected) in [
+            (None, always(false), &point, Ok((Way::Off, no_undo))),
+            (Some(Watch), always(false), &point, Ok((Way::Watch, no_undo))),
+            (Some(Exact), always(false), &point, Ok((RECORD, no_undo))),
+            (Some(Exact), always(true), &point, Err("why")),
+            (None, always(false), &record, Ok((Way::Watch, neither))),
+            (None, always(true), &record, Err("why")),
+            (Some(Exact), None, &record, Ok((Way::Watch, no_receipt))),
+            // A command that is not risky is not to be undone.
+            (Some(Exact), Some((When::Risky, true)), &record, Ok((Way::Watch, no_receipt))),
+        ] {
+            let chosen = choose(&wanted(receipt, undo), known.clone());
+            let expected = expected.map(|(way, note)| (way, vec![note.to_owned()])).map_err(str::to_owned);
+            assert_eq!(chosen, expected, "{receipt:?} {undo:?} {known:?}");
+        }
+        let watch = choose(&wanted(Some(Watch), None), record);
+        assert_eq!(watch, Ok((Way::Watch, Vec::new())));
+    }
+}

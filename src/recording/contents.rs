@@ -1,0 +1,56 @@
+//! Compares the contents of a file before a run and after it, as far as its record and its kept files tell.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use crate::undo::Point;
+use crate::undo::look;
+use crate::undo::node::{Contents, File, ImageId};
+
+/// The kept files of one run.
+#[derive(Debug)]
+pub struct Kept<'a> {
+    /// The record.
+    pub point: &'a Point,
+    /// The directory of its files in the store.
+    pub files: PathBuf,
+}
+
+impl Kept<'_> {
+    /// Whether a path belongs to the kept files.
+    pub fn is_own(&self, path: &Path) -> bool {
+        path.starts_with(&self.files) || self.point.places.values().any(|place| path.starts_with(place))
+    }
+
+    /// The path of a kept file.
+    pub fn path(&self, image: ImageId) -> Option<PathBuf> {
+        let place = if image.place == 0 { Some(&self.files) } else { self.point.places.get(&image.place) };
+        place.map(|place| place.join(image.number.to_string()))
+    }
+
+    /// Whether a file of equal size, which is at this path now, has the contents of before. `None`: that is not known.
+    pub fn is_same(&self, before: &File, after: &File, path: &Path) -> Option<bool> {
+        let is_unwritten = before.is_unwritten(after);
+        if before.size == 0 || (is_unwritten && before.ctime == after.ctime) {
+            return Some(true);
+        }
+        match (&before.contents, &after.contents) {
+            (Contents::Image(one), Contents::Image(other)) if one == other => Some(true),
+            (Contents::Image(image), _) => {
+                let image = self.path(*image)?;
+                let kept = fs::symlink_metadata(&image).ok()?;
+                let id = after.meta.id;
+                if (kept.dev(), kept.ino()) == (id.device, id.inode) {
+                    return Some(true);
+                }
+                look::is_equal(&image, path).ok()
+            }
+            (Contents::Hash(one), Contents::Hash(other)) => Some(one == other),
+            (Contents::Hash(hash), _) => Some(look::hash(path).ok()? == *hash),
+            // Nothing was about to change its contents.
+            (Contents::Untouched, _) if is_unwritten => Some(true),
+            (Contents::Untouched | Contents::Nothing { .. }, _) => None,
+        }
+    }
+}

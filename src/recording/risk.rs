@@ -1,0 +1,68 @@
+//! The facts about a command before it runs.
+
+use std::fs;
+
+use crate::safety::Reversal;
+
+/// The meaning of the words of a command.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Risk {
+    /// Whether a rule has found something: a person would be warned of the command, or asked about it.
+    pub is_found: bool,
+    /// The facts that count for an undo.
+    pub reversal: Reversal,
+}
+
+impl Risk {
+    /// Whether a rule has found something, or it deletes or overwrites what exists. Asks the file system.
+    pub fn is_risky(&self) -> bool {
+        let is_file = |path: String| fs::metadata(path).is_ok_and(|found| found.is_file());
+        let mut targets = self.reversal.targets.iter().flat_map(|target| target.paths());
+        self.is_found || self.reversal.overwrites || targets.any(is_file)
+    }
+
+    /// The files that it overwrites and that have more bytes, as parts of sentences. Asks the file system.
+    pub fn too_large(&self, most: u64) -> impl Iterator<Item = String> {
+        let paths = self.reversal.targets.iter().flat_map(|target| target.paths());
+        paths.filter_map(move |path| {
+            let size = fs::metadata(&path).ok().filter(fs::Metadata::is_file)?.len();
+            (size > most).then(|| format!("{path}, which has {size} bytes, of which at most {most} are kept"))
+        })
+    }
+
+    /// Why its changes cannot be recorded, if they cannot.
+    pub fn obstacle(&self) -> Option<String> {
+        let program = self.reversal.elevated.as_ref()?;
+        Some(format!("{program} needs rights that a recorded process does not get"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::safety::Target;
+
+    #[test]
+    fn a_target_is_a_risk_if_a_file_is_there() {
+        let directory = tempfile::tempdir().expect("a directory");
+        fs::write(directory.path().join("file"), "x").expect("written");
+        fs::create_dir(directory.path().join("empty")).expect("made");
+        let path = |name: &str| directory.path().join(name).to_string_lossy().into_owned();
+        for (target, names, is_risky) in [
+            (path("file"), vec![], true),
+            (path("new"), vec![], false),
+            (path("empty"), vec![], false),
+            (path("empty"), vec!["file".to_owned()], false),
+            (path(""), vec!["other".to_owned(), "file".to_owned()], true),
+            ("/dev/null".to_owned(), vec![], false),
+        ] {
+            let targets = vec![Target { path: target.trim_end_matches('/').to_owned(), names }];
+            let risk = Risk { reversal: Reversal { targets, ..Reversal::default() }, ..Risk::default() };
+            assert_eq!(risk.is_risky(), is_risky, "{risk:?}");
+        }
+        assert!(Risk { is_found: true, ..Risk::default() }.is_risky());
+        let targets = vec![Target { path: path("file"), names: vec![] }];
+        let risk = Risk { reversal: Reversal { targets, ..Reversal::default() }, ..Risk::default() };
+        assert_eq!((risk.too_large(0).count(), risk.too_large(1).count()), (1, 0));
+    }
+}

@@ -1,0 +1,209 @@
+//! Finds out what the output of a command consists of, through chains, pipes, loops and nested scripts.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::program::{Prints, prints};
+use super::words::{known, without_wrappers};
+use crate::safety::parse::{Kind, List, Node, Pipeline, Redirection, Word, read};
+
+/// Longest command that is read, bytes.
+const LONGEST: usize = 64 << 10;
+/// Scripts inside each other.
+const DEPTH: usize = 8;
+
+/// The parts of the output of a command.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Printed {
+    /// Whether a part of it is the contents of a file, a difference or data.
+    pub exact: bool,
+    /// Whether all of it are rows of a search or a list: a word of failure in it is text.
+    pub rows: bool,
+    /// The programs whose output is a part of it, with their first words. Rules have them as hints.
+    pub programs: Vec<String>,
+}
+
+/// Reads a command.
+pub fn printed(command: &str) -> Printed {
+    if command.len() > LONGEST {
+        return Printed::default();
+    }
+    let mut reader = Reader::default();
+    reader.script(command, 0);
+    let rows = reader.rows && !reader.other;
+    Printed { exact: reader.exact, rows, programs: reader.programs }
+}
+
+#[derive(Default)]
+struct Reader {
+    exact: bool,
+    rows: bool,
+    other: bool,
+    programs: Vec<String>,
+    /// Functions of the script.
+    functions: HashMap<String, Rc<Node>>,
+}
+
+impl Reader {
+    fn script(&mut self, text: &str, depth: usize) {
+        let parsed = read(text);
+        self.list(&parsed.script.body, depth);
+        if parsed.script.fault.is_some() {
+            self.other = true;
+        }
+    }
+
+    fn list(&mut self, list: &List, depth: usize) {
+        if depth > DEPTH {
+            self.other = true;
+            return;
+        }
+        for and_or in list {
+            for (_, pipeline) in &and_or.pipelines {
+                let said = self.pipeline(pipeline, depth);
+                self.note(said);
+            }
+        }
+    }
+
+    fn note(&mut self, said: Prints) {
+        match said {
+            Prints::Exact => self.exact = true,
+            Prints::Rows => self.rows = true,
+            Prints::Text => self.other = true,
+            Prints::Nothing | Prints::Input => {}
+        }
+    }
+
+    /// Returns the output of a pipeline: its last command decides, or the one before if that one passes its input on.
+    fn pipeline(&mut self, pipeline: &Pipeline, depth: usize) -> Prints {
+        let mut flows = Prints::Nothing;
+        let last = pipeline.commands.len().saturating_sub(1);
+        for (at, node) in pipeline.commands.iter().enumerate() {
+            let said = self.node(node, at > 0, depth);
+            flows = if said == Prints::Input { flows } else { said };
+            if at < last && matches!(flows, Prints::Nothing) {
+                flows = Prints::Text;
+            }
+        }
+        flows
+    }
+
+    fn node(&mut self, node: &Node, piped: bool, depth: usize) -> Prints {
+        if to_file(&node.redirects) {
+            return Prints::Nothing;
+        }
+        match &node.kind {
+            Kind::Simple(command) => {
+                if to_file(&command.redirects) {
+                    return Prints::Nothing;
+                }
+                let words: Vec<Option<String>> = command.words.iter().map(known).collect();
+                self.simple(&words, piped || reads_file(&command.redirects), depth)
+            }
+            Kind::Group(list) | Kind::Subshell(list) => self.compound(&[list], depth),
+            Kind::If { arms, otherwise } => {
+                let mut lists: Vec<&List> = arms.iter().flat_map(|(condition, body)| [condition, body]).collect();
+                lists.push(otherwise);
+                self.compound(&lists, depth)
+            }
+            Kind::Loop { condition, body, .. } => self.compound(&[condition, body], depth),
+            Kind::For { body, .. } => self.compound(&[body], depth),
+            Kind::Case { arms, .. } => self.compound(&arms.iter().map(|(_, list)| list).collect::<Vec<_>>(), depth),
+            Kind::Function { name, body } => {
+                self.functions.insert(name.clone(), body.clone());
+                Prints::Nothing
+            }
+            Kind::Test(_) => Prints::Nothing,
+            Kind::Coproc(..) => Prints::Text,
+        }
+    }
+
+    /// Returns the output of a compound command: the most exact of its parts.
+    fn compound(&mut self, lists: &[&List], depth: usize) -> Prints {
+        let mut inner = Self { functions: self.functions.clone(), ..Self::default() };
+        for list in lists {
+            inner.list(list, depth + 1);
+        }
+        self.programs.append(&mut inner.programs);
+        match inner {
+            Self { exact: true, .. } => Prints::Exact,
+            Self { other: true, .. } => Prints::Text,
+            Self { rows: true, .. } => Prints::Rows,
+            _ => Prints::Nothing,
+        }
+    }
+
+    fn simple(&mut self, words: &[Option<String>], piped: bool, depth: usize) -> Prints {
+        let words = without_wrappers(words);
+        let Some(program) = words.first() else { return Prints::Nothing };
+        let Some(program) = program else { return Prints::Text };
+        let name = program.rsplit('/').next().unwrap_or(program);
+        if depth < DEPTH
+            && let Some(body) = self.functions.get(name).cloned()
+        {
+            return self.node(&body, piped, depth + 1);
+        }
+        if matches!(name, "bash" | "sh" | "zsh" | "dash" | "eval" | "ssh") {
+            return self.nested(name, words, depth);
+        }
+        let said = prints(name, &words[1..], piped);
+        if matches!(said, Prints::Text | Prints::Rows) {
+            self.programs.push(with_subcommands(name, &words[1..]));
+        }
+        said
+    }
+
+    /// `bash -c TEXT`, `eval TEXT`, `ssh HOST TEXT`.
+    fn nested(&mut self, name: &str, words: &[Option<String>], depth: usize) -> Prints {
+        let text = match name {
+            "eval" | "ssh" => words.last(),
+            _ => {
+                let option = |word: &Option<String>| {
+                    word.as_deref().is_some_and(|word| word.starts_with('-') && word.ends_with('c'))
+                };
+                words.iter().position(option).and_then(|at| words.get(at + 1))
+            }
+        };
+        let Some(Some(text)) = text.filter(|_| depth < DEPTH) else { return Prints::Text };
+        let mut inner = Self { functions: self.functions.clone(), ..Self::default() };
+        inner.script(text, depth + 1);
+        self.programs.append(&mut inner.programs);
+        match inner {
+            Self { exact: true, .. } => Prints::Exact,
+            Self { other: false, rows: true, .. } => Prints::Rows,
+            _ => Prints::Text,
+        }
+    }
+}
+
+/// A program and the words behind it that may be its subcommands: `go test`, `python -m pytest`.
+fn with_subcommands(name: &str, words: &[Option<String>]) -> String {
+    let mut text = name.to_owned();
+    for word in words.iter().take(3).flatten() {
+        if word.len() < 40
+            && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b':' | b'_' | b'.'))
+        {
+            text.push(' ');
+            text.push_str(word);
+        }
+    }
+    text
+}
+
+/// Whether the standard output goes into a file.
+fn to_file(redirects: &[Redirection]) -> bool {
+    redirects.iter().any(|redirect| match redirect.op {
+        ">" | ">>" | ">|" => redirect.fd.is_none_or(|fd| fd == 1) && !is_terminal(&redirect.target),
+        "&>" | "&>>" => true,
+        _ => false,
+    })
+}
+
+fn is_terminal(target: &Word) -> bool {
+    matches!(target.bare(), Some("/dev/stdout" | "/dev/stderr" | "/dev/tty"))
+}
+
+fn reads_file(redirects: &[Redirection]) -> bool {
+    redirects.iter().any(|redirect| matches!(redirect.op, "<" | "<<" | "<<<" | "<<-"))
+}

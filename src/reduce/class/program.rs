@@ -1,0 +1,140 @@
+//! The output of programs.
+
+/// The output of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Prints {
+    /// Nothing that matters.
+    Nothing,
+    /// Contents of files, differences, data.
+    Exact,
+    /// Rows of a search or a list.
+    Rows,
+    /// Its input, or a part of it.
+    Input,
+    /// Messages of its own.
+    Text,
+}
+
+/// Returns the output of a program, by its name and its words. `piped`: it reads the output of another command.
+pub(super) fn prints(name: &str, words: &[Option<String>], piped: bool) -> Prints {
+    let has = |wanted: &str| words.iter().flatten().any(|word| word == wanted);
+    if is_data(name, words) {
+        return Prints::Exact;
+    }
+    match name {
+        "cd" | "pushd" | "popd" | "export" | "set" | "unset" | "source" | "." | "true" | "false" | ":" | "sleep"
+        | "mkdir" | "touch" | "rm" | "cp" | "mv" | "ln" | "chmod" | "chown" | "kill" | "wait" | "echo" | "printf"
+        | "alias" | "local" | "read" | "test" | "[" | "shopt" | "ulimit" | "trap" | "return" | "exit" | "break"
+        | "continue" | "declare" | "umask" => Prints::Nothing,
+        "cat" | "tac" | "nl" | "bat" | "batcat" | "less" | "more" | "head" | "tail" | "sed" | "awk" | "gawk"
+        | "perl" | "cut" | "tr" | "fold" | "fmt" | "expand" | "rev" | "column" => of_filter(name, words, piped),
+        "tee" | "sort" | "uniq" | "shuf" if piped => Prints::Input,
+        "diff" | "cmp" | "colordiff" | "delta" | "patch" | "jq" | "yq" | "xxd" | "od" | "hexdump" | "base64"
+        | "strings" | "xmllint" | "readelf" | "objdump" | "pbpaste" | "sqlite3" | "psql" | "mysql" => Prints::Exact,
+        "grep" | "egrep" | "fgrep" | "rg" | "ag" | "ack" | "zgrep" if piped && !reads_operand(words) => Prints::Text,
+        "grep" | "egrep" | "fgrep" | "rg" | "ag" | "ack" | "zgrep" | "find" | "fd" | "fdfind" | "ls" | "tree"
+        | "exa" | "eza" | "du" | "wc" | "stat" | "file" | "which" | "locate" | "ps" | "env" | "printenv"
+        | "history" => Prints::Rows,
+        "git" => of_git(words),
+        "gh" if has("diff") || has("--json") || has("--jq") => Prints::Exact,
+        _ => Prints::Text,
+    }
+}
+
+/// Options that ask for data.
+fn is_data(name: &str, words: &[Option<String>]) -> bool {
+    let searches = matches!(name, "grep" | "egrep" | "fgrep" | "rg");
+    words.iter().enumerate().any(|(at, word)| {
+        let Some(word) = word.as_deref() else { return false };
+        let next = || words.get(at + 1).and_then(Option::as_deref).unwrap_or("");
+        match word {
+            "--json"
+            | "--porcelain"
+            | "--null"
+            | "-print0"
+            | "--format=json"
+            | "--output=json"
+            | "--output-format=json"
+            | "-ojson"
+            | "-oyaml"
+            | "--only-matching" => true,
+            "-z" => !matches!(name, "tar" | "test" | "["),
+            "-o" if searches => true,
+            "-o" | "--output" | "--format" | "--output-format" => {
+                matches!(next(), "json" | "yaml" | "jsonpath" | "csv")
+            }
+            _ if searches && word.starts_with('-') && !word.starts_with("--") => word.contains('o'),
+            _ => word.starts_with("--porcelain=") || word.starts_with("--json="),
+        }
+    })
+}
+
+/// A program that prints the contents of files if it is given any, and else passes its input on.
+fn of_filter(name: &str, words: &[Option<String>], piped: bool) -> Prints {
+    let operands =
+        words.iter().filter(|word| word.as_deref().is_none_or(|word| !word.starts_with('-') || word == "-")).count();
+    let takes = match name {
+        // The first operand of these is a program, if no option gives it.
+        "sed" | "awk" | "gawk" | "perl" => 1,
+        "tr" => 2,
+        "head" | "tail" => usize::from(words.iter().flatten().any(|word| matches!(word.as_str(), "-n" | "-c"))),
+        "cut" => words.iter().flatten().filter(|word| matches!(word.as_str(), "-d" | "-f" | "-c" | "-b")).count(),
+        _ => 0,
+    };
+    if name == "tail" && words.iter().flatten().any(|word| matches!(word.as_str(), "-f" | "-F" | "--follow")) {
+        return Prints::Text;
+    }
+    if operands > takes {
+        return match name {
+            "sed"
+                if words
+                    .iter()
+                    .flatten()
+                    .any(|word| word == "-i" || word.starts_with("-i") || word == "--in-place") =>
+            {
+                Prints::Nothing
+            }
+            _ => Prints::Exact,
+        };
+    }
+    match name {
+        "awk" | "gawk" | "perl" | "cut" if piped => Prints::Text,
+        _ if piped => Prints::Input,
+        "perl" => Prints::Text,
+        _ => Prints::Nothing,
+    }
+}
+
+/// Whether a search in a pipe is given a file or a directory beside its pattern.
+fn reads_operand(words: &[Option<String>]) -> bool {
+    let operands = words.iter().filter(|word| word.as_deref().is_none_or(|word| !word.starts_with('-'))).count();
+    let has_pattern = words.iter().flatten().any(|word| matches!(word.as_str(), "-e" | "-f"));
+    // The values of options are operands for this count, so that three are needed to be sure.
+    operands > if has_pattern { 1 } else { 2 }
+}
+
+fn of_git(words: &[Option<String>]) -> Prints {
+    let mut rest = words.iter().flatten().map(String::as_str);
+    let mut command = rest.next();
+    while let Some(word) = command {
+        command = match word {
+            "-C" | "-c" | "--git-dir" | "--work-tree" => {
+                rest.next();
+                rest.next()
+            }
+            _ if word.starts_with('-') => rest.next(),
+            _ => break,
+        };
+    }
+    let has = |wanted: &[&str]| words.iter().flatten().any(|word| wanted.iter().any(|wanted| word.starts_with(wanted)));
+    let counts = has(&["--stat", "--name-only", "--name-status", "--shortstat", "--numstat", "--summary", "--quiet"]);
+    match command.unwrap_or("") {
+        "diff" | "show" | "format-patch" | "range-diff" if !counts => Prints::Exact,
+        "blame" | "cat-file" | "annotate" => Prints::Exact,
+        "log" | "stash" if has(&["-p", "--patch"]) && !counts => Prints::Exact,
+        "log" | "grep" | "ls-files" | "ls-tree" | "branch" | "tag" | "reflog" | "remote" | "diff" | "show"
+        | "config" | "rev-list" | "worktree" => Prints::Rows,
+        "add" | "rev-parse" => Prints::Nothing,
+        _ => Prints::Text,
+    }
+}

@@ -1,0 +1,124 @@
+//! Tells which lines report a failure. A line is judged by itself, by what its tool says and where it says it.
+//!
+//! A *failure* is said in the form that tools use: at the start of the line or behind a place, as the outcome at its
+//! end, or in a set phrase. A *mention* only has a word of failure. Source code that quotes such a word is neither.
+
+mod block;
+mod phrase;
+mod prefix;
+mod shape;
+mod source;
+mod words;
+
+pub use block::Block;
+
+/// How much a line says of a failure.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Nothing.
+    #[default]
+    None,
+    /// A warning.
+    Warning,
+    /// A word of failure.
+    Mention,
+    /// A failure.
+    Failure,
+}
+
+/// Longest part of a line that is judged, at each of its ends, bytes.
+const JUDGED: usize = 600;
+
+/// The judgement of a line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Said {
+    /// Of a failure.
+    pub severity: Severity,
+    /// Whether it may be a summary.
+    pub summary: bool,
+}
+
+/// Judges a line.
+pub fn severity(line: &str) -> Severity {
+    judge(line).severity
+}
+
+/// Judges a line, and tells whether it has a word of a summary.
+pub fn judge(line: &str) -> Said {
+    if line.len() > 2 * JUDGED {
+        let start = severity(&line[..line.floor_char_boundary(JUDGED)]);
+        let end = line.ceil_char_boundary(line.len() - JUDGED);
+        return Said { severity: start.max(of_end(&line[end..])), summary: false };
+    }
+    let words = words::find(line.as_bytes());
+    Said { severity: of_words(line, words), summary: words.summary || words.any }
+}
+
+fn of_words(line: &str, words: words::Words) -> Severity {
+    if is_numbered(line) {
+        return Severity::Mention;
+    }
+    let may_fail = words.any || line.starts_with('E') || words.foreign && prefix::has_sign(line);
+    if !may_fail {
+        return Severity::None;
+    }
+    if shape::passes(line) {
+        return Severity::None;
+    }
+    if is_probe(line) {
+        return Severity::Mention;
+    }
+    if prefix::is_match(line) {
+        // A row of a search, `path:12:text`: its text is code or prose. Tools write a blank behind the place.
+        return Severity::None;
+    }
+    let is_source = source::is_source(line);
+    let rest = prefix::strip(line);
+    if shape::is_failure(line, rest, is_source) || !is_source && phrase::is_failure(line, &words) {
+        return Severity::Failure;
+    }
+    if is_source {
+        return Severity::None;
+    }
+    match words {
+        words::Words { failure: true, .. } => Severity::Mention,
+        words::Words { warning: true, .. } => Severity::Warning,
+        _ => Severity::None,
+    }
+}
+
+/// Whether a line is the title of a failed test as mocha, rspec and PHPUnit number them: `  1) orders stay sorted`.
+fn is_numbered(line: &str) -> bool {
+    let text = line.trim_start_matches(' ');
+    let lead = line.len() - text.len();
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    (1..=4).contains(&lead) && digits > 0 && text[digits..].starts_with(") ")
+}
+
+/// Whether a line is the outcome of a check of CMake. A build looks for much that it can do without.
+fn is_probe(line: &str) -> bool {
+    let Some(check) = line.strip_prefix("-- ") else { return false };
+    ["Looking for ", "Performing Test ", "Check "].iter().any(|start| check.starts_with(start))
+}
+
+/// Whether a line has the form of a message of a program, which no row of a search or a list has.
+pub fn is_said(line: &str) -> bool {
+    const PROGRAMS: [&str; 14] =
+        ["grep", "rg", "egrep", "ls", "find", "fd", "git", "bash", "sh", "zsh", "fatal", "error", "xargs", "du"];
+    let Some((name, rest)) = line.split_once(':') else { return false };
+    rest.starts_with(' ') && PROGRAMS.contains(&name.rsplit('/').next().unwrap_or(name))
+}
+
+/// Whether a line begins with a place in a file.
+pub fn is_place(line: &str) -> bool {
+    prefix::behind_place(line.trim_start()).is_some()
+}
+
+/// The end of a long line has no start of its own.
+fn of_end(end: &str) -> Severity {
+    let words = words::find(end.as_bytes());
+    if words.failure { Severity::Mention } else { Severity::None }
+}
+
+#[cfg(test)]
+mod tests;

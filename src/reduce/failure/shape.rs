@@ -1,0 +1,349 @@
+//! The forms in which tools report a failure: how a line begins, and how it ends.
+
+use super::prefix;
+
+/// Whether a line says that something went well, whatever its words are: `✓ handles errors`, `test fails ... ok`.
+pub(super) fn passes(line: &str) -> bool {
+    let text = line.trim();
+    if text.starts_with(['✓', '√', '✔', '✅', '☑', '·']) || text.starts_with("ok ") || text.starts_with("--- PASS")
+    {
+        return true;
+    }
+    const STARTS: [&str; 6] = ["PASS ", "PASSED ", "SKIPPED ", "SKIP ", "XFAIL ", "XPASS "];
+    const ENDS: [&str; 6] = ["... ok", " PASSED", " PASS", " passed", "... expected failure", "... skipped"];
+    ENDS.iter().any(|end| text.ends_with(end)) && !counts_failures(text)
+        || STARTS.iter().any(|start| text.starts_with(start))
+        || text.ends_with(']') && text.contains(" PASSED  ")
+        || text.ends_with("%]") && text.contains(" PASSED ")
+}
+
+fn counts_failures(text: &str) -> bool {
+    super::words::find(text.as_bytes()).counted
+}
+
+/// Whether a line reports a failure by its form. `rest` is its text without times and tags.
+pub(super) fn is_failure(line: &str, rest: &str, is_source: bool) -> bool {
+    if line.starts_with("E  ") && line.trim_start_matches(['E', ' ']).len() > 1 {
+        return true;
+    }
+    if prefix::sign(rest).is_some() {
+        return true;
+    }
+    if starts(rest) || prefix::behind_place(rest).is_some_and(behind_place) {
+        return true;
+    }
+    !is_source && (ends(rest) || named(rest) || has_level(line) || is_linted(line.trim_start()))
+}
+
+/// `12:5  error  'x' is not defined  no-undef`
+fn is_linted(text: &str) -> bool {
+    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let line = digits(text);
+    let Some(rest) = text[line..].strip_prefix(':').filter(|_| line > 0) else { return false };
+    let column = digits(rest);
+    column > 0 && rest[column..].trim_start().starts_with("error") && rest[column..].starts_with(' ')
+}
+
+/// The level of a log: a word in capitals near the start of the line.
+fn has_level(line: &str) -> bool {
+    const LEVELS: [&str; 7] = ["ERROR", "FATAL", "CRITICAL", "SEVERE", "PANIC", "EMERG", "ALERT"];
+    let head = &line[..line.floor_char_boundary(line.len().min(80))];
+    let is_capital = |pair: &[u8]| pair.iter().all(u8::is_ascii_uppercase);
+    head.as_bytes().windows(2).any(is_capital)
+        && head
+            .split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/')))
+            .any(|word| LEVELS.contains(&word))
+}
+
+/// `src/a.c:12:5: error: …`, `a.py:12: AssertionError`.
+fn behind_place(text: &str) -> bool {
+    let lower = lowered(text);
+    const STARTS: [&str; 8] =
+        ["error", "fatal", "undefined", "failed", "failure", "syntax error", "cannot ", "undeclared"];
+    STARTS.iter().any(|start| lower.starts_with(start))
+        || kind_at_start(text)
+        || lower.contains("expected ")
+        || lower.starts_with("got ") && lower.contains("want ")
+        || lower.contains(" error:")
+        || lower.contains(" error ")
+        || [
+            " is not ",
+            " undefined",
+            "too many errors",
+            " not found",
+            "not declared",
+            "no required module",
+            "imported and not used",
+            "declared and not used",
+            "cannot use",
+        ]
+        .iter()
+        .any(|phrase| lower.contains(phrase))
+}
+
+/// The start of a text in lower case, enough for any phrase at its start.
+fn lowered(text: &str) -> String {
+    text[..text.floor_char_boundary(text.len().min(300))].to_ascii_lowercase()
+}
+
+fn starts(text: &str) -> bool {
+    if kind_at_start(text) {
+        return true;
+    }
+    let first = text.bytes().next().map(|byte| byte.to_ascii_lowercase());
+    if !first.is_some_and(|first| FIRST[usize::from(first)]) {
+        return false;
+    }
+    let lower = lowered(text);
+    let has_start = |(start, next): &(&str, Next)| {
+        lower.strip_prefix(start).is_some_and(|rest| !counts_none(rest) && next.allows(&text[..start.len()], rest))
+    };
+    is_error_doing(&lower) || STARTS.iter().any(has_start)
+}
+
+/// `Error processing line 3`
+fn is_error_doing(lower: &str) -> bool {
+    lower
+        .strip_prefix("error ")
+        .and_then(|rest| rest.split(' ').next())
+        .is_some_and(|word| word.ends_with("ing") && word != "handling")
+}
+
+/// `Failures: 0`
+fn counts_none(behind: &str) -> bool {
+    let count = behind.trim_start_matches([':', '=', ' ']);
+    count.len() < behind.len()
+        && count.starts_with('0')
+        && count.trim_start_matches('0').bytes().next().is_none_or(|byte| !byte.is_ascii_alphanumeric())
+}
+
+/// The text that must follow a start.
+#[derive(Clone, Copy)]
+enum Next {
+    Any,
+    /// A sign that ends the word of a message.
+    Sign,
+    /// Nothing but the end of the word, if it is in capitals. Else a colon.
+    Capital,
+}
+
+impl Next {
+    /// Whether `rest`, in lower case, may follow a start.
+    fn allows(self, start: &str, rest: &str) -> bool {
+        let ends_word = |byte: u8| !byte.is_ascii_alphanumeric() && !matches!(byte, b'_' | b'-' | b'.' | b'/');
+        match self {
+            Self::Any => true,
+            Self::Sign => rest.is_empty() || rest.starts_with([':', '[', '(', '!', '=', ']']),
+            Self::Capital => {
+                !start.bytes().any(|byte| byte.is_ascii_lowercase()) && rest.bytes().next().is_none_or(ends_word)
+                    || rest.starts_with([':', '!'])
+            }
+        }
+    }
+}
+
+const STARTS: [(&str, Next); 83] = [
+    ("error [", Next::Any),
+    ("fatal runtime", Next::Any),
+    ("rake aborted", Next::Any),
+    ("unknown flag", Next::Any),
+    ("unknown option", Next::Any),
+    ("unrecognized ", Next::Any),
+    ("invalid option", Next::Any),
+    ("terminate called", Next::Any),
+    ("automatic merge failed", Next::Any),
+    ("failure/error", Next::Any),
+    ("what went wrong", Next::Any),
+    ("rspec ./", Next::Any),
+    ("http/1.1 4", Next::Any),
+    ("http/1.1 5", Next::Any),
+    ("http/2 4", Next::Any),
+    ("http/2 5", Next::Any),
+    ("< http/1.1 4", Next::Any),
+    ("< http/1.1 5", Next::Any),
+    ("< http/2 4", Next::Any),
+    ("< http/2 5", Next::Any),
+    ("error", Next::Sign),
+    ("error", Next::Capital),
+    ("error ts", Next::Any),
+    ("error in ", Next::Any),
+    ("error while ", Next::Any),
+    ("error when ", Next::Any),
+    ("error response", Next::Any),
+    ("errors", Next::Sign),
+    ("err", Next::Sign),
+    ("[error", Next::Any),
+    ("[fatal", Next::Any),
+    ("[fail", Next::Any),
+    ("[err", Next::Sign),
+    ("fatal", Next::Sign),
+    ("fatal", Next::Capital),
+    ("fatal error", Next::Any),
+    ("fail", Next::Capital),
+    ("failed", Next::Capital),
+    ("failed to ", Next::Any),
+    ("failures", Next::Capital),
+    ("failure", Next::Capital),
+    ("--- fail", Next::Any),
+    ("panic", Next::Sign),
+    ("panicked", Next::Any),
+    ("critical", Next::Capital),
+    ("severe", Next::Capital),
+    ("exception", Next::Sign),
+    ("exception in ", Next::Any),
+    ("exception caught", Next::Any),
+    ("unhandled", Next::Any),
+    ("uncaught", Next::Any),
+    ("traceback (most recent", Next::Any),
+    ("caused by", Next::Sign),
+    ("not ok", Next::Any),
+    ("cannot ", Next::Any),
+    ("can't ", Next::Any),
+    ("could not ", Next::Any),
+    ("couldn't ", Next::Any),
+    ("unable to ", Next::Any),
+    ("no such ", Next::Any),
+    ("no matching ", Next::Any),
+    ("permission denied", Next::Any),
+    ("access denied", Next::Any),
+    ("segmentation fault", Next::Any),
+    ("bus error", Next::Any),
+    ("aborted", Next::Sign),
+    ("abort", Next::Sign),
+    ("killed", Next::Sign),
+    ("oomkilled", Next::Any),
+    ("out of memory", Next::Any),
+    ("syntax error", Next::Any),
+    ("syntaxerror", Next::Any),
+    ("assertion", Next::Sign),
+    ("assertion failed", Next::Any),
+    ("assertion `", Next::Any),
+    ("npm err", Next::Any),
+    ("err_", Next::Any),
+    ("cmake error", Next::Any),
+    ("compilation failed", Next::Any),
+    ("compile error", Next::Any),
+    ("build failed", Next::Any),
+    ("conflict (", Next::Any),
+    ("e: ", Next::Any),
+];
+
+/// Whether any of them has such a first byte. Most texts have another one.
+static FIRST: [bool; 256] = {
+    let mut first = [false; 256];
+    let mut at = 0;
+    while at < STARTS.len() {
+        first[STARTS[at].0.as_bytes()[0] as usize] = true;
+        at += 1;
+    }
+    first
+};
+
+/// `TypeError: …`, `java.lang.NullPointerException`, `pkg.CustomError`, `AssertionError [ERR_ASSERTION]: …`.
+fn kind_at_start(text: &str) -> bool {
+    let end =
+        text.bytes().position(|byte| !(byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'$' | b':')));
+    let word = text[..end.unwrap_or(text.len())].trim_end_matches([':', '.']);
+    let ended = end.is_none_or(|end| text[..end].ends_with(':') || text[end..].starts_with(['[', '(', ' ']));
+    let name = word.rsplit(['.', ':', '$']).next().unwrap_or(word);
+    ended
+        && name.bytes().next().is_some_and(|byte| byte.is_ascii_uppercase())
+        && ["Error", "Exception", "Panic", "Failure"].iter().any(|kind| name.ends_with(kind))
+        && (text.len() == word.len() || text[word.len()..].starts_with([':', ' ', '[']))
+        && (name.len() >= "KeyError".len() || text[word.len()..].starts_with(':') || word.contains('.'))
+}
+
+/// `tests/a.py::b FAILED`, `> Task :x FAILED`, `build (3) failed`.
+fn ends(text: &str) -> bool {
+    let text = text.trim_end();
+    let text = text.strip_suffix("%]").map_or(text, |head| {
+        head.trim_end_matches(|c: char| c.is_ascii_digit() || c == ' ').trim_end_matches('[').trim_end()
+    });
+    const CAPITALS: [&str; 9] =
+        ["[FAIL]", "[FAILED]", "[ERROR]", " FAILED", " FAIL", " ERROR", " FAILURE", "\tFAIL", "...FAILED"];
+    const ANY: [&str; 22] = [
+        " failed",
+        " failed.",
+        " failed!",
+        "command not found",
+        "no such file or directory",
+        "permission denied",
+        "(core dumped)",
+        "segmentation fault",
+        " killed",
+        "connection refused",
+        "access denied",
+        " not found",
+        " not found.",
+        " timed out",
+        " unreachable",
+        "not a directory",
+        "is a directory",
+        "file exists",
+        "broken pipe",
+        "not permitted",
+        " aborted",
+        " does not exist",
+    ];
+    if text.contains(" FAILED in ") {
+        return true;
+    }
+    if CAPITALS.iter().any(|end| text.ends_with(end))
+        || matches!(text, "FAILED" | "FAIL" | "ERROR" | "Killed" | "Aborted" | "Terminated")
+    {
+        return true;
+    }
+    let tail = text[text.ceil_char_boundary(text.len().saturating_sub(40))..].to_ascii_lowercase();
+    ANY.iter().any(|end| tail.ends_with(end)) && !tail.ends_with("0 failed")
+}
+
+/// Programs that put their name before a failure: `ld: symbol(s) not found`, `make: *** …`, `curl: (7) …`, `git: …`.
+fn named(text: &str) -> bool {
+    let Some(end) = text.bytes().take(80).position(|byte| byte == b':') else { return false };
+    let name = &text[..end];
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | '+' | '[' | ']');
+    if name.is_empty() || !name.chars().all(plain) {
+        return false;
+    }
+    let rest = text[end + 1..].trim_start();
+    if rest.starts_with("*** ") || prefix::behind_place(rest).is_some_and(behind_place) {
+        return true;
+    }
+    if let Some(code) = rest.strip_prefix('(').filter(|_| name == "curl") {
+        return code.starts_with(|c: char| c.is_ascii_digit());
+    }
+    let lower = lowered(rest);
+    if lower.contains(" not found") && !["warning", "note", "info", "debug", "hint"].contains(&name) {
+        return true;
+    }
+    const STARTS: [&str; 25] = [
+        "bad ",
+        "error",
+        "fatal",
+        "cannot ",
+        "can't ",
+        "could not ",
+        "unable to ",
+        "failed",
+        "invalid ",
+        "unknown ",
+        "unrecognized ",
+        "no such ",
+        "not found",
+        "permission denied",
+        "command not found",
+        "missing ",
+        "symbol(s) not found",
+        "undefined ",
+        "syntax error",
+        "no rule to make",
+        "unexpected ",
+        "illegal ",
+        "unsupported ",
+        "no match",
+        "too many ",
+    ];
+    STARTS.iter().any(|start| lower.starts_with(start))
+        && !lower.starts_with("failed: 0")
+        && !lower.starts_with("error-")
+}

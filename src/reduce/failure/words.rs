@@ -1,0 +1,352 @@
+//! The words of failure in a line.
+
+/// The meaning of the words of a line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Words {
+    /// Whether there is any word at all that may matter.
+    pub any: bool,
+    /// Whether there is a sign outside of ASCII.
+    pub foreign: bool,
+    /// Whether a word says failure, and no zero is beside it.
+    pub failure: bool,
+    /// Whether a word says warning.
+    pub warning: bool,
+    /// Whether a word says that something was done.
+    pub summary: bool,
+    /// Whether a number other than zero counts failures: `3 failed`, `errors=2`.
+    pub counted: bool,
+}
+
+/// The meaning of one word.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Says {
+    Failure,
+    /// Failure, also when it ends another word: `TypeError`.
+    Kind,
+    Warning,
+    /// Part of a phrase only.
+    Part,
+    /// That something was done.
+    Summary,
+}
+
+/// Finds the words of failure in a line. One pass over its bytes.
+pub(super) fn find(line: &[u8]) -> Words {
+    let mut found = Words::default();
+    let mut at = 0;
+    while at < line.len() {
+        if !line[at].is_ascii_alphabetic() {
+            found.foreign |= line[at] >= 0x80;
+            at += 1;
+            continue;
+        }
+        let start = at;
+        while at < line.len() && is_word_byte(line[at]) {
+            at += 1;
+        }
+        if let Some(says) = said(&line[start..at]) {
+            note(&mut found, line, start, at, says);
+        }
+    }
+    found
+}
+
+fn is_word_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+fn note(found: &mut Words, line: &[u8], start: usize, end: usize, says: Says) {
+    if says == Says::Summary {
+        found.summary = true;
+        return;
+    }
+    found.any = true;
+    match says {
+        Says::Summary => {}
+        Says::Part => {}
+        Says::Warning => found.warning |= !is_joined(line, start, end),
+        Says::Failure | Says::Kind => {
+            if is_joined(line, start, end) {
+                return;
+            }
+            match count_beside(line, start, end) {
+                Some(false) => {}
+                Some(true) => {
+                    found.failure = true;
+                    found.counted = true;
+                }
+                None => found.failure |= !behind_no(line, start),
+            }
+        }
+    }
+}
+
+/// Whether the word is a part of a name: `errors.ts`, `this-error`, `src/error/`, `--fail-fast`, `error()`.
+fn is_joined(line: &[u8], start: usize, end: usize) -> bool {
+    let before = start.checked_sub(1).map(|at| line[at]);
+    if matches!(before, Some(b'-' | b'/' | b'_' | b'\\' | b'$' | b'@' | b'<')) {
+        return true;
+    }
+    if before == Some(b'.') && start >= 2 && is_word_byte(line[start - 2]) && !line[start].is_ascii_uppercase() {
+        return true;
+    }
+    let next = |ahead: usize| line.get(end + ahead).copied();
+    match next(0) {
+        Some(b'/' | b'\\') => true,
+        Some(b'-' | b'.') => next(1).is_some_and(is_word_byte),
+        Some(b'(') => next(1) == Some(b')'),
+        Some(b'=') => next(1).is_some_and(|byte| !byte.is_ascii_digit()),
+        _ => false,
+    }
+}
+
+/// The number beside a word: `3 failed`, `failures: 0`, `errors=2`. `Some(false)` for zero.
+fn count_beside(line: &[u8], start: usize, end: usize) -> Option<bool> {
+    let mut at = end;
+    if matches!(line.get(at), Some(b':' | b'=')) {
+        at += 1;
+        while line.get(at) == Some(&b' ') {
+            at += 1;
+        }
+        if let Some(count) = number(&line[at..]) {
+            return Some(count);
+        }
+    }
+    // The last word of a line: `# fail 1`.
+    let behind = line.get(end..).and_then(|behind| behind.strip_prefix(b" ")).unwrap_or_default();
+    if !behind.is_empty() && behind.trim_ascii_end().iter().all(u8::is_ascii_digit) {
+        return number(behind);
+    }
+    let before = line[..start].trim_ascii_end();
+    let blanks = start - before.len();
+    let digits = before.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let own = before[..before.len() - digits].last().is_none_or(|&byte| !is_word_byte(byte) && byte != b'.');
+    if blanks == 1 && digits > 0 && own { number(&before[before.len() - digits..]) } else { None }
+}
+
+/// Whether a text starts with a number that is not zero. `None` if it starts with no number of its own.
+fn number(text: &[u8]) -> Option<bool> {
+    let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let ends = text.get(digits).is_none_or(|&byte| !is_word_byte(byte));
+    (digits > 0 && ends).then(|| text[..digits].iter().any(|&byte| byte != b'0'))
+}
+
+/// `no errors`, `without failures`, `zero errors`, `not failed`.
+fn behind_no(line: &[u8], start: usize) -> bool {
+    let before = line[..start].trim_ascii_end();
+    [b"no".as_slice(), b"without", b"zero", b"never", b"if"].iter().any(|no| {
+        before.len() >= no.len()
+            && before[before.len() - no.len()..].eq_ignore_ascii_case(no)
+            && before.len().checked_sub(no.len() + 1).is_none_or(|at| !is_word_byte(before[at]))
+    })
+}
+
+/// Returns the meaning of a word, whatever its case.
+fn said(word: &[u8]) -> Option<Says> {
+    if word.len() >= 2 && word.len() <= LONGEST && GATE[gate(word)] {
+        let range = RANGES[usize::from(word[0].to_ascii_lowercase() - b'a')];
+        let known = WORDS[range.0..range.1].iter().find(|(known, _)| word.eq_ignore_ascii_case(known.as_bytes()));
+        if let Some((_, says)) = known {
+            return Some(*says);
+        }
+    }
+    is_kind(word).then_some(Says::Kind)
+}
+
+/// `TypeError`, `NullPointerException`, `ERR_MODULE_NOT_FOUND`, `ENOENT`.
+fn is_kind(word: &[u8]) -> bool {
+    let end: &[u8] = match word {
+        [.., b'o', b'r'] => b"Error",
+        [.., b'o', b'n'] => b"Exception",
+        [.., b'r', b'e'] => b"Failure",
+        [.., b'l', b't'] => b"Fault",
+        [.., b'i', b'c'] => b"Panic",
+        [.., b'r', b's'] => b"Errors",
+        [.., b'f', b'f'] => b"BackOff",
+        [.., b'e', b'd'] => b"Denied",
+        [b'E', b'R', b'R', b'_', ..] => return true,
+        [b'E', b'A'..=b'Z', ..] => return CODES.contains(&word),
+        _ => return false,
+    };
+    word.ends_with(end) && (word[0].is_ascii_uppercase() || word.contains(&b'_'))
+}
+
+/// Codes of the operating system.
+const CODES: [&[u8]; 7] = [b"ENOENT", b"EACCES", b"EPERM", b"EADDRINUSE", b"ECONNREFUSED", b"ETIMEDOUT", b"ERESOLVE"];
+
+/// Longest of the words.
+const LONGEST: usize = 12;
+
+/// The words that matter, by their first letter.
+const WORDS: [(&str, Says); 122] = {
+    use Says::{Failure, Part, Summary, Warning};
+    [
+        ("abort", Failure),
+        ("aborted", Failure),
+        ("aborting", Failure),
+        ("added", Summary),
+        ("assertion", Failure),
+        ("bad", Part),
+        ("broken", Failure),
+        ("build", Summary),
+        ("built", Summary),
+        ("can", Part),
+        ("cannot", Failure),
+        ("caused", Part),
+        ("changed", Summary),
+        ("code", Part),
+        ("compiled", Summary),
+        ("completed", Summary),
+        ("conflict", Failure),
+        ("conflicts", Failure),
+        ("core", Part),
+        ("corrupt", Failure),
+        ("corrupted", Failure),
+        ("could", Part),
+        ("couldn", Part),
+        ("coverage", Summary),
+        ("crash", Failure),
+        ("crashed", Failure),
+        ("critical", Failure),
+        ("deadlock", Failure),
+        ("denied", Failure),
+        ("deprecated", Warning),
+        ("directory", Part),
+        ("done", Summary),
+        ("dumped", Failure),
+        ("duration", Summary),
+        ("err", Failure),
+        ("error", Failure),
+        ("errored", Failure),
+        ("errors", Failure),
+        ("exception", Failure),
+        ("exceptions", Failure),
+        ("exists", Part),
+        ("exit", Part),
+        ("exited", Part),
+        ("expected", Part),
+        ("fail", Failure),
+        ("failed", Failure),
+        ("failing", Failure),
+        ("fails", Failure),
+        ("failure", Failure),
+        ("failures", Failure),
+        ("fatal", Failure),
+        ("fault", Part),
+        ("finished", Summary),
+        ("forbidden", Failure),
+        ("found", Summary),
+        ("free", Part),
+        ("got", Part),
+        ("http", Part),
+        ("illegal", Failure),
+        ("incompatible", Failure),
+        ("insertions", Summary),
+        ("insufficient", Failure),
+        ("invalid", Failure),
+        ("killed", Failure),
+        ("ld", Part),
+        ("library", Part),
+        ("make", Part),
+        ("memory", Part),
+        ("mismatch", Failure),
+        ("mismatched", Failure),
+        ("missing", Failure),
+        ("no", Part),
+        ("not", Part),
+        ("ok", Part),
+        ("oomkilled", Failure),
+        ("packages", Summary),
+        ("panic", Failure),
+        ("panicked", Failure),
+        ("panics", Failure),
+        ("passed", Summary),
+        ("passing", Summary),
+        ("ran", Summary),
+        ("refused", Failure),
+        ("rejected", Failure),
+        ("returned", Part),
+        ("rspec", Part),
+        ("segfault", Failure),
+        ("severe", Failure),
+        ("sigabrt", Failure),
+        ("sigkill", Failure),
+        ("signal", Part),
+        ("sigsegv", Failure),
+        ("smashing", Part),
+        ("successfully", Summary),
+        ("summary", Summary),
+        ("terminate", Part),
+        ("terminated", Part),
+        ("test", Summary),
+        ("tests", Summary),
+        ("time", Summary),
+        ("timed", Part),
+        ("timeout", Failure),
+        ("total", Summary),
+        ("traceback", Failure),
+        ("unable", Failure),
+        ("unauthorized", Failure),
+        ("uncaught", Failure),
+        ("undeclared", Failure),
+        ("undefined", Failure),
+        ("unexpected", Failure),
+        ("unhandled", Failure),
+        ("unknown", Failure),
+        ("unmatched", Failure),
+        ("unreachable", Failure),
+        ("unrecognized", Failure),
+        ("unresolved", Failure),
+        ("unsupported", Failure),
+        ("want", Part),
+        ("warn", Warning),
+        ("warning", Warning),
+        ("warnings", Warning),
+        ("wrong", Part),
+    ]
+};
+
+/// A number of two letters and the length of a word.
+const fn gate(word: &[u8]) -> usize {
+    let first = (word[0] | 0x20) as usize & 31;
+    let second = (word[1] | 0x20) as usize & 31;
+    first << 9 | second << 4 | word.len() & 15
+}
+
+/// Whether any word has such a number. Most words of a text have another one.
+static GATE: [bool; 1 << 14] = {
+    let mut gates = [false; 1 << 14];
+    let mut at = 0;
+    while at < WORDS.len() {
+        gates[gate(WORDS[at].0.as_bytes())] = true;
+        at += 1;
+    }
+    gates
+};
+
+/// The words with each first letter.
+static RANGES: [(usize, usize); 26] = {
+    let mut ranges = [(0, 0); 26];
+    let mut at = 0;
+    while at < WORDS.len() {
+        let letter = (WORDS[at].0.as_bytes()[0] - b'a') as usize;
+        if ranges[letter].1 == 0 {
+            ranges[letter].0 = at;
+        }
+        at += 1;
+        ranges[letter].1 = at;
+    }
+    ranges
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_in_the_order_of_their_letters() {
+        assert!(WORDS.is_sorted_by_key(|(word, _)| word.as_bytes()[0]));
+        assert_eq!(WORDS.iter().map(|(word, _)| word.len()).max(), Some(LONGEST));
+        assert!(WORDS.iter().all(|(word, _)| said(word.as_bytes()).is_some()));
+    }
+}

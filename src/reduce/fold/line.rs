@@ -1,0 +1,14 @@
+//! The lines of a folded text.
+
+use super::mark::Mark;
+
+/// A line of a folded text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Line<'a> {
+    /// A line of the input, without the prefix of the headings around it.
+    Text(&'a str),
+    /// A mark: `[x37]`, `[last 3 lines x12]`.
+    Mark(Mark),
+    /// A heading: the prefix of the next lines, and how many there are.
+    Heading(&'a str, usize),
+}

@@ -1,0 +1,111 @@
+//! Folded texts, and their inverse.
+
+use proptest::prelude::*;
+
+use super::{Allowed, Mark, fold, unfold, write};
+
+fn folded(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut folded_text = String::new();
+    write(&mut folded_text, &fold(&lines, Allowed::default()).lines);
+    folded_text
+}
+
+#[test]
+fn a_repeated_line_is_counted() {
+    assert_eq!(folded(&"waiting for the server\n".repeat(37)), "waiting for the server\n[x37]\n");
+}
+
+#[test]
+fn a_repeated_block_is_counted() {
+    let text = "connecting to the database\nno answer yet from it\nwaiting one second\n".repeat(12);
+    assert_eq!(
+        folded(&text),
+        "connecting to the database\nno answer yet from it\nwaiting one second\n[last 3 lines x12]\n"
+    );
+}
+
+#[test]
+fn matches_get_the_heading_of_their_file() {
+    let text = "src/deep/place/a.ts:1:one\nsrc/deep/place/a.ts:2:two\nsrc/deep/place/a.ts:30:three\n";
+    assert_eq!(folded(text), "src/deep/place/a.ts: [3 lines]\n1:one\n2:two\n30:three\n");
+}
+
+#[test]
+fn directories_are_headings_inside_each_other() {
+    let row = |directory: &str, name: &str| format!("/home/user/projects/some-project/packages/{directory}/{name}\n");
+    let mut text = String::new();
+    for directory in ["alpha/internal/commands", "beta/internal/commands"] {
+        for name in ["a.ts", "b.ts", "c.ts", "d.ts"] {
+            text.push_str(&row(directory, name));
+        }
+    }
+    assert_eq!(
+        folded(&text),
+        "/home/user/projects/some-project/packages/ [8 lines]\nalpha/internal/commands/ [4 lines]\na.ts\nb.ts\nc.ts\n\
+         d.ts\nbeta/internal/commands/ [4 lines]\na.ts\nb.ts\nc.ts\nd.ts\n"
+    );
+}
+
+#[test]
+fn a_failure_keeps_all_but_its_path() {
+    let text =
+        "src/deep/place/a.ts: error: one thing\nsrc/deep/place/a.ts: error: one more\nsrc/deep/place/a.ts: error: x\n";
+    assert_eq!(folded(text), "src/deep/place/a.ts: [3 lines]\n error: one thing\n error: one more\n error: x\n");
+    let text =
+        "error: could not compile `alpha` now\nerror: could not compile `beta` now\nerror: could not compile `c` now\n";
+    assert_eq!(folded(text), text);
+}
+
+#[test]
+fn short_texts_are_left_alone() {
+    for text in ["a\na\n", "a/b\na/c\n", "one\n", ""] {
+        assert_eq!(folded(text), text);
+    }
+}
+
+#[test]
+fn marks_are_read_as_they_are_written() {
+    for mark in [Mark::Repeat(37), Mark::Block(3, 12)] {
+        assert_eq!(Mark::parse(&mark.to_string()), Some(mark));
+    }
+    assert_eq!(Mark::parse("src/ [12 lines]"), Some(Mark::Heading(12)));
+    assert_eq!(Mark::parse("[... L40-95]"), Some(Mark::Gap));
+    assert_eq!(Mark::parse("[... stderr L40]"), Some(Mark::Gap));
+    assert_eq!(Mark::parse("a[... 3,400 characters of L12]b"), Some(Mark::Gap));
+    assert_eq!(Mark::parse("[56 lines as in #9 L40-95]"), Some(Mark::Reference));
+    for text in ["[x]", "[xy]", "[12 lines of code]", "x12", "[last lines]", "[...]"] {
+        assert_eq!(Mark::parse(text), None, "{text}");
+    }
+}
+
+#[test]
+fn a_text_with_the_line_of_a_mark_is_not_folded_that_way() {
+    let mut allowed = Allowed::default();
+    allowed.note("[x3]");
+    assert_eq!((allowed.repeats, allowed.headings), (false, true));
+    allowed.note("src/ [3 lines]");
+    assert!(!allowed.headings);
+}
+
+/// Lines that have much in common.
+fn lines() -> impl Strategy<Value = Vec<String>> {
+    let part = prop::sample::select(vec!["src/", "lib/", "a.ts:", "1:", " ", "error: ", "text", "é/", "12 ", "b"]);
+    let line = prop::collection::vec(part, 0..7).prop_map(|parts| parts.concat());
+    prop::collection::vec((line, 1usize..6), 0..30)
+        .prop_map(|runs| runs.into_iter().flat_map(|(line, count)| std::iter::repeat_n(line, count)).collect())
+}
+
+proptest! {
+    #[test]
+    fn the_inverse_of_a_folded_text_is_the_text(lines in lines()) {
+        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        prop_assert_eq!(unfold(&folded(&text), Allowed::default()).unwrap_or_default(), text);
+    }
+
+    #[test]
+    fn a_folded_text_is_never_larger(lines in lines()) {
+        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        prop_assert!(folded(&text).len() <= text.len());
+    }
+}

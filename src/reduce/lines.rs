@@ -1,0 +1,210 @@
+//! The lines of an output, and the view that is made of them.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use super::class::{Class, Printed};
+use super::estimate::Estimate;
+use super::options::Options;
+use super::rules::Rule;
+use super::salience::render::{Rendered, Rendering};
+use super::salience::select::{Frame, select};
+use super::salience::unit::{Judge, Unit};
+use super::seen::{Run, Shown, lines_of};
+use super::{End, Level, Name, Stream, View, Why};
+
+/// Outputs below this many bytes are not worth a gap.
+const SMALL: usize = 1 << 10;
+/// A failed command has this many times the budget.
+const RED: u64 = 4;
+/// The tokens of the closing line, hundredths.
+const CLOSING: u64 = 4_000;
+/// The lines of an output and their properties.
+#[derive(Debug, Default)]
+pub(super) struct Lines<'a> {
+    pub units: Vec<Unit<'a>>,
+    pub totals: [Total; 2],
+    /// Rules of the user.
+    pub own: &'a [Arc<Rule>],
+    /// Runs of lines of each stream that earlier results show.
+    pub runs: [Vec<Run>; 2],
+}
+
+/// All that is known of one stream.
+#[derive(Debug, Default)]
+pub(super) struct Total {
+    pub judge: Judge,
+    pub estimate: Estimate,
+    pub bytes: usize,
+    /// Whether its last line has no newline.
+    pub is_open: bool,
+}
+
+impl<'a> Lines<'a> {
+    /// The lines of a whole output.
+    pub fn of(stdout: &'a str, stderr: &'a str, options: &Options<'a>, printed: &Printed) -> Self {
+        let mut lines = Self { own: options.own, ..Self::default() };
+        lines.add(Stream::Stdout, stdout, options, printed);
+        lines.add(Stream::Stderr, stderr, options, printed);
+        if let Some(shown) = options.earlier.filter(|_| !printed.exact) {
+            lines.refer(Stream::Stdout, stdout, shown);
+            lines.refer(Stream::Stderr, stderr, shown);
+        }
+        lines
+    }
+
+    fn add(&mut self, stream: Stream, text: &'a str, options: &Options, printed: &Printed) {
+        let mut rules = options.rules(printed);
+        let total = &mut self.totals[stream.index()];
+        total.bytes = text.len();
+        total.is_open = !text.is_empty() && !text.ends_with('\n');
+        let first = self.units.len();
+        for whole in text.split_inclusive('\n') {
+            let before = total.estimate.hundredths();
+            total.estimate.add(whole.as_bytes());
+            let line = whole.strip_suffix('\n').unwrap_or(whole);
+            match self.units[first..].last_mut() {
+                Some(last) if last.text == line => {
+                    last.count += 1;
+                    total.judge.repeat();
+                }
+                _ => {
+                    let tokens = total.estimate.hundredths() - before;
+                    self.units.push(total.judge.next(
+                        Cow::Borrowed(line),
+                        stream,
+                        tokens,
+                        options.verdict(line, &mut rules),
+                    ));
+                }
+            }
+        }
+    }
+
+    /// Marks the lines that earlier results show.
+    fn refer(&mut self, stream: Stream, text: &str, shown: &Shown) {
+        if !self.totals[stream.index()].judge.allowed.references {
+            return;
+        }
+        let lines: Vec<&str> = lines_of(text).collect();
+        let mut runs = shown.runs(&lines);
+        let mut units = self.units.iter_mut().filter(|unit| unit.stream == stream).peekable();
+        runs.retain_mut(|run| {
+            // A line that is there several times in a row is one unit: a run begins and ends with whole ones.
+            while units.next_if(|unit| unit.number <= run.start).is_some() {}
+            let end = run.start + run.lines;
+            let skipped = units.peek().map_or(0, |unit| unit.number - 1 - run.start);
+            (run.start, run.from, run.lines) = (run.start + skipped, run.from + skipped, 0);
+            while let Some(unit) = units.next_if(|unit| unit.number + unit.count - 1 <= end) {
+                unit.traits.referred = true;
+                run.lines += unit.count;
+            }
+            run.lines > 0
+        });
+        self.runs[stream.index()] = runs;
+    }
+
+    /// The view of these lines. `None` if nothing is gained.
+    pub fn view(&self, printed: &Printed, end: End, level: Level) -> Option<View> {
+        let rows = printed.rows && end != End::Failed;
+        let failed = self.totals.iter().any(|total| if rows { total.judge.said } else { total.judge.failed });
+        let class = Class::of(printed, end == End::Failed || failed);
+        let salient = match level {
+            Level::Lossless => None,
+            Level::Salient { budget } => self.salient(class, rows, budget),
+        };
+        if salient.is_some() || class == Class::Exact {
+            return salient;
+        }
+        self.lossless(class)
+    }
+
+    /// All lines, folded. `None` if they take no fewer tokens, or if lines are missing.
+    fn lossless(&self, class: Class) -> Option<View> {
+        if self.units.iter().any(|unit| unit.cut.is_some()) {
+            return None;
+        }
+        let shown: Vec<bool> = self.units.iter().map(|unit| !unit.traits.referred).collect();
+        let view = self.render(class, &shown, Folding { folds: true, shortens: false });
+        let bytes: usize = self.totals.iter().map(|total| total.bytes).sum();
+        let gains = view.after < view.before && view.text.len() < bytes + LABELS;
+        (gains && !(view.elided.is_empty() && view.rules.is_empty())).then_some(view)
+    }
+
+    /// The lines that say most. `None` if that leaves out too little.
+    fn salient(&self, class: Class, rows: bool, budget: usize) -> Option<View> {
+        let bytes: usize = self.totals.iter().map(|total| total.bytes).sum();
+        if bytes < SMALL || self.totals.iter().any(|total| !total.judge.allowed.gaps) {
+            return None;
+        }
+        let shown = if class == Class::Exact {
+            vec![true; self.units.len()]
+        } else {
+            let red = class == Class::Red;
+            // The closing line is part of what the model reads.
+            let budget = (budget as u64 * 100 * if red { RED } else { 1 }).saturating_sub(CLOSING);
+            let lines = [0, 1].map(|at: usize| self.totals[at].judge.lines());
+            select(&self.units, &Frame { red, rows, budget, lines })
+        };
+        let view = self.render(class, &shown, Folding { folds: class != Class::Exact, shortens: true });
+        let after = view.after as u64 * 100 + CLOSING;
+        (!view.elided.is_empty() && shown.contains(&true) && after * 10 <= view.before as u64 * 900).then_some(view)
+    }
+
+    fn render(&self, class: Class, shown: &[bool], folding: Folding) -> View {
+        let mut rendered = Rendered::default();
+        let split = self.units.partition_point(|unit| unit.stream == Stream::Stdout);
+        let (stdout, stderr) = (self.totals[0].judge.lines(), self.totals[1].judge.lines());
+        let mut before = Estimate::default();
+        for (stream, range, start) in [(Stream::Stdout, 0..split, 0), (Stream::Stderr, split..self.units.len(), stdout)]
+        {
+            let total = &self.totals[stream.index()];
+            if total.judge.lines() == 0 {
+                continue;
+            }
+            if stream == Stream::Stderr || stderr > 0 {
+                let label = if stream == Stream::Stdout {
+                    "stdout:\n"
+                } else if stdout > 0 {
+                    "\nstderr:\n"
+                } else {
+                    "stderr:\n"
+                };
+                rendered.text.push_str(label);
+                before.add(label.as_bytes());
+            }
+            let allowed = total.judge.allowed;
+            let Folding { folds, shortens } = folding;
+            let runs = &self.runs[stream.index()];
+            let (lines, red, own) = (total.judge.lines(), class == Class::Red, self.own);
+            let rendering = Rendering { stream, lines, before: start, red, allowed, folds, shortens, runs, own };
+            rendered.stream(&self.units[range.clone()], &shown[range], &rendering);
+            if total.is_open && (stream == Stream::Stderr || stderr == 0) {
+                rendered.text.pop();
+            }
+        }
+        let mut after = Estimate::default();
+        after.add(rendered.text.as_bytes());
+        let before = self.totals.iter().map(|total| total.estimate.hundredths()).sum::<u64>() + before.hundredths();
+        let mut rules: Vec<Name> = rendered.used.into_iter().map(Name::Borrowed).collect();
+        for elided in &rendered.elided {
+            if let Why::Rule(rule) = &elided.why
+                && !rules.contains(rule)
+            {
+                rules.push(rule.clone());
+            }
+        }
+        let before = usize::try_from((before + 50) / 100).unwrap_or(usize::MAX);
+        let lines = [stdout, stderr];
+        View { text: rendered.text, before, after: after.tokens(), class, elided: rendered.elided, rules, lines }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Folding {
+    folds: bool,
+    shortens: bool,
+}
+
+/// Bytes of the labels of both streams.
+const LABELS: usize = 17;

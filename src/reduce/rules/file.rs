@@ -1,0 +1,317 @@
+//! Reads a file of rules and compiles its patterns.
+//!
+//! The build compiles the shipped rules with this file, and the crate those of users. It imports nothing of the crate.
+
+use std::error::Error;
+use std::fmt;
+use std::ops::Range;
+
+use regex_automata::dfa::{Automaton, StartKind, dense, sparse};
+use regex_automata::nfa::thompson;
+use regex_automata::util::syntax;
+use regex_automata::{Anchored, Input};
+use serde::Deserialize;
+use toml::Spanned;
+
+/// Largest file, bytes.
+pub const LARGEST: usize = 64 << 10;
+/// Most rules in one file, most patterns in one list, and the longest pattern, bytes.
+const RULES: usize = 16;
+const PATTERNS: usize = 100;
+const PATTERN: usize = 1_000;
+/// Largest automaton of one list, bytes, and the memory for making it.
+const AUTOMATON: usize = 1 << 20;
+const MAKING: usize = 4 << 20;
+/// The same memory for a pattern that a model wrote: its host waits for it.
+const MAKING_SEARCH: usize = 1 << 20;
+
+/// A file of rules that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleError {
+    /// The line, from 1.
+    pub line: usize,
+    /// The reason.
+    pub reason: Reason,
+}
+
+/// The reason why a file of rules cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// The file is too large.
+    Large,
+    /// The file is no TOML, or a key is missing, unknown or of a wrong type.
+    Syntax(String),
+    /// The file has too many rules.
+    Rules,
+    /// A rule has no name.
+    NoName,
+    /// The name has other characters than small letters, digits and `-`, is too long, or is reserved.
+    Name(String),
+    /// Two rules have the same name.
+    SameName(String),
+    /// A rule has no hint.
+    NoHint,
+    /// A rule has no proof.
+    NoProof,
+    /// A list has too many patterns.
+    Patterns,
+    /// A pattern is too long.
+    Long,
+    /// A pattern is no regular expression.
+    Pattern(String),
+    /// The patterns of a list need an automaton that is too large.
+    Complex,
+    /// The rule drops a line that it must keep.
+    Drops(String),
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, to: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Self::Large => write!(to, "the file has more than {LARGEST} bytes"),
+            Self::Syntax(message) => to.write_str(message),
+            Self::Rules => write!(to, "the file has more than {RULES} rules"),
+            Self::NoName => to.write_str("a rule needs a name"),
+            Self::Name(name) => {
+                write!(to, "{name:?} is no name: up to 40 small letters, digits and -, and not budget, long or seen")
+            }
+            Self::SameName(name) => write!(to, "there are two rules {name:?}"),
+            Self::NoHint => to.write_str("a rule needs a hint: the programs whose output it is for"),
+            Self::NoProof => to.write_str("a rule needs a proof: a line that only its tool prints"),
+            Self::Patterns => write!(to, "a list has more than {PATTERNS} patterns"),
+            Self::Long => write!(to, "a pattern has more than {PATTERN} bytes"),
+            Self::Pattern(message) => to.write_str(message),
+            Self::Complex => to.write_str("it takes too much memory: simplify the patterns"),
+            Self::Drops(line) => write!(to, "the rule drops a line that it must keep: {line:?}"),
+        }
+    }
+}
+
+impl fmt::Display for RuleError {
+    fn fmt(&self, to: &mut fmt::Formatter) -> fmt::Result {
+        write!(to, "line {}: {}", self.line, self.reason)
+    }
+}
+
+impl Error for RuleError {}
+
+/// A rule as its file has it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    /// Its name. That of a shipped rule is the name of its file.
+    name: Option<Spanned<String>>,
+    /// Programs whose output may be of this kind, with their first words.
+    hint: Spanned<Vec<String>>,
+    /// Lines that prove it.
+    proof: Spanned<Vec<Spanned<String>>>,
+    /// Lines that say nothing.
+    #[serde(default)]
+    drop: Vec<Spanned<String>>,
+    /// Lines that must stay, even if `drop` matches.
+    #[serde(default)]
+    pin: Vec<Spanned<String>>,
+    /// Whether lines are dropped of what failed, too: `green` or `always`.
+    on: On,
+    /// Lines that the rule must not drop. Those of a shipped rule are in its fixture, too.
+    #[serde(default)]
+    keep: Vec<Spanned<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum On {
+    Green,
+    Always,
+}
+
+/// A file with several rules.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Several {
+    rule: Vec<Written>,
+}
+
+/// An automaton that finds any of its patterns from the start of a line on.
+pub type Dfa = sparse::DFA<Vec<u8>>;
+
+/// The automaton of a list. `None` for a list without patterns.
+pub type Automata = Option<Dfa>;
+
+/// A rule that was read.
+pub struct Compiled {
+    /// Its name and the line of it, if it has one.
+    pub name: Option<(String, usize)>,
+    /// Programs whose output may be of this kind.
+    pub hint: Vec<String>,
+    /// Lines that prove it.
+    pub proof: Automata,
+    /// Lines that say nothing.
+    pub drop: Automata,
+    /// Lines that must stay.
+    pub pin: Automata,
+    /// Whether it also drops lines of what failed.
+    pub always: bool,
+}
+
+/// Reads a file: one rule, or several that begin with `[[rule]]`. `minimize` makes small automata, which takes longer.
+pub fn compile(text: &str, minimize: bool) -> Result<Vec<Compiled>, RuleError> {
+    if text.len() > LARGEST {
+        return Err(RuleError { line: 1, reason: Reason::Large });
+    }
+    let syntax = |error: toml::de::Error| {
+        let line = error.span().map_or(1, |span| line_of(text, &span));
+        RuleError { line, reason: Reason::Syntax(error.message().to_owned()) }
+    };
+    let written = if text.lines().any(|line| line.trim_end() == "[[rule]]") {
+        toml::from_str::<Several>(text).map_err(syntax)?.rule
+    } else {
+        vec![toml::from_str(text).map_err(syntax)?]
+    };
+    if written.len() > RULES {
+        return Err(RuleError { line: 1, reason: Reason::Rules });
+    }
+    let compiler = Compiler { text, minimize };
+    written.into_iter().map(|rule| compiler.rule(rule)).collect()
+}
+
+fn line_of(text: &str, span: &Range<usize>) -> usize {
+    1 + text.as_bytes().iter().take(span.start).filter(|&&byte| byte == b'\n').count()
+}
+
+struct Compiler<'a> {
+    text: &'a str,
+    minimize: bool,
+}
+
+impl Compiler<'_> {
+    fn error(&self, span: &Range<usize>, reason: Reason) -> RuleError {
+        RuleError { line: line_of(self.text, span), reason }
+    }
+
+    fn rule(&self, rule: Written) -> Result<Compiled, RuleError> {
+        if rule.hint.get_ref().is_empty() {
+            return Err(self.error(&rule.hint.span(), Reason::NoHint));
+        }
+        if rule.proof.get_ref().is_empty() {
+            return Err(self.error(&rule.proof.span(), Reason::NoProof));
+        }
+        let proof = self.automaton(rule.proof.get_ref())?;
+        let (drop, pin) = (self.automaton(&rule.drop)?, self.automaton(&rule.pin)?);
+        for line in &rule.keep {
+            let is = |list: &Automata| list.as_ref().is_some_and(|list| matches(list, line.get_ref()));
+            if is(&drop) && !is(&pin) {
+                return Err(self.error(&line.span(), Reason::Drops(line.get_ref().clone())));
+            }
+        }
+        let name = rule.name.map(|name| {
+            let line = line_of(self.text, &name.span());
+            (name.into_inner(), line)
+        });
+        let always = matches!(rule.on, On::Always);
+        Ok(Compiled { name, hint: rule.hint.into_inner(), proof, drop, pin, always })
+    }
+
+    fn automaton(&self, patterns: &[Spanned<String>]) -> Result<Automata, RuleError> {
+        let Some(first) = patterns.first() else { return Ok(None) };
+        if patterns.len() > PATTERNS {
+            return Err(self.error(&first.span(), Reason::Patterns));
+        }
+        if let Some(long) = patterns.iter().find(|pattern| pattern.get_ref().len() > PATTERN) {
+            return Err(self.error(&long.span(), Reason::Long));
+        }
+        let whole: Vec<String> = patterns.iter().map(|pattern| from_the_start(pattern.get_ref())).collect();
+        let complex = || self.error(&first.span(), Reason::Complex);
+        let nfa = nfa(&whole).map_err(|error| {
+            // The error does not say which pattern it is about.
+            let wrong = patterns.iter().find_map(|pattern| Some((pattern, nfa(&[pattern.get_ref()]).err()?)));
+            match wrong.filter(|_| error.size_limit().is_none()) {
+                Some((pattern, error)) => self.error(&pattern.span(), Reason::Pattern(root(&*error))),
+                None => complex(),
+            }
+        })?;
+        dfa(&nfa, self.minimize, MAKING).map(Some).ok_or_else(complex)
+    }
+}
+
+/// Compiles one pattern, which is found anywhere in a line. The search takes one step per byte, whatever the pattern.
+///
+/// # Errors
+/// If it is too long, no regular expression, or needs too much memory.
+pub fn pattern(text: &str) -> Result<Dfa, Reason> {
+    if text.len() > PATTERN {
+        return Err(Reason::Long);
+    }
+    let reason = |error: Box<thompson::BuildError>| match error.size_limit() {
+        Some(_) => Reason::Complex,
+        None => Reason::Pattern(root(&*error)),
+    };
+    // First without the beginning that is added, which a pattern could close.
+    nfa(&[text])
+        .and_then(|_| nfa(&[from_the_start(text)]))
+        .map_err(reason)
+        .and_then(|nfa| dfa(&nfa, false, MAKING_SEARCH).ok_or(Reason::Complex))
+}
+
+/// The automaton that reads lines from their start. `None`: it needs too much memory.
+fn dfa(nfa: &thompson::NFA, minimize: bool, making: usize) -> Option<Dfa> {
+    let config = dense::Config::new()
+        .start_kind(StartKind::Anchored)
+        .minimize(minimize)
+        .dfa_size_limit(Some(AUTOMATON))
+        .determinize_size_limit(Some(making));
+    dense::Builder::new().configure(config).build_from_nfa(nfa).ok()?.to_sparse().ok()
+}
+
+/// Patterns match bytes, so that `.` is one byte, and `\d` and `\w` are ASCII.
+fn nfa<P: AsRef<str>>(patterns: &[P]) -> Result<thompson::NFA, Box<thompson::BuildError>> {
+    let config = thompson::Config::new()
+        .utf8(false)
+        .nfa_size_limit(Some(AUTOMATON))
+        .which_captures(thompson::WhichCaptures::None);
+    thompson::Compiler::new()
+        .configure(config)
+        .syntax(syntax::Config::new().unicode(false).utf8(false))
+        .build_many(patterns)
+        .map_err(Box::new)
+}
+
+/// The last sentence of an error, which says most.
+fn root(error: &dyn Error) -> String {
+    let mut last = error;
+    while let Some(source) = last.source() {
+        last = source;
+    }
+    let text = last.to_string();
+    text.rsplit("error: ").next().unwrap_or(&text).trim().to_owned()
+}
+
+/// A pattern that is compared from the start of a line on. A line that begins otherwise is then soon done with.
+fn from_the_start(pattern: &str) -> String {
+    if pattern.starts_with('^') && !has_branches(pattern) { pattern.to_owned() } else { format!("^.*(?:{pattern})") }
+}
+
+/// Whether a pattern has a `|` outside of groups and classes. One in a class that begins with `]` may count, too.
+fn has_branches(pattern: &str) -> bool {
+    let (mut depth, mut in_class, mut escaped) = (0usize, false, false);
+    for byte in pattern.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b']' => in_class = false,
+            _ if in_class => {}
+            b'[' => in_class = true,
+            b'(' => depth += 1,
+            b')' => depth = depth.saturating_sub(1),
+            b'|' if depth == 0 => return true,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// Whether an automaton finds one of its patterns in a line.
+pub fn matches<T: AsRef<[u8]>>(automaton: &sparse::DFA<T>, line: &str) -> bool {
+    let input = Input::new(line).anchored(Anchored::Yes).earliest(true);
+    automaton.try_search_fwd(&input).is_ok_and(|found| found.is_some())
+}

@@ -1,0 +1,182 @@
+//! Rules for the output of single tools, as data: `src/reduce/rules/*.toml`, compiled by the build, and files of users
+//! in the same format.
+//!
+//! A rule names lines that say nothing (`drop`) and lines that must stay (`pin`, which beats `drop`). It applies once a
+//! line proves that the output is of its tool: the name of a program is only a hint, since `make check` may run pytest.
+
+mod file;
+mod own;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+use std::sync::{Arc, OnceLock};
+
+use regex_automata::dfa::sparse;
+
+pub use file::{Dfa, LARGEST, Reason, RuleError, matches, pattern};
+pub use own::parse;
+
+use super::types::{Dropped, Name, Verdict};
+
+/// A rule.
+#[derive(Debug)]
+pub struct Rule {
+    /// Its name: that of its file, or the one that a user gave it.
+    pub name: Name,
+    /// Programs whose output may be of this kind, with their first words.
+    hint: Hints,
+    proof: Patterns,
+    drop: Patterns,
+    pin: Patterns,
+    /// Whether it also drops lines of what failed.
+    always: bool,
+}
+
+include!(concat!(env!("OUT_DIR"), "/rules.rs"));
+
+/// Lines of an output in which a rule without a hint looks for its proof.
+const PROOF_LINES: usize = 200;
+/// Longest line that is compared with patterns, bytes.
+const LONGEST: usize = 1_000;
+
+/// The names of programs.
+#[derive(Debug)]
+enum Hints {
+    Shipped(&'static [&'static str]),
+    Own(Vec<String>),
+}
+
+impl Hints {
+    /// Whether one of the programs is meant.
+    fn mean(&self, programs: &[String]) -> bool {
+        let is = |hint: &str| programs.iter().any(|program| runs(program, hint));
+        match self {
+            Self::Shipped(hints) => hints.iter().any(|hint| is(hint)),
+            Self::Own(hints) => hints.iter().any(|hint| is(hint)),
+        }
+    }
+}
+
+/// Patterns as one automaton.
+#[derive(Debug)]
+enum Patterns {
+    /// Made by the build. Empty without patterns.
+    Shipped { bytes: &'static [u8], automaton: OnceLock<Option<sparse::DFA<&'static [u8]>>> },
+    /// Made at run time.
+    Own(file::Automata),
+}
+
+impl Patterns {
+    const fn shipped(bytes: &'static [u8]) -> Self {
+        Self::Shipped { bytes, automaton: OnceLock::new() }
+    }
+
+    fn is_empty(&self) -> bool {
+        match self {
+            Self::Shipped { bytes, .. } => bytes.is_empty(),
+            Self::Own(automaton) => automaton.is_none(),
+        }
+    }
+
+    fn matches(&self, line: &str) -> bool {
+        if self.is_empty() || line.len() > LONGEST {
+            return false;
+        }
+        match self {
+            // The build made the bytes: they are always an automaton.
+            Self::Shipped { bytes, automaton } => automaton
+                .get_or_init(|| sparse::DFA::from_bytes(bytes).ok().map(|(automaton, _)| automaton))
+                .as_ref()
+                .is_some_and(|automaton| file::matches(automaton, line)),
+            Self::Own(automaton) => automaton.as_ref().is_some_and(|automaton| file::matches(automaton, line)),
+        }
+    }
+}
+
+/// The rules at work on one stream.
+#[derive(Default)]
+pub(super) struct Rules<'a> {
+    rules: Vec<Active<'a>>,
+    /// Whether a program of the command may be any.
+    guesses: bool,
+    lines: usize,
+}
+
+/// A rule that may apply.
+struct Active<'a> {
+    rule: &'a Rule,
+    /// Its number among the shipped rules and those of the user, which follow them.
+    number: u32,
+    /// Whether a line proved it.
+    proven: bool,
+}
+
+/// The shipped rules, and those of a user behind them.
+fn numbered(own: &[Arc<Rule>]) -> impl Iterator<Item = (u32, &Rule)> {
+    (0..).zip(RULES.iter().chain(own.iter().map(Arc::as_ref)))
+}
+
+/// The name of a rule by its number.
+pub(super) fn name(number: u32, own: &[Arc<Rule>]) -> Name {
+    numbered(own).nth(number as usize).map_or_else(Name::default, |(_, rule)| rule.name.clone())
+}
+
+impl<'a> Rules<'a> {
+    /// The rules for the output of some programs. `own`: those of the user, of which one with the name of a shipped
+    /// rule replaces it. `off`: names of rules that must not apply.
+    pub fn of(programs: &[String], own: &'a [Arc<Rule>], off: &[String]) -> Self {
+        let guesses = programs.is_empty() || programs.iter().any(|program| may_run_any(program));
+        let is_replaced = |number: u32, rule: &Rule| {
+            (number as usize) < RULES.len() && own.iter().any(|other| other.name == rule.name)
+        };
+        let rules = numbered(own)
+            .filter(|(number, rule)| !is_replaced(*number, rule) && !off.iter().any(|name| *name == rule.name))
+            .filter(|(_, rule)| guesses || rule.hint.mean(programs))
+            .map(|(number, rule)| Active { rule, number, proven: false })
+            .collect();
+        Self { rules, guesses, lines: 0 }
+    }
+
+    /// The verdict of the rules about the next line.
+    pub fn next(&mut self, line: &str) -> Verdict {
+        let mut verdict = Verdict::default();
+        if self.rules.is_empty() {
+            return verdict;
+        }
+        self.lines += 1;
+        for Active { rule, number, proven } in &mut self.rules {
+            *proven |= rule.proof.matches(line);
+            if !*proven {
+                continue;
+            }
+            if rule.pin.matches(line) {
+                verdict.kept = true;
+            } else if rule.drop.matches(line) {
+                verdict.dropped = Some(Dropped { rule: *number, always: rule.always });
+            }
+        }
+        if verdict.kept {
+            verdict.dropped = None;
+        }
+        if self.guesses && self.lines == PROOF_LINES {
+            self.rules.retain(|active| active.proven);
+        }
+        verdict
+    }
+}
+
+/// Whether a program runs others that its words do not tell: a script, a target of make, `npm run`.
+fn may_run_any(program: &str) -> bool {
+    let name = program.split(' ').next().unwrap_or(program);
+    const RUNNERS: [&str; 22] = [
+        "make", "gmake", "just", "task", "npm", "pnpm", "yarn", "bun", "node", "python", "python3", "tox", "nox",
+        "ninja", "cmake", "docker", "podman", "turbo", "nx", "lerna", "mise", "nix",
+    ];
+    RUNNERS.contains(&name) || name.contains('.')
+}
+
+/// Whether a program with its first words begins as a hint does.
+fn runs(program: &str, hint: &str) -> bool {
+    program.strip_prefix(hint).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+}

@@ -1,0 +1,60 @@
+//! Rules of users.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::file::{Compiled, Reason, RuleError, compile};
+use super::{Hints, Patterns, Rule};
+use crate::reduce::types::Why;
+
+/// Longest name.
+const NAME: usize = 40;
+/// Files that are remembered: a caller gives the same ones with each command, and compiling takes milliseconds.
+const REMEMBERED: usize = 16;
+
+/// The files that were read last, the latest one at the end.
+static LATEST: Mutex<VecDeque<(String, Vec<Arc<Rule>>)>> = Mutex::new(VecDeque::new());
+
+/// Reads a file of rules: one rule, or several that begin with `[[rule]]`, each with a name.
+///
+/// # Errors
+/// For a text that is no such file, a pattern that is no regular expression, and a file that is over a bound.
+pub fn parse(text: &str) -> Result<Vec<Arc<Rule>>, RuleError> {
+    let latest = || LATEST.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, rules)) = latest().iter().find(|(known, _)| known == text) {
+        return Ok(rules.clone());
+    }
+    let rules = read(text)?;
+    let mut latest = latest();
+    latest.push_back((text.to_owned(), rules.clone()));
+    if latest.len() > REMEMBERED {
+        latest.pop_front();
+    }
+    Ok(rules)
+}
+
+fn read(text: &str) -> Result<Vec<Arc<Rule>>, RuleError> {
+    let mut rules: Vec<Arc<Rule>> = Vec::new();
+    for rule in compile(text, false)? {
+        let (name, line) = rule.name.ok_or(RuleError { line: 1, reason: Reason::NoName })?;
+        if !is_name(&name) {
+            return Err(RuleError { line, reason: Reason::Name(name) });
+        }
+        if rules.iter().any(|other| other.name == name) {
+            return Err(RuleError { line, reason: Reason::SameName(name) });
+        }
+        let Compiled { hint, proof, drop, pin, always, .. } = rule;
+        let [proof, drop, pin] = [proof, drop, pin].map(Patterns::Own);
+        let rule = Rule { name: Cow::Owned(name), hint: Hints::Own(hint), proof, drop, pin, always };
+        rules.push(Arc::new(rule));
+    }
+    Ok(rules)
+}
+
+/// Whether a text can be the name of a rule. Results have it beside the reasons why lines are not shown.
+fn is_name(text: &str) -> bool {
+    let is_sign = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    let is_reason = [Why::Salience, Why::Long, Why::Seen].iter().any(|why| why.name() == text);
+    (1..=NAME).contains(&text.len()) && text.bytes().all(is_sign) && !is_reason
+}

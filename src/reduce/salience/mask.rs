@@ -1,0 +1,93 @@
+//! The template of a line: what stays of it when numbers and hashes are masked. Lines with one template are repeats.
+
+/// Shortest run of hexadecimal digits that is masked as a whole, if it holds a digit.
+const HEX: usize = 7;
+/// Bytes of a rough template.
+const ROUGH: usize = 48;
+
+/// A number for the template of a line. It is the same for lines that differ in digits and hashes only.
+pub fn template(line: &str) -> u64 {
+    let bytes = line.as_bytes();
+    let mut hash = 0;
+    let mut at = 0;
+    while at < bytes.len() {
+        let masked = if bytes[at].is_ascii_hexdigit() { masked(bytes, at) } else { 0 };
+        hash = mix(hash, if masked > 0 { b'#' } else { bytes[at] });
+        at += masked.max(1);
+    }
+    hash
+}
+
+/// The template of the start of a line: enough where a mistake hides nothing.
+pub fn rough_template(line: &str) -> u64 {
+    template(&line[..line.floor_char_boundary(line.len().min(ROUGH))])
+}
+
+fn mix(hash: u64, byte: u8) -> u64 {
+    (hash.rotate_left(5) ^ u64::from(byte)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
+
+/// The length of the number or hash at a place, or 0.
+fn masked(bytes: &[u8], at: usize) -> usize {
+    let digits = bytes[at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let is_start = at == 0 || !bytes[at - 1].is_ascii_alphanumeric();
+    if is_start && digits < HEX {
+        let run = &bytes[at..at + bytes[at..].iter().take_while(|byte| byte.is_ascii_hexdigit()).count()];
+        let ends = bytes.get(at + run.len()).is_none_or(|byte| !byte.is_ascii_alphanumeric());
+        if run.len() >= HEX && ends && run.iter().any(u8::is_ascii_digit) {
+            return run.len();
+        }
+    }
+    digits
+}
+
+/// A number for a line as it is.
+pub fn exact(line: &str) -> u64 {
+    line.bytes().fold(1, mix)
+}
+
+/// How often templates were seen lately. Bounded: a newer template takes the place of an older one.
+#[derive(Debug)]
+pub struct Seen {
+    slots: Box<[(u64, u32); Self::SLOTS]>,
+}
+
+impl Default for Seen {
+    fn default() -> Self {
+        Self { slots: Box::new([(0, 0); Self::SLOTS]) }
+    }
+}
+
+impl Seen {
+    const SLOTS: usize = 512;
+
+    /// Notes a template. Returns how often it was there before.
+    pub fn note(&mut self, template: u64) -> u32 {
+        let slot = &mut self.slots[(template >> 32) as usize % Self::SLOTS];
+        if slot.0 != template {
+            *slot = (template, 0);
+        }
+        slot.1 = slot.1.saturating_add(1);
+        slot.1 - 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_hashes_do_not_count() {
+        assert_eq!(template("took 12 ms"), template("took 3 ms"));
+        assert_eq!(template("commit 1a2b3c4d5e"), template("commit 9f8e7d6c5b"));
+        assert_eq!(template("a1"), template("a22"));
+        assert_ne!(template("took 12 ms"), template("took 12 s"));
+        assert_ne!(template("deadbeef"), template("feedface"));
+    }
+
+    #[test]
+    fn templates_are_counted() {
+        let mut seen = Seen::default();
+        assert_eq!([7, 7, 9, 7].map(|template: u64| seen.note(template << 32)), [0, 1, 0, 2]);
+    }
+}

@@ -1,0 +1,189 @@
+//! Writes the lines that are shown, with a marker for each gap.
+
+use std::sync::Arc;
+
+use super::select::follows;
+use super::unit::Unit;
+use crate::reduce::failure::Severity;
+use crate::reduce::fold::{self, Allowed, Line, Mark};
+use crate::reduce::rules::{self, Rule};
+use crate::reduce::seen::Run;
+use crate::reduce::types::{Elided, Stream, Why, grouped};
+
+/// Longest line that is shown whole, characters; of a failure, bytes.
+const LONG: usize = 2_000;
+const LONG_FAILURE: usize = 8 << 10;
+/// Characters that stay of a long line, at its start and at its end.
+const START: usize = 400;
+const END: usize = 200;
+/// Repeats from which a unit is written by itself.
+const MANY: usize = 64;
+
+/// A text in the making.
+#[derive(Debug, Default)]
+pub struct Rendered {
+    /// The text.
+    pub text: String,
+    /// The lines that were left out, in order.
+    pub elided: Vec<Elided>,
+    /// The folds that were used.
+    pub used: Vec<&'static str>,
+    /// Lines of content.
+    pub shown: usize,
+}
+
+/// The facts about a stream that its rendering needs.
+#[derive(Clone, Copy, Debug)]
+pub struct Rendering<'a> {
+    /// The stream.
+    pub stream: Stream,
+    /// Its lines.
+    pub lines: usize,
+    /// Lines of the streams before it. Markers count through all streams.
+    pub before: usize,
+    /// Whether something failed.
+    pub red: bool,
+    /// Whether folds may be used, and which.
+    pub allowed: Allowed,
+    /// Whether lines are folded at all.
+    pub folds: bool,
+    /// Whether the middle of long lines is left out.
+    pub shortens: bool,
+    /// Runs of lines that earlier results show, in order.
+    pub runs: &'a [Run],
+    /// Rules of the user.
+    pub own: &'a [Arc<Rule>],
+}
+
+impl Rendered {
+    /// Appends the units of one stream.
+    pub fn stream(&mut self, units: &[Unit], shown: &[bool], rendering: &Rendering) {
+        let mut run: Vec<&Unit> = Vec::new();
+        let mut next = 1;
+        let mut rule = None;
+        for (unit, shown) in units.iter().zip(shown) {
+            if !shown {
+                if let Some(dropped) = unit.verdict.dropped.filter(|dropped| dropped.applies(rendering.red)) {
+                    rule = Some(dropped.rule);
+                }
+                continue;
+            }
+            if unit.number > next {
+                self.run(&mut run, rendering);
+                self.gap(next, unit.number - 1, rule, rendering);
+            }
+            rule = None;
+            run.push(unit);
+            next = unit.number + unit.count;
+        }
+        self.run(&mut run, rendering);
+        if next <= rendering.lines {
+            self.gap(next, rendering.lines, rule, rendering);
+        }
+    }
+
+    /// Writes a gap between two lines: a reference for each run that an earlier result shows, and a marker for the
+    /// rest. `rule`: the number of the rule that drops it, if one does.
+    fn gap(&mut self, from: usize, to: usize, rule: Option<u32>, rendering: &Rendering) {
+        let mut next = from;
+        for run in rendering.runs.iter().filter(|run| run.start + 1 >= from && run.start < to) {
+            if run.start + 1 > next {
+                self.marker(next, run.start, rule, rendering);
+            }
+            self.text.push_str(&run.reference());
+            self.text.push('\n');
+            let (from, to) = (run.start + 1, run.start + run.lines);
+            self.elided.push(Elided { stream: rendering.stream, from, to, why: Why::Seen });
+            next = to + 1;
+        }
+        if next <= to {
+            self.marker(next, to, rule, rendering);
+        }
+    }
+
+    fn marker(&mut self, from: usize, to: usize, rule: Option<u32>, rendering: &Rendering) {
+        self.text.push_str(&marker(rendering.stream, from + rendering.before, to + rendering.before));
+        self.text.push('\n');
+        let why = rule.map_or(Why::Salience, |rule| Why::Rule(rules::name(rule, rendering.own)));
+        self.elided.push(Elided { stream: rendering.stream, from, to, why });
+    }
+
+    /// Writes units without a gap between them.
+    fn run(&mut self, run: &mut Vec<&Unit>, rendering: &Rendering) {
+        debug_assert!(run.windows(2).all(|pair| follows(pair[0], pair[1])));
+        let shortened: Vec<Option<String>> = run.iter().map(|unit| self.shorten(unit, rendering)).collect();
+        let mut lines: Vec<&str> = Vec::new();
+        for (unit, short) in run.iter().zip(&shortened) {
+            let text = short.as_deref().unwrap_or(&unit.text);
+            self.shown += 1;
+            if unit.count < MANY || !rendering.folds || !rendering.allowed.repeats {
+                lines.extend(std::iter::repeat_n(text, unit.count));
+                continue;
+            }
+            self.fold(&mut lines, rendering);
+            fold::write(&mut self.text, &[Line::Text(text), Line::Mark(Mark::Repeat(unit.count))]);
+            self.uses(fold::REPEATS);
+        }
+        self.fold(&mut lines, rendering);
+        run.clear();
+    }
+
+    fn fold(&mut self, lines: &mut Vec<&str>, rendering: &Rendering) {
+        if rendering.folds {
+            let folded = fold::fold(lines, rendering.allowed);
+            fold::write(&mut self.text, &folded.lines);
+            folded.used.iter().for_each(|name| self.uses(name));
+        } else {
+            for line in &*lines {
+                self.text.push_str(line);
+                self.text.push('\n');
+            }
+        }
+        lines.clear();
+    }
+
+    fn uses(&mut self, name: &'static str) {
+        if !self.used.contains(&name) {
+            self.used.push(name);
+        }
+    }
+
+    /// A long line without its middle. `None` if it is short.
+    fn shorten(&mut self, unit: &Unit, rendering: &Rendering) -> Option<String> {
+        let line = &unit.text;
+        let longest = if unit.severity == Severity::Failure || unit.verdict.kept { LONG_FAILURE } else { LONG };
+        let is_long = line.len() > longest && line.chars().count() > longest;
+        let may = rendering.allowed.gaps && rendering.shortens && unit.count == 1;
+        if unit.cut.is_none() && !(is_long && may) {
+            return None;
+        }
+        let (at, cut) = unit.cut.unwrap_or((line.len() / 2, 0));
+        let at = line.floor_char_boundary(at);
+        let (mut start, mut end) = (at, at);
+        if is_long {
+            start = at.min(line.char_indices().nth(START).map_or(at, |(start, _)| start));
+            end = at.max(line.char_indices().nth_back(END - 1).map_or(at, |(end, _)| end));
+        }
+        let left_out = cut + line[start..end].chars().count();
+        self.elided.push(Elided { stream: rendering.stream, from: unit.number, to: unit.number, why: Why::Long });
+        let number = unit.number + rendering.before;
+        Some(format!("{}[... {} characters of L{number}]{}", &line[..start], grouped(left_out), &line[end..]))
+    }
+}
+
+/// The line in place of others: `[... L40-95]`.
+pub fn marker(stream: Stream, from: usize, to: usize) -> String {
+    let stream = if stream == Stream::Stderr { "stderr " } else { "" };
+    if from == to { format!("[... {stream}L{from}]") } else { format!("[... {stream}L{from}-{to}]") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_marker_names_its_lines() {
+        assert_eq!(marker(Stream::Stdout, 40, 95), "[... L40-95]");
+        assert_eq!(marker(Stream::Stderr, 40, 40), "[... stderr L40]");
+    }
+}

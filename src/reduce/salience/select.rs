@@ -1,0 +1,177 @@
+//! Chooses the lines that are shown: those that must stay, and then those that say most, within the budget.
+
+use super::unit::Unit;
+use crate::reduce::Stream;
+use crate::reduce::failure::Severity;
+
+/// Lines at the end that always stay, and lines at the end that count more.
+pub const LAST: usize = 10;
+const TAIL: usize = 15;
+/// Lines before the first failure that count more.
+const LEAD: usize = 3;
+/// Bytes from which the middle of a line is left out, and those that stay of it with the marker.
+const LONG: u64 = 2_000;
+const SHOWN: u64 = 700;
+/// The tokens of a marker, hundredths.
+const MARKER: u64 = 900;
+
+/// The conditions of a selection.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame {
+    /// Whether something failed.
+    pub red: bool,
+    /// Whether lines are rows of a search, in which words of failure are text.
+    pub rows: bool,
+    /// Tokens to keep within, hundredths.
+    pub budget: u64,
+    /// Lines of each stream.
+    pub lines: [usize; 2],
+}
+
+impl Frame {
+    fn lines_behind(&self, unit: &Unit) -> usize {
+        self.lines[unit.stream.index()] - (unit.number + unit.count - 1)
+    }
+
+    /// Whether a unit must stay.
+    pub fn pins(&self, unit: &Unit) -> bool {
+        if unit.traits.referred {
+            return false;
+        }
+        unit.verdict.kept
+            || self.lines_behind(unit) < LAST
+            || self.red && self.severity(unit) >= Severity::Mention && !unit.traits.seen
+            || self.red && unit.traits.in_block && (!self.rows || unit.traits.is_said)
+    }
+
+    /// The severity of a unit, as far as its command lets it have one.
+    fn severity(&self, unit: &Unit) -> Severity {
+        if self.rows && !unit.traits.is_said { Severity::None } else { unit.severity }
+    }
+
+    /// Whether a rule drops a unit.
+    pub fn drops(&self, unit: &Unit) -> bool {
+        unit.verdict.dropped.is_some_and(|dropped| dropped.applies(self.red))
+    }
+
+    /// How much a unit says, with its place at the end.
+    pub fn score(&self, unit: &Unit) -> i32 {
+        let tail = if self.lines_behind(unit) < TAIL { 5 } else { 0 };
+        let stderr = if unit.stream == Stream::Stderr { 2 } else { 0 };
+        let text = if self.severity(unit) < unit.severity { -6 } else { 0 };
+        unit.score + tail + stderr + text
+    }
+}
+
+/// Whether each unit is shown.
+pub fn select(units: &[Unit], frame: &Frame) -> Vec<bool> {
+    let mut choice = Choice::new(units, frame);
+    for (at, unit) in units.iter().enumerate() {
+        if frame.pins(unit) {
+            choice.show(at);
+        }
+    }
+    let first = units.iter().position(|unit| unit.traits.in_block);
+    let lead = |at: usize| frame.red && first.is_some_and(|first| at < first && at + LEAD >= first);
+    let mut rest: Vec<(i32, usize)> = (0..units.len())
+        .filter(|&at| !choice.shown[at] && !units[at].traits.referred && !frame.drops(&units[at]))
+        .map(|at| (frame.score(&units[at]) + if lead(at) { 8 } else { 0 }, at))
+        .collect();
+    rest.sort_unstable_by_key(|&(score, at)| (std::cmp::Reverse(score), at));
+    for (_, at) in rest {
+        if choice.cost(at) <= choice.left {
+            choice.show(at);
+        } else if choice.left < 0 {
+            break;
+        }
+    }
+    let mut shown = choice.shown;
+    fill(units, &mut shown);
+    shown
+}
+
+/// The lines that are shown so far, and the tokens that are left for others.
+struct Choice<'a> {
+    units: &'a [Unit<'a>],
+    frame: &'a Frame,
+    shown: Vec<bool>,
+    /// Tokens, hundredths. Lines that must stay may take more than there are.
+    left: i64,
+}
+
+impl<'a> Choice<'a> {
+    /// No line is shown: a marker stands for each stream.
+    fn new(units: &'a [Unit<'a>], frame: &'a Frame) -> Self {
+        let markers = frame.lines.iter().filter(|lines| **lines > 0).count() as u64 * MARKER;
+        let left = signed(frame.budget) - signed(markers);
+        Self { units, frame, shown: vec![false; units.len()], left }
+    }
+
+    fn show(&mut self, at: usize) {
+        self.left -= self.cost(at);
+        self.shown[at] = true;
+    }
+
+    /// The tokens that a unit adds to the text. It divides a gap, makes it smaller or closes it.
+    fn cost(&self, at: usize) -> i64 {
+        let gaps = i64::from(!self.is_shown_before(at)) + i64::from(!self.is_shown_behind(at));
+        signed(cost(&self.units[at])) + (gaps - 1) * signed(MARKER)
+    }
+
+    fn is_shown_before(&self, at: usize) -> bool {
+        let unit = &self.units[at];
+        match at.checked_sub(1).filter(|&before| self.units[before].stream == unit.stream) {
+            Some(before) => self.shown[before] && follows(&self.units[before], unit),
+            None => unit.number == 1,
+        }
+    }
+
+    fn is_shown_behind(&self, at: usize) -> bool {
+        let unit = &self.units[at];
+        match self.units.get(at + 1).filter(|behind| behind.stream == unit.stream) {
+            Some(behind) => self.shown[at + 1] && follows(unit, behind),
+            None => self.frame.lines_behind(unit) == 0,
+        }
+    }
+}
+
+fn signed(tokens: u64) -> i64 {
+    i64::try_from(tokens).unwrap_or(i64::MAX)
+}
+
+/// Shows what costs no more than the marker in its place.
+fn fill(units: &[Unit], shown: &mut [bool]) {
+    let mut at = 0;
+    while at < units.len() {
+        if shown[at] {
+            at += 1;
+            continue;
+        }
+        let end = at + shown[at..].iter().take_while(|shown| !**shown).count();
+        let is_whole = units[at..end].windows(2).all(|pair| follows(&pair[0], &pair[1]));
+        let is_referred = units[at..end].iter().any(|unit| unit.traits.referred);
+        let tokens: u64 = units[at..end].iter().map(cost).sum();
+        if is_whole && !is_referred && tokens <= MARKER && borders(units, at, end) {
+            shown[at..end].fill(true);
+        }
+        at = end;
+    }
+}
+
+/// Whether no line is missing between the units around a gap and the gap itself.
+fn borders(units: &[Unit], start: usize, end: usize) -> bool {
+    (start == 0 || follows(&units[start - 1], &units[start]) || units[start - 1].stream != units[start].stream)
+        && (end == units.len() || follows(&units[end - 1], &units[end]) || units[end - 1].stream != units[end].stream)
+}
+
+/// Whether the second unit begins where the first one ends.
+pub fn follows(first: &Unit, second: &Unit) -> bool {
+    first.stream == second.stream && first.number + first.count == second.number
+}
+
+/// The tokens of a unit as it is shown, hundredths. Of a long line, that is a part.
+fn cost(unit: &Unit) -> u64 {
+    let length = unit.text.len() as u64;
+    let whole = unit.tokens + if unit.count > 1 { 480 } else { 0 };
+    if length > LONG { whole * SHOWN / length } else { whole }
+}

@@ -1,0 +1,199 @@
+//! A unit: a line of an output, or the same line several times in a row.
+
+use std::borrow::Cow;
+
+use super::mask::{Seen, exact, rough_template, template};
+use crate::reduce::Stream;
+use crate::reduce::failure::{self, Block, Said, Severity, is_place, judge};
+use crate::reduce::fold::Allowed;
+use crate::reduce::types::Verdict;
+
+/// Failures with one template that are no repeats: their numbers may be names.
+const SIMILAR: u32 = 8;
+/// Lines at the start of a stream that count more.
+const HEAD: usize = 8;
+
+/// A line and its properties.
+#[derive(Clone, Debug)]
+pub struct Unit<'a> {
+    /// The line.
+    pub text: Cow<'a, str>,
+    /// Its stream.
+    pub stream: Stream,
+    /// Its number in the stream, from 1.
+    pub number: usize,
+    /// How often it is there in a row.
+    pub count: usize,
+    /// How much it says of a failure.
+    pub severity: Severity,
+    /// Everything else that is known of it.
+    pub traits: Traits,
+    /// The verdict of the caller and of the rules.
+    pub verdict: Verdict,
+    /// How much it says, apart from failures and from its place at the end.
+    pub score: i32,
+    /// Its tokens with the newline, hundredths.
+    pub tokens: u64,
+    /// The middle that is no longer there: where it was in `text`, and its characters.
+    pub cut: Option<(usize, usize)>,
+}
+
+/// Properties of a unit.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Traits {
+    /// Whether it is what a program says, also among rows of a search.
+    pub is_said: bool,
+    /// Whether it belongs to the block of the first failure.
+    pub in_block: bool,
+    /// Whether a line with the same template was there before.
+    pub seen: bool,
+    /// Whether an earlier result shows it.
+    pub referred: bool,
+}
+
+/// Judges the lines of one stream in order.
+#[derive(Debug, Default)]
+pub struct Judge {
+    lines: usize,
+    block: Block,
+    seen: Seen,
+    /// The folds that the text permits.
+    pub allowed: Allowed,
+    /// Whether a line reports a failure.
+    pub failed: bool,
+    /// Whether a program says so, also among rows of a search.
+    pub said: bool,
+}
+
+impl Judge {
+    /// Lines so far.
+    pub fn lines(&self) -> usize {
+        self.lines
+    }
+
+    /// Judges the next line. `tokens`: its tokens with the newline, hundredths.
+    pub fn next<'a>(&mut self, text: Cow<'a, str>, stream: Stream, tokens: u64, verdict: Verdict) -> Unit<'a> {
+        self.lines += 1;
+        self.allowed.note(&text);
+        let Said { severity, summary } = judge(&text);
+        let is_said = severity == Severity::Failure && failure::is_said(&text);
+        self.failed |= severity == Severity::Failure;
+        self.said |= is_said;
+        let in_block = self.block.next(&text, severity);
+        // A failure may only be left out as a repeat if the whole line is one.
+        let template = if severity >= Severity::Mention { template(&text) } else { rough_template(&text) };
+        // `0 failed` and `3 failed` have one template, but only one of them is a failure.
+        let similar = self.seen.note(template ^ severity as u64);
+        let seen = match severity {
+            Severity::Failure => similar >= SIMILAR || self.seen.note(exact(&text)) > 0,
+            _ => similar > 0,
+        };
+        let mut score = score(&text, self.lines, seen, severity);
+        if summary && is_summary(&text) {
+            score += 6;
+        }
+        let traits = Traits { is_said, in_block, seen, referred: false };
+        Unit { text, stream, number: self.lines, count: 1, severity, traits, verdict, score, tokens, cut: None }
+    }
+
+    /// Takes a line that repeats the one before.
+    pub fn repeat(&mut self) {
+        self.lines += 1;
+    }
+}
+
+/// How much a line says.
+fn score(text: &str, number: usize, seen: bool, severity: Severity) -> i32 {
+    let mut score = 0;
+    if number <= HEAD {
+        score += 5;
+    }
+    score += match severity {
+        Severity::None => 0,
+        Severity::Warning => 2,
+        Severity::Mention | Severity::Failure => 6,
+    };
+    score += match frame(text) {
+        Some(Frame::Own) => 3,
+        Some(Frame::Library) => -3,
+        None if is_place(text) => 4,
+        None => 0,
+    };
+    if seen {
+        score -= 4;
+    }
+    if text.trim().is_empty() {
+        score -= 2;
+    }
+    score
+}
+
+enum Frame {
+    Own,
+    Library,
+}
+
+/// A frame of a stack: `at f (a.js:1:2)`, `File "a.py", line 1, in f`.
+fn frame(text: &str) -> Option<Frame> {
+    let text = text.trim_start();
+    let is_frame =
+        text.starts_with("at ") && text.contains(':') || text.starts_with("File \"") && text.contains(", line ");
+    const LIBRARIES: [&str; 9] = [
+        "node_modules",
+        "node:",
+        "site-packages",
+        "dist-packages",
+        "/usr/lib",
+        "/rustc/",
+        ".cargo/registry",
+        "<frozen",
+        "java.base",
+    ];
+    is_frame.then(|| if LIBRARIES.iter().any(|library| text.contains(library)) { Frame::Library } else { Frame::Own })
+}
+
+/// Whether a line is a summary.
+fn is_summary(text: &str) -> bool {
+    const STARTS: [&str; 22] = [
+        "test result:",
+        "Tests",
+        "Test Files",
+        "Test Suites:",
+        "Ran ",
+        "Finished",
+        "Successfully",
+        "Done",
+        "BUILD",
+        "Found ",
+        "added ",
+        "ok  ",
+        "FAIL",
+        "Total",
+        "total",
+        "Summary",
+        "TOTAL",
+        "Snapshots:",
+        "Time:",
+        "Duration",
+        "Built ",
+        "Compiled ",
+    ];
+    const PARTS: [&str; 12] = [
+        " passed",
+        " passing",
+        " failed",
+        " tests",
+        "files changed",
+        "file changed",
+        " warnings",
+        " vulnerabilities",
+        " insertions(",
+        " packages in ",
+        "completed in",
+        "Coverage",
+    ];
+    let text = text.trim_matches([' ', '=', '-', '─']);
+    text.len() < 200
+        && (STARTS.iter().any(|start| text.starts_with(start))
+            || text.bytes().any(|byte| byte.is_ascii_digit()) && PARTS.iter().any(|part| text.contains(part)))
+}

@@ -1,0 +1,211 @@
+//! Reduces an output while it runs, in bounded memory. The view is the same under any split into chunks.
+
+mod collect;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+
+use collect::Collector;
+
+use super::class::Printed;
+use super::lines::{Lines, Total};
+use super::options::Options;
+use super::rules::Rules;
+use super::seen::Shown;
+use super::{End, Level, Stream, View};
+
+/// Largest output whose lines are all held, bytes.
+pub(super) const WHOLE: usize = 64 << 10;
+/// Bytes of an output that are passed on at once when it is no longer small.
+const PART: usize = 8 << 10;
+/// Longest line that is held whole, and the parts of a longer one that are held at its start and at its end, bytes.
+const LINE: usize = 10 << 10;
+const LINE_START: usize = 8 << 10;
+const LINE_END: usize = 1 << 10;
+
+/// The view of an output in the making.
+pub struct Reducer<'a> {
+    options: Options<'a>,
+    printed: Printed,
+    /// The output so far, as long as it is small.
+    small: Option<[String; 2]>,
+    streams: [Running<'a>; 2],
+}
+
+/// One stream of an output that is no longer small.
+#[derive(Default)]
+struct Running<'a> {
+    total: Total,
+    rules: Rules<'a>,
+    collector: Collector,
+    line: String,
+    /// The tokens of the line so far, hundredths.
+    tokens: u64,
+    /// Characters that were taken out of the line, at [`LINE_START`].
+    cut: usize,
+    /// Where in `line` they were.
+    cut_at: usize,
+}
+
+impl<'a> Reducer<'a> {
+    /// A reducer of one output.
+    pub fn new(options: &Options<'a>) -> Self {
+        let printed = options.printed();
+        let streams = [0, 1].map(|_| Running { rules: options.rules(&printed), ..Running::default() });
+        Self { options: *options, printed, small: Some(Default::default()), streams }
+    }
+
+    /// The same reducer for a conversation that shows these lines already. May be called once the output is whole.
+    pub fn after<'b>(self, shown: &'b Shown<'b>) -> Reducer<'b>
+    where
+        'a: 'b,
+    {
+        let mut reducer: Reducer<'b> = self;
+        reducer.options.earlier = Some(shown);
+        reducer
+    }
+
+    /// Whether the output is small enough to be held whole.
+    pub fn is_whole(&self) -> bool {
+        self.small.is_some()
+    }
+
+    /// Takes the next part of a stream.
+    pub fn push(&mut self, stream: Stream, text: &str) {
+        if let Some(small) = &mut self.small {
+            let size = small[0].len() + small[1].len() + text.len();
+            if size <= WHOLE {
+                append(&mut small[stream.index()], text);
+                return;
+            }
+            let [stdout, stderr] = self.small.take().unwrap_or_default();
+            self.run_freeing(Stream::Stdout, stdout);
+            self.run_freeing(Stream::Stderr, stderr);
+        }
+        self.run(stream, text);
+    }
+
+    /// Passes on an output that was small, and frees it meanwhile: the lines that are held take its place.
+    fn run_freeing(&mut self, stream: Stream, mut text: String) {
+        while !text.is_empty() {
+            let part = text.floor_char_boundary(PART);
+            self.run(stream, &text[..part]);
+            text.drain(..part);
+            text.shrink_to_fit();
+        }
+    }
+
+    fn run(&mut self, stream: Stream, text: &str) {
+        let options = &self.options;
+        let running = &mut self.streams[stream.index()];
+        running.total.bytes += text.len();
+        // Long contents have no view.
+        if self.printed.exact || running.collector.overflows() {
+            return;
+        }
+        for part in text.split_inclusive('\n') {
+            let before = running.total.estimate.hundredths();
+            running.total.estimate.add(part.as_bytes());
+            let tokens = running.total.estimate.hundredths() - before;
+            match part.strip_suffix('\n') {
+                Some(line) if running.line.is_empty() && line.len() <= LINE => {
+                    running.take(line, stream, tokens, options);
+                }
+                Some(line) => {
+                    running.hold(line, tokens);
+                    running.end_line(stream, options);
+                }
+                None => running.hold(part, tokens),
+            }
+        }
+    }
+
+    /// The view of the whole output. `None` if nothing is gained, or if more lines must stay than can be held.
+    pub fn finish(mut self, end: End) -> Option<View> {
+        if let Some([stdout, stderr]) = &self.small {
+            return Lines::of(stdout, stderr, &self.options, &self.printed).view(
+                &self.printed,
+                end,
+                self.options.level,
+            );
+        }
+        if self.printed.exact || self.options.level == Level::Lossless {
+            return None;
+        }
+        let mut lines = Lines { own: self.options.own, ..Lines::default() };
+        for stream in [Stream::Stdout, Stream::Stderr] {
+            let mut running = std::mem::take(&mut self.streams[stream.index()]);
+            if !running.line.is_empty() {
+                running.total.is_open = true;
+                running.end_line(stream, &self.options);
+            }
+            lines.units.extend(running.collector.finish()?);
+            lines.totals[stream.index()] = running.total;
+        }
+        lines.view(&self.printed, end, self.options.level).filter(|view| !view.elided.is_empty())
+    }
+}
+
+/// Appends to a part of a small output, which does not take more than it may become.
+fn append(to: &mut String, text: &str) {
+    let length = to.len() + text.len();
+    if length > to.capacity() {
+        to.reserve_exact(length.max(2 * to.capacity()).min(WHOLE) - to.len());
+    }
+    to.push_str(text);
+}
+
+impl Running<'_> {
+    /// Adds to the line that is not complete yet. Of a long one, the middle is dropped.
+    fn hold(&mut self, text: &str, tokens: u64) {
+        self.tokens += tokens;
+        let mut rest = text;
+        while !rest.is_empty() {
+            let room = (LINE - self.line.len().min(LINE)).min(rest.len());
+            let mut part = rest.floor_char_boundary(room);
+            if part == 0 {
+                part = rest.ceil_char_boundary(1);
+            }
+            self.line.push_str(&rest[..part]);
+            rest = &rest[part..];
+            if self.line.len() >= LINE {
+                self.shorten();
+            }
+        }
+    }
+
+    fn shorten(&mut self) {
+        let start = if self.cut > 0 { self.cut_at } else { self.line.floor_char_boundary(LINE_START) };
+        let end = self.line.ceil_char_boundary(self.line.len() - LINE_END);
+        self.cut += self.line[start..end].chars().count();
+        self.cut_at = start;
+        self.line.replace_range(start..end, "");
+    }
+
+    fn end_line(&mut self, stream: Stream, options: &Options) {
+        let line = std::mem::take(&mut self.line);
+        let cut = std::mem::take(&mut self.cut);
+        let tokens = std::mem::take(&mut self.tokens);
+        if cut == 0 {
+            self.take(&line, stream, tokens, options);
+        } else {
+            let verdict = options.verdict(&line, &mut self.rules);
+            let mut unit = self.total.judge.next(Cow::Owned(line.clone()), stream, tokens, verdict);
+            unit.cut = Some((self.cut_at, cut));
+            self.collector.add(unit);
+        }
+        self.line = line;
+        self.line.clear();
+    }
+
+    fn take(&mut self, line: &str, stream: Stream, tokens: u64, options: &Options) {
+        if self.collector.repeats(line) {
+            self.total.judge.repeat();
+            return;
+        }
+        let verdict = options.verdict(line, &mut self.rules);
+        let unit = self.total.judge.next(Cow::Borrowed(line), stream, tokens, verdict);
+        self.collector.add(unit);
+    }
+}

@@ -1,0 +1,168 @@
+//! Holds the lines of a long stream that may be shown: its start, its end, all that must stay, and those that say most.
+
+use std::borrow::Cow;
+use std::cmp::{Ordering, Reverse};
+use std::collections::{BinaryHeap, VecDeque};
+
+use crate::reduce::failure::Severity;
+use crate::reduce::salience::unit::Unit;
+
+/// Bytes that are held of each part, with the properties of the lines.
+const START: usize = 4 << 10;
+const END: usize = 10 << 10;
+const PINNED: usize = 20 << 10;
+const BEST: usize = 12 << 10;
+/// Largest text that is used again.
+const SPARE: usize = 1 << 10;
+
+/// Lines of a stream.
+#[derive(Default)]
+pub(super) struct Collector {
+    start: Part,
+    pinned: Part,
+    best: BinaryHeap<Reverse<Ranked>>,
+    best_size: usize,
+    end: VecDeque<Unit<'static>>,
+    end_size: usize,
+    /// Whether more lines must stay than can be held.
+    overflows: bool,
+    /// Texts of dropped lines, to be used again.
+    spare: Vec<String>,
+}
+
+#[derive(Default)]
+struct Part {
+    units: Vec<Unit<'static>>,
+    size: usize,
+}
+
+impl Part {
+    fn has_room(&self, unit: &Unit, limit: usize) -> bool {
+        self.size + size(unit) <= limit
+    }
+
+    fn add(&mut self, unit: Unit<'static>) {
+        self.size += size(&unit);
+        self.units.push(unit);
+    }
+}
+
+/// A line by how much it says. Of two that say the same, the earlier one is worth more.
+struct Ranked(Unit<'static>);
+
+impl Ranked {
+    fn rank(&self) -> (i32, Reverse<usize>) {
+        (self.0.score + if self.0.verdict.dropped.is_some() { -100 } else { 0 }, Reverse(self.0.number))
+    }
+}
+
+impl Ord for Ranked {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.rank().cmp(&other.rank())
+    }
+}
+
+impl PartialOrd for Ranked {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Ranked {
+    fn eq(&self, other: &Self) -> bool {
+        self.rank() == other.rank()
+    }
+}
+
+impl Eq for Ranked {}
+
+fn size(unit: &Unit) -> usize {
+    unit.text.len() + size_of::<Unit>()
+}
+
+impl Collector {
+    /// Whether more lines must stay than can be held. Nothing comes of the rest, then.
+    pub fn overflows(&self) -> bool {
+        self.overflows
+    }
+
+    /// Whether a line repeats the one before, which then counts once more.
+    pub fn repeats(&mut self, line: &str) -> bool {
+        match self.end.back_mut() {
+            // Comparing two empty texts is slow on some processors.
+            Some(last)
+                if last.cut.is_none() && last.text.len() == line.len() && (line.is_empty() || last.text == line) =>
+            {
+                last.count += 1;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Takes the next line.
+    pub fn add(&mut self, unit: Unit<'_>) {
+        let mut text = self.spare.pop().unwrap_or_default();
+        text.clear();
+        text.push_str(&unit.text);
+        let unit = Unit { text: Cow::Owned(text), ..unit };
+        self.end_size += size(&unit);
+        self.end.push_back(unit);
+        // The last line stays: it may be repeated.
+        while self.end_size > END && self.end.len() > 1 {
+            let Some(first) = self.end.pop_front() else { return };
+            self.end_size -= size(&first);
+            self.leave(first);
+        }
+    }
+
+    /// Takes a line that is no longer among the last ones.
+    fn leave(&mut self, unit: Unit<'static>) {
+        if self.pinned.units.is_empty() && self.best.is_empty() && self.start.has_room(&unit, START) {
+            self.start.add(unit);
+        } else if unit.verdict.kept || unit.traits.in_block || unit.severity >= Severity::Mention && !unit.traits.seen {
+            if self.pinned.has_room(&unit, PINNED) {
+                self.pinned.add(unit);
+            } else {
+                self.overflows = true;
+            }
+        } else {
+            self.keep_best(Ranked(unit));
+        }
+    }
+
+    fn keep_best(&mut self, ranked: Ranked) {
+        if self.best_size + size(&ranked.0) > BEST && self.best.peek().is_some_and(|Reverse(least)| ranked <= *least) {
+            return self.let_go(ranked.0);
+        }
+        self.best_size += size(&ranked.0);
+        self.best.push(Reverse(ranked));
+        while self.best_size > BEST
+            && let Some(Reverse(Ranked(least))) = self.best.pop()
+        {
+            self.best_size -= size(&least);
+            self.let_go(least);
+        }
+    }
+
+    fn let_go(&mut self, unit: Unit<'static>) {
+        if let Cow::Owned(text) = unit.text
+            && self.spare.is_empty()
+            && text.capacity() <= SPARE
+        {
+            self.spare.push(text);
+        }
+    }
+
+    /// The lines in order. `None` if more must stay than could be held.
+    pub fn finish(self) -> Option<Vec<Unit<'static>>> {
+        if self.overflows {
+            return None;
+        }
+        let best = self.best.into_iter().map(|Reverse(Ranked(unit))| unit);
+        let mut units: Vec<_> =
+            self.start.units.into_iter().chain(self.pinned.units).chain(best).chain(self.end).collect();
+        units.sort_unstable_by_key(|unit| unit.number);
+        Some(units)
+    }
+}

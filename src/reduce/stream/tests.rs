@@ -1,0 +1,47 @@
+use super::*;
+use crate::sys::most_during;
+
+/// Memory that a reduction of one stream may take.
+const MOST: usize = 128 << 10;
+
+/// Lines of many kinds: new ones, repeats, failures that differ, long ones.
+fn line(at: usize, line: &mut String) {
+    use std::fmt::Write;
+    line.clear();
+    let written = match at % 50 {
+        7 => write!(line, "src/part{}.rs:{at}:3: warning: unused name {}", at % 9, at % 7),
+        21 => write!(line, "{}", "x".repeat(if at % 1_000 == 21 { 30_000 } else { 300 })),
+        33 => write!(line, "the same line every time"),
+        _ => write!(line, "step {at}: prepared the part number {} and went on with it", at * 7919 % 10_007),
+    };
+    written.expect("a string takes all");
+    line.push('\n');
+}
+
+#[test]
+fn a_stream_is_reduced_in_128_kib_of_memory() {
+    let options = Options { command: Some("make all"), ..Options::new(Level::Salient { budget: 1_000 }) };
+    for chunk in [100, 4 << 10, 256 << 10] {
+        let mut part = String::with_capacity(chunk + (64 << 10));
+        let mut next = String::with_capacity(64 << 10);
+        let mut reducer = None;
+        let mut pushed = 0;
+        let most = most_during(|| {
+            let reducer = reducer.insert(Reducer::new(&options));
+            let mut at = 0;
+            while pushed < 8 << 20 {
+                part.clear();
+                while part.len() < chunk {
+                    line(at, &mut next);
+                    part.push_str(&next);
+                    at += 1;
+                }
+                pushed += part.len();
+                reducer.push(Stream::Stdout, &part);
+            }
+        });
+        assert!(most <= MOST, "{most} bytes in chunks of {chunk}");
+        let view = reducer.expect("it was made").finish(End::Succeeded).expect("a gain");
+        assert!(!view.elided.is_empty());
+    }
+}

@@ -1,0 +1,175 @@
+//! Arguments and results of a reduction.
+
+use std::borrow::Cow;
+
+use super::class::Class;
+
+/// The name of a fold or of a rule. That of a user's rule is owned.
+pub type Name = Cow<'static, str>;
+
+/// A stream of a command.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stream {
+    /// The standard output.
+    #[default]
+    Stdout,
+    /// The standard error.
+    Stderr,
+}
+
+impl Stream {
+    /// Its place among the streams.
+    pub fn index(self) -> usize {
+        self as usize
+    }
+
+    /// Its name in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Stdout => "stdout",
+            Self::Stderr => "stderr",
+        }
+    }
+}
+
+/// How far a reduction goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// Only folds that lose nothing.
+    Lossless,
+    /// Lines are left out, too, so that the rest stays within as many tokens.
+    Salient {
+        /// The budget. What failed gets four times as much.
+        budget: usize,
+    },
+}
+
+/// Tokens that a view keeps within, if the caller does not say.
+pub const DEFAULT_BUDGET: usize = 1_000;
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum End {
+    /// Not known.
+    #[default]
+    Unknown,
+    /// With the exit code 0.
+    Succeeded,
+    /// With another exit code, through a signal or at a limit.
+    Failed,
+}
+
+/// The reason why lines are not shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// Other lines say more.
+    Salience,
+    /// The middle of a long line.
+    Long,
+    /// A rule drops them.
+    Rule(Name),
+    /// An earlier result shows them.
+    Seen,
+}
+
+impl Why {
+    /// Its name in results.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Salience => "budget",
+            Self::Long => "long",
+            Self::Rule(rule) => rule,
+            Self::Seen => "seen",
+        }
+    }
+}
+
+/// The verdict of a caller and of the rules about a line.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Verdict {
+    /// Whether the line must stay.
+    pub kept: bool,
+    /// The rule that drops it.
+    pub dropped: Option<Dropped>,
+}
+
+/// A rule drops a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Dropped {
+    /// The number of the rule.
+    pub rule: u32,
+    /// Whether the line is dropped of what failed, too.
+    pub always: bool,
+}
+
+impl Dropped {
+    /// Whether the rule drops the line of an output. `red`: something failed.
+    pub fn applies(self, red: bool) -> bool {
+        self.always || !red
+    }
+}
+
+/// Lines that are not shown, or not whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Elided {
+    /// Their stream.
+    pub stream: Stream,
+    /// The first line, from 1, in the stream.
+    pub from: usize,
+    /// The last line.
+    pub to: usize,
+    /// The reason.
+    pub why: Why,
+}
+
+/// The text that a model reads in place of an output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct View {
+    /// The text, without the closing line that says where the whole is.
+    pub text: String,
+    /// The tokens of the output.
+    pub before: usize,
+    /// The tokens of the text.
+    pub after: usize,
+    /// The class of the output.
+    pub class: Class,
+    /// Lines that are not shown, in order.
+    pub elided: Vec<Elided>,
+    /// Folds and rules that were used.
+    pub rules: Vec<Name>,
+    /// The lines of standard output and of standard error.
+    pub lines: [usize; 2],
+}
+
+/// The line behind a view that says where the whole is: `[#12: 1,204 lines whole in PATH; recall "12:40-95"]`, with the
+/// lines of the first gap. Without a number, of an output that cannot be recalled: `[1,204 lines whole in PATH]`.
+pub fn closing_line(total: usize, (from, to): (usize, usize), id: Option<u64>, path: &str) -> String {
+    let total = grouped(total);
+    match id {
+        Some(id) => format!("[#{id}: {total} lines whole in {path}; recall \"{id}:{from}-{to}\"]"),
+        None => format!("[{total} lines whole in {path}]"),
+    }
+}
+
+/// A number with its thousands apart: `1,204`.
+pub(super) fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped_by_thousands() {
+        assert_eq!([grouped(0), grouped(999), grouped(1_204), grouped(1_000_000)], ["0", "999", "1,204", "1,000,000"]);
+    }
+}

@@ -1,0 +1,30 @@
+//! The record of a task, as far as this process knows.
+
+use std::sync::Arc;
+
+use crate::recording::{Exact, Recording, RunRecord};
+use crate::task::Task;
+
+/// The record of a task.
+#[derive(Default)]
+pub(super) enum RecordState {
+    /// Nothing is recorded.
+    #[default]
+    Off,
+    /// The task goes on.
+    Going(Recording),
+    /// The task has ended, and its record is being read.
+    Ending,
+    /// All of it.
+    Done(Arc<RunRecord>),
+}
+
+/// Removes the records of removed tasks, as far as those only serve their receipts.
+pub(super) fn forget_records(tasks: &[Task]) {
+    for task in tasks {
+        let Some(record) = task.record.as_ref().filter(|record| record.store.is_dir()) else { continue };
+        if let Ok(exact) = Exact::alone(&record.store, task.mark.clone()) {
+            exact.forget();
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Records of tasks: begun with their commands, ended with them, and told with each later check.
+//!
+//! The process that started a task writes its record beside the state file, so that others can tell it, too.
+
+use std::sync::Arc;
+
+use super::record::RecordState;
+use super::registry::{Inner, Registry};
+use crate::plan::Recorded;
+use crate::recording::{Recording, RunRecord};
+use crate::task::TaskRecord;
+
+impl Registry {
+    /// Goes on with the record of a command that has become a task.
+    pub fn record(&self, id: &str, recording: Recording) {
+        self.begin_record(&mut self.inner(), id, recording);
+    }
+
+    pub(super) fn begin_record(&self, inner: &mut Inner, id: &str, recording: Recording) {
+        let Some(entry) = inner.entries.get_mut(id) else { return };
+        if matches!(recording, Recording::Watch(_)) {
+            self.share_record(id, &RunRecord::unreported());
+        }
+        entry.record = RecordState::Going(recording);
+        if !entry.task.is_running() {
+            self.end_record(inner, id);
+        }
+    }
+
+    /// Sets the record of a task's command, for other processes, too.
+    pub fn set_record(&self, id: &str, record: RunRecord) {
+        self.share_record(id, &record);
+        self.tell_record(id, record);
+    }
+
+    /// Writes a record for other processes, if any can have this registry.
+    fn share_record(&self, id: &str, record: &RunRecord) {
+        if self.options.dir.is_some() {
+            // Without it they read as much as the shim has recorded.
+            let _unwritten = self.store.write_record(id, record);
+        }
+    }
+
+    /// Gives the record to the waiting calls and the watcher.
+    fn tell_record(&self, id: &str, record: RunRecord) {
+        let mut inner = self.inner();
+        let Some(entry) = inner.entries.get_mut(id) else { return };
+        entry.record = RecordState::Done(Arc::new(record));
+        entry.progress.send_modify(|progress| progress.news += 1);
+        if std::mem::take(&mut entry.exit_waits) {
+            inner.emit_exit(id);
+        }
+    }
+
+    /// Ends the record of a task that has ended.
+    pub(super) fn end_record(&self, inner: &mut Inner, id: &str) {
+        let Some(entry) = inner.entries.get_mut(id) else { return };
+        let recording = match std::mem::take(&mut entry.record) {
+            RecordState::Going(recording) => recording,
+            other => {
+                entry.record = other;
+                return;
+            }
+        };
+        entry.record = RecordState::Ending;
+        let (this, id, task) = (self.this.clone(), id.to_owned(), entry.task.record.clone());
+        self.runtime().spawn_blocking(move || {
+            let record = recording.finish_task(task.as_ref().and_then(failure_of));
+            if let Some(registry) = this.upgrade() {
+                registry.set_record(&id, record);
+            }
+        });
+    }
+
+    /// Returns the record of a task that has ended, once it is read. `None`: nothing was recorded.
+    pub(super) async fn recorded(&self, id: &str) -> Option<Arc<RunRecord>> {
+        loop {
+            let (mut progress, unread) = {
+                let mut inner = self.inner();
+                let entry = inner.entries.get_mut(id)?;
+                let unread = match &entry.record {
+                    RecordState::Done(record) => return Some(Arc::clone(record)),
+                    RecordState::Going(_) => return None,
+                    RecordState::Ending => None,
+                    // The host that began it is gone, or another process.
+                    RecordState::Off => match self.store.record::<RunRecord>(id) {
+                        // The record may be written again.
+                        Some(record) => return Some(Arc::new(record)),
+                        None => Some((entry.task.record.clone()?, entry.task.mark.clone())),
+                    },
+                };
+                if unread.is_some() {
+                    entry.record = RecordState::Ending;
+                }
+                (entry.progress.subscribe(), unread)
+            };
+            match unread {
+                Some((record, run)) => self.read_record(id, record, run),
+                None => progress.changed().await.ok()?,
+            }
+        }
+    }
+
+    /// Reads the record of a task of which this process knows nothing else.
+    fn read_record(&self, id: &str, record: TaskRecord, run: String) {
+        let (this, id) = (self.this.clone(), id.to_owned());
+        self.runtime().spawn_blocking(move || {
+            let recording = Recording::of_task(&record.store, run);
+            let record = recording.finish_task(failure_of(&record));
+            if let Some(registry) = this.upgrade() {
+                registry.tell_record(&id, record);
+            }
+        });
+    }
+}
+
+/// Why there is no record, if its shim says so.
+fn failure_of(record: &TaskRecord) -> Option<&str> {
+    match record.end.as_ref()? {
+        Recorded::Failed(why) => Some(why),
+        Recorded::Off | Recorded::Done => None,
+    }
+}

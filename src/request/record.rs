@@ -1,0 +1,125 @@
+//! The record of the command: its receipt, and its undo.
+
+use std::path::{Path, PathBuf};
+
+use super::error::RequestError;
+use super::number::{Number, NumberOr};
+use super::raw::{RawOptions, RawUndo};
+use crate::confine::Host;
+use crate::confine::policy::Surroundings;
+use crate::recording::{Detail, Undo, Wanted, When};
+use crate::undo::{self, Limits};
+
+/// The largest file that is copied for an undo, bytes.
+pub const UNDO_FILE_BYTES: NumberOr = Number::from_one("undo.maxFileBytes").or(Limits::DEFAULT.file_bytes);
+/// Bytes that are kept of one run.
+pub const UNDO_RUN_BYTES: NumberOr = Number::from_one("undo.maxBytes").or(Limits::DEFAULT.run_bytes);
+/// Bytes that are kept of all runs.
+pub const UNDO_STORE_BYTES: NumberOr = Number::from_one("undo.storeBytes").or(Limits::DEFAULT.store_bytes);
+
+/// Checks `receipt` and `undo`. `None`: nothing is recorded.
+///
+/// # Errors
+/// A [`RequestError`] that names the option, its value and the valid ones.
+pub fn check_record(raw: &RawOptions) -> Result<Option<Box<Wanted>>, RequestError> {
+    let receipt = match raw.receipt.as_deref() {
+        None | Some("off") => None,
+        Some("watch") => Some(Detail::Watch),
+        Some("exact") => Some(Detail::Exact),
+        Some(other) => return Err(RequestError::UnknownReceipt(other.to_owned())),
+    };
+    let undo = raw.undo.as_ref().map(check_undo).transpose()?.flatten();
+    if receipt.is_none() && undo.is_none() {
+        return Ok(None);
+    }
+    let given = raw.undo.as_ref().and_then(|undo| undo.dir.as_deref());
+    let keeps = undo.is_some() || receipt == Some(Detail::Exact);
+    let store = if keeps { undo_store(given, &raw.host_env) } else { None };
+    Ok(Some(Box::new(Wanted { receipt, undo, store })))
+}
+
+fn check_undo(raw: &RawUndo) -> Result<Option<Undo>, RequestError> {
+    let limits = Limits {
+        file_bytes: UNDO_FILE_BYTES.get(raw.max_file_bytes)?,
+        run_bytes: UNDO_RUN_BYTES.get(raw.max_bytes)?,
+        store_bytes: UNDO_STORE_BYTES.get(raw.store_bytes)?,
+    };
+    if let Some(dir) = raw.dir.as_ref().filter(|dir| !Path::new(dir).is_absolute() || dir.contains('\0')) {
+        return Err(RequestError::UndoDir(dir.clone()));
+    }
+    let when = match raw.when.as_str() {
+        "off" => return Ok(None),
+        "risky" => When::Risky,
+        "always" => When::Always,
+        other => return Err(RequestError::UnknownUndo(other.to_owned())),
+    };
+    Ok(Some(Undo { when, require: raw.require, limits }))
+}
+
+/// The directory of undo points: the given one, or that of the user whose environment this is, as text.
+pub fn undo_store(given: Option<&str>, environment: &str) -> Option<PathBuf> {
+    let host = Host { environment };
+    let variable = |name: &str| match (host.variable(name), name) {
+        (Some(value), _) => Some(PathBuf::from(value)),
+        (None, "HOME") => host.home().map(Path::to_owned),
+        (None, _) => None,
+    };
+    given.map(PathBuf::from).or_else(|| undo::default_dir(variable))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wanted(receipt: Option<&str>, undo: Option<RawUndo>) -> Result<Option<Box<Wanted>>, RequestError> {
+        let host_env = "HOME=/home/dev\0".to_owned();
+        check_record(&RawOptions { receipt: receipt.map(str::to_owned), undo, host_env, ..RawOptions::default() })
+    }
+
+    fn undo(when: &str) -> RawUndo {
+        RawUndo { when: when.to_owned(), ..RawUndo::default() }
+    }
+
+    #[test]
+    fn nothing_is_recorded_unless_it_is_wanted() {
+        for (receipt, undo) in [(None, None), (Some("off"), None), (Some("off"), Some(undo("off")))] {
+            assert_eq!(wanted(receipt, undo).expect("valid"), None);
+        }
+    }
+
+    #[test]
+    fn each_wish_has_its_shape() {
+        let store = Some(PathBuf::from("/home/dev/.local/state/agent-bash/undo"));
+        let watch = wanted(Some("watch"), None).expect("valid").expect("a receipt");
+        assert_eq!(*watch, Wanted { receipt: Some(Detail::Watch), undo: None, store: None });
+        assert!(!watch.needs_analysis());
+        let exact = wanted(Some("exact"), None).expect("valid").expect("a receipt");
+        assert_eq!(*exact, Wanted { receipt: Some(Detail::Exact), undo: None, store: store.clone() });
+        let raw = RawUndo { require: true, max_file_bytes: Some(3.0), ..undo("always") };
+        let always = wanted(None, Some(raw)).expect("valid").expect("an undo");
+        let limits = Limits { file_bytes: 3, ..Limits::DEFAULT };
+        let expected = Undo { when: When::Always, require: true, limits };
+        assert_eq!(*always, Wanted { receipt: None, undo: Some(expected), store });
+        assert!(exact.needs_analysis() && always.needs_analysis());
+        let dir = Some("/store".to_owned());
+        let own = wanted(Some("watch"), Some(RawUndo { dir, ..undo("risky") })).expect("valid").expect("both");
+        assert_eq!(own.store.as_deref(), Some(Path::new("/store")));
+    }
+
+    #[test]
+    fn a_wrong_value_is_named_with_the_valid_ones() {
+        let raw = RawUndo { max_bytes: Some(0.5), ..undo("always") };
+        let dir = Some("store".to_owned());
+        for (given, message) in [
+            (wanted(Some("all"), None), "receipt: \"all\" is not one of off, watch, exact"),
+            (wanted(None, Some(undo("never"))), "undo: \"never\" is not one of off, risky, always"),
+            (wanted(None, Some(raw)), "undo.maxBytes: 0.5 is not a whole number from 1 to 9007199254740991"),
+            (
+                wanted(None, Some(RawUndo { dir, ..undo("off") })),
+                "undo.dir: \"store\" is not the absolute path of a directory; give one, or leave it out",
+            ),
+        ] {
+            assert_eq!(given.expect_err("invalid").to_string(), message);
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! The record of a command: chosen once its words are known, begun right before its start.
+
+use tokio::task::spawn_blocking;
+
+use super::Run;
+use super::plan::{StartupFiles, plan_of};
+use crate::error::Error;
+use crate::plan::next_mark;
+use crate::recording::{Recording, Subject, Way, prepare};
+use crate::sys;
+
+impl Run {
+    /// Chooses how the command is recorded.
+    ///
+    /// # Errors
+    /// [`Error::NotUndoable`]
+    pub(super) async fn choose_record(&mut self) -> Result<(), Error> {
+        let Some(wanted) = self.request.record.clone() else { return Ok(()) };
+        let home = self.request.environment.get("HOME").map(str::to_owned).or_else(sys::home);
+        let subject = Subject {
+            command: self.request.command.clone(),
+            cwd: self.request.cwd.clone(),
+            home: home.map(Into::into),
+            risk: self.request.risk.take().map(|risk| *risk).unwrap_or_default(),
+        };
+        let prepared = spawn_blocking(move || prepare(&wanted, subject)).await;
+        let prepared = prepared.map_err(|error| Error::spawn(error.to_string(), &self.request.command))?;
+        self.prepared = prepared.map_err(Error::NotUndoable)?;
+        self.request.notes.append(&mut self.prepared.notes);
+        let record = self.prepared.record.take();
+        if record.is_some() {
+            self.order.warm = None;
+            // The end of the record comes with the end of the shell.
+            self.request.report = None;
+        }
+        self.order.plan.record = record;
+        Ok(())
+    }
+
+    /// Begins the recording, unless an earlier attempt has. Called right before the command starts.
+    pub(super) async fn begin_record(&mut self) {
+        if self.prepared.way == Way::Off || self.recording.is_some() {
+            return;
+        }
+        let (cwd, directories) = (self.request.cwd.clone(), self.prepared.directories.clone());
+        let store = self.order.plan.record.as_ref().map(|record| record.store.clone());
+        let run = self.request.mark.clone();
+        let is_snapshot = self.prepared.way == Way::Snapshot;
+        let begin = move || match store {
+            Some(store) if is_snapshot => Recording::snapshot(&store, run, &cwd),
+            Some(store) => Recording::exact(&store, run, &directories),
+            None => Recording::watch(&cwd),
+        };
+        self.recording = spawn_blocking(begin).await.ok();
+    }
+
+    /// Makes the plan again for another attempt. A run that was recorded is another one then, as its record may have
+    /// begun.
+    ///
+    /// # Errors
+    /// As [`plan_of`].
+    pub(super) fn plan_again(&mut self) -> Result<(), Error> {
+        let record = self.order.plan.record.take();
+        if record.is_some() {
+            self.request.mark = next_mark();
+            self.recording = None;
+        }
+        self.order.plan = plan_of(&self.request, self.helpers)?;
+        self.order.plan.record = record;
+        self.order.files.truncate(self.order.plan.files.len());
+        self.startup_files = StartupFiles::default();
+        Ok(())
+    }
+
+    /// Whether its changes are recorded.
+    pub(super) fn is_recorded(&self) -> bool {
+        self.order.plan.record.is_some()
+    }
+}

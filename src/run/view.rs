@@ -1,0 +1,203 @@
+//! The view of a command's output in the making.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::capture::{self, Captured};
+use crate::reduce::seen::Shown;
+use crate::reduce::{End, Level, Options, Reducer, Stream, View, estimate_tokens, reduce};
+use crate::request::{Reduction, Request};
+
+/// Makes the view of an output, if one is wanted: that of a salient reduction while the command runs.
+pub struct ViewMaker<'a> {
+    /// `None` if no view is wanted, and after a fault in the reduction, which must not cost the output.
+    wanted: Option<Wanted<'a>>,
+}
+
+struct Wanted<'a> {
+    reduction: &'a Reduction,
+    command: &'a str,
+    /// `None` if the text of the result suffices.
+    reducer: Option<Box<Reducer<'a>>>,
+}
+
+/// A view, and what the file with the whole output needs.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Draft {
+    /// The view.
+    pub view: View,
+    /// Of each stream of which the result has only a part: the whole, if it was still in memory.
+    pub whole: [Option<String>; 2],
+}
+
+impl<'a> ViewMaker<'a> {
+    /// Begins the view that a command asks for.
+    pub fn new(request: &'a Request) -> Self {
+        let wanted = request.reduce.as_deref().map(|reduction| {
+            let command = request.command.as_str();
+            let is_salient = reduction.level != Level::Lossless;
+            let reducer = is_salient.then(|| Box::new(Reducer::new(&reduction.options(Some(command)))));
+            Wanted { reduction, command, reducer }
+        });
+        Self { wanted }
+    }
+
+    /// Takes the next text of a stream.
+    pub fn push(&mut self, stream: capture::Stream, text: &str) {
+        let Some(Wanted { reducer: Some(reducer), .. }) = &mut self.wanted else { return };
+        let stream = match stream {
+            capture::Stream::Stdout => Stream::Stdout,
+            capture::Stream::Stderr => Stream::Stderr,
+        };
+        if catch_unwind(AssertUnwindSafe(|| reducer.push(stream, text))).is_err() {
+            self.wanted = None;
+        }
+    }
+
+    /// The view of the whole output. `None` if no view is wanted, or nothing is gained.
+    pub fn draft(self, end: End, stdout: &mut Captured, stderr: &mut Captured) -> Option<Draft> {
+        let wanted = self.wanted?;
+        let reduction = wanted.reduction;
+        let size = stdout.text.len() + stderr.text.len();
+        let draft = || reduction.with_shown(size, |shown| wanted.draft(end, shown, [stdout, stderr]));
+        catch_unwind(AssertUnwindSafe(draft)).ok().flatten()
+    }
+}
+
+impl Wanted<'_> {
+    fn draft(self, end: End, shown: Option<&Shown<'_>>, streams: [&mut Captured; 2]) -> Option<Draft> {
+        let Self { reduction, command, reducer } = self;
+        let options = Options { earlier: shown, ..reduction.options(Some(command)) };
+        let is_cut = streams.iter().any(|stream| stream.truncation.is_some());
+        let of_result = |level| reduce(&streams[0].text, &streams[1].text, end, &Options { level, ..options });
+        let Some(reducer) = reducer else { return of_result(Level::Lossless).map(Draft::of_result) };
+        let is_whole = reducer.is_whole();
+        let view = finished(*reducer, end, shown);
+        match view {
+            Some(view) if !is_cut => Some(Draft::of_result(view)),
+            None if !is_cut && is_whole => None,
+            None if !is_cut => of_result(reduction.level).map(Draft::of_result),
+            Some(view) if replaces(&view, &streams) => {
+                Some(Draft { view, whole: streams.map(|stream| stream.whole.take()) })
+            }
+            Some(_) | None => of_result(Level::Lossless).map(Draft::of_result),
+        }
+    }
+}
+
+impl Draft {
+    /// The view of the text that the result has.
+    fn of_result(view: View) -> Self {
+        Self { view, whole: [None, None] }
+    }
+}
+
+fn finished<'a>(reducer: Reducer<'a>, end: End, shown: Option<&'a Shown<'a>>) -> Option<View> {
+    match shown {
+        Some(shown) => reducer.after(shown).finish(end),
+        None => reducer.finish(end),
+    }
+}
+
+/// Whether the view of a whole output is of use where the result has only a part of it: the whole is there to be
+/// kept, the view leaves out lines of each stream that was cut, and it takes fewer tokens than the text of the result.
+fn replaces(view: &View, streams: &[&mut Captured; 2]) -> bool {
+    let complete = [Stream::Stdout, Stream::Stderr].iter().zip(streams).all(|(stream, captured)| {
+        let Some(cut) = &captured.truncation else { return true };
+        let is_kept = captured.whole.is_some() || cut.path.is_some() && cut.spill_error.is_none();
+        is_kept && view.elided.iter().any(|gap| gap.stream == *stream)
+    });
+    complete && view.after < streams.iter().map(|stream| estimate_tokens(&stream.text)).sum::<usize>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::capture::{Capture, Limits, Sanitize, Truncate};
+    use crate::request::{RawOptions, RawReduction};
+
+    /// The request of a command with a reduction.
+    fn request(budget_tokens: Option<f64>) -> Request {
+        let reduce = Some(RawReduction { budget_tokens, off: Some(Vec::new()), ..RawReduction::default() });
+        Request::check(RawOptions { command: "make all".into(), cwd: "/".into(), reduce, ..RawOptions::default() })
+            .expect("valid")
+    }
+
+    fn steps(count: usize) -> String {
+        (0..count).map(|at| format!("step {at}: prepared the part and went on with it\n")).collect()
+    }
+
+    /// The draft of an output that comes in pieces, and the captured standard output.
+    fn draft(request: &Request, truncate: Truncate, stdout: &str) -> (Option<Draft>, Captured) {
+        let mut maker = ViewMaker::new(request);
+        let mut capture = Capture::new("stdout", truncate, Some(Sanitize::default()), false);
+        for piece in stdout.as_bytes().chunks(1_000) {
+            capture.push_to(piece, |text| maker.push(capture::Stream::Stdout, text));
+            if capture.wants_spill() {
+                capture.spill_off();
+            }
+        }
+        capture.end_to(|text| maker.push(capture::Stream::Stdout, text));
+        let mut stdout = capture.finish();
+        (maker.draft(End::Succeeded, &mut stdout, &mut Captured::default()), stdout)
+    }
+
+    fn tail(max_lines: Option<u64>, max_bytes: Option<u64>) -> Truncate {
+        Truncate::Tail(Limits { max_lines, max_bytes, max_chars: None })
+    }
+
+    #[test]
+    fn a_command_that_is_not_reduced_has_no_view() {
+        let raw = RawOptions { command: "make".into(), cwd: "/".into(), ..RawOptions::default() };
+        let request = Request::check(raw).expect("valid");
+        assert_eq!(draft(&request, Truncate::default(), &steps(400)).0, None);
+    }
+
+    #[test]
+    fn the_view_while_the_command_runs_is_that_of_its_whole_output() {
+        for count in [400, 4_000] {
+            let text = steps(count);
+            let request = request(Some(200.0));
+            let (draft, _) = draft(&request, tail(None, None), &text);
+            let reduction = request.reduce.as_deref().expect("wanted");
+            let view = reduction.view(&text, "", End::Succeeded, Some("make all")).expect("a gain");
+            assert!(!view.elided.is_empty());
+            assert_eq!(draft, Some(Draft { view, whole: [None, None] }), "{count} lines");
+        }
+    }
+
+    #[test]
+    fn a_stream_that_lost_only_lines_is_whole_in_the_draft() {
+        let text = steps(400);
+        let (draft, captured) = draft(&request(Some(200.0)), tail(Some(200), None), &text);
+        let Draft { view, whole } = draft.expect("a gain");
+        assert!(captured.truncation.is_some() && view.lines == [400, 0]);
+        assert_eq!(whole, [Some(text), None]);
+    }
+
+    #[test]
+    fn a_stream_whose_whole_is_lost_gives_the_folds_of_what_is_left() {
+        let text = format!("{}{}", steps(4_000), "waiting for the server\n".repeat(100));
+        let (draft, captured) = draft(&request(Some(200.0)), tail(None, Some(8_000)), &text);
+        let Draft { view, whole } = draft.expect("a gain");
+        assert!(captured.truncation.is_some());
+        assert!(view.elided.is_empty() && view.text.contains("waiting for the server\n[x100]\n"), "{}", view.text);
+        assert_eq!(whole, [None, None]);
+    }
+
+    #[test]
+    fn a_view_that_is_larger_than_what_is_left_is_not_used() {
+        let (draft, captured) = draft(&request(Some(1_000.0)), tail(Some(5), None), &steps(400));
+        assert_eq!(captured.truncation.map(|cut| cut.output_lines), Some(5));
+        assert_eq!(draft, None);
+    }
+
+    #[test]
+    fn a_fault_in_the_reduction_costs_only_the_view() {
+        for level in [Level::Lossless, Level::Salient { budget: 200 }] {
+            let mut request = request(None);
+            request.reduce = Some(Box::new(Reduction::faulty(level)));
+            let (draft, captured) = draft(&request, tail(None, None), &steps(400));
+            assert_eq!((draft, captured.text), (None, steps(400)));
+        }
+    }
+}

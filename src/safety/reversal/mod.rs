@@ -1,0 +1,18 @@
+//! The facts that an undo needs about a command before it runs: whether the command deletes or overwrites files,
+//! whether it needs rights that a recorded process does not get, and which of its effects are no files.
+//!
+//! Pure as the rest of the engine. Whether a file exists is for the caller to find out.
+
+mod beyond;
+mod elevated;
+mod facts;
+mod overwriting;
+mod read;
+mod targets;
+#[cfg(test)]
+mod tests;
+mod types;
+
+pub use facts::facts;
+pub use read::read;
+pub use types::{Reversal, Target};

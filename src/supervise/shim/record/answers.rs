@@ -1,0 +1,177 @@
+//! The thread that answers the calls of recorded commands.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::signal::SigSet;
+
+use super::journal::{RunJournal, Shared, lock};
+use crate::confine::listener::Watcher;
+use crate::sys;
+
+/// Time without a call after which the directories of changes are left, in ms.
+const QUIET: u16 = 100;
+
+/// Calls of a command, which wait for their answers.
+pub struct Source {
+    /// The run of the command.
+    pub run: u64,
+    /// The way of the calls.
+    pub kind: SourceKind,
+}
+
+/// The way of the calls of a command.
+pub enum SourceKind {
+    /// A socket, over which the child sends the descriptor of its filter before it executes its program.
+    Arrival(OwnedFd),
+    /// The descriptor of the filter.
+    Filter(OwnedFd),
+    /// A socket to the listener of a world.
+    World(OwnedFd),
+}
+
+impl Source {
+    fn descriptor(&self) -> BorrowedFd<'_> {
+        match &self.kind {
+            SourceKind::Arrival(fd) | SourceKind::Filter(fd) | SourceKind::World(fd) => fd.as_fd(),
+        }
+    }
+}
+
+/// The thread, as the shim sees it.
+pub struct Answers {
+    pub shared: Arc<Shared>,
+    news: Arc<Mutex<Vec<Source>>>,
+    /// The write end of a pipe. A byte announces a source, and its end the end of the shim.
+    wake: OwnedFd,
+    thread: JoinHandle<()>,
+}
+
+impl Answers {
+    /// Starts the thread.
+    pub fn begin() -> io::Result<Self> {
+        let (read, wake) = sys::pipe()?;
+        sys::set_nonblocking(&read)?;
+        let shared = Arc::new(Shared::default());
+        let news = Arc::default();
+        let theirs = (Arc::clone(&shared), Arc::clone(&news));
+        let run = move || Thread { shared: theirs.0, news: theirs.1, wake: Some(read), sources: Vec::new() }.run();
+        let thread = std::thread::Builder::new().name("record".to_owned()).spawn(run)?;
+        Ok(Self { shared, news, wake, thread })
+    }
+
+    /// Adds a source of calls.
+    pub fn add(&self, source: Source) {
+        lock(&self.news).push(source);
+        // The pipe has room: a byte for each command.
+        let _ = nix::unistd::write(&self.wake, &[0]);
+    }
+
+    /// Waits until no process has a filter any more.
+    pub fn wait(self) {
+        let Self { wake, thread, .. } = self;
+        drop(wake);
+        let _ = thread.join();
+    }
+}
+
+struct Thread {
+    shared: Arc<Shared>,
+    /// Sources that it does not know yet.
+    news: Arc<Mutex<Vec<Source>>>,
+    /// `None` once the shim is about to exit.
+    wake: Option<OwnedFd>,
+    sources: Vec<Source>,
+}
+
+impl Thread {
+    fn run(mut self) {
+        // Signals are meant for the shim.
+        let _ = SigSet::all().thread_block();
+        // Without its own, it takes longer ways.
+        let _ = sys::take_own_directory();
+        let mut watcher = Watcher::new();
+        let mut rests = true;
+        while self.wake.is_some() || !self.sources.is_empty() {
+            let Some(ready) = self.wait(if rests { PollTimeout::NONE } else { QUIET.into() }) else { return };
+            rests = ready.iter().all(|events| events.is_empty());
+            if rests {
+                watcher.rest();
+                continue;
+            }
+            let mut ready = ready.into_iter();
+            if self.wake.is_some() && ready.next().is_some_and(|events| !events.is_empty()) {
+                self.on_wake();
+            }
+            let shared = &*self.shared;
+            // New sources are behind the others.
+            let mut keep = |source: &mut Source| {
+                let events = ready.next().unwrap_or(PollFlags::empty());
+                events.is_empty() || source.answer(events, shared, &mut watcher)
+            };
+            self.sources.retain_mut(&mut keep);
+            if self.wake.is_none() {
+                // The listeners of worlds exit with the shim.
+                self.sources.retain(|source| matches!(source.kind, SourceKind::Filter(_)));
+            }
+        }
+    }
+
+    /// Waits for calls. Returns the events of the pipe, if it is open, and of each source. `None`: no wait is possible.
+    fn wait(&self, at_most: PollTimeout) -> Option<Vec<PollFlags>> {
+        let wake = self.wake.as_ref().map(AsFd::as_fd);
+        let descriptors = wake.into_iter().chain(self.sources.iter().map(Source::descriptor));
+        let mut fds: Vec<PollFd<'_>> = descriptors.map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect();
+        match poll(&mut fds, at_most) {
+            Ok(_) => Some(fds.iter().map(|fd| fd.revents().unwrap_or(PollFlags::empty())).collect()),
+            Err(Errno::EINTR) => Some(Vec::new()),
+            Err(_) => None,
+        }
+    }
+
+    fn on_wake(&mut self) {
+        let mut bytes = [0; 64];
+        let read = self.wake.as_ref().map(|wake| nix::unistd::read(wake, &mut bytes));
+        if matches!(read, Some(Ok(0))) {
+            self.wake = None;
+        }
+        self.sources.append(&mut lock(&self.news));
+        // While the program of the command starts.
+        self.shared.settle();
+    }
+}
+
+impl Source {
+    /// Answers the next call. Returns false once no other can come.
+    fn answer(&mut self, events: PollFlags, shared: &Shared, watcher: &mut Watcher) -> bool {
+        if !events.contains(PollFlags::POLLIN) {
+            return false;
+        }
+        let journal = RunJournal { shared, run: self.run };
+        match &self.kind {
+            SourceKind::Arrival(socket) => match arrived(socket.as_fd()) {
+                Some(filter) => self.kind = SourceKind::Filter(filter),
+                None => return false,
+            },
+            SourceKind::Filter(filter) => {
+                let journal = shared.is_current(self.run).then_some(&journal);
+                watcher.answer(filter.as_fd(), journal.map(|journal| journal as _));
+            }
+            SourceKind::World(socket) => return watcher.answer_remote(socket.as_fd(), Some(&journal)),
+        }
+        true
+    }
+}
+
+/// Receives the descriptor of a filter. `None`: its command was not started.
+fn arrived(socket: BorrowedFd<'_>) -> Option<OwnedFd> {
+    let mut descriptors = Vec::new();
+    sys::receive(socket, &mut [0; 8], &mut descriptors).ok()?;
+    let filter = descriptors.pop()?;
+    sys::answer_at_once(filter.as_fd());
+    Some(filter)
+}

@@ -1,0 +1,241 @@
+//! Keeps each thing as it was before a command changes it.
+
+use std::collections::HashSet;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use nix::errno::Errno;
+
+use crate::confine::listener::{Act, Change, Journal, Spot};
+use crate::undo::look::At;
+use crate::undo::{self, Header, Limits, Recorder, Store, StoreError, TouchError};
+
+/// Different changes that cannot be followed and are listed.
+const LISTED: usize = 100;
+
+/// A record that has begun.
+pub struct Current {
+    pub run: u64,
+    pub recorder: Recorder,
+    /// Effects that an undo does not cover, as sentences.
+    pub beyond: Vec<String>,
+    /// Whether a change that is not kept must not be made.
+    pub require: bool,
+    /// Why the record has a gap that its readers would not notice.
+    pub broken: Option<String>,
+    /// The changes that could not be followed.
+    pub missed: HashSet<(PathBuf, String)>,
+}
+
+/// A record that begins.
+pub struct Pending {
+    pub run: u64,
+    pub store: PathBuf,
+    pub header: Header,
+    pub limits: Limits,
+    pub beyond: Vec<String>,
+    pub require: bool,
+}
+
+impl Pending {
+    fn begin(self) -> Result<Current, StoreError> {
+        let Self { run, store, header, limits, beyond, require } = self;
+        let recorder = Recorder::begin(&Store::open(&store)?, header, limits)?;
+        Ok(Current { run, recorder, beyond, require, broken: None, missed: HashSet::new() })
+    }
+}
+
+/// The record of the running command.
+#[derive(Default)]
+pub enum Slot {
+    /// None.
+    #[default]
+    Empty,
+    /// One that begins with the first call of the command, or before: while its program starts.
+    Pending(Box<Pending>),
+    /// One that has begun.
+    Current(Box<Current>),
+    /// One that could not begin.
+    Failed(StoreError),
+}
+
+impl Slot {
+    /// Begins a record that is due.
+    fn settle(&mut self) {
+        *self = match std::mem::take(self) {
+            Self::Pending(pending) => match pending.begin() {
+                Ok(current) => Self::Current(Box::new(current)),
+                Err(error) => Self::Failed(error),
+            },
+            settled => settled,
+        };
+    }
+}
+
+/// The state that both threads of a shim use.
+#[derive(Default)]
+pub struct Shared {
+    current: Mutex<Slot>,
+}
+
+impl Shared {
+    /// Takes in the record of the next command, which may begin later.
+    pub fn put(&self, pending: Pending) {
+        *lock(&self.current) = Slot::Pending(Box::new(pending));
+    }
+
+    /// Begins a record that is due. Returns false if it could not begin.
+    pub fn settle(&self) -> bool {
+        let mut slot = lock(&self.current);
+        slot.settle();
+        !matches!(*slot, Slot::Failed(_))
+    }
+
+    /// Takes the current record, as far as it has come. Later calls find none.
+    pub fn take(&self) -> Slot {
+        std::mem::take(&mut *lock(&self.current))
+    }
+
+    /// Whether this is the running command.
+    pub fn is_current(&self, run: u64) -> bool {
+        match &*lock(&self.current) {
+            Slot::Pending(pending) => pending.run == run,
+            Slot::Current(current) => current.run == run,
+            Slot::Empty | Slot::Failed(_) => false,
+        }
+    }
+}
+
+/// Locks what no thread leaves in a state between two.
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The journal of one command.
+pub struct RunJournal<'a> {
+    pub shared: &'a Shared,
+    pub run: u64,
+}
+
+/// A spot as paths.
+struct Paths {
+    path: PathBuf,
+    reach: PathBuf,
+    is_vacant: bool,
+}
+
+impl Paths {
+    fn of(spot: &Spot) -> Self {
+        Self { path: spot.path(), reach: spot.reach(), is_vacant: spot.is_vacant }
+    }
+
+    fn from_there(spot: &Spot) -> Self {
+        Self { path: spot.path(), reach: spot.reach_from_there(), is_vacant: spot.is_vacant }
+    }
+
+    fn at(&self) -> At<'_> {
+        At { path: &self.path, reach: &self.reach, is_vacant: self.is_vacant }
+    }
+}
+
+impl Current {
+    fn touch(&mut self, change: &Change) -> Result<(), Errno> {
+        let other = match &change.act {
+            Act::Link(spot) | Act::Rename(spot) | Act::Swap(spot) => Some(Paths::of(spot)),
+            _ => None,
+        };
+        let one = if other.is_none() { Paths::from_there(&change.spot) } else { Paths::of(&change.spot) };
+        let store = self.recorder.store().path();
+        if one.path.starts_with(store) || other.as_ref().is_some_and(|other| other.path.starts_with(store)) {
+            return self.miss(&one.path, "it belongs to the undo store, whose own files are not recorded");
+        }
+        let other = other.as_ref().map_or_else(|| one.at(), Paths::at);
+        let act = match &change.act {
+            Act::Rewrite => undo::Change::Rewrite,
+            Act::Write => undo::Change::Write,
+            Act::Create => undo::Change::Create,
+            Act::MakeDirectory => undo::Change::MakeDirectory,
+            Act::Remove | Act::Unlink => undo::Change::Remove,
+            Act::Meta => undo::Change::Meta,
+            Act::Times => undo::Change::Times,
+            Act::Link(_) => undo::Change::Link(other),
+            Act::Rename(_) => undo::Change::Rename(other),
+            Act::Swap(_) => undo::Change::Swap(other),
+        };
+        let touched = self.recorder.touch(one.at(), act);
+        touched.or_else(|error| self.on_error(&one.path, error))
+    }
+
+    /// Records a removal, and makes it if the file can be kept by that. Returns whether it did.
+    fn take(&mut self, spot: &Spot) -> Result<bool, Errno> {
+        let one = Paths::from_there(spot);
+        if one.path.starts_with(self.recorder.store().path()) {
+            return Ok(false);
+        }
+        let taken = self.recorder.take(one.at());
+        taken.or_else(|error| self.on_error(&one.path, error).map(|()| false))
+    }
+
+    fn on_error(&mut self, path: &Path, error: TouchError) -> Result<(), Errno> {
+        match error {
+            TouchError::NotKept(_) => self.unkept(),
+            // The call of the command fails in the same way.
+            TouchError::System(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+            TouchError::System(error) => {
+                if is_of_store(&error) {
+                    self.broken.get_or_insert_with(|| format!("its record could not be written: {error}"));
+                }
+                self.miss(path, &error.to_string())
+            }
+        }
+    }
+
+    fn miss(&mut self, path: &Path, why: &str) -> Result<(), Errno> {
+        // The change is not made.
+        if self.require {
+            return self.unkept();
+        }
+        if self.missed.len() < LISTED
+            && self.missed.insert((path.to_owned(), why.to_owned()))
+            && let Err(error) = self.recorder.miss(path, why)
+        {
+            self.broken.get_or_insert_with(|| format!("its record could not be written: {error}"));
+        }
+        self.unkept()
+    }
+
+    fn unkept(&self) -> Result<(), Errno> {
+        if self.require { Err(Errno::EDQUOT) } else { Ok(()) }
+    }
+}
+
+/// Whether an error may be one of writing the record, after which a reader finds no later entry.
+fn is_of_store(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::ENOSPC | libc::EDQUOT | libc::EFBIG | libc::EIO | libc::EROFS) | None)
+}
+
+impl RunJournal<'_> {
+    fn with<T: Default>(&self, note: impl FnOnce(&mut Current) -> Result<T, Errno>) -> Result<T, Errno> {
+        let mut slot = lock(&self.shared.current);
+        slot.settle();
+        match &mut *slot {
+            Slot::Current(current) if current.run == self.run => note(current),
+            _ => Ok(T::default()),
+        }
+    }
+}
+
+impl Journal for RunJournal<'_> {
+    fn before(&self, change: &Change) -> Result<(), Errno> {
+        self.with(|current| current.touch(change))
+    }
+
+    fn make(&self, change: &Change) -> Result<bool, Errno> {
+        self.with(|current| current.take(&change.spot))
+    }
+
+    fn miss(&self, path: &Path, why: &str) -> Result<(), Errno> {
+        self.with(|current| current.miss(path, why))
+    }
+}

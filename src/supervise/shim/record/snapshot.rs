@@ -1,0 +1,71 @@
+//! The record of a command from a snapshot of its tree.
+
+use std::io;
+
+use crate::plan::{Record, RecordPurpose, Recorded};
+use crate::undo::snapshot::TIME;
+use crate::undo::{Header, Limits, Recorder, Snapshot, Store, StoreError};
+
+/// Why there is no snapshot.
+#[derive(Debug, thiserror::Error)]
+pub enum NotTaken {
+    /// The store cannot be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The tree cannot be read, or the snapshot cannot be written.
+    #[error("no snapshot of its tree could be taken: {0}")]
+    System(#[from] io::Error),
+}
+
+/// A tree that is compared after the command.
+pub struct Compared {
+    recorder: Recorder,
+    snapshot: Snapshot,
+    /// Effects that an undo does not cover, as sentences.
+    beyond: Vec<String>,
+}
+
+impl Compared {
+    /// Whether a snapshot serves where the changes of a command cannot be recorded. It never covers everything.
+    pub fn is_wanted(record: &Record) -> bool {
+        record.purpose == RecordPurpose::Undo && !record.require && !record.tree.as_os_str().is_empty()
+    }
+
+    /// Takes the snapshot. Blocks for [`TIME`] at most.
+    pub fn begin(record: &Record, header: Header, limits: Limits) -> Result<Self, NotTaken> {
+        let header = Header { tree: record.tree.clone(), ..header };
+        let mut recorder = Recorder::begin(&Store::open(&record.store)?, header, limits)?;
+        match Snapshot::take(&mut recorder, &record.tree, TIME) {
+            Ok(snapshot) => Ok(Self { recorder, snapshot, beyond: record.beyond.clone() }),
+            Err(source) => {
+                discard(recorder);
+                Err(source.into())
+            }
+        }
+    }
+
+    /// Compares the tree, and ends the record.
+    pub fn end(self) -> Recorded {
+        let Self { mut recorder, snapshot, beyond } = self;
+        match snapshot.compare(&mut recorder) {
+            Ok(()) => match recorder.finish(beyond) {
+                Ok(_) => Recorded::Done,
+                Err(error) => Recorded::Failed(error.to_string()),
+            },
+            Err(error) => Recorded::Failed(format!("the tree could not be compared with its snapshot: {error}")),
+        }
+    }
+
+    /// Removes the snapshot of a command that was not started.
+    pub fn discard(self) {
+        discard(self.recorder);
+    }
+}
+
+/// Removes a record of a command that was not started.
+pub fn discard(recorder: Recorder) {
+    let (store, run) = (recorder.store().clone(), recorder.header().run.clone());
+    drop(recorder);
+    // A record that stays is listed as a run without an end, and evicted with the others.
+    let _left = store.remove(&run);
+}

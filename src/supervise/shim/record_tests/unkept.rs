@@ -1,0 +1,253 @@
+//! Changes that are not kept, and records that do not begin.
+
+use std::fs::{self, File};
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+
+use crate::confine::listener::{Act, Change, Journal, spot_of};
+use crate::confine::world::testing::{Scene, isolated};
+use crate::plan::{Inherited, RecordPurpose, Recorded};
+use crate::supervise::protocol::FromShim;
+use crate::sys::{Exit, LaunchStep};
+use crate::undo::node::{Contents, Node};
+use crate::undo::testing::snapshot;
+use crate::undo::{Options, undo};
+
+use super::super::record::{Pending, RunJournal, Shared};
+use super::TREE;
+use super::stage::{Finished, Stage};
+
+fn scene() -> Scene {
+    Scene::below(std::path::Path::new("/var/tmp"), None)
+}
+
+#[test]
+fn a_change_that_cannot_be_kept_is_noted_or_fails_where_everything_must_be_kept() {
+    for confined in [false, true] {
+        let scene = scene();
+        isolated(None, || {
+            let mut stage = Stage::new(&scene, confined);
+            stage.record.limits.file_bytes = 10;
+            stage.prepare("echo 0123456789abcdef > large; echo small > small");
+            let run = stage.recorded("echo x > small; echo y >> large");
+            let point = stage.point(&run);
+            let Node::File(large) = &point.before[&scene.root.join("large")] else { panic!("a file") };
+            assert!(matches!(large.contents, Contents::Nothing { .. }));
+            stage.record.require = true;
+            let Finished { ended, output, .. } = stage.run("echo x >> small && echo y >> large", true);
+            assert_eq!((ended.end, &ended.record), (Exit::Code(1), &Recorded::Done));
+            assert!(output.contains("quota exceeded"), "{output}");
+            assert_eq!(fs::read_to_string(scene.root.join("large")).expect("read"), "0123456789abcdef\ny\n");
+            assert_eq!(fs::read_to_string(scene.root.join("small")).expect("read"), "x\nx\n");
+        });
+    }
+}
+
+#[test]
+fn a_record_that_does_not_begin_is_reported_or_refuses_the_command() {
+    for confined in [false, true] {
+        let scene = scene();
+        isolated(None, || {
+            let mut stage = Stage::new(&scene, confined);
+            let store = scene.state.join("file");
+            fs::write(&store, "x").expect("written");
+            stage.record.store = store.clone();
+            let Finished { ended, .. } = stage.run("echo x > f", true);
+            let Recorded::Failed(why) = &ended.record else { panic!("{:?}", ended.record) };
+            assert!(why.contains(store.to_str().expect("text")), "{why}");
+            assert!(scene.root.join("f").exists());
+            stage.record.require = true;
+            stage.start("echo x > g", true);
+            match stage.next(&mut String::new()) {
+                FromShim::Failed(failure) => assert_eq!(failure.step, LaunchStep::Record),
+                other => panic!("{other:?}"),
+            }
+            assert!(!scene.root.join("g").exists());
+            stage.record.store = scene.state.join("undo");
+            stage.recorded("echo x > g");
+        });
+    }
+}
+
+#[test]
+fn a_command_that_is_not_started_leaves_no_record() {
+    let scene = scene();
+    isolated(None, || {
+        let mut stage = Stage::new(&scene, false);
+        fs::rename(&scene.root, scene.root.with_extension("gone")).expect("renamed");
+        let run = stage.start("true", true);
+        match stage.next(&mut String::new()) {
+            FromShim::Failed(failure) => assert_eq!(failure.step, LaunchStep::Chdir),
+            other => panic!("{other:?}"),
+        }
+        assert!(!stage.store().has(&run));
+        fs::rename(scene.root.with_extension("gone"), &scene.root).expect("renamed");
+        stage.recorded("echo x > f");
+    });
+}
+
+#[test]
+fn a_file_that_is_inherited_open_for_writing_is_restored() {
+    for confined in [false, true] {
+        let scene = scene();
+        isolated(None, || {
+            let mut stage = Stage::new(&scene, confined);
+            stage.prepare(TREE);
+            let before = snapshot(stage.root());
+            let file = File::options().append(true).open(scene.root.join("f")).expect("opened");
+            stage.files = vec![(Inherited::State, Arc::new(OwnedFd::from(file)))];
+            let run = stage.recorded("echo x >&500");
+            assert_eq!(fs::read_to_string(scene.root.join("f")).expect("read"), "one\nx\n");
+            let undone = undo(&stage.store(), &run, Options::default()).expect("undone");
+            assert_eq!(undone.conflicts, []);
+            assert_eq!(snapshot(stage.root()), before);
+        });
+    }
+}
+
+#[test]
+fn what_cannot_be_followed_is_named_and_goes_on() {
+    let scene = scene();
+    isolated(None, || {
+        let mut stage = Stage::new(&scene, false);
+        stage.prepare(TREE);
+        for (command, why) in [
+            ("unshare -m sh -c 'echo x > f'", "other mounts"),
+            (
+                "chroot / sh -c 'true'; chroot d /bin/false; python3 -c 'import os
+os.chroot(\"d\"); open(\"/a\", \"w\").write(\"x\")'",
+                "another root",
+            ),
+        ] {
+            let Finished { run, ended, output } = stage.run(command, true);
+            assert_eq!((ended.end, &ended.record), (Exit::Code(0), &Recorded::Done), "{output}");
+            let point = stage.point(&run);
+            assert!(point.missing.iter().any(|(_, reason)| reason.contains(why)), "{command}: {:?}", point.missing);
+        }
+        let undone = stage.recorded("chroot / sh -c 'cd /; true'; unshare -U true; echo x > f");
+        assert!(stage.point(&undone).missing.is_empty());
+    });
+}
+
+#[test]
+fn a_receipt_keeps_no_contents() {
+    for confined in [false, true] {
+        let scene = scene();
+        isolated(None, || {
+            let mut stage = Stage::new(&scene, confined);
+            stage.record.purpose = RecordPurpose::Receipt;
+            stage.prepare(TREE);
+            let run = stage.recorded("echo x > f; echo x >> f; rm g; mv d m; echo y > m/a");
+            let files = stage.store().files(&run).expect("an id");
+            let kept: Vec<_> =
+                fs::read_dir(files).expect("listed").map(|entry| entry.expect("one").file_name()).collect();
+            assert!(kept.iter().all(|name| name.to_string_lossy().ends_with("held")), "{kept:?}");
+            let point = stage.point(&run);
+            assert!(point.end.is_some() && point.missing.is_empty());
+            assert_eq!(point.moved.len(), 1);
+        });
+    }
+}
+
+#[test]
+fn a_link_in_the_way_leads_no_record_to_another_file() {
+    let scene = scene();
+    let root = &scene.root;
+    for name in ["d", "secret"] {
+        fs::create_dir(root.join(name)).expect("made");
+        fs::write(root.join(name).join("f"), name).expect("written");
+    }
+    let file = File::options().append(true).open(root.join("d/f")).expect("opened");
+    let spot = spot_of(file.as_fd()).expect("its name");
+    fs::rename(root.join("d"), root.join("away")).expect("renamed");
+    std::os::unix::fs::symlink("secret", root.join("d")).expect("linked");
+    let shared = Shared::default();
+    let header = crate::undo::Header {
+        version: crate::undo::VERSION,
+        run: "run".into(),
+        command: "test".into(),
+        cwd: root.clone(),
+        at: 0,
+        machine: crate::task::Machine::default(),
+        purpose: crate::undo::Purpose::Undo,
+        tree: std::path::PathBuf::new(),
+    };
+    let (store, limits) = (scene.state.join("undo"), crate::undo::Limits::default());
+    shared.put(Pending { run: 1, store: store.clone(), header, limits, beyond: Vec::new(), require: false });
+    for act in [Act::Rewrite, Act::Remove] {
+        let spot = crate::confine::listener::Spot {
+            directory: spot.directory.clone(),
+            parent: spot.parent.clone(),
+            name: spot.name.clone(),
+            is_vacant: false,
+        };
+        RunJournal { shared: &shared, run: 1 }.before(&Change { spot, act }).expect("noted");
+    }
+    let kept = crate::undo::Store::open(&store).expect("a store").files("run").expect("an id");
+    for entry in fs::read_dir(kept).expect("listed") {
+        assert_eq!(fs::read_to_string(entry.expect("one").path()).expect("read"), "d");
+    }
+}
+
+#[test]
+fn the_owners_of_files_of_others_are_no_conflict() {
+    let users = crate::confine::world::testing::users();
+    for (user, confined) in users.into_iter().flatten().flat_map(|user| [(user, false), (user, true)]) {
+        let scene = Scene::below(std::path::Path::new("/var/tmp"), Some(user));
+        fs::create_dir(scene.root.join("theirs")).expect("made");
+        isolated(Some(user), || {
+            let mut stage = Stage::new(&scene, confined);
+            let before = snapshot(stage.root());
+            let run = stage.recorded("mv theirs moved; mkdir d; mv moved ours; rmdir d");
+            let undone = undo(&stage.store(), &run, Options::default()).expect("undone");
+            assert_eq!((&undone.conflicts, &undone.not_covered), (&Vec::new(), &Vec::new()), "{confined}");
+            assert_eq!(snapshot(stage.root()), before, "{confined}");
+        });
+    }
+}
+
+#[test]
+fn a_change_that_cannot_be_followed_is_named_or_fails_where_everything_must_be_kept() {
+    let scene = scene();
+    isolated(None, || {
+        let mut stage = Stage::new(&scene, false);
+        let command = "unshare -m /bin/sh -c 'echo x > f'";
+        let run = stage.recorded(command);
+        let point = stage.point(&run);
+        let [(program, why)] = &point.missing[..] else { panic!("{:?}", point.missing) };
+        assert!(why.contains("other mounts"), "{program:?}: {why}");
+        assert_eq!(point.end.expect("an end").extent, crate::undo::Extent::Part);
+        fs::remove_file(scene.root.join("f")).expect("there");
+        stage.record.require = true;
+        let Finished { ended, output, .. } = stage.run(command, true);
+        assert!(output.contains("quota exceeded"), "{output}");
+        assert_ne!(ended.end, Exit::Code(0));
+        assert!(!scene.root.join("f").exists());
+    });
+}
+
+#[test]
+fn a_command_whose_calls_do_not_come_is_compared_with_a_snapshot() {
+    for confined in [false, true] {
+        let scene = scene();
+        isolated(None, || {
+            let mut stage = Stage::new(&scene, confined);
+            stage.record.only_tree = true;
+            stage.prepare(TREE);
+            let before = snapshot(stage.root());
+            let run = stage.recorded("rm -r d; echo x > f; mkdir new; mv g new/g; cat /proc/self/status");
+            let undone = undo(&stage.store(), &run, Options::default()).expect("undone");
+            assert_eq!(undone.conflicts, []);
+            assert_eq!(undone.not_covered.len(), 1, "{:?}", undone.not_covered);
+            assert_eq!(snapshot(stage.root()), before);
+            // A command that is not started leaves no run.
+            let runs = stage.store().runs().expect("listed").len();
+            stage.record.store = scene.state.join("undo");
+            stage.record.require = true;
+            stage.start("echo x > g", true);
+            let FromShim::Failed(failure) = stage.next(&mut String::new()) else { panic!("it was started") };
+            assert_eq!(failure.step, LaunchStep::Record);
+            assert_eq!(stage.store().runs().expect("listed").len(), runs);
+        });
+    }
+}

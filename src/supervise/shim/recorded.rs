@@ -1,0 +1,50 @@
+//! A shim and the records of its commands.
+
+use super::Shim;
+use super::record::{RecordError, Records, Way};
+use super::task_server::TaskServer;
+use super::world::ShimWorld;
+use crate::plan::{Plan, RecordPurpose, Recorded};
+use crate::supervise::protocol::RunDescriptors;
+use crate::sys::{LaunchError, LaunchStep};
+
+impl Shim {
+    /// Begins the record of what a command changes, if one is wanted. Without one the command runs all the same, unless
+    /// it is required, and the reason is reported with its end.
+    pub(super) fn begin_record(
+        &mut self,
+        plan: &Plan,
+        descriptors: &RunDescriptors,
+    ) -> Result<Option<Way>, LaunchError> {
+        let world = self.world.as_ref().map(ShimWorld::has_listener);
+        let begun = self.records.begin(plan, descriptors, world);
+        let failed = |error: &RecordError| LaunchError { step: LaunchStep::Record, errno: error.errno() };
+        match begun {
+            Ok(way) => Ok(way),
+            Err(error) if plan.record.as_ref().is_some_and(|record| record.require) => Err(failed(&error)),
+            Err(error) => {
+                self.records.fail(&error);
+                Ok(None)
+            }
+        }
+    }
+
+    /// Tells the readers of a task where its changes are recorded.
+    pub(super) fn record_task(&self, server: &mut TaskServer) {
+        if let Some(store) = self.records.store() {
+            server.begin_record(store);
+        }
+    }
+
+    /// Ends the record of the current command. Returns its outcome. If only a receipt was wanted, and `unread` says
+    /// that the host that wanted it is gone, the record is removed.
+    pub(super) fn end_record(&mut self, mark: Option<&str>, unread: bool) -> Recorded {
+        let is_receipt = self.records.purpose() == Some(RecordPurpose::Receipt);
+        let unread = self.records.store().filter(|_| unread && is_receipt).map(ToOwned::to_owned);
+        let recorded = self.records.end();
+        if let Some((store, run)) = unread.zip(mark) {
+            Records::forget_unread(&store, run);
+        }
+        recorded
+    }
+}

@@ -1,0 +1,178 @@
+//! Carries out an undo: under a lock, with a record of its own, one atomic step after the other.
+//!
+//! The record is that of any run, so an undo is itself undone. An undo that was killed goes on with the same record
+//! when it is run again.
+
+mod carrier;
+mod install;
+mod kept;
+mod meta;
+mod settle;
+mod steps;
+mod tree;
+mod trouble;
+mod types;
+mod way;
+
+use std::path::{Path, PathBuf};
+
+use self::carrier::Carrier;
+pub use self::tree::Tree;
+pub use self::types::{Options, Stayed, UndoError, Undone};
+use super::gaps::{gap, gaps};
+use super::images::Limits;
+use super::manifest::{self, Header, Point, Purpose, VERSION};
+use super::node::Time;
+use super::plan::{Conflict, Plan, Step, plan};
+use super::record::Recorder;
+use super::store::{Store, StoreError};
+use crate::plan::next_mark;
+use crate::task::Machine;
+
+/// Undoes a run. Waits for another undo in the same store.
+///
+/// # Errors
+/// If there is no point, the run still goes on, or the store cannot be used. Nothing is touched then.
+pub fn undo(store: &Store, run: &str, options: Options<'_>) -> Result<Undone, UndoError> {
+    undo_with(store, run, options, &mut |_| false)
+}
+
+/// The same. `stops` is asked before each change of a file, with its name, and may stop the undo as a kill would.
+///
+/// # Errors
+/// As [`undo`], and [`UndoError::Stopped`].
+pub fn undo_with(
+    store: &Store,
+    run: &str,
+    options: Options<'_>,
+    stops: &mut dyn FnMut(&str) -> bool,
+) -> Result<Undone, UndoError> {
+    if let Some(path) = options.paths.iter().find(|path| !path.is_absolute()) {
+        return Err(UndoError::Relative(path.clone()));
+    }
+    let _lock = store.lock()?;
+    let mut point = store.point(run)?;
+    if point.end.is_none() {
+        settle::settle(&mut point, store)?;
+    }
+    let unfinished = unfinished_of(store, run)?;
+    let tree = Tree::new(store, &point, unfinished.as_ref());
+    let plan = plan(&point, &tree, options.paths);
+    if options.dry_run {
+        return Ok(report_only(store, &point, &plan));
+    }
+    for (was, now) in &plan.again {
+        // Without the note, an older undo has a conflict.
+        let _none = tree.note_again(*was, *now);
+    }
+    let mut undone = Undone { not_covered: not_covered(&point, &plan), ..Undone::default() };
+    if unfinished.is_some() || !plan.steps.is_empty() {
+        let recorder = match &unfinished {
+            Some(unfinished) => Recorder::resume(store, unfinished)?,
+            None => Recorder::begin(store, header(&point), Limits::NONE)?,
+        };
+        let mut carrier = Carrier::new(&point, &tree, &plan, recorder, stops);
+        if let Some(unfinished) = &unfinished {
+            carrier.clean(unfinished);
+        }
+        for step in &plan.steps {
+            carrier.carry(step)?;
+        }
+        undone = carrier.finish(undone)?;
+    }
+    undone.restored.retain(|path| !is_own(path, store, &point));
+    let conflicts = plan.conflicts.iter().filter(|conflict| !is_own(&conflict.path, store, &point));
+    let keep = |conflict: &Conflict| kept::keep(store, &point, &tree, &conflict.path, &conflict.before);
+    undone.conflicts.extend(conflicts.map(|conflict| stayed(conflict, keep(conflict))));
+    Ok(undone)
+}
+
+/// Whether a path is that of a kept file. Its other names are those that a reader knows.
+fn is_own(path: &Path, store: &Store, point: &Point) -> bool {
+    path.starts_with(store.path()) || point.places.values().any(|place| path.starts_with(place))
+}
+
+/// Reads the record of a run that has ended. If its recorder was killed, it is given its end.
+///
+/// # Errors
+/// If there is none, it cannot be read, or the run still goes on.
+pub fn ended(store: &Store, run: &str) -> Result<Point, StoreError> {
+    let path = store.manifest(run)?;
+    if store.is_running(run) {
+        return Err(StoreError::Running(run.to_owned()));
+    }
+    let mut point = manifest::read(&path)?;
+    if point.end.is_none() {
+        let _lock = store.lock()?;
+        settle::settle(&mut point, store)?;
+    }
+    Ok(point)
+}
+
+fn header(point: &Point) -> Header {
+    let now = Time::now();
+    let Header { run, cwd, .. } = &point.header;
+    Header {
+        version: VERSION,
+        run: next_mark(),
+        command: format!("undo {run}"),
+        cwd: cwd.clone(),
+        at: u64::try_from(now.seconds * 1000 + now.nanoseconds / 1_000_000).unwrap_or(0),
+        machine: Machine::here().clone(),
+        purpose: Purpose::Undone(run.clone()),
+        tree: PathBuf::new(),
+    }
+}
+
+/// The record of the same undo, if that was killed.
+fn unfinished_of(store: &Store, run: &str) -> Result<Option<Point>, StoreError> {
+    for header in store.undos_of(run)? {
+        let point = manifest::read(&store.manifest(&header.run)?)?;
+        if point.end.is_none() && !store.is_running(&header.run) {
+            return Ok(Some(point));
+        }
+    }
+    Ok(None)
+}
+
+/// The effect that the plan would have.
+fn report_only(store: &Store, point: &Point, plan: &Plan) -> Undone {
+    let mut undone = Undone { not_covered: not_covered(point, plan), ..Undone::default() };
+    for step in &plan.steps {
+        match step {
+            Step::Remove { path, .. } | Step::RemoveDirectory { path, .. } => undone.removed.push(path.clone()),
+            Step::Move { home: false, .. } => {}
+            Step::Move { to: path, .. }
+            | Step::MakeDirectory { path, .. }
+            | Step::Restore { path, .. }
+            | Step::SetMeta { path, .. } => undone.restored.push(path.clone()),
+        }
+    }
+    undone.restored.sort();
+    undone.restored.dedup();
+    let conflicts = plan.conflicts.iter().filter(|conflict| !is_own(&conflict.path, store, point));
+    undone.conflicts.extend(conflicts.map(|conflict| stayed(conflict, None)));
+    undone.restored.retain(|path| !is_own(path, store, point));
+    undone
+}
+
+fn not_covered(point: &Point, plan: &Plan) -> Vec<String> {
+    let end = point.end.iter().flat_map(|end| end.not_covered.iter().cloned());
+    gaps(end.chain(point.missing.iter().map(gap)).chain(plan.lost.iter().map(gap)))
+}
+
+fn stayed(conflict: &Conflict, kept: Option<PathBuf>) -> Stayed {
+    let Conflict { path, why, stays, .. } = conflict;
+    Stayed { path: path.clone(), why: why.clone(), kept_at: stays.clone().or(kept) }
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;
+
+#[cfg(test)]
+mod random_tests;
+#[cfg(test)]
+mod swap_tests;
+#[cfg(test)]
+mod user_tests;

@@ -1,0 +1,262 @@
+//! Reads the thing at a path.
+
+use std::collections::HashMap;
+use std::ffi::CString;
+use std::fs;
+use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use nix::errno::Errno;
+use nix::fcntl::AT_FDCWD;
+
+use super::node::{Attribute, Contents, File, FileId, Hash, Meta, Node, Time, UNSEEN};
+use crate::sys::{self, Follow};
+
+/// The bits of a mode that tell the sort of a thing.
+const TYPE: u32 = 0o170_000;
+
+/// A path, and the way to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct At<'a> {
+    /// The path: absolute, without links in its directories.
+    pub path: &'a Path,
+    /// The path by which this process reaches the thing. It may begin at an open directory, so that it leads to no
+    /// other thing when the directories of the path are exchanged meanwhile.
+    pub reach: &'a Path,
+    /// Whether nothing was there a moment ago. False if that is not known.
+    pub is_vacant: bool,
+}
+
+impl<'a, P: AsRef<Path> + ?Sized> From<&'a P> for At<'a> {
+    fn from(path: &'a P) -> Self {
+        Self { path: path.as_ref(), reach: path.as_ref(), is_vacant: false }
+    }
+}
+
+/// Reads the thing at a path, without following a link and without the contents of files. Of a path below a file, or
+/// below nothing, nothing is there.
+///
+/// # Errors
+/// If the system refuses to answer.
+pub fn look(path: &Path) -> io::Result<Node> {
+    look_for(path, true)
+}
+
+/// The same without attributes, which are empty then.
+///
+/// # Errors
+/// As [`look`].
+pub fn look_roughly(path: &Path) -> io::Result<Node> {
+    look_for(path, false)
+}
+
+fn look_for(path: &Path, all: bool) -> io::Result<Node> {
+    let data = match fs::symlink_metadata(path) {
+        Ok(data) => data,
+        Err(error) if is_absent(&error) => return Ok(Node::Absent),
+        Err(error) => return Err(error),
+    };
+    let meta = Meta {
+        mode: data.mode() & 0o7777,
+        uid: seen(data.uid(), "/proc/self/uid_map"),
+        gid: seen(data.gid(), "/proc/self/gid_map"),
+        id: FileId { device: data.dev(), inode: data.ino() },
+        xattrs: if all { attributes(path)? } else { Vec::new() },
+    };
+    let kind = data.file_type();
+    Ok(if kind.is_file() {
+        Node::File(File {
+            meta,
+            size: data.size(),
+            mtime: Time { seconds: data.mtime(), nanoseconds: data.mtime_nsec() },
+            ctime: Time { seconds: data.ctime(), nanoseconds: data.ctime_nsec() },
+            links: data.nlink(),
+            contents: Contents::Untouched,
+        })
+    } else if kind.is_dir() {
+        Node::Directory(meta)
+    } else if kind.is_symlink() {
+        Node::Link { target: fs::read_link(path)?, meta }
+    } else {
+        Node::Other { kind: data.mode() & TYPE, device: data.rdev(), meta }
+    })
+}
+
+impl At<'_> {
+    /// Reads the thing that is there.
+    ///
+    /// # Errors
+    /// As [`look`].
+    pub fn look(&self) -> io::Result<Node> {
+        if self.is_vacant { Ok(Node::Absent) } else { look(self.reach) }
+    }
+}
+
+/// The number of a user or a group, if this process sees it. `map` is the file that tells which numbers it sees.
+fn seen(number: u32, map: &str) -> u32 {
+    /// The number that stands for all others.
+    const OTHERS: u32 = 65_534;
+    if number != OTHERS {
+        return number;
+    }
+    // Not remembered: a process may enter another namespace.
+    let is_partial = fs::read_to_string(map).is_ok_and(|map| !map.split_whitespace().eq(["0", "0", "4294967295"]));
+    if is_partial { UNSEEN } else { number }
+}
+
+/// Whether nothing can be at a path, by the system's answer.
+pub fn is_absent(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::ENOENT | libc::ENOTDIR | libc::ELOOP))
+}
+
+/// The way to the entries of a directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// Its path has no links in it.
+    Plain,
+    /// Its path has links in it.
+    Links,
+    /// The directory is missing, and there are no links on the way to where it would be.
+    Nowhere,
+}
+
+impl Way {
+    fn to(directory: &Path) -> Self {
+        let path = CString::new(directory.as_os_str().as_bytes()).map_err(|_| Errno::EINVAL);
+        match path.and_then(|path| sys::open_directory(AT_FDCWD, &path, Follow::Nothing)) {
+            Ok(_) => Self::Plain,
+            Err(Errno::ELOOP) => Self::Links,
+            Err(Errno::ENOENT | Errno::ENOTDIR) => Self::Nowhere,
+            Err(_) => Self::found_slowly(directory),
+        }
+    }
+
+    /// The same on a system that opens nothing without following links.
+    fn found_slowly(directory: &Path) -> Self {
+        match fs::canonicalize(directory) {
+            Ok(real) if real == directory => Self::Plain,
+            Err(error) if is_absent(&error) && directory.ancestors().all(|above| !above.is_symlink()) => Self::Nowhere,
+            _ => Self::Links,
+        }
+    }
+}
+
+/// Tells for directories whether their paths have no links in them. Remembers the answers.
+#[derive(Debug, Default)]
+pub struct Plain(HashMap<PathBuf, Way>);
+
+impl Plain {
+    /// Whether the directory of this path has no links in its own path. A missing one has none.
+    pub fn has(&mut self, path: &Path) -> bool {
+        self.way_to(path) != Way::Links
+    }
+
+    /// Reads the thing at a path, as [`look`]. Behind a link, nothing is there.
+    ///
+    /// # Errors
+    /// As [`look`].
+    pub fn look(&mut self, path: &Path) -> io::Result<Node> {
+        if self.way_to(path) == Way::Plain { look(path) } else { Ok(Node::Absent) }
+    }
+
+    /// The way to the directory of a path.
+    fn way_to(&mut self, path: &Path) -> Way {
+        let Some(directory) = path.parent() else { return Way::Plain };
+        if let Some(known) = self.0.get(directory) {
+            return *known;
+        }
+        let above = directory.parent().and_then(|above| self.0.get(above));
+        let way = if above == Some(&Way::Nowhere) { Way::Nowhere } else { Way::to(directory) };
+        self.0.insert(directory.to_owned(), way);
+        way
+    }
+}
+
+fn attributes(path: &Path) -> io::Result<Vec<Attribute>> {
+    match sys::attributes(path) {
+        Ok(found) => Ok(found.into_iter().map(|(name, value)| Attribute { name, value }).collect()),
+        // A process without the right to look has no other answer for any of its files.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(Vec::new()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Opens a regular file for reading. Never waits, and never follows a link.
+///
+/// # Errors
+/// If it cannot be opened, or is something else.
+pub fn open(path: &Path) -> io::Result<fs::File> {
+    let file = fs::File::options().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path)?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(io::ErrorKind::InvalidInput.into()) }
+}
+
+/// The largest file that is hashed, bytes. A command waits for the end of its record, and a sparse file may claim any
+/// size.
+const HASHED: u64 = 64 << 20;
+
+/// Hashes the contents of a file.
+///
+/// # Errors
+/// If it cannot be read, or is larger than 64 MiB.
+pub fn hash(path: &Path) -> io::Result<Hash> {
+    let mut file = open(path)?;
+    if file.metadata()?.len() > HASHED {
+        return Err(io::ErrorKind::FileTooLarge.into());
+    }
+    let mut hasher = twox_hash::XxHash3_128::new();
+    let mut buffer = vec![0; 128 * 1024];
+    loop {
+        match file.read(&mut buffer) {
+            Ok(0) => return Ok(Hash(hasher.finish_128())),
+            Ok(length) => hasher.write(&buffer[..length]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Whether two files have equal contents.
+///
+/// # Errors
+/// If one cannot be read.
+pub fn is_equal(one: &Path, other: &Path) -> io::Result<bool> {
+    let (one, other) = (open(one)?, open(other)?);
+    if one.metadata()?.len() != other.metadata()?.len() {
+        return Ok(false);
+    }
+    let (mut one, mut other) = (one.take(u64::MAX), other.take(u64::MAX));
+    let (mut first, mut second) = (Vec::new(), Vec::new());
+    /// Read at a time.
+    const PART: u64 = 128 * 1024;
+    loop {
+        first.clear();
+        second.clear();
+        one.set_limit(PART);
+        other.set_limit(PART);
+        one.read_to_end(&mut first)?;
+        other.read_to_end(&mut second)?;
+        if first != second {
+            return Ok(false);
+        }
+        if first.is_empty() {
+            return Ok(true);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_of_any_size_takes_no_time() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("sparse");
+        fs::File::create(&path).and_then(|file| file.set_len(1 << 40)).expect("made");
+        assert_eq!(hash(&path).expect_err("too large").kind(), io::ErrorKind::FileTooLarge);
+        fs::write(&path, "x").expect("written");
+        assert!(hash(&path).is_ok());
+    }
+}

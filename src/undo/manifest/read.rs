@@ -1,0 +1,74 @@
+//! Reads a manifest up to its last whole record.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use super::frames::Frames;
+use super::point::Point;
+use super::types::{Header, Record, VERSION};
+use super::write::MAGIC;
+
+/// Why a manifest cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The system refuses it.
+    #[error("{}: {source}", path.display())]
+    System {
+        #[expect(missing_docs, reason = "the file")]
+        path: PathBuf,
+        #[expect(missing_docs, reason = "what the system said")]
+        source: io::Error,
+    },
+    /// The file has no whole first record of ours.
+    #[error("{} is no manifest of agent-bash", .0.display())]
+    Malformed(PathBuf),
+    /// Another version of agent-bash has written it.
+    #[error("{} has the unknown version {version}", path.display())]
+    Version {
+        #[expect(missing_docs, reason = "the file")]
+        path: PathBuf,
+        #[expect(missing_docs, reason = "its version")]
+        version: u32,
+    },
+}
+
+/// Reads a manifest. Records after a damaged one are left out.
+///
+/// # Errors
+/// If there is no header that can be read.
+pub fn read(path: &Path) -> Result<Point, ReadError> {
+    let (mut records, header) = open(path)?;
+    let mut point = Point::new(header);
+    while let Some(record) = records.next_one() {
+        point.add(record);
+    }
+    point.length = records.length;
+    Ok(point)
+}
+
+/// Reads the first record of a manifest.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_header(path: &Path) -> Result<Header, ReadError> {
+    open(path).map(|(_, header)| header)
+}
+
+fn open(path: &Path) -> Result<(Frames<BufReader<File>>, Header), ReadError> {
+    let failed = |source| ReadError::System { path: path.to_owned(), source };
+    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
+    let file = File::options().read(true).custom_flags(flags).open(path).map_err(failed)?;
+    let mut from = BufReader::with_capacity(128 * 1024, file);
+    let mut magic = [0; MAGIC.len()];
+    let begins = from.read_exact(&mut magic).is_ok() && magic == MAGIC;
+    let mut records = Frames::after(from, MAGIC.len() as u64);
+    match begins.then(|| records.next_one()) {
+        Some(Some(Record::Header(header))) if header.version == VERSION => Ok((records, header)),
+        Some(Some(Record::Header(header))) => {
+            Err(ReadError::Version { path: path.to_owned(), version: header.version })
+        }
+        _ => Err(ReadError::Malformed(path.to_owned())),
+    }
+}

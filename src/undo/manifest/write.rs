@@ -1,0 +1,91 @@
+//! Writes a manifest. Each record is one write, so that a killed writer loses no record.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use super::frames::encode;
+use super::types::{Header, Record};
+
+/// The beginning of the file.
+pub(super) const MAGIC: &[u8] = b"agent-bash undo\n";
+/// The writer of a manifest. It holds a lock on the file, by which others see that the run still goes on.
+#[derive(Debug)]
+pub struct Writer {
+    file: File,
+    buffer: Vec<u8>,
+    /// Records that are written with the next one.
+    queued: Vec<u8>,
+}
+
+/// Bytes of queued records that are written at once.
+const QUEUED: usize = 64 * 1024;
+
+impl Writer {
+    /// Creates a manifest, which must not exist.
+    ///
+    /// # Errors
+    /// If the file cannot be created, locked or written.
+    pub fn create(path: &Path, header: Header) -> io::Result<Self> {
+        let mut file = File::options().append(true).create_new(true).mode(0o600).open(path)?;
+        file.lock()?;
+        file.write_all(MAGIC)?;
+        let mut writer = Self { file, buffer: Vec::new(), queued: Vec::new() };
+        writer.append(&Record::Header(header))?;
+        Ok(writer)
+    }
+
+    /// Continues a manifest after its last whole record, which ends at `length`.
+    ///
+    /// # Errors
+    /// As above; also if another process writes it.
+    pub fn resume(path: &Path, length: u64) -> io::Result<Self> {
+        let file = File::options().append(true).custom_flags(libc::O_NOFOLLOW).open(path)?;
+        file.try_lock().map_err(|error| match error {
+            std::fs::TryLockError::Error(error) => error,
+            std::fs::TryLockError::WouldBlock => io::ErrorKind::WouldBlock.into(),
+        })?;
+        if file.metadata()?.len() > length {
+            file.set_len(length)?;
+        }
+        Ok(Self { file, buffer: Vec::new(), queued: Vec::new() })
+    }
+
+    /// Adds a record.
+    ///
+    /// # Errors
+    /// If it cannot be written, in whole or in part. A part is recognised by readers.
+    pub fn append(&mut self, record: &Record) -> io::Result<()> {
+        encode(record, &mut self.buffer)?;
+        if self.queued.is_empty() {
+            return self.file.write_all(&self.buffer);
+        }
+        self.queued.extend_from_slice(&self.buffer);
+        self.flush()
+    }
+
+    /// Adds a record that may be lost until the next one is added with [`Writer::append`].
+    ///
+    /// # Errors
+    /// As above.
+    pub fn queue(&mut self, record: &Record) -> io::Result<()> {
+        encode(record, &mut self.buffer)?;
+        self.queued.extend_from_slice(&self.buffer);
+        if self.queued.len() < QUEUED { Ok(()) } else { self.flush() }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let written = self.file.write_all(&self.queued);
+        self.queued.clear();
+        written
+    }
+
+    /// Makes the records survive a crash of the machine.
+    ///
+    /// # Errors
+    /// If the disk fails.
+    pub fn sync(&self) -> io::Result<()> {
+        self.file.sync_data()
+    }
+}

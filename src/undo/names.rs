@@ -1,0 +1,277 @@
+//! The directories that a command moved or made: where each path of before is now, and the reverse. Pure.
+
+use std::collections::BTreeMap;
+use std::ops::Bound;
+use std::path::{Path, PathBuf};
+
+/// The current places of the directories of before. Only the moved and the new ones are listed.
+///
+/// A path *of before* names a place in the tree before the command, a path *of now* one in the current tree. Both are
+/// equal unless a directory above was moved or made.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Names {
+    /// By the path of now.
+    current: BTreeMap<PathBuf, Origin>,
+    /// The moved ones, by the path of before.
+    moved: BTreeMap<PathBuf, PathBuf>,
+}
+
+/// The origin of a listed directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Origin {
+    /// This path of before.
+    Moved(PathBuf),
+    /// The command made it.
+    Made,
+}
+
+impl Names {
+    /// Returns the path of before for a path of now, and `None` below a directory that the command made.
+    pub fn origin(&self, now: &Path) -> Option<PathBuf> {
+        if self.current.is_empty() {
+            return Some(now.to_owned());
+        }
+        for above in now.ancestors() {
+            match self.current.get(above) {
+                Some(Origin::Moved(before)) => return Some(joined(before, now, above)),
+                Some(Origin::Made) if above == now => {}
+                Some(Origin::Made) => return None,
+                None => {}
+            }
+        }
+        Some(now.to_owned())
+    }
+
+    /// Returns the path of now of the *entry* with this path of before: its name in its directory, wherever that is.
+    /// The entry itself may have been moved away.
+    pub fn entry(&self, before: &Path) -> PathBuf {
+        match (before.parent(), before.file_name()) {
+            (Some(parent), Some(name)) if !self.moved.is_empty() => self.place(parent).join(name),
+            _ => before.to_owned(),
+        }
+    }
+
+    /// The same, if the directory of the entry still exists, or a new one is in its place. `None` if another directory
+    /// of before was moved there.
+    pub fn slot(&self, before: &Path) -> Option<PathBuf> {
+        let entry = self.entry(before);
+        let (Some(parent), Some(of)) = (before.parent(), entry.parent()) else { return Some(entry) };
+        let is_there = self.moved.is_empty() || self.is_made(of) || self.origin(of).as_deref() == Some(parent);
+        is_there.then_some(entry)
+    }
+
+    /// Returns the path of before of an entry of now: its name in its directory, wherever that was. `None` in a
+    /// directory that the command made, and where a directory was until it was moved away.
+    pub fn origin_of_entry(&self, now: &Path) -> Option<PathBuf> {
+        let (Some(parent), Some(name)) = (now.parent(), now.file_name()) else { return Some(now.to_owned()) };
+        self.origin_of_directory(parent).map(|of| of.join(name))
+    }
+
+    /// Returns the path of before of a directory of now. `None` for one that the command made, and where another
+    /// directory was until it was moved away.
+    pub fn origin_of_directory(&self, now: &Path) -> Option<PathBuf> {
+        if self.is_made(now) {
+            return None;
+        }
+        self.origin(now).filter(|of| self.moved.is_empty() || self.place(of) == now)
+    }
+
+    /// Returns the path of now of the thing with this path of before, if it or a directory above was moved.
+    pub fn place(&self, before: &Path) -> PathBuf {
+        let found = before.ancestors().find_map(|above| Some((above, self.moved.get(above)?)));
+        found.map_or_else(|| before.to_owned(), |(above, now)| joined(now, before, above))
+    }
+
+    /// The moved directories: the path of before, and that of now.
+    pub fn moved(&self) -> impl Iterator<Item = (&Path, &Path)> {
+        self.moved.iter().map(|(before, now)| (before.as_path(), now.as_path()))
+    }
+
+    /// Whether the directory with this path of before was moved.
+    pub fn has_moved(&self, before: &Path) -> bool {
+        self.moved.contains_key(before)
+    }
+
+    /// Whether a directory, by its path of now, was moved.
+    pub fn is_moved(&self, now: &Path) -> bool {
+        matches!(self.current.get(now), Some(Origin::Moved(_)))
+    }
+
+    /// Whether a directory, by its path of now, was made by the command.
+    pub fn is_made(&self, now: &Path) -> bool {
+        matches!(self.current.get(now), Some(Origin::Made)) || self.origin(now).is_none()
+    }
+
+    /// The directories that were made, by their paths of now. Not those in other new ones that are not listed.
+    pub fn made(&self) -> impl Iterator<Item = &Path> {
+        self.current.iter().filter(|(_, origin)| **origin == Origin::Made).map(|(now, _)| now.as_path())
+    }
+
+    /// A directory is made.
+    pub fn make(&mut self, now: &Path) {
+        self.forget(now);
+        self.current.insert(now.to_owned(), Origin::Made);
+    }
+
+    /// A directory is removed. Nothing is below it any more.
+    pub fn remove(&mut self, now: &Path) {
+        self.forget(now);
+    }
+
+    /// A directory is renamed, over an empty one or where nothing was.
+    pub fn rename(&mut self, from: &Path, to: &Path) {
+        let origin = self.taken(from);
+        self.forget(to);
+        let below = self.lifted(from);
+        self.put(to, origin);
+        self.lowered(below, from, to);
+    }
+
+    /// Two directories change their places.
+    pub fn swap(&mut self, one: &Path, other: &Path) {
+        let (first, second) = (self.taken(one), self.taken(other));
+        let (below_one, below_other) = (self.lifted(one), self.lifted(other));
+        self.put(one, second);
+        self.put(other, first);
+        self.lowered(below_one, one, other);
+        self.lowered(below_other, other, one);
+    }
+
+    /// Takes a directory out of the lists and returns where it comes from.
+    fn taken(&mut self, now: &Path) -> Origin {
+        let origin = match self.current.get(now) {
+            Some(Origin::Made) => Origin::Made,
+            _ => self.origin(now).map_or(Origin::Made, Origin::Moved),
+        };
+        self.forget(now);
+        origin
+    }
+
+    fn put(&mut self, now: &Path, origin: Origin) {
+        if let Origin::Moved(before) = &origin {
+            // Back where it was, as far as the directories above are.
+            if self.origin(now).as_ref() == Some(before) {
+                return;
+            }
+            self.moved.insert(before.clone(), now.to_owned());
+        }
+        self.current.insert(now.to_owned(), origin);
+    }
+
+    fn forget(&mut self, now: &Path) {
+        if let Some(Origin::Moved(before)) = self.current.remove(now) {
+            self.moved.remove(&before);
+        }
+    }
+
+    /// Takes everything below a directory out of the lists.
+    fn lifted(&mut self, from: &Path) -> Vec<(PathBuf, Origin)> {
+        // A path sorts right before those below it.
+        let behind = self.current.range::<Path, _>((Bound::Excluded(from), Bound::Unbounded));
+        let paths: Vec<PathBuf> =
+            behind.map(|(path, _)| path).take_while(|path| path.starts_with(from)).cloned().collect();
+        paths.into_iter().filter_map(|path| self.current.remove(&path).map(|origin| (path, origin))).collect()
+    }
+
+    fn lowered(&mut self, entries: Vec<(PathBuf, Origin)>, from: &Path, to: &Path) {
+        for (path, origin) in entries {
+            let now = joined(to, &path, from);
+            if let Origin::Moved(before) = &origin {
+                self.moved.insert(before.clone(), now.clone());
+            }
+            self.current.insert(now, origin);
+        }
+    }
+}
+
+/// `path`, which is `above` or below it, with `base` in the place of `above`.
+pub fn joined(base: &Path, path: &Path, above: &Path) -> PathBuf {
+    match path.strip_prefix(above) {
+        Ok(rest) if !rest.as_os_str().is_empty() => base.join(rest),
+        _ => base.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    enum Change {
+        Rename(&'static str, &'static str),
+        Swap(&'static str, &'static str),
+        Make(&'static str),
+        Remove(&'static str),
+    }
+    use Change::{Make, Remove, Rename, Swap};
+
+    fn after(changes: &[Change]) -> Names {
+        let mut names = Names::default();
+        for change in changes {
+            match *change {
+                Rename(from, to) => names.rename(Path::new(from), Path::new(to)),
+                Swap(one, other) => names.swap(Path::new(one), Path::new(other)),
+                Make(path) => names.make(Path::new(path)),
+                Remove(path) => names.remove(Path::new(path)),
+            }
+        }
+        names
+    }
+
+    #[test]
+    fn a_path_of_now_leads_to_the_path_of_before() {
+        for (changes, now, before) in [
+            (&[][..], "/d/f", Some("/d/f")),
+            (&[Rename("/d", "/e")], "/e/f", Some("/d/f")),
+            (&[Rename("/d", "/e")], "/e", Some("/d")),
+            (&[Rename("/d", "/e"), Make("/d")], "/d/f", None),
+            (&[Rename("/d", "/e"), Make("/d")], "/d", Some("/d")),
+            (&[Rename("/d", "/e"), Rename("/e", "/g")], "/g/f", Some("/d/f")),
+            (&[Rename("/d/x", "/x"), Rename("/d", "/e")], "/x/f", Some("/d/x/f")),
+            (&[Rename("/d/x", "/d/y"), Rename("/d", "/e")], "/e/y/f", Some("/d/x/f")),
+            (&[Rename("/d", "/e"), Rename("/e", "/d")], "/d/f", Some("/d/f")),
+            (&[Make("/n"), Rename("/d", "/n/d")], "/n/d/f", Some("/d/f")),
+            (&[Make("/n"), Rename("/d", "/n/d")], "/n/f", None),
+            (&[Make("/n"), Rename("/n", "/m")], "/m/f", None),
+            (&[Make("/n"), Rename("/n", "/m")], "/n/f", Some("/n/f")),
+            (&[Rename("/d", "/e"), Remove("/e")], "/e/f", Some("/e/f")),
+            (&[Swap("/a", "/b")], "/a/f", Some("/b/f")),
+            (&[Swap("/a", "/b"), Swap("/a", "/b")], "/a/f", Some("/a/f")),
+            (&[Rename("/a/i", "/a/j"), Swap("/a", "/b")], "/b/j/f", Some("/a/i/f")),
+        ] {
+            assert_eq!(after(changes).origin(Path::new(now)).as_deref(), before.map(Path::new), "{now}");
+        }
+    }
+
+    #[test]
+    fn an_entry_of_now_has_a_path_of_before_if_its_directory_has_one() {
+        for (changes, now, before) in [
+            (&[][..], "/d/f", Some("/d/f")),
+            (&[Rename("/d", "/e")], "/e/f", Some("/d/f")),
+            (&[Rename("/d", "/e")], "/d/f", None),
+            (&[Rename("/d", "/e")], "/d", Some("/d")),
+            (&[Rename("/d", "/e")], "/e", Some("/e")),
+            (&[Rename("/d", "/e"), Make("/d")], "/d/f", None),
+            (&[Remove("/d"), Rename("/e", "/d")], "/d/f", Some("/e/f")),
+        ] {
+            assert_eq!(after(changes).origin_of_entry(Path::new(now)).as_deref(), before.map(Path::new), "{now}");
+        }
+    }
+
+    #[test]
+    fn a_path_of_before_leads_to_its_entry_and_to_its_place() {
+        for (changes, before, entry, place) in [
+            (&[][..], "/d", "/d", "/d"),
+            (&[Rename("/d", "/e")], "/d", "/d", "/e"),
+            (&[Rename("/d", "/e")], "/d/f", "/e/f", "/e/f"),
+            (&[Rename("/d/x", "/x"), Rename("/d", "/e")], "/d/x", "/e/x", "/x"),
+            (&[Rename("/d/x", "/x"), Rename("/d", "/e")], "/d/x/f", "/x/f", "/x/f"),
+            (&[Rename("/d/x", "/d/y"), Rename("/d", "/e")], "/d/x/f", "/e/y/f", "/e/y/f"),
+            (&[Rename("/d", "/e"), Remove("/e")], "/d/f", "/d/f", "/d/f"),
+            (&[Make("/n"), Rename("/d", "/n/d"), Rename("/n", "/m")], "/d/f", "/m/d/f", "/m/d/f"),
+        ] {
+            let names = after(changes);
+            assert_eq!(names.entry(Path::new(before)), Path::new(entry), "entry of {before}");
+            assert_eq!(names.place(Path::new(before)), Path::new(place), "place of {before}");
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! The thing at a path: a file, a directory, a link or nothing. Plain data, as a manifest keeps it.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use serde::{Deserialize, Serialize};
+
+/// One thing in the file system, or its absence.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Node {
+    /// Nothing.
+    Absent,
+    /// A regular file.
+    File(File),
+    /// A directory, without its entries.
+    Directory(Meta),
+    /// A symbolic link.
+    Link {
+        /// The text of the link.
+        #[serde(with = "crate::plan::bytes::path")]
+        target: PathBuf,
+        /// Its mode means nothing.
+        meta: Meta,
+    },
+    /// A named pipe, a socket or a device.
+    Other {
+        /// The type bits of its mode.
+        kind: u32,
+        /// The device that it stands for, or 0.
+        device: u64,
+        #[expect(missing_docs, reason = "as for the others")]
+        meta: Meta,
+    },
+}
+
+/// A regular file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct File {
+    #[expect(missing_docs, reason = "as for the others")]
+    pub meta: Meta,
+    /// In bytes.
+    pub size: u64,
+    /// When its contents changed.
+    pub mtime: Time,
+    /// When anything about it changed.
+    pub ctime: Time,
+    /// The number of its names.
+    pub links: u64,
+    /// The knowledge of its contents.
+    pub contents: Contents,
+}
+
+/// The knowledge of a file's contents.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Contents {
+    /// Nothing was read or kept, as no change was about to happen. Size, time and identity tell them from others.
+    Untouched,
+    /// Their hash.
+    Hash(Hash),
+    /// The store keeps them.
+    Image(ImageId),
+    /// The store should keep them, and does not.
+    Nothing {
+        /// The reason.
+        why: String,
+    },
+}
+
+/// The XXH3 hash of a file's contents, of 128 bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Hash(pub u128);
+
+/// The name of a kept file: the place of the run that has it, and its number there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct ImageId {
+    /// The number of a [`super::manifest::Record::Place`]; 0 is the store itself.
+    pub place: u16,
+    /// Counted from 0 in each run.
+    pub number: u64,
+}
+
+/// Owner, mode and attributes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Meta {
+    /// The permission bits, with those for set-uid, set-gid and sticky.
+    pub mode: u32,
+    #[expect(missing_docs, reason = "the user")]
+    pub uid: u32,
+    #[expect(missing_docs, reason = "the group")]
+    pub gid: u32,
+    /// Tells one existing thing from another.
+    pub id: FileId,
+    /// Extended attributes, access lists among them, by name.
+    pub xattrs: Vec<Attribute>,
+}
+
+/// The identity of an existing thing. A later one may have it again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct FileId {
+    #[expect(missing_docs, reason = "the number of the file system")]
+    pub device: u64,
+    #[expect(missing_docs, reason = "the number of the inode")]
+    pub inode: u64,
+}
+
+/// An extended attribute.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Attribute {
+    #[expect(missing_docs, reason = "its name")]
+    pub name: OsString,
+    #[expect(missing_docs, reason = "its value")]
+    pub value: Vec<u8>,
+}
+
+/// A time of a file, since 1970.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Time {
+    #[expect(missing_docs, reason = "whole seconds")]
+    pub seconds: i64,
+    #[expect(missing_docs, reason = "the rest")]
+    pub nanoseconds: i64,
+}
+
+/// The sort of a thing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Kind {
+    #[expect(missing_docs, reason = "a regular file")]
+    File,
+    #[expect(missing_docs, reason = "a directory")]
+    Directory,
+    /// A symbolic link.
+    Link,
+    /// A named pipe, a socket or a device.
+    Other,
+}
+
+impl Contents {
+    /// Whether the other knowledge is more: an image, or why there is none, before a hash, before nothing.
+    pub fn is_weaker(&self, other: &Self) -> bool {
+        let rank = |contents: &Self| match contents {
+            Self::Untouched => 0,
+            Self::Hash(_) => 1,
+            Self::Image(_) | Self::Nothing { .. } => 2,
+        };
+        rank(self) < rank(other)
+    }
+}
+
+/// The number of a user or a group that this process could not see: another than its own, in a confinement of an
+/// ordinary user.
+pub const UNSEEN: u32 = u32::MAX;
+
+impl Meta {
+    /// Whether mode, owner and attributes are equal, whatever thing has them.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.mode == other.mode && self.has_owner_of(other) && self.xattrs == other.xattrs
+    }
+
+    /// Whether the owners are equal, as far as they were seen.
+    pub fn has_owner_of(&self, other: &Self) -> bool {
+        let is_same = |one: u32, other: u32| one == other || one == UNSEEN || other == UNSEEN;
+        is_same(self.uid, other.uid) && is_same(self.gid, other.gid)
+    }
+}
+
+impl Node {
+    /// Its owner, mode and attributes, if there is anything.
+    pub fn meta(&self) -> Option<&Meta> {
+        match self {
+            Self::Absent => None,
+            Self::File(File { meta, .. })
+            | Self::Directory(meta)
+            | Self::Link { meta, .. }
+            | Self::Other { meta, .. } => Some(meta),
+        }
+    }
+
+    /// Its identity, if there is anything.
+    pub fn id(&self) -> Option<FileId> {
+        self.meta().map(|meta| meta.id)
+    }
+
+    /// Its sort, if there is anything.
+    pub fn kind(&self) -> Option<Kind> {
+        match self {
+            Self::Absent => None,
+            Self::File(_) => Some(Kind::File),
+            Self::Directory(_) => Some(Kind::Directory),
+            Self::Link { .. } => Some(Kind::Link),
+            Self::Other { .. } => Some(Kind::Other),
+        }
+    }
+
+    #[expect(missing_docs, reason = "whether there is nothing")]
+    pub fn is_absent(&self) -> bool {
+        *self == Self::Absent
+    }
+
+    #[expect(missing_docs, reason = "whether it is a directory")]
+    pub fn is_directory(&self) -> bool {
+        matches!(self, Self::Directory(_))
+    }
+
+    /// Whether it is a file with several names.
+    pub fn has_names(&self) -> bool {
+        matches!(self, Self::File(file) if file.links > 1)
+    }
+
+    /// The size of a file, in bytes.
+    pub fn size(&self) -> Option<u64> {
+        if let Self::File(file) = self { Some(file.size) } else { None }
+    }
+
+    /// Whether both are equal but for the contents of files, which are to be compared if the sizes are equal.
+    pub fn is_alike(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Absent, Self::Absent) => true,
+            (Self::File(one), Self::File(two)) => one.size == two.size && one.meta.is_same(&two.meta),
+            (Self::Directory(one), Self::Directory(two)) => one.is_same(two),
+            (Self::Link { target: one, meta }, Self::Link { target: two, meta: other }) => {
+                one == two && meta.has_owner_of(other)
+            }
+            (Self::Other { kind, device, meta }, Self::Other { kind: other, device: number, meta: second }) => {
+                (kind, device) == (other, number) && meta.is_same(second)
+            }
+            _ => false,
+        }
+    }
+}
+
+impl File {
+    /// Whether it is the same file with the same contents, by identity, size and time. A program can set the time back.
+    pub fn is_unwritten(&self, other: &Self) -> bool {
+        (self.meta.id, self.size, self.mtime) == (other.meta.id, other.size, other.mtime)
+    }
+
+    /// Whether nothing about the file has changed. No program can set the time of the last change back.
+    pub fn is_untouched(&self, other: &Self) -> bool {
+        self.is_unwritten(other) && self.ctime == other.ctime
+    }
+
+    /// Whether a comparison has found that a run has left other contents in it, whatever time it has.
+    pub fn is_rewritten(&self, left: &Self) -> bool {
+        self.ctime != left.ctime && matches!((&self.contents, &left.contents), (Contents::Image(_), Contents::Hash(_)))
+    }
+}
+
+impl Time {
+    /// The current time.
+    pub fn now() -> Self {
+        let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
+        Self { seconds: i64::try_from(now.as_secs()).unwrap_or(i64::MAX), nanoseconds: now.subsec_nanos().into() }
+    }
+
+    /// Whether it may be in the same tick of the clock of files as `now`.
+    pub fn is_recent(self, now: Self) -> bool {
+        /// The coarsest tick, in nanoseconds.
+        const TICK: i64 = 20_000_000;
+        let nanoseconds = |time: Self| time.seconds.saturating_mul(1_000_000_000).saturating_add(time.nanoseconds);
+        nanoseconds(self).saturating_add(TICK) > nanoseconds(now)
+    }
+}

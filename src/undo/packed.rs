@@ -1,0 +1,48 @@
+//! Kept files that come from the pack of a snapshot, and those that a run turns out not to need.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::os::unix::fs::OpenOptionsExt;
+
+use super::images::{Images, Kept, Limits, set_mtime};
+use super::node::{self, Contents, ImageId};
+
+impl Images {
+    /// How much is kept.
+    pub fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// Keeps a file whose contents are in a pack.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn put(&mut self, file: &node::File, mut pack: &File, at: u64) -> io::Result<Contents> {
+        if let Some(kept) = self.kept.get(&file.meta.id) {
+            return Ok(Contents::Image(kept.id));
+        }
+        self.make_home()?;
+        let id = ImageId { place: 0, number: self.next };
+        let path = self.path(id);
+        let mut to = File::options().write(true).create_new(true).mode(0o600).open(&path)?;
+        pack.seek(SeekFrom::Start(at))?;
+        if io::copy(&mut pack.take(file.size), &mut to)? < file.size {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        set_mtime(&path, file.mtime)?;
+        self.next += 1;
+        self.bytes += file.size;
+        self.kept.insert(file.meta.id, Kept { id, linked: false });
+        Ok(Contents::Image(id))
+    }
+
+    /// Removes a kept file that the run has not changed.
+    pub fn discard(&mut self, file: &node::File) {
+        let Contents::Image(id) = file.contents else { return };
+        if self.kept.remove(&file.meta.id).is_some() {
+            self.bytes = self.bytes.saturating_sub(file.size);
+            // A file that stays goes with the run at the latest.
+            let _stays = fs::remove_file(self.path(id));
+        }
+    }
+}

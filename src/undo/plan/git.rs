@@ -1,0 +1,68 @@
+//! Repositories: objects that a run added may stay, and an index belongs to its refs.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use super::planner::{Action, Fate, Planner};
+
+/// Splits a path in a directory of git into that directory and the rest.
+pub fn repository(path: &Path) -> Option<(&Path, &Path)> {
+    let is_one = |above: &&Path| above.file_name().map(OsStr::as_bytes).is_some_and(|name| name.ends_with(b".git"));
+    let above = path.ancestors().skip(1).filter(is_one).last()?;
+    Some((above, path.strip_prefix(above).ok()?))
+}
+
+/// Whether a path in a directory of git is a file that git replaces under a lock beside it.
+pub fn has_lock(path: &Path) -> bool {
+    let free = ["objects", "hooks", "logs", "info"];
+    repository(path)
+        .is_some_and(|(_, rest)| !free.iter().any(|name| rest.components().any(|part| part.as_os_str() == *name)))
+}
+
+fn is_ref(rest: &Path) -> bool {
+    rest == Path::new("HEAD") || rest == Path::new("packed-refs") || rest.starts_with("refs")
+}
+
+impl Planner<'_> {
+    /// Whether it is an object that the run added to a repository that was there before. Others may refer to it by now.
+    pub(super) fn is_object(&self, after: &Path) -> bool {
+        let objects = |(_, rest): &(&Path, &Path)| rest.components().any(|part| part.as_os_str() == "objects");
+        repository(after).filter(objects).is_some_and(|(repository, _)| !self.made.contains(repository))
+    }
+
+    /// Keeps each repository that the run made, and that was used since, as a whole.
+    pub(super) fn spare_used_repositories(&mut self) {
+        let is_git = |path: &&PathBuf| path.extension() == Some(OsStr::new("git")) || path.ends_with(".git");
+        let made: Vec<PathBuf> = self.made.iter().filter(is_git).cloned().collect();
+        for directory in made {
+            let below = |path: &Path| path.starts_with(&directory);
+            let used = |(path, fate): (&PathBuf, &Fate)| below(path) && matches!(fate, Fate::Changed | Fate::Used);
+            if !self.fates.iter().any(used) {
+                continue;
+            }
+            for (path, fate) in &mut self.fates {
+                if path.starts_with(&directory) {
+                    *fate = Fate::Stays;
+                } else if directory.starts_with(path) && *fate == Fate::Goes {
+                    *fate = Fate::Holds;
+                }
+            }
+            self.fates.insert(directory, Fate::Used);
+        }
+    }
+
+    /// Leaves an index alone if a ref of its repository stays.
+    pub(super) fn hold_back_indexes(&mut self) {
+        let conflicts = |(path, action): (&PathBuf, &Action)| match (action, repository(path)) {
+            (Action::Conflict(_), Some((repository, rest))) if is_ref(rest) => Some(repository.to_owned()),
+            _ => None,
+        };
+        let stuck: Vec<PathBuf> = self.actions.iter().filter_map(conflicts).collect();
+        for repository in stuck {
+            if let Some(action @ Action::Restore(_)) = self.actions.get_mut(&repository.join("index")) {
+                *action = Action::Conflict("a ref of its repository changed after the run".into());
+            }
+        }
+    }
+}

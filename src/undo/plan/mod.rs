@@ -1,0 +1,31 @@
+//! The plan of an undo: from the state before the run, the one that it left and the current one to the steps that take
+//! the run back. Pure: the current tree is behind a trait.
+//!
+//! For each path, three states are compared. If the thing is as the run left it, the thing of before comes back. If it
+//! is as before, nothing is to do. Anything else is a conflict, and stays.
+
+mod decide;
+pub mod git;
+mod moved;
+mod obstacles;
+mod planner;
+mod steps;
+mod types;
+
+use std::path::PathBuf;
+
+use self::planner::Planner;
+pub use self::types::{Conflict, Now, Plan, Step};
+use super::manifest::Point;
+
+/// Plans the undo of a run, as far as it concerns these paths and everything below them. Without paths, all of it.
+pub fn plan(point: &Point, now: &dyn Now, paths: &[PathBuf]) -> Plan {
+    let mut planner = Planner::new(point, now, paths);
+    planner.decide();
+    planner.emit();
+    planner.plan
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;

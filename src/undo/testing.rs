@@ -1,0 +1,282 @@
+//! A directory with a store beside it, and a program that records its changes there.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use super::carry::undo_with;
+use super::images::{Limits, set_mtime};
+use super::look::At;
+use super::manifest::{Header, Purpose, VERSION};
+use super::node::{Attribute, Time};
+use super::record::{Change, Recorder, TouchError};
+use super::store::Store;
+use super::{Options, UndoError, Undone, look, undo};
+use crate::task::Machine;
+
+pub struct Scene {
+    _dir: TempDir,
+    pub root: PathBuf,
+    pub store: Store,
+}
+
+/// The thing at a path, as far as an undo restores it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seen {
+    pub what: String,
+    mode: u32,
+    owner: (u32, u32),
+    xattrs: Vec<Attribute>,
+    /// The first of all names of the same file.
+    first: PathBuf,
+}
+
+pub type Snapshot = BTreeMap<PathBuf, Seen>;
+
+impl Scene {
+    pub fn new() -> Self {
+        let dir = tempfile::tempdir().expect("a folder");
+        let base = dir.path().canonicalize().expect("real");
+        let root = base.join("tree");
+        fs::create_dir(&root).expect("made");
+        let store = Store::open(&base.join("store")).expect("opened");
+        Self { _dir: dir, root, store }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.root.join(name)
+    }
+
+    pub fn write(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("made");
+        fs::write(path, text).expect("written");
+    }
+
+    pub fn read(&self, name: &str) -> Option<String> {
+        fs::read_to_string(self.path(name)).ok()
+    }
+
+    pub fn header(&self, run: &str) -> Header {
+        let now = Time::now();
+        Header {
+            version: VERSION,
+            run: run.into(),
+            command: "test".into(),
+            cwd: self.root.clone(),
+            at: u64::try_from(now.seconds * 1000 + now.nanoseconds / 1_000_000).expect("after 1970"),
+            machine: Machine::default(),
+            purpose: Purpose::Undo,
+            tree: PathBuf::new(),
+        }
+    }
+
+    pub fn begin(&self, run: &str) -> Run {
+        let recorder = Recorder::begin(&self.store, self.header(run), Limits::default()).expect("begun");
+        Run { root: self.root.clone(), recorder }
+    }
+
+    /// Runs a program and ends its record.
+    pub fn run(&self, run: &str, program: impl FnOnce(&mut Run)) {
+        let mut begun = self.begin(run);
+        program(&mut begun);
+        begun.recorder.finish(Vec::new()).expect("finished");
+    }
+
+    pub fn undo(&self, run: &str) -> Undone {
+        undo(&self.store, run, Options::default()).expect("undone")
+    }
+
+    /// Stops an undo before this step, counted from 0. Returns whether it has so many.
+    pub fn undo_until(&self, run: &str, step: usize) -> bool {
+        let mut count = 0;
+        let mut stops = |_: &str| {
+            count += 1;
+            count > step
+        };
+        match undo_with(&self.store, run, Options::default(), &mut stops) {
+            Ok(_) => false,
+            Err(UndoError::Stopped) => true,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// The names of all that is in the directory.
+    pub fn names(&self) -> Vec<PathBuf> {
+        let mut names = Vec::new();
+        walk(&self.root, &mut |path| names.push(path.to_owned()));
+        names
+    }
+
+    pub fn snapshot(&self) -> Snapshot {
+        snapshot(&self.root)
+    }
+}
+
+/// All that is below a directory.
+pub fn snapshot(root: &Path) -> Snapshot {
+    let mut found = Snapshot::new();
+    let mut firsts = HashMap::new();
+    walk(root, &mut |path| {
+        let data = fs::symlink_metadata(path).expect("there");
+        let kind = data.file_type();
+        let what = if kind.is_file() {
+            format!("file {}", String::from_utf8_lossy(&fs::read(path).expect("read")))
+        } else if kind.is_symlink() {
+            format!("link {}", fs::read_link(path).expect("read").display())
+        } else if kind.is_dir() {
+            "directory".to_owned()
+        } else {
+            "other".to_owned()
+        };
+        let relative = path.strip_prefix(root).expect("below").to_owned();
+        let first = if kind.is_file() {
+            firsts.entry(data.ino()).or_insert_with(|| relative.clone()).clone()
+        } else {
+            PathBuf::new()
+        };
+        let xattrs = look::look(path).expect("read").meta().expect("there").xattrs.clone();
+        let mode = if kind.is_symlink() { 0 } else { data.mode() };
+        found.insert(relative, Seen { what, mode, owner: (data.uid(), data.gid()), xattrs, first });
+    });
+    found
+}
+
+fn walk(directory: &Path, visit: &mut dyn FnMut(&Path)) {
+    let mut entries: Vec<PathBuf> =
+        fs::read_dir(directory).expect("read").map(|entry| entry.expect("read").path()).collect();
+    entries.sort();
+    for path in entries {
+        visit(&path);
+        if path.is_dir() && !path.is_symlink() {
+            walk(&path, visit);
+        }
+    }
+}
+
+/// A program that records each change before it makes it.
+pub struct Run {
+    root: PathBuf,
+    pub recorder: Recorder,
+}
+
+impl Run {
+    fn path(&self, name: &str) -> PathBuf {
+        self.root.join(name)
+    }
+
+    pub fn touch(&mut self, path: &Path, change: Change<'_>) {
+        match self.recorder.touch(path, change) {
+            Ok(()) | Err(TouchError::NotKept(_)) => {}
+            Err(TouchError::System(error)) => panic!("{}: {error}", path.display()),
+        }
+    }
+
+    /// Writes to a file, in place.
+    pub fn write(&mut self, name: &str, text: &str) -> io::Result<()> {
+        let path = self.path(name);
+        if path.is_symlink() {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        self.touch(&path, if path.exists() { Change::Rewrite } else { Change::Create });
+        fs::write(path, text)
+    }
+
+    /// Writes another file and renames it over the name.
+    pub fn replace(&mut self, name: &str, text: &str) -> io::Result<()> {
+        let next = format!("{name}.tmp");
+        self.write(&next, text)?;
+        self.rename(&next, name)
+    }
+
+    pub fn remove(&mut self, name: &str) -> io::Result<()> {
+        let path = self.path(name);
+        self.touch(&path, Change::Remove);
+        if path.is_dir() && !path.is_symlink() { fs::remove_dir(path) } else { fs::remove_file(path) }
+    }
+
+    /// As `rm -r`.
+    pub fn remove_all(&mut self, name: &str) -> io::Result<()> {
+        let mut paths = Vec::new();
+        if self.path(name).is_dir() && !self.path(name).is_symlink() {
+            walk(&self.path(name), &mut |path| paths.push(path.strip_prefix(&self.root).expect("below").to_owned()));
+        }
+        for path in paths.into_iter().rev() {
+            self.remove(path.to_str().expect("text"))?;
+        }
+        self.remove(name)
+    }
+
+    pub fn rename(&mut self, from: &str, to: &str) -> io::Result<()> {
+        let (from, to) = (self.path(from), self.path(to));
+        self.touch(&from, Change::Rename(At::from(&to)));
+        fs::rename(from, to)
+    }
+
+    #[cfg(target_os = "linux")]
+    pub fn swap(&mut self, one: &str, other: &str) -> io::Result<()> {
+        use std::os::fd::AsFd;
+        let (one, other) = (self.path(one), self.path(other));
+        if !one.exists() || !other.exists() {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        self.touch(&one, Change::Swap(At::from(&other)));
+        let c_string = |path: &Path| std::ffi::CString::new(path.as_os_str().as_encoded_bytes()).expect("no NUL");
+        let here = fs::File::open(&self.root)?;
+        let (first, second) = (c_string(&one), c_string(&other));
+        Ok(crate::sys::rename_file((here.as_fd(), &first), (here.as_fd(), &second), libc::RENAME_EXCHANGE)?)
+    }
+
+    /// Tests of swaps run on Linux.
+    #[cfg(not(target_os = "linux"))]
+    pub fn swap(&mut self, _one: &str, _other: &str) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub fn make_directory(&mut self, name: &str) -> io::Result<()> {
+        let path = self.path(name);
+        self.touch(&path, Change::MakeDirectory);
+        fs::create_dir(path)
+    }
+
+    pub fn link(&mut self, from: &str, to: &str) -> io::Result<()> {
+        let (from, to) = (self.path(from), self.path(to));
+        self.touch(&from, Change::Link(At::from(&to)));
+        fs::hard_link(from, to)
+    }
+
+    pub fn symlink(&mut self, target: &str, name: &str) -> io::Result<()> {
+        let path = self.path(name);
+        self.touch(&path, Change::Create);
+        symlink(target, path)
+    }
+
+    pub fn set_mode(&mut self, name: &str, mode: u32) -> io::Result<()> {
+        let path = self.path(name);
+        if path.is_symlink() {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        self.touch(&path, Change::Meta);
+        fs::set_permissions(path, Permissions::from_mode(mode))
+    }
+
+    /// Sets the time of a file, in seconds since 1970, and nothing else of it.
+    pub fn set_time(&mut self, name: &str, seconds: i64) -> io::Result<()> {
+        let path = self.path(name);
+        self.touch(&path, Change::Times);
+        set_mtime(&path, Time { seconds, nanoseconds: 0 })
+    }
+
+    pub fn set_attribute(&mut self, name: &str, value: &str) -> io::Result<()> {
+        let path = self.path(name);
+        if path.is_symlink() {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        self.touch(&path, Change::Meta);
+        crate::sys::set_attribute(&path, "user.test".as_ref(), value.as_bytes())
+    }
+}

@@ -1,0 +1,77 @@
+import type { BashOptions, BashResult } from 'agent-bash';
+import { type Command, InvalidArgumentError } from 'commander';
+import { receiptLine } from '../core/receipt-line.ts';
+
+type Receipt = NonNullable<BashOptions['receipt']>;
+type Undo = 'risky' | 'always';
+
+/** The options that record what commands change, as commander gives them. */
+export interface RecordFlags {
+  receipt?: Receipt;
+  undo?: Undo;
+}
+
+const RECEIPTS: readonly string[] = ['watch', 'exact'] satisfies Receipt[];
+const UNDOS: readonly string[] = ['risky', 'always'] satisfies Undo[];
+
+/** Adds these options to a command. */
+export function addRecordFlags(command: Command): Command {
+  return command
+    .option(
+      '--receipt [way]',
+      'say what it changed: exact (default), or watch, which changes nothing about it',
+      oneOf(RECEIPTS),
+    )
+    .option(
+      '--undo [when]',
+      'keep what it changes, for agent-bash undo: always (default), or risky commands only',
+      oneOf(UNDOS),
+    );
+}
+
+function oneOf<T extends string>(words: readonly string[]): (text: string) => T {
+  return (text) => {
+    if (words.includes(text)) return text as T;
+    throw new InvalidArgumentError(`It must be ${words.join(' or ')}.`);
+  };
+}
+
+/**
+ * Gives bare flags their value. Commander would take the next argument for it, which is the command of `run`, unless it
+ * is one of the words.
+ */
+export function withRecordWords(words: readonly string[]): string[] {
+  const end = words.indexOf('--');
+  const isBare = (at: number, flag: string, values: readonly string[]) =>
+    words[at] === flag && (end < 0 || at < end) && !values.includes(words[at + 1] ?? '');
+  return words.map((word, at) => {
+    if (isBare(at, '--receipt', RECEIPTS)) return '--receipt=exact';
+    return isBare(at, '--undo', UNDOS) ? '--undo=always' : word;
+  });
+}
+
+/** Returns the options of `bash()`. */
+export function recordOf({ receipt, undo }: RecordFlags): Pick<BashOptions, 'receipt' | 'undo'> {
+  return { ...(receipt && { receipt }), ...(undo && { undo }) };
+}
+
+/** Characters of the line about changes. */
+const LINE_LENGTH = 200;
+
+/** Returns what a command changed and how it can be undone, one line each. */
+export function recordLines({ runId, receipt, undo }: Pick<BashResult, 'runId' | 'receipt' | 'undo'>, cwd: string) {
+  if (!receipt) return [];
+  const line = receiptLine({ ...receipt, state: 'known' }, [cwd], LINE_LENGTH);
+  const { state, why, attribution } = receipt;
+  const changed = attribution === 'window' ? 'changed while it ran' : 'changed';
+  return [
+    `${changed}: ${line === '' ? 'nothing' : line}`,
+    ...(state === 'known' ? [] : [`the receipt is ${state}: ${why}`]),
+    ...(undo === null ? [] : [undoLine(runId, undo)]),
+  ];
+}
+
+function undoLine(runId: string, { covers, notCovered }: NonNullable<BashResult['undo']>): string {
+  const but = notCovered.length === 0 ? '' : ` (not covered: ${notCovered.join('; ')})`;
+  return `${covers === 'all' ? 'undo' : 'undo in part'}: agent-bash undo ${runId}${but}`;
+}

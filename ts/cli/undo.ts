@@ -1,0 +1,120 @@
+import { realpathSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { type Undone, type UndoPoint, type UndoRunOptions, undoPoints, undo as undoRun } from 'agent-bash';
+import { EXIT, Failure, paint, print, printable, printJson, remark } from './console.ts';
+import { age } from './values.ts';
+
+/** Options of `agent-bash undo`. */
+export interface UndoFlags {
+  dryRun?: boolean;
+  path?: string[];
+  list?: boolean;
+  all?: boolean;
+  store?: string;
+  json?: boolean;
+}
+
+/** `agent-bash undo [RUN]`: takes back what a run changed, or lists the runs that can be undone. */
+export async function undo(run: string | undefined, options: UndoFlags): Promise<void> {
+  const store = options.store === undefined ? {} : { dir: options.store };
+  if (options.list) return list(run, options, store);
+  const { dryRun = false, path } = options;
+  // An empty word, such as that of an unset variable, would stand for this whole directory.
+  if (path?.includes('')) throw new Failure('ERR_BASH_INVALID_ARG', '--path takes no empty path', EXIT.usage);
+  const what: UndoRunOptions = { ...store, ...(path && { paths: path.map((each) => resolve(each)) }) };
+  const undone = await undoRun(run ?? (await newestHere(what)), { ...what, dryRun });
+  // A conflict leaves something as the run left it, which scripts must notice.
+  if (undone.conflicts.length > 0) process.exitCode = EXIT.failed;
+  if (options.json) return printJson(undone);
+  for (const line of report(undone, options)) await print(line);
+}
+
+async function list(run: string | undefined, options: UndoFlags, store: { dir?: string }): Promise<void> {
+  if (run !== undefined || options.path || options.dryRun) {
+    throw new Failure('ERR_BASH_INVALID_ARG', '--list takes no run, --path or --dry-run', EXIT.usage);
+  }
+  const points = await undoPoints({ ...store, ...(!options.all && { cwd: here() }) });
+  if (options.json) return printJson(points);
+  if (points.length === 0) {
+    return remark(
+      options.all ? 'there is nothing to undo' : 'there is nothing to undo in this folder: --all lists every run',
+    );
+  }
+  for (const line of table(points, Date.now())) await print(line);
+}
+
+/** Runs have real paths. */
+function here(): string {
+  return realpathSync(process.cwd());
+}
+
+/** The command of a run that is an undo. */
+const UNDO = /^undo (\S+)$/;
+
+/**
+ * Returns the newest run of this directory that changed something, was not undone and is no undo. Called again and
+ * again it goes back from run to run.
+ */
+async function newestHere(what: UndoRunOptions): Promise<string> {
+  const points = await undoPoints({ ...(what.dir !== undefined && { dir: what.dir }), cwd: here() });
+  const ids = new Set(points.map(({ runId }) => runId));
+  const undone = new Set<string>();
+  for (const { runId, command, evicted } of points) {
+    const of = UNDO.exec(command)?.[1];
+    if (undone.has(runId)) continue;
+    if (of !== undefined && ids.has(of)) undone.add(of);
+    // The older runs are gone, too, and the reason is worth reading.
+    else if (evicted !== null || (await hasEffect(runId, what))) return runId;
+  }
+  throw new Failure(
+    'ERR_BASH_UNDO',
+    'there is nothing to undo in this folder: agent-bash undo --list --all lists every run',
+  );
+}
+
+/** Whether an undo of a run would do something now, or leave a conflict. */
+async function hasEffect(runId: string, what: UndoRunOptions): Promise<boolean> {
+  const { restored, removed, conflicts } = await undoRun(runId, { ...what, dryRun: true });
+  return restored.length + removed.length + conflicts.length > 0;
+}
+
+const HEAD = ['RUN', 'STARTED', 'COVERS', 'COMMAND'];
+
+function table(points: UndoPoint[], now: number): string[] {
+  const rows = [
+    HEAD,
+    ...points.map(({ runId, at, covers, evicted, command }) => [
+      runId,
+      `${age(now - at)} ago`,
+      evicted === null ? covers : 'gone',
+      printable(command),
+    ]),
+  ];
+  const widths = HEAD.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return rows.map((row, index) => {
+    const cells = row.map((cell, column) => (column === row.length - 1 ? cell : cell.padEnd(widths[column] ?? 0)));
+    const gone = points[index - 1]?.evicted ?? null;
+    const line = cells.join('  ');
+    return index === 0 || gone !== null
+      ? paint('dim', `${line}${gone === null ? '' : `  (${printable(gone)})`}`)
+      : line;
+  });
+}
+
+function report({ restored, removed, conflicts, notCovered, undoId }: Undone, { dryRun, path }: UndoFlags): string[] {
+  const lines = [
+    ...restored.map((path) => `${paint('green', dryRun ? 'would restore' : 'restored')}  ${printable(path)}`),
+    ...removed.map((path) => `${paint('yellow', dryRun ? 'would remove' : 'removed')}  ${printable(path)}`),
+    ...conflicts.map(({ path, why, keptAt }) => {
+      const kept = keptAt === null ? '' : `; what was there before is kept at ${keptAt}`;
+      return `${paint('red', 'conflict')}  ${printable(`${path}: ${why}${kept}`)}`;
+    }),
+    ...notCovered.map((text) => `${paint('dim', 'not covered')}  ${printable(text)}`),
+  ];
+  const nothing = restored.length + removed.length + conflicts.length === 0;
+  return [
+    ...lines,
+    ...(nothing ? [`nothing to undo: all is as before the run${path ? ' at these paths' : ''}`] : []),
+    ...(undoId === '' ? [] : [`to undo this: agent-bash undo ${undoId}`]),
+  ];
+}

@@ -1,0 +1,50 @@
+import type { NativeView } from '../../native.cjs';
+import type { EventOf } from '../core/calls.ts';
+import { type BashResult, resultOf } from '../result.ts';
+import type { BashOptions } from '../types.ts';
+import { KEEPING, type Keeping, type Kept, keeperOf } from './keeping.ts';
+import { type InnerKeeper, OutputStore } from './store.ts';
+import type { View } from './types.ts';
+import { foldedView, viewOf } from './view.ts';
+import { wholeOfResult } from './whole.ts';
+
+let store: OutputStore | undefined;
+
+/** The place of outputs whose caller has none. Its files go with this process. */
+function ofProcess(): Keeping {
+  store ??= new OutputStore();
+  return { store, recall: false, earlier: [] };
+}
+
+/** Whether a command has a view. A task from its start has none. */
+export function isReduced({ reduce, mode }: BashOptions): boolean {
+  return reduce !== undefined && reduce !== 'off' && mode !== 'background';
+}
+
+/**
+ * Resolves with the result of a command whose view is still a draft. The whole of an output of which the view leaves
+ * out lines is written first. If it cannot be, or if the model could not read it, nothing is left out.
+ *
+ * @param command the text that the shell got.
+ */
+export async function finished(event: EventOf<'result'>, command: string, options: BashOptions): Promise<BashResult> {
+  const result = resultOf(event);
+  const draft = result.view as NativeView | null;
+  return draft === null ? result : { ...result, view: await viewOfResult(result, draft, command, options) };
+}
+
+function viewOfResult(
+  result: BashResult,
+  draft: NativeView,
+  command: string,
+  { [KEEPING]: keeping = ofProcess() }: BashOptions & Kept,
+): View | null | Promise<View | null> {
+  // Lines that the model reads elsewhere are not missing.
+  if (draft.elided.every(({ why }) => why === 'seen')) return viewOf(draft);
+  const { stdout, stderr, exitCode, confinement } = result;
+  const folded = () => foldedView({ stdout, stderr, command, exitCode });
+  // A confined command may not see the file, and would be the only way to it.
+  if (!keeping.recall && confinement !== null) return folded();
+  const keeper = keeperOf(keeping.store) as InnerKeeper;
+  return keeper.keep(wholeOfResult(result, draft), draft, keeping.recall).then((view) => view ?? folded());
+}

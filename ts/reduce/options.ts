@@ -1,0 +1,63 @@
+import type { NativeReduction } from '../../native.cjs';
+import { type Check, type Checks, fields, invalid, oneOf, wholeNumber, wordOr } from '../core/checks.ts';
+import type { BashOptions } from '../types.ts';
+import { type Earlier, KEEPING, type Kept, keeperOf } from './keeping.ts';
+import { isRules, readRules } from './rules.ts';
+import type { ReduceOptions } from './types.ts';
+
+/** Tokens that a view keeps within, if the caller does not say. */
+const DEFAULT_BUDGET = 1_000;
+
+/** The checks of `ReduceOptions`. The addon checks the expressions. */
+export const REDUCE_OPTIONS: Checks<ReduceOptions> = {
+  level: oneOf('lossless', 'salient'),
+  budgetTokens: wholeNumber(1),
+  rules: isRules,
+  keep: (value, name) => {
+    const isText = (each: unknown) => typeof each === 'string' || each instanceof RegExp;
+    if (!Array.isArray(value) || !Array.from(value).every(isText))
+      throw invalid(name, value, 'an array of strings and expressions');
+  },
+};
+
+/** The check of `reduce`. */
+export const REDUCE: Check = wordOr(['off', 'lossless', 'salient'], fields<ReduceOptions>(REDUCE_OPTIONS));
+
+/** The state of the conversation, as far as the caller knows it. */
+export interface Conversation {
+  /** The names of rules that must not apply. */
+  off: string[];
+  /** Earlier results that the model still reads. */
+  earlier: readonly Earlier[];
+}
+
+/** Returns a reduction for the addon; `null` if it is off. */
+export function nativeReduction(reduce: BashOptions['reduce'], { off, earlier }: Conversation): NativeReduction | null {
+  if (reduce === undefined || reduce === 'off') return null;
+  const {
+    level,
+    budgetTokens = DEFAULT_BUDGET,
+    rules,
+    keep = [],
+  } = typeof reduce === 'string' ? { level: reduce } : reduce;
+  const native: NativeReduction = {};
+  if (level === 'salient') native.budgetTokens = budgetTokens;
+  if (rules !== false) native.off = off;
+  if (rules) native.rules = readRules(rules);
+  if (keep.length > 0) {
+    native.keep = keep.filter((each) => typeof each === 'string');
+    native.keepPatterns = keep
+      .filter((each) => typeof each !== 'string')
+      .map(({ source, flags }) => ({ source, flags }));
+  }
+  if (earlier.length > 0) native.earlier = [...earlier];
+  return native;
+}
+
+/** Returns `reduce` of a command for the addon; `null` if it is off. */
+export function nativeReductionOf(options: BashOptions & Kept): NativeReduction | null {
+  const { reduce, [KEEPING]: keeping } = options;
+  if (reduce === undefined || reduce === 'off') return null;
+  const off = keeping ? keeperOf(keeping.store).off : [];
+  return nativeReduction(reduce, { off, earlier: keeping?.earlier ?? [] });
+}

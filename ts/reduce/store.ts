@@ -1,0 +1,307 @@
+import type { NativeView } from '../../native.cjs';
+import { readFile, resolve } from '../core/builtins.ts';
+import { type Checks, checkFields, invalid, type, wholeNumber } from '../core/checks.ts';
+import { linesOf } from '../core/lines.ts';
+import { loadNative } from '../core/native.ts';
+import { BashError } from '../errors.ts';
+import { channels } from '../observe/channels.ts';
+import { OutputFiles } from './files.ts';
+import { type Keeper, type Keeping, type Output, type Reduce, STORE } from './keeping.ts';
+import { RuleLedger, type RuleStats } from './ledger.ts';
+import { linesIn, matchesIn } from './read.ts';
+import type { View } from './types.ts';
+import { closedView, draftOf, foldedView, gains, named, viewOf } from './view.ts';
+import { type Whole, wholeOfText } from './whole.ts';
+
+/** Bytes of all outputs that a store keeps, if the caller does not say. */
+const MAX_BYTES = 256 * 1024 * 1024;
+
+/** Options of an `OutputStore`. */
+export interface OutputStoreOptions {
+  /**
+   * The directory of the files. It is made with mode 0700 if it does not exist.
+   *
+   * @default a directory in the temporary directory, which is removed with this process
+   * @example new OutputStore({ dir: '/srv/project/.agent/outputs' });
+   */
+  dir?: string | undefined;
+  /**
+   * Bytes of all outputs together. The oldest ones are forgotten first. Of a larger output nothing is left out.
+   *
+   * @default 256 MiB
+   * @example new OutputStore({ maxBytes: 64 * 1024 * 1024 });
+   */
+  maxBytes?: number | undefined;
+}
+
+/** The lines to read of an output. Without either, all of it. */
+export interface OutputRange {
+  /** The first and the last line, from 1, through both streams. */
+  lines?: [number, number] | undefined;
+  /**
+   * A regular expression for the lines, in the syntax of rules (docs/tokens.md): `(?i)` ignores case, and there is no
+   * look-around. Any search takes one step per byte. Lines over 50 KiB are not searched.
+   */
+  pattern?: string | undefined;
+}
+
+const CHECKS: Checks<OutputStoreOptions> = { dir: type('string'), maxBytes: wholeNumber(1) };
+const RANGE_CHECKS: Checks<OutputRange> = {
+  lines: (value, name) => {
+    const isLine = (each: unknown) => Number.isSafeInteger(each) && (each as number) >= 1;
+    const isRange = Array.isArray(value) && value.length === 2 && value.every(isLine) && value[0] <= value[1];
+    if (!isRange) throw invalid(name, value, 'the numbers of the first and the last line');
+  },
+  pattern: type('string'),
+};
+
+/** Lines that a view left out, counted through both streams. */
+interface Gap {
+  from: number;
+  to: number;
+  rule: string;
+  tokens: number;
+}
+
+interface KeptOutput {
+  path: string;
+  bytes: number;
+  gaps: Gap[];
+}
+
+/** The methods of a store that only the main entry calls. */
+export interface InnerKeeper extends Keeper {
+  /**
+   * Writes a whole output, and resolves with the view of its draft. Resolves with `null` if it cannot be written, or is
+   * larger than the store.
+   */
+  keep(whole: Whole, draft: NativeView, recall: boolean): Promise<View | null>;
+}
+
+/**
+ * Keeps the outputs of which views left out lines, so that a model can recall them. Each is a file that only this user
+ * can read: standard output, then standard error.
+ *
+ * @example
+ * const outputs = new OutputStore({ maxBytes: 64 * 1024 * 1024 });
+ * outputs.stats(); // [{ rule: 'budget', saved: 12_400, recalled: 310 }]
+ */
+export class OutputStore {
+  readonly #files: OutputFiles;
+  readonly #maxBytes: number;
+  readonly #outputs = new Map<number, KeptOutput>();
+  readonly #ledger = new RuleLedger((stats) => {
+    if (channels.ruleRetired.hasSubscribers) channels.ruleRetired.publish(stats);
+  });
+  /** Outputs that are being written, by their number. */
+  readonly #holding = new Map<number, Promise<string | null>>();
+  #bytes = 0;
+  #last = 0;
+  #closed = false;
+
+  /** @throws a `BashError`, `ERR_BASH_INVALID_ARG`, for a wrong type and an unknown option. */
+  constructor(options: OutputStoreOptions = {}) {
+    checkFields<OutputStoreOptions>('OutputStore', options, CHECKS);
+    this.#files = new OutputFiles(options.dir === undefined ? null : resolve(options.dir));
+    this.#maxBytes = options.maxBytes ?? MAX_BYTES;
+    Object.defineProperty(this, STORE, { value: this.#keeper() });
+  }
+
+  /**
+   * Resolves with an output as it was, byte for byte, or with lines of it. A range past the end gives the lines that
+   * are there. Rejects with `ERR_BASH_UNKNOWN_OUTPUT` for an output that is unknown or forgotten, and with
+   * `ERR_BASH_INVALID_ARG` for a wrong type.
+   *
+   * @example await outputs.read(12, { lines: [40, 95] });
+   */
+  async read(id: number, range: OutputRange = {}): Promise<string> {
+    checkFields<OutputRange>('read', range, RANGE_CHECKS, 'range');
+    const output = this.#outputs.get(id);
+    if (!output) throw new BashError('ERR_BASH_UNKNOWN_OUTPUT', `there is no output ${String(id)}`);
+    const { lines, pattern } = range;
+    try {
+      if (pattern !== undefined) return await matchesIn(output.path, pattern);
+      return lines ? await linesIn(output.path, ...lines) : await readFile(output.path, 'utf8');
+    } catch (error) {
+      if (error instanceof BashError) throw error;
+      const reason = (error as Error).message;
+      throw new BashError('ERR_BASH_UNKNOWN_OUTPUT', `output ${id} cannot be read: ${reason}`);
+    }
+  }
+
+  /**
+   * Deletes the file of an output, or all of them. An unknown number is no error.
+   *
+   * @throws the system's error if a file cannot be deleted. The others are deleted, and all are forgotten.
+   */
+  forget(id?: number): void {
+    const failed = (id === undefined ? [...this.#outputs.keys()] : [id]).map((known) => this.#forget(known));
+    const error = failed.find((each) => each !== null);
+    if (error) throw error;
+  }
+
+  /** Forgets an output. Returns the reason why its file could not be deleted. */
+  #forget(id: number): Error | null {
+    const output = this.#outputs.get(id);
+    if (!output) return null;
+    this.#outputs.delete(id);
+    this.#bytes -= output.bytes;
+    return this.#deleted(output.path);
+  }
+
+  /** Deletes a file. Returns the reason why it could not be. */
+  #deleted(path: string): Error | null {
+    try {
+      this.#files.delete(path);
+      return null;
+    } catch (error) {
+      return error as Error;
+    }
+  }
+
+  /** Returns the tokens that each rule left out, and those of them that were recalled, by estimate. */
+  stats(): RuleStats[] {
+    return this.#ledger.stats();
+  }
+
+  /** Deletes all files. From then on nothing is left out of outputs that this store would keep. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    try {
+      this.forget();
+    } finally {
+      await this.#files.close();
+    }
+  }
+
+  /** The methods that only this package calls. */
+  #keeper(): InnerKeeper {
+    const ledger = this.#ledger;
+    return {
+      get off() {
+        return ledger.retired;
+      },
+      view: (output, reduce, how) => this.#view(output, reduce, how),
+      keep: (whole, draft, recall) => this.#keep(whole, draft, recall),
+      recall: (text) => this.#recall(text),
+      again: (id) => this.#noteRecall(id, 1, Number.MAX_SAFE_INTEGER),
+      number: () => this.#number(),
+      knows: (id) => this.#outputs.has(id),
+      hold: (id, text) => {
+        const path = this.#holding.get(id) ?? this.#hold(id, text);
+        this.#holding.set(id, path);
+        return path.finally(() => this.#holding.delete(id));
+      },
+      drop: ({ path }) => this.#drop(path),
+    };
+  }
+
+  async #view(output: Output, reduce: Reduce, { recall, earlier }: Omit<Keeping, 'store'>): Promise<View | null> {
+    if (reduce === 'off') return null;
+    const draft = draftOf(output, reduce, { off: this.#ledger.retired, earlier });
+    if (!gains(draft)) return null;
+    // Lines that the model reads elsewhere are not missing.
+    if (draft.elided.every(({ why }) => why === 'seen')) return viewOf(draft);
+    return (await this.#keep(wholeOfText(output), draft, recall)) ?? foldedView(output);
+  }
+
+  async #keep(whole: Whole, draft: NativeView, recall: boolean): Promise<View | null> {
+    if (this.#closed || whole.bytes > this.#maxBytes) return null;
+    let place: { id: number; path: string };
+    try {
+      place = await this.#files.write(whole, () => ++this.#last);
+    } catch {
+      return null;
+    }
+    const { id, path } = place;
+    // The store may have been closed meanwhile.
+    if (this.#closed) {
+      this.#deleted(path);
+      return null;
+    }
+    const gaps = gapsOf(draft, whole);
+    for (const { rule, tokens } of gaps) this.#ledger.save(rule, tokens);
+    this.#add(id, { path, bytes: whole.bytes, gaps });
+    return closedView(draft, recall ? id : 0, path);
+  }
+
+  #add(id: number, output: KeptOutput): void {
+    this.#outputs.set(id, output);
+    this.#bytes += output.bytes;
+    for (const oldest of this.#outputs.keys()) {
+      if (this.#bytes <= this.#maxBytes || oldest === id) break;
+      // A file that cannot be deleted is no fault of the command whose output is kept.
+      this.#forget(oldest);
+    }
+  }
+
+  #number(): number {
+    do this.#last += 1;
+    while (this.#files.has(this.#last));
+    return this.#last;
+  }
+
+  /** Keeps an output of which nothing was left out, since a later view refers to it. */
+  async #hold(id: number, text: string): Promise<string | null> {
+    const known = this.#outputs.get(id);
+    if (known) return known.path;
+    const whole = wholeOfText({ stdout: text, stderr: '' });
+    if (this.#closed || whole.bytes > this.#maxBytes) return null;
+    try {
+      const path = await this.#files.writeAs(id, whole);
+      if (this.#closed) {
+        this.#deleted(path);
+        return null;
+      }
+      this.#add(id, { path, bytes: whole.bytes, gaps: [] });
+      return path;
+    } catch {
+      return null;
+    }
+  }
+
+  #drop(path: string | null): void {
+    for (const [id, output] of this.#outputs) if (output.path === path) this.#forget(id);
+  }
+
+  async #recall(request: string): Promise<string | { error: string; code: string }> {
+    try {
+      const { id, lines, pattern } = named(() => loadNative().readRecall(request));
+      const range = { ...(lines && { lines: lines as [number, number] }), ...(pattern !== null && { pattern }) };
+      const text = await this.read(id, range);
+      this.#noteRecall(id, ...(range.lines ?? ([1, Number.MAX_SAFE_INTEGER] as const)));
+      return text;
+    } catch (error) {
+      const { message, code } = error as BashError;
+      return { error: message, code };
+    }
+  }
+
+  /** Notes for each rule the part of a recall that it had left out. */
+  #noteRecall(id: number, from: number, to: number): void {
+    const recalled = new Map<string, number>();
+    for (const gap of this.#outputs.get(id)?.gaps ?? []) {
+      const lines = Math.min(to, gap.to) - Math.max(from, gap.from) + 1;
+      if (lines <= 0) continue;
+      const tokens = (gap.tokens * lines) / (gap.to - gap.from + 1);
+      recalled.set(gap.rule, (recalled.get(gap.rule) ?? 0) + tokens);
+    }
+    for (const [rule, tokens] of recalled) this.#ledger.recall(rule, Math.round(tokens));
+  }
+}
+
+/** Returns the gaps of a draft. Each line of an output that is in a file counts as the average of those left out. */
+function gapsOf({ elided, lines: [before], tokens }: NativeView, { sources }: Whole): Gap[] {
+  const { estimateTokens } = loadNative();
+  const texts = sources.map((source) => ('text' in source ? linesOf(source.text) : null));
+  const lines = texts.includes(null) ? null : texts.flatMap((text) => text ?? []);
+  const missing = elided.reduce((sum, { fromLine, toLine }) => sum + toLine - fromLine + 1, 0);
+  return elided.map(({ stream, fromLine, toLine, why }) => {
+    const offset = stream === 'stderr' ? before : 0;
+    const [from, to] = [fromLine + offset, toLine + offset];
+    const left = lines
+      ? estimateTokens(lines.slice(from - 1, to).join('\n'))
+      : Math.round(((tokens.before - tokens.after) * (to - from + 1)) / missing);
+    return { from, to, rule: why, tokens: left };
+  });
+}

@@ -1,0 +1,78 @@
+import type { NativeOptions } from '../../native.cjs';
+import { resolve } from '../core/builtins.ts';
+import {
+  type Check,
+  type Checks,
+  checkFields,
+  fields,
+  invalid,
+  oneOf,
+  type,
+  wholeNumber,
+  wordOr,
+} from '../core/checks.ts';
+import type { BashOptions } from '../types.ts';
+import type { UndoOptions, UndoPointsOptions, UndoRunOptions } from './types.ts';
+
+/** The path of a directory or file. */
+const path: Check = (value, name) => {
+  if (typeof value !== 'string' || value === '' || value.includes('\0')) throw invalid(name, value, 'a path');
+};
+
+// An empty list would name nothing, and mean everything.
+const paths: Check = (value, name) => {
+  if (!Array.isArray(value) || value.length === 0) throw invalid(name, value, 'an array of at least one path');
+  for (const item of Array.from(value)) path(item, name);
+};
+
+/** The check of `receipt`. */
+export const RECEIPT: Check = oneOf('off', 'watch', 'exact');
+
+/** The check of `undo`. */
+export const UNDO: Check = wordOr(
+  ['off', 'risky', 'always'],
+  fields<UndoOptions>({
+    when: oneOf('risky', 'always'),
+    require: type('boolean'),
+    maxFileBytes: wholeNumber(1),
+    maxBytes: wholeNumber(1),
+    storeBytes: wholeNumber(1),
+    dir: path,
+  }),
+);
+
+const OF_RUN: Checks<UndoRunOptions> = { dryRun: type('boolean'), paths, dir: path };
+
+const OF_POINTS: Checks<UndoPointsOptions> = { cwd: path, dir: path };
+
+/** Checks what `undo` is called with. */
+export function checkUndo(runId: unknown, options: unknown): asserts options is UndoRunOptions {
+  if (typeof runId !== 'string' || runId === '') throw invalid('runId', runId, 'the id of a run');
+  checkFields<UndoRunOptions>('undo', options, OF_RUN);
+}
+
+/** Checks what `undoPoints` is called with. */
+export function checkUndoPoints(options: unknown): asserts options is UndoPointsOptions {
+  checkFields<UndoPointsOptions>('undoPoints', options, OF_POINTS);
+}
+
+/** Returns `receipt` and `undo` for the addon, without the options that are off. */
+export function nativeRecord({ receipt, undo }: BashOptions): Pick<NativeOptions, 'receipt' | 'undo'> {
+  const record: Pick<NativeOptions, 'receipt' | 'undo'> = {};
+  if (receipt !== undefined && receipt !== 'off') record.receipt = receipt;
+  if (undo === undefined || undo === 'off') return record;
+  const {
+    when = 'risky',
+    require = false,
+    maxFileBytes,
+    maxBytes,
+    storeBytes,
+    dir,
+  } = typeof undo === 'string' ? { when: undo } : undo;
+  record.undo = { when, require };
+  if (maxFileBytes !== undefined) record.undo.maxFileBytes = maxFileBytes;
+  if (maxBytes !== undefined) record.undo.maxBytes = maxBytes;
+  if (storeBytes !== undefined) record.undo.storeBytes = storeBytes;
+  if (dir !== undefined) record.undo.dir = resolve(dir);
+  return record;
+}
