@@ -115,7 +115,7 @@ it('what a command leaves running is named, with how to manage it', async () => 
   const [task] = registry.list();
   expect(survivors[0]).toMatchObject({ pid: task?.pid, taskId: task?.id });
   expect(text).toBe(
-    `stdout:\nhi\n\nexit code: 0\n\n[left running in the background: process ${task?.pid}; check_pid or kill_pid to manage it; its further output: ${task?.logPath}]`,
+    `hi\n\n[left running in the background: process ${task?.pid}; check_pid or kill_pid to manage it; its further output: ${task?.logPath}]`,
   );
   await bash(`echo >${fifo}`, { cwd });
   expect(await registry.wait(task?.id ?? '')).toMatchObject({ output: 'late\n' });
@@ -253,6 +253,8 @@ describe('what the model reads where the host tells of ends', () => {
     backgroundNotices(registry);
     const { text, background } = await runTool(tool, { command: 'sleep 60', mode: 'background' });
     expect(text.endsWith(`</reminder>\n\n${hint}`)).toBe(true);
+    const copy = JSON.parse(JSON.stringify((await callTool(tool, { check_pid: background?.pid })).output));
+    expect(createBashTool(tool).toModelOutput({ output: copy }).value.endsWith(`]\n\n${hint}`)).toBe(true);
     const running = await callTool(tool, { check_pid: background?.pid });
     expect(running.text.endsWith(`]\n\n${hint}`)).toBe(true);
     const killed = await callTool(tool, { kill_pid: background?.pid });

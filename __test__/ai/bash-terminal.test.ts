@@ -35,7 +35,7 @@ describe('a command in a terminal that the host draws', () => {
     });
     expect(seen()).toBe('31 97\r\nxterm-256color\r\n[]\r\n\x1b[31merr\x1b[0m\r\n');
     expect(onStart.mock.calls).toEqual([[expect.any(PtySession), { command }]]);
-    expect(result.text).toMatch(/^\[command failed: exit code 3\]\n\nstdout:\n31 97\n/);
+    expect(result.text).toMatch(/^\[command failed: exit code 3\]\n\n31 97\n/);
   });
 
   it('receives the keys that the host types, and its changes of size', async () => {

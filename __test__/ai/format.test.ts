@@ -1,4 +1,4 @@
-import type { BackgroundCheck, BackgroundTask, Confinement, Truncation } from 'agent-bash';
+import type { BackgroundCheck, BackgroundTask, Confinement, Truncation, View } from 'agent-bash';
 import { type BashToolOptions, type BashToolOutput, createBashTool, formatCheck, formatResult } from 'agent-bash/ai';
 import { describe, expect, it } from 'vitest';
 import { type BashResult, RESULT } from './fixtures/call.ts';
@@ -49,6 +49,17 @@ const MOVED: Partial<BashResult> = {
   truncation: { stdout: UNCUT, stderr: UNCUT },
 };
 
+/** A view with this text. */
+const view = (text: string): View => ({
+  text,
+  tokens: { before: 9, after: 5 },
+  class: 'green',
+  elided: [],
+  rules: ['repeats'],
+  id: 0,
+  path: null,
+});
+
 const TEXTS: [why: string, result: Partial<BashResult>, text: string][] = [
   ['a success', { stdout: 'hi\n' }, 'stdout:\nhi\n\nexit code: 0'],
   ['no newline at the end', { stdout: 'hi' }, 'stdout:\nhi\n\nexit code: 0'],
@@ -56,6 +67,12 @@ const TEXTS: [why: string, result: Partial<BashResult>, text: string][] = [
   ['no output', {}, '(no output)\n\nexit code: 0'],
   ['stderr alone', { stderr: 'oh\n' }, 'stderr:\noh\n\nexit code: 0'],
   ['both streams', { stdout: 'a\n', stderr: 'b\n' }, 'stdout:\na\n\nstderr:\nb\n\nexit code: 0'],
+  ['a view', { stdout: 'a\na\na\n', view: view('a\n[x3]\n') }, 'a\n[x3]'],
+  [
+    'a view of a failure',
+    { stdout: 'a\na\n', stderr: 'b\n', exitCode: 3, view: view('stdout:\na\n[x2]\n\nstderr:\nb\n') },
+    '[command failed: exit code 3]\n\nstdout:\na\n[x2]\n\nstderr:\nb\n\nexit code: 3',
+  ],
   ['a failure', { stdout: 'a\n', exitCode: 3 }, '[command failed: exit code 3]\n\nstdout:\na\n\nexit code: 3'],
   [
     'a signal',
@@ -120,6 +137,9 @@ describe('formatCheck', () => {
       truncation: null,
       matched: false,
       confinement: null,
+      runId: null,
+      receipt: null,
+      undo: null,
       ...part,
     });
   const nothing = 'No new output since last check.\n\nFull output: /logs/t0123456789ab.log]';
@@ -157,7 +177,18 @@ describe('formatCheck of a confined task', () => {
     deniedTotal: 2,
     tmp: null,
   };
-  const check = { task: TASK, output: 'a\n', newLines: 1, cursor: 2, truncation: null, matched: false, confinement };
+  const check = {
+    task: TASK,
+    output: 'a\n',
+    newLines: 1,
+    cursor: 2,
+    truncation: null,
+    matched: false,
+    runId: null,
+    receipt: null,
+    undo: null,
+    confinement,
+  };
 
   it('has the line about denials behind the path of the log', () => {
     expect(formatCheck(check)).toContain(
@@ -176,8 +207,8 @@ describe('formatCheck of a confined task', () => {
 });
 
 describe('toModelOutput', () => {
-  const model = (output: BashToolOutput, errorOnFailure = false) =>
-    createBashTool({ errorOnFailure }).toModelOutput({ toolCallId: '1', input: {}, output });
+  const model = (output: BashToolOutput, errorOnFailure = false, reduce: BashToolOptions['reduce'] = 'off') =>
+    createBashTool({ errorOnFailure, reduce }).toModelOutput({ toolCallId: '1', input: {}, output });
 
   it.each(TEXTS)('%s is an ordinary text', (_why, part, text) => {
     expect(model({ ...RESULT, ...part } as BashResult)).toEqual({ type: 'text', value: text });
@@ -191,6 +222,20 @@ describe('toModelOutput', () => {
     });
   });
 
+  it.each(['lossless', 'salient'] as const)(
+    '%s: stdout alone has no label, and an exit code of 0 is not named',
+    (reduce) => {
+      for (const [why, part, text] of TEXTS) {
+        const { background, stdout, stderr, view } = { ...RESULT, ...part };
+        const isAlone = !background && !view && stdout !== '' && stderr === '';
+        const named = background ? text : text.replace('\n\nexit code: 0', '');
+        const { value } = model({ ...RESULT, ...part } as BashResult, false, reduce);
+        expect(value, why).toBe(isAlone ? named.replace('stdout:\n', '') : named);
+      }
+      expect(model({ ...RESULT, stdout: 'hi\n' }, false, reduce).value).toBe('hi');
+    },
+  );
+
   it('an error is its message', () => {
     const output = { error: 'Working directory does not exist: /x', code: 'ERR_BASH_CWD_NOT_FOUND' };
     expect(model(output)).toEqual({ type: 'error-text', value: 'Working directory does not exist: /x' });
@@ -198,7 +243,8 @@ describe('toModelOutput', () => {
 
   it('a check is an ordinary text, also of a process that failed', () => {
     const task: BackgroundTask = { ...TASK, state: 'exited', exitCode: 3 };
-    const output = { task, output: 'a\n', newLines: 1, cursor: 2, truncation: null, matched: false, confinement: null };
+    const none = { truncation: null, matched: false, confinement: null, runId: null, receipt: null, undo: null };
+    const output = { task, output: 'a\n', newLines: 1, cursor: 2, ...none };
     expect(model(output, true)).toEqual({ type: 'text', value: formatCheck(output) });
   });
 

@@ -106,7 +106,8 @@ async function readKeys(names: string[], first = ''): Promise<Record<string, str
   return Object.fromEntries(names.map((name, index) => [name, read[index] ?? 'nothing']));
 }
 
-describe('the keys that a program receives', () => {
+// These tests wait most of their time.
+describe.concurrent('the keys that a program receives', () => {
   it('by their names', async () => {
     const wanted = { ...PLAIN, ...MODIFIED, ...LETTERS };
     expect(await readKeys(Object.keys(wanted))).toEqual(wanted);
@@ -155,7 +156,7 @@ describe('the keys that a program receives', () => {
   });
 });
 
-describe('pasted text', () => {
+describe.concurrent('pasted text', () => {
   it('is marked where the program has asked for that', async () => {
     expect(await received('\x1b[?2004h', { paste: 'a\nb' })).toBe('\x1b[200~a\rb\x1b[201~');
   });
@@ -170,7 +171,7 @@ describe('pasted text', () => {
   });
 });
 
-it('an unknown key is named, and nothing is typed', async () => {
+it.concurrent('an unknown key is named, and nothing is typed', async () => {
   const { see, refused } = terminals();
   await see({ action: 'start', command: 'cat' });
   for (const key of ['F13', 'Ctrl-Enter', 'Shift-Enter', 'Ctrl-1', 'Hyper-x', 'hello', '', 'Ctrl-', '\x03']) {

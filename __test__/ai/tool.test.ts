@@ -156,9 +156,7 @@ describe('the time limit', () => {
       { command: 'echo BEFORE; sleep 81', timeout_ms: 1_000 },
     );
     expect({ status, stdout, exitCode }).toEqual({ status: 'timed-out', stdout: 'BEFORE\n', exitCode: 124 });
-    expect(text).toMatch(
-      /^\[command timed out after 1s\]\n\nstdout:\nBEFORE\n\nexit code: 124\n\nTo give .* mode "slow"/,
-    );
+    expect(text).toMatch(/^\[command timed out after 1s\]\n\nBEFORE\n\nexit code: 124\n\nTo give .* mode "slow"/);
   });
 });
 
@@ -351,7 +349,7 @@ describe('silence', () => {
     const { text, timeoutMs } = await runTool({ idleTimeoutMs: 300 }, 'echo up; sleep 60');
     expect(timeoutMs).toBe(300);
     expect(text).toBe(
-      `[command timed out after 0.3s]\n\nstdout:\nup\n\nexit code: 124\n\nIt was the silence that counted, which more time does not change. Have the command print its progress, or use mode "background".\n\n${note}`,
+      `[command timed out after 0.3s]\n\nup\n\nexit code: 124\n\nIt was the silence that counted, which more time does not change. Have the command print its progress, or use mode "background".\n\n${note}`,
     );
   });
 

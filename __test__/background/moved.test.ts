@@ -31,7 +31,8 @@ import {
   tasksHost,
 } from './support.ts';
 
-describe('at its limit a command goes on as a task', () => {
+// These tests wait most of their time.
+describe.concurrent('at its limit a command goes on as a task', () => {
   test('the same process, with its partial output; the log has everything from the first byte, once', async () => {
     const tasks = registry();
     const cwd = folder();
@@ -74,7 +75,7 @@ describe('at its limit a command goes on as a task', () => {
   test('`truncation` is set for both streams, and its path is the log', async () => {
     const tasks = registry();
     const command = `seq 5000; echo e >&2; sleep ${mark()}`;
-    const result = await settles(bash(command, { registry: tasks, timeoutMs: 1_000 }));
+    const result = await settles(bash(command, { registry: tasks, timeoutMs: 1_500 }));
     const task = movedOf(result);
     expect(result.truncation.stdout).toMatchObject({
       keep: 'tail',
@@ -103,7 +104,7 @@ describe('at its limit a command goes on as a task', () => {
     const tasks = registry();
     const spill = folder();
     const command = `seq 20000; sleep ${mark()}`;
-    const result = await settles(bash(command, { registry: tasks, timeoutMs: 1_000, spill: { dir: spill } }));
+    const result = await settles(bash(command, { registry: tasks, timeoutMs: 1_500, spill: { dir: spill } }));
     const task = movedOf(result);
     expect(result.truncation.stdout).toMatchObject({ path: task.logPath, totalLines: 20_000 });
     await until(() => logOf(task) === seq(1, 20_000));
@@ -172,7 +173,7 @@ describe('at its limit a command goes on as a task', () => {
     const result = await settles(
       bash(`seq 3000; seq 4000 4999 >&2; ${gate()}; echo late`, {
         registry: tasks,
-        timeoutMs: 1_000,
+        timeoutMs: 1_500,
         cwd,
         truncate: { keep: 'tail', maxLines: 10_000 },
         onOutput: ({ stream, text }) => {
@@ -248,22 +249,6 @@ describe('the log is whole, whatever happens at the move', () => {
     expect(log.startsWith(seq(1, count))).toBe(true);
   });
 
-  test('a character that is cut by it', async () => {
-    const tasks = registry();
-    const cwd = folder();
-    const command = `printf 'a\\xe2'; printf 'b\\xf0\\x9f' >&2; ${gate()}; printf '\\x80\\x94\\n'; printf '\\x98\\x80\\n' >&2`;
-    const result = await settles(bash(command, { registry: tasks, timeoutMs: 1_500, cwd }));
-    const task = movedOf(result);
-    expect(result.stdout + result.stderr).not.toContain('\uFFFD');
-    open(cwd);
-    await ended(tasks, task);
-    const log = body(logOf(task));
-    expect(log).toContain('—');
-    expect(log).toContain('😀');
-    expect(log).not.toContain('\uFFFD');
-    expect([...log].sort().join('')).toBe([...'\n\na—b😀'].sort().join(''));
-  });
-
   test('every byte of characters by itself', async () => {
     const tasks = registry();
     const text = 'é—😀x漢\n'.repeat(40);
@@ -277,47 +262,65 @@ describe('the log is whole, whatever happens at the move', () => {
     }
   });
 
-  test('an escape sequence that is cut by it', async () => {
-    const tasks = registry();
-    const cwd = folder();
-    const command = `printf 'a\\e[3'; ${gate()}; printf '1mb\\e[0m\\n'`;
-    const task = movedOf(await settles(bash(command, { registry: tasks, timeoutMs: 1_500, cwd })));
-    open(cwd);
-    await ended(tasks, task);
-    expect(body(logOf(task))).toBe('ab\n');
-  });
+  describe.concurrent('of a command that waits there', () => {
+    test('a character that is cut by it', async () => {
+      const tasks = registry();
+      const cwd = folder();
+      const command = `printf 'a\\xe2'; printf 'b\\xf0\\x9f' >&2; ${gate()}; printf '\\x80\\x94\\n'; printf '\\x98\\x80\\n' >&2`;
+      const result = await settles(bash(command, { registry: tasks, timeoutMs: 1_500, cwd }));
+      const task = movedOf(result);
+      expect(result.stdout + result.stderr).not.toContain('\uFFFD');
+      open(cwd);
+      await ended(tasks, task);
+      const log = body(logOf(task));
+      expect(log).toContain('—');
+      expect(log).toContain('😀');
+      expect(log).not.toContain('\uFFFD');
+      expect([...log].sort().join('')).toBe([...'\n\na—b😀'].sort().join(''));
+    });
 
-  test('an unfinished line', async () => {
-    const tasks = registry();
-    const cwd = folder();
-    const command = `echo one; printf 'Name? '; ${gate()}; echo me`;
-    const result = await settles(bash(command, { registry: tasks, timeoutMs: 1_500, cwd }));
-    expect(result.stdout).toBe('one\nName? ');
-    const task = movedOf(result);
-    open(cwd);
-    await ended(tasks, task);
-    expect(body(logOf(task))).toBe('one\nName? me\n');
-  });
+    test('an escape sequence that is cut by it', async () => {
+      const tasks = registry();
+      const cwd = folder();
+      const command = `printf 'a\\e[3'; ${gate()}; printf '1mb\\e[0m\\n'`;
+      const task = movedOf(await settles(bash(command, { registry: tasks, timeoutMs: 1_500, cwd })));
+      open(cwd);
+      await ended(tasks, task);
+      expect(body(logOf(task))).toBe('ab\n');
+    });
 
-  test('a task without output until then', async () => {
-    const tasks = registry();
-    const cwd = folder();
-    const result = await settles(bash(`${gate()}; echo hi`, { registry: tasks, timeoutMs: 1_500, cwd }));
-    expect([result.stdout, result.stderr]).toEqual(['', '']);
-    const task = movedOf(result);
-    open(cwd);
-    await ended(tasks, task);
-    expect(logOf(task)).toBe('hi\n[background process completed]\n');
-  });
+    test('an unfinished line', async () => {
+      const tasks = registry();
+      const cwd = folder();
+      const command = `echo one; printf 'Name? '; ${gate()}; echo me`;
+      const result = await settles(bash(command, { registry: tasks, timeoutMs: 1_500, cwd }));
+      expect(result.stdout).toBe('one\nName? ');
+      const task = movedOf(result);
+      open(cwd);
+      await ended(tasks, task);
+      expect(body(logOf(task))).toBe('one\nName? me\n');
+    });
 
-  test('streams that were closed before', async () => {
-    const tasks = registry();
-    const cwd = folder();
-    const command = `echo hi; exec >&- 2>&-; ${gate()}; exit 7`;
-    const task = movedOf(await settles(bash(command, { registry: tasks, timeoutMs: 1_500, cwd })));
-    open(cwd);
-    expect(await ended(tasks, task)).toMatchObject({ state: 'exited', exitCode: 7 });
-    expect(logOf(task)).toBe('hi\n[background process failed: exit code 7]\n');
+    test('a task without output until then', async () => {
+      const tasks = registry();
+      const cwd = folder();
+      const result = await settles(bash(`${gate()}; echo hi`, { registry: tasks, timeoutMs: 1_500, cwd }));
+      expect([result.stdout, result.stderr]).toEqual(['', '']);
+      const task = movedOf(result);
+      open(cwd);
+      await ended(tasks, task);
+      expect(logOf(task)).toBe('hi\n[background process completed]\n');
+    });
+
+    test('streams that were closed before', async () => {
+      const tasks = registry();
+      const cwd = folder();
+      const command = `echo hi; exec >&- 2>&-; ${gate()}; exit 7`;
+      const task = movedOf(await settles(bash(command, { registry: tasks, timeoutMs: 1_500, cwd })));
+      open(cwd);
+      expect(await ended(tasks, task)).toMatchObject({ state: 'exited', exitCode: 7 });
+      expect(logOf(task)).toBe('hi\n[background process failed: exit code 7]\n');
+    });
   });
 
   test('many at once', async () => {
@@ -338,7 +341,7 @@ describe('the log is whole, whatever happens at the move', () => {
   });
 });
 
-describe("the host's death right afterwards loses nothing", () => {
+describe.concurrent("the host's death right afterwards loses nothing", () => {
   test.each([50, 150, 250])('SIGKILL as soon as the result is there, limit %i ms', async (timeoutMs) => {
     const dir = tasksFolder();
     const one = tasksHost(

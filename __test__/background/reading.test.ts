@@ -69,6 +69,9 @@ describe('check gives new output, once and in order', () => {
       truncation: null,
       matched: false,
       confinement: confined ? expect.any(Object) : null,
+      runId: null,
+      receipt: null,
+      undo: null,
     });
     expect(JSON.parse(JSON.stringify(check))).toStrictEqual(check);
   });

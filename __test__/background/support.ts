@@ -2,9 +2,10 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type BackgroundCheck, BackgroundRegistry, type BackgroundTask, type BashResult } from 'agent-bash';
-import { expect, onTestFinished } from 'vitest';
+import { expect } from 'vitest';
 import {
   alive,
+  finished,
   folder,
   type Host,
   type HostOptions,
@@ -24,7 +25,7 @@ export const SOON = 40_000;
 /** A registry that is closed after the test, with its tasks ended. */
 export function registry(options?: RegistryOptions): BackgroundRegistry {
   const opened = new BackgroundRegistry(options);
-  onTestFinished(async () => {
+  finished(async () => {
     await opened.killAll().catch((error: { code?: string }) => {
       // The test has closed it.
       if (error.code !== 'ERR_BASH_CLOSED') throw error;
@@ -37,7 +38,7 @@ export function registry(options?: RegistryOptions): BackgroundRegistry {
 /** A directory for registries of this test alone. Whatever still runs in it is ended after the test. */
 export function tasksFolder(): string {
   const dir = folder();
-  onTestFinished(async () => {
+  finished(async () => {
     const last = new BackgroundRegistry({ dir });
     await last.killAll();
     await last.close();

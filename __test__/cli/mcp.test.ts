@@ -54,7 +54,7 @@ describe('mcp', () => {
     expect(client.getServerVersion()).toMatchObject({ name: 'agent-bash', version: expect.stringMatching(/^\d/) });
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['bash', 'bash_tasks', 'bash_analyze']);
     const answer = await call('bash', { command: 'pwd; exit 3' });
-    expect(textOf(answer)).toBe(`[command failed: exit code 3]\n\nstdout:\n${cwd}\n\nexit code: 3`);
+    expect(textOf(answer)).toBe(`[command failed: exit code 3]\n\n${cwd}\n\nexit code: 3`);
   });
 
   test('takes a directory, a limit, a registry and levels of rules', async () => {
@@ -90,12 +90,24 @@ describe('mcp', () => {
     expect((await fresh.call('bash', { command: 'pwd' })).structuredContent).toMatchObject({ stdout: '/\n' });
   });
 
+  test('folds repeats, and with a budget leaves out lines that a model can recall', async () => {
+    const repeats = { command: 'for n in {1..300}; do echo waiting; done' };
+    const build = { command: 'for n in {1..1000}; do echo "compiled module $n"; done' };
+    expect(textOf(await (await connected()).call('bash', repeats))).toBe('waiting\n[x300]');
+    const off = textOf(await (await connected(['--reduce', 'off'])).call('bash', repeats));
+    expect(off).toMatch(/^stdout:\nwaiting\nwaiting\n.*\n\nexit code: 0$/s);
+    const { call } = await connected(['--budget-tokens', '100']);
+    expect(textOf(await call('bash', build))).toMatch(/^\[#1: 1,000 lines whole in .+; recall "1:\d+-\d+"\]$/m);
+    expect(textOf(await call('bash', { recall: '1:500' }))).toBe('compiled module 500\n');
+  });
+
   test.each([
     [['--cwd', '/nowhere'], 1, 'there is no folder /nowhere'],
     [['--rule', 'nonsense=off'], 1, 'there is no rule "nonsense"'],
     [['--rule', 'git-clean'], 2, 'It must be the id of a rule'],
     [['--on-ask', 'perhaps'], 2, 'It must be allow or deny.'],
     [['--timeout', 'soon'], 2, 'It must be a time such as'],
+    [['--reduce', 'off', '--budget-tokens', '9'], 2, '--budget-tokens is for --reduce salient, not off'],
     [['extra'], 2, 'too many arguments'],
   ])('%j is refused before anything is served', async (args, code, reason) => {
     const ended = await new Program().run('mcp', ...args);

@@ -1,5 +1,6 @@
-import { readdirSync, realpathSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, realpathSync, statSync, utimesSync } from 'node:fs';
 import { devNull } from 'node:os';
+import { join } from 'node:path';
 import type { BackgroundTask, BashResult } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
 import { alive, folder, mark, sleepers, until } from '../support/index.ts';
@@ -159,5 +160,106 @@ describe('run --background', () => {
     const program = new Program();
     expect(await program.run('run', '-b', 'true', '--cwd', '/nowhere')).toMatchObject({ code: 125, stdout: '' });
     expect(await program.run('run', '-b', 'true', '--dir', `${devNull}/x`)).toMatchObject({ code: 125, stdout: '' });
+  });
+});
+
+describe('run --reduce', () => {
+  const build =
+    'for n in {1..2000}; do echo "compiled module $n of the application"; done; echo "a.c:3:5: error: no such" >&2';
+
+  test('without it, the output is what the command wrote', async () => {
+    const { stdout } = await new Program().run('run', 'yes waiting | head -n 300');
+    expect(stdout).toBe('waiting\n'.repeat(300));
+  });
+
+  test('lossless folds repeats', async () => {
+    const { code, stdout, stderr } = await new Program().run(
+      'run',
+      '--reduce',
+      'lossless',
+      'yes waiting | head -n 300',
+    );
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: 'waiting\n[x300]\n', stderr: '' });
+  });
+
+  test('salient keeps within the budget, and the whole stays after the program', async () => {
+    const temporary = folder();
+    const program = new Program({ TMPDIR: temporary, AGENT_BASH_CONFINE: 'off' });
+    const { code, stdout } = await program.run(
+      'run',
+      '--reduce',
+      'salient',
+      '--budget-tokens',
+      '100',
+      `${build}; exit 3`,
+    );
+    expect(code).toBe(3);
+    expect(stdout.length).toBeLessThan(4_000);
+    expect(stdout).toContain('a.c:3:5: error: no such');
+    const [, path = ''] = /^\[2,001 lines whole in (\/.+)\]$/m.exec(stdout) ?? [];
+    expect(path.startsWith(temporary)).toBe(true);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    const lines = readFileSync(path, 'utf8').trimEnd().split('\n');
+    expect([lines.length, lines[0], lines[2_000]]).toEqual([
+      2_001,
+      'compiled module 1 of the application',
+      'a.c:3:5: error: no such',
+    ]);
+  });
+
+  test('a budget alone asks for salient', async () => {
+    const program = new Program({ TMPDIR: folder(), AGENT_BASH_CONFINE: 'off' });
+    const { stdout } = await program.run('run', '--budget-tokens', '100', build);
+    expect(stdout).toMatch(/^\[2,001 lines whole in /m);
+  });
+
+  test('whole outputs of a week ago go with the next run', async () => {
+    const temporary = folder();
+    const [old, young, other] = ['whole-1', 'whole-2', 'elsewhere'].map((name) =>
+      join(temporary, `agent-bash-${name}`),
+    );
+    for (const path of [old, young, other] as string[]) mkdirSync(path);
+    const past = Date.now() / 1_000 - 8 * 86_400;
+    for (const path of [old, other] as string[]) utimesSync(path, past, past);
+    await new Program({ TMPDIR: temporary }).run('run', '--reduce', 'salient', 'true');
+    expect(
+      readdirSync(temporary)
+        .filter((name) => !/^agent-bash-\d+$/.test(name))
+        .sort(),
+    ).toEqual(['agent-bash-elsewhere', 'agent-bash-whole-2']);
+  });
+
+  test('without a temporary directory nothing is left out', async () => {
+    const program = new Program({ TMPDIR: devNull });
+    const { code, stdout, stderr } = await program.run('run', '--budget-tokens', '100', 'seq 3000');
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: expect.stringMatching(/^1500$/m), stderr: '' });
+  });
+
+  test('output that gains nothing goes to its streams, with the exit code', async () => {
+    const { code, stdout, stderr } = await new Program().run(
+      'run',
+      '--reduce',
+      'salient',
+      'echo out; echo err >&2; exit 7',
+    );
+    expect({ code, stdout, stderr }).toEqual({ code: 7, stdout: 'out\n', stderr: 'err\n' });
+  });
+
+  test('--json has the view beside the whole output', async () => {
+    const { stdout } = await new Program().run('run', '--reduce', 'lossless', '--json', 'yes waiting | head -n 300');
+    const result = JSON.parse(stdout) as BashResult;
+    expect(result.view).toMatchObject({ text: 'waiting\n[x300]\n', class: 'green', elided: [], id: 0, path: null });
+    expect(result.stdout).toBe('waiting\n'.repeat(300));
+  });
+
+  test.each([
+    [['--reduce', 'much'], 'It must be off, lossless or salient.'],
+    [['--budget-tokens', '0'], 'It must be a whole number of at least 1.'],
+    [['--reduce', 'lossless', '--budget-tokens', '9'], '--budget-tokens is for --reduce salient, not lossless'],
+    [['--reduce', 'salient', '-b'], '--reduce is for a command in the foreground'],
+  ])('%j is refused with a reason', async (flags, reason) => {
+    const { code, stdout, stderr } = await new Program().run('run', ...flags, 'true');
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(reason);
   });
 });

@@ -238,7 +238,7 @@ describe.runIf(process.platform === 'linux')('a confined', () => {
       setInterval(() => {}, 1000);
     `);
     const [, id = '', pid = ''] = await started.says(/task (\S+) (\d+)/);
-    expect(sleepers(seconds).length).toBe(1);
+    await until(() => sleepers(seconds).length === 1);
     kill(started.pid, 'SIGKILL');
     await started.ended();
     expect(alive(Number(pid))).toBe(true);

@@ -43,6 +43,8 @@ const PRINTED = [
   /package name: \(\S+\) my-thing\nversion:/,
   /^ask .*git clean.*\n.*out\.txt/s,
   /^denied: write \/etc\/hosts bash\n$/,
+  /^2 \/.*\/packages\n3 2 0\n$/,
+  /^\{ before: \d+, after: \d+ \} red true \/.*\n$/,
   /^0 hi\n\n$/,
   /^$/, // a server of the reader's own, not yet connected; docs/mcp.md has all of it
 ];
@@ -68,6 +70,8 @@ beforeAll(async () => {
   const { dependencies } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
   const own = JSON.parse(scripts({ test: 'echo 3 passing', dev: `node server.mjs ${port}` }));
   await mkdir(join(folder, 'packages', 'core'), { recursive: true });
+  // No undo point is made for the home directory itself.
+  await mkdir(join(folder, 'home'));
   await writeFile(join(folder, 'package.json'), JSON.stringify({ ...own, dependencies }));
   for (const [name, text] of Object.entries(FILES)) await writeFile(join(folder, name), text);
   await symlink(join(root, 'node_modules', 'ai7'), join(folder, 'node_modules', 'ai'));
@@ -89,7 +93,13 @@ test.each(PRINTED.map((printed, index) => ({ number: index + 1, printed })))('ex
   const example = (found[one.number - 1] ?? '').replaceAll('10_000', '40_000');
   const text = compiled(example).replaceAll('3000', String(port));
   await writeFile(join(project.folder, name), text);
-  const env = { ...process.env, HOME: project.folder, NO_COLOR: '1', FORCE_COLOR: undefined, NODE_OPTIONS: '' };
+  const env = {
+    ...process.env,
+    HOME: join(project.folder, 'home'),
+    NO_COLOR: '1',
+    FORCE_COLOR: undefined,
+    NODE_OPTIONS: '',
+  };
   const ended = await run(process.execPath, ['--import', './provider.mjs', name], project.folder, env);
   expect(ended).toMatchObject({ code: 0, stderr: '' });
   expect(ended.stdout).toMatch(one.printed);

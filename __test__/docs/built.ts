@@ -30,6 +30,9 @@ interface Facts {
     modeLimitsMs: Record<string, number>;
     movingLimitMs: number;
     defaultSpillBytes: number;
+    undoFileBytes: number;
+    undoRunBytes: number;
+    undoStoreBytes: number;
     spillKeptMs: number;
     defaultSnapshotMs: number;
     snapshotMs: [number, number];

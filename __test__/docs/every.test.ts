@@ -28,6 +28,7 @@ const RUN_BY: Record<string, Record<string, string>> = {
   'docs/output.md': { ts: EXAMPLES },
   'docs/platforms.md': { ts: EXAMPLES },
   'docs/providers.md': { ts: '__test__/docs/providers.test.ts' },
+  'docs/receipts.md': { ts: EXAMPLES },
   'docs/rendering.md': { ts: EXAMPLES },
   'docs/running.md': { ts: EXAMPLES },
   'docs/safety.md': { ts: EXAMPLES, sh: COMMANDS },
@@ -35,6 +36,8 @@ const RUN_BY: Record<string, Record<string, string>> = {
   'docs/shells.md': { ts: EXAMPLES },
   'docs/snapshot.md': { ts: EXAMPLES },
   'docs/terminals.md': { ts: EXAMPLES },
+  'docs/tokens.md': { ts: EXAMPLES, toml: '__test__/reduce/rules.test.ts' },
+  'docs/undo.md': { ts: EXAMPLES },
   'docs/waiting.md': { ts: EXAMPLES },
 };
 

@@ -17,6 +17,9 @@ const pages = [
   'terminals.md',
   'rendering.md',
   'observability.md',
+  'receipts.md',
+  'undo.md',
+  'tokens.md',
 ];
 
 // Each example runs unchanged. The comments behind its console.log lines give the output.

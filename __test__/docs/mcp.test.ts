@@ -57,12 +57,25 @@ describe('docs/mcp.md', () => {
     expect([command, ...args.slice(0, 2)]).toEqual(['npx', '-y', 'agent-bash']);
     const given = args.slice(2).map((word) => word.replace('${workspaceFolder}', '/usr'));
     const { client } = await connected(process.execPath, [join(packageRoot, 'dist/cli.mjs'), ...given], folder());
-    expect(textOf(await call(client, 'pwd'))).toContain(args.includes('--cwd') ? '\n/usr\n' : '/agent-bash-test-');
+    expect(textOf(await call(client, 'pwd'))).toMatch(args.includes('--cwd') ? /^\/usr$/ : /\/agent-bash-test-/);
   });
 
   test('its options are those of the program', () => {
     const named = table(text, 'In a client').map(([option = '']) => spans(option)[0]?.split(' ')[0]);
-    expect(named).toEqual(['--cwd', '--timeout', '--dir', '--session', '--confine', '--rule', '--on-ask']);
+    expect(named).toEqual([
+      ...[
+        '--cwd',
+        '--timeout',
+        '--dir',
+        '--session',
+        '--confine',
+        '--receipt',
+        '--undo',
+        '--reduce',
+        '--rule',
+        '--on-ask',
+      ],
+    ]);
   });
 
   const [own = '', shown = '', ...more] = blocks('js');

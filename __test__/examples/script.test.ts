@@ -22,6 +22,10 @@ function done(command: string, stdout: string, exitCode = 0, stderr = '') {
     survivors: [],
     usage: { userMs: 0, systemMs: 0, maxRssBytes: 0 },
     confinement: null,
+    runId: 'run-1',
+    receipt: null,
+    undo: null,
+    view: null,
     notes: [],
   });
   return { command, text, ok: exitCode === 0 };
@@ -69,6 +73,9 @@ const checked = (state: 'running' | 'killed') => ({
     truncation: null,
     matched: false,
     confinement: null,
+    runId: null,
+    receipt: null,
+    undo: null,
   }),
 });
 const address = done('until', 'http://127.0.0.1:99\n');
@@ -161,7 +168,7 @@ describe('the model around it', () => {
             type: 'tool-result',
             toolCallId: 'a',
             toolName: 'bash',
-            output: { type: 'text', value: '(no output)\n\nexit code: 0' },
+            output: { type: 'text', value: '(no output)' },
           },
           { type: 'tool-result', toolCallId: 'b', toolName: 'bash', output: { type: 'error-text', value: 'refused' } },
           {
@@ -174,7 +181,7 @@ describe('the model around it', () => {
       },
     ];
     expect(historyOf(prompt)).toEqual([
-      { command: 'true', text: '(no output)\n\nexit code: 0', ok: true },
+      { command: 'true', text: '(no output)', ok: true },
       { command: '', text: 'refused', ok: false },
       checked('running'),
     ]);

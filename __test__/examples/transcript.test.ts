@@ -53,6 +53,10 @@ describe('the line that closes a command', () => {
       },
       '  ✓ exit 0 · 1.2 s · stdout cut: last 2 of 9 lines shown · stderr cut: first 90 of 99 bytes shown, whole in /x',
     ],
+    [
+      { view: { tokens: { before: 300, after: 40 }, elided: [] } },
+      '  ✓ exit 0 · 1.2 s · 40 of 300 tokens for the model',
+    ],
   ])('%j', (changes, line) => {
     const transcript = new Transcript(pipe, { colour: false });
     transcript.begin('1', { command: 'x' });
@@ -138,6 +142,14 @@ describe('the transcript', () => {
     transcript.end('1', result({ stdout: Array.from({ length: 30 }, (_, index) => `line ${index + 1}\n`).join('') }));
     expect(written).toContain('│ … 6 lines above are not shown here; the model has them\n  │ line 7\n');
     expect(written).toContain('│ line 30\n');
+  });
+
+  test('of output that the model reads in part, no claim that it has all', () => {
+    const transcript = new Transcript(pipe, { colour: false });
+    transcript.begin('1', { command: 'x' });
+    const view = { tokens: { before: 300, after: 40 }, elided: [{ stream: 'stdout', fromLine: 2, toLine: 20 }] };
+    transcript.end('1', result({ stdout: 'line\n'.repeat(30), view }));
+    expect(written).toContain('│ … 6 lines above are not shown here; the model has those that matter\n');
   });
 
   test('of a hostile model no escape sequence and no bell', () => {

@@ -61,12 +61,14 @@ describe.each(MAJORS)('with the SDK $major', ({ connect }) => {
     const { call } = await connect({ updateIntervalMs: 20 });
     const { progress, onprogress } = heard();
     const command = 'for i in 1 2 3 4; do echo "line $i"; echo "word $i" >&2; sleep .2; done';
-    expect(textOf(await call('bash', { command }, { onprogress }))).toContain('exit code: 0');
+    expect(textOf(await call('bash', { command }, { onprogress }))).toContain('line 4\n');
     expect(progress.length).toBeGreaterThan(2);
     const numbers = progress.map((one) => one.progress);
     expect(numbers.every((number, index) => index === 0 || number > (numbers[index - 1] ?? 0))).toBe(true);
-    expect(progress[0]?.message).toMatch(/line 1/);
-    expect(progress.at(-1)?.message).toMatch(/line 1\n[\s\S]*line 3[\s\S]*word 3/);
+    // Either of two streams may be read first.
+    expect(progress[0]?.message).toMatch(/(line|word) 1/);
+    const last = progress.at(-1)?.message;
+    for (const text of ['line 1\n', 'word 1\n', 'line 3', 'word 3']) expect(last).toContain(text);
   });
 
   test('a message is short, whatever a command writes, and cuts no character', async () => {
@@ -74,7 +76,7 @@ describe.each(MAJORS)('with the SDK $major', ({ connect }) => {
     const { progress, onprogress } = heard();
     const command = `yes "$(printf '🙂%.0s' {1..4001})" | head -n 400; sleep .5`;
     const answer = await call('bash', { command }, { onprogress });
-    expect(textOf(answer)).toContain('exit code: 0');
+    expect(textOf(answer)).toMatch(/^🙂/);
     expect(progress.length).toBeGreaterThan(0);
     for (const { message = '' } of progress) {
       expect(message.length).toBeLessThanOrEqual(4_096);

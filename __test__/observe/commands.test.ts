@@ -23,7 +23,15 @@ test('a command reports its start, its output and its end, in this order and bef
   expect(told.at(-1)).toEqual({
     ...{ name: 'exit', ...shared, status, exitCode, signal, durationMs, timeoutMs, usage },
     ...{ taskId: null, survivors: [], confinement: result.confinement, notes: [] },
+    ...{ runId: result.runId, receipt: null, undo: null, tokens: null },
   });
+});
+
+test('an exit says how many tokens the view saves', async () => {
+  const { told } = listen('exit');
+  const { view } = await bash('yes "waiting for the server" | head -50', { reduce: 'lossless' });
+  expect(told.at(-1)?.tokens).toEqual(view?.tokens);
+  expect(view?.tokens.after).toBeLessThan(view?.tokens.before ?? 0);
 });
 
 test('values are plain data, and the result stays its caller’s own', async () => {

@@ -1,4 +1,15 @@
-import { analyze, BackgroundRegistry, BashError, BashSession, bash, decide, PtySession, warmUp } from 'agent-bash';
+import {
+  analyze,
+  BackgroundRegistry,
+  BashError,
+  BashSession,
+  bash,
+  decide,
+  PtySession,
+  undo,
+  undoPoints,
+  warmUp,
+} from 'agent-bash';
 import { createBashTool, createTerminalTool, createToolApproval } from 'agent-bash/ai';
 import { anthropicBash } from 'agent-bash/anthropic';
 import { registerBashTools } from 'agent-bash/mcp';
@@ -12,6 +23,11 @@ afterAll(() => registry.close());
 const session = new BashSession();
 const terminal = new PtySession();
 
+/** There is nothing to undo here. */
+function unlessUndo(error: BashError): void {
+  if (error.code !== 'ERR_BASH_UNDO') throw error;
+}
+
 /** Every function and class that takes options: its name, a call with them, an option, and a wrong spelling of that. */
 const ENTRIES: [name: string, call: (options: never) => unknown, right: string, wrong: string][] = [
   ['bash', (options) => bash('exit 9', options), 'timeoutMs', 'timeout'],
@@ -24,6 +40,8 @@ const ENTRIES: [name: string, call: (options: never) => unknown, right: string, 
   ['BackgroundRegistry.check', (options) => registry.check('t', options), 'cursor', 'curser'],
   ['BackgroundRegistry.wait', (options) => registry.wait('t', options), 'pattern', 'patern'],
   ['warmUp', (options) => warmUp(options), 'inheritEnv', 'inherit'],
+  ['undo', (options) => undo('no-such-run', options).catch(unlessUndo), 'dryRun', 'dry'],
+  ['undoPoints', (options) => undoPoints(options), 'cwd', 'Cwd'],
   ['analyze', (options) => analyze('ls', options), 'home', 'homeDir'],
   ['decide', (options) => decide(analyze('ls'), options), 'allow', 'allowed'],
   ['createBashTool', (options) => createBashTool(options), 'errorOnFailure', 'errorOnFailures'],
@@ -77,6 +95,7 @@ describe('an option that does not exist', () => {
     ['spill', { directory: '/' }, 'spill.directory', 'spill.dir'],
     ['limits', { memory: 1 }, 'limits.memory', 'limits.memoryBytes'],
     ['confine', { writable: [] }, 'confine.writable', 'confine.write'],
+    ['undo', { maxBytesOfFile: 1 }, 'undo.maxBytesOfFile', 'undo.maxBytes'],
   ])('inside %s is refused by bash and by a tool', async (option, value, wrong, right) => {
     const words = `unknown option "${wrong}": did you mean "${right}"?`;
     const given = { [option]: value } as never;

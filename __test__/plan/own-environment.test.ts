@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { hostResult } from '../support/index.ts';
 
-/** Runs code in a host, with `seen()`: what a command, an analysis and a task see in `OWN_A`, and whether they see it. */
+/** Runs code in a host, with `seen()`: the `OWN_A` of a command, an analysis and a task, and whether each sees it. */
 function inHost<T>(code: string): Promise<T> {
   return hostResult<T>(`
     import { analyze, BackgroundRegistry } from 'agent-bash';

@@ -75,7 +75,8 @@ test('the background task and the notes', async () => {
   const result = await bash('sleep 300 & echo');
   const pid = result.survivors[0]?.pid ?? 0;
   onTestFinished(() => void process.kill(pid));
-  const text = rows({ result: { ...result, notes: ['a fact', 'another\none'] } });
+  const survivors = [{ pid, command: 'sleep 300', taskId: null }];
+  const text = rows({ result: { ...result, survivors, notes: ['a fact', 'another\none'] } });
   expect(text.slice(2, -1)).toEqual([`still running: ${pid} sleep 300`, 'note: a fact', 'note: another one']);
   const adopted = ended({ survivors: [{ pid: 9, command: 'serve', taskId: 'abc' }] });
   expect(rows({ result: adopted })[2]).toBe('still running: 9 serve (task abc)');

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { bash } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
 import { folder, HANG, host, mark, promptly, settles, sleepers, timed, until } from '../support/index.ts';
@@ -168,9 +169,9 @@ describe('the grace', () => {
 
 test('the event loop is never blocked while commands run', async () => {
   let most = 0;
-  let last = performance.now();
+  let last = performance.now() - queuedMs();
   const timer = setInterval(() => {
-    const now = performance.now();
+    const now = performance.now() - queuedMs();
     most = Math.max(most, now - last);
     last = now;
   }, 5);
@@ -182,3 +183,10 @@ test('the event loop is never blocked while commands run', async () => {
   clearInterval(timer);
   expect(most).toBeLessThan(1_000);
 });
+
+/** The time for which this thread could run, ms, while others ran. A loop that waits for its turn is not blocked. */
+function queuedMs(): number {
+  if (process.platform !== 'linux') return 0;
+  const [, queuedNs] = readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8').split(' ');
+  return Number(queuedNs) / 1e6;
+}

@@ -10,6 +10,8 @@ describe('the shape of a result', () => {
     'exitCode',
     'notes',
     'pid',
+    'receipt',
+    'runId',
     'signal',
     'status',
     'stderr',
@@ -17,7 +19,9 @@ describe('the shape of a result', () => {
     'survivors',
     'timeoutMs',
     'truncation',
+    'undo',
     'usage',
+    'view',
   ];
 
   const runs: [string, () => Promise<BashResult>][] = [

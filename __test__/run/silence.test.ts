@@ -11,7 +11,8 @@ const note = (seconds: number) =>
 const goesOn = (text: string) => `for i in {1..20}; do ${text}; sleep .15; done; echo end`;
 const LONGER = 2_000;
 
-describe('a silent command', () => {
+// These tests wait nearly all of their time.
+describe.concurrent('a silent command', () => {
   test('is at its limit, with the output so far', async () => {
     const seconds = mark();
     const result = await settles(bash(`echo start; sleep ${seconds}`, { idleTimeoutMs: 1_500 }));
@@ -50,7 +51,7 @@ describe('a silent command', () => {
   });
 });
 
-describe('a command is not silent', () => {
+describe.concurrent('a command is not silent', () => {
   test.each([
     ['while it writes lines', 'echo .', {}],
     ['while it writes to standard error alone', 'echo . >&2', {}],
@@ -76,7 +77,7 @@ describe('a command is not silent', () => {
   });
 });
 
-describe('in the background', () => {
+describe.concurrent('in the background', () => {
   test('a silent command moves there, and may then be silent', async () => {
     const tasks = registry();
     const result = await settles(bash('echo start; sleep 4; echo end', { registry: tasks, idleTimeoutMs: 1_500 }));

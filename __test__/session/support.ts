@@ -1,5 +1,5 @@
 import { type BashOptions, BashSession, type SessionResult } from 'agent-bash';
-import { onTestFinished } from 'vitest';
+import { finished } from '../support/index.ts';
 
 /** The two ways in which the shells of a session start. */
 export const WAYS: [string, BashOptions][] = [
@@ -10,7 +10,7 @@ export const WAYS: [string, BashOptions][] = [
 /** A session of this test alone. */
 export function session(options?: BashOptions): BashSession {
   const made = new BashSession(options);
-  onTestFinished(() => made.close());
+  finished(() => made.close());
   return made;
 }
 

@@ -1,3 +1,5 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { getPriority } from 'node:os';
 import { bash } from 'agent-bash';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import {
@@ -13,6 +15,7 @@ import {
   shimsOf,
   sleepers,
   supervisorOf,
+  testNeeding,
   until,
 } from '../support/index.ts';
 
@@ -47,6 +50,25 @@ async function tree() {
   await until(() => sleepers(seconds).length === 3);
   return { seconds, promise };
 }
+
+/** Whether the kernel shares the processors among sessions, and this host may put one ahead of others. */
+function canPutSessionsAhead(): boolean {
+  if (!existsSync('/proc/self/autogroup') || readFileSync('/proc/self/autogroup', 'utf8') === '') return false;
+  const [, capabilities = '0'] = /^CapEff:\t(\w+)$/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? [];
+  return ((BigInt(`0x${capabilities}`) >> 23n) & 1n) === 1n; // CAP_SYS_NICE
+}
+
+testNeeding(
+  'autogroups and CAP_SYS_NICE',
+  canPutSessionsAhead(),
+  'linux',
+)('the helpers are ahead of commands, which have the priority of the host', async () => {
+  const { stdout } = await bash('nice; cat /proc/$PPID/autogroup /proc/$$/autogroup');
+  const [nice, helpers, command] = stdout.split('\n');
+  expect(nice).toBe(String(getPriority()));
+  expect(helpers).toMatch(/ nice -20$/);
+  expect(command).toMatch(/ nice 0$/);
+});
 
 describe('Linux: the processes are those of the design', () => {
   linuxTest('one supervisor a host, one shim a command between it and the shell', async () => {
@@ -172,7 +194,7 @@ describe('Linux: a helper that is killed under a command', () => {
     await new Promise((resolve) => setTimeout(resolve, 200));
     kill(pid, 'SIGCONT');
     kill(sleeper, 'SIGTERM');
-    (await import('node:fs')).writeFileSync(`${cwd}/go`, '');
+    writeFileSync(`${cwd}/go`, '');
     expect(await settles(promise)).toMatchObject({ status: 'exited', exitCode: 0, stdout: 'end\n' });
   });
 

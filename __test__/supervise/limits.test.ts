@@ -164,6 +164,13 @@ describe('processes', () => {
     expect((await bash('echo here')).stdout).toBe('here\n');
   });
 
+  // Confined commands of one host share a world, all of which stops for the moment in which a bomb is ended.
+  test('a command beside a fork bomb goes on', async () => {
+    const beside = settles(bash('for i in {1..30}; do sleep .1; done; echo done'));
+    await bombed('b() { b & b & wait; }; b');
+    expect(await beside).toMatchObject({ status: 'exited', exitCode: 0, stdout: 'done\n', notes: [] });
+  });
+
   test('what a command left running is held to them as well', async () => {
     const seconds = mark();
     const late = `sleep .6; for i in 1 2 3 4 5 6 7 8 9; do sleep ${seconds} & done; wait`;

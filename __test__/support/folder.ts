@@ -1,15 +1,12 @@
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { finished } from './finished.ts';
 
-/**
- * Creates an empty directory for one test, removed when the test has finished. Concurrent tests pass the hook of their
- * context.
- */
-export function folder(finished: (remove: () => void) => void = onTestFinished): string {
+/** Creates an empty directory for one test, removed when the test has finished, or by another hook. */
+export function folder(hook: (remove: () => void) => void = finished): string {
   const path = mkdtempSync(join(realpathSync(tmpdir()), 'agent-bash-test-'));
-  finished(() => remove(path));
+  hook(() => remove(path));
   return path;
 }
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { onTestFinished } from 'vitest';
+import { finished } from './finished.ts';
 import { settles, until } from './until.ts';
 import { moduleOf, way } from './way.ts';
 
@@ -58,7 +58,7 @@ export function host(
     stderr += text;
   });
   const closed = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
-  onTestFinished(() => {
+  finished(() => {
     child.kill('SIGKILL');
   });
   return {

@@ -7,6 +7,7 @@ export * from './capability.ts';
 export * from './confined/index.ts';
 export * from './daemons.ts';
 export * from './environment.ts';
+export * from './finished.ts';
 export * from './folder.ts';
 export * from './host.ts';
 export * from './processes.ts';

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { onTestFinished } from 'vitest';
+import { finished } from './finished.ts';
 
 export interface Process {
   pid: number;
@@ -58,7 +58,7 @@ export function childrenOf(pid: number): Process[] {
 /** A number of seconds that no other `sleep` on this machine has; its sleepers are ended with the test. */
 export function mark(): string {
   const seconds = `300.${randomInt(1e9, 1e10 - 1)}`;
-  onTestFinished(() => {
+  finished(() => {
     for (const pid of sleepers(seconds)) kill(pid, 'SIGKILL');
   });
   return seconds;

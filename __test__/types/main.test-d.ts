@@ -20,11 +20,18 @@ import {
   type Denial,
   decide,
   defaultRegistry,
+  type OutputStore,
   PtySession,
+  type ReduceOptions,
+  reduceText,
   type SessionResult,
   type SignalName,
   TRUNCATE,
   type Truncate,
+  type UndoPoint,
+  undo,
+  undoPoints,
+  type View,
   warmUp,
 } from 'agent-bash';
 
@@ -202,3 +209,47 @@ export async function confinement(error: BashError) {
   // @ts-expect-error there is no such part
   await bash('make', { confine: { require: ['disk'] } });
 }
+
+// Receipts and undo.
+export async function takenBack(): Promise<string[]> {
+  const {
+    receipt,
+    undo: cover,
+    runId,
+  } = await bash('make', { receipt: 'watch', undo: { when: 'always', require: true } });
+  const state = receipt?.state satisfies 'known' | 'partial' | 'unknown' | undefined;
+  const head = receipt?.git[0]?.head satisfies [string | null, string | null] | undefined;
+  const sizes = receipt?.modified.map(({ bytes, bytesBefore }) => (bytes ?? 0) - (bytesBefore ?? 0));
+  if (state === 'unknown' || cover?.covers === 'part' || head === undefined || sizes === undefined) return [];
+  const { conflicts, restored, undoId } = await undo(runId, { dryRun: false, paths: ['src'] });
+  const points: UndoPoint[] = await undoPoints({ cwd: '.' });
+  return [...restored, ...conflicts.map(({ keptAt }) => keptAt ?? ''), undoId, ...points.map((point) => point.command)];
+}
+
+// @ts-expect-error: one of off, watch, exact.
+void bash('true', { receipt: true });
+// @ts-expect-error: only a tool takes true.
+void bash('true', { undo: true });
+
+// Views.
+export async function smaller(store: OutputStore): Promise<string> {
+  const reduce: ReduceOptions = {
+    level: 'salient',
+    budgetTokens: 500,
+    rules: ['rules/deploy.toml'],
+    keep: ['sum', /x/],
+  };
+  const { view, stdout } = await bash('make', { reduce });
+  const kind = view?.class satisfies 'exact' | 'red' | 'green' | undefined;
+  const [gap] = view?.elided ?? [];
+  const stream = gap?.stream satisfies 'stdout' | 'stderr' | undefined;
+  const { text, tokens }: View = reduceText(stdout, { ...reduce, command: 'make', exitCode: null });
+  const range: [number, number] = [gap?.fromLine ?? 1, gap?.toLine ?? 1];
+  if (kind === 'red' || stream === 'stderr') return text;
+  return tokens.before > tokens.after ? store.read(view?.id ?? 0, { lines: range }) : stdout;
+}
+
+// @ts-expect-error: one of off, lossless, salient, or options.
+void bash('true', { reduce: true });
+// @ts-expect-error: reduceText always reduces.
+reduceText('', { level: 'off' });

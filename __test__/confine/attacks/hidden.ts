@@ -133,7 +133,7 @@ export const hidden: Attack[] = [
     before: ({ work, secret }) => writeFileSync(join(work, 'kept'), secret, { mode: 0o666 }),
     confine: ({ work }) => ({ hide: [join(work, 'kept')] }),
   },
-  // What is moved now would be in plain sight of the next world.
+  // A file that is moved now would be in plain sight of the next world.
   {
     name: 'hides a file deep in its own directory: moves it with the directory above',
     script: 'mv a moved',

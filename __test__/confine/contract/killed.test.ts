@@ -3,7 +3,18 @@ import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
 import { BashSession, bash, type ConfineOptions, PtySession } from 'agent-bash';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { alive, folder, kill, mark, processOf, settles, sleepers, supervisorOf, until } from '../../support/index.ts';
+import {
+  alive,
+  childrenOf,
+  folder,
+  kill,
+  mark,
+  processOf,
+  settles,
+  sleepers,
+  supervisorOf,
+  until,
+} from '../../support/index.ts';
 import { GATE, helpersOf, INIT, LISTENER, SHIM, shimsWith } from '../support/world.ts';
 
 const confine: ConfineOptions = { network: { allow: ['example.org'] } };
@@ -84,6 +95,20 @@ describe.runIf(process.platform === 'linux')('a process of a world that is kille
     expect((await session.run('echo $x; mkdir made && rmdir made')).stdout).toBe('1\n');
   });
 
+  test('the shim of a command with many processes: all of them end in a moment', async () => {
+    const cwd = folder();
+    const wait = 'mkfifo f; exec 9<>f; for ((i = 0; i < 2000; i++)); do read -ru 9 & done; touch up; wait';
+    const running = bash(wait, { cwd, confine, timeoutMs: 60_000 });
+    await until(() => existsSync(join(cwd, 'up')));
+    const [shim] = shimsWith('mkfifo');
+    const [init] = helpers(INIT);
+    await end([shim?.pid ?? 0]);
+    expect(await settles(running)).toMatchObject({ status: 'signaled', signal: 'SIGKILL' });
+    // They are left to the first process of the world.
+    await until(() => childrenOf(init ?? 0).length === 0);
+    await works(cwd);
+  });
+
   test('a listener with a call of a command: the call fails, and nothing is done unconfined', async () => {
     const cwd = folder();
     const waits = 'mkfifo f; touch up; echo x >f || echo refused; mkdir /etc/agent-bash-test; touch new; chmod 600 own';
@@ -94,7 +119,7 @@ describe.runIf(process.platform === 'linux')('a process of a world that is kille
     const { status, stdout } = await settles(running);
     expect([status, stdout]).toEqual(['exited', 'refused\nreads\n']);
     expect([existsSync('/etc/agent-bash-test'), existsSync(join(cwd, 'new'))]).toEqual([false, false]);
-    // It takes no other command.
+    // The shim takes no other command.
     await until(() => !alive(shim.pid));
     await works(cwd);
   });

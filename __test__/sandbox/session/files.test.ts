@@ -115,6 +115,20 @@ test('a write that is aborted midway rejects with the reason, though its stream 
   await until(() => cancelled === reason, 'the stream is cancelled');
 });
 
+test('a write that fails before it reads cancels its stream', async () => {
+  const { session } = await sessionInFolder();
+  await session.run({ command: 'mkdir directory' });
+  const reasons: unknown[] = [];
+  const content = () => new ReadableStream<Uint8Array>({ cancel: (why) => void reasons.push(why) });
+  await expect(session.writeFile({ path: 'directory', content: content() })).rejects.toThrow();
+  const reason = new Error('enough');
+  const controller = new AbortController();
+  const writing = session.writeFile({ path: 'file', content: content(), abortSignal: controller.signal });
+  controller.abort(reason);
+  await expect(writing).rejects.toBe(reason);
+  expect(reasons).toEqual([expect.objectContaining({ code: expect.any(String) }), reason]);
+});
+
 test('a stream that fails fails the write, and one of text is refused', async () => {
   const { session } = await sessionInFolder();
   const broken = new ReadableStream<Uint8Array>({ pull: (stream) => stream.error(new Error('lost')) });

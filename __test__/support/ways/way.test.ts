@@ -15,6 +15,12 @@ describe(`the way of this project is ${way}`, () => {
     for (let n = 0; n < 5; n++) expect(await hadOne(() => entry.bash('true'))).toBe(true);
   });
 
+  test.runIf(way === 'warm')('so does each one of several at once', async () => {
+    const before = entry.warmShells().used;
+    await Promise.all(Array.from({ length: 5 }, () => entry.bash('sleep .3')));
+    expect(entry.warmShells().used).toBe(before + 5);
+  });
+
   test.runIf(way === 'cold')('no command has one, though it waits', async () => {
     expect(await entry.warmUp()).toBe(true);
     expect(await hadOne(() => entry.bash('true'))).toBe(false);

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { page, source, spans } from './examples.ts';
+
+const tokens = await page('tokens.md');
+const types = await source('ts/reduce/types.ts');
+
+/** The rows of the table with these words at the start of its head. */
+function rowsOf(text: string, head: string): string[][] {
+  const table = text.slice(text.indexOf(`| ${head} `)).split('\n\n')[0] ?? '';
+  return table
+    .split('\n')
+    .slice(2)
+    .map((row) => row.slice(2, -2).split(' | '));
+}
+
+test.each([
+  ['ReduceOptions', 'option | meaning'],
+  ['View', 'field of a view'],
+])('the table of %s has each field', (name, head) => {
+  const declared = new RegExp(`export interface ${name} \\{\n(.*?)^\\}`, 'ms').exec(types)?.[1] ?? '';
+  const fields = [...declared.matchAll(/^ {2}(\w+)\??:/gm)].map(([, field]) => field);
+  expect(fields.length).toBeGreaterThan(3);
+  const named = rowsOf(tokens, head).flatMap(([cell = '']) => spans(cell));
+  expect(named.sort()).toEqual(fields.sort());
+});
+
+test('the README claims what the measured table says, of each kind of output', async () => {
+  const measured = new Map(rowsOf(tokens, 'kind of command').map(([kind = '', ...cells]) => [kind, cells.slice(2, 4)]));
+  const shown = (kind: string) =>
+    measured
+      .get(kind)
+      ?.map((cell) => `${Math.round(Number.parseFloat(cell))} %`)
+      .join(' · ');
+  const claimed = [...(await source('README.md')).matchAll(/^\| .* \| (\d+ % · \d+ %) \|/gm)].map(([, cell]) => cell);
+  expect(claimed).toEqual(['build, test', 'search, lists', 'install', 'contents of files, differences'].map(shown));
+});

@@ -1,0 +1,54 @@
+import { type BashResult, bash } from 'agent-bash';
+import { expect } from 'vitest';
+import { linuxTest } from '../support/index.ts';
+import { GIT, Site } from '../undo/support.ts';
+
+/** Runs a command beside a repository `p`, and returns its receipt. */
+async function beside(site: Site, command: string): Promise<NonNullable<BashResult['receipt']>> {
+  const { receipt, stderr } = await bash(command, { cwd: site.cwd, safety: 'off', receipt: 'exact', env: GIT });
+  if (receipt === null) throw new Error(`no receipt: ${stderr}`);
+  return receipt;
+}
+
+/** A directory that is no repository, with a repository in it. */
+async function withRepository(): Promise<Site> {
+  const site = new Site();
+  await site.prepare('git init -qb main p; cd p; echo 1 >a; git add .; git commit -qm one');
+  return site;
+}
+
+linuxTest('a repository that is not that of cwd is known by the git commands in it', async () => {
+  const site = await withRepository();
+  const table: [string, object][] = [
+    ['cd p && echo 2 >a && git commit -qam two', { branch: ['main', 'main'], index: true, stash: false }],
+    ['git -C p checkout -qb topic', { branch: ['main', 'topic'], index: false }],
+    ['cd p; echo 3 >a; git stash -q', { branch: ['topic', 'topic'], stash: true }],
+    ['cd p; git branch other', { branch: ['topic', 'topic'], index: false, stash: false }],
+  ];
+  for (const [command, change] of table) {
+    const receipt = await beside(site, command);
+    expect(receipt, command).toMatchObject({ state: 'known', git: [{ repository: site.path('p'), ...change }] });
+  }
+});
+
+linuxTest('git that only looks changes no repository', async () => {
+  const site = await withRepository();
+  const receipt = await beside(site, 'cd p; touch a; git status; git log; git diff');
+  expect(receipt).toMatchObject({ state: 'known', git: [] });
+});
+
+linuxTest('a new repository has no commit and no branch before', async () => {
+  const site = await withRepository();
+  const made = await beside(site, 'git init -qb x new; cd new; git commit -q --allow-empty -m x');
+  expect(made).toMatchObject({ state: 'known', git: [{ branch: [null, 'x'] }] });
+  expect(made.git[0]?.head).toEqual([null, expect.stringMatching(/^[0-9a-f]{40}$/)]);
+  const cloned = await beside(site, 'git clone -q p q');
+  expect(cloned).toMatchObject({ state: 'known', git: [{ repository: site.path('q'), branch: [null, 'main'] }] });
+});
+
+linuxTest('what a program did in another repository is told as not known', async () => {
+  const site = await withRepository();
+  site.write('x.sh', 'cd p; git commit -q --allow-empty -m x\n');
+  const receipt = await beside(site, 'env bash ./x.sh');
+  expect(receipt).toMatchObject({ state: 'partial', why: expect.stringContaining(site.path('p')), git: [] });
+});
