@@ -13,15 +13,33 @@ import * as crowd from './rows/crowd.mjs';
 import * as heap from './rows/heap.mjs';
 import * as load from './rows/load.mjs';
 import * as output from './rows/output.mjs';
+import * as receipts from './rows/receipts.mjs';
 import * as safety from './rows/safety.mjs';
 import * as shells from './rows/shells.mjs';
 import * as soak from './rows/soak.mjs';
 import * as start from './rows/start.mjs';
 import * as tasks from './rows/tasks.mjs';
 import * as terminal from './rows/terminal.mjs';
+import * as tokens from './rows/tokens.mjs';
+import * as views from './rows/views.mjs';
 import { met, render } from './table.mjs';
 
-const ROWS = { start, shells, heap, output, crowd, load, tasks, terminal, safety, confine, soak };
+const ROWS = {
+  start,
+  shells,
+  heap,
+  output,
+  crowd,
+  load,
+  tasks,
+  terminal,
+  safety,
+  confine,
+  receipts,
+  tokens,
+  views,
+  soak,
+};
 
 const { values: options } = parseArgs({
   options: {

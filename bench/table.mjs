@@ -8,6 +8,7 @@ export const ratio = line('ratio');
 export const time = line('ms');
 export const size = line('bytes');
 export const number = line('count');
+export const percent = line('percent');
 
 export const milliseconds = (value) => `${value.toFixed(value < 1 ? 3 : 2)} ms`;
 export const megabytes = (bytes) => `${(bytes / 1e6).toFixed(bytes < 1e7 ? 2 : 0)} MB`;
@@ -18,6 +19,7 @@ const FORMATS = {
   ms: milliseconds,
   bytes: (value) => (value < 1e6 ? `${Math.round(value / 1e3)} kB` : megabytes(value)),
   count: String,
+  percent: (value) => `${value.toFixed(1)} %`,
 };
 
 /** Returns whether the target was met, or null for a line without one. */

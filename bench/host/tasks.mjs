@@ -6,8 +6,10 @@ import { background } from './background.mjs';
 import { confined } from './confined.mjs';
 import { Meter } from './meter.mjs';
 import { paced } from './paced.mjs';
+import { recordings } from './recorded.mjs';
 import { soak } from './soak.mjs';
 import { terminals } from './terminals.mjs';
+import { views } from './views.mjs';
 
 const loaded = new Map();
 const ballast = [];
@@ -132,7 +134,9 @@ export const tasks = {
   crowd,
   ...background,
   ...confined,
+  ...recordings,
   paced,
   soak,
   ...terminals,
+  ...views,
 };
