@@ -4,7 +4,6 @@ use std::collections::HashSet;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use nix::time::{ClockId, clock_gettime};
 use nix::unistd::{Pid, getpid};
 use serde::{Deserialize, Serialize};
 
@@ -152,7 +151,7 @@ impl LimitWatch {
             return None;
         }
         let _realtime = sys::RealtimeGuard::begin();
-        let before = worked();
+        let before = sys::worked();
         let (processes, seen) = self.visit(mark);
         let mut totals = Totals { processes: processes as u64, ..Totals::default() };
         for (_, sample) in &seen {
@@ -165,7 +164,7 @@ impl LimitWatch {
         totals.cpu_us = times.user_us + times.system_us;
         self.cpu_us = self.cpu_us.max(totals.cpu_us);
         let broken = self.killed_by_kernel().or_else(|| self.judge(&totals, |allowed| proportional(&seen, allowed)));
-        self.pause = self.next_pause(&totals, worked().saturating_sub(before));
+        self.pause = self.next_pause(&totals, sys::worked().saturating_sub(before));
         self.next = Instant::now() + self.pause;
         self.last = totals;
         broken
@@ -255,11 +254,6 @@ impl LimitWatch {
 fn until_over(used: u64, allowed: u64) -> Duration {
     let left = (allowed + allowed / 20).saturating_sub(used);
     Duration::from_secs_f64(left as f64 / FASTEST as f64).max(SHORTEST)
-}
-
-/// CPU time of this process. Unlike elapsed time, it leaves out the time in which other processes had the processor.
-fn worked() -> Duration {
-    clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID).map(Duration::from).unwrap_or_default()
 }
 
 /// Usage of the living processes of a tree, and of the children that they have waited for.

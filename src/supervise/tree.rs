@@ -51,6 +51,11 @@ impl Member {
         self.identity.parent
     }
 
+    /// Whether this very process is alive.
+    pub fn lives(&self) -> bool {
+        Self::of(self.pid).is_some_and(|now| now.started() == self.started())
+    }
+
     /// A process that does not exist.
     #[cfg(test)]
     pub fn imagined(pid: Pid, parent: Pid) -> Self {
@@ -70,6 +75,15 @@ pub fn members(mark: Option<&str>, spared: &[Pid]) -> Vec<Member> {
     if !sys::ORPHANS_COME_BACK {
         found.extend(mark.map(marked).unwrap_or_default());
     }
+    found
+}
+
+/// Returns the same processes from two walks. One alone can lack a process whose parent exits meanwhile: it moves to a
+/// place where the walk has been, or its siblings move up in the list of children that the kernel is just writing.
+pub fn all_members(mark: Option<&str>, spared: &[Pid]) -> Vec<Member> {
+    let mut found = members(mark, spared);
+    let known: HashSet<Pid> = found.iter().map(|member| member.pid).collect();
+    found.extend(members(mark, spared).into_iter().filter(|member| !known.contains(&member.pid)));
     found
 }
 

@@ -360,6 +360,13 @@ pub fn stand_back() {
     let _ = unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, 5) };
 }
 
+/// Returns the CPU time that this process has used. Unlike elapsed time, it leaves out the time in which other processes
+/// had the processor.
+pub fn worked() -> std::time::Duration {
+    let used = nix::time::clock_gettime(nix::time::ClockId::CLOCK_PROCESS_CPUTIME_ID);
+    used.map(std::time::Duration::from).unwrap_or_default()
+}
+
 /// Returns the time of a clock that all processes of the machine share, in ns.
 pub fn monotonic_ns() -> u64 {
     let now = nix::time::clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC);

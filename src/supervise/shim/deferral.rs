@@ -136,7 +136,12 @@ impl Deferral {
     /// Takes over what the processes are now, continues readers that were stopped meanwhile, and kills the processes in
     /// front if their time is over. Returns whether readers are left.
     fn follow(&mut self, processes: &impl Processes, stages: &[Stage], now: Instant) -> bool {
-        self.update(stages, now);
+        // A list can lack a process that is there, and a reader that was forgotten would never be signalled.
+        let listed: HashSet<_> = stages.iter().map(id).collect();
+        let lacking =
+            self.deferred.iter().filter(|stage| !listed.contains(&id(stage)) && processes.lives(&stage.member));
+        let stages: Vec<Stage> = stages.iter().chain(lacking).cloned().collect();
+        self.update(&stages, now);
         self.deferred.iter().for_each(|stage| processes.signal(&stage.member, &[]));
         if self.killed {
             let front: Vec<Stage> = stages.iter().filter(|stage| self.front.contains(&id(stage))).cloned().collect();

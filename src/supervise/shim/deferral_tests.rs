@@ -55,6 +55,17 @@ fn the_reader_of_a_pipeline_is_signalled_only_if_it_stays() {
 }
 
 #[test]
+fn a_reader_that_a_list_lacks_is_signalled_all_the_same() {
+    let (mock, mut running) = pipeline(&TAIL);
+    running.end(Cause::Limit);
+    assert_eq!(mock.asked(), [100, 101, 102]);
+    mock.0.borrow_mut().unlisted = vec![103];
+    mock.shows(&TAIL[..1]);
+    mock.check(&mut running, LATEST + 20 * MS);
+    assert_eq!(mock.asked(), [103]);
+}
+
+#[test]
 fn the_time_in_which_a_stalled_machine_ran_nothing_is_not_taken_from_the_reader() {
     let (mock, mut running) = pipeline(&TAIL);
     running.end(Cause::Limit);

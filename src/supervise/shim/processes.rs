@@ -12,8 +12,7 @@ use crate::sys::{self, Reaped, Signal};
 
 /// Longest list of processes whose pipes are compared.
 const MOST: usize = 256;
-/// Time in which the pipes of a tree are listed. It usually takes far less, but on a busy machine each step may be
-/// delayed.
+/// CPU time in which the pipes of a tree are listed.
 const BOUND: Duration = Duration::from_millis(50);
 
 /// Waiting, signalling and the clock. Unit tests replace the system with queues of outcomes.
@@ -26,6 +25,8 @@ pub trait Processes: Clone {
     fn terminate(&self, scope: Scope<'_>, signals: &[Signal]);
     /// Sends these signals to one process, and continues it if it is stopped.
     fn signal(&self, member: &Member, signals: &[Signal]);
+    /// Whether this very process is alive, which a list of the tree may lack.
+    fn lives(&self, member: &Member) -> bool;
     /// The processes of the tree with their pipes, each after its parent. `None` if they cannot be known in time.
     fn stages(&self, scope: Scope<'_>) -> Option<Vec<Stage>>;
     /// Sends SIGKILL to the tree. `reap` takes the children that have exited meanwhile.
@@ -59,16 +60,20 @@ impl Processes for System {
     }
 
     fn terminate(&self, Scope { mark, spared, .. }: Scope<'_>, signals: &[Signal]) {
-        tree::ask_to_end(&tree::members(mark, spared), signals);
+        tree::ask_to_end(&tree::all_members(mark, spared), signals);
     }
 
     fn signal(&self, member: &Member, signals: &[Signal]) {
         tree::ask_to_end(std::slice::from_ref(member), signals);
     }
 
+    fn lives(&self, member: &Member) -> bool {
+        member.lives()
+    }
+
     fn stages(&self, Scope { mark, spared, .. }: Scope<'_>) -> Option<Vec<Stage>> {
-        let until = Instant::now() + BOUND;
-        let members = tree::members(mark, spared);
+        let until = sys::worked() + BOUND;
+        let members = tree::all_members(mark, spared);
         if members.len() > MOST {
             return None;
         }
@@ -89,7 +94,7 @@ impl Processes for System {
     }
 }
 
-fn stage(member: Member, until: Instant) -> Option<Stage> {
+fn stage(member: Member, until: Duration) -> Option<Stage> {
     let sys::OpenPipes { reads, mut writes } = sys::open_pipes(member.pid, until)?;
     // No signal ends a process of another user, so a reader would wait for it in vain.
     if matches!(nix::sys::signal::kill(member.pid, None), Err(Errno::EPERM)) {

@@ -34,6 +34,8 @@ struct State {
     spared: Vec<Vec<Pid>>,
     /// The processes with their pipes, if they are known.
     stages: Option<Vec<Stage>>,
+    /// Processes that are alive, though `stages` lacks them.
+    unlisted: Vec<i32>,
     /// Every process that was signalled by itself.
     asked: Vec<(i32, Option<Signal>)>,
 }
@@ -57,6 +59,10 @@ impl Processes for Mock {
 
     fn signal(&self, member: &Member, signals: &[Signal]) {
         self.0.borrow_mut().asked.push((member.pid.as_raw(), signals.first().copied()));
+    }
+
+    fn lives(&self, member: &Member) -> bool {
+        self.0.borrow().unlisted.contains(&member.pid.as_raw())
     }
 
     fn stages(&self, _: Scope<'_>) -> Option<Vec<Stage>> {
@@ -109,6 +115,7 @@ fn running() -> (Mock, Running<Mock>) {
         sent: Vec::new(),
         spared: Vec::new(),
         stages: None,
+        unlisted: Vec::new(),
         asked: Vec::new(),
     })));
     let running = Running {

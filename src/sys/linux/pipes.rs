@@ -1,19 +1,19 @@
 //! Pipes and programs, from `/proc`.
 
 use std::fs;
-use std::time::Instant;
+use std::time::Duration;
 
 use nix::unistd::Pid;
 
 use super::proc::{Access, Descriptor, descriptors};
 use super::proc_root::proc_of;
-use crate::sys::{OpenPipes, Program};
+use crate::sys::{OpenPipes, Program, worked};
 
 /// Returns the pipes that a process has open: none if they may not be read, and `None` past the time bound.
-pub fn open_pipes(pid: Pid, until: Instant) -> Option<OpenPipes> {
+pub fn open_pipes(pid: Pid, until: Duration) -> Option<OpenPipes> {
     let mut found = OpenPipes::default();
     for open in descriptors(pid) {
-        if Instant::now() >= until {
+        if worked() >= until {
             return None;
         }
         let Some(name) = pipe_name(&open) else { continue };

@@ -1,14 +1,14 @@
 //! macOS does not show the pipes of other processes.
 
 use std::os::fd::BorrowedFd;
-use std::time::Instant;
+use std::time::Duration;
 
 use nix::unistd::Pid;
 
 use crate::sys::{OpenPipes, Program};
 
 /// Always `None`.
-pub fn open_pipes(_: Pid, _: Instant) -> Option<OpenPipes> {
+pub fn open_pipes(_: Pid, _: Duration) -> Option<OpenPipes> {
     None
 }
 
