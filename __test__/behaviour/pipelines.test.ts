@@ -12,8 +12,11 @@ const graceMs = 15_000;
 /** A bound against a hang, for a command that is killed at the end of that grace. */
 const BOUND = graceMs + 2 * HANG;
 
-/** Shell text that makes the file `ready` once the shell has a child with this command line, and so is its last one. */
-const ready = (line: string) => `until pgrep -P $$ -f '^${line}' > /dev/null; do sleep .02; done; : > ready`;
+/** Shell text that makes the file `ready` once the shell has a child with each of these command lines. */
+const ready = (...lines: string[]) => {
+  const found = lines.map((line) => `pgrep -P $$ -f '^${line}' > /dev/null`);
+  return `until ${found.join(' && ')}; do sleep .02; done; : > ready`;
+};
 
 /** Waits for the file `ready`. npm takes seconds to start on a busy machine. */
 const isReady = (cwd: string) => until(() => existsSync(join(cwd, 'ready')), 'the file `ready`', BOUND);
@@ -139,7 +142,8 @@ describe.concurrent('a Node job with a SIGTERM handler, `| cat`', () => {
   });
 
   linuxTest('and of a shell whose output goes through `tee`', async () => {
-    const command = `exec > >(tee log); trap 'sleep .5; echo bye; exit' TERM; ${ready('tee')}; sleep 60`;
+    // A trap runs once the program has ended that bash is just starting. That program must be there to be signalled.
+    const command = `exec > >(tee log); trap 'sleep .5; echo bye; exit' TERM; (${ready('tee', 'sleep 60')}) & sleep 60`;
     const { result } = await aborted(command);
     expect(result).toMatchObject({ status: 'aborted', stdout: 'bye\n' });
   });

@@ -15,7 +15,7 @@ export interface Host {
   stdout(): string;
   stderr(): string;
   /** Waits for printed text. Returns the match. */
-  says(pattern: RegExp): Promise<RegExpExecArray>;
+  says(pattern: RegExp, bound?: number): Promise<RegExpExecArray>;
   /** Waits for its exit. */
   ended(): Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 }
@@ -66,9 +66,9 @@ export function host(
     process: child,
     stdout: () => stdout,
     stderr: () => stderr,
-    says: async (pattern) => {
+    says: async (pattern, bound) => {
       try {
-        return await until(() => pattern.exec(stdout), `the host says ${pattern}`);
+        return await until(() => pattern.exec(stdout), `the host says ${pattern}`, bound);
       } catch (error) {
         throw new Error(`${(error as Error).message}; it said: ${stdout}${stderr}`);
       }

@@ -101,6 +101,8 @@ describe('a stopped one', () => {
 });
 
 const idleTest = testNeeding('taskset and chrt', hasProgram('taskset') && hasProgram('chrt'), 'linux');
+/** A bound against a hang of such a host, in ms. Everything else on its processor runs before it. */
+const IDLE = 100_000;
 /** A host that tells its shim late: all are on one processor, and it runs only when none of them does. */
 const held = (source: string) =>
   host(
@@ -119,53 +121,65 @@ const held = (source: string) =>
   );
 
 describe('a command that acts before its shim has received its start', () => {
-  idleTest('Linux: it kills the host: nothing is left of it', async () => {
-    for (let n = 0; n < 5; n++) {
-      const seconds = mark();
-      const tree = `(env -i setsid sleep ${seconds} &); sleep ${seconds} & sleep ${seconds}`;
-      const one = held(`await bash('kill -9 ' + process.pid + ${JSON.stringify(`; ${tree}`)});`);
-      await one.says(/1/);
-      const supervisor = supervisorOf(one.pid)?.pid ?? 0;
-      const helpers = [supervisor, ...shimsOf(supervisor).map(({ pid }) => pid)];
-      one.process.kill('SIGUSR2');
-      expect((await one.ended()).signal).toBe('SIGKILL');
-      await until(() => !helpers.some(alive), 'no helper is left');
-      expect(sleepers(seconds)).toEqual([]);
-    }
-  });
-
-  idleTest('Linux: it stops its shell: it runs into its limit like any other', async () => {
-    const one = held(`
-      for (let n = 0; n < 10; n++) {
-        await warmUp();
-        const { status, exitCode } = await bash('kill -STOP $$', { timeoutMs: 200, graceMs: 100 });
-        console.log(status, exitCode);
+  idleTest(
+    'Linux: it kills the host: nothing is left of it',
+    async () => {
+      for (let n = 0; n < 5; n++) {
+        const seconds = mark();
+        const tree = `(env -i setsid sleep ${seconds} &); sleep ${seconds} & sleep ${seconds}`;
+        const one = held(`await bash('kill -9 ' + process.pid + ${JSON.stringify(`; ${tree}`)});`);
+        await one.says(/1/, IDLE);
+        const supervisor = supervisorOf(one.pid)?.pid ?? 0;
+        const helpers = [supervisor, ...shimsOf(supervisor).map(({ pid }) => pid)];
+        one.process.kill('SIGUSR2');
+        expect((await one.ended()).signal).toBe('SIGKILL');
+        await until(() => !helpers.some(alive), 'no helper is left');
+        expect(sleepers(seconds)).toEqual([]);
       }
-      console.log('used', warmShells().used);`);
-    await one.says(/1/);
-    one.process.kill('SIGUSR2');
-    await one.says(/used 10/);
-    expect(one.stdout().match(/timed-out 124\n/g)).toHaveLength(10);
-  });
+    },
+    2 * IDLE,
+  );
+
+  idleTest(
+    'Linux: it stops its shell: it runs into its limit like any other',
+    async () => {
+      const one = held(`
+        for (let n = 0; n < 10; n++) {
+          await warmUp();
+          const { status, exitCode } = await bash('kill -STOP $$', { timeoutMs: 200, graceMs: 100 });
+          console.log(status, exitCode);
+        }
+        console.log('used', warmShells().used);`);
+      await one.says(/1/, IDLE);
+      one.process.kill('SIGUSR2');
+      await one.says(/used 10/, IDLE);
+      expect(one.stdout().match(/timed-out 124\n/g)).toHaveLength(10);
+    },
+    2 * IDLE,
+  );
 });
 
 describe('a supervisor that was killed, before the death is noticed', () => {
-  idleTest('Linux: a command for which no shell waits runs all the same', async () => {
-    const one = held(`
-      for (let n = 0; n < 10; n++) {
-        await bash('true');
-        const supervisor = Number(execFileSync('pgrep', ['--newest', '--parent', String(process.pid), 'agent-bash']));
-        await warmUp();
-        process.kill(supervisor, 'SIGKILL');
-        const { status, exitCode, notes } = await bash('exit 2', { env: { OTHER: String(n) } });
-        console.log(status, exitCode, notes.length);
-      }
-      console.log('done');`);
-    await one.says(/1/);
-    one.process.kill('SIGUSR2');
-    await one.says(/done/);
-    expect(one.stdout().match(/exited 2 0\n/g)).toHaveLength(10);
-  });
+  idleTest(
+    'Linux: a command for which no shell waits runs all the same',
+    async () => {
+      const one = held(`
+        for (let n = 0; n < 10; n++) {
+          await bash('true');
+          const supervisor = Number(execFileSync('pgrep', ['--newest', '--parent', String(process.pid), 'agent-bash']));
+          await warmUp();
+          process.kill(supervisor, 'SIGKILL');
+          const { status, exitCode, notes } = await bash('exit 2', { env: { OTHER: String(n) } });
+          console.log(status, exitCode, notes.length);
+        }
+        console.log('done');`);
+      await one.says(/1/, IDLE);
+      one.process.kill('SIGUSR2');
+      await one.says(/done/, IDLE);
+      expect(one.stdout().match(/exited 2 0\n/g)).toHaveLength(10);
+    },
+    2 * IDLE,
+  );
 });
 
 describe('helpers killed while a shell waits', () => {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { type BashOptions, type BashResult, bash, warmShells, warmUp } from 'agent-bash';
 import { expect } from 'vitest';
 import { type Process, processes, processOf, shimsOf, supervisorOf, until } from '../support/index.ts';
@@ -15,14 +16,26 @@ export function waitingShells(host = process.pid): Process[] {
   );
 }
 
-/** Starts a warm shell for commands with these options, and returns its process. */
+/**
+ * Starts a warm shell for commands with these options, and returns its process. A shell for an earlier command may be
+ * starting beside it, and is told from it by the variables of `env`.
+ */
 export async function warmed(options: BashOptions = {}): Promise<Process> {
   const before = new Set(waitingShells().map(({ pid }) => pid));
   expect(await warmUp(options)).toBe(true);
-  const shells = waitingShells();
+  const variables = Object.entries(options.env ?? {}).map(([name, value]) => `${name}=${value}`);
+  const shells = waitingShells().filter(({ pid }) => variables.every((one) => environmentOf(pid).includes(one)));
   const found = shells.find(({ pid }) => !before.has(pid)) ?? shells[0];
   if (found === undefined) throw new Error('no shell waits');
   return found;
+}
+
+function environmentOf(pid: number): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
+  } catch {
+    return [];
+  }
 }
 
 /** Runs a command, and says whether a shell that waited had it. */
@@ -34,7 +47,7 @@ export async function runs(command: string, options?: BashOptions): Promise<Bash
 
 /** Runs a command in a shell that has waited; fails when it ran in another one. */
 export async function runsWarm(command: string, options: BashOptions = {}): Promise<BashResult> {
-  await warmed(options);
+  expect(await warmUp(options)).toBe(true);
   const { warm, ...result } = await runs(command, options);
   expect(warm, `a shell that waited runs ${command}`).toBe(true);
   return result;
