@@ -16,7 +16,7 @@ export interface Host {
   stderr(): string;
   /** Waits for printed text. Returns the match. */
   says(pattern: RegExp, bound?: number): Promise<RegExpExecArray>;
-  /** Waits for its exit. */
+  /** Waits for its exit and the end of its output. */
   ended(): Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 }
 
@@ -57,7 +57,7 @@ export function host(
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text;
   });
-  const closed = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
+  const closed = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>;
   finished(() => {
     child.kill('SIGKILL');
   });
@@ -83,9 +83,7 @@ export function host(
 /** Runs such a process to its exit and returns its output, parsed as JSON. Fails with its errors. */
 export async function hostResult<T>(source: string, options?: HostOptions): Promise<T> {
   const running = host(source, options);
-  const closed = once(running.process, 'close');
   const { code, signal } = await running.ended();
-  await closed;
   if (code !== 0) throw new Error(`the host ended with ${code ?? signal}: ${running.stdout()}${running.stderr()}`);
   return JSON.parse(running.stdout()) as T;
 }

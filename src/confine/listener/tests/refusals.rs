@@ -113,11 +113,14 @@ fn without_a_listener_calls_that_wait_fail() {
     let (_kept, root) = temporary();
     let beside = Beside::new(&root);
     let (read, write) = sys::pipe().unwrap();
+    let (asked, answer) = sys::pipe().unwrap();
     let child = beside.start(1, &Guards::default(), || {
+        nix::unistd::write(&answer, b"x").unwrap();
         nix::unistd::read(&read, &mut [0; 1]).unwrap();
         assert_ne!(code(File::create(root.join("a"))), 0);
     });
-    // The listener has the descriptor before it answers this.
+    // The child has sent its descriptor, and the listener has it before it answers a later request.
+    nix::unistd::read(&asked, &mut [0; 1]).unwrap();
     beside.link.ask(9).unwrap();
     nix::sys::signal::kill(beside.listener, nix::sys::signal::SIGKILL).unwrap();
     while fs::read_to_string(format!("/proc/{}/stat", beside.listener)).is_ok_and(|stat| !stat.contains(") Z")) {
