@@ -160,8 +160,25 @@ export const WAYS = {
  */
 export const UNCONFINED = {
   'says of each call whether it is confined': ['confine', 'examples/coding-agent', 'examples/gateway'],
-  'does more often what others do confined': ['receipt/generated-many', 'undo/histories'],
+  'does more often what others do confined': [
+    'background/chaos',
+    'differential/generated',
+    'receipt/generated-many',
+    'undo/crashes',
+    'undo/histories',
+  ],
+  'tests the package, not how commands run': [
+    'contract/bundling',
+    'contract/checks',
+    'contract/exports',
+    'contract/packed',
+    'contract/runtimes',
+    'contract/setup',
+    'contract/types',
+    'contract/workflows',
+  ],
   'starts no command through the addon': [
+    'cli/check',
     'docs/benchmarks',
     'docs/comments',
     'docs/every',
