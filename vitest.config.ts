@@ -1,20 +1,17 @@
 import { fileURLToPath } from 'node:url';
 import { configDefaults, defineConfig, type TestProjectConfiguration } from 'vitest/config';
 import type { Way } from './__test__/support/way.ts';
-import { CORE, FIRST, globOf, SECOND, UNCONFINED, WAYS } from './scripts/tiers.mjs';
+import { repeatedFiles, STRESS, TESTS } from './scripts/suites.mjs';
 
 /** Test files with the package as users get it. */
-function project(name: string, include: string[], exclude: string[] = []): TestProjectConfiguration {
-  return {
-    extends: true,
-    test: { name, include: include.map(globOf), exclude: [...configDefaults.exclude, ...exclude.map(globOf)] },
-  };
+function project(name: string, include: string[], exclude: string[] = []): TestProjectConfiguration & { test: object } {
+  return { extends: true, test: { name, include, exclude: [...configDefaults.exclude, ...exclude] } };
 }
 
-/** The core with `agent-bash` replaced by a module that starts every command in one way. */
+/** Test files with `agent-bash` replaced by a module that starts every command in one way. */
 function inOneWay(way: Way): TestProjectConfiguration {
-  const module = fileURLToPath(new URL(`__test__/support/ways/${way}.mjs`, import.meta.url));
-  const { test } = project(way, [...CORE, 'support/ways/*'], [...SECOND, ...WAYS[way]]) as { test: object };
+  const module = fileURLToPath(new URL(`${TESTS}/support/ways/${way}.mjs`, import.meta.url));
+  const { test } = project(way, [...repeatedFiles(way), `${TESTS}/support/ways/*.test.ts`]);
   return {
     extends: true,
     resolve: { alias: [{ find: /^agent-bash$/, replacement: module }] },
@@ -22,12 +19,10 @@ function inOneWay(way: Way): TestProjectConfiguration {
   };
 }
 
-/** All suites with commands that are confined unless their call says something else. */
+/** Test files with commands that are confined unless their call says something else. */
 function confined(): TestProjectConfiguration {
-  const { test } = project('confined', [...CORE, ...FIRST, ...SECOND], Object.values(UNCONFINED).flat()) as {
-    test: object;
-  };
-  const setupFiles = [fileURLToPath(new URL('__test__/support/confined/setup.ts', import.meta.url))];
+  const { test } = project('confined', repeatedFiles('confined'));
+  const setupFiles = [fileURLToPath(new URL(`${TESTS}/support/confined/setup.ts`, import.meta.url))];
   return { extends: true, test: { ...test, env: { AGENT_BASH_CONFINE: 'workspace' }, setupFiles } };
 }
 
@@ -41,13 +36,12 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     teardownTimeout: 10_000,
-    // A test that passes only when it is repeated has found a bug.
+    // scripts/test.mjs repeats a failed test of the gate, and says so.
     retry: 0,
     sequence: { shuffle: true },
     projects: [
-      project('core', CORE, SECOND),
-      project('first', FIRST, SECOND),
-      project('second', SECOND),
+      project('gate', [`${TESTS}/**/*.test.ts`], [`${STRESS}/**`, `${TESTS}/support/**`]),
+      project('stress', [`${STRESS}/**/*.test.ts`]),
       inOneWay('cold'),
       inOneWay('warm'),
       inOneWay('session'),

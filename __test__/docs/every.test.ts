@@ -7,22 +7,22 @@ import { blocks, source } from './examples.ts';
 // Every block of code on a page is run by a test. This table names that test for each page and kind of block. A test
 // that runs only some of a page's blocks must count them.
 
-const EXAMPLES = '__test__/docs/examples.test.ts';
-const COMMANDS = '__test__/docs/commands.test.ts';
-const MCP = '__test__/docs/mcp.test.ts';
+const EXAMPLES = '__test__/stress/docs/docs/examples.test.ts';
+const COMMANDS = '__test__/stress/docs/docs/commands.test.ts';
+const MCP = '__test__/stress/docs/docs/mcp.test.ts';
 
 const RUN_BY: Record<string, Record<string, string>> = {
-  'README.md': { ts: '__test__/contract/readme-examples.test.ts', sh: '__test__/contract/packed.test.ts' },
+  'README.md': { ts: '__test__/stress/package/readme-examples.test.ts', sh: '__test__/stress/package/packed.test.ts' },
   'docs/ai-sdk.md': { ts: '__test__/ai/docs.test.ts' },
   'docs/background.md': { ts: EXAMPLES },
   'docs/benchmarks.md': { sh: COMMANDS },
-  'docs/bundling.md': { ts: '__test__/contract/bundling.test.ts', js: '__test__/contract/bundling.test.ts' },
+  'docs/bundling.md': { ts: '__test__/stress/package/bundling.test.ts', js: '__test__/stress/package/bundling.test.ts' },
   'docs/cli.md': { sh: COMMANDS },
   'docs/coding-agent.md': { sh: COMMANDS },
   'docs/confinement.md': { ts: EXAMPLES },
   'docs/embedding.md': { js: '__test__/docs/embedding.test.ts' },
   'docs/environment.md': { ts: EXAMPLES },
-  'docs/limits.md': { ts: EXAMPLES, sh: '__test__/supervise/cgroup.test.ts' },
+  'docs/limits.md': { ts: EXAMPLES, sh: '__test__/stress/load/supervise/cgroup.test.ts' },
   'docs/mcp.md': { js: MCP, json: MCP, sh: MCP, toml: MCP },
   'docs/observability.md': { ts: EXAMPLES },
   'docs/output.md': { ts: EXAMPLES },

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BashSession } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
-import { coldStarts, differences } from '../differential/known.ts';
+import { coldStarts, differences } from '../stress/differential/known.ts';
 import { facts, size, time, word } from './built.ts';
 import { page, spans, wrapped } from './examples.ts';
 

@@ -26,6 +26,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
 
     #[test]
+    #[ignore = "stress: it takes more than a second"]
     fn values_last(
         values in prop::collection::vec(text(), 8),
         keys in prop::collection::btree_set(text().prop_filter("a key", |key| !key.is_empty()), 0..5),
@@ -52,6 +53,7 @@ proptest! {
     }
 
     #[test]
+    #[ignore = "stress: it takes more than a second"]
     fn functions_last(bodies in prop::collection::vec((prop::sample::select(BODIES.to_vec()), text()), 1..6)) {
         let mut shells = Shells::new();
         let mut first = String::from("shopt -s extglob\n");

@@ -151,6 +151,7 @@ fn files_of_a_killed_world_are_swept() {
 }
 
 #[test]
+#[ignore = "stress: it loads the machine"]
 fn two_hundred_worlds_leave_nothing() {
     let scene = Scene::new(None);
     let counts = || {

@@ -1,0 +1,24 @@
+import { allowedNetwork, names, withResolver } from './attacks/allowed.ts';
+import { calls, ipc, races } from './attacks/calls.ts';
+import { hidden } from './attacks/hidden.ts';
+import { mountsAndNamespaces } from './attacks/mounts.ts';
+import { outside, rights } from './attacks/outside.ts';
+import { helpers, processes } from './attacks/processes.ts';
+import { protectedNames } from './attacks/protected.ts';
+import { network, unixSockets } from './attacks/sockets.ts';
+import { attacks } from '../../../confine/support/runner.ts';
+
+attacks('files outside', outside);
+attacks('protected names', protectedNames);
+attacks('hidden files', hidden);
+attacks('rights of files', rights);
+attacks('mounts and namespaces', mountsAndNamespaces);
+attacks('processes of the host', processes);
+attacks('our own helpers', helpers);
+attacks('sockets of the host', unixSockets);
+attacks('the network', network);
+attacks('a network of allowed hosts', allowedNetwork);
+attacks('names', names, withResolver);
+attacks('system calls', calls);
+attacks('IPC', ipc);
+attacks('races', races);

@@ -1,0 +1,37 @@
+import { describe, expect, test } from 'vitest';
+import { folder } from '../../../support/index.ts';
+import { examples, page, printed, promised } from '../../../docs/examples.ts';
+
+const pages = [
+  'running.md',
+  'shells.md',
+  'waiting.md',
+  'limits.md',
+  'output.md',
+  'environment.md',
+  'platforms.md',
+  'background.md',
+  'safety.md',
+  'confinement.md',
+  'snapshot.md',
+  'terminals.md',
+  'rendering.md',
+  'observability.md',
+  'receipts.md',
+  'undo.md',
+  'tokens.md',
+];
+
+// Each example runs unchanged. The comments behind its console.log lines give the output.
+describe.each(pages)('docs/%s', async (name) => {
+  const blocks = examples(await page(name)).map((example, index) => ({ example, number: index + 1 }));
+
+  test('has examples, and each shows something', () => {
+    expect(blocks.length).toBeGreaterThan(0);
+    for (const { example } of blocks) expect(promised(example), example).not.toEqual([]);
+  });
+
+  test.each(blocks)('example $number', async ({ example }) => {
+    expect(await printed(example, folder())).toEqual(promised(example));
+  });
+});

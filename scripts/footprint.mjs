@@ -1,0 +1,171 @@
+/**
+ * The footprint of a test run: how many processes and how much memory it takes at once, and what it leaves behind. The
+ * gate fails for either, on Linux.
+ *
+ * A process belongs to the run if it descends from this one or has the run's mark in its environment. Other work on the
+ * machine, such as a second run, is not counted.
+ */
+import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Processes and private memory, in bytes, that a run may take at once. */
+const MOST = { processes: 2_000, memory: 2 * 1024 ** 3 };
+
+/** `everyMs`: time between two looks at the processes. `settledMs`: time in which the last of them may exit. */
+const TIMES = { everyMs: 250, settledMs: 10_000 };
+
+const PAGE = 4096;
+
+const linux = process.platform === 'linux';
+
+function text(path) {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** What `/proc/PID/stat` says of a process: its parent, state and start, or null if it is gone. */
+function statOf(pid) {
+  const stat = text(`/proc/${pid}/stat`);
+  if (!stat) return null;
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return { pid, state: fields[0], parent: Number(fields[1]), start: fields[19] };
+}
+
+/** The entries of a directory, or none if it cannot be read. */
+function entries(path, options) {
+  try {
+    return readdirSync(path, options);
+  } catch {
+    return [];
+  }
+}
+
+/** The cgroups of supervisors: `agent-bash.…`, wherever this machine has its hierarchies. */
+function cgroups(path = '/sys/fs/cgroup', depth = 4) {
+  const directories = entries(path, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  return directories.flatMap(({ name }) => {
+    const here = join(path, name);
+    if (name.startsWith('agent-bash.')) return [here];
+    return depth > 0 ? cgroups(here, depth - 1) : [];
+  });
+}
+
+/** The living processes that descend from this one, or have the mark (`NAME=value`) in their environment. */
+export function processesOf(mark, seen = new Map()) {
+  const pids = entries('/proc').filter((name) => /^\d+$/.test(name));
+  const stats = pids.map((pid) => statOf(Number(pid))).filter((stat) => stat !== null);
+  const known = new Map(stats.map((stat) => [stat.pid, stat]));
+  const ours = new Map([[process.pid, true]]);
+  const descends = (pid) => {
+    if (!ours.has(pid)) {
+      const parent = known.get(pid)?.parent ?? 0;
+      ours.set(pid, parent > 0 && descends(parent));
+    }
+    return ours.get(pid);
+  };
+  const isMarked = ({ pid, start }) => {
+    const key = `${pid} ${start}`;
+    if (!seen.has(key)) seen.set(key, text(`/proc/${pid}/environ`).split('\0').includes(mark));
+    return seen.get(key);
+  };
+  return stats.filter((stat) => stat.pid !== process.pid && (descends(stat.pid) || isMarked(stat)));
+}
+
+/** Kills those processes. */
+export function killAll(mark) {
+  for (const { pid } of processesOf(mark)) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It has exited by itself.
+    }
+  }
+}
+
+export class Footprint {
+  #mark = `GATE_RUN=${process.pid}.${Date.now().toString(36)}`;
+  #directory = mkdtempSync(join(realpathSync(tmpdir()), 'ab-'));
+  #state = join(process.env.XDG_STATE_HOME || join(homedir(), '.local', 'state'), 'agent-bash');
+  #before = { state: existsSync(this.#state), cgroups: new Set(cgroups()) };
+  #seen = new Map();
+  #timer;
+  #settledMs;
+  #most;
+  /** The most that the run took at once. */
+  peak = { processes: 0, memory: 0 };
+
+  constructor({ everyMs = TIMES.everyMs, settledMs = TIMES.settledMs, most = {} } = {}) {
+    this.#settledMs = settledMs;
+    this.#most = { ...MOST, ...most };
+    if (linux) this.#timer = setInterval(() => this.#look(), everyMs);
+  }
+
+  /** Variables for the programs of the run. */
+  get env() {
+    const [name, value] = this.#mark.split('=');
+    return { [name]: value, TMPDIR: this.#directory };
+  }
+
+  #look() {
+    const found = processesOf(this.#mark, this.#seen);
+    const memory = found.reduce((all, { pid }) => {
+      const [, resident = 0, shared = 0] = text(`/proc/${pid}/statm`).split(' ').map(Number);
+      return all + (resident - shared) * PAGE;
+    }, 0);
+    this.peak.processes = Math.max(this.peak.processes, found.length);
+    this.peak.memory = Math.max(this.peak.memory, memory);
+  }
+
+  /** What the run has left behind, a sentence for each thing. */
+  #left() {
+    const processes = processesOf(this.#mark)
+      .filter(({ state }) => state !== 'Z')
+      .map(({ pid }) => `process ${pid}: ${text(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').slice(0, 160)}`);
+    // Saved outputs stay there until they are old, as documented.
+    const kept = `agent-bash-${process.getuid()}`;
+    const files = entries(this.#directory).filter((name) => name !== kept);
+    const mounts = text('/proc/self/mountinfo')
+      .split('\n')
+      .map((line) => line.split(' ')[4] ?? '')
+      .filter((path) => path.startsWith(this.#directory));
+    const groups = cgroups().filter((path) => !this.#before.cgroups.has(path) && !text(join(path, 'cgroup.procs')));
+    return [
+      ...processes,
+      ...files.map((name) => `file $TMPDIR/${name}`),
+      ...mounts.map((path) => `mount ${path}`),
+      ...groups.map((path) => `cgroup ${path}`),
+      ...(existsSync(this.#state) && !this.#before.state ? [`directory ${this.#state}`] : []),
+    ];
+  }
+
+  /** Kills every process of the run. */
+  kill() {
+    killAll(this.#mark);
+  }
+
+  /** Ends the run. Returns what is wrong with its footprint, a sentence each, after killing what is left. */
+  async end() {
+    const until = performance.now() + this.#settledMs;
+    let left = linux ? this.#left() : [];
+    while (left.length > 0 && performance.now() < until) {
+      await sleep(100);
+      left = this.#left();
+    }
+    clearInterval(this.#timer);
+    this.kill();
+    rmSync(this.#directory, { recursive: true, force: true });
+    const [{ processes, memory }, most] = [this.peak, this.#most];
+    return [
+      ...left.map((what) => `left behind: ${what}`),
+      ...(processes > most.processes ? [`${processes} processes at once, more than ${most.processes}`] : []),
+      ...(memory > most.memory ? [`${mebibytes(memory)} MiB at once, more than ${mebibytes(most.memory)}`] : []),
+    ];
+  }
+}
+
+export const mebibytes = (bytes) => Math.round(bytes / 1024 ** 2);

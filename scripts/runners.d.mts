@@ -1,0 +1,18 @@
+export interface Failure {
+  file: string | null;
+  name: string | null;
+  message: string;
+}
+
+export interface Counts {
+  passed: number;
+  failed: number;
+  skipped: number;
+  failures: Failure[];
+}
+
+export function again(failures: Failure[]): string;
+export function closing(counts: Counts): string;
+export function only(failure: Failure): string[];
+export function rustCounts(output: string): Counts;
+export function titleOf(failure: Failure): string;

@@ -1,0 +1,159 @@
+/**
+ * `npm run test:stress`: the hunt for rare faults, which takes an hour or two. `-- PART …` runs single parts, `-- --list`
+ * lists them. At the end it prints a table, and writes it to `target/stress/report.md` and `report.json`.
+ *
+ * Each directory of `__test__/stress` is a part. The others repeat tests of the gate in another way, or are no vitest.
+ */
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { packs } from './check.mjs';
+import { programs } from './machine.mjs';
+import { Failed, isMain, main, npm, root, run, since } from './process.mjs';
+import { again, closing, NONE, rust, sum, vitest, visiblePlace } from './runners.mjs';
+import { setUp } from './setup.mjs';
+import { REPEATED, STRESS } from './suites.mjs';
+
+const minutes = 60_000;
+
+/** A bound against a hang, for each part. */
+const options = { limitMs: 60 * minutes };
+
+/** The tests of a directory of `__test__/stress`. */
+const directory = (name, covers) => ({
+  name,
+  covers,
+  act: () => vitest(['--project=stress', `${STRESS}/${name}/`], options),
+});
+
+/** A step that passes or fails as a whole. */
+const step = (name, covers, act) => ({ name, covers, act: () => act().then(() => ({ ...NONE, passed: 1 })) });
+
+/** A repeat of the files that `REPEATED` lists. */
+const repeat = (name, covers) => ({ name, covers, act: () => vitest([`--project=${name}`], options) });
+
+const confined = {
+  name: 'confined',
+  covers: 'confinement, and how each room behaves inside',
+  // Confined commands do not see the /tmp of this machine.
+  act: () => vitest(['--project=confined'], { ...options, place: visiblePlace() }),
+};
+
+/** The gate's vitest files on another Node, which an npm package brings. */
+const onNode = (major) => ({
+  name: `node${major}`,
+  covers: `the addon and the TypeScript layer on Node ${major}`,
+  async act() {
+    const [place, prefix] = [visiblePlace(), mkdtempSync(join(root, 'target', 'node-'))];
+    try {
+      const name = `node-${process.platform}-${process.arch}`;
+      const args = ['install', '--prefix', prefix, '--no-save', '--ignore-scripts', '--no-audit', '--no-fund'];
+      await run(npm, [...args, `${name}@${major}`], { output: 'keep', cwd: prefix, limitMs: 5 * minutes });
+      const node = join(prefix, 'node_modules', name, 'bin', 'node');
+      const { stdout } = await run(node, ['--version'], { output: 'keep' });
+      if (!stdout.startsWith(`v${major}.`)) throw new Failed(`asked for Node ${major}, got ${stdout.trim()}`);
+      return await vitest(['--project=gate'], { ...options, place, node: join(place, relative(root, node)) });
+    } finally {
+      rmSync(prefix, { recursive: true, force: true });
+    }
+  },
+});
+
+const unit = (name, covers, words, more) => ({ name, covers, act: () => rust(words, { ...options, ...more }) });
+
+/** All parts, the fastest first. `full` marks those that need the optimized addon. */
+export const PARTS = [
+  unit('units', 'Rust tests that take more than a second, or that load the machine', [], { stress: 'only' }),
+  unit('mutation', 'safety: the corpus cut, mixed and wrapped', ['safety::mutation', 'safety::outside'], {
+    env: { AGENT_BASH_MUTATIONS: '100000', AGENT_BASH_WRAPPINGS: '40' },
+  }),
+  directory('generated', 'safety, receipts, capture'),
+  directory('histories', 'undo, receipts'),
+  directory('crashes', 'undo, receipts'),
+  directory('chaos', 'background tasks'),
+  directory('attacks', 'confinement, terminals, sessions, rendering, the tools'),
+  directory('load', 'running, supervision, warm shells, limits, output'),
+  directory('tasks', 'background tasks, moving, survivors'),
+  directory('sessions', 'sessions, snapshots, the session sandbox'),
+  directory('terminals', 'terminals, the terminal tool'),
+  directory('waits', 'blocked processes and prompts'),
+  directory('programs', 'real programs: git, package managers, servers, databases; confined and undone'),
+  directory('differential', 'running: the same scripts in bash itself, in each way of starting'),
+  directory('docs', 'documents whose examples run commands'),
+  directory('cli', 'the command line, the MCP server'),
+  directory('examples', 'the example programs'),
+  repeat('cold', 'running without a warm shell'),
+  repeat('warm', 'running in warm shells'),
+  repeat('session', 'running in sessions'),
+  confined,
+  onNode(22),
+  onNode(24),
+  { ...directory('package', 'packing, exports, bundlers, workflows'), full: true },
+  { ...step('packed', 'the tarball: publint, attw', () => packs(options)), full: true },
+  { ...step('bench', 'speed', () => run(npm, ['run', 'bench', '--', '--short'], options)), full: true },
+];
+
+/** Runs a part. A part that cannot run has failed. */
+async function outcomeOf({ name, act, full = false }) {
+  console.log(`\n=== ${name}`);
+  const start = performance.now();
+  let counts;
+  try {
+    await setUp({ full });
+    counts = await act();
+  } catch (error) {
+    if (!(error instanceof Failed)) throw error;
+    console.log(error.output);
+    counts = { ...NONE, failed: 1, failures: [{ file: null, name, message: error.message }] };
+  }
+  console.log(`=== ${name}: ${closing(counts)} in ${since(start)}`);
+  return { name, seconds: Math.round((performance.now() - start) / 100) / 10, ...counts };
+}
+
+/** The table of a run, in Markdown. */
+export function table(outcomes) {
+  const rows = outcomes.map(({ name, seconds, passed, failed, skipped }) =>
+    ['', name, `${seconds} s`, passed, failed, skipped, ''].join(' | ').trim(),
+  );
+  return ['| part | time | passed | failed | skipped |', '|---|---|---|---|---|', ...rows, ''].join('\n');
+}
+
+/** Writes the report after each part, since a run may be stopped before its end. */
+function report(outcomes) {
+  const place = join(root, 'target', 'stress');
+  mkdirSync(place, { recursive: true });
+  writeFileSync(join(place, 'report.json'), `${JSON.stringify({ node: process.version, parts: outcomes }, null, 2)}\n`);
+  writeFileSync(join(place, 'report.md'), table(outcomes));
+}
+
+/** The parts by their names, or all. */
+function chosen(names) {
+  const unknown = names.filter((name) => !PARTS.some((part) => part.name === name));
+  if (unknown.length > 0) {
+    throw new Failed(`no part is called ${unknown.join(', ')}: \`npm run test:stress -- --list\` lists the parts`);
+  }
+  return PARTS.filter(({ name }) => names.length === 0 || names.includes(name));
+}
+
+if (isMain(import.meta)) {
+  await main(async () => {
+    const names = process.argv.slice(2);
+    if (names.includes('--list')) {
+      for (const { name, covers } of PARTS) console.log(`${name.padEnd(14)} ${covers}`);
+      return;
+    }
+    const parts = chosen(names);
+    // A missing capability fails a test instead of skipping it.
+    process.env.AGENT_BASH_CI = '1';
+    await programs({ limitMs: 10 * minutes });
+    const outcomes = [];
+    for (const part of parts) {
+      outcomes.push(await outcomeOf(part));
+      report(outcomes);
+    }
+    const all = sum(outcomes);
+    if (all.failed > 0) process.exitCode = 1;
+    console.log(again(all.failures));
+    console.log(table(outcomes));
+    console.log(closing(all));
+  });
+}
