@@ -36,7 +36,9 @@ export const titleOf = ({ file, name }) => [file, name].filter(Boolean).join(': 
 export function again(failures) {
   const texts = failures.map((failure) => {
     // Stack frames outside this project are left out.
-    const lines = failure.message.split('\n').filter((line) => line.trim() && !/^\s+at .*(node_modules|node:)/.test(line));
+    const lines = failure.message
+      .split('\n')
+      .filter((line) => line.trim() && !/^\s+at .*(node_modules|node:)/.test(line));
     return [titleOf(failure), ...lines.slice(0, 10)].filter(Boolean).join('\n    ').trimEnd();
   });
   return texts.length ? `\n--- failed:\n${texts.join('\n')}\n` : '';

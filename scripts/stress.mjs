@@ -4,14 +4,14 @@
  *
  * Each directory of `__test__/stress` is a part. The others repeat tests of the gate in another way, or are no vitest.
  */
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { packs } from './check.mjs';
 import { programs } from './machine.mjs';
 import { Failed, isMain, main, npm, root, run, since } from './process.mjs';
-import { again, closing, NONE, rust, sum, vitest, visiblePlace } from './runners.mjs';
+import { again, closing, NONE, rust, sum, visiblePlace, vitest } from './runners.mjs';
 import { setUp } from './setup.mjs';
-import { REPEATED, STRESS } from './suites.mjs';
+import { STRESS } from './suites.mjs';
 
 const minutes = 60_000;
 
@@ -74,6 +74,7 @@ export const PARTS = [
   directory('load', 'running, supervision, warm shells, limits, output'),
   directory('tasks', 'background tasks, moving, survivors'),
   directory('sessions', 'sessions, snapshots, the session sandbox'),
+  directory('tools', 'the tools for models and for providers, sandboxes'),
   directory('terminals', 'terminals, the terminal tool'),
   directory('waits', 'blocked processes and prompts'),
   directory('programs', 'real programs: git, package managers, servers, databases; confined and undone'),

@@ -16,7 +16,10 @@ const RUN_BY: Record<string, Record<string, string>> = {
   'docs/ai-sdk.md': { ts: '__test__/ai/docs.test.ts' },
   'docs/background.md': { ts: EXAMPLES },
   'docs/benchmarks.md': { sh: COMMANDS },
-  'docs/bundling.md': { ts: '__test__/stress/package/bundling.test.ts', js: '__test__/stress/package/bundling.test.ts' },
+  'docs/bundling.md': {
+    ts: '__test__/stress/package/bundling.test.ts',
+    js: '__test__/stress/package/bundling.test.ts',
+  },
   'docs/cli.md': { sh: COMMANDS },
   'docs/coding-agent.md': { sh: COMMANDS },
   'docs/confinement.md': { ts: EXAMPLES },

@@ -40,7 +40,8 @@ test('a failed test is selected by its whole name', () => {
 });
 
 test('the end of a log has the failures once more, without frames of others', () => {
-  const message = 'Error: no\n    at here (ts/a.ts:1:1)\n    at there (node:internal/x)\n    at that (/x/node_modules/y)';
+  const message =
+    'Error: no\n    at here (ts/a.ts:1:1)\n    at there (node:internal/x)\n    at that (/x/node_modules/y)';
   expect(again([{ file: 'a.test.ts', name: 'b', message }])).toBe(
     '\n--- failed:\na.test.ts: b\n    Error: no\n        at here (ts/a.ts:1:1)\n',
   );

@@ -30,21 +30,24 @@ interface Workflow {
 const folder = join(root, '.github', 'workflows');
 const names = (await readdir(folder)).sort();
 const read = async (name: string) => parse(await readFile(join(folder, name), 'utf8'), { strict: true }) as Workflow;
-const [ci, release] = (await Promise.all(names.map(read))) as [Workflow, Workflow];
+const [ci, release, stress] = (await Promise.all(names.map(read))) as [Workflow, Workflow, Workflow];
 
 const steps = (workflow: Workflow) => Object.values(workflow.jobs).flatMap((job) => job.steps);
 
-test('there are two: one for each change, one for a release', () => {
-  expect(names).toEqual(['ci.yml', 'release.yml']);
+test('there are three: one for each change, one for a release, one for each night', () => {
+  expect(names).toEqual(['ci.yml', 'release.yml', 'stress.yml']);
+  expect(stress.on).toMatchObject({ schedule: [{ cron: expect.any(String) }] });
+  expect(stress.jobs.linux?.steps.map((step) => step.run)).toContain('npm run test:stress');
 });
 
 test.each([
   ['ci', ci],
   ['release', release],
+  ['stress', stress],
 ])('%s: jobs are bounded, actions pinned, rights named, and each step does one thing', (_, workflow) => {
   expect(workflow.permissions).toEqual({ contents: 'read' });
   for (const job of Object.values(workflow.jobs)) {
-    expect(job['timeout-minutes']).toBeLessThanOrEqual(45);
+    expect(job['timeout-minutes']).toBeLessThanOrEqual(workflow === stress ? 240 : 45);
     if (job.needs) expect(Object.keys(workflow.jobs)).toContain(job.needs);
   }
   for (const { uses, run: script } of steps(workflow)) {
@@ -67,7 +70,7 @@ test('a release is built for each target, the ones for musl on Alpine', async ()
 });
 
 test('every file of ours that a workflow names is there', async () => {
-  const named = JSON.stringify([ci, release]).match(/\bscripts\/\w+\.mjs|\.ci\/run|__test__\/\w+/g) ?? [];
+  const named = JSON.stringify([ci, release, stress]).match(/\bscripts\/\w+\.mjs|\.ci\/run|__test__\/\w+/g) ?? [];
   expect(named.length).toBeGreaterThan(4);
   for (const file of named) await access(join(root, file));
 });

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { folder, timed } from '../../../support/index.ts';
 import { terminals } from '../../../ai/fixtures/terminal.ts';
+import { folder, timed } from '../../../support/index.ts';
 
 /** No control character but newlines reaches the model. */
 const CONTROL = /[^\P{Cc}\n]/u;

@@ -1,3 +1,4 @@
+import { attacks } from '../../../confine/support/runner.ts';
 import { allowedNetwork, names, withResolver } from './attacks/allowed.ts';
 import { calls, ipc, races } from './attacks/calls.ts';
 import { hidden } from './attacks/hidden.ts';
@@ -6,7 +7,6 @@ import { outside, rights } from './attacks/outside.ts';
 import { helpers, processes } from './attacks/processes.ts';
 import { protectedNames } from './attacks/protected.ts';
 import { network, unixSockets } from './attacks/sockets.ts';
-import { attacks } from '../../../confine/support/runner.ts';
 
 attacks('files outside', outside);
 attacks('protected names', protectedNames);

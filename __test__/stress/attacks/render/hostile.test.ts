@@ -6,8 +6,8 @@ import { bash } from 'agent-bash';
 import { type RenderInput, renderHtml, renderText } from 'agent-bash/render';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { cpuTimed } from '../../../support/index.ts';
 import { ended, rows, shown } from '../../../render/support.ts';
+import { cpuTimed } from '../../../support/index.ts';
 
 const ESC = '\u001b';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { folder } from '../../../support/index.ts';
 import { inTurn, session, WAYS } from '../../../session/support.ts';
+import { folder } from '../../../support/index.ts';
 
 /** State that a command may leave to hinder any book-keeping. */
 const HOSTILE = [

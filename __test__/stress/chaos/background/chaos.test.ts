@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BackgroundRegistry, type BackgroundTask } from 'agent-bash';
 import { describe, expect } from 'vitest';
+import { body, carrying, closings, gapless, logOf, tasksFolder } from '../../../background/support.ts';
 import {
   alive,
   fixture,
@@ -20,7 +21,6 @@ import {
   supervisorOf,
   until,
 } from '../../../support/index.ts';
-import { body, carrying, closings, gapless, logOf, tasksFolder } from '../../../background/support.ts';
 
 /**
  * How often the host is killed: AGENT_BASH_CHAOS_ROUNDS, or 100 in CI, or 20. AGENT_BASH_CHAOS_SEED is the first seed.

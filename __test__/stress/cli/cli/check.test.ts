@@ -2,8 +2,8 @@ import { realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { type Analysis, analyze, type Decision, type SafetyRule, safetyRules } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
-import { folder } from '../../../support/index.ts';
 import { type Ended, Program } from '../../../cli/support.ts';
+import { folder } from '../../../support/index.ts';
 
 const check = (...args: string[]): Promise<Ended> => new Program().run('check', ...args);
 

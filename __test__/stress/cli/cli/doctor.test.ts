@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { folder, isLinux, linuxTest, mentioning, packageRoot, testNeeding } from '../../../support/index.ts';
 import { type Ended, Program } from '../../../cli/support.ts';
+import { folder, isLinux, linuxTest, mentioning, packageRoot, testNeeding } from '../../../support/index.ts';
 
 interface Check {
   name: string;

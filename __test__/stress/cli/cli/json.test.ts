@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { folder } from '../../../support/index.ts';
 import { Program } from '../../../cli/support.ts';
+import { folder } from '../../../support/index.ts';
 
 describe('errors with --json', () => {
   test.each([

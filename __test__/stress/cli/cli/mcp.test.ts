@@ -6,9 +6,9 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { type CallToolResult, LATEST_PROTOCOL_VERSION } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { Program, type Run } from '../../../cli/support.ts';
 import { textOf } from '../../../mcp/majors.ts';
 import { alive, folder, host, mark, packageRoot, settles, sleepers, until } from '../../../support/index.ts';
-import { Program, type Run } from '../../../cli/support.ts';
 
 const PROGRAM = join(packageRoot, 'dist/cli.mjs');
 

@@ -3,8 +3,8 @@ import { devNull } from 'node:os';
 import { join } from 'node:path';
 import type { BackgroundTask, BashResult } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
-import { alive, folder, mark, sleepers, until } from '../../../support/index.ts';
 import { Program } from '../../../cli/support.ts';
+import { alive, folder, mark, sleepers, until } from '../../../support/index.ts';
 
 describe('run', () => {
   test('passes both streams and the exit code through, and nothing more', async () => {

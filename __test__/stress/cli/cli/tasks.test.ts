@@ -2,8 +2,8 @@ import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BackgroundCheck, BackgroundTask } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
-import { folder, host, mark, seq, sleepers, until } from '../../../support/index.ts';
 import { Program } from '../../../cli/support.ts';
+import { folder, host, mark, seq, sleepers, until } from '../../../support/index.ts';
 
 const ESCAPE = '\u001b';
 

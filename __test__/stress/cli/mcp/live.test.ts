@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { registerBashTools } from 'agent-bash/mcp';
 import { describe, expect, test } from 'vitest';
-import { folder, mark, settles, sleepers, until } from '../../../support/index.ts';
 import { MAJORS, type Progress, textOf } from '../../../mcp/majors.ts';
+import { folder, mark, settles, sleepers, until } from '../../../support/index.ts';
 
 /** A call that was asked to tell its progress. */
 function heard(): { progress: Progress[]; onprogress: (progress: Progress) => void } {

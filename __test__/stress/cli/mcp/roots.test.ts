@@ -4,8 +4,8 @@ import { pathToFileURL } from 'node:url';
 import { BashSession } from 'agent-bash';
 import { createLocalSandbox } from 'agent-bash/sandbox';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { folder } from '../../../support/index.ts';
 import { type Connected, MAJORS, textOf } from '../../../mcp/majors.ts';
+import { folder } from '../../../support/index.ts';
 
 const place = () => realpathSync(folder());
 const uri = (path: string) => pathToFileURL(path).href;

@@ -2,8 +2,8 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { Program } from '../../../cli/support.ts';
-import { folder, packageRoot } from '../../../support/index.ts';
 import { blocks, page, source } from '../../../docs/examples.ts';
+import { folder, packageRoot } from '../../../support/index.ts';
 
 // The command lines that the pages show.
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { folder } from '../../../support/index.ts';
 import { examples, page, printed, promised } from '../../../docs/examples.ts';
+import { folder } from '../../../support/index.ts';
 
 const pages = [
   'running.md',

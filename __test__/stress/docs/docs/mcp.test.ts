@@ -4,9 +4,9 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { page, printed, promised, spans, table } from '../../../docs/examples.ts';
 import { textOf } from '../../../mcp/majors.ts';
 import { alive, folder, mark, packageRoot, sleepers, until } from '../../../support/index.ts';
-import { page, printed, promised, spans, table } from '../../../docs/examples.ts';
 
 const text = await page('mcp.md');
 const blocks = (language: string) =>

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Analysis, analyze } from 'agent-bash';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { cases } from '../../differential/cases.ts';
-import { folder } from '../../../support/index.ts';
 import { noMisses, told } from '../../../safety/support.ts';
+import { folder } from '../../../support/index.ts';
+import { cases } from '../../differential/cases.ts';
 
 interface Script {
   name: string;

@@ -5,6 +5,20 @@ import { connect } from 'node:net';
 import { type BackgroundTask, bash } from 'agent-bash';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
+  closings,
+  ended,
+  heard,
+  logOf,
+  quiet,
+  registry,
+  SOON,
+  said,
+  shimOf,
+  stateFile,
+  tasksFolder,
+  tasksHost,
+} from '../../../background/support.ts';
+import {
   alive,
   daemon,
   daemons,
@@ -22,20 +36,6 @@ import {
   timed,
   until,
 } from '../../../support/index.ts';
-import {
-  closings,
-  ended,
-  heard,
-  logOf,
-  quiet,
-  registry,
-  SOON,
-  said,
-  shimOf,
-  stateFile,
-  tasksFolder,
-  tasksHost,
-} from '../../../background/support.ts';
 
 const answers = (port: number) =>
   new Promise<boolean>((resolve) => {

@@ -4,7 +4,17 @@ import { type BashOptions, BashSession, bash } from 'agent-bash';
 import { createLocalSandbox } from 'agent-bash/sandbox';
 import { describe, expect } from 'vitest';
 import { registry } from '../../../background/support.ts';
-import { folder, HANG, hasProgram, linuxTest, seq, settles, testNeeding, timed, until } from '../../../support/index.ts';
+import {
+  folder,
+  HANG,
+  hasProgram,
+  linuxTest,
+  seq,
+  settles,
+  testNeeding,
+  timed,
+  until,
+} from '../../../support/index.ts';
 
 // The longest that there is, and longer than any of these ends takes, so that SIGKILL shows a fault.
 const graceMs = 15_000;

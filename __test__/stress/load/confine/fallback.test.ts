@@ -3,8 +3,8 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BashResult } from 'agent-bash';
 import { describe, expect } from 'vitest';
-import { hostResult, testNeeding } from '../../../support/index.ts';
 import { lasting } from '../../../confine/support/ground.ts';
+import { hostResult, testNeeding } from '../../../support/index.ts';
 
 /** Takes the place of a shell: a process in a user namespace in which there can be no other one. */
 const FORBIDDING = `unshare -Ur bash -c 'echo 0 >/proc/sys/user/max_user_namespaces; exec "$@"' bash`;

@@ -2,8 +2,19 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PtySession } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
-import { alive, folder, HANG, host, hostResult, linuxTest, mark, sleepers, timed, until } from '../../../support/index.ts';
 import { ran, running, terminal } from '../../../pty/support.ts';
+import {
+  alive,
+  folder,
+  HANG,
+  host,
+  hostResult,
+  linuxTest,
+  mark,
+  sleepers,
+  timed,
+  until,
+} from '../../../support/index.ts';
 
 describe('kill', () => {
   test('ends the whole tree, and is an abort', async () => {

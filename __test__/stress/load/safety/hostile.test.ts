@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { cpuTimed } from '../../../support/index.ts';
 import { judge } from '../../../safety/support.ts';
+import { cpuTimed } from '../../../support/index.ts';
 
 describe('hostile input', () => {
   const KB = 1024;

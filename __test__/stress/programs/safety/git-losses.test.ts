@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { analyze } from 'agent-bash';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { folder } from '../../../support/index.ts';
 import { noMisses, told } from '../../../safety/support.ts';
+import { folder } from '../../../support/index.ts';
 
 const commands = readFileSync(fileURLToPath(new URL('../../../safety/git-losses.txt', import.meta.url)), 'utf8')
   .trimEnd()

@@ -11,8 +11,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { analyze, bash, type CommandUnit } from 'agent-bash';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { folder } from '../../../support/index.ts';
 import { noMisses, where } from '../../../safety/support.ts';
+import { folder } from '../../../support/index.ts';
 
 /** The programs that have a fake. */
 const FAKES = `

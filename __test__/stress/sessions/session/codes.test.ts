@@ -1,7 +1,7 @@
 import { type BashResult, bash } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
-import { folder } from '../../../support/index.ts';
 import { session, WAYS } from '../../../session/support.ts';
+import { folder } from '../../../support/index.ts';
 
 /** Commands that could notice book-keeping at their end. */
 const COMMANDS = [

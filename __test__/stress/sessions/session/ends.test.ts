@@ -1,7 +1,7 @@
 import { bash } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
-import { alive, kill, linuxTest, mark, settles, sleepers, until } from '../../../support/index.ts';
 import { inTurn, session, WAYS } from '../../../session/support.ts';
+import { alive, kill, linuxTest, mark, settles, sleepers, until } from '../../../support/index.ts';
 
 describe.each(WAYS)('a session, %s', (_, way) => {
   const begun = async () => {

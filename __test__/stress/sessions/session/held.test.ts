@@ -3,6 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { BashSession } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
+import { inTurn, session } from '../../../session/support.ts';
 import {
   host,
   hostResult,
@@ -15,7 +16,6 @@ import {
   zombiesOf,
 } from '../../../support/index.ts';
 import { gone, waitingShells } from '../../../warm/support.ts';
-import { inTurn, session } from '../../../session/support.ts';
 
 describe('what sessions hold', () => {
   const descriptors = () => readdirSync('/proc/self/fd').length;

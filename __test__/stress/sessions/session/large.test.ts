@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { bash } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
+import { session, WAYS } from '../../../session/support.ts';
 import { reaching } from '../../../support/confined/index.ts';
 import { folder, timed } from '../../../support/index.ts';
-import { session, WAYS } from '../../../session/support.ts';
 
 /** A bound in ms on a command of a session with much state, on a loaded machine. */
 const REASON = 10_000;

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { BackgroundRegistry } from 'agent-bash';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { folder, kill, mark, rejection, seq, settles, sleepers, timed, until } from '../../../support/index.ts';
 import { session, WAYS } from '../../../session/support.ts';
+import { folder, kill, mark, rejection, seq, settles, sleepers, timed, until } from '../../../support/index.ts';
 
 describe.each(WAYS)('the output of a session, %s', (_, way) => {
   test('is whole with a slow listener, in order, before the result', async () => {

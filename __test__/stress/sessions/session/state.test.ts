@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bash } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
-import { folder } from '../../../support/index.ts';
 import { inTurn, session, WAYS } from '../../../session/support.ts';
+import { folder } from '../../../support/index.ts';
 
 /** A command that leaves state, a later one that shows it, and the expected output. */
 const LASTS: [string, string, string, string][] = [

@@ -1,7 +1,7 @@
 import { bash } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
-import { folder } from '../../../support/index.ts';
 import { inTurn, session, WAYS } from '../../../session/support.ts';
+import { folder } from '../../../support/index.ts';
 
 /** All names that a shell can list. */
 const LISTS = {

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { isRoot, mark, sleepers, timed, until } from '../../../support/index.ts';
 import { home, keptIn, WITHOUT, withSnapshot } from '../../../snapshot/support.ts';
+import { isRoot, mark, sleepers, timed, until } from '../../../support/index.ts';
 
 /** The result of a command whose user has this rc file. */
 async function ranWith(rc: string, command = 'echo on') {

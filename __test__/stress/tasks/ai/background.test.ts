@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { BackgroundRegistry, type BackgroundTask, bash, defaultRegistry } from 'agent-bash';
 import { type BashToolInput, backgroundNotices, createBashTool } from 'agent-bash/ai';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { alive, confined, folder, hostEnv, mark, sleepers, until } from '../../../support/index.ts';
 import { callTool, runTool } from '../../../ai/fixtures/call.ts';
+import { alive, confined, folder, hostEnv, mark, sleepers, until } from '../../../support/index.ts';
 
 let registry: BackgroundRegistry;
 

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import type { BackgroundCheck, BackgroundTask } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
-import { fixture, folder, host, kill, linuxTest, mark, seq, settles, sleepers, until } from '../../../support/index.ts';
 import {
   body,
   closings,
@@ -20,6 +19,7 @@ import {
   tasksFolder,
   tasksHost,
 } from '../../../background/support.ts';
+import { fixture, folder, host, kill, linuxTest, mark, seq, settles, sleepers, until } from '../../../support/index.ts';
 
 /** A process that starts a task and lives on; its first line is the task. */
 function owner(dir: string, command: string, cwd: string) {

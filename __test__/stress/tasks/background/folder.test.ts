@@ -15,8 +15,19 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type BackgroundTask, bash } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
+import {
+  body,
+  ended,
+  files,
+  gate,
+  heard,
+  logOf,
+  open,
+  registry,
+  stateFile,
+  tasksFolder,
+} from '../../../background/support.ts';
 import { folder, hostEnv, hostResult, mark, rejection, settles, until } from '../../../support/index.ts';
-import { body, ended, files, gate, heard, logOf, open, registry, stateFile, tasksFolder } from '../../../background/support.ts';
 
 const mode = (path: string) => (statSync(path).mode & 0o7777).toString(8);
 

@@ -2,21 +2,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BackgroundTask } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
-import { confined } from '../../../support/confined/index.ts';
-import {
-  alive,
-  folder,
-  hostResult,
-  kill,
-  linuxTest,
-  mark,
-  seq,
-  settles,
-  shimsOf,
-  sleepers,
-  supervisorOf,
-  until,
-} from '../../../support/index.ts';
 import {
   carrying,
   ended,
@@ -32,6 +17,21 @@ import {
   tasksFolder,
   tasksHost,
 } from '../../../background/support.ts';
+import { confined } from '../../../support/confined/index.ts';
+import {
+  alive,
+  folder,
+  hostResult,
+  kill,
+  linuxTest,
+  mark,
+  seq,
+  settles,
+  shimsOf,
+  sleepers,
+  supervisorOf,
+  until,
+} from '../../../support/index.ts';
 
 /** Directories below a temporary one that belong to one task or one registry. Shared ones stay. */
 const own = (temporary: string) =>

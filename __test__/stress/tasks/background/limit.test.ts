@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BackgroundTask, bash } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
-import { folder, host, mark, settles, sleepers, until } from '../../../support/index.ts';
 import { gate, heard, movedOf, open, registry } from '../../../background/support.ts';
+import { folder, host, mark, settles, sleepers, until } from '../../../support/index.ts';
 
 describe('when it happens', () => {
   test('with a registry the limit is 120 s, and without one 30 s', async () => {

@@ -1,19 +1,6 @@
 import { type BashResult, bash } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
 import {
-  alive,
-  drip,
-  everyByte,
-  folder,
-  hasLoneSurrogate,
-  linuxTest,
-  mark,
-  seq,
-  settles,
-  sleepers,
-  until,
-} from '../../../support/index.ts';
-import {
   body,
   closings,
   ended,
@@ -30,6 +17,19 @@ import {
   tasksFolder,
   tasksHost,
 } from '../../../background/support.ts';
+import {
+  alive,
+  drip,
+  everyByte,
+  folder,
+  hasLoneSurrogate,
+  linuxTest,
+  mark,
+  seq,
+  settles,
+  sleepers,
+  until,
+} from '../../../support/index.ts';
 
 // These tests wait most of their time.
 describe.concurrent('at its limit a command goes on as a task', () => {

@@ -1,6 +1,5 @@
 import { type BackgroundRegistry, type BackgroundTask, type BashResult, bash } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
-import { alive, folder, HANG, host, kill, linuxTest, mark, settles, sleepers, timed, until } from '../../../support/index.ts';
 import {
   body,
   closings,
@@ -15,6 +14,19 @@ import {
   tasksFolder,
   tasksHost,
 } from '../../../background/support.ts';
+import {
+  alive,
+  folder,
+  HANG,
+  host,
+  kill,
+  linuxTest,
+  mark,
+  settles,
+  sleepers,
+  timed,
+  until,
+} from '../../../support/index.ts';
 
 function taskOf(tasks: BackgroundRegistry, id: string | null | undefined): BackgroundTask {
   const found = tasks.list().find((task) => task.id === id);

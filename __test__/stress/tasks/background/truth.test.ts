@@ -1,7 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type BackgroundTask, bash } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
-import { hasProgram, host, kill, linuxTest, mark, settles, sleepers, testNeeding, until } from '../../../support/index.ts';
 import {
   body,
   closings,
@@ -17,6 +16,17 @@ import {
   tasksFolder,
   tasksHost,
 } from '../../../background/support.ts';
+import {
+  hasProgram,
+  host,
+  kill,
+  linuxTest,
+  mark,
+  settles,
+  sleepers,
+  testNeeding,
+  until,
+} from '../../../support/index.ts';
 
 describe('every end is reported faithfully, with one closing line', () => {
   const stubborn = "trap '' TERM; while :; do sleep .05; done";

@@ -4,6 +4,7 @@ import { networkInterfaces } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bash } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
+import { freePort, gate, logOf, open, registry, said, tasksHost } from '../../../background/support.ts';
 import { confined, exposing } from '../../../support/confined/index.ts';
 import {
   drip,
@@ -19,7 +20,6 @@ import {
   timed,
   until,
 } from '../../../support/index.ts';
-import { freePort, gate, logOf, open, registry, said, tasksHost } from '../../../background/support.ts';
 
 describe('until the end', () => {
   test('with all that is unread, and no default limit', async () => {

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { folder, hasProgram, pathWith, testNeeding } from '../../../support/index.ts';
 import { terminals } from '../../../ai/fixtures/terminal.ts';
+import { folder, hasProgram, pathWith, testNeeding } from '../../../support/index.ts';
 
 const [vim, less, top] = [pathWith('vim'), pathWith('less'), pathWith('top')];
 

@@ -7,9 +7,9 @@ import {
   type TerminalToolOutput,
 } from 'agent-bash/ai';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { folder } from '../../../support/index.ts';
 import { MAJORS, type Step } from '../../../ai/fixtures/majors.ts';
 import { terminals } from '../../../ai/fixtures/terminal.ts';
+import { folder } from '../../../support/index.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import type { TerminalToolInput } from 'agent-bash/ai';
 import { TERMINAL_INSTRUCTIONS } from 'agent-bash/ai';
 import { describe, expect, it } from 'vitest';
-import { folder } from '../../../support/index.ts';
 import { MAJORS, type Step } from '../../../ai/fixtures/majors.ts';
 import { terminals } from '../../../ai/fixtures/terminal.ts';
+import { folder } from '../../../support/index.ts';
 
 const call = (input: TerminalToolInput): Step => ({ call: { ...input }, tool: 'terminal' });
 const wait = (text: string) => call({ action: 'wait', text, timeout_ms: 60_000 });

@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TerminalList } from 'agent-bash/ai';
 import { describe, expect, it } from 'vitest';
-import { alive, until as eventually, folder, host, mark, sleepers } from '../../../support/index.ts';
 import { terminals } from '../../../ai/fixtures/terminal.ts';
+import { alive, until as eventually, folder, host, mark, sleepers } from '../../../support/index.ts';
 
 const PYTHON = 'PYTHON_BASIC_REPL=1 python3 -q';
 

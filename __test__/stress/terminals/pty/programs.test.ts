@@ -3,8 +3,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PtySession } from 'agent-bash';
 import { describe, expect } from 'vitest';
-import { folder, hasProgram, pathWith, testNeeding, until } from '../../../support/index.ts';
 import { running } from '../../../pty/support.ts';
+import { folder, hasProgram, pathWith, testNeeding, until } from '../../../support/index.ts';
 
 /** Waits until the screen holds this. */
 const shows = (session: PtySession, pattern: RegExp) =>

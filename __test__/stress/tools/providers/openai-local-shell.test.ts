@@ -2,9 +2,9 @@ import { userInfo } from 'node:os';
 import { type LocalShellOutput, openaiLocalShell } from 'agent-bash/openai';
 import * as fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
+import { localShellCall, MAJORS, openaiApi } from '../../../providers/fixtures/wire.ts';
 import { temporaryFolder } from '../../../sandbox/support.ts';
 import { reaching } from '../../../support/confined/index.ts';
-import { localShellCall, MAJORS, openaiApi } from '../../../providers/fixtures/wire.ts';
 
 const prompt = 'go on';
 

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { BackgroundRegistry, BashSession, TRUNCATE } from 'agent-bash';
 import { openaiShell, type ShellOutput } from 'agent-bash/openai';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { MAJORS, openaiApi, shellCall } from '../../../providers/fixtures/wire.ts';
 import { temporaryFolder } from '../../../sandbox/support.ts';
 import { confined } from '../../../support/index.ts';
-import { MAJORS, openaiApi, shellCall } from '../../../providers/fixtures/wire.ts';
 
 const prompt = 'go on';
 

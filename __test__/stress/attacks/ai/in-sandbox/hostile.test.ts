@@ -1,7 +1,7 @@
 import type { SandboxCommandProcess, ToolCommandRunner, ToolSandbox, ToolSandboxSession } from 'agent-bash/ai';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { settles } from '../../../../support/index.ts';
 import { callTool, runTool } from '../../../../ai/fixtures/call.ts';
+import { settles } from '../../../../support/index.ts';
 
 // Sandboxes that break every promise. Their behaviour is reported faithfully, and nothing hangs, throws or is made up.
 

@@ -1,9 +1,9 @@
 import { hostname } from 'node:os';
-import { isRoot } from '../../../../support/index.ts';
 import { type Attack, reached } from '../../../../confine/support/attack.ts';
 import { ownAddresses } from '../../../../confine/support/canaries.ts';
 import type { Wrap } from '../../../../confine/support/runner.ts';
 import type { Site } from '../../../../confine/support/site.ts';
+import { isRoot } from '../../../../support/index.ts';
 
 /** One host is allowed: it is the canary of the host, so that what gets through is seen. */
 const allowed = ({ env }: Site, more: string[] = [], hosts = {}) => ({

@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { isRoot } from '../../../../support/index.ts';
 import { type Attack, changed, reached, type Sees, said } from '../../../../confine/support/attack.ts';
 import type { Canaries } from '../../../../confine/support/canaries.ts';
 import type { Site } from '../../../../confine/support/site.ts';
+import { isRoot } from '../../../../support/index.ts';
 
 /** System calls that reach the kernel's own code, where a filter would have stopped them before. */
 const CALLS: [name: string, as?: 'root'][] = [

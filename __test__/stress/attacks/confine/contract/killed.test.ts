@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
 import { BashSession, bash, type ConfineOptions, PtySession } from 'agent-bash';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { GATE, helpersOf, INIT, LISTENER, SHIM, shimsWith } from '../../../../confine/support/world.ts';
 import {
   alive,
   childrenOf,
@@ -15,7 +16,6 @@ import {
   supervisorOf,
   until,
 } from '../../../../support/index.ts';
-import { GATE, helpersOf, INIT, LISTENER, SHIM, shimsWith } from '../../../../confine/support/world.ts';
 
 const confine: ConfineOptions = { network: { allow: ['example.org'] } };
 

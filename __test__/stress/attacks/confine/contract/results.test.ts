@@ -2,8 +2,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BashOptions, bash, type ConfineOptions } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
-import { folder } from '../../../../support/index.ts';
 import { lasting } from '../../../../confine/support/ground.ts';
+import { folder } from '../../../../support/index.ts';
 
 const run = (cwd: string, command: string, confine: ConfineOptions = {}, options: BashOptions = {}) =>
   bash(command, { cwd, confine, timeoutMs: 20_000, ...options });

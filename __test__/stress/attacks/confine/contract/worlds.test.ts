@@ -2,8 +2,8 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { BackgroundRegistry, BashSession, bash } from 'agent-bash';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { alive, folder, host, hostResult, kill, mark, sleepers, until } from '../../../../support/index.ts';
 import { lasting } from '../../../../confine/support/ground.ts';
+import { alive, folder, host, hostResult, kill, mark, sleepers, until } from '../../../../support/index.ts';
 
 const LEAVE = (seconds: string) => `setsid sleep ${seconds} </dev/null >/dev/null 2>&1 & disown; echo x >/tmp/kept`;
 

@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { settles } from '../../../../support/index.ts';
 import { callTool, runTool } from '../../../../ai/fixtures/call.ts';
 import { localRunner, localSession, PLACES } from '../../../../ai/in-sandbox/places.ts';
+import { settles } from '../../../../support/index.ts';
 
 describe.each(PLACES)('in %s', (name, make) => {
   it('a command gives exit code, streams and the text that the model reads', async () => {

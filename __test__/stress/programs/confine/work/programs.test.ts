@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { unpacked } from '../../../../support/debian.ts';
-import { hasProgram } from '../../../../support/index.ts';
 import type { Ground } from '../../../../confine/support/ground.ts';
 import { programs } from '../../../../confine/support/site.ts';
 import { works } from '../../../../confine/support/work.ts';
+import { unpacked } from '../../../../support/debian.ts';
+import { hasProgram } from '../../../../support/index.ts';
 
 const PROGRAM = `printf '#include <stdio.h>\\nint twice(int);\\nint main(void) { printf("%%d\\\\n", twice(21)); }\\n' >main.c
 printf 'int twice(int n) { return 2 * n; }\\n' >twice.c`;

@@ -10,10 +10,10 @@ import { anthropicBash } from 'agent-bash/anthropic';
 import { openaiShell } from 'agent-bash/openai';
 import * as ai7 from 'ai7';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { folder } from '../../../../support/index.ts';
 import { callTool, runTool } from '../../../../ai/fixtures/call.ts';
 import { MAJORS } from '../../../../ai/fixtures/majors.ts';
 import { justBash, localRunner, localSession, PLACES } from '../../../../ai/in-sandbox/places.ts';
+import { folder } from '../../../../support/index.ts';
 
 const prompt = 'go on';
 const [, seven] = MAJORS.map(([, major]) => major);

@@ -1,0 +1,1 @@
+export const PARTS: { name: string; covers: string }[];
