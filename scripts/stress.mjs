@@ -71,6 +71,7 @@ export const PARTS = [
   directory('crashes', 'undo, receipts'),
   directory('chaos', 'background tasks'),
   directory('attacks', 'confinement, terminals, sessions, rendering, the tools'),
+  directory('bombs', 'limits: fork bombs, each in a namespace that ends it'),
   directory('load', 'running, supervision, warm shells, limits, output'),
   directory('tasks', 'background tasks, moving, survivors'),
   directory('sessions', 'sessions, snapshots, the session sandbox'),

@@ -1,21 +1,9 @@
-import { chmodSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BashLimits, bash } from 'agent-bash';
 import { createBashTool } from 'agent-bash/ai';
 import { describe, expect, test } from 'vitest';
-import {
-  folder,
-  hostResult,
-  linuxTest,
-  mark,
-  mentioning,
-  processes,
-  quote,
-  settles,
-  sleepers,
-  timed,
-  until,
-} from '../../../support/index.ts';
+import { folder, linuxTest, mark, mentioning, quote, settles, sleepers, until } from '../../../support/index.ts';
 
 const MIB = 1 << 20;
 /** A program in Node, as a word or more of shell; the tests need no other language. */
@@ -23,7 +11,10 @@ const node = (program: string) => `${quote(process.execPath)} -e ${quote(program
 /** Takes that many MiB, says `took` and keeps them. */
 const take = (mebibytes: number) =>
   node(`globalThis.b = Buffer.alloc(${mebibytes} << 20, 1); console.log('took'); setInterval(() => {}, 1e6)`);
-const grow = node('const all = []; for (;;) all.push(Buffer.alloc(1 << 20, 1))');
+/** Takes 1 GiB, and ends by itself. */
+const grow = node(
+  'const all = []; for (let n = 0; n < 1024; n++) all.push(Buffer.alloc(1 << 20, 1)); setTimeout(() => {}, 15_000)',
+);
 const spin = 'while :; do :; done';
 /** The named limit, as notes begin. */
 const names = (limit: keyof BashLimits) => expect.stringMatching(new RegExp(`^limits\\.${limit}: `));
@@ -133,44 +124,6 @@ describe('processes', () => {
     expect(result).toMatchObject({ status: 'exited', exitCode: 0, stdout: 'done\n', notes: [] });
   });
 
-  const bombed = (bomb: string) =>
-    // Should the limit fail, the bomb ends by this one: none of its processes has more than a second of CPU time.
-    settles(bash(`ulimit -t 1; ${bomb}`, { limits: { processes: 50 }, graceMs: 0, timeoutMs: 20_000, safety: 'off' }));
-  const isOver = { status: 'signaled', exitCode: 137, signal: 'SIGKILL', survivors: [] };
-
-  test.each<[string, string]>([
-    ['that waits', 'b() { b & b & wait; }; b'],
-    ['each in a session of its own', `export B='for i in 1 2 3; do setsid bash -c "$B" & done; sleep .01'; eval "$B"`],
-  ])('a fork bomb %s is over in a moment', async (_, bomb) => {
-    const [result, elapsed] = await timed(() => bombed(bomb));
-    expect(result.notes).toEqual([names('processes')]);
-    expect(result).toMatchObject(isOver);
-    expect(elapsed).toBeLessThan(15_000);
-    expect((await bash('echo here')).stdout).toBe('here\n');
-  });
-
-  // The call is over 50 ms after its shell. On a busy machine the bomb may have fewer processes than the limit then.
-  test('a fork bomb whose shell ends at once is over in a moment, before or after the call', async () => {
-    const name = `bomb${mark().replace('.', '')}`;
-    const [result, elapsed] = await timed(() => bombed(`${name}() { ${name} | ${name} & }; ${name}`));
-    if (result.notes.length > 0) {
-      expect(result.notes).toEqual([names('processes')]);
-      expect(result).toMatchObject(isOver);
-    } else {
-      expect(result).toMatchObject({ status: 'exited', exitCode: 0 });
-    }
-    expect(elapsed).toBeLessThan(15_000);
-    await until(() => !processes().some(({ argv }) => argv.join(' ').includes(name)));
-    expect((await bash('echo here')).stdout).toBe('here\n');
-  });
-
-  // Confined commands of one host share a world, all of which stops for the moment in which a bomb is ended.
-  test('a command beside a fork bomb goes on', async () => {
-    const beside = settles(bash('for i in {1..30}; do sleep .1; done; echo done'));
-    await bombed('b() { b & b & wait; }; b');
-    expect(await beside).toMatchObject({ status: 'exited', exitCode: 0, stdout: 'done\n', notes: [] });
-  });
-
   test('what a command left running is held to them as well', async () => {
     const seconds = mark();
     const late = `sleep .6; for i in 1 2 3 4 5 6 7 8 9; do sleep ${seconds} & done; wait`;
@@ -239,20 +192,6 @@ test('limits of one command are not those of the next', async () => {
     exitCode: 0,
     notes: [],
   });
-});
-
-test('a host that may do less than root is watched over as well', async () => {
-  // The host's own privileges are not needed for any of it: here they are taken away where there are any. Without
-  // them the shim has no priority, so the bomb is slowed down.
-  const cwd = folder();
-  chmodSync(cwd, 0o755);
-  const result = await hostResult<{ notes: string[] }>(
-    `let brake = 'ulimit -t 1';
-     if (process.getuid() === 0) { process.setgid(65534); process.setuid(65534); brake += '; ulimit -u 2000'; }
-     const bomb = brake + '; b() { b & b & wait; }; b 2> /dev/null';
-     console.log(JSON.stringify(await bash(bomb, { limits: { processes: 50 }, graceMs: 0, timeoutMs: 20000, cwd: ${JSON.stringify(cwd)}, safety: 'off' })));`,
-  );
-  expect(result.notes).toEqual([names('processes')]);
 });
 
 describe('usage', () => {
