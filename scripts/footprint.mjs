@@ -5,7 +5,7 @@
  * A process belongs to the run if it descends from this one or has the run's mark in its environment. Other work on the
  * machine, such as a second run, is not counted.
  */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -89,7 +89,7 @@ export function killAll(mark) {
 
 export class Footprint {
   #mark = `GATE_RUN=${process.pid}.${Date.now().toString(36)}`;
-  #directory = mkdtempSync(join(realpathSync(tmpdir()), 'ab-'));
+  #directory = mkdtempSync(join(realpathSync(tmpdir()), 'agent-bash-test-'));
   #state = join(process.env.XDG_STATE_HOME || join(homedir(), '.local', 'state'), 'agent-bash');
   #before = { state: existsSync(this.#state), cgroups: new Set(cgroups()) };
   #seen = new Map();
@@ -100,6 +100,8 @@ export class Footprint {
   peak = { processes: 0, memory: 0 };
 
   constructor({ everyMs = TIMES.everyMs, settledMs = TIMES.settledMs, most = {} } = {}) {
+    // Some tests run as other users.
+    chmodSync(this.#directory, 0o1777);
     this.#settledMs = settledMs;
     this.#most = { ...MOST, ...most };
     if (linux) this.#timer = setInterval(() => this.#look(), everyMs);
