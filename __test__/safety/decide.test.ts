@@ -1,6 +1,6 @@
 import { type AnalyzeOptions, type Decision, decide } from 'agent-bash';
 import { describe, expect, test } from 'vitest';
-import { files, judge, lines, noMisses } from './support.ts';
+import { judge } from './support.ts';
 
 type Rules = Parameters<typeof decide>[1];
 
@@ -248,25 +248,6 @@ describe('the suggestions of a decision', () => {
     expect(decided('cat <<EOF\n$(make x)\nEOF', { allow: [] }).suggestRules.join()).not.toContain('make');
     expect(decided('cat <<EOF | bash\nmake x\nEOF', { allow: [] }).suggestRules).toEqual([]);
     expect(decided('x=$(cat <<EOF\nmake x\nEOF\n); eval "$x"', { allow: [] }).suggestRules).toEqual([]);
-  });
-
-  test('suggested rules allow the commands that they came from', () => {
-    let count = 0;
-    const misses = files.flatMap((file) =>
-      lines(file).flatMap(({ verdict: expected, command }) => {
-        if (expected !== 'allow') return [];
-        const analysis = judge(command);
-        const first = decide(analysis, { allow: [] });
-        if (first.suggestRules.length === 0) return [];
-        count++;
-        const second = decide(analysis, { allow: first.suggestRules });
-        return second.verdict === 'allow'
-          ? []
-          : [`${JSON.stringify(command)}: ${JSON.stringify(first)}, then ${JSON.stringify(second)}`];
-      }),
-    );
-    expect(count).toBeGreaterThan(300);
-    noMisses(misses);
   });
 
   test.each<[string, unknown]>([

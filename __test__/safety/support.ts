@@ -1,6 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { type Analysis, type AnalyzeOptions, analyze, safetyRules } from 'agent-bash';
+import { type Analysis, type AnalyzeOptions, analyze } from 'agent-bash';
 import { expect } from 'vitest';
 
 /** The directory in which all commands of the corpus run. It need not exist: `analyze` reads no file. */
@@ -12,41 +10,6 @@ export const where = {
 
 export function judge(command: string, options?: AnalyzeOptions): Analysis {
   return analyze(command, { ...where, ...options });
-}
-
-/** `stop`: has to be denied or asked about, and both are right. */
-export type Expected = 'deny' | 'ask' | 'allow' | 'stop';
-
-export interface Line {
-  verdict: Expected;
-  /** Rules of which one has to be among the findings; empty where none is asked for. */
-  rules: string[];
-  command: string;
-  why: string;
-}
-
-const here = fileURLToPath(new URL('corpus/', import.meta.url));
-
-const rules = new Set(safetyRules().map(({ id }) => id));
-
-/** The files of the corpus. `outside/` has one for each rule, written before the rule. */
-export const files = [
-  ...readdirSync(here).filter((name) => name.endsWith('.jsonl')),
-  ...readdirSync(`${here}/outside`)
-    .filter((name) => rules.has(name.replace(/\.jsonl$/, '')))
-    .map((name) => `outside/${name}`),
-].sort();
-
-/** The lines of a file of the corpus: `[verdict, rule, command, why]`, where `a|b` means that either rule answers. */
-export function lines(file: string): Line[] {
-  return readFileSync(`${here}/${file}`, 'utf8')
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => {
-      const [verdict, rule, command, why] = JSON.parse(line) as [Expected, string | null, string, string];
-      const dangerous = verdict === 'deny' || verdict === 'ask';
-      return { verdict, rules: dangerous && rule !== null ? rule.split('|') : [], command, why };
-    });
 }
 
 /** An analysis in a few words, for a list of misses. */

@@ -69,6 +69,7 @@ fn ids_are_kebab_case_and_unique() {
 }
 
 #[test]
+#[ignore = "stress: it measures time"]
 fn long_commands_are_judged_in_time() {
     let many = |start: &str, word: &str, count: usize| format!("{start} {}", vec![word; count].join(" "));
     for command in [

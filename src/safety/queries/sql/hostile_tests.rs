@@ -6,6 +6,7 @@ use super::tests::{ALL, found};
 use super::{Dialect, losses, opens_file, shell_commands};
 
 #[test]
+#[ignore = "stress: it measures time"]
 fn long_texts_are_scanned_in_time() {
     for text in [
         "(".repeat(60_000),

@@ -132,6 +132,7 @@ fn restores(stage: &mut Stage<'_>, what: &str, command: &str) {
 }
 
 #[test]
+#[ignore = "stress: it takes several seconds"]
 fn what_any_command_changes_is_restored() {
     for (user, confined) in places() {
         let scene = Scene::below(std::path::Path::new("/var/tmp"), user);
@@ -145,6 +146,7 @@ fn what_any_command_changes_is_restored() {
 }
 
 #[test]
+#[ignore = "stress: it takes several seconds"]
 fn what_any_call_changes_is_restored() {
     for (user, confined) in places() {
         let scene = Scene::below(std::path::Path::new("/var/tmp"), user);
