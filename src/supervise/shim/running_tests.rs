@@ -225,28 +225,6 @@ fn at_its_limit_a_tree_gets_sigterm_and_after_the_grace_sigkill() {
 }
 
 #[test]
-fn a_grace_of_zero_kills_in_the_moment_of_the_limit() {
-    let (mock, mut running) = running();
-    running.grace = Duration::ZERO;
-    let now = mock.pass(Duration::from_secs(30));
-    assert_eq!(running.due(now), Due::Limit);
-    running.end(Cause::Limit);
-    assert_eq!((running.due(now), running.wake_at()), (Due::Kill, Some(now)));
-}
-
-#[test]
-fn a_shell_that_exits_in_its_handler_was_ended_by_its_limit_all_the_same() {
-    let (mock, mut running) = running();
-    mock.pass(Duration::from_secs(30));
-    running.end(Cause::Limit);
-    mock.pass(MS);
-    mock.exit(&[exited(SHELL, Exit::Code(0))], false);
-    assert_eq!(running.settle(false), Some(false));
-    assert_eq!(running.ending.as_ref().map(|ending| ending.cause), Some(Cause::Limit));
-    assert_eq!(running.shell_end.map(|(exit, _)| exit), Some(Exit::Code(0)));
-}
-
-#[test]
 fn a_tree_that_obeys_sigterm_is_over_without_sigkill() {
     let (mock, mut running) = running();
     running.end(Cause::Abort);

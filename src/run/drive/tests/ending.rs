@@ -162,29 +162,6 @@ async fn a_command_that_is_silent_for_too_long_is_at_its_limit() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn silence_counts_from_the_start_and_also_without_pipes() {
-    for closed in [false, true] {
-        let limited = RawOptions { idle_timeout_ms: Some(2_000.0), ..raw() };
-        let (driven, ends) = drive(limited, async |ends| {
-            ends.start();
-            if closed {
-                ends.stdout = None;
-            }
-            sleep(Duration::from_millis(1_999)).await;
-            assert!(ends.asked().is_empty());
-            sleep(Duration::from_millis(3)).await;
-            assert_eq!(ends.asked(), ["terminate at limit"]);
-            ends.stdout = None;
-            ends.exit(Cause::Limit, false);
-        })
-        .await;
-        assert_eq!(driven.notes.len(), 1, "{:?}", driven.notes);
-        assert!(matches!(driven.exit, Some(Ok(Ended { cause: Cause::Limit, .. }))));
-        assert_eq!(ends.asked().len(), 1);
-    }
-}
-
-#[tokio::test(start_paused = true)]
 async fn output_that_comes_with_the_end_of_the_silence_counts() {
     let limited = RawOptions { idle_timeout_ms: Some(2_000.0), ..raw() };
     let (driven, ends) = drive(limited, async |ends| {

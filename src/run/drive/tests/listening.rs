@@ -86,26 +86,3 @@ async fn a_quiet_command_is_scanned_for_its_listener() {
     assert_eq!(ends.asked(), ["scan"]);
     assert_eq!(ends.heard(), ["prompt: Continue? [y/N] "]);
 }
-
-#[tokio::test(start_paused = true)]
-async fn a_command_that_its_listener_holds_back_is_not_silent() {
-    let limited = RawOptions { live: true, idle_timeout_ms: Some(500.0), ..raw() };
-    let (driven, ends) = drive(limited, async |ends| {
-        ends.start();
-        for _ in 0..3 {
-            ends.write(&"x".repeat(60_000));
-            sleep(Duration::from_millis(1)).await;
-        }
-        sleep(Duration::from_secs(5)).await;
-        assert!(ends.asked().is_empty(), "it waits for its listener");
-        ends.stdout = None;
-        ends.exit(Cause::Itself, false);
-        for _ in 0..3 {
-            ends.reply(Reply::OutputTaken(None));
-            sleep(Duration::from_millis(1)).await;
-        }
-    })
-    .await;
-    assert!(driven.notes.is_empty(), "{:?}", driven.notes);
-    assert!(ends.asked().is_empty());
-}
