@@ -100,11 +100,25 @@ pub(super) fn seconds(ms: u64) -> String {
 /// Usage of a tree at one moment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Totals {
-    /// CPU time of the living processes and of the children that they have waited for, µs.
+    /// CPU time of the living processes, of the children that they have waited for, and of those that were reaped, µs.
     cpu_us: u64,
     /// Resident memory, bytes. A page that several processes share counts for each of them.
     resident: u64,
     processes: u64,
+}
+
+impl Totals {
+    /// Adds up the processes that are alive and those that have `ended`. The cgroup may have counted more CPU time.
+    fn of(processes: usize, seen: &[(Pid, Sample)], ended: Usage, group: Option<Usage>) -> Self {
+        let mut times = ended;
+        let mut resident = 0;
+        for (_, sample) in seen {
+            times.user_us += sample.usage.user_us + sample.usage.system_us;
+            resident += sample.resident;
+        }
+        times.take_times_of(group);
+        Self { cpu_us: times.user_us + times.system_us, resident, processes: processes as u64 }
+    }
 }
 
 /// Checks the limits over a tree.
@@ -153,15 +167,7 @@ impl LimitWatch {
         let _realtime = sys::RealtimeGuard::begin();
         let before = sys::worked();
         let (processes, seen) = self.visit(mark);
-        let mut totals = Totals { processes: processes as u64, ..Totals::default() };
-        for (_, sample) in &seen {
-            totals.cpu_us += sample.usage.user_us + sample.usage.system_us;
-            totals.resident += sample.resident;
-        }
-        let mut times = ended;
-        times.user_us += totals.cpu_us;
-        times.take_times_of(self.group.as_deref().and_then(Group::usage));
-        totals.cpu_us = times.user_us + times.system_us;
+        let totals = Totals::of(processes, &seen, ended, self.group.as_deref().and_then(Group::usage));
         self.cpu_us = self.cpu_us.max(totals.cpu_us);
         let broken = self.killed_by_kernel().or_else(|| self.judge(&totals, |allowed| proportional(&seen, allowed)));
         self.pause = self.next_pause(&totals, sys::worked().saturating_sub(before));

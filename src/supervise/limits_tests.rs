@@ -38,6 +38,36 @@ fn cpu_time_that_was_seen_once_is_not_forgotten() {
 }
 
 #[test]
+fn the_usage_of_the_whole_tree_is_added_up() {
+    let ms = |user: u64, system: u64| Usage { user_us: user * 1000, system_us: system * 1000, max_rss: 0 };
+    let limits = Limits { cpu: Some(1_000), memory: Some(300 * MIB), ..Limits::default() };
+    // Each row: the usage of each process, the usage of those that were reaped, the count of the cgroup, their memory
+    // in MiB, the exceeded limit.
+    for (alive, ended, group, memory, broken) in [
+        (vec![ms(150, 50); 5], ms(0, 0), None, 10, None),
+        (vec![ms(150, 51); 5], ms(0, 0), None, 10, Some(LimitKind::Cpu)),
+        (vec![], ms(900, 101), None, 0, Some(LimitKind::Cpu)),
+        (vec![ms(1, 0)], ms(900, 100), None, 1, Some(LimitKind::Cpu)),
+        (vec![ms(1, 0)], ms(100, 0), Some(ms(900, 101)), 1, Some(LimitKind::Cpu)),
+        (vec![ms(901, 100)], ms(0, 0), Some(ms(900, 0)), 1, Some(LimitKind::Cpu)),
+        (vec![ms(0, 0)], ms(0, 0), Some(ms(1, 0)), 1, None),
+        (vec![ms(1, 0); 2], ms(0, 0), None, 150, None),
+        (vec![ms(1, 0); 2], ms(0, 0), None, 151, Some(LimitKind::Memory)),
+    ] {
+        let sample = |usage: &Usage| {
+            let sample = Sample { parent: getpid(), usage: *usage, waited: false, resident: memory * MIB };
+            (getpid(), sample)
+        };
+        let seen: Vec<_> = alive.iter().map(sample).collect();
+        let totals = Totals::of(seen.len(), &seen, ended, group);
+        let mut watch = watch(limits);
+        watch.cpu_us = totals.cpu_us;
+        let found = watch.judge(&totals, |_| totals.resident).map(|broken| broken.limit);
+        assert_eq!(found, broken, "{alive:?} {ended:?} {group:?} {memory}");
+    }
+}
+
+#[test]
 fn notes_name_the_limit_and_both_figures() {
     let note = |limit, used, allowed| ExceededLimit { limit, used, allowed }.note();
     assert_eq!(
