@@ -98,7 +98,7 @@ fn conclude_unknown(unknown: ExitUnknown, started: bool) -> Conclusion {
 mod tests {
     use super::*;
     use crate::plan::Recorded;
-    use crate::supervise::Ended;
+    use crate::supervise::{Ended, ExceededLimit, LimitKind};
     use crate::sys::Usage;
     use std::time::Duration;
 
@@ -112,6 +112,7 @@ mod tests {
     #[test]
     fn each_exit_has_its_status_code_and_signal() {
         let (kill, term) = (|| Some("SIGKILL".to_owned()), || Some("SIGTERM".to_owned()));
+        let exceeded = |limit| Cause::LimitExceeded(ExceededLimit { limit, used: 2, allowed: 1 });
         for (end, cause, expected) in [
             (Exit::Code(0), Cause::Itself, (Status::Exited, 0, None, false)),
             (Exit::Code(255), Cause::Itself, (Status::Exited, 255, None, false)),
@@ -123,6 +124,11 @@ mod tests {
             (Exit::Code(3), Cause::Abort, (Status::Aborted, 130, None, false)),
             (Exit::Signal(15), Cause::Abort, (Status::Aborted, 130, term(), false)),
             (Exit::Signal(9), Cause::Host, (Status::Aborted, 130, kill(), false)),
+            (Exit::Signal(15), exceeded(LimitKind::Cpu), (Status::Signaled, 143, term(), true)),
+            (Exit::Signal(9), exceeded(LimitKind::Cpu), (Status::Signaled, 137, kill(), true)),
+            (Exit::Code(0), exceeded(LimitKind::Cpu), (Status::Signaled, 143, term(), true)),
+            (Exit::Signal(9), exceeded(LimitKind::Memory), (Status::Signaled, 137, kill(), true)),
+            (Exit::Code(0), exceeded(LimitKind::Processes), (Status::Signaled, 137, kill(), true)),
             (Exit::Code(0), Cause::Supervisor, (Status::Signaled, 137, kill(), true)),
             (Exit::Signal(15), Cause::Supervisor, (Status::Signaled, 137, kill(), true)),
         ] {

@@ -36,6 +36,8 @@ pub use facts::{blocked_notes, facts};
 #[cfg(feature = "addon")]
 pub use inheritance::Inheritance;
 pub use limits::ExceededLimit;
+#[cfg(all(test, feature = "addon"))]
+pub use limits::LimitKind;
 #[cfg(feature = "addon")]
 pub use order::{Order, Pipes, WarmCommand};
 pub use protocol::{Cause, Ended, Survivor, Transfer};
