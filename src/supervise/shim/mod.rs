@@ -344,7 +344,9 @@ impl Shim {
             Due::Kill => running.kill(now),
             Due::Limit => self.end_at_limit(running),
             Due::Readers => running.signal_readers(),
-            Due::Nothing if self.server.as_mut().is_some_and(|server| server.is_silent(running, now)) => {
+            Due::Nothing
+                if self.server.as_mut().is_some_and(|server| server.is_silent(running.ending.is_some(), now)) =>
+            {
                 self.end_at_limit(running);
             }
             Due::Nothing => {}

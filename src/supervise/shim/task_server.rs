@@ -14,7 +14,6 @@ use nix::unistd::Pid;
 use super::denial_news::DenialNews;
 use super::input_writer::InputWriter;
 use super::output_reader::OutputReader;
-use super::running::Running;
 use super::task_client::{ClientRequest, TaskClient};
 use crate::confine::Denials;
 use crate::plan::Recorded;
@@ -204,9 +203,10 @@ impl TaskServer {
         self.times.last
     }
 
-    /// Returns whether the task has just reached the limit on its silence. The limit does not apply any more then.
-    pub fn is_silent(&mut self, running: &Running, now: Instant) -> bool {
-        if running.ending.is_some() {
+    /// Returns whether the task has just reached the limit on its silence. The limit does not apply any more then, nor
+    /// once the tree is being terminated.
+    pub fn is_silent(&mut self, is_ending: bool, now: Instant) -> bool {
+        if is_ending {
             self.times.silence.stop();
         }
         // The task may have written while this process had no processor time.

@@ -46,17 +46,26 @@ struct Served {
 
 /// A task that has just started.
 fn served(detached: bool) -> Served {
+    served_with(|spec| spec.detached = detached)
+}
+
+/// A task with the longest silence that is allowed.
+fn served_with_silence(idle: Duration) -> Served {
+    served_with(|spec| spec.idle_ms = u64::try_from(idle.as_millis()).ok())
+}
+
+fn served_with(change: impl FnOnce(&mut TaskSpec)) -> Served {
     let folder = tempfile::tempdir().expect("a directory");
     let path = folder.path().join("tasks");
     std::fs::create_dir(&path).expect("made");
-    let spec = TaskSpec {
+    let mut spec = TaskSpec {
         folder: path.clone(),
         max_log_bytes: 1 << 20,
         sanitize: Some(Sanitize::default()),
-        detached,
         limit_ms: 1_000,
         ..TaskSpec::sample("t000000000001")
     };
+    change(&mut spec);
     let log = Log::keep(Store::at(path).create_log(&spec.id).expect("made"), spec.max_log_bytes).expect("locked");
     let (read, write) = sys::pipe().expect("a pipe");
     sys::set_nonblocking(&read).expect("set");
@@ -257,5 +266,42 @@ fn a_discarded_task_leaves_no_files_and_the_last_one_no_directory() {
         task.server.discard();
         let left = std::fs::read_dir(&folder).map(|entries| entries.count()).ok();
         assert_eq!(left, others.then_some(1), "only the file of another task");
+    }
+}
+
+#[test]
+fn a_silent_task_is_at_its_limit_once_and_exactly() {
+    const IDLE: Duration = Duration::from_secs(3_600);
+    const MS: Duration = Duration::from_millis(1);
+    let mut task = served_with_silence(IDLE);
+    let due = task.server.wake_at().expect("a limit");
+    assert!(!task.server.is_silent(false, due - MS));
+    assert_eq!(task.server.silent_for(), None);
+    assert!(task.server.is_silent(false, due));
+    assert_eq!((task.server.silent_for(), task.server.wake_at()), (Some(IDLE), None));
+    assert!(!task.server.is_silent(false, due + IDLE), "once");
+}
+
+#[test]
+fn unread_output_of_a_task_ends_its_silence_even_if_all_of_it_is_removed() {
+    for text in ["x\n", "\r", "\x1b[0m"] {
+        let mut task = served_with_silence(Duration::from_secs(3_600));
+        let due = task.server.wake_at().expect("a limit");
+        task.write(text);
+        assert!(!task.server.is_silent(false, due), "{text:?}");
+        assert!(task.server.last_output().is_some() && task.server.silent_for().is_none(), "{text:?}");
+    }
+}
+
+#[test]
+fn a_task_that_is_being_terminated_or_has_exited_may_be_silent() {
+    for exited in [false, true] {
+        let mut task = served_with_silence(Duration::from_secs(3_600));
+        let due = task.server.wake_at().expect("a limit");
+        if exited {
+            task.server.allow_silence();
+        }
+        assert!(!task.server.is_silent(!exited, due), "{exited}");
+        assert_eq!((task.server.silent_for(), task.server.wake_at()), (None, None), "{exited}");
     }
 }
