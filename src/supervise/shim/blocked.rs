@@ -1,7 +1,5 @@
 //! Reports of a shim on a blocked command.
 
-use std::time::{Duration, Instant};
-
 use nix::unistd::Pid;
 
 use super::Shim;
@@ -10,17 +8,13 @@ use crate::supervise::protocol::{Cause, FromShim};
 use crate::supervise::shim::running::Running;
 use crate::sys;
 
-/// Time the addon may take to read the prompt of a blocked process before the tree is signalled.
-const ACKNOWLEDGED: Duration = Duration::from_millis(300);
-
 impl Shim {
     /// Handles the time limit. The scan comes before any signal, since a signalled process is no longer blocked. If a
     /// process is blocked, the first signal waits until the addon has acknowledged the report. Programs end their
     /// prompt with a line feed when they are signalled, and the addon has to read the prompt without it.
     pub(super) fn end_at_limit(&self, running: &mut Running) {
         if running.ending.is_none() && !running.reported_blocked && self.report_blocked(running, true) {
-            running.reported_blocked = true;
-            running.limit = Some(Instant::now() + ACKNOWLEDGED);
+            running.await_acknowledgement();
         } else {
             running.end(Cause::Limit);
         }

@@ -27,6 +27,9 @@ const GIVEN_UP: Duration = Duration::from_millis(600);
 /// seconds, and the addon sets no bound.
 const GIVEN_UP_BROKEN: Duration = Duration::from_secs(10);
 
+/// Time the addon may take to read the prompt of a blocked process before the tree is signalled.
+const ACKNOWLEDGED: Duration = Duration::from_millis(300);
+
 /// Number of children that are reaped before the next look at the clock.
 pub const BATCH: usize = 64;
 
@@ -181,6 +184,12 @@ impl<P: Processes> Running<P> {
         if !self.orphaned && !is_detached {
             self.end(Cause::Supervisor);
         }
+    }
+
+    /// Postpones the time limit: the addon was informed of a blocked process, and has to read its prompt first.
+    pub fn await_acknowledgement(&mut self) {
+        self.reported_blocked = true;
+        self.limit = Some(self.processes.now() + ACKNOWLEDGED);
     }
 
     /// Handles the report that the addon has read the prompt of the process that was blocked at the limit.

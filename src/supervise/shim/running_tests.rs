@@ -11,6 +11,8 @@ use crate::supervise::tree::Member;
 
 #[path = "deferral_tests.rs"]
 mod deferral;
+#[path = "grace_tests.rs"]
+mod grace;
 
 const SHELL: Pid = Pid::from_raw(100);
 const CHILD: Pid = Pid::from_raw(101);
@@ -205,123 +207,6 @@ fn a_dismissed_warm_shell_is_none_of_the_command() {
     running.reap();
     // From then on a process of the command may have this pid.
     assert_eq!((running.dismissed, running.usage.user_us), (None, 10));
-}
-
-#[test]
-fn at_its_limit_a_tree_gets_sigterm_and_after_the_grace_sigkill() {
-    let (mock, mut running) = running();
-    assert_eq!(running.due(mock.pass(Duration::from_secs(30) - MS)), Due::Nothing);
-    assert_eq!(running.due(mock.pass(MS)), Due::Limit);
-    running.end(Cause::Limit);
-    assert_eq!(mock.sent(), [Signal::SIGTERM]);
-    assert_eq!(running.due(mock.pass(GRACE - MS)), Due::Nothing);
-    let now = mock.pass(MS);
-    assert_eq!((running.due(now), running.wake_at()), (Due::Kill, Some(now)));
-    mock.0.borrow_mut().killed = vec![exited(SHELL, Exit::Signal(9)), exited(CHILD, Exit::Signal(9))];
-    running.kill(now);
-    assert_eq!(mock.sent(), [Signal::SIGKILL]);
-    assert_eq!(running.settle(false), Some(false));
-    assert_eq!(running.shell_end.map(|(exit, _)| exit), Some(Exit::Signal(9)));
-}
-
-#[test]
-fn a_tree_that_obeys_sigterm_is_over_without_sigkill() {
-    let (mock, mut running) = running();
-    running.end(Cause::Abort);
-    mock.pass(MS);
-    mock.exit(&[exited(SHELL, Exit::Signal(15))], false);
-    assert_eq!(running.settle(false), Some(false));
-    assert_eq!(mock.sent(), [Signal::SIGTERM]);
-    assert_eq!(running.end_as_task(), task::TaskEnd::Signal("SIGTERM".into(), 143));
-}
-
-#[test]
-fn sigkill_is_repeated_until_the_tree_is_given_up() {
-    let (mock, mut running) = running();
-    running.end(Cause::Abort);
-    let mut now = mock.pass(GRACE);
-    running.kill(now);
-    let first = now;
-    // The shell exits. A process that has changed its user does not.
-    mock.exit(&[exited(SHELL, Exit::Signal(9))], true);
-    assert_eq!(running.settle(false), None);
-    while !running.is_given_up(now) {
-        assert_eq!(running.due(mock.pass(KILL_INTERVAL - MS)), Due::Nothing);
-        now = mock.pass(MS);
-        assert_eq!(running.due(now), Due::Kill);
-        running.kill(now);
-    }
-    assert_eq!(now.duration_since(first), GIVEN_UP);
-    assert!(mock.sent().len() > 100);
-}
-
-#[test]
-fn a_tree_whose_shell_is_alive_is_not_given_up() {
-    let (mock, mut running) = running();
-    running.end(Cause::Abort);
-    running.kill(mock.pass(GRACE));
-    let later = mock.pass(Duration::from_secs(60));
-    assert!(running.is_killed_long_ago(later) && !running.is_given_up(later));
-}
-
-#[test]
-fn a_more_urgent_reason_shortens_the_grace_and_leaves_the_cause() {
-    let (mock, mut running) = running();
-    running.end(Cause::Abort);
-    running.end(Cause::Host);
-    assert_eq!(running.wake_at(), Some(mock.now() + GRACE_WITHOUT_HOST));
-    assert_eq!(running.ending.as_ref().map(|ending| ending.cause), Some(Cause::Abort));
-    assert_eq!(mock.sent(), [Signal::SIGTERM], "once");
-    mock.pass(MS);
-    running.end(Cause::Abort);
-    assert_eq!(running.wake_at(), Some(mock.now() - MS + GRACE_WITHOUT_HOST), "never longer");
-}
-
-#[test]
-fn the_grace_without_a_host_is_never_longer_than_the_callers() {
-    for cause in [Cause::Host, Cause::Supervisor] {
-        let (mock, mut running) = running();
-        running.grace = MS;
-        running.end(cause);
-        assert_eq!(running.wake_at(), Some(mock.now() + MS));
-    }
-}
-
-#[test]
-fn memory_and_processes_are_killed_at_once_and_cpu_time_is_asked_first() {
-    for (limit, sent, grace) in [
-        (LimitKind::Cpu, vec![Signal::SIGTERM], GRACE),
-        (LimitKind::Memory, vec![], Duration::ZERO),
-        (LimitKind::Processes, vec![], Duration::ZERO),
-    ] {
-        let (mock, mut running) = running();
-        running.end(Cause::LimitExceeded(ExceededLimit { limit, used: 2, allowed: 1 }));
-        assert_eq!((mock.sent(), running.wake_at()), (sent, Some(mock.now() + grace)));
-    }
-}
-
-#[test]
-fn hundreds_of_processes_have_longer_to_exit_before_they_are_given_up() {
-    let (mock, mut running) = running();
-    running.end(Cause::LimitExceeded(ExceededLimit { limit: LimitKind::Processes, used: 2, allowed: 1 }));
-    running.kill(mock.now());
-    assert!(!running.is_killed_long_ago(mock.pass(GIVEN_UP)));
-    assert!(running.is_killed_long_ago(mock.pass(GIVEN_UP_BROKEN - GIVEN_UP)));
-}
-
-#[test]
-fn a_terminal_hangs_up_first() {
-    for (cause, signals) in [
-        (Cause::Abort, vec![Signal::SIGHUP, Signal::SIGTERM]),
-        (Cause::Limit, vec![Signal::SIGHUP, Signal::SIGTERM]),
-        (Cause::Host, vec![Signal::SIGHUP]),
-        (Cause::Supervisor, vec![Signal::SIGHUP]),
-    ] {
-        let (mock, mut running) = running();
-        running.terminal = true;
-        running.end(cause);
-        assert_eq!(mock.sent(), signals, "{cause:?}");
-    }
 }
 
 #[test]
