@@ -33,6 +33,33 @@ enum Stage {
     },
 }
 
+impl Stage {
+    /// The addon has drained the pipes.
+    fn settling(transfer: Option<Box<Transfer>>, now: Instant) -> Self {
+        Self::Settling { transfer, until: now + SETTLE }
+    }
+
+    /// When the survivors are reported, if they do not exit before.
+    fn wake_at(&self) -> Option<Instant> {
+        match self {
+            Self::Held => None,
+            Self::Settling { until, .. } => Some(*until),
+        }
+    }
+
+    /// Gives survivors that are being terminated their whole time again.
+    fn start_again(&mut self, now: Instant) {
+        if let Self::Settling { until, .. } = self {
+            *until = now + SETTLE;
+        }
+    }
+
+    /// Whether the survivors had their time to exit.
+    fn is_up(&self, now: Instant) -> bool {
+        self.wake_at().is_some_and(|until| now >= until)
+    }
+}
+
 /// The result of an attempt to release survivors.
 enum Release {
     /// No process is left. The shim serves the next command.
@@ -52,11 +79,7 @@ impl Shim {
         running.limit = None;
         let mut stage = Stage::Held;
         loop {
-            let until = match &stage {
-                Stage::Settling { until, .. } => Some(*until),
-                Stage::Held => None,
-            };
-            let ready = self.wait(running.wake_at().into_iter().chain(until).min())?;
+            let ready = self.wait(running.wake_at().into_iter().chain(stage.wake_at()).min())?;
             let alive = running.reap();
             if ready.socket {
                 self.receive_while_held(&mut running, &mut stage);
@@ -64,28 +87,25 @@ impl Shim {
             self.hold_limits(&mut running, &stage);
             if running.ending.is_some() {
                 if alive && !running.is_given_up(Instant::now()) {
-                    if let Stage::Settling { until, .. } = &mut stage {
-                        *until = Instant::now() + SETTLE;
-                    }
+                    stage.start_again(Instant::now());
                     continue;
                 }
                 if self.socket.is_none() {
                     return Ok(());
                 }
             }
-            let Stage::Settling { transfer, until } = &mut stage else { continue };
+            let Stage::Settling { transfer, .. } = &mut stage else { continue };
             if running.ending.is_some() {
                 *transfer = None;
             }
             if transfer.is_none() {
                 self.unread.append(&mut running.pipes);
             }
-            let settled = self.is_settled(running.mark.as_deref(), running.wake_at());
-            if !settled && Instant::now() < *until {
+            if !self.is_settled(running.mark.as_deref(), running.wake_at()) && !stage.is_up(Instant::now()) {
                 continue;
             }
-            let transfer = transfer.take().map(|transfer| *transfer);
-            stage = Stage::Held;
+            let Stage::Settling { transfer, .. } = std::mem::replace(&mut stage, Stage::Held) else { continue };
+            let transfer = transfer.map(|transfer| *transfer);
             running = match self.release(running, transfer, &mut stage)? {
                 Release::Nothing => return Ok(()),
                 Release::OnTheirOwn(running) => return self.linger(running),
@@ -103,7 +123,7 @@ impl Shim {
         loop {
             match self.receive() {
                 Received::Message(ToShim::Release(transfer)) => {
-                    *stage = Stage::Settling { transfer: transfer.map(Box::new), until: Instant::now() + SETTLE };
+                    *stage = Stage::settling(transfer.map(Box::new), Instant::now());
                 }
                 Received::Message(ToShim::End { .. }) => running.end(Cause::Abort),
                 // The addon sent these before it knew that the shell had exited.
@@ -247,4 +267,35 @@ fn survivors(mark: Option<&str>, pipes: &[BorrowedFd<'_>]) -> Vec<Survivor> {
         Some(Survivor { pid: sys::host_pid(*pid)?.as_raw(), command, holds: holders.contains(pid) })
     };
     pids.iter().filter_map(survivor).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    #[test]
+    fn survivors_are_held_for_any_time_while_the_addon_drains_the_pipes() {
+        let now = Instant::now();
+        let mut stage = Stage::Held;
+        stage.start_again(now);
+        assert!(stage.wake_at().is_none() && !stage.is_up(now + 3_600_000 * MS));
+    }
+
+    #[test]
+    fn survivors_have_50_ms_to_exit_from_the_release_on() {
+        let released = Instant::now();
+        let stage = Stage::settling(None, released);
+        assert_eq!(stage.wake_at(), Some(released + 50 * MS));
+        assert!(!stage.is_up(released + 49 * MS) && stage.is_up(released + 50 * MS));
+    }
+
+    #[test]
+    fn survivors_that_are_being_terminated_have_their_time_again() {
+        let released = Instant::now();
+        let mut stage = Stage::settling(None, released);
+        stage.start_again(released + 40 * MS);
+        assert!(!stage.is_up(released + 89 * MS) && stage.is_up(released + 90 * MS));
+    }
 }
