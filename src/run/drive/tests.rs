@@ -9,9 +9,12 @@ use nix::unistd::Pid;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::time::sleep;
 
+mod drain;
 mod ending;
+mod limits;
 mod listening;
 mod moving;
+mod silence;
 
 use super::*;
 use crate::plan::Recorded;
@@ -116,14 +119,36 @@ impl Listener for Recorder {
 struct Ends {
     shim: UnboundedSender<ShimEvent>,
     replies: Option<UnboundedSender<Reply>>,
+    /// The read end of standard input, if the command has input.
+    _stdin: Option<OwnedFd>,
     stdout: Option<File>,
+    /// `None` if both streams share one pipe.
+    stderr: Option<File>,
     asked: Record,
     heard: Record,
 }
 
 impl Ends {
     fn write(&mut self, text: &str) {
-        self.stdout.as_mut().expect("open").write_all(text.as_bytes()).expect("written");
+        self.write_to(Stream::Stdout, text);
+    }
+
+    fn write_to(&mut self, stream: Stream, text: &str) {
+        let pipe = if stream == Stream::Stdout { &mut self.stdout } else { &mut self.stderr };
+        pipe.as_mut().expect("open").write_all(text.as_bytes()).expect("written");
+    }
+
+    /// Writes more than a listener that takes nothing lets the loop read.
+    async fn flood(&mut self) {
+        for _ in 0..4 {
+            self.write(&"x".repeat(60_000));
+            sleep(Duration::from_millis(1)).await;
+        }
+    }
+
+    /// Closes the pipes, as the exit of the last process does.
+    fn close(&mut self) {
+        (self.stdout, self.stderr) = (None, None);
     }
 
     fn start(&self) {
@@ -158,6 +183,8 @@ struct Driven {
     result: Result<(), NotStarted>,
     exit: Option<ShellExit>,
     elapsed: Duration,
+    /// The time until the listener had everything.
+    delivered: Duration,
     stdout: String,
     notes: Vec<String>,
     task: Option<Task>,
@@ -182,30 +209,42 @@ async fn drive_reporting(
         (read, write)
     };
     let ((stdout, out), (asked, heard)) = (pipe(), (Record::default(), Record::default()));
+    let (stderr, err) = (!request.merge).then(pipe).unzip();
+    let (unread, stdin) = request.stdin.is_some().then(pipe).unzip();
+    stdin.iter().for_each(|pipe| sys::set_nonblocking(pipe).expect("set"));
     let ((shim, events), (replies, mut inbox)) = (unbounded_channel(), unbounded_channel());
-    let pipes = Pipes { stdin: None, stdout, stderr: None, other_end: None };
+    let pipes = Pipes { stdin, stdout, stderr, other_end: None };
     let fake = FakeShim { events, asked: Arc::clone(&asked), alone };
     let recorder = Recorder(Arc::clone(&heard));
-    let mut ends = Ends { shim, replies: Some(replies), stdout: Some(out.into()), asked, heard };
+    let (stdout, stderr) = (Some(out.into()), err.map(File::from));
+    let mut ends = Ends { shim, replies: Some(replies), _stdin: unread, stdout, stderr, asked, heard };
     let mut drive = Drive::new(&request, (fake, pipes), None, &recorder, &mut inbox).expect("watched");
     let driving = async {
         let result = drive.run().await;
         let elapsed = drive.deadlines.began().elapsed();
         drive.deliver_rest().await;
         drive.note_limit();
-        (result, elapsed)
+        (result, elapsed, drive.deadlines.began().elapsed())
     };
-    let ((result, elapsed), ()) = tokio::join!(driving, play(&mut ends));
+    let ((result, elapsed, delivered), ()) = tokio::join!(driving, play(&mut ends));
     let task = drive.output.moving.task().cloned();
     let stdout = drive.output.streams.stdout.capture.finish().text;
-    let driven = Driven { result, exit: drive.process.exit, elapsed, stdout, notes: drive.output.notes, task };
-    (driven, ends)
+    let (exit, notes) = (drive.process.exit, drive.output.notes);
+    (Driven { result, exit, elapsed, delivered, stdout, notes, task }, ends)
 }
 
+/// A command whose streams share one pipe.
 fn raw() -> RawOptions {
-    RawOptions { command: "x".into(), cwd: "/".into(), host_env: "PATH=/bin\0".into(), ..RawOptions::default() }
+    let host_env = "PATH=/bin\0".into();
+    RawOptions { command: "x".into(), cwd: "/".into(), host_env, merge: true, ..RawOptions::default() }
 }
 
 fn millis(driven: &Driven) -> u128 {
     driven.elapsed.as_millis()
+}
+
+/// Compares a time with milliseconds. Timers round up.
+#[track_caller]
+fn assert_took(time: Duration, ms: u128) {
+    assert!((ms..=ms + 3).contains(&time.as_millis()), "{time:?} in place of {ms} ms");
 }
