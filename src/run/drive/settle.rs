@@ -118,10 +118,19 @@ pub async fn settle(child: Child, remainder: Remainder, exit: &mut ShellExit, wi
 /// adopted. A terminated tree has until `bound` to go.
 async fn release(child: Child, with: Settlement<'_>, cause: &mut Cause) -> Settled {
     let Settlement { helpers, bound, traces, adoption, .. } = with;
-    let bound = bound.max(Instant::now() + RELEASE_BOUND);
     // Until the shim has released the survivors they end with its connection. A shim that is late therefore keeps it.
     let released = helpers.runtime().spawn(released(child, helpers, adoption, traces));
-    let Ok(Ok((settled, exceeded))) = timeout_at(bound, released).await else { return unlisted(*cause) };
+    in_time(async { released.await.ok() }, bound, cause).await
+}
+
+/// Awaits the release of the survivors until `bound`, and for [`RELEASE_BOUND`] at least.
+async fn in_time(
+    released: impl Future<Output = Option<(Settled, Option<ExceededLimit>)>>,
+    bound: Instant,
+    cause: &mut Cause,
+) -> Settled {
+    let bound = bound.max(Instant::now() + RELEASE_BOUND);
+    let Ok(Some((settled, exceeded))) = timeout_at(bound, released).await else { return unlisted(*cause) };
     if let Some(limit) = exceeded
         && *cause == Cause::Itself
     {
@@ -191,7 +200,7 @@ mod tests {
     use super::*;
     use crate::plan::Recorded;
     use crate::run::completion::ExitUnknown;
-    use crate::supervise::Ended;
+    use crate::supervise::{Ended, LimitKind};
     use crate::sys::{Exit, Usage};
     use crate::task::TaskSpec;
 
@@ -212,6 +221,33 @@ mod tests {
             (Err(ExitUnknown::AliveAfterLimit), false, Remainder::Unknown),
         ] {
             assert_eq!(Remainder::of(&exit, None, early), expected, "{exit:?} {early}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_list_is_awaited_for_five_seconds_and_that_of_a_terminated_tree_until_its_bound() {
+        // Each row: the bound, the time of the answer and that of the result, s, and whether there is a list then.
+        for (bound, answer, result, listed) in [(0, 4, 4, true), (0, 6, 5, false), (9, 8, 8, true), (9, 10, 9, false)] {
+            let began = Instant::now();
+            let answer = async {
+                tokio::time::sleep(Duration::from_secs(answer)).await;
+                Some((Settled::default(), None))
+            };
+            let settled = in_time(answer, began + Duration::from_secs(bound), &mut { Cause::Itself }).await;
+            assert_eq!((began.elapsed().as_secs(), settled.note.is_none()), (result, listed), "{bound}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_limit_that_survivors_exceed_is_the_cause_unless_the_command_was_terminated() {
+        let exceeded = ExceededLimit { limit: LimitKind::Processes, used: 2, allowed: 1 };
+        for (mut cause, expected) in [
+            (Cause::Itself, Cause::LimitExceeded(exceeded)),
+            (Cause::Abort, Cause::Abort),
+            (Cause::Limit, Cause::Limit),
+        ] {
+            in_time(async { Some((Settled::default(), Some(exceeded))) }, Instant::now(), &mut cause).await;
+            assert_eq!(cause, expected);
         }
     }
 
