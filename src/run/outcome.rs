@@ -244,3 +244,58 @@ fn with_task(survivors: Vec<Survivor>, task: Option<&Task>) -> Vec<(Survivor, Op
     let id = |survivor: &Survivor| task.filter(|_| survivor.holds).map(|task| task.id.clone());
     survivors.into_iter().map(|survivor| (id(&survivor), survivor)).map(|(id, survivor)| (survivor, id)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::capture::Captured;
+    use crate::plan::Recorded;
+    use crate::request::RawOptions;
+    use crate::run::completion::{ExitUnknown, ShellAfter, ShellExit};
+    use crate::run::view::ViewMaker;
+    use crate::supervise::Ended;
+    use crate::sys::Exit;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    /// Whether the command has moved, its exit, the silence that was its limit, and the expected duration and limit.
+    type Row = (bool, ShellExit, Option<Duration>, Duration, Duration);
+
+    #[test]
+    fn a_result_has_the_time_of_the_shell_and_the_limit_that_held() {
+        let exit = |cause| {
+            let (usage, duration, record) = (Usage::default(), 100 * MS, Recorded::Off);
+            Ok(Ended { end: Exit::Code(0), usage, duration, cause, alive: true, last: false, record })
+        };
+        let silent = Some(1_500 * MS);
+        let rows: [Row; 5] = [
+            (false, exit(Cause::Itself), None, 100 * MS, 5_000 * MS),
+            (false, exit(Cause::Limit), silent, 100 * MS, 1_500 * MS),
+            (false, Err(ExitUnknown::AliveAfterLimit), None, 2_100 * MS, 5_000 * MS),
+            (true, Err(ExitUnknown::AliveAfterLimit), None, 2_100 * MS, 5_000 * MS),
+            (true, Err(ExitUnknown::AliveAfterLimit), silent, 2_100 * MS, 1_500 * MS),
+        ];
+        for (moved, exit, silent, duration, limit) in rows {
+            let host_env = "PATH=/bin\0".into();
+            let raw = RawOptions { command: "x".into(), cwd: "/".into(), host_env, ..RawOptions::default() };
+            let request = Request::check(RawOptions { timeout_ms: Some(5_000.0), ..raw }).expect("valid");
+            let (stdout, stderr) = (Captured::default(), Captured::default());
+            let completion = Completion {
+                pid: 7,
+                exit,
+                silent,
+                output: Produced { stdout, stderr, view: ViewMaker::new(&request) },
+                survivors: Vec::new(),
+                task: None,
+                moved,
+                // With a drain of two seconds.
+                elapsed: 2_100 * MS,
+                notes: Vec::new(),
+                denials: Denials::default(),
+                shell: ShellAfter::default(),
+            };
+            let outcome = Outcome::of(&request, completion);
+            assert_eq!((outcome.duration, outcome.limit), (duration, Some(limit)), "{moved} {silent:?}");
+        }
+    }
+}
