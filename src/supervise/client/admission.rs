@@ -139,6 +139,18 @@ mod tests {
         assert!(admission.try_enter().is_some());
     }
 
+    #[tokio::test(start_paused = true)]
+    async fn a_terminal_queues_for_its_place_as_long_as_its_caller_has_patience() {
+        let admission = admission(2);
+        let patience = Duration::from_millis(700);
+        let slot = admission.enter_terminal(patience).await.expect("free");
+        let began = tokio::time::Instant::now();
+        assert!(admission.enter_terminal(patience).await.is_none());
+        assert!((700..=702).contains(&began.elapsed().as_millis()), "{:?}", began.elapsed());
+        drop(slot);
+        assert!(admission.enter_terminal(Duration::ZERO).await.is_some());
+    }
+
     #[test]
     fn tasks_take_places_from_commands_as_long_as_they_run() {
         let admission = admission(3);
