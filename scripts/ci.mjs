@@ -11,7 +11,7 @@ import { checks } from './check.mjs';
 import { killAll } from './footprint.mjs';
 import { programs } from './machine.mjs';
 import { Failed, main, npm, root, run, since } from './process.mjs';
-import { again, closing, NONE, sum } from './runners.mjs';
+import { again, closing, NONE, sum, titleOf } from './runners.mjs';
 
 const minutes = 60_000;
 
@@ -73,6 +73,7 @@ await main(async () => {
   const begin = performance.now();
   const table = [];
   let total = NONE;
+  const unstable = [];
   let current = '';
   const timer = setTimeout(late, LIMIT, () => current);
   for (const [name, act] of steps) {
@@ -88,8 +89,8 @@ await main(async () => {
       counts = { ...NONE, failed: 1, failures: [{ file: null, name, message: `${error.message}` }] };
     }
     total = sum([total, counts]);
-    const unstable = counts.unstable?.length ? `, ${counts.unstable.length} unstable` : '';
-    table.push(`${name.padEnd(24)} ${since(start).padStart(9)}  ${closing(counts)}${unstable}`);
+    unstable.push(...(counts.unstable ?? []));
+    table.push(`${name.padEnd(24)} ${since(start).padStart(9)}  ${closing(counts)}`);
     console.log(`=== ${name}: ${counts.failed ? 'FAILED' : 'passed'} in ${since(start)}`);
     // Every later step needs the set-up.
     if (name === 'set-up' && counts.failed) break;
@@ -100,5 +101,6 @@ await main(async () => {
     process.exitCode = 1;
     console.log(again(total.failures));
   }
+  for (const test of unstable) console.log(`unstable: ${titleOf(test)}`);
   console.log(closing(total));
 });

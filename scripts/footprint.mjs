@@ -76,13 +76,20 @@ export function processesOf(mark, seen = new Map()) {
   return stats.filter((stat) => stat.pid !== process.pid && (descends(stat.pid) || isMarked(stat)));
 }
 
+/** Passes of `killAll`: processes may start others while they are killed. */
+const PASSES = 100;
+
 /** Kills those processes. */
 export function killAll(mark) {
-  for (const { pid } of processesOf(mark)) {
-    try {
-      process.kill(pid, 'SIGKILL');
-    } catch {
-      // It has exited by itself.
+  for (let pass = 0; pass < PASSES; pass++) {
+    const living = processesOf(mark).filter(({ state }) => state !== 'Z');
+    if (living.length === 0) return;
+    for (const { pid } of living) {
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch {
+        // It has exited by itself.
+      }
     }
   }
 }
@@ -145,9 +152,10 @@ export class Footprint {
     ];
   }
 
-  /** Kills every process of the run. */
-  kill() {
+  /** Kills every process of the run, and removes its directory. */
+  clear() {
     killAll(this.#mark);
+    rmSync(this.#directory, { recursive: true, force: true });
   }
 
   /** Ends the run. Returns what is wrong with its footprint, a sentence each, after killing what is left. */
@@ -159,8 +167,7 @@ export class Footprint {
       left = this.#left();
     }
     clearInterval(this.#timer);
-    this.kill();
-    rmSync(this.#directory, { recursive: true, force: true });
+    this.clear();
     const [{ processes, memory }, most] = [this.peak, this.#most];
     return [
       ...left.map((what) => `left behind: ${what}`),

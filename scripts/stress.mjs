@@ -60,7 +60,7 @@ const onNode = (major) => ({
 
 const unit = (name, covers, words, more) => ({ name, covers, act: () => rust(words, { ...options, ...more }) });
 
-/** All parts, the fastest first. `full` marks those that need the optimized addon. */
+/** All parts. `full` marks those that need the optimized addon. */
 export const PARTS = [
   unit('units', 'Rust tests that take more than a second, or that load the machine', [], { stress: 'only' }),
   unit('mutation', 'safety: the corpus cut, mixed and wrapped', ['safety::mutation', 'safety::outside'], {

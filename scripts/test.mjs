@@ -13,7 +13,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Footprint, mebibytes } from './footprint.mjs';
-import { isMain, main, root, since } from './process.mjs';
+import { main, root, since } from './process.mjs';
 import { again, closing, compileRust, NONE, only, rust, sum, titleOf, vitest } from './runners.mjs';
 import { setUp } from './setup.mjs';
 import { testFiles } from './suites.mjs';
@@ -49,7 +49,12 @@ async function repeated(failures, options) {
 async function gate() {
   await compileRust();
   const footprint = new Footprint();
-  process.once('exit', () => footprint.kill());
+  // A run that is interrupted leaves nothing behind either.
+  const interrupted = () => process.exit(130);
+  process
+    .once('exit', () => footprint.clear())
+    .once('SIGINT', interrupted)
+    .once('SIGTERM', interrupted);
   const options = { env: footprint.env };
   const start = performance.now();
   const counts = sum([await rust([], options), await vitest(GATE, options)]);
@@ -86,19 +91,17 @@ async function selected(args) {
 const packs = (words) =>
   testFiles().some((file) => file.startsWith('stress/package/') && words.some((word) => file.includes(word)));
 
-if (isMain(import.meta)) {
-  await main(async () => {
-    const args = process.argv.slice(2);
-    await setUp({ full: packs(args) });
-    const all = args.length > 0 ? await selected(args) : await gate();
-    if (all.passed + all.failed === 0) {
-      console.error('no test ran');
-      process.exitCode = 1;
-    }
-    if (all.failed > 0) process.exitCode = 1;
-    console.log(again(all.failures));
-    for (const test of all.unstable) console.log(`unstable: ${titleOf(test)}`);
-    if (all.unstable.length > 0) console.log(`${all.unstable.length} unstable`);
-    console.log(closing(all));
-  });
-}
+await main(async () => {
+  const args = process.argv.slice(2);
+  await setUp({ full: packs(args) });
+  const all = args.length > 0 ? await selected(args) : await gate();
+  if (all.passed + all.failed === 0) {
+    console.error('no test ran');
+    process.exitCode = 1;
+  }
+  if (all.failed > 0) process.exitCode = 1;
+  console.log(again(all.failures));
+  for (const test of all.unstable) console.log(`unstable: ${titleOf(test)}`);
+  if (all.unstable.length > 0) console.log(`${all.unstable.length} unstable`);
+  console.log(closing(all));
+});

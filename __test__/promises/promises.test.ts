@@ -46,7 +46,7 @@ describe('the whole tree is terminated', () => {
     const seconds = mark();
     const command = `for i in {1..40}; do sleep ${seconds} & done; wait`;
     const result = await settles(bash(command, { limits: { processes: 20 } }));
-    expect(result.notes.join()).toMatch(/20/);
+    expect(result.notes).toEqual([expect.stringMatching(/^limits\.processes: .*more than 20 processes/)]);
     expect(result.signal).toBe('SIGKILL');
     expect(sleepers(seconds)).toEqual([]);
   });

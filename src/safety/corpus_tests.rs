@@ -68,7 +68,7 @@ fn is_right(line: &Line, analysis: &Analysis) -> bool {
         "allow" => analysis.verdict <= Verdict::Warn && analysis.complete,
         "ask" => analysis.verdict == Verdict::Ask && names(None) && !(incomplete && analysis.complete),
         "deny" => analysis.verdict == Verdict::Deny && names(Some(Verdict::Deny)),
-        "stop" => analysis.verdict >= Verdict::Ask,
+        "stop" => analysis.verdict >= Verdict::Ask && names(None),
         other => panic!("{other} is no verdict"),
     }
 }
@@ -101,13 +101,13 @@ fn corpus_has_each_command_once_with_its_reason() {
     assert!(count("deny") >= 250 && count("ask") >= 250 && count("allow") >= 700, "a part of the corpus is gone");
 }
 
-/// What is wrong with a finding, whatever its rule.
+/// Returns a fault that no finding may have.
 fn fault(finding: &Finding, command: &str) -> Option<&'static str> {
-    let plain = |letter: u8| letter.is_ascii_lowercase() || letter == b'-';
+    let word = |word: &str| !word.is_empty() && word.bytes().all(|letter| letter.is_ascii_lowercase());
     let (start, end) = finding.span;
     let exact = finding.confidence == Confidence::Exact;
     [
-        (!finding.rule_id.bytes().all(plain), "its rule's id is no name"),
+        (!finding.rule_id.split('-').all(word), "its rule's id is no name"),
         (finding.level == Verdict::Deny && !exact, "it denies and is not exact"),
         (start > end || end > command.encode_utf16().count(), "its span is outside of the command"),
         (finding.message.is_empty(), "it has no message"),

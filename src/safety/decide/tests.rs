@@ -223,7 +223,6 @@ fn no_rule_is_suggested_for_text_out_of_a_heredoc() {
 }
 
 #[test]
-#[ignore = "stress: it takes more than a second"]
 fn suggestions_for_everyday_commands_allow_them() {
     let mut count = 0;
     for Line { wanted, command, .. } in corpus() {
