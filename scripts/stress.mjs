@@ -1,6 +1,6 @@
 /**
- * `npm run test:stress`: the hunt for rare faults, which takes an hour or two. `-- PART …` runs single parts, `-- --list`
- * lists them. At the end it prints a table, and writes it to `target/stress/report.md` and `report.json`.
+ * `npm run test:stress`: the hunt for rare faults. `-- PART …` runs single parts, `-- --list` lists them. At the end it
+ * prints a table, and writes it to `target/stress/report.md` and `report.json`.
  *
  * Each directory of `__test__/stress` is a part. The others repeat tests of the gate in another way, or are no vitest.
  */
@@ -62,7 +62,7 @@ const unit = (name, covers, words, more) => ({ name, covers, act: () => rust(wor
 
 /** All parts. `full` marks those that need the optimized addon. */
 export const PARTS = [
-  unit('units', 'Rust tests that take more than a second, or that load the machine', [], { stress: 'only' }),
+  unit('units', 'Rust tests that take several seconds, measure time or load the machine', [], { stress: 'only' }),
   unit('mutation', 'safety: the corpus cut, mixed and wrapped', ['safety::mutation', 'safety::outside'], {
     env: { AGENT_BASH_MUTATIONS: '100000', AGENT_BASH_WRAPPINGS: '40' },
   }),

@@ -9,12 +9,13 @@ import { Failed, root } from './process.mjs';
 export const TESTS = '__test__';
 export const STRESS = `${TESTS}/stress`;
 
-/**
- * The files that run once more in stress, by the way in which their commands are started or confined: those in which
- * that can make a difference. Each entry is a directory or a file below `__test__`.
- */
+/** Files in which the way of starting a command can make a difference, and so can confinement. */
 const STARTED = ['plan', 'run', 'behaviour', 'stress/load/behaviour', 'stress/load/run'];
 
+/**
+ * The files that stress runs once more with every command cold, warm, in a session or confined, because that can make a
+ * difference there. Each entry is a directory or a file below `__test__`.
+ */
 export const REPEATED = {
   cold: STARTED,
   warm: [...STARTED, 'stress/load/supervise'],
