@@ -72,7 +72,8 @@ export const PARTS = [
   directory('chaos', 'background tasks'),
   directory('attacks', 'confinement, terminals, sessions, rendering, the tools'),
   directory('bombs', 'limits: fork bombs, each in a namespace that ends it'),
-  directory('load', 'running, supervision, warm shells, limits, output'),
+  // It measures the speed of what users get.
+  { ...directory('load', 'running, supervision, warm shells, limits, output'), full: true },
   directory('tasks', 'background tasks, moving, survivors'),
   directory('sessions', 'sessions, snapshots, the session sandbox'),
   directory('tools', 'the tools for models and for providers, sandboxes'),
