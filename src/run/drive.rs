@@ -279,7 +279,13 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
                     self.shim.signal(signal, terminal.foreground());
                 }
             }
-            Some(reply) => self.output.on_reply(reply),
+            Some(reply) => {
+                let held = self.output.held().any();
+                self.output.on_reply(reply);
+                if held {
+                    self.silence.on_output(Instant::now().into_std());
+                }
+            }
             // Nothing is left that could want the result.
             None => {
                 self.replies = None;

@@ -131,6 +131,32 @@ async fn the_time_in_which_a_listener_holds_the_output_back_is_no_silence() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn silence_counts_from_the_end_of_a_hold_also_when_nothing_more_was_written() {
+    let limited = RawOptions { idle_timeout_ms: Some(500.0), live: true, ..raw() };
+    let (driven, ends) = drive(limited, async |ends| {
+        ends.start();
+        // One batch is on its way to the listener, another is held for it, and the pipe is empty.
+        for _ in 0..2 {
+            ends.write(&"x".repeat(64 * 1024));
+            sleep(Duration::from_millis(1)).await;
+        }
+        sleep(Duration::from_secs(10)).await;
+        for _ in 0..2 {
+            ends.reply(Reply::OutputTaken(None));
+            sleep(Duration::from_millis(1)).await;
+        }
+        sleep(Duration::from_millis(490)).await;
+        assert!(ends.asked().is_empty(), "the time of the hold does not count");
+        sleep(Duration::from_millis(20)).await;
+        ends.close();
+        ends.exit(Cause::Limit, false);
+    })
+    .await;
+    assert_eq!(ends.asked(), ["terminate at limit"]);
+    assert_eq!(driven.notes.len(), 1, "{:?}", driven.notes);
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_last_words_of_a_silent_command_are_kept() {
     let (driven, _) = drive(RawOptions { idle_timeout_ms: Some(1_500.0), ..raw() }, async |ends| {
         ends.start();
