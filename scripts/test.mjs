@@ -82,9 +82,9 @@ function report(result) {
 
 /** The tests of either suite that the arguments select. */
 async function selected(args) {
-  const unit = args.some((arg) => arg.startsWith('-')) ? NONE : await rust(args, { stress: 'with' });
   const both = ['gate', 'stress'].map((name) => `--project=${name}`);
-  return { ...sum([unit, await vitest([...both, ...args])]), unstable: [] };
+  const units = args.some((arg) => arg.startsWith('-')) ? NONE : rust(args, { stress: 'with' });
+  return { ...sum(await Promise.all([units, vitest([...both, ...args])])), unstable: [] };
 }
 
 /** Whether the words select a test of the packed tarballs, which hold the optimized addon. */
