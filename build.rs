@@ -12,9 +12,11 @@ mod rules;
 fn main() {
     napi_build::setup();
     // The addon and its helpers must agree on every message between them: both come from the same sources.
-    println!("cargo::rerun-if-changed=src");
     let mut hasher = DefaultHasher::new();
-    hash(Path::new("src"), &mut hasher);
+    for directory in ["src", "crates"] {
+        println!("cargo::rerun-if-changed={directory}");
+        hash(Path::new(directory), &mut hasher);
+    }
     println!("cargo::rustc-env=AGENT_BASH_BUILD={}", hasher.finish() as u32);
     #[cfg(feature = "addon")]
     rules::compile(Path::new("src/reduce/rules"), Path::new(&std::env::var_os("OUT_DIR").expect("OUT_DIR")));

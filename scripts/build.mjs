@@ -16,11 +16,12 @@ export const env = existsSync(join(root, 'target', triple ?? '', 'debug')) ? {} 
 
 const napi = (args, options) => run(tool('napi'), ['build', '--platform', ...args], { env, ...options });
 
-/** Compiles the crates that ours uses, for a full build those of the addon. Needs nothing from npm. */
+/** Compiles the crates that ours use, for a full build those of the addon. Needs nothing from npm. */
 export async function compileCrates(full, options) {
   const { stdout } = await run('cargo', ['metadata', '--no-deps', '--format-version', '1'], { output: 'keep' });
-  const [{ dependencies }] = JSON.parse(stdout).packages;
-  const used = dependencies.filter(({ kind }) => kind === null).flatMap(({ name }) => ['-p', name]);
+  const dependencies = JSON.parse(stdout).packages.flatMap((crate) => crate.dependencies);
+  const names = new Set(dependencies.filter(({ kind, path }) => kind === null && !path).map(({ name }) => name));
+  const used = [...names].flatMap((name) => ['-p', name]);
   // napi names the target, too.
   const build = ['build', '--target', triple, ...(full ? ['--release'] : [])];
   await run('cargo', [...build, ...used], { env, ...options });
@@ -39,6 +40,7 @@ export const native = {
       '.cargo',
       'rust-toolchain.toml',
       'src',
+      'crates',
       'package.json',
       'package-lock.json',
     ],

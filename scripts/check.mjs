@@ -52,7 +52,7 @@ async function exampleTypes(options) {
 
 /** The checks by name. Each takes the options of `run` and throws if it fails. */
 export const checks = [
-  ['cargo fmt', (options) => run('cargo', ['fmt', '--check', '--', ...declaredByMacros()], options)],
+  ['cargo fmt', (options) => run('cargo', ['fmt', '--all', '--check', '--', ...declaredByMacros()], options)],
   ['biome', (options) => run(tool('biome'), ['ci', '--error-on-warnings', ...colours, '.'], options)],
   ['types', (options) => run(tool('tsc'), ['--project', '.'], options)],
   ['types of the examples', exampleTypes],
@@ -65,7 +65,7 @@ export const checks = [
   ['licences', licencesAreUpToDate],
   ['npm audit', audited],
   ['cargo deny', denied],
-  ['clippy', (options) => run('cargo', clippy('--all-targets'), options)],
+  ['clippy', (options) => run('cargo', clippy('--workspace', '--all-targets'), options)],
   ['clippy, supervisor only', (options) => run('cargo', clippy('--bins', '--no-default-features'), options)],
 ];
 

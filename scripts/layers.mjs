@@ -4,7 +4,7 @@
  * A file uses files of its own layer and of layers below, no two files use each other in a circle, and files, functions
  * and structs stay below the sizes here. dependency-cruiser checks the imports of ts/ (.dependency-cruiser.mjs).
  */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { Failed, isMain, main, root, run } from './process.mjs';
@@ -33,7 +33,6 @@ const LAYERS = [
   'reduce',
   'capture',
   'safety',
-  'sys',
 ];
 
 const LINES = 400;
@@ -140,6 +139,12 @@ function longFunctions(file) {
   return found;
 }
 
+/** The modules of the crate in a directory. */
+function modulesOf(directory) {
+  const source = join(directory, 'src');
+  return new Map([...modulesBelow(join(source, 'lib.rs'))].filter(([, { file }]) => file.startsWith(source)));
+}
+
 /** The files whose size counts, as paths in the clone. */
 async function sources() {
   const { stdout } = await run('git', ['ls-files', '*.rs', '*.ts', '*.mjs'], { output: 'keep' });
@@ -151,7 +156,8 @@ async function sources() {
 
 /** All findings, one text each. */
 export async function findings() {
-  const modules = new Map([...modulesBelow('src/lib.rs')].filter(([, { file }]) => file.startsWith('src/')));
+  const crates = readdirSync(join(root, 'crates')).map((name) => modulesOf(join('crates', name)));
+  const modules = modulesOf('.');
   const edges = edgesOf(modules);
   const unknown = [...edges.keys()].filter((file) => !LAYERS.includes(layerOf(file)));
   const files = await sources();
@@ -163,8 +169,9 @@ export async function findings() {
     ...unknown.map((file) => `no layer: ${file}`),
     ...upward(edges),
     ...circles(edges),
+    ...crates.flatMap((crate) => circles(edgesOf(crate))),
     ...longFiles,
-    ...[...modules.values()].flatMap(largeItems),
+    ...[modules, ...crates].flatMap((crate) => [...crate.values()]).flatMap(largeItems),
     ...files.filter((file) => /^(?:ts|scripts|bench|examples)\//.test(file)).flatMap(longFunctions),
   ];
 }

@@ -58,8 +58,8 @@ async function linkedFor(target) {
     for (const { pkg, dep_kinds } of nodes.get(id).deps) if (dep_kinds.some(({ kind }) => kind === null)) visit(pkg);
   };
   visit(resolve.root);
-  linked.delete(resolve.root);
-  return [...linked].map((id) => byId.get(id));
+  // Those without a source are our own.
+  return [...linked].map((id) => byId.get(id)).filter(({ source }) => source);
 }
 
 /** The text a crate is used under: MIT's where it is offered, else the only one there is. */

@@ -113,7 +113,7 @@ export const only = ({ file, name }) => {
 };
 
 // With the target of the set-up's build, the dependencies of that are reused.
-const TARGET = ['--lib', '--target', triple];
+const TARGET = ['--workspace', '--lib', '--target', triple];
 const COLOUR = ['--color', process.stdout.isTTY ? 'always' : 'never'];
 
 let nextest;

@@ -2,7 +2,7 @@
 //!
 //! Layers, from the top: `napi` (JavaScript) → `session` → `snapshot` → `run` (the spine) → `error` → `request` →
 //! `registry` → `recording` → `pty` → `pattern` → `supervise` → `undo` → `task` → `shell_state` → `receipt` → `plan` →
-//! `confine` → `reduce` → `capture` → `safety` → `sys` (the only unsafe code). Each uses only those below it. The
+//! `confine` → `reduce` → `capture` → `safety`. Each uses only those below it and the crates of `crates/`. The
 //! supervisor is built from `supervise` and the layers below it, without the feature `addon`.
 
 #![cfg_attr(not(feature = "addon"), expect(dead_code, reason = "the supervisor uses a part of what it shares"))]
@@ -38,6 +38,5 @@ pub mod shell_state;
 #[cfg(feature = "addon")]
 pub mod snapshot;
 pub mod supervise;
-mod sys;
 pub mod task;
 pub mod undo;

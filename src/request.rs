@@ -19,12 +19,12 @@ use std::time::Duration;
 
 use crate::capture::{Sanitize, Truncate};
 use crate::confine::{Confine, Confinement, Denials, WorldFacts};
+use crate::plan;
 use crate::plan::{Environment, Inherited, RawLimits, Startup};
 use crate::pty::Terminal;
 use crate::recording::{Risk, Wanted};
 use crate::registry::{Registry, TASK_LIMIT};
 use crate::task::TaskSpec;
-use crate::{plan, sys};
 use command::{check_command, check_terminal};
 
 use command::MAX_ARGUMENT;

@@ -6,8 +6,6 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 
-use crate::sys;
-
 /// The places of a board. Each has one process that posts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Post {

@@ -8,7 +8,6 @@ use serde::Serialize;
 
 use crate::confine::policy::policy;
 use crate::confine::{Access, Caches, Host, Network, Part, Profile, RawConfine, missing_access};
-use crate::sys;
 
 /// Returns the part of the access, `{ write, network }` as JSON, that the options of a confinement do not allow yet,
 /// resolved. `confine` is `ConfineOptions` as JSON, `root` the directory of the owner, `cwd` that of the command, and

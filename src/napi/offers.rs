@@ -2,7 +2,7 @@
 
 use napi_derive::napi;
 
-use crate::sys::{self, GroupPlace};
+use sys::GroupPlace;
 
 /// Features of the Linux kernel that a process without privileges can use.
 #[napi(object, object_from_js = false)]

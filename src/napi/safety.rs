@@ -16,7 +16,6 @@ use crate::safety::{
     Analysis, Context, Environment, Policy, RULES, Reach, Verdict, WrapperKind, analyze as judge, assess,
     json as text_of,
 };
-use crate::sys;
 use crate::undo::Limits;
 
 /// How commands are judged.

@@ -2,7 +2,7 @@
 
 use napi_derive::napi;
 
-use crate::sys::Signal;
+use sys::Signal;
 
 /// A signal of this platform.
 #[napi(object, object_from_js = false)]

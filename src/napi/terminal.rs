@@ -21,7 +21,7 @@ use crate::pty::{self, Terminal, TerminalError, Until, Why};
 use crate::request::RawOptions;
 use crate::run::{Reply, Run, Start};
 use crate::snapshot::Wanted;
-use crate::sys::{Signal, TerminalSize};
+use sys::{Signal, TerminalSize};
 
 /// The screen as a person sees it.
 #[napi(object, object_from_js = false)]

@@ -11,7 +11,6 @@ use super::undo::{UndoPoint, Undone};
 use crate::error::Error;
 use crate::request::undo_store;
 use crate::run::Run;
-use crate::sys;
 use crate::undo::{self, Options, Store, StoreError, UndoError};
 
 /// The options of an undo.

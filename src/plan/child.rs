@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::{Inherited, Limits, Record};
-use crate::sys::{self, TerminalSize};
+use sys::TerminalSize;
 
 /// The variable that tells programs, and the search for them, which command they belong to.
 pub const MARK: &str = "AGENT_BASH_ID";

@@ -135,7 +135,7 @@ fn the_locale_is_utf8_unless_the_caller_says() {
         )
     };
     let some = |value: &str| Some(value.to_owned());
-    let utf8 = crate::sys::UTF8_LOCALE;
+    let utf8 = sys::UTF8_LOCALE;
     assert_eq!(ctype(&[("LC_CTYPE", "C"), ("LANG", "de_DE.UTF-8")], &[]), (None, some(utf8), some("de_DE.UTF-8")));
     assert_eq!(ctype(&[("LC_ALL", "C")], &[]), (None, some(utf8), some("C")));
     assert_eq!(ctype(&[], &[("LC_ALL", Some("C"))]), (some("C"), None, None));

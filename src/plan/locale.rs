@@ -1,7 +1,5 @@
 //! A locale whose characters are UTF-8, with as little changed as will do.
 
-use crate::sys;
-
 /// The categories apart from LC_CTYPE: what LC_ALL hid comes back when LC_ALL goes.
 const OTHERS: [&str; 11] = [
     "LC_COLLATE",

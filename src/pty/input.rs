@@ -8,8 +8,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
 
-use crate::sys;
-
 /// The most that is typed at once, bytes.
 const CHUNK: usize = 2048;
 

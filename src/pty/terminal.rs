@@ -11,7 +11,7 @@ use super::data::Data;
 use super::input::Input;
 use super::screen::{Screen, Shown};
 use super::text::Text;
-use crate::sys::{self, TerminalSize};
+use sys::TerminalSize;
 
 /// A terminal: before its program, while it runs, and after it.
 pub struct Terminal {

@@ -12,7 +12,6 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 use super::input::{Piece, is_answer};
 use super::terminal::{Terminal, TerminalError};
-use crate::sys;
 
 /// Time between two tries to type: a terminal may take more without saying so.
 const TRY_AGAIN: Duration = Duration::from_millis(20);

@@ -8,7 +8,7 @@ use std::net::IpAddr;
 use nix::unistd::Pid;
 
 use super::{Port, Ports};
-use crate::sys::{self, Listener};
+use sys::Listener;
 
 /// The servers of a network at one moment.
 #[derive(Debug, Clone, Default)]

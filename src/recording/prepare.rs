@@ -11,7 +11,6 @@ use super::room::make_room;
 use super::wanted::{Detail, Undo, Wanted, When};
 use crate::plan::{Record, RecordLimits, RecordPurpose};
 use crate::receipt::watch::Watch;
-use crate::sys;
 use crate::task::now_ms;
 use crate::undo::{Limits, Store, no_point_for};
 

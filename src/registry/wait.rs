@@ -16,7 +16,6 @@ use super::error::RegistryError;
 use super::registry::{Registry, SCAN_EVERY, TaskProgress};
 use crate::pattern::{Pattern, Search};
 use crate::supervise::TaskSender;
-use crate::sys;
 
 /// Time between two tries of a port.
 const TRY_EVERY: Duration = Duration::from_millis(50);

@@ -50,7 +50,7 @@ pub fn check_terminal(raw: &RawOptions, place: Place) -> Result<(), RequestError
 mod tests {
     use super::*;
     use crate::pty::Terminal;
-    use crate::sys::TerminalSize;
+    use sys::TerminalSize;
 
     #[test]
     fn a_nul_is_refused_wherever_it_is() {

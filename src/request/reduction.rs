@@ -119,7 +119,7 @@ mod tests {
     use super::*;
     use crate::pty::Terminal;
     use crate::request::{RawOptions, Request};
-    use crate::sys::TerminalSize;
+    use sys::TerminalSize;
 
     fn checked(raw: RawReduction) -> Result<Reduction, String> {
         check_reduction(raw).map_err(|error| error.to_string())

@@ -8,7 +8,6 @@ use crate::error::Error;
 use crate::recording::Risk;
 use crate::request::{Guard, Request};
 use crate::safety::{Context, Environment, Finding, ShellState, Verdict, assess, findings};
-use crate::sys;
 
 /// Longest command that is judged on the caller's thread, bytes.
 const MAX_COMMAND_AT_ONCE: usize = 8 * 1024;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::capture::Stream;
-use crate::sys::Signal;
+use sys::Signal;
 
 /// Receives the events of a running command. Most are answered with a [`Reply`].
 pub trait Listener: Send + Sync + 'static {

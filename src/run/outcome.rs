@@ -14,8 +14,8 @@ use crate::recording::{Coverage, RunRecord};
 use crate::reduce::End;
 use crate::request::Request;
 use crate::supervise::{Cause, Survivor};
-use crate::sys::Usage;
 use crate::task::{Store, Task};
+use sys::Usage;
 
 pub use super::status::Status;
 
@@ -254,7 +254,7 @@ mod tests {
     use crate::run::completion::{ExitUnknown, ShellAfter, ShellExit};
     use crate::run::view::ViewMaker;
     use crate::supervise::Ended;
-    use crate::sys::Exit;
+    use sys::Exit;
 
     const MS: Duration = Duration::from_millis(1);
 

@@ -14,8 +14,8 @@ use crate::plan::{self, Inherited, Plan, Startup, Stdin};
 use crate::pty::{Terminal, TerminalError};
 use crate::request::{Request, RequestError};
 use crate::supervise::{Failure, Helpers, Order, WorldFailure};
-use crate::sys::{self, LaunchStep};
 use crate::task::TaskSpec;
+use sys::LaunchStep;
 
 /// The order of a command; `task` if it is a task from its start.
 ///

@@ -7,7 +7,6 @@ use super::plan::{StartupFiles, plan_of};
 use crate::error::Error;
 use crate::plan::next_mark;
 use crate::recording::{Recording, Subject, Way, prepare};
-use crate::sys;
 
 impl Run {
     /// Chooses how the command is recorded.

@@ -2,7 +2,7 @@
 
 use super::completion::{ExitUnknown, ShellExit};
 use crate::supervise::Cause;
-use crate::sys::{self, Exit};
+use sys::Exit;
 
 /// ShellExit code after the time limit, as `timeout` has it.
 pub const TIMED_OUT: i32 = 124;
@@ -99,8 +99,8 @@ mod tests {
     use super::*;
     use crate::plan::Recorded;
     use crate::supervise::{Ended, ExceededLimit, LimitKind};
-    use crate::sys::Usage;
     use std::time::Duration;
+    use sys::Usage;
 
     fn of(end: Exit, cause: Cause) -> (Status, i32, Option<String>, bool) {
         let (usage, duration) = (Usage::default(), Duration::ZERO);

@@ -9,7 +9,7 @@ use nix::unistd::Pid;
 use crate::plan::Inherited;
 use crate::shell_state::{State, call_save, save_script};
 use crate::supervise::Inheritance;
-use crate::sys::{self, Identity, Shared};
+use sys::{Identity, Shared};
 
 /// The files of one shell.
 pub(super) enum Exchange {

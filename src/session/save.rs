@@ -10,7 +10,7 @@ use super::session::Session;
 use crate::plan::{Boot, ShellKind};
 use crate::shell_state::State;
 use crate::supervise::{Child, Helpers, ShimEvent, Slot};
-use crate::sys::Exit;
+use sys::Exit;
 
 /// Time a shell may take to write its state and exit. A shell that takes longer is held up by its traps or its output.
 const SAVED: Duration = Duration::from_secs(2);

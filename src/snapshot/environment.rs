@@ -7,7 +7,6 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::plan::{self, Inherit};
 use crate::request::RawOptions;
-use crate::sys;
 
 /// Variables that differ between terminals, processes or runs. With them each would read the rc files anew.
 const PASSING: [&str; 14] = [

@@ -6,8 +6,6 @@ use std::os::fd::OwnedFd;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-use crate::sys;
-
 /// Messages, each ended by a NUL: `read N`, `syntax N`, `end CODE`.
 pub struct Progress {
     pipe: AsyncFd<OwnedFd>,

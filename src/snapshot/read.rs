@@ -20,7 +20,7 @@ use crate::request::{RawOptions, Request};
 use crate::run::outcome::{Outcome, Status};
 use crate::run::{Listener, LiveView, Prompt, Reply, Run};
 use crate::shell_state::State;
-use crate::sys::Shared;
+use sys::Shared;
 
 /// Time the rc files may take.
 const LIMIT: Duration = Duration::from_secs(10);

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::request::Request;
 use crate::run::Run;
 use crate::run::outcome::Status;
-use crate::sys::Shared;
+use sys::Shared;
 
 /// Time a shell may take to read the code.
 const LIMIT: Duration = Duration::from_secs(5);

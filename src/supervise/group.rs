@@ -18,7 +18,7 @@ use std::time::Duration;
 use nix::unistd::{Pid, getpid};
 
 use crate::plan::Limits;
-use crate::sys::{self, Controllers, Usage};
+use sys::{Controllers, Usage};
 
 /// Variable of the host's environment that turns cgroups off with the value `0`.
 const SWITCH: &str = "AGENT_BASH_CGROUP";

@@ -9,7 +9,7 @@ use nix::sys::resource::{Resource, getrlimit};
 
 use crate::plan::Inherited;
 use crate::shell_state::{call_save, save_script};
-use crate::sys::Shared;
+use sys::Shared;
 
 /// A limit of descriptors with room above the numbers of these files.
 const HIGH_ENOUGH: i32 = 1024;

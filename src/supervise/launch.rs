@@ -10,7 +10,7 @@ use nix::unistd::Pid;
 use super::group::Group;
 use crate::plan::{Inherited, MARK, Plan, Stdin};
 use crate::supervise::protocol::{OutputPipe, RunDescriptors, TaskInput};
-use crate::sys::{self, Bounds, Launch, LaunchError, LaunchStep};
+use sys::{Bounds, Launch, LaunchError, LaunchStep};
 
 /// A launch, and the descriptors that came with its plan.
 pub struct Prepared {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::group::Group;
 use super::tree;
 use crate::plan::{Limits, amount};
-use crate::sys::{self, Reaped, Sample, Usage};
+use sys::{Reaped, Sample, Usage};
 
 /// Time until the first check. Most commands have exited by then.
 pub const FIRST: Duration = Duration::from_millis(10);

@@ -20,7 +20,6 @@ mod supervisor;
 mod tree;
 mod warm;
 
-pub use crate::sys::LaunchError as Failure;
 #[cfg(all(test, feature = "addon"))]
 pub use blocked::BlockedOn;
 #[cfg(feature = "addon")]
@@ -44,4 +43,5 @@ pub use protocol::{Cause, Ended, Survivor, Transfer};
 #[cfg(feature = "addon")]
 pub use silence::{SilenceWatch, note_of_silence};
 pub use supervisor::main;
+pub use sys::LaunchError as Failure;
 pub use tree::kill;

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use crate::plan::{Plan, ShellKind, Stdin};
 use crate::supervise::protocol::{OutputPipe, RunDescriptors, TaskInput};
-use crate::sys;
 use crate::task::TaskSpec;
 
 /// The addon's ends of the pipes of one command.

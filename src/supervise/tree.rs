@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use nix::unistd::{Pid, getpgid, getpid};
 
 use crate::plan::MARK;
-use crate::sys::{self, Identity, Signal};
+use sys::{Identity, Signal};
 
 /// Longest time that one strike follows processes that start others.
 const STRIKE: Duration = Duration::from_millis(50);

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
-use crate::sys::{self, PidNamespace};
+use sys::PidNamespace;
 
 /// The place in which a pid means a certain process: one boot of one machine, and one pid namespace of it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]

@@ -9,7 +9,6 @@ use std::process;
 use nix::unistd::{Pid, geteuid};
 
 use super::machine::{Machine, Whereabouts};
-use crate::sys;
 
 /// The bits of a start time that a name contains.
 const START: u64 = 0xffff;

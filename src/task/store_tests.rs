@@ -109,7 +109,7 @@ fn a_folder_that_was_taken_away_is_made_again() {
 
 /// The same task in another pid namespace.
 fn elsewhere(mut task: Task) -> Task {
-    task.machine.namespace = Some(crate::sys::PidNamespace { id: 1, init_started: Some(1) });
+    task.machine.namespace = Some(sys::PidNamespace { id: 1, init_started: Some(1) });
     task.machine.boot.push('x');
     task.machine.host_name = Some("other".into());
     task

@@ -12,7 +12,7 @@ use nix::errno::Errno;
 use nix::fcntl::AT_FDCWD;
 
 use super::node::{Attribute, Contents, File, FileId, Hash, Meta, Node, Time, UNSEEN};
-use crate::sys::{self, Follow};
+use sys::Follow;
 
 /// The bits of a mode that tell the sort of a thing.
 const TYPE: u32 = 0o170_000;

@@ -228,7 +228,7 @@ impl Run {
         let c_string = |path: &Path| std::ffi::CString::new(path.as_os_str().as_encoded_bytes()).expect("no NUL");
         let here = fs::File::open(&self.root)?;
         let (first, second) = (c_string(&one), c_string(&other));
-        Ok(crate::sys::rename_file((here.as_fd(), &first), (here.as_fd(), &second), libc::RENAME_EXCHANGE)?)
+        Ok(sys::rename_file((here.as_fd(), &first), (here.as_fd(), &second), libc::RENAME_EXCHANGE)?)
     }
 
     /// Tests of swaps run on Linux.
@@ -277,6 +277,6 @@ impl Run {
             return Err(io::ErrorKind::InvalidInput.into());
         }
         self.touch(&path, Change::Meta);
-        crate::sys::set_attribute(&path, "user.test".as_ref(), value.as_bytes())
+        sys::set_attribute(&path, "user.test".as_ref(), value.as_bytes())
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::calls::{self, Entry, NONE};
 use super::recorded;
 use super::rule::{Action, Case, Rule, Test, Variant};
-use crate::sys::{Instruction, Machine};
+use sys::{Instruction, Machine};
 
 /// Loads a word of the call.
 pub const LOAD: u16 = 0x20;

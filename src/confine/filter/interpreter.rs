@@ -1,7 +1,7 @@
 //! Runs a filter's program as the kernel does.
 
 use super::assemble::{ALLOW, AND, ANY_BIT, AT_LEAST, EQUAL, ERRNO, LOAD, NOTIFY, RETURN};
-use crate::sys::Instruction;
+use sys::Instruction;
 
 /// The end of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

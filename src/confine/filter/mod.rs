@@ -20,7 +20,7 @@ pub use assemble::is_known;
 pub use calls::{Entry, PRIVILEGED, Question, SET_GROUP};
 pub use rule::{CREATES, Variant, WRITES};
 
-use crate::sys::{Filter, Machine};
+use sys::{Filter, Machine};
 
 /// The filter for commands on a machine.
 ///

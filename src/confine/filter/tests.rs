@@ -1,8 +1,8 @@
 use super::assemble::{AUDIT_ARM, AUDIT_X86};
 use super::interpreter::{End, run};
 use super::{Variant, assemble, by_number, calls, is_known, program, recorded};
-use crate::sys::Machine;
 use End::{Allow, Errno, Notify};
+use sys::Machine;
 
 const CWD: u64 = -100_i32 as u32 as u64;
 /// How a program that passes an `int` may fill the upper half of the register.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use nix::errno::Errno;
 use nix::sys::socket::{SockaddrStorage, connect};
 
-use crate::sys::{Interest, Readiness};
+use sys::{Interest, Readiness};
 
 use super::dns::Queries;
 use super::handshake::{Dialled, Inspector, Mismatch};

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::resource::{Resource, getrlimit};
 
-use crate::sys::Poller;
+use sys::Poller;
 
 use super::connection::Connection;
 use super::relay::Side;

@@ -8,8 +8,6 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use serde::{Deserialize, Serialize};
 
-use crate::sys;
-
 use super::refusals::Refusals;
 
 /// The largest message, in bytes.

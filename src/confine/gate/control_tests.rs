@@ -4,7 +4,6 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::control::{Answer, GateControl, LARGEST, Request, answer, receive};
 use super::refusals::largest;
-use crate::sys;
 
 #[test]
 fn an_answer_goes_to_its_asker() {

@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use crate::confine::Grant;
-use crate::sys::Transport;
+use sys::Transport;
 
 use super::addresses::{is_own, is_public};
 use super::handshake::{Dialled, Mismatch};

@@ -3,7 +3,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use crate::sys::Transport;
+use sys::Transport;
 
 /// Length of an IPv6 header.
 const V6_HEADER: usize = 40;

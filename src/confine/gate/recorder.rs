@@ -7,7 +7,7 @@ use std::time::Instant;
 use nix::unistd::Pid;
 
 use crate::confine::{Board, Grant, Post};
-use crate::sys::{self, Transport};
+use sys::Transport;
 
 use super::refusals::{Log, Refusals, Refused};
 

@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 
 use nix::sys::socket::{setsockopt, sockopt};
 
-use crate::sys::Interest;
+use sys::Interest;
 
 use super::handshake::{Flow, Inspector, Mismatch};
 

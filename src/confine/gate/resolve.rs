@@ -8,8 +8,6 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::sys;
-
 /// Names that are resolved at the same time.
 const THREADS: usize = 8;
 /// The stack of a thread. Resolvers of some hosts load modules.

@@ -4,8 +4,6 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
-use crate::sys;
-
 use super::control::{self, Answer};
 use super::resolve::{self, Pool};
 use super::server::Gate;

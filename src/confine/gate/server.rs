@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::confine::Grant;
-use crate::sys::{self, Interest, Poller, Transport};
+use sys::{Interest, Poller, Transport};
 
 use super::connection::{Candidate, Connection, Need};
 use super::connections::{Connections, place_of};

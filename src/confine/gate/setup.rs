@@ -5,7 +5,6 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 
 use crate::confine::{Board, Network};
-use crate::sys;
 
 use super::control::GateControl;
 use super::rules::Rules;

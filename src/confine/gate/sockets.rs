@@ -10,7 +10,7 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{Backlog, SockaddrIn, SockaddrIn6, bind, listen, setsockopt, sockopt};
 
-use crate::sys::{self, Fork, MAX_FDS};
+use sys::{Fork, MAX_FDS};
 
 use super::link::{DNS_PORT, GATE_V4, GATE_V6};
 

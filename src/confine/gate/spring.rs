@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-use crate::sys::{self, Fork};
+use sys::Fork;
 
 use super::sockets::{enter, wait_for};
 

@@ -14,7 +14,7 @@ use super::place::{Base, Place, last, parent};
 use super::record::{Paths, Record};
 use super::settings::Settings;
 use super::threads::Threads;
-use crate::sys::{self, Call, Follow};
+use sys::{Call, Follow};
 
 /// The state that all answers share.
 pub(super) struct Shared {

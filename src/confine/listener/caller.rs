@@ -12,7 +12,7 @@ use nix::fcntl::{AT_FDCWD, OFlag};
 use super::directories::Directories;
 use super::own::OwnMounts;
 use super::rights::Rights;
-use crate::sys::{self, Follow, Process};
+use sys::{Follow, Process};
 
 /// Threads that are remembered. Beyond that all are forgotten.
 const REMEMBERED: usize = 256;

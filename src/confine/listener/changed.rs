@@ -15,7 +15,7 @@ use super::journal::{Act, Change, Spot};
 use super::place::{Base, Place, last, parent};
 use super::skip::{Skip, to_path};
 use crate::confine::filter::{Entry, Question};
-use crate::sys::{self, Call, Follow};
+use sys::{Call, Follow};
 
 /// Symbolic links that are followed in a row, as the kernel does.
 const LINKS: usize = 40;

@@ -12,7 +12,7 @@ use super::asked::Asked;
 use super::caller::path_of;
 use super::place::{Base, Place, parent};
 use super::reply::Reply;
-use crate::sys::{self, Follow};
+use sys::Follow;
 
 /// The object that a call changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

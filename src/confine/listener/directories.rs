@@ -5,7 +5,7 @@ use std::ffi::CString;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
-use crate::sys::{self, PlaceId};
+use sys::PlaceId;
 
 /// Directories that are remembered. Beyond that all are forgotten.
 const REMEMBERED: usize = 64;

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use nix::errno::Errno;
 
 use super::caller::path_of;
-use crate::sys;
 
 /// A consumer of the changes of a command.
 pub trait Journal {

@@ -62,8 +62,6 @@ pub use protocol::{Ends, Link, Report};
 pub use settings::Settings;
 pub use watcher::{Watcher, spot_of};
 
-use crate::sys;
-
 /// Answers the calls of the commands of one shim, until the shim closes its end. The process has the
 /// namespaces of the world and one thread, and needs no other descriptors.
 pub fn serve(ends: Ends, settings: Settings) -> ! {

@@ -11,7 +11,7 @@ use super::caller::link_of;
 use super::changes::{self, Change};
 use super::reply::Reply;
 use crate::confine::filter::SET_GROUP;
-use crate::sys::{self, DIRECTORY, Follow};
+use sys::{DIRECTORY, Follow};
 
 /// `chmod`, with the arguments of its path and its mode.
 pub(super) fn of_path(asked: &mut Asked<'_>, descriptor: i32, at: usize, mode: usize) -> Result<Reply, Errno> {

@@ -10,7 +10,7 @@ use super::asked::Asked;
 use super::caller::link_of;
 use super::place::{Base, Place};
 use super::reply::Reply;
-use crate::sys::{self, Follow};
+use sys::Follow;
 
 /// `mkdir`
 pub(super) fn directory(asked: &mut Asked<'_>, descriptor: i32, at: usize, mode: u32) -> Result<Reply, Errno> {

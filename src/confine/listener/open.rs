@@ -17,7 +17,7 @@ use super::caller::path_of;
 use super::place::{Base, Place, last, parent};
 use super::reply::Reply;
 use crate::confine::filter::PRIVILEGED;
-use crate::sys::{self, CHARACTERS, DIRECTORY, FIFO, Follow, REGULAR};
+use sys::{CHARACTERS, DIRECTORY, FIFO, Follow, REGULAR};
 
 /// Symbolic links that are followed in a row, as the kernel does.
 const LINKS: usize = 40;

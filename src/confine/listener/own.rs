@@ -10,8 +10,6 @@ use std::os::fd::BorrowedFd;
 
 use nix::errno::Errno;
 
-use crate::sys;
-
 /// The mounts that are known to belong to the world.
 #[derive(Debug, Default)]
 pub(super) struct OwnMounts(RefCell<HashSet<u64>>);

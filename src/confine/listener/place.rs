@@ -11,7 +11,7 @@ use nix::errno::Errno;
 use nix::fcntl::AT_FDCWD;
 
 use super::caller::{Caller, text};
-use crate::sys::{self, Follow};
+use sys::Follow;
 
 /// The start of a path.
 #[derive(Debug)]

@@ -21,7 +21,6 @@ use serde::{Deserialize, Serialize};
 use crate::confine::gate::Attempt;
 use crate::confine::world::Guards;
 use crate::confine::{Board, Denials, Post};
-use crate::sys;
 
 /// Directories with guarded names that one message names.
 const GUARDS: usize = 256;

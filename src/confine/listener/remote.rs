@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use super::caller::text;
 use super::directories::Directories;
 use super::journal::{Act, Change, Journal, Spot};
-use crate::sys::{self, Follow};
+use sys::Follow;
 
 /// The largest message, bytes: two paths with their names.
 const MESSAGE: usize = 20 * 1024;

@@ -13,7 +13,7 @@ use super::asked::Asked;
 use super::names::{Two, done};
 use super::place::{Base, parent};
 use super::reply::Reply;
-use crate::sys::{self, Follow, REGULAR};
+use sys::{Follow, REGULAR};
 
 /// The largest file that is compared, bytes.
 const COMPARED: u64 = 1 << 20;

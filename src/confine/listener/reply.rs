@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use nix::errno::Errno;
 
-use crate::sys::{self, Answer};
+use sys::Answer;
 
 /// The answer to a call.
 #[derive(Debug)]

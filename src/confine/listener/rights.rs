@@ -9,7 +9,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use nix::errno::Errno;
 use nix::fcntl::{AT_FDCWD, OFlag};
 
-use crate::sys::{self, Follow};
+use sys::Follow;
 
 /// The lines of `/proc/…/status` that rights depend on.
 const LINES: [&str; 4] = ["Uid:", "Gid:", "Groups:", "CapEff:"];

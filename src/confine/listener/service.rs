@@ -24,7 +24,7 @@ use super::threads::Threads;
 use super::{modes, open, renames, sockets};
 use crate::confine::filter::{self, CREATES, Entry, Question, SET_GROUP};
 use crate::confine::{DenialKind, Post};
-use crate::sys::{self, Machine};
+use sys::Machine;
 
 /// Time between two looks at threads whose caller may be gone, ms.
 const SWEEP: u16 = 200;

@@ -17,7 +17,7 @@ use super::caller::{link_of, path_of, read_bytes, text};
 use super::place::Place;
 use super::reply::Reply;
 use crate::confine::{DenialKind, Network};
-use crate::sys::{self, Follow};
+use sys::Follow;
 
 /// The longest address that the kernel takes.
 const LONGEST: usize = 128;

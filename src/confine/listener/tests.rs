@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::confine::world::{Guarded, Guards};
 use crate::confine::{Caches, DenialKind, Network, Policy, Profile, Read as Readable, Tmp, filter};
-use crate::sys::{Fork, Machine, fork};
+use sys::{Fork, Machine, fork};
 
 mod journal;
 mod refusals;

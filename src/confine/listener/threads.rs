@@ -9,7 +9,6 @@ use std::thread::JoinHandle;
 use nix::errno::Errno;
 
 use super::reply::Reply;
-use crate::sys;
 
 /// Answers that may be under way at once.
 const MOST: usize = 64;

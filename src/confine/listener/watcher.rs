@@ -17,7 +17,7 @@ use super::remote;
 use super::rights::{OWN_RULES, Rights};
 use super::skip::Skip;
 use crate::confine::filter::{self, Entry, Question};
-use crate::sys::{self, Answer, Call, Follow, Machine};
+use sys::{Answer, Call, Follow, Machine};
 
 /// The listener of commands that are not confined.
 pub struct Watcher {

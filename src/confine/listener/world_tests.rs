@@ -13,7 +13,7 @@ use super::{Link, Report, Settings, serve};
 use crate::confine::world::World;
 use crate::confine::world::testing::{Scene, end, isolated, users};
 use crate::confine::{DenialKind, Grant, Policy, filter};
-use crate::sys::{self, Entrance, Fork, Machine};
+use sys::{Entrance, Fork, Machine};
 
 /// Starts the listener of a shim in a world.
 fn listen(world: &World, entrance: &Entrance, settings: Settings) -> (Link, nix::unistd::Pid) {

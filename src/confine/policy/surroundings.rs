@@ -4,8 +4,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use crate::sys;
-
 /// The host as far as a policy depends on it.
 pub trait Surroundings {
     /// The value of a variable of the host, if it is not empty.

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::failure::{Failure, Step};
 use crate::confine::gate::RESOLV_CONF;
-use crate::sys::{self, MountFlags};
+use sys::MountFlags;
 
 /// Covers for hidden paths, in one read-only mount.
 #[derive(Debug)]

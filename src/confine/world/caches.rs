@@ -10,7 +10,7 @@ use super::failure::Failure;
 use super::layers::{Layer, What};
 use super::private::Private;
 use crate::confine::{Caches, Policy};
-use crate::sys::{self, MountFlags};
+use sys::MountFlags;
 
 /// Returns the layers of caches, and adds a note for each that is not what the policy says.
 pub(super) fn layers(policy: &Policy, private: &Private, notes: &mut Vec<String>) -> Result<Vec<Layer>, Failure> {

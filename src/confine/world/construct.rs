@@ -10,7 +10,7 @@ use super::protection::Protection;
 use super::shown::Shown;
 use super::{files, network, remedy, rules};
 use crate::confine::{Missing, Network, Part, Policy};
-use crate::sys::{self, Namespace};
+use sys::Namespace;
 
 /// A world as init has built it.
 pub(super) struct Construction {

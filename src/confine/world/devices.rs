@@ -9,7 +9,7 @@ use std::path::Path;
 
 use super::failure::{Failure, Step};
 use crate::confine::Tmp;
-use crate::sys::{self, MountFlags};
+use sys::MountFlags;
 
 /// Devices of the host that a world has.
 const DEVICES: [&str; 6] = ["full", "null", "random", "tty", "urandom", "zero"];

@@ -10,7 +10,6 @@ use super::Guards;
 use super::freshness::Freshness;
 use super::messages::{self, DOOR, GUARDS, KEEP, PUBLISH, REFRESH, SHOW, SHOWN};
 use super::published::Published;
-use crate::sys;
 
 /// Time init may take to answer, ms. Only a machine that does nothing else takes so long.
 const PATIENCE: u16 = 10_000;

@@ -17,7 +17,7 @@ use super::protection::Protection;
 use super::shown::Shown;
 use super::{caches, devices, layers, visible};
 use crate::confine::{Network, Policy, Read, Tmp};
-use crate::sys::{self, MountFlags};
+use sys::MountFlags;
 
 /// Arranges the mounts of this process's namespace. Adds a note for each difference from the policy.
 pub(super) fn arrange(

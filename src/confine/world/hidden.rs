@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::blanks::Blanks;
-use crate::sys::{self, DirectoryWatch, MountFlags};
+use sys::{DirectoryWatch, MountFlags};
 
 /// The hidden paths of a world. A file that the host replaces loses its cover, so it is covered again at once.
 #[derive(Debug)]

@@ -16,7 +16,7 @@ use super::joined;
 use super::messages::{self, BUILT, DOOR, GUARDS, JOIN, KEEP, PUBLISH, REFRESH, Report, SHOW, SHOWN, START};
 use super::private::Private;
 use crate::confine::{Board, Policy, Post};
-use crate::sys::{self, Namespace, Signal};
+use sys::{Namespace, Signal};
 
 /// Time the maker may take to map ids, ms.
 const PATIENCE: u16 = 10_000;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::blanks::Blanks;
 use super::failure::{Failure, Step};
-use crate::sys::{self, MountFlags};
+use sys::MountFlags;
 
 /// The kinds of layers.
 #[derive(Debug)]

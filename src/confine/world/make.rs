@@ -13,7 +13,7 @@ use super::messages::{self, BUILT, Built, Report, START};
 use super::private::Private;
 use super::{Door, Freshness, Namespaces, Place, World, fallback, ids, init};
 use crate::confine::{AllowEntry, Board, Caches, Network, Policy, Profile, Read, Tmp, WorldError, WorldFacts};
-use crate::sys::{self, Fork, Signal};
+use sys::{Fork, Signal};
 
 /// Time init may take to build a world, ms. A large tree with a cold cache is scanned meanwhile.
 const PATIENCE: u16 = 60_000;

@@ -8,7 +8,6 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::confine::Missing;
-use crate::sys;
 
 /// The size of a message, of either direction.
 const SIZE: usize = 9;

@@ -60,7 +60,6 @@ use std::path::{Path, PathBuf};
 use nix::unistd::Pid;
 
 use super::{Board, Post, WorldFacts};
-use crate::sys::Entrance;
 pub use door::Door;
 pub use freshness::Freshness;
 pub use guards::{Guarded, Guards};
@@ -71,6 +70,7 @@ pub use published::Published;
 #[cfg(feature = "addon")]
 pub use remedy::of as remedy_of;
 pub use seatbelt::Seatbelt;
+use sys::Entrance;
 
 /// Paths of this host that a world needs besides its policy.
 #[derive(Debug, Clone, Copy)]

@@ -9,7 +9,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use super::failure::{Failure, Step};
 use crate::confine::gate::{GATE_V4, GATE_V6, PREFIX_V4, PREFIX_V6, WORLD_V4, WORLD_V6};
 use crate::confine::{Network, Policy};
-use crate::sys::{self, LOOPBACK, Namespace, NetworkSettings, RouteKind};
+use sys::{LOOPBACK, Namespace, NetworkSettings, RouteKind};
 
 /// The name and the index of the link's devices at both ends. Other devices of a new namespace have smaller numbers.
 const NAME: &str = "world0";

@@ -15,8 +15,6 @@ use nix::fcntl::{OFlag, openat, renameat};
 use nix::sys::stat::{FchmodatFlags, Mode, fchmod, fchmodat};
 use nix::unistd::{UnlinkatFlags, unlinkat};
 
-use crate::sys;
-
 /// The prefix of the names of these directories.
 const PREFIX: &str = "world-";
 /// The name of the socket in it by which another supervisor joins the world.

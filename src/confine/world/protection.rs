@@ -11,7 +11,7 @@ use super::Guards;
 use super::hidden::Hidden;
 use super::targets::Targets;
 use crate::confine::Policy;
-use crate::sys::{self, DirectoryWatch, MountFlags, MountedFile, Seen};
+use sys::{DirectoryWatch, MountFlags, MountedFile, Seen};
 
 /// Symbolic links that are followed on the way to a path, as the kernel does.
 const LINKS: usize = 40;

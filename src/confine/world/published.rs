@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::confine::{Policy, WorldFacts};
-use crate::sys::FileId;
+use sys::FileId;
 
 /// Facts that another supervisor needs of a world.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -11,7 +11,7 @@ use nix::dir::{Dir, Type};
 use nix::fcntl::OFlag;
 use nix::sys::stat::Mode;
 
-use crate::sys::{DirectoryWatch, WatchId, Watched};
+use sys::{DirectoryWatch, WatchId, Watched};
 
 /// The repositories that were found, as directories and files.
 #[derive(Debug, Default, PartialEq, Eq)]

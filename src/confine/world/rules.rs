@@ -7,7 +7,7 @@ use super::Place;
 use super::failure::{Failure, Step};
 use crate::confine::policy::SYSTEM;
 use crate::confine::{Caches, Network, Policy, Read};
-use crate::sys::{self, FileRight, Landlocked, Ruleset};
+use sys::{FileRight, Landlocked, Ruleset};
 
 /// Returns the ruleset, with paths as they are in this process's mount namespace. `None`: this kernel's Landlock is
 /// missing or too old. `has_world`: whether namespaces confine the network and processes already.

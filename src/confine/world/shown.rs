@@ -13,7 +13,7 @@ use std::path::{Component, Path, PathBuf};
 use super::hidden::Hidden;
 use super::layers::{Layer, What};
 use crate::confine::{Policy, Read, Tmp};
-use crate::sys::{self, FileRight, Follow, MountFlags, Ruleset};
+use sys::{FileRight, Follow, MountFlags, Ruleset};
 
 /// The directories of a world that cover others, and the files that are shown in them.
 #[derive(Debug)]

@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 
 use super::{Place, World, build};
 use crate::confine::{Part, Policy};
-use crate::sys::{self, Fork};
+use sys::Fork;
 
 /// The user of tests that need an ordinary one.
 pub const ORDINARY: u32 = 65534;

@@ -7,7 +7,7 @@ use super::failure::{Failure, Step};
 use super::layers::{Layer, What};
 use crate::confine::policy::SYSTEM;
 use crate::confine::{Policy, Read};
-use crate::sys::MountFlags;
+use sys::MountFlags;
 
 /// Returns layers that hide everything in `/` but what a policy lets commands read and the layers that it has already.
 pub(super) fn veils(policy: &Policy, layers: &[Layer]) -> Result<Vec<Layer>, Failure> {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::entry::{DirectoryId, Entry, Key};
 use super::rules::Rules;
-use crate::sys::TreeWatchId;
+use sys::TreeWatchId;
 
 /// The root of every catalog.
 pub const ROOT: DirectoryId = 0;

@@ -11,7 +11,6 @@ use std::time::SystemTime;
 
 use crate::receipt::Kind;
 use crate::receipt::net::{self, Contents, Node};
-use crate::sys;
 
 /// The number of a directory in a catalog. It is never used again.
 pub type DirectoryId = u64;

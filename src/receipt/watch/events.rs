@@ -8,7 +8,7 @@ use super::entry::{Entry, Key};
 use super::failure::Failure;
 use super::marks::Mark;
 use super::tree::{Lost, Moving, Tree, Watched};
-use crate::sys::{TreeChange, TreeEvent};
+use sys::{TreeChange, TreeEvent};
 
 impl Tree {
     /// Takes one report. Reports come in the order of the changes.

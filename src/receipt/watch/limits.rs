@@ -4,8 +4,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use crate::sys;
-
 /// Entries from which an ignored directory is summed up.
 pub const LARGE: usize = 1000;
 /// Files of a tree that are remembered at most.

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::entry::{Inode, Key};
 use super::marks::Mark;
-use crate::sys::TreeWatchId;
+use sys::TreeWatchId;
 
 /// The names of files that have several.
 #[derive(Debug, Default)]

@@ -15,7 +15,7 @@ use super::marks::Mark;
 use super::rules::Rules;
 use super::tree::{Lost, Tree, Watched};
 use super::window::renamed;
-use crate::sys::TreeWatchId;
+use sys::TreeWatchId;
 
 impl Tree {
     /// Watches and reads the root.

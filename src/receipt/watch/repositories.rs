@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::window::renamed;
 use crate::receipt::git::{Snapshot, compare};
 use crate::receipt::{GitChange, State};
-use crate::sys::TreeEvent;
+use sys::TreeEvent;
 
 /// All repositories of a tree, by the tops of their work trees.
 #[derive(Debug, Default)]

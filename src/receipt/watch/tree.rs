@@ -15,7 +15,7 @@ use super::repositories::Repositories;
 use super::window::{Window, Windows};
 use crate::receipt::net::{Node, Place};
 use crate::receipt::{Attribution, Kind, Receipt, State};
-use crate::sys::{TreeEvent, TreeWatch, TreeWatchId};
+use sys::{TreeEvent, TreeWatch, TreeWatchId};
 
 /// The target of a watch of the system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 use super::*;
-use crate::sys::most_during;
+use allocation_counter::measure;
 
 /// Memory that a reduction of one stream may take.
-const MOST: usize = 128 << 10;
+const MOST: u64 = 128 << 10;
 
 /// Lines of many kinds: new ones, repeats, failures that differ, long ones.
 fn line(at: usize, line: &mut String) {
@@ -34,7 +34,7 @@ fn a_stream_is_reduced_in_128_kib_of_memory() {
         let mut next = String::with_capacity(64 << 10);
         let mut reducer = None;
         let mut pushed = 0;
-        let most = most_during(|| {
+        let allocated = measure(|| {
             let reducer = reducer.insert(Reducer::new(&options));
             let mut at = 0;
             while pushed < 8 << 20 {
@@ -48,6 +48,7 @@ fn a_stream_is_reduced_in_128_kib_of_memory() {
                 reducer.push(Stream::Stdout, &part);
             }
         });
+        let most = allocated.bytes_max;
         assert!(most <= MOST, "{most} bytes in chunks of {chunk}");
         let view = reducer.expect("it was made").finish(End::Succeeded).expect("a gain");
         assert!(!view.elided.is_empty());

@@ -12,7 +12,6 @@ use tokio::io::unix::AsyncFd;
 use tokio::time::Instant;
 
 use crate::supervise::Ended;
-use crate::sys;
 
 /// So close to its limit a command may have been terminated already.
 const MARGIN: Duration = Duration::from_millis(20);

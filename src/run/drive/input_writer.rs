@@ -6,8 +6,6 @@ use std::os::fd::OwnedFd;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-use crate::sys;
-
 /// The most that is written at once, bytes.
 const CHUNK: usize = 256 * 1024;
 

@@ -12,7 +12,6 @@ use tokio::io::unix::AsyncFd;
 use crate::capture::{Capture, SpillDir, SpillFile, Stream, sweep};
 use crate::pty::{LineEnds, Terminal};
 use crate::request::{Request, Spill, SpillPlace};
-use crate::sys;
 
 /// The most that is read at once: large enough for few system calls, small enough for the processor's cache.
 const CHUNK: usize = 256 * 1024;

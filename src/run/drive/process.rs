@@ -49,8 +49,8 @@ impl ProcessState {
 mod tests {
     use super::*;
     use crate::plan::Recorded;
-    use crate::sys::{Exit, Usage};
     use std::time::Duration;
+    use sys::{Exit, Usage};
 
     fn ended(cause: Cause, alive: bool) -> ShellExit {
         let (usage, duration) = (Usage::default(), Duration::ZERO);

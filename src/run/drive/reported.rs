@@ -10,7 +10,7 @@ use crate::capture::Stream;
 use crate::plan::Recorded;
 use crate::run::listener::Listener;
 use crate::supervise::{Cause, Ended};
-use crate::sys::{self, Exit};
+use sys::Exit;
 
 impl<S: Shim, L: Listener> Drive<'_, S, L> {
     /// The shell has reported the exit code of its command. That is the end if no other process runs and all output is

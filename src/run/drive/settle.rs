@@ -201,8 +201,8 @@ mod tests {
     use crate::plan::Recorded;
     use crate::run::completion::ExitUnknown;
     use crate::supervise::{Ended, LimitKind};
-    use crate::sys::{Exit, Usage};
     use crate::task::TaskSpec;
+    use sys::{Exit, Usage};
 
     fn exit(alive: bool, last: bool) -> ShellExit {
         let (usage, duration, record) = (Usage::default(), Duration::ZERO, Recorded::Off);

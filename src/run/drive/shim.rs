@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use nix::unistd::Pid;
 
 use crate::supervise::{Child, ShimEvent, Transfer};
-use crate::sys::Signal;
+use sys::Signal;
 
 /// A shim: its events, and its duties. Tests drive the loop with one that starts no process.
 pub trait Shim: Send {

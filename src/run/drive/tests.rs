@@ -22,8 +22,8 @@ use crate::registry::{Registry, RegistryOptions};
 use crate::request::RawOptions;
 use crate::run::listener::{LiveView, Prompt};
 use crate::supervise::{Failure, Transfer};
-use crate::sys::{self, Exit, LaunchStep, Signal, Usage};
 use crate::task::TaskSpec;
+use sys::{Exit, LaunchStep, Signal, Usage};
 
 /// The requests to the shim, or the events for the listener, in order.
 type Record = Arc<Mutex<Vec<String>>>;

@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 
 use super::process::BlockedOn;
-use crate::sys::{Activity, FileKind, Opened, ThreadActivity};
+use sys::{Activity, FileKind, Opened, ThreadActivity};
 
 /// The pid of a blocked process, the reason, the number of others with the same reason, and whether it is certain.
 pub type Found = (i32, BlockedOn, u32, bool);

@@ -2,7 +2,7 @@
 
 use super::find::find;
 use super::process::BlockedOn;
-use crate::sys::{Activity, FileKind, Opened, ThreadActivity};
+use sys::{Activity, FileKind, Opened, ThreadActivity};
 
 const TTY: &str = "/dev/pts/5";
 

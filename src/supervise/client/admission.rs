@@ -7,8 +7,6 @@ use std::time::Duration;
 use nix::sys::resource::{Resource, getrlimit};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use crate::sys;
-
 /// Descriptors that one command needs in this process: two pipes, a socket, briefly their other ends, perhaps two
 /// files, up to three more with a special shell, and its share of what sessions need.
 pub const PER_COMMAND: u64 = 11;

@@ -20,8 +20,8 @@ use crate::supervise::protocol::{
     self, Ended, FrameReader, FromShim, FromShimOrTask, FromTask, Received, Run, Survivor, TaskInput, ToShim, Transfer,
 };
 use crate::supervise::warm::ReadyShell;
-use crate::sys::{self, LaunchError, Signal};
 use crate::task::Task;
+use sys::{LaunchError, Signal};
 
 /// An event of a shim about its command.
 #[derive(Debug)]

@@ -3,8 +3,8 @@
 use super::*;
 use crate::plan::Recorded;
 use crate::supervise::protocol::{Prepared, WarmEnds};
-use crate::sys::{Exit, LaunchStep, Usage};
 use std::time::Duration;
+use sys::{Exit, LaunchStep, Usage};
 
 /// A command, and the shim's end of its socket.
 fn child() -> (Child, OwnedFd) {

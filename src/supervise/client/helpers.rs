@@ -22,7 +22,6 @@ use crate::plan::{ShellKind, WorldId};
 use crate::supervise::group;
 use crate::supervise::protocol::{self, ToSupervisor};
 use crate::supervise::warm::Stale;
-use crate::sys;
 
 /// Shims that are requested at a time. In a burst the first ones are free again before more would be ready.
 const ASK_AT_ONCE: usize = 4;

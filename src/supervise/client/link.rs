@@ -11,7 +11,6 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
 use crate::supervise::protocol::{self, FrameReader, FromTask, Received, ToTask};
-use crate::sys;
 use crate::task::Task;
 
 /// An event of a shim about its task.

@@ -14,7 +14,6 @@ use crate::plan::{ShellKind, WorldId};
 use crate::supervise::inheritance::Inheritance;
 use crate::supervise::protocol::{self, FrameReader, FromShim, Received, ToShim};
 use crate::supervise::warm::{ReadyShell, Stale};
-use crate::sys;
 
 /// Shims kept while no command runs. Agents often call tools two at a time.
 pub const KEEP: usize = 2;

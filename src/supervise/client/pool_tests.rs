@@ -3,7 +3,7 @@
 use super::*;
 use crate::plan::{Boot, Limits, Plan, Stdin};
 use crate::supervise::protocol::{Prepared, ShellPlace, WarmEnds};
-use crate::sys::FileId;
+use sys::FileId;
 
 /// The shim's end of a socket.
 struct Peer(OwnedFd, FrameReader);

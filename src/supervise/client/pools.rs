@@ -126,7 +126,6 @@ mod tests {
     use std::os::fd::{AsFd, OwnedFd};
 
     use super::*;
-    use crate::sys;
 
     const WORLD: WorldId = WorldId(1);
 

@@ -9,7 +9,6 @@ use nix::unistd::{Pid, getpid, getsid};
 
 use crate::supervise::group;
 use crate::supervise::tree::{self, Member};
-use crate::sys;
 use crate::task::{Task, Whereabouts};
 
 /// Time that the processes of a tree may take to go.

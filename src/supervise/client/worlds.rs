@@ -15,7 +15,7 @@ use crate::confine::world::Door;
 use crate::confine::{Confine, NoWorld, WorldFacts};
 use crate::plan::WorldId;
 use crate::supervise::protocol::WorldWays;
-use crate::sys::{self, FileId};
+use sys::FileId;
 
 /// Returns the directory in which worlds keep their private files, the first that this user can have. Policies hide all
 /// of them.

@@ -9,8 +9,6 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::sys;
-
 /// Length of the body and protocol (4 bytes each, little endian), number of descriptors.
 const HEADER: usize = 9;
 /// The largest body: a command, its arguments and its environment, which the kernel limits to a few MiB.

@@ -15,8 +15,8 @@ use crate::confine::Denials;
 use crate::plan::{Plan, Recorded, ShellKind};
 use crate::supervise::blocked::BlockedProcess;
 use crate::supervise::limits::ExceededLimit;
-use crate::sys::{Exit, FileId, LaunchError, Signal, Usage};
 use crate::task::TaskSpec;
+use sys::{Exit, FileId, LaunchError, Signal, Usage};
 
 /// From the addon to a shim.
 #[derive(Debug, Serialize, Deserialize)]

@@ -16,9 +16,9 @@ use crate::confine::{NoWorld, WorldFacts};
 use crate::plan::{Boot, Limits, Plan, ShellKind, Stdin, WorldId};
 use crate::supervise::blocked::{BlockedOn, BlockedProcess};
 use crate::supervise::limits::{ExceededLimit, LimitKind};
-use crate::sys::{self, Exit, FileId, LaunchError, LaunchStep, Signal, TerminalSize, Usage};
 use crate::task::{Task, TaskSpec};
 use plans::{limits, record, recorded};
+use sys::{Exit, FileId, LaunchError, LaunchStep, Signal, TerminalSize, Usage};
 
 /// Sends a message over a socket and receives it.
 fn sent<M: Message>(message: M) -> M {

@@ -11,7 +11,7 @@ use super::running::Running;
 use crate::plan::Plan;
 use crate::supervise::launch::mark_of;
 use crate::supervise::limits::LimitWatch;
-use crate::sys::{self, Usage};
+use sys::Usage;
 
 impl Shim {
     /// Returns the state of a command that has just started.

@@ -6,7 +6,6 @@ use super::Shim;
 use crate::supervise::blocked::{self, BlockedProcess};
 use crate::supervise::protocol::{Cause, FromShim};
 use crate::supervise::shim::running::Running;
-use crate::sys;
 
 impl Shim {
     /// Handles the time limit. The scan comes before any signal, since a signalled process is no longer blocked. If a

@@ -9,7 +9,7 @@ use super::task_server::TaskServer;
 use super::world::ShimWorld;
 use crate::confine::Denials;
 use crate::supervise::protocol::FromShim;
-use crate::sys::{Confined, LaunchError, LaunchStep};
+use sys::{Confined, LaunchError, LaunchStep};
 
 impl Shim {
     /// Announces a command to the world, with the journal of its changes. Returns what confines it.

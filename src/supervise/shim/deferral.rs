@@ -7,7 +7,7 @@ use nix::unistd::Pid;
 
 use super::pipeline::{self, Stage};
 use super::processes::{Processes, Scope};
-use crate::sys::Signal;
+use sys::Signal;
 
 /// Time by which deferred signals may delay the end of a tree, in all, and the same again after SIGKILL.
 pub const LATEST: Duration = Duration::from_millis(200);

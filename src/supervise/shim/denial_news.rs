@@ -47,7 +47,7 @@ mod tests {
     fn announced_denials_are_collected_once_after_a_while() {
         let (mut news, now) = (DenialNews::default(), Instant::now());
         assert!(news.awaited().is_none() && !news.is_due(false, now));
-        news.listen(Some(crate::sys::pipe().expect("a pipe").0));
+        news.listen(Some(sys::pipe().expect("a pipe").0));
         assert!(news.awaited().is_some());
         assert!(!news.is_due(true, now) && news.awaited().is_none());
         assert_eq!(news.due(), Some(now + GATHERED));

@@ -5,8 +5,6 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 
-use crate::sys;
-
 /// Most bytes per write.
 const CHUNK: usize = 64 * 1024;
 

@@ -37,9 +37,9 @@ use nix::unistd::{Pid, getppid};
 use super::group::Group;
 use super::protocol::{self, Cause, FrameReader, FromShim, Received, ToShim};
 use super::warm::WarmShell;
-use crate::sys::{self, ChildEvents, Signal};
 use record::Records;
 use running::{Due, Running};
+use sys::{ChildEvents, Signal};
 use task_server::TaskServer;
 use world::ShimWorld;
 

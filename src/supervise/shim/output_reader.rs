@@ -5,7 +5,6 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use crate::capture::{Cleaner, Sanitize};
-use crate::sys;
 
 /// Silence after which an unfinished line goes into the log unchanged.
 pub const QUIET: Duration = Duration::from_millis(250);

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use nix::unistd::Pid;
 
 use crate::supervise::tree::Member;
-use crate::sys::Program;
+use sys::Program;
 
 /// Shells and other programs that act on each part of their input. Half of it can mean something else, and what follows
 /// in their script was meant for the whole of it.

@@ -8,7 +8,7 @@ use nix::unistd::Pid;
 use super::pipeline::{self, Stage};
 use crate::supervise::group::Group;
 use crate::supervise::tree::{self, Member};
-use crate::sys::{self, Reaped, Signal};
+use sys::{Reaped, Signal};
 
 /// Longest list of processes whose pipes are compared.
 const MOST: usize = 256;

@@ -6,7 +6,7 @@ use super::task_server::TaskServer;
 use super::world::ShimWorld;
 use crate::plan::{Plan, RecordPurpose, Recorded};
 use crate::supervise::protocol::RunDescriptors;
-use crate::sys::{LaunchError, LaunchStep};
+use sys::{LaunchError, LaunchStep};
 
 impl Shim {
     /// Begins the record of what a command changes, if one is wanted. Without one the command runs all the same, unless

@@ -11,8 +11,8 @@ use crate::supervise::group::Group;
 use crate::supervise::limits::used_by_living;
 use crate::supervise::protocol::{Cause, Ended, FromShim, Run};
 use crate::supervise::warm::WarmShell;
-use crate::sys::{self, Bounds, Exit, LaunchStep};
 use crate::task::now_ms;
+use sys::{Bounds, Exit, LaunchStep};
 
 impl Shim {
     /// Starts a command and supervises it.

@@ -13,8 +13,8 @@ use crate::supervise::group::Group;
 use crate::supervise::limits::{ExceededLimit, LimitWatch};
 use crate::supervise::protocol::Cause;
 use crate::supervise::tree;
-use crate::sys::{self, Exit, Reaped, Signal, Usage};
 use crate::task;
+use sys::{Exit, Reaped, Signal, Usage};
 
 /// Longest grace once the host or the supervisor is gone, since no process waits for a graceful end then.
 pub const GRACE_WITHOUT_HOST: Duration = Duration::from_millis(500);

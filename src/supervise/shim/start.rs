@@ -10,8 +10,8 @@ use crate::plan::Plan;
 use crate::supervise::group::Group;
 use crate::supervise::launch::{self, mark_of};
 use crate::supervise::protocol::{RunDescriptors, TaskInput};
-use crate::sys::{Bounds, LaunchError, LaunchStep};
 use crate::task::{Log, Store, Task, TaskSpec, now_ms};
+use sys::{Bounds, LaunchError, LaunchStep};
 
 /// A command that has just started.
 pub struct Launched {

@@ -13,7 +13,7 @@ use crate::supervise::shim::running::{BATCH, Running};
 use crate::supervise::shim::task::adopt_released;
 use crate::supervise::shim::world::ShimWorld;
 use crate::supervise::tree;
-use crate::sys::{self, Reaped};
+use sys::Reaped;
 
 /// Time survivors may take to exit before they are reported, like the `tee` of an `exec > >(tee log)`.
 pub const SETTLE: Duration = Duration::from_millis(50);

@@ -19,8 +19,8 @@ use crate::supervise::shim::task_client::{ClientRequest, TaskClient};
 use crate::supervise::shim::task_server::{TaskServer, TaskStart};
 use crate::supervise::silence::note_of_silence;
 use crate::supervise::tree;
-use crate::sys::{self, LaunchError, LaunchStep};
 use crate::task::{Log, Store, TaskSpec, new_id, now_ms};
+use sys::{LaunchError, LaunchStep};
 
 /// Longest part of an adopted process's command line that is kept, characters.
 const COMMAND_KEPT: usize = 4096;

@@ -19,7 +19,6 @@ use crate::confine::Denials;
 use crate::plan::Recorded;
 use crate::supervise::protocol::FromTask;
 use crate::supervise::silence::SilenceWatch;
-use crate::sys;
 use crate::task::{Log, Store, Task, TaskEnd, TaskRecord, TaskSpec};
 
 /// Most bytes per read.

@@ -12,7 +12,7 @@ use crate::supervise::protocol::{FromShim, Prepared, ShellPlace, WarmEnds, WarmS
 use crate::supervise::shim::running::Running;
 use crate::supervise::shim::world::ShimWorld;
 use crate::supervise::warm::WarmShell;
-use crate::sys::{self, Reaped, Signal};
+use sys::{Reaped, Signal};
 
 impl Shim {
     /// Reaps survivors of earlier commands and the warm shell. A warm shell that another process has stopped is

@@ -12,7 +12,7 @@ use crate::confine::gate::GateControl;
 use crate::confine::listener::{Link, Report};
 use crate::confine::world::{Door, Freshness, Guards, Namespaces, Seatbelt};
 use crate::confine::{Board, Denials, Post};
-use crate::sys::{self, Confined, Entrance, Filter, Machine};
+use sys::{Confined, Entrance, Filter, Machine};
 
 /// Time the first process of a world may take to exit once one of its descriptors is closed, ms.
 const ENDING: u16 = 50;

@@ -18,9 +18,9 @@ use super::protocol::{self, FrameReader, FromSupervisor, Received, ToSupervisor,
 use super::{shim, tree};
 use crate::confine::NoWorld;
 use crate::plan::WorldId;
-use crate::sys::{self, ChildEvents, Fork, Reaped, Signal};
 use crate::task::Machine;
 use shim::ShimPlace;
+use sys::{ChildEvents, Fork, Reaped, Signal};
 use worlds::{ForkedShim, Worlds};
 
 /// Interval between attempts to kill orphans, ms.

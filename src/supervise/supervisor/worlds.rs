@@ -17,8 +17,8 @@ use crate::confine::{Missing, Network, NoWorld, Part, Policy, WorldError, WorldF
 use crate::plan::{MARK, WorldId};
 use crate::supervise::protocol::{WORLD_LOST, WorldWays};
 use crate::supervise::shim::world::{ShimWorld, Ways};
-use crate::sys::{self, Fork, Signal};
 use crate::task::Store;
+use sys::{Fork, Signal};
 
 /// Time the first process of a world may take to exit once one of its descriptors is closed, ms.
 const ENDING: u16 = 50;

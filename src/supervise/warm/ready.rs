@@ -15,7 +15,7 @@ use crate::confine::world::Freshness;
 use crate::plan::{Plan, ROOM, Stdin};
 use crate::supervise::order::{Pipes, WarmCommand};
 use crate::supervise::protocol::{self, Prepared, ShellPlace, ToShim, WarmEnds, WarmStart};
-use crate::sys::{self, FileId};
+use sys::FileId;
 
 /// Time a shell may take to read its prologue.
 const PATIENCE: Duration = Duration::from_secs(1);

@@ -12,7 +12,7 @@ use crate::plan::{self, Boot, Inherited, Plan, ROOM, ShellKind, Stdin};
 use crate::supervise::group::Group;
 use crate::supervise::launch::{Prepared, launch_in, mark_of, prepare};
 use crate::supervise::protocol::{OutputPipe, RunDescriptors, ShellPlace, WarmEnds};
-use crate::sys::{self, Bounds, Confined, Exit, FileId, LaunchError, LaunchStep, Signal, Usage};
+use sys::{Bounds, Confined, Exit, FileId, LaunchError, LaunchStep, Signal, Usage};
 
 /// A warm shell, ready or still starting up.
 pub struct WarmShell {

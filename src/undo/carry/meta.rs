@@ -4,7 +4,6 @@ use std::io;
 use std::os::unix::fs::lchown;
 use std::path::Path;
 
-use crate::sys;
 use crate::undo::node::{Meta, Node, UNSEEN};
 
 /// The number of differences.

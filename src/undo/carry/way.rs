@@ -4,7 +4,6 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use super::trouble::Trouble;
-use crate::sys;
 use crate::undo::look::{At, is_absent};
 
 /// The way to a thing. It stays in the directory that was found, whatever other processes put into the path meanwhile.

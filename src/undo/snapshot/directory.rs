@@ -7,8 +7,6 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Component, Path, PathBuf};
 use std::time::Instant;
 
-use crate::sys;
-
 /// Names that are read between two looks at the clock.
 const PART: usize = 256;
 

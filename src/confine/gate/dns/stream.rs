@@ -3,7 +3,7 @@
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 
-use crate::sys::Interest;
+use sys::Interest;
 
 /// Answers that are kept for a program that does not read them, in bytes. It is not read any further then.
 const MOST: usize = 64 * 1024;

@@ -18,7 +18,6 @@ use crate::confine::gate::server::Gate;
 use crate::confine::gate::setup::{GateNamespaces, GateSetup};
 use crate::confine::gate::sockets::Sockets;
 use crate::confine::{Grant, Network};
-use crate::sys;
 use world::{HANG, Place, World, address_in, echo, is_refused, is_reset, resets, resolve, serve};
 
 #[test]

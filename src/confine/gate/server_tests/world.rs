@@ -20,7 +20,6 @@ use crate::confine::gate::setup::{GateNamespaces, GateSetup};
 use crate::confine::gate::sockets::Sockets;
 use crate::confine::gate::spring::{Spring, flow};
 use crate::confine::policy::{AllowEntry, AllowHost};
-use crate::sys;
 
 /// A bound against a hang.
 pub(super) const HANG: Duration = Duration::from_secs(20);

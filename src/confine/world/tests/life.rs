@@ -13,7 +13,7 @@ use super::super::{Leftovers, Place, build, probe};
 use super::check;
 use crate::confine::gate::RESOLV_CONF;
 use crate::confine::{Network, Part, Policy, WorldError};
-use crate::sys::{self, Fork, Signal};
+use sys::{Fork, Signal};
 
 #[test]
 fn the_private_tmp_is_on_the_host_while_the_world_lives() {

@@ -13,7 +13,7 @@ use crate::plan::WorldId;
 use crate::supervise::client::error::HelperError;
 use crate::supervise::client::pool::ShimHandle;
 use crate::supervise::protocol::{FrameReader, FromSupervisor, Received, WORLD_LOST};
-use crate::sys::{self, Signal};
+use sys::Signal;
 
 /// Time without an answer after which the supervisor is continued, in case it was stopped.
 const PATIENCE: Duration = Duration::from_secs(1);

@@ -14,8 +14,8 @@ use crate::supervise::protocol::{
     self, Ended, FrameReader, FromShim, FromShimOrTask, FromTask, Received, Run, Survivor, ToShim, Transfer,
 };
 use crate::supervise::tree;
-use crate::sys::{self, Signal};
 use crate::task::{TaskSpec, new_id};
+use sys::Signal;
 
 /// Marks the process of this test program that is a shim.
 const AS_SHIM: &str = "AGENT_BASH_TEST_SHIM";

@@ -11,7 +11,6 @@ use nix::sys::signal::SigSet;
 
 use super::journal::{RunJournal, Shared, lock};
 use crate::confine::listener::Watcher;
-use crate::sys;
 
 /// Time without a call after which the directories of changes are left, in ms.
 const QUIET: u16 = 100;

@@ -30,7 +30,6 @@ use crate::confine::listener::{Act, Change, Journal, spot_of};
 use crate::plan::{Plan, Record, RecordLimits, RecordPurpose, Recorded};
 use crate::supervise::launch::mark_of;
 use crate::supervise::protocol::RunDescriptors;
-use crate::sys::{self, Filter, Filtered, Machine};
 use crate::task::Machine as Place;
 use crate::undo::{Header, Limits, Purpose, Store, StoreError, VERSION};
 use answers::{Answers, Source, SourceKind};
@@ -39,6 +38,7 @@ pub use journal::Shared;
 use journal::{Current, Slot};
 pub use journal::{Pending, RunJournal};
 use snapshot::{Compared, NotTaken};
+use sys::{Filter, Filtered, Machine};
 
 /// Why the changes of a command cannot be recorded.
 #[derive(Debug, thiserror::Error)]

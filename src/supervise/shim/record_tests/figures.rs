@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::confine::world::testing::{Scene, isolated};
 use crate::plan::RecordPurpose;
-use crate::sys::Exit;
+use sys::Exit;
 
 use super::stage::Stage;
 

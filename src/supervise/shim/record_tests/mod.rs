@@ -9,10 +9,10 @@ mod unkept;
 
 use crate::confine::world::testing::{Scene, isolated, users};
 use crate::plan::Recorded;
-use crate::sys::Exit;
 use crate::undo::testing::snapshot;
 use crate::undo::{Options, undo};
 use stage::{Finished, Stage};
+use sys::Exit;
 
 /// The files of most commands.
 const TREE: &str = "mkdir -p d/sub e other; echo one > f; echo two > g; echo a > d/a; echo b > d/b; echo x > d/sub/x;

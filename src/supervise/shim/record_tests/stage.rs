@@ -21,9 +21,9 @@ use crate::supervise::protocol::{self, Ended, FrameReader, FromShim, Received, R
 use crate::supervise::shim::{ShimPlace, serve};
 use crate::supervise::supervisor::worlds::{ForkedShim, Worlds};
 use crate::supervise::tree;
-use crate::sys::{self, Exit, Fork};
 use crate::task::{Machine, TaskSpec, now_ms};
 use crate::undo::{Point, Store, manifest};
+use sys::{Exit, Fork};
 
 const WORLD: WorldId = WorldId(1);
 /// Bound against a hang, ms.

@@ -4,9 +4,9 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 
 use crate::confine::world::testing::{Scene, isolated};
-use crate::sys::Exit;
 use crate::undo::testing::snapshot;
 use crate::undo::{Options, undo};
+use sys::Exit;
 
 use super::stage::Stage;
 use super::{TREE, python};

@@ -8,10 +8,10 @@ use crate::confine::listener::{Act, Change, Journal, spot_of};
 use crate::confine::world::testing::{Scene, isolated};
 use crate::plan::{Inherited, RecordPurpose, Recorded};
 use crate::supervise::protocol::FromShim;
-use crate::sys::{Exit, LaunchStep};
 use crate::undo::node::{Contents, Node};
 use crate::undo::testing::snapshot;
 use crate::undo::{Options, undo};
+use sys::{Exit, LaunchStep};
 
 use super::super::record::{Pending, RunJournal, Shared};
 use super::TREE;

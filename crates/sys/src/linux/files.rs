@@ -1,0 +1,101 @@
+//! Pipes, terminals and files without a name.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{self, Write};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use nix::unistd::Pid;
+
+use super::proc::descriptors;
+
+/// Creates a pipe whose ends are closed on exec.
+pub(crate) fn pipe_cloexec() -> io::Result<(OwnedFd, OwnedFd)> {
+    Ok(nix::unistd::pipe2(nix::fcntl::OFlag::O_CLOEXEC)?)
+}
+
+/// Opens a program's end of a pseudo-terminal, through the open end itself. A lookup by name could find another
+/// terminal in a container.
+pub(crate) fn open_slave(master: &OwnedFd) -> io::Result<OwnedFd> {
+    let flags = libc::O_RDWR | libc::O_NOCTTY | libc::O_CLOEXEC;
+    // SAFETY: a plain system call.
+    let fd = unsafe { libc::ioctl(master.as_raw_fd(), libc::TIOCGPTPEER as _, flags) };
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the kernel has just created it for us.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// Asks for a pipe capacity of this many bytes. The kernel may refuse.
+pub fn grow_pipe(pipe: BorrowedFd<'_>, bytes: i32) {
+    let _ = nix::fcntl::fcntl(pipe, nix::fcntl::FcntlArg::F_SETPIPE_SZ(bytes));
+}
+
+/// Closes every descriptor except the standard ones. A host may leave some open for its children, and a helper would
+/// keep them open as long as it runs.
+pub fn close_inherited() {
+    close_from_three();
+}
+
+pub(crate) fn close_from_three() {
+    // Every descriptor of ours is closed on exec. A kernel before 5.9 leaves the others open.
+    // SAFETY: called before any code owns a descriptor above the standard ones.
+    unsafe { libc::syscall(libc::SYS_close_range, 3, u32::MAX, 0) };
+}
+
+/// Closes every descriptor except the standard ones on exec. All of ours are closed then anyway.
+pub(crate) fn close_on_exec_from_three() {
+    const CLOSE_RANGE_CLOEXEC: libc::c_uint = 1 << 2;
+    // SAFETY: changes flags only. A kernel before 5.11 does not know this one.
+    unsafe { libc::syscall(libc::SYS_close_range, 3, u32::MAX, CLOSE_RANGE_CLOEXEC) };
+}
+
+/// Creates an unnamed file with these bytes, positioned at its start.
+pub fn anonymous_file(bytes: &[u8]) -> io::Result<OwnedFd> {
+    let fd = nix::sys::memfd::memfd_create(c"agent-bash", nix::sys::memfd::MFdFlags::MFD_CLOEXEC)?;
+    let mut file = fs::File::from(fd);
+    file.write_all(bytes)?;
+    Ok(file.into())
+}
+
+/// Returns a path by which a child of this process can open one of its descriptors while it is open.
+pub fn script_path(fd: &impl AsFd) -> PathBuf {
+    PathBuf::from(format!("/proc/{}/fd/{}", nix::unistd::getpid(), fd.as_fd().as_raw_fd()))
+}
+
+/// Returns the number of open descriptors of this process.
+pub fn open_descriptors() -> usize {
+    fs::read_dir(Path::new("/proc/self/fd")).map_or(32, Iterator::count)
+}
+
+/// Returns those of these processes that have one of these pipes open.
+pub fn holders(pids: &[Pid], pipes: &[BorrowedFd<'_>]) -> Vec<Pid> {
+    let names: Vec<_> = pipes.iter().filter_map(name_of).collect();
+    pids.iter().copied().filter(|pid| descriptors(*pid).any(|open| open.is_one_of(&names))).collect()
+}
+
+fn name_of(pipe: &BorrowedFd<'_>) -> Option<PathBuf> {
+    fs::read_link(format!("/proc/self/fd/{}", pipe.as_raw_fd())).ok()
+}
+
+/// Returns those of these processes that can write to one of these pipes. Descriptors other than pipes are left out:
+/// every terminal has the same name at its master's end.
+pub fn writers_of(pids: &[Pid], pipes: &[BorrowedFd<'_>]) -> Vec<Pid> {
+    let is_pipe = |name: &PathBuf| name.to_str().is_some_and(|name| name.starts_with("pipe:"));
+    let names: Vec<_> = pipes.iter().filter_map(name_of).filter(is_pipe).collect();
+    let writes = |pid: &Pid| descriptors(*pid).any(|open| open.is_one_of(&names) && open.access().writes);
+    if names.is_empty() { Vec::new() } else { pids.iter().copied().filter(writes).collect() }
+}
+
+/// Returns a path to a file in an open directory that fits into a socket address, however long the directory's own path
+/// is.
+pub fn short_path(folder: &fs::File, path: &Path) -> PathBuf {
+    path_in(folder, path.file_name().unwrap_or_default())
+}
+
+/// Returns a path by which this process reaches a name in an open directory, whatever becomes of the directory's path.
+pub fn path_in(directory: &impl AsFd, name: &OsStr) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{}", directory.as_fd().as_raw_fd())).join(name)
+}

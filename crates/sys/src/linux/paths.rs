@@ -1,0 +1,250 @@
+//! Operations on paths and sockets that one process performs for another.
+
+use std::cell::{Cell, RefCell};
+use std::ffi::{CStr, CString};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+
+use nix::errno::Errno;
+
+use super::seccomp::owned;
+use crate::{FileStatus, Follow, PlaceId};
+
+/// `O_LARGEFILE` of the kernel, which openat2 does not add.
+#[cfg(target_arch = "x86_64")]
+const LARGE_FILE: i32 = 0o100_000;
+#[cfg(not(target_arch = "x86_64"))]
+const LARGE_FILE: i32 = 0o400_000;
+/// The flags that openat2 accepts. openat ignores all others.
+const KNOWN: i32 = libc::O_ACCMODE
+    | libc::O_CREAT
+    | libc::O_EXCL
+    | libc::O_NOCTTY
+    | libc::O_TRUNC
+    | libc::O_APPEND
+    | libc::O_NONBLOCK
+    | libc::O_SYNC
+    | libc::O_ASYNC
+    | libc::O_DIRECT
+    | libc::O_DIRECTORY
+    | libc::O_NOFOLLOW
+    | libc::O_NOATIME
+    | libc::O_PATH;
+
+/// Opens a path below a directory with exactly these flags and this mode, and closed on exec.
+pub fn open_path(base: BorrowedFd<'_>, path: &CStr, flags: i32, mode: u32, follow: Follow) -> nix::Result<OwnedFd> {
+    // SAFETY: zeroes are valid for this structure of numbers.
+    let mut how = unsafe { std::mem::zeroed::<libc::open_how>() };
+    let large = if flags & libc::O_PATH == 0 { LARGE_FILE } else { 0 };
+    how.flags = u64::from(((flags & KNOWN) | libc::O_CLOEXEC | large).cast_unsigned());
+    how.mode = u64::from(mode);
+    how.resolve = match follow {
+        Follow::Everything => 0,
+        Follow::Texts => libc::RESOLVE_NO_MAGICLINKS,
+        Follow::Nothing => libc::RESOLVE_NO_SYMLINKS,
+    };
+    let (base, path, size) = (base.as_raw_fd(), path.as_ptr(), size_of::<libc::open_how>());
+    // SAFETY: the kernel reads a C string and the structure.
+    owned(unsafe { libc::syscall(libc::SYS_openat2, base, path, &raw const how, size) })
+}
+
+/// Opens a file as a place, without access to its content. With `last`, a symbolic link at the end is followed.
+pub fn open_place(base: BorrowedFd<'_>, path: &CStr, last: bool, follow: Follow) -> nix::Result<OwnedFd> {
+    open_path(base, path, libc::O_PATH | if last { 0 } else { libc::O_NOFOLLOW }, 0, follow)
+}
+
+/// Opens a directory as a place.
+pub fn open_directory(base: BorrowedFd<'_>, path: &CStr, follow: Follow) -> nix::Result<OwnedFd> {
+    open_path(base, path, libc::O_PATH | libc::O_DIRECTORY, 0, follow)
+}
+
+thread_local! {
+    /// Whether this thread has a working directory of its own.
+    static HAS_DIRECTORY: Cell<bool> = const { Cell::new(false) };
+    /// The working directory of this thread, set by [`stand_in`].
+    static STANDING: RefCell<Option<Arc<OwnedFd>>> = const { RefCell::new(None) };
+}
+
+/// Gives this thread a working directory of its own, for [`stand_in`].
+pub fn take_own_directory() -> nix::Result<()> {
+    // SAFETY: a plain system call, which separates the directories and the mask of this thread from those of others.
+    Errno::result(unsafe { libc::unshare(libc::CLONE_FS) })?;
+    HAS_DIRECTORY.set(true);
+    Ok(())
+}
+
+/// Makes an open directory the working directory of this thread, if that has one of its own. Paths of names in the
+/// directory are short and lead to no other one then. Returns whether it did.
+pub fn stand_in(directory: &Arc<OwnedFd>) -> bool {
+    let go = |standing: &mut Option<Arc<OwnedFd>>| {
+        if standing.as_ref().is_some_and(|known| Arc::ptr_eq(known, directory)) {
+            return true;
+        }
+        let stood = nix::unistd::fchdir(directory).is_ok();
+        *standing = stood.then(|| Arc::clone(directory));
+        stood
+    };
+    HAS_DIRECTORY.get() && STANDING.with_borrow_mut(go)
+}
+
+/// Leaves the directory of [`stand_in`], so that its file system can be unmounted.
+pub fn stand_nowhere() {
+    if HAS_DIRECTORY.get() && STANDING.take().is_some() {
+        let _stays = nix::unistd::chdir(c"/");
+    }
+}
+
+/// Returns the status of an open file or place.
+pub fn file_status(file: BorrowedFd<'_>) -> nix::Result<FileStatus> {
+    let status = nix::sys::stat::fstat(file)?;
+    Ok(FileStatus { id: (status.st_dev, status.st_ino), mode: status.st_mode, device: status.st_rdev })
+}
+
+/// Returns whether a file or place is on a mount that is read-only.
+pub fn is_read_only(file: BorrowedFd<'_>) -> nix::Result<bool> {
+    let status = nix::sys::statvfs::fstatvfs(file)?;
+    Ok(status.flags().contains(nix::sys::statvfs::FsFlags::ST_RDONLY))
+}
+
+/// `STATX_MNT_ID_UNIQUE`
+const UNIQUE: u32 = 0x4000;
+
+/// Asks for facts about a name below a directory, or with an empty name about the open file itself. A symbolic link at
+/// the end is not followed.
+fn facts(base: BorrowedFd<'_>, name: &CStr, wanted: u32) -> nix::Result<libc::statx> {
+    let mut data = std::mem::MaybeUninit::<libc::statx>::zeroed();
+    let flags = libc::AT_SYMLINK_NOFOLLOW | libc::AT_NO_AUTOMOUNT | libc::AT_EMPTY_PATH;
+    // SAFETY: the name is a C string, and the structure has room for the answer.
+    Errno::result(unsafe { libc::statx(base.as_raw_fd(), name.as_ptr(), flags, wanted, data.as_mut_ptr()) })?;
+    // SAFETY: every bit pattern is valid, and it was zeroed.
+    Ok(unsafe { data.assume_init() })
+}
+
+/// Returns the identity of the file or directory that a path leads to, through all links. With an empty path it is that
+/// of the open file itself.
+pub fn place_id(base: BorrowedFd<'_>, path: &CStr) -> nix::Result<PlaceId> {
+    let mut data = std::mem::MaybeUninit::<libc::statx>::zeroed();
+    let wanted = libc::STATX_INO | libc::STATX_MNT_ID;
+    let flags = libc::AT_NO_AUTOMOUNT | libc::AT_EMPTY_PATH | libc::AT_STATX_DONT_SYNC;
+    // SAFETY: the path is a C string, and the structure has room for the answer.
+    Errno::result(unsafe { libc::statx(base.as_raw_fd(), path.as_ptr(), flags, wanted, data.as_mut_ptr()) })?;
+    // SAFETY: every bit pattern is valid, and it was zeroed.
+    let data = unsafe { data.assume_init() };
+    let device = (data.stx_dev_major, data.stx_dev_minor);
+    Ok(PlaceId { mount: data.stx_mnt_id, device, inode: data.stx_ino })
+}
+
+/// Whether a mount begins at a name below a directory. A symbolic link at the end is not followed.
+pub fn is_mount_point(base: BorrowedFd<'_>, name: &CStr) -> nix::Result<bool> {
+    Ok(facts(base, name, libc::STATX_TYPE)?.stx_attributes & libc::STATX_ATTR_MOUNT_ROOT as u64 != 0)
+}
+
+/// Returns the number of the mount that a file or place is in, as `/proc/self/mountinfo` shows it. Another mount may
+/// get it later.
+pub fn mount_number(file: BorrowedFd<'_>) -> nix::Result<u64> {
+    facts(file, c"", libc::STATX_MNT_ID).map(|data| data.stx_mnt_id)
+}
+
+/// Returns a number of the same mount that no other mount ever gets. `None` before Linux 6.8.
+pub fn mount_name(file: BorrowedFd<'_>) -> nix::Result<Option<u64>> {
+    let data = facts(file, c"", UNIQUE)?;
+    Ok((data.stx_mask & UNIQUE != 0).then_some(data.stx_mnt_id))
+}
+
+/// Whether a file or place belongs to a procfs.
+pub fn is_of_proc(file: BorrowedFd<'_>) -> nix::Result<bool> {
+    Ok(nix::sys::statfs::fstatfs(file)?.filesystem_type() == nix::sys::statfs::PROC_SUPER_MAGIC)
+}
+
+/// Creates a directory.
+pub fn make_directory(base: BorrowedFd<'_>, name: &CStr, mode: u32) -> nix::Result<()> {
+    // SAFETY: the kernel reads a C string.
+    Errno::result(unsafe { libc::mkdirat(base.as_raw_fd(), name.as_ptr(), mode) }).map(drop)
+}
+
+/// Creates a file that is no directory.
+pub fn make_node(base: BorrowedFd<'_>, name: &CStr, mode: u32, device: u64) -> nix::Result<()> {
+    // SAFETY: the kernel reads a C string.
+    Errno::result(unsafe { libc::mknodat(base.as_raw_fd(), name.as_ptr(), mode, device) }).map(drop)
+}
+
+/// Creates a symbolic link.
+pub fn make_symlink(text: &CStr, base: BorrowedFd<'_>, name: &CStr) -> nix::Result<()> {
+    // SAFETY: the kernel reads two C strings.
+    Errno::result(unsafe { libc::symlinkat(text.as_ptr(), base.as_raw_fd(), name.as_ptr()) }).map(drop)
+}
+
+/// Creates another name of a file, with the flags of `linkat`.
+pub fn make_link(from: (BorrowedFd<'_>, &CStr), to: (BorrowedFd<'_>, &CStr), flags: i32) -> nix::Result<()> {
+    let ((from, old), (to, new)) = (from, to);
+    // SAFETY: the kernel reads two C strings.
+    let made = unsafe { libc::linkat(from.as_raw_fd(), old.as_ptr(), to.as_raw_fd(), new.as_ptr(), flags) };
+    Errno::result(made).map(drop)
+}
+
+/// Renames a file, with the flags of `renameat2`.
+pub fn rename_file(from: (BorrowedFd<'_>, &CStr), to: (BorrowedFd<'_>, &CStr), flags: u32) -> nix::Result<()> {
+    let ((from, old), (to, new)) = (from, to);
+    let (from, to) = (from.as_raw_fd(), to.as_raw_fd());
+    // SAFETY: the kernel reads two C strings.
+    let renamed = unsafe { libc::syscall(libc::SYS_renameat2, from, old.as_ptr(), to, new.as_ptr(), flags) };
+    Errno::result(renamed).map(drop)
+}
+
+/// Returns the text of a symbolic link, or of the link in `/proc` that shows the path of a file.
+pub fn link_text(base: BorrowedFd<'_>, name: &CStr) -> nix::Result<CString> {
+    let mut text = vec![0_u8; 4096];
+    let (base, room) = (base.as_raw_fd(), text.len());
+    // SAFETY: the kernel writes into our buffer, no more than its length.
+    let length = unsafe { libc::readlinkat(base, name.as_ptr(), text.as_mut_ptr().cast(), room) };
+    text.truncate(Errno::result(length)?.cast_unsigned());
+    CString::new(text).map_err(|_| Errno::EINVAL)
+}
+
+/// Connects a socket to an address of any family.
+pub fn connect_to(socket: BorrowedFd<'_>, address: &[u8]) -> nix::Result<()> {
+    let length = libc::socklen_t::try_from(address.len()).map_err(|_| Errno::EINVAL)?;
+    // SAFETY: the kernel copies the address with its length, whatever its alignment.
+    Errno::result(unsafe { libc::connect(socket.as_raw_fd(), address.as_ptr().cast(), length) }).map(drop)
+}
+
+/// Binds a socket to an address of any family.
+pub fn bind_to(socket: BorrowedFd<'_>, address: &[u8]) -> nix::Result<()> {
+    let length = libc::socklen_t::try_from(address.len()).map_err(|_| Errno::EINVAL)?;
+    // SAFETY: the kernel copies the address with its length, whatever its alignment.
+    Errno::result(unsafe { libc::bind(socket.as_raw_fd(), address.as_ptr().cast(), length) }).map(drop)
+}
+
+/// Returns whether calls on a socket or file return at once instead of waiting.
+pub fn is_nonblocking(file: BorrowedFd<'_>) -> bool {
+    nix::fcntl::fcntl(file, nix::fcntl::FcntlArg::F_GETFL).is_ok_and(|flags| flags & libc::O_NONBLOCK != 0)
+}
+
+/// Whether the thread of a directory in `/proc` exists. Its number has no other owner then.
+pub fn has_thread(directory: BorrowedFd<'_>) -> bool {
+    let (existence, no_flags) = (nix::unistd::AccessFlags::F_OK, nix::fcntl::AtFlags::empty());
+    nix::unistd::faccessat(directory, c"comm", existence, no_flags).is_ok()
+}
+
+/// Returns whether a process, by its directory in `/proc`, has one thread.
+pub fn has_one_thread(process: BorrowedFd<'_>) -> bool {
+    // The directory has a link for each thread, besides its own two.
+    let status = nix::sys::stat::fstatat(process, c"task", nix::fcntl::AtFlags::empty());
+    status.is_ok_and(|status| status.st_nlink == 3)
+}
+
+/// Returns the family of a socket.
+pub fn family_of(socket: BorrowedFd<'_>) -> nix::Result<i32> {
+    let mut family: libc::c_int = 0;
+    let mut length = size_of::<libc::c_int>() as libc::socklen_t;
+    let (socket, value) = (socket.as_raw_fd(), (&raw mut family).cast());
+    // SAFETY: the kernel writes one number.
+    let got = unsafe { libc::getsockopt(socket, libc::SOL_SOCKET, libc::SO_DOMAIN, value, &raw mut length) };
+    Errno::result(got).map(|_| family)
+}
+
+/// Sets the mask of this process for new files.
+pub fn set_umask(mask: u32) {
+    // SAFETY: a plain system call.
+    unsafe { libc::umask(mask as libc::mode_t) };
+}

@@ -1,0 +1,341 @@
+//! macOS: without subreapers and `/proc`, process groups, the parent chain and the mark in the environment take their
+//! place.
+
+mod activity;
+mod attributes;
+mod connections;
+mod environ;
+mod features;
+mod fs_events;
+mod gate;
+mod group;
+mod listeners;
+mod pipes;
+mod proc_root;
+mod processes;
+mod reach;
+mod seatbelt;
+mod seccomp;
+mod shared;
+mod tree_watch;
+mod warm;
+mod worlds;
+
+use std::ffi::CStr;
+use std::io::{self, Seek, Write};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use nix::unistd::Pid;
+
+use super::processes::{ExecVectors, become_program};
+use super::{Launch, LaunchError, LaunchStep, Sample, Usage};
+pub use activity::*;
+pub use attributes::*;
+pub use connections::*;
+pub(super) use environ::environ;
+pub use features::*;
+pub use gate::*;
+pub use group::*;
+pub use listeners::*;
+pub use pipes::*;
+pub use proc_root::*;
+pub use processes::*;
+pub use reach::*;
+pub use seatbelt::*;
+pub use seccomp::*;
+pub use shared::*;
+pub use tree_watch::*;
+pub use warm::*;
+pub use worlds::*;
+
+/// Sockets that keep the borders of messages. macOS has no others.
+pub(super) const MESSAGES: nix::sys::socket::SockType = nix::sys::socket::SockType::Datagram;
+pub(super) const SOCKET_FLAGS: i32 = 0;
+pub(super) const SEND_FLAGS: i32 = 0;
+pub(super) const RECEIVE_FLAGS: i32 = 0;
+/// The highest signal number.
+pub(super) const LAST_SIGNAL: i32 = 31;
+/// macOS counts the largest resident size in bytes.
+pub(super) const MAX_RSS_UNIT: u64 = 1;
+/// Orphans are reparented to launchd. A process that left the tree is only found by the mark in its environment.
+pub const ORPHANS_COME_BACK: bool = false;
+/// Whether `UTF-8` alone names a locale.
+pub const BARE_CHARSET_IS_LOCALE: bool = true;
+/// A UTF-8 locale that is always available.
+pub const UTF8_LOCALE: &str = "en_US.UTF-8";
+
+/// The longest line in bytes that a terminal holds for a program that reads whole lines, with a margin.
+pub const LONGEST_LINE: usize = 1000;
+
+/// Sets a signal to its default. Signals that cannot be set stay unchanged.
+pub(super) fn default_disposition(number: i32) {
+    // SAFETY: setting the default disposition runs no code of ours.
+    unsafe { libc::signal(number, libc::SIG_DFL) };
+}
+
+/// A pipe whose ends are closed on exec.
+pub(super) fn pipe_cloexec() -> io::Result<(OwnedFd, OwnedFd)> {
+    let (read, write) = nix::unistd::pipe()?;
+    super::set_cloexec(&read)?;
+    super::set_cloexec(&write)?;
+    Ok((read, write))
+}
+
+/// Opens a program's end of a pseudo-terminal.
+pub(super) fn open_slave(master: &OwnedFd) -> io::Result<OwnedFd> {
+    let mut name = [0_u8; 128];
+    // SAFETY: the kernel writes at most 128 bytes, a C string.
+    if unsafe { libc::ioctl(master.as_raw_fd(), libc::TIOCPTYGNAME as _, name.as_mut_ptr()) } < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let name = CStr::from_bytes_until_nul(&name).map_err(io::Error::other)?;
+    let flags = libc::O_RDWR | libc::O_NOCTTY | libc::O_CLOEXEC;
+    // SAFETY: the path is a valid C string.
+    let fd = unsafe { libc::open(name.as_ptr(), flags) };
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the kernel has just created it for us.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// Does nothing: macOS has no subreapers, so a daemon that leaves its session and clears its environment is not found.
+pub fn become_subreaper() -> io::Result<()> {
+    Ok(())
+}
+
+/// Does nothing: macOS does not tell a process that its parent has exited.
+pub fn go_on_without_parent() -> io::Result<()> {
+    Ok(())
+}
+
+/// Does nothing: the capacity of a pipe is fixed on macOS.
+pub fn grow_pipe(_: BorrowedFd<'_>, _: i32) {}
+
+/// Starts a program in a session of its own. The shim is small, so a plain fork is cheap.
+pub fn launch(launch: &Launch) -> Result<Pid, LaunchError> {
+    let vectors = ExecVectors::of(launch);
+    let failed = |step, error: io::Error| LaunchError { step, errno: error.raw_os_error().unwrap_or(0) };
+    let (read, write) = pipe_cloexec().map_err(|error| failed(LaunchStep::Stdio, error))?;
+    match super::fork().map_err(|error| failed(LaunchStep::Fork, error))? {
+        super::Fork::Child => {
+            // SAFETY: this is the fresh child of a single-threaded process, and its memory is its own.
+            let error = unsafe { become_program(launch, &vectors, oom_score()) };
+            let mut report = [error.step as u8; 5];
+            report[1..].copy_from_slice(&error.errno.to_ne_bytes());
+            let _ = nix::unistd::write(&write, &report);
+            super::exit_now(127)
+        }
+        super::Fork::Parent(pid) => {
+            drop(write);
+            let mut report = [0_u8; 5];
+            if !matches!(nix::unistd::read(&read, &mut report), Ok(5)) {
+                return Ok(pid);
+            }
+            let _ = nix::sys::wait::waitpid(pid, None);
+            let step = STEPS.into_iter().find(|step| *step as u8 == report[0]).unwrap_or(LaunchStep::Fork);
+            let mut errno = [0_u8; 4];
+            errno.copy_from_slice(&report[1..]);
+            Err(LaunchError { step, errno: i32::from_ne_bytes(errno) })
+        }
+    }
+}
+
+/// The steps that a child reports.
+const STEPS: [LaunchStep; 5] =
+    [LaunchStep::Chdir, LaunchStep::Exec, LaunchStep::Stdio, LaunchStep::Limits, LaunchStep::Confine];
+
+/// macOS has no OOM score.
+pub const OOM_SCORE: i32 = 0;
+
+/// macOS has no OOM score.
+pub fn oom_score() -> &'static CStr {
+    c""
+}
+
+pub(super) fn raise_oom_score(_: &CStr) {}
+
+/// Closes every descriptor except the standard ones. A host may leave some open for its children, and a helper would
+/// keep them open as long as it runs.
+pub fn close_inherited() {
+    for fd in 3..1024 {
+        // SAFETY: called before any code owns a descriptor above the standard ones. Closing an unused number is an
+        // error without effect.
+        unsafe { libc::close(fd) };
+    }
+}
+
+// Our own descriptors are closed on exec. Closing others by number could hit the pipe that reports a failed launch.
+pub(super) fn close_from_three() {}
+
+pub(super) fn close_on_exec_from_three() {}
+
+/// Does nothing.
+pub fn put_session_ahead() {}
+
+/// A placeholder: macOS needs no realtime priority here.
+pub struct RealtimeGuard;
+
+impl RealtimeGuard {
+    /// Does nothing.
+    pub fn begin() -> Self {
+        Self
+    }
+}
+
+/// Returns whether processes can be sampled.
+pub fn can_sample() -> bool {
+    true
+}
+
+/// The length of the kernel's time unit in nanoseconds, as a fraction.
+#[expect(deprecated, reason = "its new home would be a dependency for this alone")]
+fn time_unit() -> (u64, u64) {
+    let mut base = libc::mach_timebase_info { numer: 0, denom: 0 };
+    // SAFETY: it has room for the answer.
+    let failed = unsafe { libc::mach_timebase_info(&mut base) };
+    if failed != 0 || base.denom == 0 { (1, 1) } else { (u64::from(base.numer), u64::from(base.denom)) }
+}
+
+/// Converts a kernel time to microseconds.
+fn micros(time: u64) -> u64 {
+    static UNIT: std::sync::OnceLock<(u64, u64)> = std::sync::OnceLock::new();
+    let (numer, denom) = *UNIT.get_or_init(time_unit);
+    u64::try_from(u128::from(time) * u128::from(numer) / u128::from(denom) / 1000).unwrap_or(u64::MAX)
+}
+
+/// Returns a process's current usage, or `None` if it is gone or belongs to another user.
+pub fn sample(pid: Pid) -> Option<Sample> {
+    let parent = i32::try_from(info(pid.as_raw())?.pbi_ppid).ok()?;
+    let mut usage = std::mem::MaybeUninit::<libc::rusage_info_v2>::zeroed();
+    // SAFETY: the buffer is the structure of the requested flavour.
+    let failed = unsafe { libc::proc_pid_rusage(pid.as_raw(), libc::RUSAGE_INFO_V2, usage.as_mut_ptr().cast()) };
+    if failed != 0 {
+        return None;
+    }
+    // SAFETY: zeroed before and filled in by the kernel.
+    let usage = unsafe { usage.assume_init() };
+    Some(Sample {
+        parent: Pid::from_raw(parent),
+        usage: Usage {
+            user_us: micros(usage.ri_user_time + usage.ri_child_user_time),
+            system_us: micros(usage.ri_system_time + usage.ri_child_system_time),
+            max_rss: usage.ri_resident_size,
+        },
+        waited: usage.ri_child_user_time + usage.ri_child_system_time > 0,
+        resident: usage.ri_phys_footprint,
+    })
+}
+
+/// The sampled footprint already leaves out shared memory, so there is nothing to add.
+pub fn memory(_: Pid) -> Option<u64> {
+    None
+}
+
+/// Always `Some(false)`: `posix_spawn` starts children here, without sharing memory.
+pub fn share_memory(_: Pid, _: Pid) -> Option<bool> {
+    Some(false)
+}
+
+/// Signals a process, unless the pid belongs to another process than `expected`.
+pub fn signal_checked(pid: Pid, expected: Identity, signal: super::Signal) {
+    if identity(pid).is_some_and(|now| now.started == expected.started) {
+        super::signal(pid, signal);
+    }
+}
+
+/// Returns the arguments and environment of a process as the kernel keeps them: a count, the path, the strings.
+fn arguments(pid: i32) -> Option<(usize, Vec<u8>)> {
+    let mut name = [libc::CTL_KERN, libc::KERN_PROCARGS2, pid];
+    let mut buffer = vec![0_u8; 1024 * 1024];
+    let mut size = buffer.len();
+    // SAFETY: name and buffer have the given sizes.
+    let failed =
+        unsafe { libc::sysctl(name.as_mut_ptr(), 3, buffer.as_mut_ptr().cast(), &mut size, std::ptr::null_mut(), 0) };
+    if failed != 0 || size < 4 {
+        return None;
+    }
+    buffer.truncate(size);
+    let count = usize::try_from(i32::from_ne_bytes(buffer[..4].try_into().ok()?)).ok()?;
+    Some((count, buffer.split_off(4)))
+}
+
+/// Returns every process whose environment contains this entry (`NAME=VALUE`).
+pub fn processes_with(entry: &str) -> Vec<Pid> {
+    all_pids()
+        .into_iter()
+        .filter(|pid| {
+            arguments(*pid).is_some_and(|(_, strings)| strings.split(|byte| *byte == 0).any(|s| s == entry.as_bytes()))
+        })
+        .map(Pid::from_raw)
+        .collect()
+}
+
+/// Returns the command line of a process, its arguments separated by spaces. `None` if it is gone.
+pub fn command_line(pid: Pid) -> Option<String> {
+    let (count, strings) = arguments(pid.as_raw())?;
+    let words: Vec<_> = strings
+        .split(|byte| *byte == 0)
+        .filter(|word| !word.is_empty())
+        .skip(1)
+        .take(count)
+        .map(String::from_utf8_lossy)
+        .collect();
+    Some(words.join(" "))
+}
+
+/// Creates an unnamed file with these bytes, positioned at its start.
+pub fn anonymous_file(bytes: &[u8]) -> io::Result<OwnedFd> {
+    let mut file = tempfile::tempfile()?;
+    file.write_all(bytes)?;
+    file.rewind()?;
+    Ok(file.into())
+}
+
+/// Returns a path by which a child of this process can open one of its descriptors, which the child inherits.
+pub fn script_path(fd: &impl AsFd) -> PathBuf {
+    let _ = nix::fcntl::fcntl(fd.as_fd(), nix::fcntl::FcntlArg::F_SETFD(nix::fcntl::FdFlag::empty()));
+    PathBuf::from(format!("/dev/fd/{}", fd.as_fd().as_raw_fd()))
+}
+
+/// Returns the number of open descriptors of this process.
+pub fn open_descriptors() -> usize {
+    std::fs::read_dir("/dev/fd").map_or(32, Iterator::count)
+}
+
+/// Returns `None`: macOS has no pid namespaces.
+pub fn pid_namespace() -> Option<crate::machine::PidNamespace> {
+    None
+}
+
+/// Returns an id that differs for each boot of the machine.
+pub fn boot_id() -> String {
+    let mut buffer = [0_u8; 64];
+    let mut size = buffer.len();
+    // SAFETY: name and buffer have the given sizes.
+    let failed = unsafe {
+        libc::sysctlbyname(
+            c"kern.bootsessionuuid".as_ptr(),
+            buffer.as_mut_ptr().cast(),
+            &mut size,
+            std::ptr::null_mut(),
+            0,
+        )
+    };
+    if failed != 0 {
+        return String::new();
+    }
+    String::from_utf8_lossy(&buffer[..size.min(buffer.len())]).trim_end_matches('\0').to_owned()
+}
+
+/// Returns the path of a file in an open directory for a socket address. macOS has no short form, and an address has
+/// room for 103 bytes.
+pub fn short_path(_: &std::fs::File, path: &Path) -> PathBuf {
+    path.to_owned()
+}
+
+/// Returns a path of a name in an open directory. macOS has none, and nothing calls it.
+pub fn path_in(directory: &impl AsFd, name: &std::ffi::OsStr) -> PathBuf {
+    PathBuf::from(format!("/dev/fd/{}", directory.as_fd().as_raw_fd())).join(name)
+}

@@ -1,0 +1,33 @@
+//! macOS has no network namespaces.
+
+use std::net::SocketAddr;
+use std::os::fd::BorrowedFd;
+
+use nix::unistd::Pid;
+
+use crate::Transport;
+
+/// Always false.
+pub fn listens(_: Pid, _: u16) -> bool {
+    false
+}
+
+/// Always false.
+pub fn has_other_network(_: Pid) -> bool {
+    false
+}
+
+/// Always empty.
+pub fn processes_in_network(_: BorrowedFd<'_>) -> Vec<Pid> {
+    Vec::new()
+}
+
+/// Always `None`.
+pub fn socket_owner(_: &[Pid], _: Transport, _: SocketAddr) -> Option<Pid> {
+    None
+}
+
+/// Always `None`.
+pub fn variable_of(_: Pid, _: &str) -> Option<String> {
+    None
+}

@@ -1,0 +1,29 @@
+//! macOS has no cgroups.
+
+use std::os::fd::BorrowedFd;
+use std::path::Path;
+
+use crate::{Controllers, GroupPlace, NoGroups};
+
+/// Returns the place for the cgroups of commands: there is none.
+///
+/// # Errors
+/// Always.
+pub fn group_place() -> Result<GroupPlace, NoGroups> {
+    Err(NoGroups::Absent)
+}
+
+/// Returns whether a child that starts in a cgroup lives.
+pub fn can_start_in(_group: BorrowedFd<'_>) -> bool {
+    false
+}
+
+/// Returns which controllers a file of a cgroup lists: none.
+pub fn controllers(_group: &Path, _file: &str) -> Controllers {
+    Controllers::default()
+}
+
+/// Returns whether a controller serves the hierarchy of version 1.
+pub fn is_bound_to_version_1(_controller: &str) -> bool {
+    false
+}

@@ -1,7 +1,0 @@
-//! Kernel features: those that are probed exist on Linux only.
-
-use crate::sys::KernelFeatures;
-
-pub fn kernel_features() -> KernelFeatures {
-    KernelFeatures { pidfd: false, close_range: false, landlock: 0, user_namespaces: false, notifications: false }
-}
