@@ -38,7 +38,7 @@ export async function packs(options) {
 
 /** Rust files that `cargo fmt` does not reach by itself, because a macro declares their modules. */
 function declaredByMacros() {
-  const directories = ['rules', 'programs'].map((name) => join('src', 'safety', name));
+  const directories = ['rules', 'programs'].map((name) => join('crates', 'safety', 'src', name));
   const inside = (directory) => readdirSync(join(root, directory)).map((name) => join(directory, name));
   return directories.flatMap(inside).filter((file) => file.endsWith('.rs'));
 }

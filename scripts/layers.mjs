@@ -32,7 +32,6 @@ const LAYERS = [
   'confine',
   'reduce',
   'capture',
-  'safety',
 ];
 
 const LINES = 400;
@@ -41,9 +40,10 @@ const FIELDS = 12;
 
 /** Places that may be larger, as `FILE`, or `FILE NAME` for a function or a struct, each with the reason. */
 const LARGER = {
-  'src/safety/eval/simple_command.rs SimpleCommand': 'one field per fact of a command that rules or results read',
-  'src/safety/programs/wrapper.rs Wrapper': 'one field per fact of a wrapper, each set by a builder of its name',
-  'src/safety/unwrap/inline/syntax.rs Syntax': 'one field per sign in which languages differ',
+  'crates/safety/src/eval/simple_command.rs SimpleCommand':
+    'one field per fact of a command that rules or results read',
+  'crates/safety/src/programs/wrapper.rs Wrapper': 'one field per fact of a wrapper, each set by a builder of its name',
+  'crates/safety/src/unwrap/inline/syntax.rs Syntax': 'one field per sign in which languages differ',
   'src/plan/child.rs Plan': 'one field per fact of a process to start',
   'src/request.rs Request': 'one field per option, as the stages read them',
   'src/request/raw.rs RawOptions': 'one field per public option',

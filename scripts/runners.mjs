@@ -106,14 +106,17 @@ function countsOf(report, place) {
   };
 }
 
+/** The text as a part of a regular expression. */
+const literal = (text) => text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
+
 /** Arguments of vitest that select one failed test, or its whole file. */
 export const only = ({ file, name }) => {
-  const pattern = name?.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  return [file, ...(name ? ['-t', `^${pattern}$`] : [])];
+  return [file, ...(name ? ['-t', `^${literal(name)}$`] : [])];
 };
 
 // With the target of the set-up's build, the dependencies of that are reused.
-const TARGET = ['--workspace', '--lib', '--target', triple];
+const TARGET = ['--lib', '--target', triple];
+const ALL = ['--workspace', ...TARGET];
 const COLOUR = ['--color', process.stdout.isTTY ? 'always' : 'never'];
 
 let nextest;
@@ -126,11 +129,11 @@ async function hasNextest() {
 
 /** Compiles the Rust tests. */
 export async function compileRust(options = {}) {
-  await run('cargo', ['test', ...TARGET, ...COLOUR, '--no-run'], { env, ...options });
+  await run('cargo', ['test', ...ALL, ...COLOUR, '--no-run'], { env, ...options });
 }
 
 /**
- * Runs the Rust tests that contain one of the words, or all, and counts them. A test of stress is marked with
+ * Runs the Rust tests whose crate or name contains one of the words, or all, and counts them. A test of stress is marked with
  * `#[ignore = "stress: …"]`; `stress` is 'without' (default), 'with' or 'only'. With `exact`, the words are whole names.
  */
 export async function rust(words = [], { stress = 'without', exact = false, limitMs = 0, env: more = {} } = {}) {
@@ -149,15 +152,21 @@ export async function rust(words = [], { stress = 'without', exact = false, limi
 
 function nextestArgs(words, stress, exact) {
   const ignored = { without: 'default', with: 'all', only: 'only' }[stress];
-  const filters = exact ? ['-E', words.map((word) => `test(=${word})`).join(' + ')] : words;
+  const matching = (word) => (exact ? `test(=${word})` : `test(~${word}) + package(/^agent-bash-.*${literal(word)}/)`);
+  const filters = words.length > 0 ? ['-E', words.map(matching).join(' + ')] : [];
   const shown = ['--no-tests=pass', '--status-level=fail', '--final-status-level=none'];
-  return ['nextest', 'run', ...TARGET, ...COLOUR, '--no-fail-fast', ...shown, '--run-ignored', ignored, ...filters];
+  return ['nextest', 'run', ...ALL, ...COLOUR, '--no-fail-fast', ...shown, '--run-ignored', ignored, ...filters];
 }
 
 function libtestArgs(words, stress, exact) {
   const ignored = { without: [], with: ['--include-ignored'], only: ['--ignored'] }[stress];
-  const inside = [...COLOUR, ...ignored, ...(exact ? ['--exact'] : []), ...words];
-  return ['test', ...TARGET, ...COLOUR, '--no-fail-fast', '--', ...inside];
+  const flags = [...COLOUR, ...ignored, ...(exact ? ['--exact'] : [])];
+  // libtest knows no crates, so words that all name one select those.
+  const areCrates = words.length > 0 && words.every((word) => existsSync(join(root, 'crates', word)));
+  const [what, filters] = areCrates
+    ? [words.flatMap((word) => ['-p', `agent-bash-${word}`]), []]
+    : [['--workspace'], words];
+  return ['test', ...what, ...TARGET, ...COLOUR, '--no-fail-fast', '--', ...flags, ...filters];
 }
 
 /** The counts in what cargo-nextest or libtest printed. */

@@ -63,7 +63,7 @@ const unit = (name, covers, words, more) => ({ name, covers, act: () => rust(wor
 /** All parts. `full` marks those that need the optimized addon. */
 export const PARTS = [
   unit('units', 'Rust tests that take several seconds, measure time or load the machine', [], { stress: 'only' }),
-  unit('mutation', 'safety: the corpus cut, mixed and wrapped', ['safety::mutation', 'safety::outside'], {
+  unit('mutation', 'safety: the corpus cut, mixed and wrapped', ['mutation_tests', 'outside_tests'], {
     env: { AGENT_BASH_MUTATIONS: '100000', AGENT_BASH_WRAPPINGS: '40' },
   }),
   directory('generated', 'safety, receipts, capture'),

@@ -11,9 +11,9 @@ use crate::plan::{EnvironmentError, ShellNotFound};
 use crate::pty::TerminalError;
 use crate::registry::RegistryError;
 use crate::request::RequestError;
-use crate::safety::Finding;
 use crate::supervise::HelperError;
 use crate::undo::UndoError;
+use safety::Finding;
 
 /// Why nothing could be run. Each variant has a stable code.
 #[derive(Debug, thiserror::Error)]

@@ -30,8 +30,6 @@ pub mod request;
 #[cfg(feature = "addon")]
 pub mod run;
 #[cfg(feature = "addon")]
-pub mod safety;
-#[cfg(feature = "addon")]
 pub mod session;
 #[cfg(feature = "addon")]
 pub mod shell_state;

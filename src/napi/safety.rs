@@ -10,13 +10,13 @@ use serde::Serialize;
 
 use crate::recording::{Risk, no_point, no_record, tree};
 use crate::request::Guard;
-use crate::safety::decide::{Permissions, decide as weigh};
-use crate::safety::parse::outline;
-use crate::safety::{
+use crate::undo::Limits;
+use safety::decide::{Permissions, decide as weigh};
+use safety::parse::outline;
+use safety::{
     Analysis, Context, Environment, Policy, RULES, Reach, Verdict, WrapperKind, analyze as judge, assess,
     json as text_of,
 };
-use crate::undo::Limits;
 
 /// How commands are judged.
 #[napi(object, object_to_js = false)]
@@ -195,7 +195,7 @@ pub fn safety_rules() -> Result<String> {
         matches: &'static [&'static str],
         passes: &'static [&'static str],
     }
-    let entry = |rule: &&crate::safety::Rule| Entry {
+    let entry = |rule: &&safety::Rule| Entry {
         id: rule.id,
         level: rule.level,
         doc: rule.doc,

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::safety::Reversal;
+use safety::Reversal;
 
 /// The meaning of the words of a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -40,7 +40,7 @@ impl Risk {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::safety::Target;
+    use safety::Target;
 
     #[test]
     fn a_target_is_a_risk_if_a_file_is_there() {

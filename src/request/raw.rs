@@ -6,7 +6,7 @@ use crate::capture::Sanitize;
 use crate::plan::{Inherit, RawLimits, Startup};
 use crate::pty::Terminal;
 use crate::registry::Registry;
-use crate::safety::Policy;
+use safety::Policy;
 
 /// Options as the caller gave them: their types are right, their values unchecked. `None` is the default of each.
 #[derive(Default)]

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use crate::error::Error;
 use crate::recording::Risk;
 use crate::request::{Guard, Request};
-use crate::safety::{Context, Environment, Finding, ShellState, Verdict, assess, findings};
+use safety::{Context, Environment, Finding, ShellState, Verdict, assess, findings};
 
 /// Longest command that is judged on the caller's thread, bytes.
 const MAX_COMMAND_AT_ONCE: usize = 8 * 1024;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::safety::parse::{mentions, read};
+use safety::parse::{mentions, read};
 
 /// Programs and functions that send signals.
 const SIGNAL_SENDERS: [&str; 7] = ["kill", "pkill", "killall", "killall5", "skill", "killpg", "tgkill"];

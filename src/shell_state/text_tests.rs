@@ -1,9 +1,9 @@
 //! Against bash itself.
 
+use std::fs;
 use std::process::Command;
 
 use super::*;
-use crate::safety::corpus_tests::corpus;
 
 #[test]
 fn the_word_trap_is_found_however_it_is_quoted() {
@@ -42,11 +42,10 @@ fn nothing_is_complete_that_bash_would_go_on_with() {
     let (mut complete, mut wrong) = (0, Vec::new());
     let is_chosen =
         |index: usize, text: &str| index.is_multiple_of(40) || (index.is_multiple_of(4) && text.contains("<<"));
-    for (index, line) in corpus.iter().enumerate().filter(|(index, line)| is_chosen(*index, &line.command)) {
-        let text = line.command.as_str();
+    for (index, text) in corpus.iter().enumerate().filter(|(index, text)| is_chosen(*index, text)) {
         // The whole text, and its remainder after a cut.
         let cut = text.char_indices().map(|(at, _)| at).nth(index * 7 % text.chars().count().max(1)).unwrap_or(0);
-        for text in [text, &text[..cut]] {
+        for text in [text.as_str(), &text[..cut]] {
             if !text.contains('\0') && is_complete(text) {
                 complete += 1;
                 wrong.extend((!bash_says_complete(text)).then(|| text.to_owned()));
@@ -55,6 +54,22 @@ fn nothing_is_complete_that_bash_would_go_on_with() {
     }
     assert_eq!(wrong, Vec::<String>::new());
     assert!(complete > 200, "{complete}");
+}
+
+/// Returns the commands of the corpus of safety.
+fn corpus() -> Vec<String> {
+    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/__test__/safety/corpus");
+    let mut files: Vec<_> =
+        fs::read_dir(directory).expect("the corpus").map(|entry| entry.expect("a file").path()).collect();
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "jsonl"));
+    files.sort();
+    let texts = files.iter().map(|file| fs::read_to_string(file).expect("lines of JSON"));
+    let lines = texts.flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>());
+    let command = |line: String| {
+        let (_, _, command, _): (String, Option<String>, String, String) = serde_json::from_str(&line).expect("a line");
+        command
+    };
+    lines.filter(|line| !line.trim().is_empty()).map(command).collect()
 }
 
 /// Returns whether bash reads it without an error, and reports an error in a line after it at its place.

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::program::{Prints, prints};
 use super::words::{known, without_wrappers};
-use crate::safety::parse::{Kind, List, Node, Pipeline, Redirection, Word, read};
+use safety::parse::{Kind, List, Node, Pipeline, Redirection, Word, read};
 
 /// Longest command that is read, bytes.
 const LONGEST: usize = 64 << 10;

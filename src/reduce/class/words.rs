@@ -1,6 +1,6 @@
 //! The words of a command, as far as they are known without running it.
 
-use crate::safety::parse::{Part, Word};
+use safety::parse::{Part, Word};
 
 /// The value of a word. An expansion in it reads `$`, so that the rest of the word can still be judged. `None` if
 /// nothing else is in it.

@@ -1,0 +1,98 @@
+//! The texts that the words of a command may have.
+
+use std::borrow::Cow;
+
+use super::eval::PARTING;
+use super::value::{Piece, Value};
+
+/// Alternatives of a command's words that are checked.
+const MAX_CHOICES: usize = 16;
+
+/// The words with each combination of the texts that they may have.
+pub fn choices(argv: &[Value]) -> Vec<Cow<'_, [Value]>> {
+    let open = |value: &Value| value.pieces().iter().any(|piece| matches!(piece, Piece::OneOf(_)));
+    if !argv.iter().any(open) {
+        return vec![Cow::Borrowed(argv)];
+    }
+    let mut choices: Vec<Vec<Value>> = vec![Vec::new()];
+    for value in argv {
+        let alone = matches!(value.pieces(), [Piece::OneOf(_)]);
+        let mut values = alternatives(value);
+        if choices.len() * values.len() > MAX_CHOICES {
+            values = vec![Value::unknown()];
+        }
+        let Some((last, others)) = values.split_last() else { return Vec::new() };
+        // The words so far are copied only if there are several texts: a copy per word would be quadratic.
+        let mut longer = Vec::with_capacity(choices.len() * values.len());
+        for mut choice in choices {
+            for value in others {
+                let mut other = choice.clone();
+                append(&mut other, value, alone);
+                longer.push(other);
+            }
+            append(&mut choice, last, alone);
+            longer.push(choice);
+        }
+        choices = longer;
+    }
+    choices.into_iter().map(Cow::Owned).collect()
+}
+
+/// Appends one of the texts that a word may have.
+fn append(choice: &mut Vec<Value>, value: &Value, alone: bool) {
+    match value.known() {
+        Some(text) if text.contains(PARTING) => {
+            choice.extend(text.split(PARTING).filter(|part| !part.is_empty()).map(Value::of));
+        }
+        // An unquoted word that expands to nothing is no word.
+        Some("") if alone => {}
+        _ => choice.push(value.clone()),
+    }
+}
+
+fn alternatives(value: &Value) -> Vec<Value> {
+    let mut all = vec![Value::default()];
+    for piece in value.pieces() {
+        let texts = match piece {
+            Piece::OneOf(texts) => texts.clone(),
+            piece => {
+                for value in &mut all {
+                    value.push(piece.clone());
+                }
+                continue;
+            }
+        };
+        let too_many = all.len() * texts.len() > MAX_CHOICES;
+        all = all
+            .iter()
+            .flat_map(|value| texts.iter().map(move |text| (value, text)))
+            .take(if too_many { MAX_CHOICES - 1 } else { MAX_CHOICES })
+            .map(|(value, text)| {
+                let mut value = value.clone();
+                value.push(Piece::Text(text.clone()));
+                value
+            })
+            .collect();
+        if too_many {
+            // Stands for all other texts.
+            all.push(Value::unknown());
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Verdict;
+    use crate::corpus_tests::judge;
+
+    #[test]
+    fn a_word_with_too_many_texts_is_unknown() {
+        let one_of = |name: &str| {
+            format!("if t; then {name}=a; elif u; then {name}=b; elif v; then {name}=c; else {name}=d; fi\n")
+        };
+        let words = format!("{}{}{}", one_of("x"), one_of("y"), one_of("z"));
+        assert_eq!(judge(&format!("{words}\"run-$x$y\"")).verdict, Verdict::Allow);
+        assert_eq!(judge(&format!("{words}\"run-$x$y$z\"")).verdict, Verdict::Ask);
+    }
+}

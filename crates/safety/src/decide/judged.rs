@@ -1,0 +1,86 @@
+//! A command that was judged, as far as rules of a host need it.
+
+use crate::analysis::{Analysis, CommandUnit};
+use crate::level::Verdict;
+
+/// Paths that are no files.
+static STREAMS: &[&str] = &["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/zero", "/dev/full"];
+
+/// A command that was judged.
+#[derive(Clone, Debug)]
+pub struct Judged<'a> {
+    /// All simple commands in it.
+    pub units: &'a [Unit<'a>],
+    /// The verdict of the engine's own rules.
+    pub verdict: Verdict,
+    /// Whether all of it could be judged.
+    pub complete: bool,
+    /// The directory that it starts in, absolute and normalised.
+    pub first_cwd: &'a str,
+}
+
+/// One simple command.
+#[derive(Clone, Debug, Default)]
+pub struct Unit<'a> {
+    /// As it is written.
+    pub source: &'a str,
+    /// Its words, and whether each is known.
+    pub argv: Vec<(&'a str, bool)>,
+    /// Words of wrappers before it.
+    pub prefix: Vec<&'a str>,
+    /// The chain that it came through: `sudo`, `bash -c`, `heredoc` …
+    pub via: Vec<&'a str>,
+    /// `NAME=value` before it, as they are written.
+    pub assignments: Vec<&'a str>,
+    /// The files that its redirects write, without `/dev/null`.
+    pub writes: Vec<Write<'a>>,
+    /// Its place in the command. A nested unit has the place of the word that holds it.
+    pub span: (usize, usize),
+    /// Whether it only runs other units.
+    pub wrapper: bool,
+    /// Whether it is in the body of a heredoc.
+    pub heredoc: bool,
+}
+
+/// A redirect that writes.
+#[derive(Clone, Copy, Debug)]
+pub struct Write<'a> {
+    /// Absolute and normalised; `None` where it is not known.
+    pub path: Option<&'a str>,
+    /// As it is written.
+    pub text: &'a str,
+}
+
+/// The units of an analysis.
+pub fn units(analysis: &Analysis) -> Vec<Unit<'_>> {
+    analysis.commands.iter().map(Unit::new).collect()
+}
+
+impl<'a> Unit<'a> {
+    fn new(unit: &'a CommandUnit) -> Self {
+        let file =
+            |path: Option<&str>| !path.is_some_and(|path| STREAMS.contains(&path) || path.starts_with("/dev/fd/"));
+        let written = unit.redirects.iter().filter_map(|redirect| Some((redirect, redirect.writes()?)));
+        let writes = written.filter(|(_, path)| file(*path));
+        Self {
+            source: &unit.source,
+            argv: unit.argv.iter().map(|word| (word.text.as_str(), word.known)).collect(),
+            prefix: unit.prefix.iter().map(String::as_str).collect(),
+            via: unit.via.iter().map(String::as_str).collect(),
+            assignments: unit.assignments.iter().map(String::as_str).collect(),
+            writes: writes.map(|(redirect, path)| Write { path, text: &redirect.target.text }).collect(),
+            span: unit.span,
+            wrapper: unit.wrapper,
+            heredoc: unit.via.iter().any(|via| via == "heredoc"),
+        }
+    }
+}
+
+impl Judged<'_> {
+    /// A path as rules write it: relative to the first directory if it lies below that.
+    pub fn relative<'b>(&self, path: &'b str) -> &'b str {
+        let cwd = self.first_cwd.trim_end_matches('/');
+        let below = path.strip_prefix(cwd).and_then(|rest| rest.strip_prefix('/'));
+        below.filter(|rest| !rest.is_empty() && !cwd.is_empty()).unwrap_or(path)
+    }
+}

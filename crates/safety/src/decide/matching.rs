@@ -1,0 +1,189 @@
+//! Which rules of a host are for a command.
+
+use std::collections::HashSet;
+
+use super::judged::{Judged, Unit};
+use super::pattern::Pattern;
+use crate::lists::has_word;
+use crate::options::parse;
+use crate::programs;
+use crate::programs::program::Fact;
+use crate::programs::variables::HIJACKING;
+use crate::value::Value;
+
+/// Wrappers have a few words; of very many only so many are tried as the beginning of a command.
+const MAX_PREFIX: usize = 64;
+/// The same for the words before a command of git.
+const MAX_GLOBAL: usize = 256;
+
+/// Words of wrappers, then those of the command; each with whether it is known.
+#[derive(Clone, Copy)]
+struct Words<'a> {
+    prefix: &'a [&'a str],
+    argv: &'a [(&'a str, bool)],
+}
+
+impl<'a> Words<'a> {
+    fn get(self, at: usize) -> Option<(&'a str, bool)> {
+        match self.prefix.get(at) {
+            Some(word) => Some((word, true)),
+            None => self.argv.get(at - self.prefix.len()).copied(),
+        }
+    }
+
+    /// Whether they are what the rule says. A word that is not known is none of a rule's.
+    fn fit(self, rule: &Pattern, same_head: impl Fn(&str, &str) -> bool) -> bool {
+        let Pattern::Command { words, prefix } = rule else { return false };
+        let count = self.prefix.len() + self.argv.len();
+        let fits = |(at, own): (usize, &String)| {
+            self.get(at).is_some_and(|(word, known)| known && if at == 0 { same_head(own, word) } else { own == word })
+        };
+        (count == words.len() || *prefix && count > words.len()) && words.iter().enumerate().all(fits)
+    }
+}
+
+/// Whether an ask or deny rule covers this command or a file that it writes, whatever its wrappers and spelling.
+pub fn stops(rules: &[Pattern], unit: &Unit, cwd: &str) -> bool {
+    if rules.is_empty() {
+        return false;
+    }
+    let same_head = |rule: &str, head: &str| base_name(rule) == base_name(head);
+    let plain = without_git_options(&unit.argv);
+    let bare = |argv| Words { prefix: &[], argv };
+    let starts = 0..unit.prefix.len().min(MAX_PREFIX);
+    let mut ways = vec![bare(unit.argv.as_slice())];
+    ways.extend(plain.as_deref().map(bare));
+    ways.extend(starts.map(|from| Words { prefix: &unit.prefix[from..], argv: &unit.argv }));
+    rules.iter().any(|rule| match rule {
+        Pattern::Write(glob) => unit.writes.iter().filter_map(|write| write.path).any(|path| glob.fits(path, cwd)),
+        Pattern::Command { .. } => ways.iter().any(|words| words.fit(rule, same_head)),
+    })
+}
+
+/// Whether a file may be written.
+pub fn may_write(allow: &[Pattern], path: &str, cwd: &str) -> bool {
+    allow.iter().any(|rule| matches!(rule, Pattern::Write(glob) if glob.fits(path, cwd)))
+}
+
+/// Allow rules, held against one command with all that it nests.
+pub struct Allowing<'a> {
+    allow: &'a [Pattern],
+    /// Commands that a rule covers, with the rule, which may also cover commands inside them.
+    around: Vec<(&'a Unit<'a>, &'a Pattern)>,
+}
+
+impl<'a> Allowing<'a> {
+    /// For these commands.
+    pub fn new(judged: &Judged<'a>, allow: &'a [Pattern]) -> Self {
+        let fits = |unit: &'a Unit<'a>| {
+            let words = from_elsewhere(unit).unwrap_or(Words { prefix: &[], argv: &unit.argv });
+            allow.iter().filter(move |rule| words.fit(rule, same)).map(move |rule| (unit, rule))
+        };
+        Self { allow, around: judged.units.iter().flat_map(fits).collect() }
+    }
+
+    /// Whether a rule is for this command.
+    pub fn covers(&self, unit: &Unit) -> bool {
+        if unit.assignments.iter().any(|assignment| hijacks(assignment)) {
+            return false;
+        }
+        // Variables alone, or only what other units do.
+        if unit.argv.is_empty() || unit.wrapper {
+            return true;
+        }
+        let fits = |words: Words| self.allow.iter().any(|rule| words.fit(rule, same));
+        let nested = |(outer, _): &&(&Unit, &Pattern)| outer.span.0 <= unit.span.0 && unit.span.1 <= outer.span.1;
+        let mut around = self.around.iter().filter(nested);
+        // Through sudo, su and ssh only a rule that names them allows: before this command, or around its script.
+        if is_elsewhere(unit) {
+            return from_elsewhere(unit).is_some_and(fits)
+                || around.any(|(outer, _)| outer.wrapper && from_elsewhere(outer).is_some());
+        }
+        fits(Words { prefix: &[], argv: &unit.argv })
+            || !unit.prefix.is_empty() && fits(Words { prefix: &unit.prefix, argv: &unit.argv })
+            || !unit.via.is_empty() && around.any(|(_, rule)| names(rule, unit))
+    }
+}
+
+/// The commands and written files that no allow rule is for. A command that occurs several times is listed once.
+pub fn unmatched(judged: &Judged, allow: &[Pattern]) -> Vec<String> {
+    let allowing = Allowing::new(judged, allow);
+    let mut unmatched = Vec::new();
+    let mut seen = HashSet::new();
+    let mut written = HashSet::new();
+    for unit in judged.units {
+        // The same text may come to several commands: `"$@"` in a function.
+        if !allowing.covers(unit) && seen.insert((unit.source, &unit.prefix, &unit.argv)) {
+            unmatched.push(unit.source.to_owned());
+        }
+        for write in &unit.writes {
+            let may = write.path.is_some_and(|path| may_write(allow, path, judged.first_cwd));
+            let name = write.path.map_or(write.text, |path| judged.relative(path));
+            if !may && written.insert(name) {
+                unmatched.push(format!("write:{name}"));
+            }
+        }
+    }
+    unmatched
+}
+
+/// A name with a path is another name.
+fn same(rule: &str, head: &str) -> bool {
+    rule == head
+}
+
+/// Whether a rule for a command around this one names this one, too: `npx tsc:*` does, `find:*` does not.
+fn names(rule: &Pattern, inner: &Unit) -> bool {
+    let Pattern::Command { words, .. } = rule else { return false };
+    inner.argv.first().is_some_and(|(head, known)| *known && words.iter().skip(1).any(|word| word == head))
+}
+
+/// Whether it runs as another user or on another machine.
+pub fn is_elsewhere(unit: &Unit) -> bool {
+    let names = |word: &&str| runs_elsewhere(word.split(' ').next().unwrap_or(word));
+    unit.via.iter().any(names)
+        || unit.prefix.iter().any(names)
+        || unit.argv.first().is_some_and(|(head, _)| names(head))
+}
+
+/// The words from `sudo` on, if it precedes the command or is the command.
+fn from_elsewhere<'a>(unit: &'a Unit) -> Option<Words<'a>> {
+    match unit.prefix.iter().position(|word| runs_elsewhere(word)) {
+        Some(from) => Some(Words { prefix: &unit.prefix[from..], argv: &unit.argv }),
+        None => {
+            let own = unit.argv.first().is_some_and(|(head, known)| *known && runs_elsewhere(head));
+            own.then_some(Words { prefix: &[], argv: &unit.argv })
+        }
+    }
+}
+
+fn hijacks(assignment: &str) -> bool {
+    let name = assignment.split(['=', '+', '[']).next().unwrap_or_default();
+    has_word(HIJACKING, name)
+}
+
+fn runs_elsewhere(word: &str) -> bool {
+    programs::of(base_name(word)).has(|fact| matches!(fact, Fact::RunsElsewhere))
+}
+
+/// `git -C sub push` without `-C sub`; `None` where there is nothing to leave out.
+fn without_git_options<'a>(argv: &[(&'a str, bool)]) -> Option<Vec<(&'a str, bool)>> {
+    let at = git_command(argv).filter(|at| *at > 1)?;
+    Some(argv.first().into_iter().chain(&argv[at..]).copied().collect())
+}
+
+/// The index of the subcommand in a call of git.
+pub fn git_command(argv: &[(&str, bool)]) -> Option<usize> {
+    let (head, args) = argv.split_first()?;
+    if base_name(head.0) != "git" {
+        return None;
+    }
+    let value = |(word, known): &(&str, bool)| if *known { Value::of(*word) } else { Value::unknown() };
+    let words: Vec<Value> = args.iter().take(MAX_GLOBAL).map(value).collect();
+    Some(*parse(&words, &programs::of("git").options).operands.first()? + 1)
+}
+
+/// The last component of a path.
+pub fn base_name(word: &str) -> &str {
+    word.rsplit('/').next().unwrap_or(word)
+}

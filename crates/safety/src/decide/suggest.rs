@@ -1,0 +1,71 @@
+//! Rules that a person may want to add.
+
+use std::collections::HashSet;
+
+use super::arity::words;
+use super::judged::{Judged, Unit};
+use super::matching::{Allowing, is_elsewhere, may_write, unmatched};
+use super::pattern::Pattern;
+use super::write_glob::literal;
+use crate::programs::program::Arity;
+use crate::rules::quote;
+
+/// The longest rule that is worth reading.
+const MAX_RULE: usize = 300;
+/// The most rules at once: who has to read more says yes to anything.
+const MAX_RULES: usize = 20;
+
+/// Rules that allow the whole command together with the present allow rules. Empty if no rule can allow a part of it.
+pub fn suggest(judged: &Judged, allow: &[Pattern]) -> Vec<String> {
+    let allowing = Allowing::new(judged, allow);
+    let mut rules = Vec::new();
+    let mut seen = HashSet::new();
+    for unit in judged.units {
+        if !allowing.covers(unit) {
+            let Some(rule) = rule(unit) else { return Vec::new() };
+            if seen.insert(rule.clone()) {
+                rules.push(rule);
+            }
+        }
+        for write in &unit.writes {
+            let Some(path) = write.path else { return Vec::new() };
+            let rule = format!("write:{}", literal(judged.relative(path)));
+            if !may_write(allow, path, judged.first_cwd) && seen.insert(rule.clone()) {
+                rules.push(rule);
+            }
+        }
+        if rules.len() > MAX_RULES {
+            return Vec::new();
+        }
+    }
+    // The suggested rules must really allow the command.
+    let made = rules.iter().filter_map(|rule| Pattern::parse(rule).ok());
+    let all: Vec<Pattern> = allow.iter().cloned().chain(made).collect();
+    if unmatched(judged, &all).is_empty() { rules } else { Vec::new() }
+}
+
+/// A rule for one command.
+fn rule(unit: &Unit) -> Option<String> {
+    if unit.heredoc || is_elsewhere(unit) {
+        return None;
+    }
+    let (count, arity) = words(&unit.argv)?;
+    let words = unit.argv.get(..count)?;
+    if arity == Arity::Never || words.iter().any(|(_, known)| !known) {
+        return None;
+    }
+    let mut rule = String::new();
+    for (word, _) in words {
+        if !rule.is_empty() {
+            rule.push(' ');
+        }
+        rule += &quote(word);
+        if rule.len() > MAX_RULE {
+            return None;
+        }
+    }
+    if arity != Arity::Exact {
+        rule += ":*";
+    }
+    Some(rule)
+}

@@ -1,0 +1,242 @@
+use super::decision::{Decision, Permissions, weigh};
+use super::judged::{Judged, Unit, Write};
+use crate::corpus_tests::{Line, corpus};
+use crate::level::Verdict;
+use crate::{Context, Environment, Policy, analyze};
+
+/// By the engine itself.
+fn whole(command: &str, allow: Option<&[&str]>, ask: &[&str], deny: &[&str]) -> Decision {
+    let environment = Environment("HOME=/home/dev\0PATH=/usr/bin:/bin\0");
+    let context = Context { cwd: "/home/dev/project", home: "/home/dev", environment, ..Context::default() };
+    let rules = Permissions::parse(allow, ask, deny).unwrap_or_default();
+    super::decide(&analyze(command, context, &Policy::default()), &rules)
+}
+
+fn unit(source: &str) -> Unit<'_> {
+    Unit {
+        source,
+        argv: source.split(' ').map(|word| (word, true)).collect(),
+        span: (0, source.len()),
+        ..Unit::default()
+    }
+}
+
+fn written<'a>(source: &'a str, path: Option<&'a str>) -> Unit<'a> {
+    Unit { writes: vec![Write { path, text: "\"$OUT\"" }], ..unit(source) }
+}
+
+fn behind<'a>(prefix: &[&'a str], source: &'a str) -> Unit<'a> {
+    Unit { prefix: prefix.to_vec(), via: vec![prefix[0]], ..unit(source) }
+}
+
+fn decided(units: &[Unit], verdict: Verdict, allow: Option<&[&str]>, ask: &[&str], deny: &[&str]) -> Decision {
+    let judged = Judged { units, verdict, complete: true, first_cwd: "/w" };
+    weigh(&judged, &Permissions::parse(allow, ask, deny).unwrap_or_default())
+}
+
+fn allowed(units: &[Unit], allow: &[&str]) -> bool {
+    decided(units, Verdict::Allow, Some(allow), &[], &[]).verdict == Verdict::Allow
+}
+
+#[test]
+fn the_strictest_wins() {
+    let units = [unit("git status")];
+    let all = |verdict, allow, ask, deny| decided(&units, verdict, allow, ask, deny).verdict;
+    let status: Option<&[&str]> = Some(&["git status:*"]);
+    assert_eq!(all(Verdict::Allow, None, &[], &[]), Verdict::Allow);
+    assert_eq!(all(Verdict::Warn, None, &[], &[]), Verdict::Allow);
+    assert_eq!(all(Verdict::Ask, None, &[], &[]), Verdict::Ask);
+    assert_eq!(all(Verdict::Ask, status, &[], &[]), Verdict::Ask);
+    assert_eq!(all(Verdict::Deny, status, &[], &[]), Verdict::Deny);
+    assert_eq!(all(Verdict::Allow, status, &["git:*"], &[]), Verdict::Ask);
+    assert_eq!(all(Verdict::Allow, status, &["git:*"], &["git status"]), Verdict::Deny);
+    assert_eq!(all(Verdict::Allow, Some(&[]), &[], &[]), Verdict::Ask);
+    let judged = Judged { units: &units, verdict: Verdict::Allow, complete: false, first_cwd: "/w" };
+    let rules = Permissions::parse(status, &[], &[]).unwrap_or_default();
+    assert_eq!(weigh(&judged, &rules).verdict, Verdict::Ask);
+}
+
+#[test]
+fn prefixes_are_of_whole_words_and_the_rest_is_exact() {
+    assert!(allowed(&[unit("git status")], &["git status:*"]));
+    assert!(allowed(&[unit("git status -s")], &["git status:*"]));
+    assert!(!allowed(&[unit("git statusx")], &["git status:*"]));
+    assert!(!allowed(&[unit("git")], &["git status:*"]));
+    assert!(allowed(&[unit("npm run build")], &["npm run build"]));
+    assert!(!allowed(&[unit("npm run build x")], &["npm run build"]));
+    assert!(!allowed(&[unit("./cat x")], &["cat:*"]));
+    assert!(allowed(&[unit("./cat x")], &["./cat:*"]));
+    assert!(!allowed(&[unit("ls"), unit("cat x")], &["ls:*"]));
+    let unknown = Unit { argv: vec![("git", true), ("$X", false)], ..unit("git $X") };
+    assert!(!allowed(std::slice::from_ref(&unknown), &["git status:*", "git $X"]));
+    assert!(allowed(&[unknown], &["git:*"]));
+}
+
+#[test]
+fn wrappers() {
+    assert!(allowed(&[behind(&["timeout", "5"], "npm test")], &["npm test:*"]));
+    assert!(allowed(&[behind(&["timeout", "5"], "npm test")], &["timeout:*"]));
+    assert!(!allowed(&[behind(&["sudo"], "npm test")], &["npm test:*"]));
+    assert!(allowed(&[behind(&["sudo"], "npm test")], &["sudo npm test:*"]));
+    assert!(allowed(&[behind(&["timeout", "5", "sudo"], "npm test")], &["sudo npm:*"]));
+    let shell = Unit { wrapper: true, ..unit("bash -c ls") };
+    let inner = Unit { via: vec!["bash -c"], span: (8, 10), ..unit("ls") };
+    assert!(allowed(&[shell, inner], &["ls"]));
+    let remote = Unit { wrapper: true, span: (0, 11), ..unit("ssh host ls") };
+    let inner = Unit { via: vec!["ssh"], span: (9, 11), ..unit("ls") };
+    assert!(!allowed(&[remote.clone(), inner.clone()], &["ls:*"]));
+    assert!(allowed(&[remote, inner], &["ssh host:*"]));
+    assert!(!allowed(&[Unit { assignments: vec!["LD_PRELOAD=x"], ..unit("ls") }], &["ls"]));
+    assert!(allowed(&[Unit { assignments: vec!["CI=1"], ..unit("ls") }], &["ls"]));
+}
+
+#[test]
+fn rules_that_stop_see_through_wrappers_paths_and_global_options() {
+    for (stopped, rule) in [
+        (unit("/usr/bin/git push"), "git push:*"),
+        (unit("git -C sub push origin"), "git push:*"),
+        (unit("git -c a.b=c --no-pager push"), "git push"),
+        (behind(&["sudo", "-u", "x"], "git push"), "git push:*"),
+        (behind(&["timeout", "5", "sudo"], "ls"), "sudo:*"),
+        (Unit { wrapper: true, ..unit("bash -c ls") }, "bash:*"),
+        (written("ls", Some("/w/.env")), "write:.env"),
+    ] {
+        assert_eq!(decided(&[stopped], Verdict::Allow, None, &[], &[rule]).verdict, Verdict::Deny, "{rule}");
+    }
+    for (passed, rule) in [(unit("git log push"), "git push:*"), (unit("echo sudo"), "sudo:*")] {
+        assert_eq!(decided(&[passed], Verdict::Allow, None, &[], &[rule]).verdict, Verdict::Allow, "{rule}");
+    }
+}
+
+#[test]
+fn what_is_unmatched_is_said() {
+    let units = [unit("ls -l"), unit("cat x"), written("cat y", Some("/w/out/a.txt")), written("cat z", None)];
+    let decision = decided(&units, Verdict::Allow, Some(&["ls:*"]), &[], &[]);
+    assert_eq!(decision.unmatched, ["cat x", "cat y", "write:out/a.txt", "cat z", "write:\"$OUT\""]);
+    assert!(decided(&units, Verdict::Allow, None, &[], &[]).unmatched.is_empty());
+    assert!(allowed(&units[2..3], &["cat:*", "write:out/**"]));
+}
+
+#[test]
+fn suggested_rules_allow_what_they_came_from() {
+    for (units, rules) in [
+        (vec![unit("git checkout main")], vec!["git checkout:*"]),
+        (vec![unit("npm run build"), unit("ls")], vec!["npm run build:*", "ls:*"]),
+        (vec![written("ls", Some("/w/a b*")), unit("ls -l")], vec!["ls:*", "write:a b\\*"]),
+        (vec![behind(&["nice"], "cargo test")], vec!["cargo test:*"]),
+        (vec![unit("rm -f x")], vec!["rm -f x"]),
+        (vec![behind(&["sudo"], "ls")], vec![]),
+        (vec![unit("python x.py")], vec![]),
+        (vec![unit("ls"), unit("python x.py")], vec![]),
+        (vec![Unit { heredoc: true, ..unit("ls") }], vec![]),
+        (vec![written("ls", None)], vec![]),
+        (vec![Unit { argv: vec![("git", true), ("$X", false)], ..unit("git $X") }], vec![]),
+        (vec![Unit { argv: vec![("a b", true), ("it's:*", true)], ..unit("x") }], vec!["'a b':*"]),
+    ] {
+        let decision = decided(&units, Verdict::Allow, Some(&[]), &[], &[]);
+        assert_eq!(decision.suggest_rules, rules);
+        let rules: Vec<&str> = decision.suggest_rules.iter().map(String::as_str).collect();
+        assert!(rules.is_empty() || allowed(&units, &rules));
+    }
+    assert!(decided(&[unit("ls")], Verdict::Ask, None, &[], &[]).suggest_rules.is_empty());
+    assert!(decided(&[unit("ls")], Verdict::Allow, None, &["ls"], &[]).suggest_rules.is_empty());
+    assert_eq!(decided(&[unit("ls")], Verdict::Allow, None, &[], &[]).suggest_rules, ["ls:*"]);
+    assert!(decided(&[unit("ls")], Verdict::Allow, Some(&["ls"]), &[], &[]).suggest_rules.is_empty());
+}
+
+#[test]
+fn whole_commands() {
+    for (command, allow, verdict) in [
+        ("git status && ls -la", &["git status:*", "ls:*"] as &[&str], Verdict::Allow),
+        ("git status && cat x", &["git status:*", "ls:*"], Verdict::Ask),
+        ("git status > /dev/null 2>&1", &["git status:*"], Verdict::Allow),
+        ("git status > out.txt", &["git status:*"], Verdict::Ask),
+        ("git status > out.txt", &["git status:*", "write:out.txt"], Verdict::Allow),
+        ("git status > src/../../x", &["git status:*", "write:src/**"], Verdict::Ask),
+        ("cd src && ls > a", &["cd:*", "ls:*", "write:src/*"], Verdict::Allow),
+        ("echo $(cat x)", &["echo:*"], Verdict::Ask),
+        ("echo $(cat x)", &["echo:*", "cat:*"], Verdict::Allow),
+        ("bash -c 'git status'", &["git status:*"], Verdict::Allow),
+        ("timeout 5 git status", &["git status:*"], Verdict::Allow),
+        ("sudo git status", &["git status:*"], Verdict::Ask),
+        ("sudo bash -c 'git status'", &["git status:*"], Verdict::Ask),
+        ("ssh host git status", &["git status:*"], Verdict::Ask),
+        ("ssh host 'git status'", &["ssh host:*"], Verdict::Allow),
+        ("sudo git status", &["sudo git status:*"], Verdict::Allow),
+        ("git push --force", &["git push:*"], Verdict::Deny),
+        ("git reset --hard", &["git reset:*"], Verdict::Ask),
+        ("find . -name x -exec grep y {} +", &["grep:*"], Verdict::Ask),
+        ("find . -name x -exec grep y {} +", &["find:*", "grep:*"], Verdict::Allow),
+        ("find . -name x -exec rm {} +", &["find:*"], Verdict::Ask),
+        ("npx tsc --noEmit", &["npx tsc:*"], Verdict::Allow),
+        ("npx tsc --noEmit", &["npx:*"], Verdict::Ask),
+        ("npx tsc --noEmit && tsc", &["npx tsc:*"], Verdict::Ask),
+        ("docker run img npm test", &["docker run img npm test"], Verdict::Allow),
+        ("f() { ls; }; f", &["ls"], Verdict::Allow),
+        ("X=1 ls", &["ls"], Verdict::Allow),
+        ("echo 'x", &["echo:*"], Verdict::Ask),
+        ("", &[], Verdict::Allow),
+    ] {
+        assert_eq!(whole(command, Some(allow), &[], &[]).verdict, verdict, "{command} {allow:?}");
+    }
+    for command in
+        ["env /bin/rm x", "xargs rm < list", "bash -c 'rm x'", "$(rm x)", "find . -exec rm {} +", "cat <<E\n$(rm x)\nE"]
+    {
+        assert_eq!(whole(command, None, &[], &["rm:*"]).verdict, Verdict::Deny, "{command}");
+    }
+    assert!(whole("bash <<E\nls\nE", Some(&[]), &[], &[]).suggest_rules.is_empty());
+    assert!(whole("cat <<E\n$(ls)\nE", Some(&[]), &[], &[]).suggest_rules.is_empty());
+    assert_eq!(whole("git checkout main > out", Some(&[]), &[], &[]).suggest_rules, ["git checkout:*", "write:out"]);
+}
+
+#[test]
+fn no_rule_is_suggested_for_text_out_of_a_heredoc() {
+    for command in [
+        "cat <<E | bash\nls\nE",
+        "cat <<E | cat | sh -c bash\nls\nE",
+        "{ cat; } <<E | bash\nls\nE",
+        "cat <<E | parallel\nls\nE",
+        "cat <<E | xargs -I{} env {}\nls\nE",
+        "x=$(cat <<E\nls -l\nE\n); eval \"$x\"",
+        "x=$(cat <<E\nls -l\nE\n); $x",
+        "x=$(cat <<E\nls -l\nE\n); y=\"${x%l}a\"; eval \"$y\"",
+        "x=$(cat <<E\nls -l\nE\n); bash <<< \"$x\"",
+        "x=$(cat <<E\nls -l\nE\n); echo \"$x\" | bash",
+        "f() { eval \"$1\"; }; f \"$(cat <<E\nls\nE\n)\"",
+        "eval \"$(cat <<'E'\nls\nE\n)\"",
+        "bash -c \"$(cat <<'E'\nls\nE\n)\"",
+        "source /dev/stdin <<E\nls\nE",
+    ] {
+        let rules = whole(command, Some(&["sh:*", "bash:*"]), &[], &[]).suggest_rules;
+        assert!(rules.is_empty(), "{command} {rules:?}");
+    }
+    let python = "python3 <<E\nimport os\nos.system('ls')\nE";
+    assert!(whole(python, Some(&["python3:*"]), &[], &[]).suggest_rules.is_empty());
+    for (command, rules) in [
+        ("cat <<E | grep x\nls\nE", vec!["cat:*", "grep:*"]),
+        ("git commit -m \"$(cat <<E\nls\nE\n)\"", vec!["cat:*", "git commit:*"]),
+        ("echo ls | bash", vec!["echo:*", "ls:*"]),
+        ("bash <<< ls", vec!["ls:*"]),
+    ] {
+        assert_eq!(whole(command, Some(&[]), &[], &[]).suggest_rules, rules, "{command}");
+    }
+}
+
+#[test]
+fn suggestions_for_everyday_commands_allow_them() {
+    let mut count = 0;
+    for Line { wanted, command, .. } in corpus() {
+        let rules = whole(&command, Some(&[]), &[], &[]).suggest_rules;
+        if wanted != "allow" || rules.is_empty() {
+            continue;
+        }
+        count += 1;
+        let rules: Vec<&str> = rules.iter().map(String::as_str).collect();
+        assert_eq!(whole(&command, Some(&rules), &[], &[]).verdict, Verdict::Allow, "{command} {rules:?}");
+        for rule in &rules {
+            let all = whole(&command, Some(&[]), &[], &[]).unmatched.len();
+            assert!(whole(&command, Some(&[rule]), &[], &[]).unmatched.len() < all, "{command} {rule}");
+        }
+    }
+    assert!(count > 300, "{count}");
+}

@@ -1,0 +1,193 @@
+//! Compound commands: groups, branches, loops, the definition of functions.
+
+use std::rc::Rc;
+
+use super::evaluator::Evaluator;
+use super::frame::Frame;
+use super::functions::Function;
+use super::lists::After;
+use super::shell::Shell;
+use crate::parse::{AndOr, Kind, List, Word};
+use crate::value::Value;
+
+/// Items of a loop that are evaluated one by one.
+const MAX_ITEMS: usize = 100;
+
+/// Rounds of a loop that are evaluated while each leads to another state.
+const MAX_ROUNDS: usize = 6;
+
+impl Evaluator<'_> {
+    pub(super) fn compound(&mut self, shell: &mut Shell, kind: &Kind, frame: &Frame) -> After {
+        match kind {
+            Kind::Simple(_) => {}
+            Kind::Group(body) => {
+                // A group of one command prints what that command prints.
+                if let [AndOr { pipelines, background: false }] = body.as_slice()
+                    && let [(_, pipeline)] = pipelines.as_slice()
+                {
+                    return self.pipeline(shell, pipeline, frame);
+                }
+                self.list(shell, body, frame);
+            }
+            Kind::Subshell(body) => {
+                let mut inner = self.copy(shell);
+                let output = self.printed(&mut inner, body, frame);
+                return After { output, ..After::default() };
+            }
+            Kind::If { arms, otherwise } => self.condition(shell, arms, otherwise, frame),
+            Kind::Loop { condition, expressions, body } => {
+                for word in expressions {
+                    self.single(shell, word, frame);
+                    self.blur_assigned(shell, word, frame);
+                }
+                self.repeat(shell, condition, body, frame);
+            }
+            Kind::For { name, words, body } => self.for_each(shell, name, words.as_deref(), body, frame),
+            Kind::Case { word, arms } => self.case(shell, word, arms, frame),
+            Kind::Function { name, body } => {
+                let number = Rc::as_ptr(body).addr();
+                let function = Function { body: Rc::clone(body), origin: frame.origin.clone(), number };
+                self.functions.define(function.clone(), frame.clone());
+                shell.functions.define(name.clone(), function);
+            }
+            Kind::Test(words) => {
+                for word in words {
+                    self.single(shell, word, frame);
+                    self.blur_assigned(shell, word, frame);
+                }
+            }
+            Kind::Coproc(name, node) => {
+                let mut inner = self.copy(shell);
+                let frame = Frame { forked: true, ..frame.clone() };
+                self.subshell(&mut inner, |evaluator, shell| evaluator.node(shell, node, &frame));
+                shell.set(name, vec![Value::unknown_words()], self.environment);
+                shell.set(&format!("{name}_PID"), vec![Value::number()], self.environment);
+            }
+        }
+        After::default()
+    }
+
+    /// `((x = 1))` sets a variable to a number.
+    fn blur_assigned(&mut self, shell: &mut Shell, word: &Word, frame: &Frame) {
+        let text = frame.origin.text.get(word.span.clone()).unwrap_or_default();
+        if !text.starts_with("((") {
+            return;
+        }
+        let names = text.split(|next: char| !next.is_ascii_alphanumeric() && next != '_').take(64);
+        for name in names.filter(|name| name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')) {
+            shell.set(name, vec![Value::number()], self.environment);
+        }
+    }
+
+    /// Leaves the branches of a command: one of them ran, or none.
+    fn settle(&mut self, shell: &mut Shell, branches: Option<Shell>, one_ran: bool) {
+        let Some(branches) = branches else { return };
+        let before = std::mem::replace(shell, branches);
+        if !one_ran {
+            shell.join(before, self.environment);
+        }
+    }
+
+    fn case(&mut self, shell: &mut Shell, word: &Word, arms: &[(Vec<Word>, List)], frame: &Frame) {
+        self.single(shell, word, frame);
+        let mut result: Option<Shell> = None;
+        let mut any = false;
+        for (patterns, body) in arms {
+            for pattern in patterns {
+                any |= pattern.bare() == Some("*");
+                self.single(shell, pattern, frame);
+            }
+            let mut branch = self.copy(shell);
+            self.list(&mut branch, body, &frame.maybe());
+            result = Some(self.either(result, branch));
+        }
+        self.settle(shell, result, any);
+    }
+
+    fn condition(&mut self, shell: &mut Shell, arms: &[(List, List)], otherwise: &List, frame: &Frame) {
+        let mut result: Option<Shell> = None;
+        let maybe = frame.maybe();
+        for (index, (condition, body)) in arms.iter().enumerate() {
+            // With `set -e`, a failure in a condition does not end the shell.
+            let exits = std::mem::take(&mut shell.options.exits);
+            self.list(shell, condition, if index == 0 { frame } else { &maybe });
+            shell.options.exits = exits;
+            let mut branch = self.copy(shell);
+            branch.options.exits = exits;
+            self.list(&mut branch, body, &maybe);
+            result = Some(self.either(result, branch));
+        }
+        let mut branch = self.copy(shell);
+        self.list(&mut branch, otherwise, &maybe);
+        if let Some(result) = result {
+            *shell = result;
+            shell.join(branch, self.environment);
+        }
+    }
+
+    fn repeat(&mut self, shell: &mut Shell, condition: &List, body: &List, frame: &Frame) {
+        let maybe = if is_endless(condition) { frame.clone() } else { frame.maybe() };
+        self.list(shell, condition, frame);
+        // Each round sees the changes of the round before.
+        for _ in 0..MAX_ROUNDS {
+            let mut round = self.copy(shell);
+            self.round(&mut round, body, &maybe);
+            round.ended = false;
+            let changed = round.differs(shell);
+            shell.join(round, self.environment);
+            if !changed {
+                break;
+            }
+            self.list(shell, condition, &maybe);
+        }
+    }
+
+    fn for_each(&mut self, shell: &mut Shell, name: &str, words: Option<&[Word]>, body: &List, frame: &Frame) {
+        let items = match words {
+            Some(words) => words.iter().flat_map(|word| self.fields(shell, word, frame)).collect(),
+            None => shell.args.get(1..).unwrap_or_default().to_vec(),
+        };
+        // An unknown list may be empty, so that the body does not run.
+        let skipped = items.iter().any(|item: &Value| item.known().is_none()).then(|| self.copy(shell));
+        let maybe = frame.maybe();
+        let few = items.len() <= MAX_ITEMS;
+        if !few {
+            self.budget.give_up();
+        }
+        for item in items.into_iter().take(MAX_ITEMS) {
+            if self.budget.is_spent() {
+                return;
+            }
+            let mut round = self.copy(shell);
+            round.set(name, vec![item], self.environment);
+            self.round(&mut round, body, &maybe);
+            // Afterwards the variable has its last value. Any round may have been the last one.
+            if round.ended {
+                round.ended = false;
+                shell.location.join(&round.location);
+            } else {
+                *shell = round;
+            }
+        }
+        if let Some(skipped) = skipped {
+            shell.join(skipped, self.environment);
+        }
+    }
+
+    /// Evaluates one round of a loop.
+    fn round(&mut self, shell: &mut Shell, body: &List, frame: &Frame) {
+        self.calls.enter_round();
+        self.list(shell, body, frame);
+        let states = self.calls.end_round();
+        self.rejoin(shell, states);
+    }
+}
+
+/// `while :` and `while true`
+fn is_endless(condition: &List) -> bool {
+    let [AndOr { pipelines, .. }] = condition.as_slice() else { return false };
+    let [(_, pipeline)] = pipelines.as_slice() else { return false };
+    let [node] = pipeline.commands.as_slice() else { return false };
+    let Kind::Simple(simple) = &node.kind else { return false };
+    matches!(simple.words.as_slice(), [word] if matches!(word.bare(), Some(":" | "true")))
+}

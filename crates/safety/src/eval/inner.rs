@@ -1,0 +1,259 @@
+//! The commands that a command runs in its turn.
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use super::call::Call;
+use super::evaluator::{Evaluator, Trap};
+use super::frame::Frame;
+use super::lists::After;
+use super::shell::Shell;
+use super::text;
+use crate::command::{Input, Source};
+use crate::level::Confidence;
+use crate::parse::{Span, read};
+use crate::path::resolved;
+use crate::unwrap::{InnerCommand, is_interpreter};
+use crate::value::{Piece, Value};
+
+/// How a command runs another one.
+#[derive(Clone, Copy)]
+struct Entry<'a> {
+    /// Its name in the chain: `sudo`, `bash -c`.
+    via: &'a str,
+    /// How sure it is that the inner command runs with these words.
+    confidence: Confidence,
+    /// Whether the inner command is listed even if that is not sure.
+    listed: bool,
+    /// Whether the inner command runs on another machine or in a container.
+    elsewhere: bool,
+    /// Whether its text comes out of a heredoc.
+    from_heredoc: bool,
+}
+
+/// A script that a command runs.
+struct Script<'a> {
+    text: String,
+    /// The word that holds it.
+    word: &'a Value,
+    args: &'a [Value],
+    /// Whether it runs in the shell of the command.
+    same_shell: bool,
+    /// Whether it reads what the command reads.
+    stdin: bool,
+}
+
+impl Evaluator<'_> {
+    /// Evaluates a command that a call runs. `carried`: it is the same process, with the call's words as its prefix.
+    pub(super) fn inner(
+        &mut self,
+        shell: &mut Shell,
+        call: &Call,
+        inner: InnerCommand,
+        carried: bool,
+        frame: &Frame,
+    ) -> After {
+        match inner {
+            InnerCommand::Words { .. } => self.inner_words(shell, call, inner, carried, frame),
+            InnerCommand::Argv { argv, via, confidence, cwd, elsewhere, stdin } => {
+                let from_heredoc = is_program_from_heredoc(call) || argv.iter().any(Value::is_from_heredoc);
+                let entry = Entry { via: &via, confidence, listed: false, elsewhere, from_heredoc };
+                let inside = entered(frame, call, &entry);
+                let mut other = self.program(shell, call, &call.assignments, cwd.as_ref(), elsewhere);
+                let sources: Vec<String> = argv.iter().map(shown).collect();
+                let next = Call {
+                    source: sources.join(" "),
+                    sources,
+                    spans: argv.iter().map(|_| call.span.clone()).collect(),
+                    argv,
+                    input: if stdin { call.input.clone() } else { Input::Inherited },
+                    input_span: call.input_span.clone(),
+                    span: call.span.clone(),
+                    ..Call::default()
+                };
+                self.call(&mut other, next, &inside)
+            }
+            InnerCommand::Script { text, args, via, confidence, same_shell, elsewhere, stdin } => {
+                let from_heredoc = is_program_from_heredoc(call) || text.is_from_heredoc();
+                for (script, sure) in text::scripts(&text) {
+                    let confidence = confidence.max(sure);
+                    let entry = Entry { via: &via, confidence, listed: true, elsewhere, from_heredoc };
+                    let script = Script { text: script, word: &text, args: &args, same_shell, stdin };
+                    self.inner_script(shell, call, script, entry, frame);
+                }
+                After::default()
+            }
+            InnerCommand::Opaque { .. } => After::default(),
+        }
+    }
+
+    /// Evaluates a command whose words are words of the call.
+    fn inner_words(
+        &mut self,
+        shell: &mut Shell,
+        call: &Call,
+        inner: InnerCommand,
+        carried: bool,
+        frame: &Frame,
+    ) -> After {
+        let InnerCommand::Words { from, to, assignments, cwd, items, via, confidence, elsewhere, stdin, .. } = inner
+        else {
+            return After::default();
+        };
+        let to = to.min(call.argv.len());
+        let from = from.min(to);
+        let mut next = words_of(call, from..to, items);
+        if carried {
+            next.prefix.extend(call.sources.get(..from).unwrap_or_default().iter().cloned());
+        } else {
+            next.prefix.clear();
+            next.redirects.clear();
+            next.source = next.sources.join(" ");
+        }
+        if !stdin {
+            next.input = Input::Inherited;
+        }
+        for (name, value) in assignments {
+            next.assigned.push(format!("{name}={}", shown(&value)));
+            next.assignments.push((name, value));
+        }
+        let entry = Entry { via: &via, confidence, listed: carried, elsewhere, from_heredoc: false };
+        let inside = entered(frame, call, &entry);
+        // These run in the shell itself: the effect of `command cd x` stays.
+        if matches!(via.as_str(), "command" | "builtin") && carried {
+            return self.call(shell, next, &inside);
+        }
+        let mut other = self.program(shell, call, &next.assignments, cwd.as_ref(), elsewhere);
+        if carried {
+            // Its redirects are the call's own.
+            other.redirects.clone_from(&shell.redirects);
+        }
+        self.call(&mut other, next, &inside)
+    }
+
+    /// Evaluates a script in a command.
+    fn inner_script(&mut self, shell: &mut Shell, call: &Call, script: Script<'_>, entry: Entry<'_>, frame: &Frame) {
+        // The text that a program hands to an `exec` of its own may be no command at all: `db.exec("select 1")`.
+        let interpreter = call.argv.first().and_then(Value::base_name).is_some_and(is_interpreter);
+        if interpreter && read(&script.text).script.fault.is_some() {
+            return;
+        }
+        let mut inside = entered(frame, call, &entry);
+        inside.listed = frame.listed && entry.confidence == Confidence::Exact;
+        let sources = [Source::Heredoc, Source::HereString, Source::Pipe];
+        let from_input = sources.iter().any(|source| source.name() == entry.via);
+        inside.origin.fixed = Some(if from_input { call.input_span.clone() } else { place(call, script.word) });
+        let at_end = || call.argv.iter().any(|word| matches!(word.known(), Some("EXIT" | "0")));
+        if entry.via == "trap" && (shell.variables.covered.is_empty() || at_end()) {
+            // The variables that are set with the trap are set when it runs.
+            let then = frame.conditional.then(|| shell.clone());
+            self.traps.push(Trap { script: script.text, frame: inside, shell: then });
+            return;
+        }
+        let input = if script.stdin { call.input.clone() } else { Input::Inherited };
+        if script.same_shell {
+            let outer = std::mem::replace(&mut shell.input, input);
+            self.script(shell, &script.text, inside);
+            shell.input = outer;
+        } else {
+            let mut other = self.program(shell, call, &call.assignments, None, entry.elsewhere);
+            if !script.args.is_empty() {
+                other.args = script.args.to_vec();
+            }
+            other.input = input;
+            self.subshell(&mut other, |evaluator, shell| evaluator.script(shell, &script.text, inside));
+        }
+    }
+
+    /// The shell that a program gets which the call starts.
+    fn program(
+        &mut self,
+        shell: &Shell,
+        call: &Call,
+        assignments: &[(String, Value)],
+        cwd: Option<&Value>,
+        elsewhere: bool,
+    ) -> Shell {
+        self.budget.spend(shell.weight() / 8);
+        let mut other = shell.child(vec![Value::of("bash")]);
+        other.redirects = call.redirects.iter().chain(&shell.redirects).cloned().collect();
+        for (name, value) in assignments {
+            other.set(name, vec![value.clone()], self.environment);
+            other.export(name, true, self.environment);
+        }
+        if let Some(cwd) = cwd {
+            let directory = resolved(other.cwd(), cwd);
+            other.location.enter(directory);
+        }
+        if elsewhere {
+            other.variables.forgetful = true;
+        }
+        if elsewhere && is_remote(call) {
+            // In a container the project is likely meant. Which directory it is on another machine is not known.
+            Rc::make_mut(&mut other.location.candidates).push(Value::unknown());
+        }
+        other
+    }
+}
+
+/// The call of the words from one place to another, with items behind them.
+fn words_of(call: &Call, words: Range<usize>, items: Vec<Value>) -> Call {
+    let mut next = call.clone();
+    next.argv = call.argv[words.clone()].to_vec();
+    next.sources = call.sources.get(words.clone()).unwrap_or_default().to_vec();
+    next.spans = call.spans.get(words).unwrap_or_default().to_vec();
+    for item in items {
+        next.sources.push(shown(&item));
+        next.spans.push(call.input_span.clone());
+        next.argv.push(item);
+    }
+    next
+}
+
+/// The frame of a command that a call runs.
+fn entered(frame: &Frame, call: &Call, entry: &Entry<'_>) -> Frame {
+    let mut inside = frame.inside(entry.via);
+    if entry.from_heredoc && entry.via != Source::Heredoc.name() {
+        let via = Rc::make_mut(&mut inside.via);
+        via.insert(via.len() - 1, Source::Heredoc.name().to_owned());
+    }
+    inside.confidence = inside.confidence.max(entry.confidence);
+    inside.listed &= entry.listed || entry.confidence == Confidence::Exact;
+    // The directories of a container or a pod hold other files than those of the same names here.
+    if entry.elsewhere && !is_remote(call) {
+        inside.confidence = inside.confidence.max(Confidence::Partial);
+    }
+    inside
+}
+
+/// Whether a call runs a program in another language that came out of a heredoc.
+fn is_program_from_heredoc(call: &Call) -> bool {
+    call.argv.first().and_then(Value::base_name).is_some_and(is_interpreter)
+        && call.argv.iter().chain(call.input.text()).any(Value::is_from_heredoc)
+}
+
+/// Whether a call runs a command on another machine, and not only in a container.
+fn is_remote(call: &Call) -> bool {
+    call.argv.first().and_then(Value::base_name).is_some_and(|name| matches!(name, "ssh" | "rsh" | "mosh"))
+}
+
+/// The span of the word that holds a script.
+fn place(call: &Call, text: &Value) -> Span {
+    let known = text.known().unwrap_or_default();
+    let holds =
+        |word: &Value| word == text || (!known.is_empty() && word.known().is_some_and(|word| word.contains(known)));
+    let at = call.argv.iter().skip(1).position(holds);
+    at.and_then(|at| call.spans.get(at + 1).cloned()).unwrap_or_else(|| call.span.clone())
+}
+
+/// A word as people read it: `…` for each part that is not known.
+pub(super) fn shown(value: &Value) -> String {
+    value
+        .pieces()
+        .iter()
+        .map(|piece| match piece {
+            Piece::Text(text) | Piece::Glob(text) => text.as_str(),
+            Piece::OneOf(_) | Piece::Unknown(_) => "…",
+        })
+        .collect()
+}

@@ -1,0 +1,296 @@
+//! The output of programs that print what their words say.
+
+use super::filter::filtered;
+use crate::command::Input;
+use crate::path::normal;
+use crate::programs;
+use crate::unwrap::found;
+use crate::value::{Piece, Value};
+
+/// The output of a command. `None` if it cannot be known. `temp` looks up the directory for temporary files.
+pub(super) fn of(argv: &[Value], cwd: &Value, input: &Input, temp: impl FnOnce() -> Option<String>) -> Option<Value> {
+    let name = argv.first()?.base_name()?;
+    let args = &argv[1..];
+    if programs::of(name).prints_shell_code(args.first().and_then(Value::known)) {
+        return Some(shell_code());
+    }
+    match name {
+        "echo" => Some(echo(args)),
+        "printf" => printf(args),
+        "pwd" => Some(cwd.clone()),
+        "cat" => match input {
+            Input::Text(value, _) if args.is_empty() || args[0].known() == Some("-") => Some(value.clone()),
+            _ => None,
+        },
+        "mktemp" => Some(mktemp(args, temp())),
+        "dirname" => {
+            let path = args.last()?.known()?.trim_end_matches('/');
+            Some(Value::of(match path.rsplit_once('/') {
+                Some(("", _)) => "/",
+                Some((directory, _)) => directory,
+                None => ".",
+            }))
+        }
+        "basename" => {
+            let path = args.first()?;
+            if path.known().is_some_and(|path| !path.is_empty() && path.trim_end_matches('/').is_empty()) {
+                return Some(Value::of("/"));
+            }
+            let name = path.base_name()?;
+            let suffix = args.get(1).map_or(Some(""), Value::known)?;
+            Some(Value::of(name.strip_suffix(suffix).filter(|left| !left.is_empty()).unwrap_or(name)))
+        }
+        "which" | "command" | "type" => {
+            // Its directory is not known, but its name is.
+            let program = args.last()?.known().filter(|program| !program.starts_with('-') && !program.contains('/'))?;
+            let mut value = Value::unknown();
+            value.push(Piece::Text(format!("/{program}")));
+            Some(value)
+        }
+        "realpath" | "grealpath" | "readlink" | "greadlink" => canonical(name.ends_with("link"), args, cwd),
+        "find" | "gfind" => found(argv),
+        "true" | ":" => Some(Value::default()),
+        _ => match input {
+            Input::Text(text, _) => filtered(name, args, text),
+            _ => None,
+        },
+    }
+}
+
+/// The absolute path of a file, if no link leads elsewhere.
+fn canonical(link: bool, args: &[Value], cwd: &Value) -> Option<Value> {
+    let mut follows = !link;
+    let mut path = None;
+    let mut ended = false;
+    for arg in args {
+        match arg.known() {
+            Some("--") if !ended => ended = true,
+            Some("-f" | "-e" | "-m" | "--canonicalize" | "--canonicalize-existing" | "--canonicalize-missing") => {
+                follows = true;
+            }
+            Some("-q" | "-s" | "-n" | "-L" | "-P" | "--quiet" | "--strip" | "--no-symlinks") => {}
+            _ if !ended && arg.prefix().starts_with('-') || path.is_some() => return None,
+            _ => path = Some(arg),
+        }
+    }
+    let path = path.filter(|_| follows)?;
+    if path.known() == Some("") {
+        return None;
+    }
+    let climbs =
+        |value: &Value| value.pieces().iter().any(|piece| matches!(piece, Piece::Text(text) if text.contains("..")));
+    if !path.prefix().starts_with('/') {
+        path.known()?;
+    }
+    let whole = path.seen_from(cwd);
+    match whole.known() {
+        Some(text) => Some(Value::of(normal(text))),
+        None => (whole.prefix().starts_with('/') && !climbs(&whole)).then_some(whole),
+    }
+}
+
+/// Shell code that a program prints for a shell to run, as `ssh-agent -s` does. Its text is not needed.
+fn shell_code() -> Value {
+    let mut code = Value::of(CODE);
+    code.push(Piece::Unknown(true));
+    code
+}
+
+/// Whether an output is such code.
+pub(super) fn is_shell_code(value: &Value) -> bool {
+    value.has_unknown() && value.prefix() == CODE
+}
+
+/// The beginning of such code. As a comment, it does nothing when the code runs.
+const CODE: &str = "# ";
+
+/// An output without the newlines at its end, as a substitution takes it.
+pub(super) fn trimmed(value: &Value) -> Value {
+    match value.known() {
+        Some(text) => Value::of(text.trim_end_matches('\n')).derived_from(value),
+        None => {
+            let mut pieces = value.pieces().to_vec();
+            if let Some(Piece::Text(text)) = pieces.last_mut() {
+                text.truncate(text.trim_end_matches('\n').len());
+            }
+            let mut trimmed = Value::default();
+            for piece in pieces {
+                trimmed.push(piece);
+            }
+            trimmed.derived_from(value)
+        }
+    }
+}
+
+fn echo(args: &[Value]) -> Value {
+    let mut escapes = false;
+    let mut newline = true;
+    let mut from = 0;
+    for arg in args {
+        let flags = arg
+            .known()
+            .and_then(|text| text.strip_prefix('-'))
+            .filter(|flags| !flags.is_empty() && flags.bytes().all(|byte| b"neE".contains(&byte)));
+        let Some(flags) = flags else { break };
+        escapes |= flags.contains('e');
+        newline &= !flags.contains('n');
+        from += 1;
+    }
+    let mut value = Value::default();
+    for (index, arg) in args[from..].iter().enumerate() {
+        if index > 0 {
+            value.push(Piece::Text(" ".to_owned()));
+        }
+        push(&mut value, arg, escapes);
+    }
+    if newline {
+        value.push(Piece::Text("\n".to_owned()));
+    }
+    value
+}
+
+fn push(value: &mut Value, arg: &Value, escapes: bool) {
+    for piece in arg.pieces() {
+        value.push(match piece {
+            Piece::Text(text) if escapes => Piece::Text(unescaped(text)),
+            piece => piece.clone(),
+        });
+    }
+}
+
+fn unescaped(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text.chars();
+    while let Some(next) = rest.next() {
+        if next != '\\' {
+            plain.push(next);
+            continue;
+        }
+        match rest.next() {
+            Some('n') => plain.push('\n'),
+            Some('t') => plain.push('\t'),
+            Some('r') => plain.push('\r'),
+            Some('\\') | None => plain.push('\\'),
+            Some('x') => coded(&mut plain, &mut rest, 16, 2),
+            Some('0') => coded(&mut plain, &mut rest, 8, 3),
+            Some(digit @ '1'..='7') => {
+                let mut all = std::iter::once(digit).chain(rest.clone()).collect::<String>();
+                all.truncate(3);
+                let mut digits = all.chars();
+                coded(&mut plain, &mut digits, 8, 3);
+                let taken = all.len() - digits.as_str().len();
+                for _ in 1..taken {
+                    rest.next();
+                }
+            }
+            Some(other) => {
+                plain.push('\\');
+                plain.push(other);
+            }
+        }
+    }
+    plain
+}
+
+fn coded(plain: &mut String, rest: &mut std::str::Chars<'_>, radix: u32, most: usize) {
+    let mut code = 0;
+    for _ in 0..most {
+        let Some(digit) = rest.clone().next().and_then(|next| next.to_digit(radix)) else { break };
+        code = code * radix + digit;
+        rest.next();
+    }
+    // Bash drops a NUL.
+    plain.extend(char::from_u32(code).filter(|next| *next != '\0'));
+}
+
+/// The output of `printf` for the formats `%s`, `%b` and `%%`.
+fn printf(args: &[Value]) -> Option<Value> {
+    let args = if args.first().and_then(Value::known) == Some("--") { &args[1..] } else { args };
+    let (format, mut args) = args.split_first()?;
+    let format = format.known()?;
+    let mut value = Value::default();
+    loop {
+        let before = args.len();
+        let mut rest = format;
+        while let Some(at) = rest.find('%') {
+            value.push(Piece::Text(unescaped(&rest[..at])));
+            let sign = rest[at + 1..].chars().next()?;
+            match sign {
+                '%' => value.push(Piece::Text("%".to_owned())),
+                's' | 'b' => {
+                    if let Some((arg, left)) = args.split_first() {
+                        push(&mut value, arg, sign == 'b');
+                        args = left;
+                    }
+                }
+                _ => return None,
+            }
+            rest = &rest[at + 2..];
+        }
+        value.push(Piece::Text(unescaped(rest)));
+        if args.is_empty() || args.len() == before {
+            return Some(value);
+        }
+    }
+}
+
+/// The output of `mktemp`: a new name in the directory for temporary files.
+fn mktemp(args: &[Value], temp: Option<String>) -> Value {
+    let mut directory = temp.unwrap_or_else(|| "/tmp".to_owned());
+    let mut template = None;
+    let mut words = args.iter();
+    while let Some(word) = words.next() {
+        let text = word.known().unwrap_or_default();
+        if text == "-p" {
+            directory = words.next().and_then(Value::known).unwrap_or("").to_owned();
+            template.get_or_insert_with(String::new);
+        } else if let Some(given) = text.strip_prefix("--tmpdir=").or_else(|| text.strip_prefix("-p")) {
+            given.clone_into(&mut directory);
+        } else if text == "-t" {
+            words.next();
+        } else if !text.starts_with('-') {
+            template = Some(word.prefix().trim_end_matches('X').to_owned());
+        }
+    }
+    let plain = !args.iter().any(|word| word.prefix().starts_with("-p") || word.prefix().starts_with("--tmpdir"));
+    let mut value = match template {
+        Some(template) if plain && !template.is_empty() => Value::of(template),
+        _ => Value::of(format!("{directory}/tmp.")),
+    };
+    value.push(Piece::Unknown(false));
+    value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::of;
+    use crate::command::{Input, Source};
+    use crate::eval::inner::shown;
+    use crate::value::Value;
+
+    #[test]
+    fn programs_print_what_their_words_say() {
+        for (line, wanted) in [
+            ("echo a b", Some("a b\n")),
+            ("echo -n a", Some("a")),
+            ("echo -e a\\tb", Some("a\tb\n")),
+            ("printf %s-%s a b", Some("a-b")),
+            ("printf %d 1", None),
+            ("pwd", Some("/p")),
+            ("dirname /a/b", Some("/a")),
+            ("dirname b", Some(".")),
+            ("basename /a/b.c .c", Some("b")),
+            ("which git", Some("…/git")),
+            ("realpath ../q", Some("/q")),
+            ("readlink q", None),
+            ("mktemp -d", Some("/t/tmp.…")),
+            ("cat", Some("in")),
+            ("make", None),
+        ] {
+            let argv: Vec<Value> = line.split(' ').map(Value::of).collect();
+            let input = Input::Text(Value::of("in"), Source::Pipe);
+            let printed = of(&argv, &Value::of("/p"), &input, || Some("/t".to_owned()));
+            assert_eq!(printed.as_ref().map(shown).as_deref(), wanted, "{line}");
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! Expands `$x` and `${x…}`.
+
+use super::evaluator::Evaluator;
+use super::frame::Frame;
+use super::shell::Shell;
+use crate::glob::Glob;
+use crate::parse::{Parameter, ParameterOp, Part};
+use crate::value::{Piece, Value};
+
+/// Longest text that `#` and `%` cut, bytes.
+const MAX_CUT: usize = 4096;
+/// Longest pattern of `#` and `%`, bytes.
+const MAX_PATTERN: usize = 256;
+
+/// Elements of an array of which one may be meant.
+const MAX_ANY: usize = 12;
+
+/// The value of a parameter.
+pub(super) enum Expanded {
+    /// One text.
+    Value(Value),
+    /// `$@`, `${a[@]}`: each value is a word of its own, even between quotes.
+    List(Vec<Value>),
+}
+
+/// Whether it may expand to several words between quotes.
+pub(super) fn is_list(parameter: &Parameter) -> bool {
+    let all = parameter.index.as_deref().is_some_and(is_at);
+    !parameter.length && (parameter.name == "@" || all)
+}
+
+fn is_at(index: &[Part]) -> bool {
+    matches!(index, [Part::Text(text) | Part::Quoted(text)] if text == "@")
+}
+
+impl Evaluator<'_> {
+    /// Expands `$x` or `${x…}`.
+    pub(super) fn parameter(&mut self, shell: &mut Shell, parameter: &Parameter, frame: &Frame) -> Expanded {
+        self.budget.spend(1);
+        if let Some(index) = &parameter.index {
+            self.joined(shell, index, frame);
+        }
+        if parameter.length || (parameter.name == "#" && !parameter.indirect) {
+            let count = self.count(shell, parameter);
+            return Expanded::Value(count.map_or_else(Value::number, |count| Value::of(count.to_string())));
+        }
+        if parameter.indirect {
+            self.joined(shell, &parameter.word, frame);
+            return match self.indirect(shell, &parameter.name) {
+                Some(value) if parameter.op == ParameterOp::None => Expanded::Value(value),
+                _ => Expanded::Value(Value::unknown_words()),
+            };
+        }
+        let found = self.found(shell, parameter);
+        if parameter.op == ParameterOp::None {
+            return list(found, parameter);
+        }
+        let operand = self.operand(shell, parameter, frame);
+        match parameter.op {
+            ParameterOp::Default { .. } => substitute(found, operand, parameter),
+            ParameterOp::Assign { .. } => {
+                if missing(found.as_deref(), parameter.op) == Some(true) {
+                    shell.set(&parameter.name, vec![operand.clone()], self.environment);
+                }
+                substitute(found, operand, parameter)
+            }
+            ParameterOp::Alternative { .. } => Expanded::Value(match missing(found.as_deref(), parameter.op) {
+                Some(true) => Value::default(),
+                Some(false) => operand,
+                None => either(Some(vec![Value::default()]), operand),
+            }),
+            ParameterOp::Require { .. } => {
+                // Bash gives up: the command that this word belongs to never runs.
+                self.current.dead |= missing(found.as_deref(), parameter.op) == Some(true);
+                list(found, parameter)
+            }
+            ParameterOp::Slice if is_list(parameter) || parameter.name == "*" => {
+                let values = found.unwrap_or_default();
+                let from_zero = parameter.index.is_some();
+                let places = operand.known().and_then(|range| slice(&values, range, from_zero));
+                Expanded::List(places.unwrap_or_else(|| vec![Value::unknown_words()]))
+            }
+            op => {
+                let values = found.unwrap_or_default();
+                let changed = |value| change(value, op, &operand).derived_from(value).derived_from(&operand);
+                list(Some(values.iter().map(changed).collect()), parameter)
+            }
+        }
+    }
+
+    /// The text behind an operator.
+    fn operand(&mut self, shell: &mut Shell, parameter: &Parameter, frame: &Frame) -> Value {
+        let operand = self.joined(shell, &parameter.word, frame);
+        // Quotes in it hold words together that are split around them.
+        let has = |kind: fn(&Part) -> bool| parameter.word.iter().any(kind);
+        let mixed =
+            has(|part| matches!(part, Part::Text(_))) && has(|part| matches!(part, Part::Quoted(_) | Part::Double(_)));
+        let splits = operand.known().is_some_and(|text| text.contains([' ', '\t']));
+        if mixed && splits { Value::unknown_words() } else { operand }
+    }
+
+    /// `$#`, `${#x}`, `${#a[@]}`
+    fn count(&self, shell: &Shell, parameter: &Parameter) -> Option<usize> {
+        let all = parameter.index.as_deref().is_some_and(is_at) || matches!(parameter.name.as_str(), "#" | "@" | "*");
+        let values = match parameter.name.as_str() {
+            "#" => shell.args.get(1..)?.to_vec(),
+            _ => self.found(shell, parameter).unwrap_or_default(),
+        };
+        if all {
+            return (!values.iter().any(is_open)).then_some(values.len());
+        }
+        values.first().map_or(Some(0), |value| value.known().map(|text| text.chars().count()))
+    }
+
+    fn found(&self, shell: &Shell, parameter: &Parameter) -> Option<Vec<Value>> {
+        let name = parameter.name.as_str();
+        match name {
+            "*" if shell.separators().is_some() => {
+                return Some(match shell.args.len() {
+                    0 | 1 => Vec::new(),
+                    2 => vec![shell.args[1].clone()],
+                    // The words are joined by another character than a blank.
+                    _ => vec![Value::unknown_words()],
+                });
+            }
+            "@" | "*" => return Some(shell.args.get(1..).unwrap_or_default().to_vec()),
+            "?" | "$" | "!" => return Some(vec![Value::number()]),
+            "-" | "_" => return Some(vec![Value::unknown_words()]),
+            _ => {}
+        }
+        if let Ok(place) = name.parse::<usize>() {
+            return match shell.args.get(place) {
+                Some(value) => Some(vec![value.clone()]),
+                // No element of an unknown list is known.
+                None if shell.args.last().is_some_and(|last| place > 0 && is_open(last)) => {
+                    Some(vec![Value::unknown_words()])
+                }
+                None => None,
+            };
+        }
+        let values = shell.get(name, self.environment)?;
+        let Some(index) = &parameter.index else { return Some(values.into_iter().take(1).collect()) };
+        if is_at(index) || matches!(index.as_slice(), [Part::Text(text) | Part::Quoted(text)] if text == "*") {
+            return Some(values);
+        }
+        let place = match index.as_slice() {
+            [Part::Text(text) | Part::Quoted(text)] => text.parse::<usize>().ok(),
+            _ => None,
+        };
+        match place {
+            Some(place) if !values.iter().take(place + 1).any(is_open) => {
+                values.get(place).cloned().map(|value| vec![value])
+            }
+            _ => Some(vec![any_of(&values)]),
+        }
+    }
+
+    fn indirect(&self, shell: &Shell, name: &str) -> Option<Value> {
+        if name == "#" {
+            // `${!#}` is the last argument.
+            return shell.args.last().cloned();
+        }
+        let target = match name.parse::<usize>() {
+            Ok(place) => shell.args.get(place)?.clone(),
+            Err(_) => shell.get(name, self.environment)?.into_iter().next()?,
+        };
+        shell.get(target.known()?, self.environment)?.into_iter().next()
+    }
+}
+
+/// Whether a parameter counts as not set, if that is known.
+fn missing(found: Option<&[Value]>, op: ParameterOp) -> Option<bool> {
+    let empty_counts = matches!(
+        op,
+        ParameterOp::Default { empty: true }
+            | ParameterOp::Assign { empty: true }
+            | ParameterOp::Alternative { empty: true }
+            | ParameterOp::Require { empty: true }
+    );
+    match found {
+        None | Some([]) => Some(true),
+        Some([value]) if empty_counts => {
+            let has_text = |piece: &Piece| matches!(piece, Piece::Text(_) | Piece::Glob(_));
+            match value.known() {
+                Some(text) => Some(text.is_empty()),
+                None => value.pieces().iter().any(has_text).then_some(false),
+            }
+        }
+        Some(_) => Some(false),
+    }
+}
+
+/// `${x:-…}` and `${x:=…}`
+fn substitute(found: Option<Vec<Value>>, operand: Value, parameter: &Parameter) -> Expanded {
+    match missing(found.as_deref(), parameter.op) {
+        Some(false) => list(found, parameter),
+        Some(true) => Expanded::Value(operand),
+        None => Expanded::Value(either(found, operand)),
+    }
+}
+
+/// Any one of these values.
+fn any_of(values: &[Value]) -> Value {
+    let texts: Option<Vec<String>> = values.iter().map(|value| value.known().map(str::to_owned)).collect();
+    match texts {
+        Some(texts) if !texts.is_empty() && texts.len() <= MAX_ANY => {
+            values.iter().fold(Value::from(Piece::OneOf(texts)), Value::derived_from)
+        }
+        _ => Value::unknown_words(),
+    }
+}
+
+/// Whether a value may be several words.
+fn is_open(value: &Value) -> bool {
+    matches!(value.pieces(), [Piece::Unknown(true)])
+}
+
+fn list(found: Option<Vec<Value>>, parameter: &Parameter) -> Expanded {
+    let values = found.unwrap_or_default();
+    if is_list(parameter) {
+        return Expanded::List(values);
+    }
+    let mut joined = Value::default();
+    for (index, value) in values.iter().enumerate() {
+        if index > 0 {
+            joined.push(Piece::Text(" ".to_owned()));
+        }
+        joined.extend(value);
+    }
+    Expanded::Value(joined)
+}
+
+/// A value that may be missing, or the text used instead.
+fn either(found: Option<Vec<Value>>, operand: Value) -> Value {
+    let known = |value: &Value| match value.pieces() {
+        [Piece::OneOf(texts)] => Some(texts.clone()),
+        _ => value.known().map(|text| vec![text.to_owned()]),
+    };
+    let first = found.and_then(|values| values.into_iter().next()).unwrap_or_default();
+    match (known(&first), known(&operand)) {
+        (Some(mut texts), Some(more)) => {
+            texts.retain(|text| !text.is_empty() || more.contains(text));
+            texts.extend(more.into_iter().filter(|text| !text.is_empty()));
+            Value::from(Piece::OneOf(texts)).derived_from(&first).derived_from(&operand)
+        }
+        _ => Value::unknown_words().derived_from(&first).derived_from(&operand),
+    }
+}
+
+/// Applies an operator that changes a value.
+fn change(value: &Value, op: ParameterOp, operand: &Value) -> Value {
+    let Some(text) = value.known() else { return change_unknown(value, op, operand) };
+    let Some(pattern) = operand.pattern() else { return Value::unknown_words() };
+    let changed = match op {
+        ParameterOp::CutFront { longest } => glob(text, &pattern).map(|glob| glob.cut_front(text, longest).to_owned()),
+        ParameterOp::CutBack { longest } => glob(text, &pattern).map(|glob| glob.cut_back(text, longest).to_owned()),
+        ParameterOp::Upper { all: true } if pattern.is_empty() => Some(text.to_uppercase()),
+        ParameterOp::Lower { all: true } if pattern.is_empty() => Some(text.to_lowercase()),
+        ParameterOp::Replace { all } if !pattern.contains(['*', '?', '[', '\\']) => {
+            let (from, to) = pattern.split_once('/').unwrap_or((&pattern, ""));
+            (!from.is_empty()).then(|| if all { text.replace(from, to) } else { text.replacen(from, to, 1) })
+        }
+        ParameterOp::Slice => substring(text, &pattern),
+        _ => None,
+    };
+    changed.map_or_else(Value::unknown_words, Value::of)
+}
+
+/// `${d%/}` of each of `*/`. Any other change leaves a name that no glob describes.
+fn change_unknown(value: &Value, op: ParameterOp, operand: &Value) -> Value {
+    match (op, operand.known(), value.pieces()) {
+        (ParameterOp::CutBack { .. }, Some("/"), [before @ .., Piece::Text(last)]) if last.ends_with('/') => {
+            let mut rest = Value::default();
+            before.iter().for_each(|piece| rest.push(piece.clone()));
+            rest.push(Piece::Text(last[..last.len() - 1].to_owned()));
+            rest
+        }
+        _ => Value::unknown_words(),
+    }
+}
+
+/// The pattern of `#` and `%`. `None` for a group such as `+(a|b)`, whose meaning depends on extglob, and for long
+/// texts, of which each place would be tried.
+fn glob(text: &str, pattern: &str) -> Option<Glob> {
+    let readable = !pattern.contains('(') && text.len() <= MAX_CUT && pattern.len() <= MAX_PATTERN;
+    readable.then(|| Glob::parse(pattern))
+}
+
+/// `${@:2}`, `${a[@]:1:3}`: places of parameters are counted from 1, those of arrays from 0.
+fn slice(values: &[Value], range: &str, from_zero: bool) -> Option<Vec<Value>> {
+    if values.iter().any(is_open) {
+        return None;
+    }
+    let (offset, length) = range.split_once(':').map_or((range, None), |(offset, length)| (offset, Some(length)));
+    let offset = offset.trim().parse::<usize>().ok()?;
+    let offset = if from_zero { offset } else { offset.checked_sub(1)? };
+    let count = length.map_or(Some(usize::MAX), |length| length.trim().parse().ok())?;
+    Some(values.iter().skip(offset).take(count).cloned().collect())
+}
+
+fn substring(text: &str, range: &str) -> Option<String> {
+    let (offset, length) = range.split_once(':').map_or((range, None), |(offset, length)| (offset, Some(length)));
+    let offset = offset.trim().parse::<usize>().ok()?;
+    let chars = text.chars().skip(offset);
+    Some(match length {
+        Some(length) => chars.take(length.trim().parse().ok()?).collect(),
+        None => chars.collect(),
+    })
+}

@@ -1,0 +1,192 @@
+//! The state of a shell, as far as it can be known before it runs.
+
+use super::aliases::Aliases;
+use super::functions::ShellFunctions;
+use super::location::Location;
+use super::variables::{Environment, Variable, Variables, either};
+use crate::command::{Input, Redirect};
+use crate::value::Value;
+
+/// Options of a shell that change what its commands do.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ShellOptions {
+    /// `set -a`
+    pub exports: bool,
+    /// `set -e`
+    pub exits: bool,
+    /// `shopt -s lastpipe`
+    pub keeps_last: bool,
+}
+
+/// A shell.
+#[derive(Clone, Debug)]
+pub(super) struct Shell {
+    /// Its variables.
+    pub variables: Variables,
+    /// Its functions.
+    pub functions: ShellFunctions,
+    /// Its aliases.
+    pub aliases: Aliases,
+    /// Its options.
+    pub options: ShellOptions,
+    /// Its directory.
+    pub location: Location,
+    /// `$0` and the positional parameters.
+    pub args: Vec<Value>,
+    /// Whether it has left the list that it was in: `exit`, `return`, `break`, `exec`.
+    pub ended: bool,
+    /// The standard input of its commands.
+    pub input: Input,
+    /// Redirects of the groups that it is in.
+    pub redirects: Vec<Redirect>,
+}
+
+impl Shell {
+    /// A shell that starts in this directory.
+    pub(super) fn new(cwd: Value, args: Vec<Value>) -> Self {
+        Self {
+            variables: Variables::default(),
+            functions: ShellFunctions::default(),
+            aliases: Aliases::default(),
+            options: ShellOptions::default(),
+            location: Location::new(cwd),
+            args,
+            ended: false,
+            input: Input::Inherited,
+            redirects: Vec::new(),
+        }
+    }
+
+    /// A program that is a shell itself: it gets the exported variables.
+    pub(super) fn child(&self, args: Vec<Value>) -> Self {
+        Self {
+            variables: self.variables.child(),
+            functions: self.functions.clone(),
+            aliases: Aliases::default(),
+            options: ShellOptions::default(),
+            location: self.location.child(),
+            args,
+            ended: false,
+            input: Input::Inherited,
+            redirects: Vec::new(),
+        }
+    }
+
+    /// The directory that it is in if no command failed.
+    pub(super) fn cwd(&self) -> &Value {
+        self.location.cwd()
+    }
+
+    /// The characters that split words, if IFS was set. `Some(None)` if they are not known.
+    pub(super) fn separators(&self) -> Option<Option<&str>> {
+        let changed = self.variables.get("IFS")?;
+        Some(changed.values.as_deref().and_then(|values| values.first()).and_then(Value::known))
+    }
+
+    /// How many steps a copy of it takes.
+    pub(super) fn weight(&self) -> usize {
+        self.variables.covered.len() + self.args.len() + self.redirects.len() + self.location.weight()
+    }
+
+    /// The value of a variable. `None` if it is surely not set.
+    pub(super) fn get(&self, name: &str, environment: Environment<'_>) -> Option<Vec<Value>> {
+        if let Some(variable) = self.variables.get(name) {
+            return variable.values.clone();
+        }
+        if self.variables.may_be_set(name) {
+            return Some(vec![Value::unknown_words()]);
+        }
+        match name {
+            "PWD" => return Some(vec![self.cwd().clone()]),
+            "OLDPWD" if self.location.previous.known().is_some() => return Some(vec![self.location.previous.clone()]),
+            _ => {}
+        }
+        self.variables.inherited(name, environment)
+    }
+
+    /// Sets a variable.
+    pub(super) fn set(&mut self, name: &str, values: Vec<Value>, environment: Environment<'_>) {
+        self.variables.set(name, values, self.options.exports, environment);
+    }
+
+    /// Makes a variable unknown.
+    pub(super) fn blur(&mut self, name: &str, environment: Environment<'_>) {
+        self.set(name, vec![Value::unknown_words()], environment);
+    }
+
+    /// Hands a variable to programs, or no longer.
+    pub(super) fn export(&mut self, name: &str, exported: bool, environment: Environment<'_>) {
+        let values = self.get(name, environment);
+        let changes = self.variables.changes(name);
+        self.variables.insert(name, Variable { values, exported, changes });
+    }
+
+    /// From here on a value that is assigned to a variable is changed on its way.
+    pub(super) fn change(&mut self, name: &str, environment: Environment<'_>) {
+        let values = self.get(name, environment);
+        let exported = self.variables.is_exported(name, environment);
+        self.variables.insert(name, Variable { values, exported, changes: true });
+    }
+
+    /// From here on `cd -` goes to the value of OLDPWD.
+    pub(super) fn settle_previous(&mut self) {
+        if let Some(Variable { values: Some(values), .. }) = self.variables.take("OLDPWD") {
+            self.location.previous = values.into_iter().next().unwrap_or_else(Value::unknown);
+        }
+    }
+
+    /// Joins this state with that of another shell: the shell may be in either.
+    pub(super) fn join(&mut self, other: Self, environment: Environment<'_>) {
+        if self.ended != other.ended {
+            if self.ended {
+                *self = other;
+            }
+            return;
+        }
+        let same = self.variables.is(&other.variables) && self.variables.forgetful == other.variables.forgetful;
+        if !same {
+            self.join_variables(&other, environment);
+        }
+        self.location.join(&other.location);
+        self.variables.forgetful |= other.variables.forgetful;
+        self.functions.join(&other.functions);
+        if self.args != other.args {
+            self.args = either(Some(std::mem::take(&mut self.args)), Some(other.args)).unwrap_or_default();
+        }
+    }
+
+    fn join_variables(&mut self, other: &Self, environment: Environment<'_>) {
+        for (name, _) in other.variables.iter() {
+            if self.variables.get(name).is_none() {
+                let values = self.get(name, environment);
+                let exported = environment.get(name).is_some();
+                self.variables.insert(name, Variable { values, exported, changes: false });
+            }
+        }
+        for (name, variable) in self.variables.iter_mut() {
+            let theirs = match other.variables.get(name) {
+                Some(theirs) => theirs.values.clone(),
+                None => other.get(name, environment),
+            };
+            if variable.values != theirs {
+                variable.values = either(variable.values.take(), theirs);
+            }
+        }
+    }
+
+    /// Variables that are unknown by now get the values that they had in another shell.
+    pub(super) fn recall(&mut self, then: &Self, environment: Environment<'_>) {
+        for (name, variable) in then.variables.iter() {
+            if self.get(name, environment) == Some(vec![Value::unknown_words()]) {
+                self.variables.insert(name, variable.clone());
+            }
+        }
+    }
+
+    /// Whether the same commands may do something else in another shell.
+    pub(super) fn differs(&self, other: &Self) -> bool {
+        self.variables.differs(&other.variables)
+            || self.location.candidates != other.location.candidates
+            || self.args != other.args
+    }
+}

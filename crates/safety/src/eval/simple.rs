@@ -1,0 +1,203 @@
+//! Simple commands: expands their words and makes their assignments.
+
+use super::call::Call;
+use super::evaluator::{CurrentCommand, Evaluator};
+use super::frame::Frame;
+use super::lists::After;
+use super::shell::Shell;
+use crate::command::{Command, Input};
+use crate::parse::{Assignment, ParameterOp, Part, UnexpandedCommand, Word};
+use crate::unwrap::{InnerCommand, unwrap};
+use crate::value::{Piece, Value};
+
+/// Words of wrappers before a program that is not set.
+const MAX_WRAPPING: usize = 12;
+
+impl Evaluator<'_> {
+    /// Evaluates a simple command whose program is not an alias.
+    pub(super) fn unaliased(&mut self, shell: &mut Shell, simple: &UnexpandedCommand, frame: &Frame) -> After {
+        let span = frame.origin.fixed.clone().unwrap_or_else(|| simple.span.clone());
+        let current = CurrentCommand { span: span.clone(), dead: false };
+        let outer = std::mem::replace(&mut self.current, current);
+        let mut call = Call {
+            argv: Vec::with_capacity(simple.words.len()),
+            sources: Vec::with_capacity(simple.words.len()),
+            source: frame.origin.text.get(simple.span.clone()).unwrap_or_default().to_owned(),
+            spans: Vec::with_capacity(simple.words.len()),
+            prefix: Vec::new(),
+            assignments: Vec::new(),
+            assigned: Vec::new(),
+            redirects: Vec::new(),
+            input: shell.input.clone(),
+            input_span: span.clone(),
+            span,
+            dead: false,
+        };
+        for word in &simple.words {
+            let source = frame.origin.text.get(word.span.clone()).unwrap_or_default();
+            let at = frame.origin.fixed.clone().unwrap_or_else(|| word.span.clone());
+            let mut values = self.fields(shell, word, frame);
+            if values.is_empty() && self.is_unset(shell, word) && self.is_program(shell, &call) {
+                values.push(Value::unknown_words());
+            }
+            for value in values {
+                call.argv.push(value);
+                call.sources.push(source.to_owned());
+                call.spans.push(at.clone());
+            }
+        }
+        let (redirects, input) = self.redirects(shell, &simple.redirects, frame);
+        call.redirects = redirects;
+        if let Some((input, at)) = input {
+            call.input = input;
+            call.input_span = frame.origin.fixed.clone().unwrap_or(at);
+        }
+        for assignment in &simple.assignments {
+            let values = self.assigned(shell, assignment, frame);
+            call.assigned.push(assignment.source.clone());
+            let value = if values.len() == 1 { values[0].clone() } else { Value::unknown_words() };
+            // Assignments before a program are for that program only. Without a program they last.
+            if simple.words.is_empty() {
+                self.assign(shell, assignment, values);
+            }
+            call.assignments.push((assignment.name.clone(), value));
+        }
+        call.dead = std::mem::replace(&mut self.current, outer).dead;
+        let arrays = simple.words.iter().filter(|word| matches!(word.parts.last(), Some(Part::Array(_))));
+        let after = self.call(shell, call, frame);
+        for word in arrays {
+            self.declared_array(shell, word, frame);
+        }
+        after
+    }
+
+    /// Whether the next word is the program of a command: `$X -rf /` or `sudo $X` without an X. The program that was
+    /// meant is not known, whatever bash runs.
+    fn is_program(&self, shell: &Shell, call: &Call) -> bool {
+        if call.argv.len() > MAX_WRAPPING {
+            return false;
+        }
+        let mut argv = call.argv.clone();
+        argv.push(Value::unknown_words());
+        let mut from = 0;
+        for _ in 0..MAX_WRAPPING {
+            if from + 1 == argv.len() {
+                return true;
+            }
+            let rest = Command {
+                argv: &argv[from..],
+                assignments: &[],
+                redirects: &[],
+                cwd: shell.cwd(),
+                input: &Input::Inherited,
+                via: &[],
+                directories: self.directories,
+            };
+            let inners = unwrap(&rest, &Input::Inherited, self.custom);
+            let begins = |text: &Value| matches!(text.pieces().first(), Some(Piece::Unknown(_)));
+            if inners.iter().any(|inner| match inner {
+                InnerCommand::Words { from: at, .. } => from + at + 1 == argv.len(),
+                InnerCommand::Script { text, .. } => begins(text),
+                InnerCommand::Opaque { .. } => true,
+                InnerCommand::Argv { .. } => false,
+            }) {
+                return true;
+            }
+            let next = inners.iter().find_map(|inner| match inner {
+                InnerCommand::Words { from, .. } if *from > 0 => Some(*from),
+                _ => None,
+            });
+            match next {
+                Some(next) => from += next,
+                None => return false,
+            }
+        }
+        false
+    }
+
+    /// Whether a word is one variable that is not set.
+    fn is_unset(&self, shell: &Shell, word: &Word) -> bool {
+        matches!(word.parts.as_slice(), [Part::Parameter(parameter)] if parameter.op == ParameterOp::None
+            && parameter.name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+            && shell.get(&parameter.name, self.environment).is_none())
+    }
+
+    fn assigned(&mut self, shell: &mut Shell, assignment: &Assignment, frame: &Frame) -> Vec<Value> {
+        if let [Part::Array(words), ..] = assignment.value.parts.as_slice() {
+            return self.elements(shell, words, frame);
+        }
+        if let Some(index) = &assignment.index {
+            // Commands in a subscript run.
+            self.joined(shell, index, frame);
+        }
+        vec![self.single(shell, &assignment.value, frame).assigned()]
+    }
+
+    /// The elements between the parentheses of an array.
+    fn elements(&mut self, shell: &mut Shell, words: &[Word], frame: &Frame) -> Vec<Value> {
+        let keyed = |word: &Word| matches!(word.parts.first(), Some(Part::Text(text)) if text.starts_with('['));
+        let by_keys = words.iter().any(keyed);
+        let values: Vec<Value> = words.iter().flat_map(|word| self.fields(shell, word, frame)).collect();
+        if by_keys { by_key(&values) } else { values }
+    }
+
+    fn assign(&mut self, shell: &mut Shell, assignment: &Assignment, values: Vec<Value>) {
+        let is_array = matches!(assignment.value.parts.first(), Some(Part::Array(_)));
+        let values = if let Some(index) = &assignment.index {
+            let mut all = shell.get(&assignment.name, self.environment).unwrap_or_default();
+            let place = match index.as_slice() {
+                [Part::Text(text) | Part::Quoted(text)] => text.parse::<usize>().ok(),
+                _ => None,
+            };
+            match (place, values.into_iter().next()) {
+                (Some(place), Some(value)) if place < all.len() && !assignment.append => all[place] = value,
+                (Some(place), Some(value)) if place == all.len() => all.push(value),
+                // In an array with gaps or with names, no element is known from here on.
+                _ => all = vec![Value::unknown_words()],
+            }
+            all
+        } else if assignment.append {
+            let mut before = shell.get(&assignment.name, self.environment).unwrap_or_default();
+            if is_array {
+                before.extend(values);
+            } else if let Some(value) = values.first() {
+                match before.first_mut() {
+                    Some(first) => first.extend(value),
+                    None => before.push(value.clone()),
+                }
+            }
+            before
+        } else {
+            values
+        };
+        shell.set(&assignment.name, values, self.environment);
+    }
+
+    /// Sets the array of `local -a x=(…)`.
+    fn declared_array(&mut self, shell: &mut Shell, word: &Word, frame: &Frame) {
+        if let [Part::Text(name), Part::Array(words)] = word.parts.as_slice() {
+            let values = self.elements(shell, words, frame);
+            let name = name.trim_end_matches('=').trim_end_matches('+').split('[').next().unwrap_or_default();
+            shell.set(name, values, self.environment);
+        }
+    }
+}
+
+/// The elements of `([0]=a [x]=b)`: by place if all keys are numbers, otherwise in the order of the text.
+fn by_key(words: &[Value]) -> Vec<Value> {
+    let mut places = Vec::new();
+    let mut values = Vec::new();
+    for word in words {
+        // The key was expanded as a glob, which it is not.
+        let Some(text) = word.pattern() else { return vec![Value::unknown_words()] };
+        let Some((key, value)) = text.split_once("]=") else { return vec![Value::unknown_words()] };
+        values.push(Value::of(value));
+        places.push(key.trim_start_matches('[').parse::<usize>().ok().filter(|place| *place < 64));
+    }
+    let Some(places) = places.into_iter().collect::<Option<Vec<usize>>>() else { return values };
+    let mut placed = vec![Value::default(); places.iter().max().map_or(0, |last| last + 1)];
+    for (place, value) in places.into_iter().zip(values) {
+        placed[place] = value;
+    }
+    placed
+}

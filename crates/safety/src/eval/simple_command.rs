@@ -1,0 +1,71 @@
+//! A simple command that an evaluation found.
+
+use std::rc::Rc;
+
+use crate::command::{Command, Directories, Input, Redirect};
+use crate::level::Confidence;
+use crate::parse::Span;
+use crate::value::Value;
+
+/// A simple command with everything that is known about it.
+#[derive(Clone, Debug)]
+pub struct SimpleCommand {
+    /// Its words, the program first.
+    pub argv: Vec<Value>,
+    /// The source of each word.
+    pub sources: Vec<String>,
+    /// The source of the whole command.
+    pub source: String,
+    /// The words of wrappers before it.
+    pub prefix: Vec<String>,
+    /// Variables that are set for it.
+    pub assignments: Vec<(String, Value)>,
+    /// The source of each assignment.
+    pub assigned: Vec<String>,
+    /// Its own redirects, and then those of the groups around it.
+    pub redirects: Vec<Redirect>,
+    /// Directories that it may run in, the likeliest first.
+    pub cwds: Rc<Vec<Value>>,
+    /// Its standard input.
+    pub input: Input,
+    /// The chain of wrappers and scripts that leads to it.
+    pub via: Rc<Vec<String>>,
+    /// Its place in the whole command, bytes.
+    pub span: Span,
+    /// How sure it is that it runs with these words.
+    pub confidence: Confidence,
+    /// Everything else.
+    pub traits: Traits,
+}
+
+/// Properties of a simple command.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Traits {
+    /// Part of the command, and not a guess.
+    pub listed: bool,
+    /// Never runs, since bash gives up before.
+    pub dead: bool,
+    /// Runs only other commands, all of which were found.
+    pub transparent: bool,
+    /// Runs code that cannot be seen.
+    pub opaque: bool,
+    /// A function that calls itself without end.
+    pub bomb: bool,
+    /// Part of a function that no command calls.
+    pub uncalled: bool,
+}
+
+impl SimpleCommand {
+    /// The command as rules check it, in one of its directories.
+    pub fn command<'a>(&'a self, cwd: &'a Value, directories: &'a Directories) -> Command<'a> {
+        Command {
+            argv: &self.argv,
+            assignments: &self.assignments,
+            redirects: &self.redirects,
+            cwd,
+            input: &self.input,
+            via: &self.via,
+            directories,
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! The variables of a shell.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use crate::lists::has_word;
+use crate::value::{Piece, Value};
+
+/// Values that a variable may have one of. With more it is unknown.
+pub(super) const MAX_CHOICES: usize = 4;
+/// Longest lists that are joined place by place.
+const MAX_JOINED: usize = 32;
+/// Longest value that is remembered, bytes.
+const MAX_LENGTH: usize = 1 << 16;
+/// Elements of the longest array that is remembered.
+const MAX_ELEMENTS: usize = 512;
+
+/// Variables that bash sets by itself.
+const OWN: &str = "BASH BASHOPTS BASHPID BASH_ARGC BASH_ARGV BASH_COMMAND BASH_EXECUTION_STRING BASH_LINENO BASH_REMATCH \
+                   BASH_SOURCE BASH_SUBSHELL BASH_VERSINFO BASH_VERSION COLUMNS COPROC COPROC_PID DIRSTACK EPOCHREALTIME \
+                   EPOCHSECONDS EUID FUNCNAME GROUPS HOSTNAME HOSTTYPE IFS LINENO LINES MACHTYPE MAPFILE OLDPWD OPTARG \
+                   OPTERR OPTIND OSTYPE PIPESTATUS PPID RANDOM READLINE_LINE REPLY SECONDS SHELLOPTS SHLVL SRANDOM UID";
+
+/// Variables that hardly any script sets, though it might.
+const LASTING: [&str; 6] = ["HOME", "PATH", "PWD", "SHELL", "TMPDIR", "USER"];
+
+/// The variables that a shell starts with: `NAME=VALUE`, each ended by a NUL.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Environment<'a>(pub &'a str);
+
+impl<'a> Environment<'a> {
+    /// The value of a variable.
+    pub fn get(self, name: &str) -> Option<&'a str> {
+        let mut from = 0;
+        for end in memchr::memchr_iter(0, self.0.as_bytes()).chain([self.0.len()]) {
+            let entry = &self.0.as_bytes()[from..end];
+            if entry.get(name.len()) == Some(&b'=') && entry.starts_with(name.as_bytes()) {
+                return self.0.get(from + name.len() + 1..end);
+            }
+            from = end + 1;
+        }
+        None
+    }
+}
+
+/// A variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Variable {
+    /// One value, or the elements of an array. `None` if it is not set.
+    pub values: Option<Vec<Value>>,
+    /// Whether programs get it, too.
+    pub exported: bool,
+    /// Whether an assigned value is changed on its way: `declare -i`, `-u`, `-n` …
+    pub changes: bool,
+}
+
+/// The variables that a shell has set or removed. All others are those of its environment.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Variables {
+    table: Rc<HashMap<String, Variable>>,
+    /// Whether a command ran that may have set any variable.
+    pub forgetful: bool,
+    /// The values that `local` covers, for each function that is running.
+    pub covered: Vec<HashMap<String, Option<Variable>>>,
+}
+
+impl Variables {
+    /// The variables of a program that is a shell itself: it gets those that are exported.
+    pub(super) fn child(&self) -> Self {
+        let inherited = |(name, variable): (&String, &Variable)| {
+            (variable.exported || variable.values.is_none()).then(|| (name.clone(), variable.clone()))
+        };
+        let table = Rc::new(self.table.iter().filter_map(inherited).collect());
+        Self { table, forgetful: self.forgetful, covered: Vec::new() }
+    }
+
+    /// A variable that was set or removed.
+    pub(super) fn get(&self, name: &str) -> Option<&Variable> {
+        self.table.get(name)
+    }
+
+    /// The value of a variable that was neither set nor removed, apart from PWD and OLDPWD. `None` if it has none.
+    pub(super) fn inherited(&self, name: &str, environment: Environment<'_>) -> Option<Vec<Value>> {
+        if let Some(value) = environment.get(name) {
+            return Some(vec![Value::of(value)]);
+        }
+        has_word(OWN, name).then(|| vec![Value::unknown_words()])
+    }
+
+    /// Whether a variable may have been set by a command that is not known.
+    pub(super) fn may_be_set(&self, name: &str) -> bool {
+        self.forgetful && !LASTING.contains(&name)
+    }
+
+    /// Sets a variable. `exports` is `set -a`.
+    pub(super) fn set(&mut self, name: &str, mut values: Vec<Value>, exports: bool, environment: Environment<'_>) {
+        // A value that doubles itself line by line would fill the memory.
+        if values.len() > MAX_ELEMENTS || values.iter().map(Value::weight).sum::<usize>() > MAX_LENGTH {
+            values = vec![Value::unknown_words()];
+        }
+        let exported = self.is_exported(name, environment) || exports;
+        let changes = self.changes(name);
+        if changes {
+            values = vec![Value::unknown_words()];
+        }
+        self.insert(name, Variable { values: Some(values), exported, changes });
+    }
+
+    /// Removes a variable.
+    pub(super) fn unset(&mut self, name: &str) {
+        self.insert(name, Variable { values: None, exported: false, changes: false });
+    }
+
+    /// Replaces a variable.
+    pub(super) fn insert(&mut self, name: &str, variable: Variable) {
+        self.table_mut().insert(name.to_owned(), variable);
+    }
+
+    /// Takes a variable out, as if it had never been set or removed.
+    pub(super) fn take(&mut self, name: &str) -> Option<Variable> {
+        self.table_mut().remove(name)
+    }
+
+    /// Whether programs get a variable.
+    pub(super) fn is_exported(&self, name: &str, environment: Environment<'_>) -> bool {
+        self.table.get(name).map_or_else(|| environment.get(name).is_some(), |variable| variable.exported)
+    }
+
+    /// Whether a value assigned to a variable is changed on its way.
+    pub(super) fn changes(&self, name: &str) -> bool {
+        self.table.get(name).is_some_and(|variable| variable.changes)
+    }
+
+    /// `local`: the function's caller gets its value back.
+    pub(super) fn cover(&mut self, name: &str) {
+        let value = self.table.get(name).cloned();
+        if let Some(covered) = self.covered.last_mut() {
+            covered.entry(name.to_owned()).or_insert(value);
+        }
+    }
+
+    /// A function ends.
+    pub(super) fn uncover(&mut self) {
+        for (name, value) in self.covered.pop().unwrap_or_default() {
+            match value {
+                Some(variable) => self.table_mut().insert(name, variable),
+                None => self.table_mut().remove(&name),
+            };
+        }
+    }
+
+    /// All that were set or removed.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&String, &Variable)> {
+        self.table.iter()
+    }
+
+    /// The same, to change them.
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (&String, &mut Variable)> {
+        self.table_mut().iter_mut()
+    }
+
+    /// Whether these are surely the same variables.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        Rc::ptr_eq(&self.table, &other.table)
+    }
+
+    /// Whether a variable differs.
+    pub(super) fn differs(&self, other: &Self) -> bool {
+        !self.is(other) && self.table != other.table
+    }
+
+    fn table_mut(&mut self) -> &mut HashMap<String, Variable> {
+        Rc::make_mut(&mut self.table)
+    }
+}
+
+/// Joins two lists place by place. A word without a counterpart may be absent.
+pub(super) fn either(one: Option<Vec<Value>>, other: Option<Vec<Value>>) -> Option<Vec<Value>> {
+    let (one, other) = (one.unwrap_or_default(), other.unwrap_or_default());
+    let nothing = Value::default();
+    let places = one.len().max(other.len());
+    if places > MAX_JOINED {
+        return Some(vec![Value::unknown_words()]);
+    }
+    let at = |place: usize| choice(one.get(place).unwrap_or(&nothing), other.get(place).unwrap_or(&nothing));
+    Some((0..places).map(at).collect())
+}
+
+/// One of two values.
+fn choice(one: &Value, other: &Value) -> Value {
+    if one == other {
+        return one.clone().derived_from(other);
+    }
+    let texts = |value: &Value| match value.pieces() {
+        [Piece::OneOf(texts)] => Some(texts.clone()),
+        _ => value.known().map(|text| vec![text.to_owned()]),
+    };
+    let any = || Value::unknown_words().derived_from(one).derived_from(other);
+    let (Some(mut all), Some(more)) = (texts(one), texts(other)) else { return any() };
+    for text in more {
+        if !all.contains(&text) {
+            all.push(text);
+        }
+    }
+    if all.len() > MAX_CHOICES {
+        return any();
+    }
+    Value::from(Piece::OneOf(all)).derived_from(one).derived_from(other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Environment, MAX_CHOICES, MAX_LENGTH, Variables, either};
+    use crate::value::{Piece, Value};
+
+    #[test]
+    fn variables_are_set_covered_and_inherited() {
+        let environment = Environment("A=1\0B=2\0");
+        let mut variables = Variables::default();
+        assert_eq!(variables.inherited("A", environment), Some(vec![Value::of("1")]));
+        assert_eq!(variables.inherited("LINENO", environment), Some(vec![Value::unknown_words()]));
+        assert_eq!(variables.inherited("C", environment), None);
+        variables.set("A", vec![Value::of("x")], false, environment);
+        variables.set("C", vec![Value::of("y")], false, environment);
+        variables.covered.push(std::collections::HashMap::new());
+        variables.cover("C");
+        variables.cover("D");
+        variables.unset("C");
+        variables.set("D", vec![Value::of("z")], false, environment);
+        variables.uncover();
+        let value = |name: &str| variables.get(name).and_then(|variable| variable.values.clone());
+        assert_eq!(value("C"), Some(vec![Value::of("y")]));
+        assert!(variables.get("D").is_none());
+        let child = variables.child();
+        assert!(child.get("A").is_some() && child.get("C").is_none());
+    }
+
+    #[test]
+    fn a_value_that_grows_too_long_is_unknown() {
+        let mut variables = Variables::default();
+        variables.set("x", vec![Value::of("a".repeat(MAX_LENGTH + 1))], false, Environment(""));
+        assert_eq!(variables.get("x").unwrap().values, Some(vec![Value::unknown_words()]));
+    }
+
+    #[test]
+    fn lists_are_joined_place_by_place() {
+        let one_of = |texts: &[&str]| {
+            let mut value = Value::default();
+            value.push(Piece::OneOf(texts.iter().map(|text| (*text).to_owned()).collect()));
+            value
+        };
+        let joined = either(Some(vec!["a".into(), "b".into()]), Some(vec!["a".into(), "c".into(), "d".into()]));
+        assert_eq!(joined.unwrap(), ["a".into(), one_of(&["b", "c"]), one_of(&["", "d"])]);
+        let four = one_of(&["1", "2", "3", "4"]);
+        assert_eq!(four.pieces().len(), 1);
+        assert_eq!(MAX_CHOICES, 4);
+        assert_eq!(either(Some(vec![four]), Some(vec!["5".into()])).unwrap(), [Value::unknown_words()]);
+    }
+}

@@ -1,0 +1,194 @@
+//! The pipelines and words of a command, for TypeScript: code there that changes a command asks for these instead of
+//! reading bash by itself.
+
+use serde::Serialize;
+
+use super::reader::read;
+use super::syntax::{AndOr, Join, Kind, Node, Part, Pipeline, Word};
+use crate::utf16::Utf16;
+
+/// The top level of a command. Spans are half-open UTF-16 offsets into it.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Outline {
+    /// Whether bash would read the whole text. If not, the pipelines are those before the error.
+    pub complete: bool,
+    /// Whether a heredoc occurs anywhere in it: its body lies outside of the span of its command.
+    pub heredocs: bool,
+    /// The pipelines in order.
+    pub pipelines: Vec<PipelineOutline>,
+}
+
+/// One pipeline.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PipelineOutline {
+    /// The operator that joins it to the pipeline before it. Null for the first one and after `;`, `&` or a newline.
+    pub join: Option<&'static str>,
+    /// Whether `!` precedes it.
+    pub negated: bool,
+    /// Whether `&` ends the list that it belongs to.
+    pub background: bool,
+    /// Its commands in order. Empty for a `time` or `!` without a command.
+    pub commands: Vec<CommandOutline>,
+}
+
+/// One command of a pipeline.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CommandOutline {
+    /// The kind of the command.
+    pub kind: &'static str,
+    /// From its first byte to the end of its last word or redirect.
+    pub span: (usize, usize),
+    /// Whether its standard error goes into the next pipe, too: `|&`.
+    pub pipes_stderr: bool,
+    /// The words of a simple command, its program first. Empty for a compound command.
+    pub words: Vec<WordOutline>,
+    /// The number of its assignments.
+    pub assignments: usize,
+    /// The number of its redirects.
+    pub redirects: usize,
+}
+
+/// One word.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WordOutline {
+    /// Its value without quotes, or its source if the value is not known.
+    pub text: String,
+    /// Whether `text` is its value: nothing in it is expanded.
+    pub known: bool,
+    /// Its place in the command.
+    pub span: (usize, usize),
+}
+
+/// Reads a command and lists its pipelines.
+pub fn outline(text: &str) -> Outline {
+    let read = read(text);
+    let units = Utf16::new(text);
+    Outline {
+        complete: read.script.fault.is_none(),
+        heredocs: !read.heredocs.is_empty(),
+        pipelines: read.script.body.iter().flat_map(|entry| pipelines(text, &units, entry)).collect(),
+    }
+}
+
+fn pipelines(text: &str, units: &Utf16, entry: &AndOr) -> Vec<PipelineOutline> {
+    let outline = |(index, (join, pipeline)): (usize, &(Join, Pipeline))| PipelineOutline {
+        join: match join {
+            _ if index == 0 => None,
+            Join::And => Some("&&"),
+            Join::Or => Some("||"),
+        },
+        negated: pipeline.negated,
+        background: entry.background,
+        commands: pipeline.commands.iter().map(|node| command(text, units, node)).collect(),
+    };
+    entry.pipelines.iter().enumerate().map(outline).collect()
+}
+
+fn command(text: &str, units: &Utf16, node: &Node) -> CommandOutline {
+    let (words, assignments, redirects) = match &node.kind {
+        Kind::Simple(simple) => (simple.words.as_slice(), simple.assignments.len(), simple.redirects.len()),
+        _ => (&[][..], 0, node.redirects.len()),
+    };
+    CommandOutline {
+        kind: kind(&node.kind),
+        span: units.span(&node.span),
+        pipes_stderr: node.pipes_stderr,
+        words: words.iter().map(|each| word(text, units, each)).collect(),
+        assignments,
+        redirects,
+    }
+}
+
+fn kind(kind: &Kind) -> &'static str {
+    match kind {
+        Kind::Simple(_) => "simple",
+        Kind::Group(_) => "group",
+        Kind::Subshell(_) => "subshell",
+        Kind::If { .. } => "if",
+        Kind::Loop { .. } => "loop",
+        Kind::For { .. } => "for",
+        Kind::Case { .. } => "case",
+        Kind::Function { .. } => "function",
+        Kind::Test(_) => "test",
+        Kind::Coproc(..) => "coproc",
+    }
+}
+
+fn word(text: &str, units: &Utf16, word: &Word) -> WordOutline {
+    let value = value(&word.parts);
+    WordOutline {
+        known: value.is_some(),
+        text: value.unwrap_or_else(|| text.get(word.span.clone()).unwrap_or_default().to_owned()),
+        span: units.span(&word.span),
+    }
+}
+
+/// The value of a word in which nothing is expanded.
+fn value(parts: &[Part]) -> Option<String> {
+    let mut value = String::new();
+    for part in parts {
+        match part {
+            Part::Text(text) if text.contains(['*', '?', '[', '{', '~']) => return None,
+            Part::Text(text) | Part::Quoted(text) => value.push_str(text),
+            Part::Double(inner) => value.push_str(&self::value(inner)?),
+            Part::Parameter(_)
+            | Part::Command(_)
+            | Part::Arithmetic(_)
+            | Part::Process(_)
+            | Part::Pattern(..)
+            | Part::Array(_) => return None,
+        }
+    }
+    Some(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Outline, outline};
+
+    /// `join kind:source[words]`, with `?` after a word that is not known.
+    fn shown(text: &str) -> String {
+        let utf16: Vec<u16> = text.encode_utf16().collect();
+        let slice = |(from, to): (usize, usize)| String::from_utf16(&utf16[from..to]).unwrap();
+        let Outline { complete, pipelines, .. } = outline(text);
+        let mut shown = vec![if complete { String::new() } else { "incomplete ".to_owned() }];
+        for pipeline in pipelines {
+            shown.push(format!("{} ", pipeline.join.unwrap_or(";")));
+            shown.push(if pipeline.negated { "! ".to_owned() } else { String::new() });
+            let commands = pipeline.commands.iter().map(|command| {
+                let word = |word: &super::WordOutline| format!("{}{}", word.text, if word.known { "" } else { "?" });
+                let words: Vec<String> = command.words.iter().map(word).collect();
+                let pipe = if command.pipes_stderr { "&" } else { "" };
+                format!("{}:<{}>[{}]{pipe}", command.kind, slice(command.span), words.join(","))
+            });
+            shown.push(commands.collect::<Vec<_>>().join("|"));
+            shown.push(if pipeline.background { "& ".to_owned() } else { " ".to_owned() });
+        }
+        shown.concat().trim_end().to_owned()
+    }
+
+    #[test]
+    fn pipelines_are_listed_with_their_words() {
+        for (text, wanted) in [
+            ("make 2>&1 | tail -5", "; simple:<make 2>&1>[make]|simple:<tail -5>[tail,-5]"),
+            ("cd 'a b' && x |& y", "; simple:<cd 'a b'>[cd,a b] && simple:<x>[x]&|simple:<y>[y]"),
+            ("! a || b &", "; ! simple:<a>[a]& || simple:<b>[b]&"),
+            ("a; b\nc", "; simple:<a>[a] ; simple:<b>[b] ; simple:<c>[c]"),
+            ("x=1 a $b *.c {d,e} ~", "; simple:<x=1 a $b *.c {d,e} ~>[a,$b?,*.c?,{d,e}?,~?]"),
+            ("for f in *; do g; done > h 2>&1 | tail", "; for:<for f in *; do g; done > h 2>&1>[]|simple:<tail>[tail]"),
+            ("(a; b)  | { c; }", "; subshell:<(a; b)>[]|group:<{ c; }>[]"),
+            ("echo 漢 \"😀\" | b", "; simple:<echo 漢 \"😀\">[echo,漢,😀]|simple:<b>[b]"),
+            ("time make # all", "; simple:<make>[make]"),
+            ("a | (", "incomplete"),
+            ("", ""),
+        ] {
+            assert_eq!(shown(text), wanted, "{text}");
+        }
+        assert!(outline("cat <<EOF\nx\nEOF").heredocs);
+        assert!(!outline("cat <<<x").heredocs);
+    }
+}

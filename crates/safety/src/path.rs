@@ -1,0 +1,70 @@
+//! Paths as text: no file is asked.
+
+use super::value::Value;
+
+/// An absolute path without `.`, `..` and doubled slashes.
+pub fn normal(path: &str) -> String {
+    let mut normal = String::with_capacity(path.len() + 1);
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => normal.truncate(normal.rfind('/').unwrap_or(0)),
+            part => {
+                normal.push('/');
+                normal.push_str(part);
+            }
+        }
+    }
+    if normal.is_empty() {
+        normal.push('/');
+    }
+    normal
+}
+
+/// Longest path that is followed, bytes. The kernel takes no longer one.
+const MAX_PATH: usize = 4096;
+
+/// A path seen from a directory, normalized if it is known. Nothing is known of a path that is too long.
+pub fn resolved(cwd: &Value, path: &Value) -> Value {
+    if path.prefix().is_empty() && path.has_unknown() {
+        return Value::unknown();
+    }
+    let whole = path.seen_from(cwd);
+    let path = match whole.known() {
+        Some(text) => Value::of(normal(text)),
+        None => whole,
+    };
+    if path.weight() > MAX_PATH { Value::unknown() } else { path }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MAX_PATH, normal, resolved};
+    use crate::value::Value;
+
+    #[test]
+    fn paths_are_normalized() {
+        for (path, wanted) in [("/a/./b//c/..", "/a/b"), ("/../..", "/"), ("", "/"), ("a", "/a")] {
+            assert_eq!(normal(path), wanted, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_path_is_resolved_as_far_as_it_is_known() {
+        let cwd = Value::of("/p");
+        assert_eq!(resolved(&cwd, &Value::of("../q")), Value::of("/q"));
+        assert_eq!(resolved(&cwd, &Value::of("/x/.")), Value::of("/x"));
+        assert_eq!(resolved(&cwd, &Value::unknown()), Value::unknown());
+        assert_eq!(resolved(&Value::unknown(), &Value::of("/a/..")), Value::of("/"));
+    }
+
+    #[test]
+    fn a_path_that_the_kernel_would_refuse_is_unknown() {
+        let longest = format!("/{}", "a".repeat(MAX_PATH - 1));
+        let cwd = Value::of(longest.as_str());
+        assert_eq!(resolved(&cwd, &Value::of(".")), cwd);
+        assert_eq!(resolved(&cwd, &Value::of("b")), Value::unknown());
+        assert_eq!(resolved(&Value::unknown(), &Value::of(longest)).known().map(str::len), Some(MAX_PATH));
+        assert_eq!(resolved(&Value::unknown(), &Value::of("b".repeat(MAX_PATH))), Value::unknown());
+    }
+}

@@ -1,0 +1,193 @@
+//! Data about programs: one record per program, in one place.
+
+pub mod call;
+pub mod contents;
+pub mod lasting;
+pub mod program;
+pub mod query_client;
+pub mod sending;
+pub mod variables;
+pub mod wrapper;
+
+use std::sync::LazyLock;
+
+use self::program::{Effect, Program};
+use super::lists::{paths, words};
+use super::names::NameMap;
+
+/// Declares the module of each family of programs and lists its `PROGRAMS`: a new family is a file and a line below.
+macro_rules! programs {
+    ($($family:ident,)*) => {
+        $(pub mod $family;)*
+
+        static FAMILIES: &[&[Program]] = &[$($family::PROGRAMS,)*];
+    };
+}
+
+programs! {
+    cloud,
+    coreutils,
+    databases,
+    devices,
+    docker,
+    environments,
+    forge,
+    git,
+    interpreters,
+    known,
+    kubernetes,
+    languages,
+    migrations,
+    network,
+    npm,
+    packages,
+    processes,
+    python,
+    remote,
+    search,
+    services,
+    shells,
+    system,
+    terminals,
+    terraform,
+    text,
+    users,
+}
+
+/// All records by name.
+static BY_NAME: LazyLock<NameMap<&'static str, &'static Program>> =
+    LazyLock::new(|| all().flat_map(|program| words(program.names).map(move |name| (name, program))).collect());
+
+/// The effects of all subcommands, by the address of their program's record and their path. The first entry counts.
+static EFFECTS: LazyLock<NameMap<(usize, &'static str), Effect>> = LazyLock::new(|| {
+    let mut effects = NameMap::default();
+    for program in all() {
+        for (effect, list) in program.subcommands {
+            paths(list).for_each(|path| {
+                effects.entry((std::ptr::from_ref(program).addr(), path)).or_insert(*effect);
+            });
+        }
+    }
+    effects
+});
+
+/// All records.
+pub fn all() -> impl Iterator<Item = &'static Program> {
+    FAMILIES.iter().copied().flatten()
+}
+
+/// The record of the program with this name, which has no path.
+pub fn of(name: &str) -> &'static Program {
+    // `mkfs.vfat` is one of `mkfs.`.
+    let family = || name.get(..=name.find(['.', '_'])?).and_then(|start| BY_NAME.get(start));
+    BY_NAME.get(name).or_else(family).copied().unwrap_or(&Program::UNKNOWN)
+}
+
+/// The same. The name of an interpreter may also end in a version: `python3.12`.
+pub fn of_any_version(name: &str) -> &'static Program {
+    let plain = name.trim_end_matches(|last: char| last.is_ascii_digit() || matches!(last, '.' | '-'));
+    let interpreter = || BY_NAME.get(plain).filter(|program| !program.interpreters.is_empty());
+    BY_NAME.get(name).or_else(interpreter).copied().unwrap_or_else(|| of(name))
+}
+
+/// The effect of a subcommand, by its path of one or two words. `program` is a record of [`of`].
+pub fn sub_effect(program: &'static Program, path: &str) -> Option<Effect> {
+    if program.subcommands.is_empty() {
+        return None;
+    }
+    EFFECTS.get(&(std::ptr::from_ref(program).addr(), path)).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::program::Words;
+    use super::wrapper::Login;
+    use super::*;
+    use crate::lists::{has_word, paths};
+
+    #[test]
+    fn each_name_stands_in_one_record() {
+        let mut seen = HashSet::new();
+        for name in all().flat_map(|program| words(program.names)) {
+            assert!(seen.insert(name), "{name} stands twice");
+        }
+    }
+
+    #[test]
+    fn no_entry_of_a_program_hides_another() {
+        for program in all() {
+            let mut seen = HashSet::new();
+            for wrapper in program.wrappers {
+                let own: Vec<_> = if wrapper.sub.is_empty() { vec![""] } else { paths(wrapper.sub).collect() };
+                own.into_iter().for_each(|path| assert!(seen.insert(path), "{} {path}", program.names));
+            }
+            let mut seen = HashSet::new();
+            for path in program.sub_rules.iter().flat_map(|(_, list)| paths(list)) {
+                assert!(seen.insert(path), "{}: the rule for {path}", program.names);
+            }
+            let mut seen = HashSet::new();
+            let plain = program.subcommands.iter().filter(|(effect, _)| !matches!(effect, Effect::Lasts(_)));
+            for path in plain.flat_map(|(_, list)| paths(list)) {
+                assert!(seen.insert(path), "{}: the effect of {path}", program.names);
+            }
+        }
+    }
+
+    #[test]
+    fn options_that_mean_something_are_in_the_spec() {
+        for program in all() {
+            for wrapper in program.wrappers {
+                let login = if let Login::With(names) = wrapper.login { names } else { "" };
+                for name in
+                    [wrapper.chdir, wrapper.script, wrapper.stop, wrapper.switch, login].into_iter().flat_map(words)
+                {
+                    assert!(wrapper.spec.has(name), "{}: {name}", program.names);
+                }
+            }
+            for name in program.hooks.iter().flat_map(|hook| words(hook.options)) {
+                assert!(program.options.has(name), "{}: {name}", program.names);
+            }
+            for interpreter in program.interpreters {
+                for name in words(interpreter.code).chain(words(interpreter.flag)) {
+                    assert!(interpreter.options.has(name), "{}: {name}", program.names);
+                }
+            }
+            if let Effect::ReadsUnless(unless) = program.effect {
+                for name in words(unless.writes).chain(words(unless.runs)) {
+                    assert!(program.options.has(name), "{}: {name}", program.names);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn programs_are_found_by_name() {
+        assert!(has_word(of("git").names, "git"));
+        assert_eq!(of("mkfs.vfat").words, Words::Data);
+        assert!(has_word(of_any_version("python3.12").names, "python"));
+        assert!(of_any_version("ls2").names.is_empty());
+        for name in ["echo", "grep", "docker", "mkfs.ext4", "[", "npm", "bash", "sudo", "env", "xargs", "python3"] {
+            assert!(of(name).is_known(), "{name}");
+        }
+        for name in ["mytool", "", "sudox"] {
+            assert!(!of(name).is_known(), "{name}");
+        }
+    }
+
+    #[test]
+    fn some_programs_print_shell_code_about_themselves() {
+        for (name, word, prints) in [
+            ("ssh-agent", Some("-s"), true),
+            ("ssh-agent", None, true),
+            ("direnv", Some("hook"), true),
+            ("direnv", Some("exec"), false),
+            ("direnv", None, false),
+            ("kubectl", Some("completion"), true),
+            ("cat", Some("x"), false),
+        ] {
+            assert_eq!(of(name).prints_shell_code(word), prints, "{name} {word:?}");
+        }
+    }
+}

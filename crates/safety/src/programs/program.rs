@@ -1,0 +1,249 @@
+//! The record of one program.
+
+use super::lasting::Lasting;
+use super::query_client::QueryClient;
+use super::wrapper::Wrapper;
+use crate::lists::{has_path, has_word};
+use crate::options::OptionSpec;
+
+/// All that the engine knows of one program, with a few exceptions. `plan::wanted` and `plan::unattended` list the
+/// variables of the environment that programs read. `unwrap` reads the words of programs that no table can describe.
+/// `contents` and `sending` list what programs print and send.
+/// Names with the same facts share a record.
+///
+/// Lists of names are texts: `"force recursive"` are two options, `"compose up, compose down"` are two subcommands.
+#[derive(Debug)]
+pub struct Program {
+    /// Its names. A name that ends in `.` or `_` is the beginning of names: `mkfs.` is every `mkfs.vfat`.
+    pub names: &'static str,
+    /// The kind of the words after the name, unless another field says more.
+    pub words: Words,
+    /// Its options; of a program with subcommands those that may precede the subcommand.
+    pub options: OptionSpec,
+    /// How it runs a command among its words, one entry per form. The first that fits counts.
+    pub wrappers: &'static [Wrapper],
+    /// Options whose value is a command.
+    pub hooks: &'static [Hook],
+    /// How it is given a program in another language. The first that fits counts.
+    pub interpreters: &'static [Interpreter],
+    /// How many of its words a permission rule repeats.
+    pub rule: Arity,
+    /// The same for subcommands. The longest one that fits counts.
+    pub sub_rules: &'static [(Arity, &'static str)],
+    /// Its effect on files and other processes, for every subcommand.
+    pub effect: Effect,
+    /// The effects of its subcommands: lists of paths such as `delete, auth can-i`. The empty list is the program
+    /// itself. In a path `*` is any word, `-delete-` a word with this part (`delete-object`), and `publish*` a word
+    /// with this beginning. A path behind `…` may begin at any operand: `… instances delete`.
+    pub subcommands: &'static [(Effect, &'static str)],
+    /// Everything else.
+    pub facts: &'static [Fact],
+}
+
+/// The kind of the words after a program's name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Words {
+    /// Data: a `git` or `rm` among them is a name, not a command.
+    Data,
+    /// Code or a command.
+    Commands,
+    /// Unknown: a `git` or `rm` among them may be a command.
+    Unknown,
+}
+
+/// How many words of a command a permission rule repeats before its `:*`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arity {
+    /// So many. A command with fewer words gets a rule without `:*`.
+    Words(usize),
+    /// So many, and the program alone may have any words, too: `make:*`.
+    WordsOrNone(usize),
+    /// All of them, without `:*`: the later words decide what the command does.
+    Exact,
+    /// No rule can be made, because the program runs any command.
+    Never,
+}
+
+/// The effect of a program or a subcommand.
+#[derive(Clone, Copy, Debug)]
+pub enum Effect {
+    /// Unknown, or dependent on the subcommand.
+    Unknown,
+    /// Only reads, with any words. A builtin that changes only its own shell counts as reading.
+    Reads,
+    /// Only reads, with exceptions.
+    ReadsUnless(Unless),
+    /// Changes files, processes or the machine.
+    Changes,
+    /// Changes something beyond this machine, or for good. A subcommand may have several such effects, of which the
+    /// first counts whose conditions hold.
+    Lasts(&'static Lasting),
+}
+
+/// When a program that usually only reads does more.
+#[derive(Clone, Copy, Debug)]
+pub struct Unless {
+    /// Options with which it writes.
+    pub writes: &'static str,
+    /// Options with which it runs a program.
+    pub runs: &'static str,
+    /// With more operands than this it writes.
+    pub operands: Option<usize>,
+}
+
+/// A fact about a program that few programs share.
+#[derive(Clone, Copy, Debug)]
+pub enum Fact {
+    /// The program only runs the commands among its words, and each of them is judged by itself.
+    OnlyRunsCommands,
+    /// The program runs commands as another user or on another machine. A permission rule for `ls` does not allow `ls`
+    /// through it.
+    RunsElsewhere,
+    /// The program prints a version or a help text when its only word is `--version`, `--help` or the like.
+    PrintsItsVersion,
+    /// The program prints shell code about itself, meant for `eval` or `source`, if its first word is one of these.
+    /// Empty: always.
+    PrintsShellCode(&'static str),
+    /// The program overwrites each device among its words. In the lists, a single letter is part of a cluster of
+    /// options, a longer entry is a word.
+    Formats {
+        /// The words with which it does so. Empty: always.
+        writes: &'static str,
+        /// The words with which it only reads.
+        reads: &'static str,
+    },
+    /// The program writes files that its words name.
+    Writes(Target),
+    /// The program erases the content of the files that its words name, if one of these options is given, or always if
+    /// the list is empty. `size=0` also requires the value.
+    Erases(Target, &'static str),
+    /// Each operand is a task of its own: `mvn clean deploy`.
+    RunsTasks,
+    /// The words behind a subcommand are those of another program, or of the program itself again:
+    /// `docker compose` is `docker-compose`.
+    Contains(&'static [(&'static str, &'static str)]),
+    /// The program runs queries.
+    Queries(&'static QueryClient),
+    /// Variables or options, such as `RAILS_ENV=test`, with which the program works on the database of the tests.
+    TestDatabase(&'static str),
+}
+
+/// Which words name the files that a program writes.
+#[derive(Clone, Copy, Debug)]
+pub enum Target {
+    /// All operands.
+    Operands,
+    /// All operands, if one of these options is given.
+    OperandsWith(&'static str),
+    /// The last operand, or the value of `-t`. If that is a directory, the files in it that have the names of the other
+    /// operands. With one of these options nothing is written.
+    LastUnless(&'static str),
+    /// The values of these options.
+    Values(&'static str),
+    /// The rest of the word that begins so: `of=FILE`.
+    Prefixed(&'static str),
+}
+
+/// Options whose value is a command.
+#[derive(Debug)]
+pub struct Hook {
+    /// The options.
+    pub options: &'static str,
+    /// Beginnings of values that are commands, in any case of letters. Empty: every value is one.
+    pub begins: &'static [&'static str],
+}
+
+/// One way to give an interpreter its program.
+#[derive(Debug)]
+pub struct Interpreter {
+    /// The language of the program.
+    pub language: Language,
+    /// The interpreter's options.
+    pub options: OptionSpec,
+    /// Options whose value is code. Several of them are lines of one program.
+    pub code: &'static str,
+    /// Options that make the first operand code.
+    pub flag: &'static str,
+    /// Options with which no program is read from standard input.
+    pub stop: &'static str,
+    /// Subcommands, one of which must come first.
+    pub subcommand: &'static str,
+}
+
+/// A programming language.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    Python,
+    Ruby,
+    Perl,
+    JavaScript,
+    Php,
+    Lua,
+    R,
+    Julia,
+    Elixir,
+    Awk,
+    AppleScript,
+}
+
+impl Program {
+    /// A program of which nothing is known.
+    pub const UNKNOWN: Self = Self {
+        names: "",
+        words: Words::Unknown,
+        options: OptionSpec::NONE,
+        wrappers: &[],
+        hooks: &[],
+        interpreters: &[],
+        rule: Arity::Words(1),
+        sub_rules: &[],
+        effect: Effect::Unknown,
+        subcommands: &[],
+        facts: &[],
+    };
+    /// A program whose words are data.
+    pub const DATA: Self = Self { words: Words::Data, ..Self::UNKNOWN };
+    /// A program whose words are code or a command.
+    pub const COMMANDS: Self = Self { words: Words::Commands, ..Self::UNKNOWN };
+
+    /// Whether the program is known to take words of a certain kind.
+    pub fn is_known(&self) -> bool {
+        self.words != Words::Unknown || !self.wrappers.is_empty()
+    }
+
+    /// Whether a fact holds.
+    pub fn has(&self, holds: impl Fn(&Fact) -> bool) -> bool {
+        self.facts.iter().any(holds)
+    }
+
+    /// The arity of a subcommand such as `compose up`, if it differs from that of the program.
+    pub fn sub_rule(&self, path: &str) -> Option<Arity> {
+        self.sub_rules.iter().find(|(_, paths)| has_path(paths, path)).map(|(arity, _)| *arity)
+    }
+
+    /// Whether it only runs the commands that it is given.
+    pub fn only_runs_commands(&self) -> bool {
+        self.has(|fact| matches!(fact, Fact::OnlyRunsCommands))
+    }
+
+    /// Whether it prints shell code about itself, given its first word.
+    pub fn prints_shell_code(&self, word: Option<&str>) -> bool {
+        matches!(word, Some("completion" | "completions"))
+            || self.has(|fact| match fact {
+                Fact::PrintsShellCode(words) => words.is_empty() || word.is_some_and(|word| has_word(words, word)),
+                _ => false,
+            })
+    }
+}
+
+impl Interpreter {
+    /// Without options.
+    pub const NONE: Self = Self {
+        language: Language::Python,
+        options: OptionSpec::leading("", ""),
+        code: "",
+        flag: "",
+        stop: "",
+        subcommand: "",
+    };
+}

@@ -1,0 +1,141 @@
+//! How a client of a database is given queries.
+
+use crate::command::Input;
+use crate::lists::has_word;
+use crate::options::{GivenOption, OptionSpec, parse};
+use crate::queries::sql::Dialect;
+use crate::queries::{QueryLanguage, UNKNOWN};
+use crate::value::{Piece, Value};
+
+/// How often a text is read with another of the texts that a part of it may have.
+const MAX_ALTERNATIVES: usize = 8;
+
+/// One way to give a client its queries.
+#[derive(Clone, Copy, Debug)]
+pub struct QueryClient {
+    /// The language of the queries.
+    pub language: QueryLanguage,
+    /// Subcommands, one of which must come first. Empty without any.
+    pub sub: &'static str,
+    /// The options of the client, and those behind the subcommand.
+    pub options: OptionSpec,
+    /// Options whose value is a query.
+    pub code: &'static str,
+    /// The number of operands before those that are queries. `None` if no operand is one.
+    pub operands: Option<usize>,
+    /// Options whose value names a file with queries.
+    pub files: &'static str,
+    /// Options with which nothing is changed.
+    pub harmless: &'static str,
+    /// The place of the name of the database.
+    pub database: Database,
+    /// The words before a query, in a suggestion: `-c`.
+    pub safe: &'static str,
+}
+
+/// The place of the name of a database.
+#[derive(Clone, Copy, Debug)]
+pub enum Database {
+    /// The value of one of these options, or otherwise the first operand.
+    Named(&'static str),
+    /// The value of one of these options.
+    Option(&'static str),
+    /// The first operand, which is a file. Without one, the database is in memory.
+    File,
+}
+
+/// The queries of one call.
+#[derive(Debug)]
+pub struct Queries {
+    /// The queries, with each combination of the texts that their parts may have.
+    pub texts: Vec<String>,
+    /// The database, as its operand or option says.
+    pub database: Option<Value>,
+}
+
+impl QueryClient {
+    /// A client that is given queries as the value of options, or on its standard input.
+    pub const fn new(language: QueryLanguage, options: OptionSpec, code: &'static str) -> Self {
+        Self {
+            language,
+            sub: "",
+            options,
+            code,
+            operands: None,
+            files: "",
+            harmless: "",
+            database: Database::Option(""),
+            safe: "",
+        }
+    }
+
+    /// The same for SQL.
+    pub const fn sql(dialect: Dialect, options: OptionSpec, code: &'static str) -> Self {
+        Self::new(QueryLanguage::Sql(dialect), options, code)
+    }
+
+    /// Reads the queries of a call. `None` if it runs none that is known.
+    pub fn read(&self, args: &[Value], input: &Input) -> Option<Queries> {
+        let parsed = parse(args, &self.options);
+        let mut operands = parsed.operands.iter().filter_map(|at| args.get(*at));
+        if !self.sub.is_empty() && !has_word(self.sub, operands.next()?.known()?) {
+            return None;
+        }
+        if parsed.has(self.harmless) || parsed.has("help") {
+            return None;
+        }
+        let operands: Vec<&Value> = operands.collect();
+        let written = self.operands.and_then(|from| operands.get(from..)).unwrap_or_default();
+        let code: Vec<&GivenOption> = parsed.options.iter().filter(|given| has_word(self.code, &given.name)).collect();
+        // Behind the commands of `-cmd`, sqlite3 reads its input.
+        let stays = written.is_empty() && code.iter().all(|given| given.name == "cmd");
+        let parts: Vec<&Value> =
+            code.iter().filter_map(|given| given.value.as_ref()).chain(written.iter().copied()).collect();
+        let mut texts = rendered(&self.joined(&parts));
+        let stdin = |value: &Value| matches!(value.known(), Some("-" | "/dev/stdin"));
+        let file = parsed.last(self.files).is_some_and(|given| !given.value.as_ref().is_some_and(stdin));
+        texts.extend(input.text().filter(|_| stays && !file).map(rendered).unwrap_or_default());
+        let database = match self.database {
+            Database::Named(names) => parsed.value(names).or(operands.first().copied()),
+            Database::Option(names) => parsed.value(names),
+            Database::File => operands.first().copied(),
+        };
+        Some(Queries { texts, database: database.cloned() })
+    }
+
+    /// All queries as one text.
+    fn joined(&self, parts: &[&Value]) -> Value {
+        let between = match self.language {
+            QueryLanguage::Sql(_) => "\n;\n",
+            QueryLanguage::Mongo => "\n",
+            // Each operand is one word of a command.
+            QueryLanguage::Redis => " ",
+        };
+        let mut whole = Value::default();
+        for (index, part) in parts.iter().enumerate() {
+            if index > 0 {
+                whole.push(Piece::Text(between.to_owned()));
+            }
+            whole.extend(part);
+        }
+        whole
+    }
+}
+
+/// The texts that a value may have, with `UNKNOWN` for unknown parts.
+fn rendered(value: &Value) -> Vec<String> {
+    let choices = value.pieces().iter().map(|piece| match piece {
+        Piece::OneOf(texts) => texts.len(),
+        Piece::Text(_) | Piece::Glob(_) | Piece::Unknown(_) => 1,
+    });
+    let count = choices.max().unwrap_or(1).min(MAX_ALTERNATIVES);
+    let text = |choice: usize| {
+        let part = |piece: &Piece| match piece {
+            Piece::Text(text) | Piece::Glob(text) => text.clone(),
+            Piece::OneOf(texts) => texts.get(choice.min(texts.len().saturating_sub(1))).cloned().unwrap_or_default(),
+            Piece::Unknown(_) => UNKNOWN.to_string(),
+        };
+        value.pieces().iter().map(part).collect()
+    };
+    (0..count).map(text).collect()
+}

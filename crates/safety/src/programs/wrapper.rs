@@ -1,0 +1,188 @@
+//! The record of one wrapper.
+
+use crate::options::OptionSpec;
+
+/// The kind of the words after a wrapper's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// A command.
+    Rest,
+    /// A script once they are joined with blanks.
+    Joined,
+    /// Each of them a script.
+    Each,
+}
+
+/// The meaning of `--` among its words, or of another mark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dashes {
+    /// That its options end.
+    End,
+    /// That the command begins; it may do so without one.
+    Begin,
+    /// That the command begins; without one there is none.
+    Need,
+}
+
+/// When it starts a shell that reads its standard input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Login {
+    /// Never.
+    Never,
+    /// If no command is given.
+    Alone,
+    /// If no command is given, with one of these options.
+    With(&'static str),
+}
+
+/// One wrapper, or one subcommand of a program that runs commands.
+#[derive(Clone, Copy, Debug)]
+pub struct Wrapper {
+    /// The subcommands that it is about: `exec, compose exec`. Empty for the program itself.
+    pub sub: &'static str,
+    /// The options of that subcommand, or of the program itself.
+    pub spec: OptionSpec,
+    /// The kind of the words that follow its options.
+    pub form: Form,
+    /// The number of operands before the command.
+    pub operands: usize,
+    /// Whether `NAME=value` may precede the command.
+    pub assignments: bool,
+    /// Whether options may also stand behind these.
+    pub again: bool,
+    /// The meaning of its mark.
+    pub dashes: Dashes,
+    /// Its marks: `--`, or options that the command stands behind.
+    pub marks: &'static str,
+    /// Options that change the directory.
+    pub chdir: &'static str,
+    /// Options whose value is a script.
+    pub script: &'static str,
+    /// Options with which it runs nothing.
+    pub stop: &'static str,
+    /// Options that turn `Rest` into `Joined`, and the other way round.
+    pub switch: &'static str,
+    /// Whether it starts a shell.
+    pub login: Login,
+    /// Whether a single word is a whole command line.
+    pub line: bool,
+    /// Whether the command runs on another machine or in a container.
+    pub elsewhere: bool,
+    /// Whether the command takes its place, so that the wrapper's words are a prefix.
+    pub prefix: bool,
+}
+
+impl Wrapper {
+    /// One whose options come first and whose other words are the command.
+    pub const fn rest(short: &'static str, long: &'static str) -> Self {
+        Self {
+            sub: "",
+            spec: OptionSpec::leading(short, long),
+            form: Form::Rest,
+            operands: 0,
+            assignments: false,
+            again: false,
+            dashes: Dashes::End,
+            marks: "--",
+            chdir: "",
+            script: "",
+            stop: "",
+            switch: "",
+            login: Login::Never,
+            line: false,
+            elsewhere: false,
+            prefix: true,
+        }
+    }
+
+    /// One whose words are joined to a script.
+    pub const fn joined(short: &'static str, long: &'static str) -> Self {
+        Self { form: Form::Joined, prefix: false, ..Self::rest(short, long) }
+    }
+
+    /// One whose words are scripts.
+    pub const fn each(short: &'static str, long: &'static str) -> Self {
+        let spec = OptionSpec::gnu(short, long);
+        Self { form: Form::Each, spec, prefix: false, ..Self::rest(short, long) }
+    }
+
+    /// Subcommands.
+    pub const fn sub(self, sub: &'static str) -> Self {
+        Self { sub, ..self }
+    }
+
+    /// Options count behind operands, too.
+    pub const fn permuted(self) -> Self {
+        Self { spec: OptionSpec::gnu(self.spec.short, self.spec.long), ..self }
+    }
+
+    /// Each word of the command is a script.
+    pub const fn each_is_a_script(self) -> Self {
+        Self { form: Form::Each, ..self }
+    }
+
+    /// So many operands before the command.
+    pub const fn operands(self, operands: usize) -> Self {
+        Self { operands, ..self }
+    }
+
+    /// `NAME=value` before the command.
+    pub const fn assignments(self) -> Self {
+        Self { assignments: true, ..self }
+    }
+
+    /// Options behind the operands, too.
+    pub const fn again(self) -> Self {
+        Self { again: true, ..self }
+    }
+
+    /// `--` begins the command.
+    pub const fn dashes(self, dashes: Dashes) -> Self {
+        Self { dashes, ..self }
+    }
+
+    /// One of these begins the command.
+    pub const fn behind(self, marks: &'static str) -> Self {
+        Self { dashes: Dashes::Need, marks, ..self }
+    }
+
+    /// Options that change the directory.
+    pub const fn chdir(self, chdir: &'static str) -> Self {
+        Self { chdir, ..self }
+    }
+
+    /// Options that hold a script.
+    pub const fn script(self, script: &'static str) -> Self {
+        Self { script, ..self }
+    }
+
+    /// Options with which nothing runs.
+    pub const fn stop(self, stop: &'static str) -> Self {
+        Self { stop, ..self }
+    }
+
+    /// Options that change what the words are.
+    pub const fn switch(self, switch: &'static str) -> Self {
+        Self { switch, ..self }
+    }
+
+    /// When it starts a shell.
+    pub const fn login(self, login: Login) -> Self {
+        Self { login, ..self }
+    }
+
+    /// A single word is a command line.
+    pub const fn line(self) -> Self {
+        Self { line: true, ..self }
+    }
+
+    /// Another machine, or a container.
+    pub const fn elsewhere(self) -> Self {
+        Self { elsewhere: true, prefix: false, ..self }
+    }
+
+    /// The command runs as a child, perhaps more than once.
+    pub const fn child(self) -> Self {
+        Self { prefix: false, ..self }
+    }
+}

@@ -1,0 +1,80 @@
+//! The tokens of SQL.
+
+use crate::queries::unknown::UNKNOWN;
+
+/// One token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Token<'a> {
+    /// Its kind.
+    pub kind: Kind,
+    /// Its text, without the quotes around it.
+    pub text: &'a str,
+}
+
+/// The kind of a token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A keyword, or a name without quotes.
+    Word,
+    /// A name in quotes.
+    Name,
+    /// A string.
+    Text,
+    /// A number.
+    Number,
+    /// A sign such as `(` or `<>`.
+    Sign,
+    /// A command of the client, such as `\i file` or `.read file`.
+    Client,
+    /// The end of a statement, such as `;`.
+    End,
+}
+
+impl Token<'_> {
+    /// Whether it is this keyword.
+    pub(super) fn is(&self, keyword: &str) -> bool {
+        self.kind == Kind::Word && self.text.eq_ignore_ascii_case(keyword)
+    }
+
+    /// Whether it is one of these keywords, written in capitals with blanks between them.
+    pub(super) fn is_any(&self, keywords: &str) -> bool {
+        self.kind == Kind::Word && keywords.split(' ').any(|keyword| self.text.eq_ignore_ascii_case(keyword))
+    }
+
+    /// Whether it is this sign.
+    pub(super) fn is_sign(&self, sign: &str) -> bool {
+        self.kind == Kind::Sign && self.text == sign
+    }
+
+    /// Whether it is the name of an object, or may be.
+    pub(super) fn is_name(&self) -> bool {
+        matches!(self.kind, Kind::Word | Kind::Name | Kind::Text)
+    }
+
+    /// Whether it may be any words.
+    pub(super) fn is_unknown(&self) -> bool {
+        self.kind == Kind::Word && self.text.starts_with(UNKNOWN)
+    }
+}
+
+/// Longest name that is shown, bytes.
+const MAX_NAME: usize = 80;
+
+/// The name at the beginning of these tokens: `"public".users`.
+pub(super) fn name(tokens: &[Token<'_>]) -> String {
+    let mut name = String::new();
+    let mut open = true;
+    for token in tokens {
+        let dot = token.is_sign(".");
+        if name.len() > MAX_NAME || (dot || token.kind == Kind::Number) && name.is_empty() || !dot && !open {
+            break;
+        }
+        if !dot && !token.is_name() {
+            break;
+        }
+        name += token.text;
+        open = dot;
+    }
+    name.truncate(name.floor_char_boundary(MAX_NAME));
+    name
+}

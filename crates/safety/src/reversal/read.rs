@@ -1,0 +1,40 @@
+//! Reads the simple commands of an evaluation.
+
+use super::types::Reversal;
+use super::{beyond, elevated, overwriting, targets};
+use crate::command::Directories;
+use crate::eval::{Environment, Evaluation};
+use crate::path::normal;
+use crate::rules::Git;
+use crate::value::Value;
+
+/// Directories of git commands that are remembered.
+const REPOSITORIES: usize = 8;
+
+/// Returns the facts about an evaluated command that count for its undo.
+pub fn read(evaluation: &Evaluation, environment: Environment<'_>, directories: &Directories) -> Reversal {
+    let mut reversal = Reversal { overwrites: !evaluation.complete, ..Reversal::default() };
+    let unknown = Value::unknown();
+    for simple in evaluation.commands.iter().filter(|simple| !simple.traits.dead) {
+        let command = simple.command(simple.cwds.first().unwrap_or(&unknown), directories);
+        let mut programs = simple.prefix.iter().map(String::as_str).chain(command.name());
+        if reversal.elevated.is_none() {
+            reversal.elevated = programs.find_map(elevated::program).map(str::to_owned);
+        }
+        reversal.overwrites |= simple.traits.opaque || overwriting::is(&command);
+        targets::each(&command, &mut reversal);
+        if let Some(git) = Git::new(&command)
+            && let Some(directory) = git.cwd.known().map(normal)
+            && reversal.git.len() < REPOSITORIES
+            && !reversal.git.contains(&directory)
+        {
+            reversal.git.push(directory);
+        }
+        if let Some(what) =
+            beyond::of(&command, environment).filter(|what| !reversal.beyond.iter().any(|known| known == what))
+        {
+            reversal.beyond.push(what.to_owned());
+        }
+    }
+    reversal
+}

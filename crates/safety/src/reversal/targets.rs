@@ -1,0 +1,71 @@
+//! Files that a command overwrites if they exist.
+
+use super::types::{Reversal, Target};
+use crate::command::Command;
+use crate::lists::has_word;
+use crate::options::parse;
+use crate::path::normal;
+use crate::programs;
+use crate::programs::program::{Fact, Target as Names};
+use crate::rules::writes;
+use crate::value::Value;
+
+/// Programs that leave a file alone that exists, by the options with which they do, or without which.
+static SPARING: &[(&str, &str)] = &[("cp gcp install ginstall", "n no-clobber update"), ("tee gtee", "a append")];
+static ONLY_WITH: &[(&str, &str)] = &[("ln gln", "f force")];
+/// Programs that the table of overwriting programs lists.
+const LISTED: &str = "mv gmv rsync sed gsed ssed perl truncate gtruncate sponge shred gshred";
+
+/// Adds the places that a command writes to. An unknown place may hold a file.
+pub fn each(command: &Command, reversal: &mut Reversal) {
+    for redirect in command.redirects.iter().filter(|redirect| redirect.writes_file()) {
+        if matches!(redirect.op.as_str(), ">" | ">|" | "&>" | ">&") {
+            add(reversal, &redirect.target, &redirect.cwd, Vec::new());
+        }
+    }
+    let Some(name) = command.name().filter(|name| !has_word(LISTED, name)) else { return };
+    let program = programs::of(name);
+    let parsed = parse(command.args(), &program.options);
+    let given = |table: &[(&str, &str)]| {
+        table.iter().find(|(names, _)| has_word(names, name)).map(|(_, options)| parsed.has(options))
+    };
+    if given(SPARING) == Some(true) || given(ONLY_WITH) == Some(false) {
+        return;
+    }
+    for fact in program.facts {
+        let Fact::Writes(target) = *fact else { continue };
+        let sources = if matches!(target, Names::LastUnless(_)) { sources(command) } else { Vec::new() };
+        writes::named(command, target, &program.options, &mut |target, cwd| {
+            add(reversal, target, cwd, sources.clone());
+        });
+    }
+}
+
+/// The names of the operands, which a copy has in a directory.
+fn sources(command: &Command) -> Vec<String> {
+    let parsed = parse(command.args(), &programs::of(command.name().unwrap_or_default()).options);
+    let mut operands: Vec<&Value> = parsed.operands.iter().filter_map(|at| command.args().get(*at)).collect();
+    if parsed.value("t target-directory").is_none() {
+        operands.pop();
+    }
+    let name = |word: &&Value| {
+        let name = word.known()?.trim_end_matches('/').rsplit('/').next()?;
+        (!matches!(name, "" | "." | "..")).then(|| name.to_owned())
+    };
+    operands.iter().filter_map(name).collect()
+}
+
+fn add(reversal: &mut Reversal, target: &Value, cwd: &Value, names: Vec<String>) {
+    let path = match (target.known(), cwd.known()) {
+        (Some(text), _) if text.starts_with('/') => normal(text),
+        (Some(text), Some(cwd)) => normal(&format!("{cwd}/{text}")),
+        _ => {
+            reversal.overwrites = true;
+            return;
+        }
+    };
+    let target = Target { path, names };
+    if !reversal.targets.contains(&target) {
+        reversal.targets.push(target);
+    }
+}

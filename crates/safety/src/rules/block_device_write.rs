@@ -1,0 +1,138 @@
+//! Writing onto a disk past its file system.
+
+use super::rule::{Hit, Programs, Rule};
+use super::support::paths::{Component, Path};
+use super::support::writes;
+use crate::command::Command;
+use crate::glob::Glob;
+use crate::level::Verdict;
+use crate::lists::words;
+use crate::programs;
+use crate::programs::devices::{DEVICE_SAMPLES, DEVICES};
+use crate::programs::program::Fact;
+use crate::value::Value;
+
+pub static RULE: Rule = Rule {
+    id: "block-device-write",
+    level: Verdict::Deny,
+    doc: "Writes onto a block device, or makes a file system on one: all that was on it is gone.",
+    programs: Programs::All,
+    check,
+    matches: &[
+        "dd if=/dev/zero of=/dev/sda",
+        "dd of=/dev/nvme0n1 if=image.iso bs=4M",
+        "dd if=x of=/dev/disk2",
+        "dd if=x of=/dev/rdisk2 bs=1m",
+        "dd if=x of=/dev/mapper/root",
+        "mkfs /dev/sda1",
+        "mkfs.ext4 /dev/sda1",
+        "mkfs -t ext4 /dev/sdb",
+        "mkfs.ext4 -F -L data /dev/sdb1",
+        "mke2fs /dev/sdb1",
+        "mkswap /dev/sda2",
+        "wipefs -a /dev/sda",
+        "blkdiscard /dev/nvme0n1",
+        "shred /dev/sda",
+        "cat image.iso > /dev/sda",
+        "echo x > /dev/sda1",
+        "echo x >> /dev/vda",
+        "> /dev/sda",
+        "tee /dev/sda",
+        "cp image.iso /dev/sdb",
+        "cp image.iso /dev/sd*",
+        "diskutil eraseDisk JHFS+ x disk2",
+        "mkfs.vfat -F 32 -n BOOT /dev/sdc1",
+        "sgdisk -Z /dev/sda",
+        "parted /dev/sda mklabel gpt",
+        "cryptsetup luksFormat /dev/sda1",
+    ],
+    passes: &[
+        "dd if=/dev/sda of=backup.img",
+        "dd if=/dev/zero of=file.img bs=1M count=10",
+        "dd if=/dev/urandom of=/dev/null",
+        "mkfs.ext4 disk.img",
+        "mkfs.ext4 -n /dev/sda1",
+        "mkfs --help",
+        "wipefs -n /dev/sda",
+        "echo x > /dev/null",
+        "echo x > /dev/stderr",
+        "echo x > /dev/tty",
+        "cat /dev/sda",
+        "tee /dev/stderr",
+        "cp /dev/null x",
+        "echo x > /dev/shm/x",
+        "echo x > dev/sda",
+        "lsblk /dev/sda",
+        "fdisk -l /dev/sda",
+        "parted /dev/sda print",
+        "sgdisk -p /dev/sda",
+        "mount /dev/sda1 /mnt",
+        "diskutil list disk2",
+        "echo dd of=/dev/sda",
+    ],
+};
+
+fn check(command: &Command) -> Option<Hit> {
+    let mut sure: Option<bool> = None;
+    writes::each(command, |target, cwd| sure = sure.max(device(target, cwd)));
+    sure = sure.max(formatted(command));
+    let sure = sure?;
+    let hit = Hit::exact(
+        "permission denied: writing to a block device destroys the file systems on it. Write to a file instead; lsblk shows which devices there are",
+        "lsblk",
+    );
+    Some(if sure { hit } else { hit.partial() })
+}
+
+/// Whether this is a device, and whether that is sure.
+fn device(target: &Value, cwd: &Value) -> Option<bool> {
+    let path = Path::new(target, cwd);
+    let (dev, rest) = path.parts.split_first()?;
+    if !dev.covers("dev") || path.known == 0 {
+        return None;
+    }
+    match rest {
+        [] => path.has_unknown.then_some(false),
+        [Component::Name(name), rest @ ..] => {
+            let full = if rest.is_empty() { name.clone() } else { format!("{name}/").into() };
+            let known = words(DEVICES).any(|device| full.starts_with(device)) && !full.starts_with("loop-");
+            known.then_some(true)
+        }
+        [Component::Glob(glob), ..] => covers_device(glob).then_some(true),
+    }
+}
+
+fn covers_device(glob: &Glob) -> bool {
+    words(DEVICE_SAMPLES).any(|name| glob.covers(name))
+}
+
+/// mkfs and its kin.
+fn formatted(command: &Command) -> Option<bool> {
+    let name = command.name()?;
+    let formats = |fact: &Fact| match *fact {
+        Fact::Formats { writes, reads } => Some((writes, reads)),
+        _ => None,
+    };
+    let (writes, reads) = programs::of(name).facts.iter().find_map(formats)?;
+    let args = command.args();
+    let given = |list: &str| args.iter().filter_map(Value::known).any(|arg| words(list).any(|word| is(arg, word)));
+    if given("--help --version") || given(reads) || !writes.is_empty() && !given(writes) {
+        return None;
+    }
+    // diskutil calls devices by their name alone, too.
+    let short = |arg: &Value| name == "diskutil" && arg.prefix().starts_with("disk");
+    let unknown = |arg: &Value| arg.prefix().is_empty() && arg.has_unknown();
+    let found = |arg: &Value| match device(arg, command.cwd) {
+        None if short(arg) => Some(true),
+        None if unknown(arg) => Some(false),
+        found => found,
+    };
+    args.iter().filter_map(found).max()
+}
+
+/// Whether an argument is this word, or a cluster of options with this letter.
+fn is(arg: &str, word: &str) -> bool {
+    let cluster = arg.strip_prefix('-').filter(|letters| !letters.starts_with('-') && letters.len() < 4);
+    arg.eq_ignore_ascii_case(word) && word.len() > 1
+        || word.len() == 1 && cluster.is_some_and(|letters| letters.contains(word))
+}

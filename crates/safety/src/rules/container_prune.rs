@@ -1,0 +1,50 @@
+//! Containers, images and volumes.
+
+use super::rule::{Hit, Programs, Rule};
+use super::support::lasting;
+use crate::command::Command;
+use crate::level::Verdict;
+use crate::programs::lasting::Stake;
+
+pub static RULE: Rule = Rule {
+    id: "container-prune",
+    level: Verdict::Ask,
+    doc: "Deletes volumes with their data, or containers, images and caches without naming each, also those of other \
+          projects.",
+    programs: Programs::With(Stake::Containers, &[]),
+    check,
+    matches: &[
+        "docker system prune -af",
+        "docker volume prune",
+        "docker image prune -a -f",
+        "docker volume rm data",
+        "docker compose down -v",
+        "docker-compose -f dev.yml down --volumes",
+        "docker compose down --rmi all",
+        "docker compose rm -fsv",
+        "docker rm -f $(docker ps -aq)",
+        "docker ps -aq | xargs docker rm -f",
+        "docker swarm leave --force",
+        "docker stack rm web",
+        "podman system reset",
+        "docker buildx prune",
+    ],
+    passes: &[
+        "docker compose down",
+        "docker compose down --remove-orphans",
+        "docker rm -f web",
+        "docker rm $(docker ps -aq)",
+        "docker rmi app:old",
+        "docker volume ls",
+        "docker system df",
+        "docker stop web",
+        "docker build .",
+        "docker compose -f dev.yml rm -f web",
+        "docker system prune --help",
+        "echo docker system prune -af",
+    ],
+};
+
+fn check(command: &Command) -> Option<Hit> {
+    lasting::check(command, Stake::Containers)
+}

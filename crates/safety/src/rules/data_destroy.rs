@@ -1,0 +1,229 @@
+//! Files outside of the project that are overwritten or deleted for good, and backups that are deleted at once.
+
+use super::rule::{Hit, Programs, Rule};
+use super::support::backups::is_backups;
+use super::support::paths::{Landmarks, Path, Place};
+use super::support::{quote, writes};
+use crate::command::{Command, Redirect};
+use crate::level::Verdict;
+use crate::lists::{has_word, words};
+use crate::options::{Parsed, parse};
+use crate::programs;
+use crate::programs::network::RSYNC_DELETES;
+use crate::programs::program::Fact;
+use crate::value::Value;
+
+pub static RULE: Rule = Rule {
+    id: "data-destroy",
+    level: Verdict::Ask,
+    doc: "Overwrites or empties a file outside of the folder that the command starts in and of those for temporary files, \
+          lets `rsync` delete there, moves files to `/dev/null`, or deletes all backups that a pattern fits.",
+    programs: Programs::All,
+    check,
+    matches: &[
+        "shred -u ~/notes.txt",
+        "truncate -s 0 /var/log/syslog",
+        "truncate --size=0 \"$FILE\"",
+        "> /var/log/app.log",
+        "echo '{}' > ../other/package.json",
+        "dd if=/dev/zero of=/swapfile bs=1M count=10",
+        "rsync -a --delete dist/ deploy@prod:/var/www/",
+        "rsync -a --remove-source-files ~/Downloads/ in/",
+        "mv notes.txt /dev/null",
+        "rm -f backups/*.sql",
+        "rm *.bak",
+    ],
+    passes: &[
+        "shred -u secret.txt",
+        "truncate -s 0 log/test.log",
+        "truncate -s 1G /tmp/disk.img",
+        "echo x > notes.md",
+        "echo x > /tmp/out.txt",
+        "echo x > ~/.cache/x/state",
+        "echo x >> /var/log/app.log",
+        "npm test > /dev/null 2>&1",
+        "echo x > \"$OUT\"",
+        "dd if=/dev/zero of=disk.img bs=1M count=10",
+        "rsync -a dist/ deploy@prod:/var/www/",
+        "rsync -an --delete dist/ deploy@prod:/var/www/",
+        "rsync -a --delete src/ build/src/",
+        "mv a.txt b.txt",
+        "rm backup.sql",
+        "rm build/*.bak",
+        "rm *.log",
+    ],
+};
+
+fn check(command: &Command) -> Option<Hit> {
+    let redirected = || {
+        let replaces = |redirect: &&Redirect| {
+            let device = redirect.target.prefix().starts_with("/dev/");
+            !device && redirect.writes_file() && matches!(redirect.op.as_str(), ">" | ">|" | "&>" | ">&")
+        };
+        let mut replaced = command.redirects.iter().filter(replaces);
+        replaced.find_map(|redirect| {
+            let files = Files::new(command, &redirect.cwd);
+            let lost = files.is_outside(&redirect.target) && !files.is_setting(&redirect.target);
+            lost.then(|| overwritten(&redirect.target))
+        })
+    };
+    let by_program = || match command.name()? {
+        "rsync" => synchronized(command),
+        "mv" | "gmv" => moved_away(command),
+        "rm" | "grm" => backups(command),
+        name => erased(command, name),
+    };
+    if command.redirects.is_empty() { by_program() } else { redirected().or_else(by_program) }
+}
+
+/// The files of a command, seen from a directory.
+struct Files<'a> {
+    landmarks: Landmarks<'a>,
+    cwd: &'a Value,
+}
+
+impl<'a> Files<'a> {
+    fn new(command: &Command<'a>, cwd: &'a Value) -> Self {
+        Self { landmarks: Landmarks::new(command.directories), cwd }
+    }
+
+    /// Whether a file outside is meant for certain, and no device or cache.
+    fn is_outside(&self, file: &Value) -> bool {
+        let outside = match self.landmarks.place(file, self.cwd) {
+            Place::Outside => true,
+            Place::Critical { .. } => !self.landmarks.within_reach(file, self.cwd),
+            Place::Nothing | Place::Inside | Place::Temp | Place::Unknown => false,
+        };
+        outside && !self.is_free(file)
+    }
+
+    /// Whether a file may be outside.
+    fn may_be_outside(&self, file: &Value) -> bool {
+        // An empty word is a variable that is not set.
+        let unknown = matches!(self.landmarks.place(file, self.cwd), Place::Unknown | Place::Nothing);
+        unknown || self.is_outside(file)
+    }
+
+    /// Whether it is a device, a setting of the kernel or a cache.
+    fn is_free(&self, file: &Value) -> bool {
+        let path = Path::new(file, self.cwd);
+        let of_kernel = path.known > 0 && ["dev", "proc", "sys"].iter().any(|name| path.parts[0].covers(name));
+        let cache = |file: String| matches!(file.split('/').next(), Some(".cache" | ".Trash"));
+        of_kernel
+            || path.known > 2 && path.parts.windows(2).any(|pair| pair[0].covers("Library") && pair[1].covers("Caches"))
+            || self.landmarks.home_dotfile(file, self.cwd).is_some_and(cache)
+    }
+
+    /// Whether home-dotfile-write finds it.
+    fn is_setting(&self, file: &Value) -> bool {
+        self.landmarks.home_dotfile(file, self.cwd).is_some()
+    }
+}
+
+/// `shred FILE`, `truncate -s 0 FILE`, `dd of=FILE`
+fn erased(command: &Command, name: &str) -> Option<Hit> {
+    let program = programs::of(name);
+    let mut lost = None;
+    for fact in program.facts {
+        let Fact::Erases(target, with) = *fact else { continue };
+        let parsed = parse(command.args(), &program.options);
+        let given = |entry: &str| match entry.split_once('=') {
+            Some((option, wanted)) => parsed.value(option).is_some_and(|value| value.known() == Some(wanted)),
+            None => parsed.has(entry),
+        };
+        if parsed.has("help version") || !with.is_empty() && !words(with).any(given) {
+            continue;
+        }
+        writes::named(command, target, &program.options, &mut |file: &Value, cwd: &Value| {
+            if lost.is_none() && Files::new(command, cwd).may_be_outside(file) {
+                lost = Some(overwritten(file));
+            }
+        });
+    }
+    lost
+}
+
+/// `rsync --delete` onto a directory outside, `--remove-source-files` from one.
+fn synchronized(command: &Command) -> Option<Hit> {
+    let parsed = parse(command.args(), &programs::of("rsync").options);
+    if parsed.has("n dry-run list-only help version") {
+        return None;
+    }
+    let operands: Vec<&Value> = parsed.operands.iter().filter_map(|at| command.args().get(*at)).collect();
+    let (target, sources) = operands.split_last().filter(|(_, sources)| !sources.is_empty())?;
+    let files = Files::new(command, command.cwd);
+    let lost = |place: &Value| is_remote(place) || files.may_be_outside(place);
+    let deletes = parsed.options.iter().any(|given| has_word(RSYNC_DELETES, &given.name));
+    let what = if deletes && lost(target) {
+        format!("deletes in {} what the source does not have", shown(target))
+    } else if parsed.has("remove-source-files") && sources.iter().any(|source| lost(source)) {
+        "deletes the files of the source after it has copied them".to_owned()
+    } else {
+        return None;
+    };
+    let message = format!("this {what}. A dry run shows what would be deleted");
+    let mut words = command.argv.to_vec();
+    words.insert(1, Value::of("--dry-run"));
+    Some(Hit::exact(message, quote::line(&words).unwrap_or_default()))
+}
+
+/// Whether an operand of rsync is on another machine: `host:path`, `rsync://host/path`.
+fn is_remote(operand: &Value) -> bool {
+    operand.prefix().split('/').next().is_some_and(|first| first.contains(':'))
+}
+
+/// `mv FILE /dev/null`
+fn moved_away(command: &Command) -> Option<Hit> {
+    let parsed = parse(command.args(), &programs::of("mv").options);
+    let operands = operands(command, &parsed);
+    let (target, count) = match parsed.value("t target-directory") {
+        Some(target) => (target, operands.len() + 1),
+        None => (*operands.last()?, operands.len()),
+    };
+    (count > 1 && target.known() == Some("/dev/null")).then(|| {
+        let message = "this moves files to /dev/null, where nothing is kept. Move them to another name, or delete them by \
+                       their names";
+        Hit::exact(message, "")
+    })
+}
+
+/// `rm backups/*.sql`
+fn backups(command: &Command) -> Option<Hit> {
+    let parsed = parse(command.args(), &programs::of("rm").options);
+    if parsed.has("help version") {
+        return None;
+    }
+    let landmarks = Landmarks::new(command.directories);
+    let all = operands(command, &parsed);
+    let found = all.into_iter().find(|word| {
+        word.has_glob() && is_backups(word, command) && landmarks.place(word, command.cwd) != Place::Temp
+    })?;
+    let message = format!("this deletes all backups that {} fits. Keep the latest, and name the others", shown(found));
+    Some(Hit::exact(message, listing(found)))
+}
+
+fn operands<'a>(command: &Command<'a>, parsed: &Parsed) -> Vec<&'a Value> {
+    parsed.operands.iter().filter_map(|at| command.args().get(*at)).collect()
+}
+
+fn overwritten(file: &Value) -> Hit {
+    let message = match file.has_unknown() || file.known() == Some("") {
+        true => "this overwrites a file whose name is not known before it runs. What was in it is gone".to_owned(),
+        false => format!(
+            "this overwrites {}, which is outside of the working directory. What was in it is gone",
+            shown(file)
+        ),
+    };
+    Hit::exact(message, listing(file))
+}
+
+/// A look at files.
+fn listing(file: &Value) -> String {
+    let line = quote::line([file]).filter(|text| !text.starts_with('-') && text != "''");
+    line.map(|text| format!("ls -l {text}")).unwrap_or_default()
+}
+
+/// A file as people read it.
+fn shown(file: &Value) -> String {
+    quote::line([file]).unwrap_or_else(|| "a place that is not known".to_owned())
+}

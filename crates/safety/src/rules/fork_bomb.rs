@@ -1,0 +1,82 @@
+//! Processes that start each other without end.
+
+use super::rule::{Hit, Programs, Rule};
+use crate::command::Command;
+use crate::level::Verdict;
+
+pub static RULE: Rule = Rule {
+    id: "fork-bomb",
+    level: Verdict::Deny,
+    doc: "Starts processes that start processes until the machine stands still: a function that calls itself in the \
+          background or in a pipe, or a loop of forks in another language.",
+    programs: Programs::All,
+    check,
+    matches: &[
+        ":(){ :|:& };:",
+        ":() { : | : & }; :",
+        "bomb() { bomb | bomb & }; bomb",
+        "f() { f & f & }; f",
+        "perl -e 'fork while fork'",
+        "perl -e 'fork while 1'",
+        "ruby -e 'loop { fork }'",
+        "ruby -e 'fork while true'",
+        "python3 -c 'import os; [os.fork() for _ in iter(int, 1)]'",
+    ],
+    passes: &[
+        ":",
+        ": > file",
+        "f() { echo x | cat; }; f",
+        "f() { sleep 1 & }; f",
+        "f() { f2 & }; f",
+        "perl -e 'print \"fork while fork\\n\"'",
+        "python3 -c 'import os; print(os.getpid())'",
+        "python3 -c 'import os; pid = os.fork()'",
+        "ruby -e 'puts 1'",
+        "echo ':(){ :|:& };:'",
+        "npm run fork",
+    ],
+};
+
+/// Forms that a loop of forks has in a program's text, blanks left out.
+static LOOPS: &[&str] = &[
+    "forkwhilefork",
+    "forkwhile1",
+    "forkwhiletrue",
+    "forkuntil0",
+    "while(1){fork",
+    "while(true){fork",
+    "for(;;){fork",
+    "while1{fork",
+    "loop{fork",
+    "loopdofork",
+    "whiletrue:os.fork()",
+    "while1:os.fork()",
+    "whiletruedofork",
+    "[os.fork()for_initer(",
+    "while(1){pcntl_fork",
+    "while(true){pcntl_fork",
+];
+
+/// Programs whose text may be among their arguments.
+static INTERPRETERS: &[&str] = &["perl", "python", "python3", "python2", "ruby", "php"];
+
+fn check(command: &Command) -> Option<Hit> {
+    (command.name().is_some_and(|name| INTERPRETERS.contains(&name)) && loops(command)).then(hit)
+}
+
+fn loops(command: &Command) -> bool {
+    let texts = command.args().iter().filter_map(|arg| arg.known());
+    texts.filter(|text| text.contains("fork")).any(|text| {
+        let dense: String = text.chars().filter(|char| !char.is_whitespace()).flat_map(char::to_lowercase).collect();
+        let found = |form: &&str| dense.find(form).is_some_and(|at| !dense[..at].ends_with(['"', '\'']));
+        LOOPS.iter().any(found)
+    })
+}
+
+/// The hit, used here and by the engine for a function that calls itself.
+pub fn hit() -> Hit {
+    Hit::exact(
+        "permission denied: this is a fork bomb, it starts processes until the machine stands still. Start a fixed number of processes instead",
+        "",
+    )
+}

@@ -1,0 +1,116 @@
+//! `git add` of everything.
+
+use super::rule::{Hit, Programs, Rule};
+use super::support::git::Git;
+use super::support::pathspec;
+use crate::command::{Command, Directories};
+use crate::level::Verdict;
+use crate::options::Parsed;
+use crate::programs::git::ADD;
+use crate::value::Value;
+
+pub static RULE: Rule = Rule {
+    id: "git-blind-add",
+    level: Verdict::Deny,
+    doc: "Stages everything at once: secrets, build output and somebody else's work slip into a commit unseen. Files are \
+          to be named; `git add -u` takes those that are tracked.",
+    programs: Programs::Named(&["git", "git.exe"]),
+    check,
+    matches: &[
+        "git add .",
+        "git add ./",
+        "git add -A",
+        "git add --all",
+        "git add --al",
+        "git add -A src",
+        "git add src -A",
+        "git add -vA",
+        "git add -fA",
+        "git add --no-ignore-removal",
+        "git stage .",
+        "git add *",
+        "git add '*'",
+        "git add -- .",
+        "git add ..",
+        "git add :/",
+        "git add :",
+        "git add ':!x'",
+        "git add ':(top)'",
+        "git add src/..",
+        "git add \"$PWD\"",
+        "git -C sub add .",
+        "git -C .. add project",
+        "cd .. && git add project",
+        "git add ../project",
+        "git --no-pager add .",
+        "git -c core.autocrlf=false add --all",
+        "git -c alias.x='add -A' x",
+        "git add . ':!secret'",
+    ],
+    passes: &[
+        "git add src/main.rs",
+        "git add src",
+        "git add src/",
+        "git add '*.js'",
+        "git add *.md",
+        "git add -p",
+        "git add -p .",
+        "git add -u",
+        "git add -u .",
+        "git add -n .",
+        "git add --dry-run -A",
+        "git add --renormalize .",
+        "git add --no-all src",
+        "git add -- -A",
+        "git add .gitignore",
+        "git add ./src/a.ts ./src/b.ts",
+        "git add --help",
+        "git commit -am 'git add .'",
+        "git help add",
+        "git log --all",
+    ],
+};
+
+fn check(command: &Command) -> Option<Hit> {
+    let git = Git::of(command, &["add", "stage"])?;
+    let parsed = git.parse(&ADD);
+    // A dry run, a choice by hand, or tracked files only.
+    let mild = "n dry-run i interactive p patch e edit refresh renormalize";
+    if parsed.has(mild) && !parsed.has("no-dry-run") {
+        return None;
+    }
+    let tracked = parsed.has("u update") && !parsed.has("no-update");
+    if !all(&parsed) && (tracked || !whole(&git, &parsed, command.directories)) {
+        return None;
+    }
+    Some(Hit::exact(
+        "permission denied: blind git add commands (git add -A, git add ., git add --all, git add *) are not allowed, specify files explicitly",
+        "git status --short",
+    ))
+}
+
+/// `-A`, unless a later option takes it back.
+fn all(parsed: &Parsed) -> bool {
+    let last = parsed.last("A all no-ignore-removal no-all ignore-removal");
+    last.is_some_and(|last| matches!(last.name.as_str(), "A" | "all" | "no-ignore-removal"))
+}
+
+/// Whether an operand means everything, or all of them only take out.
+fn whole(git: &Git, parsed: &Parsed, directories: &Directories) -> bool {
+    let first = Value::of(directories.cwd.as_str());
+    let mut excluded = false;
+    let mut included = parsed.has("pathspec-from-file");
+    for operand in git.operands(parsed) {
+        let Some(text) = pathspec::text(operand).filter(|text| !text.is_empty()) else {
+            included = true;
+            continue;
+        };
+        let spec = pathspec::read(&text);
+        excluded |= spec.exclude;
+        included |= !spec.exclude;
+        if !spec.exclude && spec.is_whole(&git.cwd, &first) {
+            return true;
+        }
+    }
+    excluded && !included
+}

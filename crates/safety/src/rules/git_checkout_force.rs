@@ -1,0 +1,60 @@
+//! Changing the branch by force.
+
+use super::rule::{Hit, Programs, Rule};
+use super::support::git::Git;
+use crate::command::Command;
+use crate::level::Verdict;
+use crate::programs::git::{CHECKOUT, SWITCH};
+
+pub static RULE: Rule = Rule {
+    id: "git-checkout-force",
+    level: Verdict::Ask,
+    doc: "Changes the branch and throws away every change that is not committed. Without -f git refuses where something \
+          would be lost.",
+    programs: Programs::Named(&["git", "git.exe"]),
+    check,
+    matches: &[
+        "git checkout -f",
+        "git checkout -f main",
+        "git checkout main -f",
+        "git checkout --force main",
+        "git checkout --forc main",
+        "git checkout -qf main",
+        "git checkout -fb new",
+        "git switch -f main",
+        "git switch --force main",
+        "git switch --discard-changes main",
+        "git switch --discard main",
+        "git -C sub switch -f main",
+    ],
+    passes: &[
+        "git checkout main",
+        "git switch main",
+        "git switch -c feature",
+        "git switch -C feature",
+        "git switch --force-create feature",
+        "git switch -m main",
+        "git checkout -b f",
+        "git checkout -B f",
+        "git checkout -f --no-force main",
+        "git switch --help",
+        "git switch -",
+        "git fetch -f",
+    ],
+};
+
+fn check(command: &Command) -> Option<Hit> {
+    let git = Git::of(command, &["checkout", "switch"])?;
+    let parsed = git.parse(if git.sub == "switch" { &SWITCH } else { &CHECKOUT });
+    let last = |names: &str| parsed.last(names).is_some_and(|last| !last.name.starts_with("no-"));
+    if !last("f force no-force") && !last("discard-changes no-discard-changes") {
+        return None;
+    }
+    Some(Hit::exact(
+        format!(
+            "git {} -f throws away all changes that are not committed. Use git stash to put them aside, or leave out -f",
+            git.sub
+        ),
+        git.line("stash"),
+    ))
+}

@@ -1,0 +1,81 @@
+//! Deleting branches and tags on the remote.
+
+use super::rule::{Hit, Programs, Rule};
+use super::support::git::Git;
+use super::support::quote;
+use crate::command::Command;
+use crate::level::Verdict;
+use crate::options::Parsed;
+use crate::programs::git::PUSH;
+
+pub static RULE: Rule = Rule {
+    id: "git-delete-remote",
+    level: Verdict::Ask,
+    doc: "Deletes branches or tags on the remote, for everybody. A dry run says which.",
+    programs: Programs::Named(&["git", "git.exe"]),
+    check,
+    matches: &[
+        "git push origin :main",
+        "git push origin :refs/heads/main",
+        "git push origin +:main",
+        "git push -d origin main",
+        "git push --delete origin main",
+        "git push --del origin v1",
+        "git push origin --delete main",
+        "git push origin -d a b",
+        "git push --mirror",
+        "git push --mirror origin",
+        "git push --prune origin",
+        "git push -ud origin main",
+        "git -C sub push origin :main",
+    ],
+    passes: &[
+        "git push origin main",
+        "git push origin main:other",
+        "git push origin HEAD:main",
+        "git push origin :",
+        "git push --dry-run --delete origin main",
+        "git push -n --mirror",
+        "git push --mirror --no-mirror origin",
+        "git push origin -- main",
+        "git push --tags",
+        "git push ssh://host:22/repo main",
+        "git push --help",
+        "git fetch --prune",
+        "git branch -d main",
+        "git remote prune origin",
+    ],
+};
+
+fn check(command: &Command) -> Option<Hit> {
+    let git = Git::of(command, &["push"])?;
+    let parsed = git.parse(&PUSH);
+    let on = |names: &str| parsed.last(names).is_some_and(|last| !last.name.starts_with("no-"));
+    if on("n dry-run no-dry-run") {
+        return None;
+    }
+    let empty = git.operands(&parsed).skip(1).any(|operand| {
+        let text = operand.prefix();
+        let text = text.strip_prefix('+').unwrap_or(text);
+        text.starts_with(':') && (text.len() > 1 || operand.has_unknown())
+    });
+    if !(empty || parsed.has("d delete") || on("mirror no-mirror") || on("prune no-prune")) {
+        return None;
+    }
+    Some(Hit::exact(
+        "this git push deletes branches or tags on the remote, for everybody. Use git push --dry-run to see which, and ask before deleting them",
+        instead(&git, &parsed),
+    ))
+}
+
+/// The same push, dry.
+fn instead(git: &Git, parsed: &Parsed) -> String {
+    let plain = git.line("push --dry-run");
+    if parsed.dashes.is_some() {
+        return plain;
+    }
+    match quote::line(git.args.iter()).filter(|line| !line.is_empty()) {
+        Some(line) => format!("{plain} {line}"),
+        None => plain,
+    }
+}

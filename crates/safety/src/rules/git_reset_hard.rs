@@ -1,0 +1,55 @@
+//! `git reset --hard`.
+
+use super::rule::{Hit, Programs, Rule};
+use super::support::git::Git;
+use crate::command::Command;
+use crate::level::Verdict;
+use crate::programs::git::RESET;
+
+pub static RULE: Rule = Rule {
+    id: "git-reset-hard",
+    level: Verdict::Ask,
+    doc: "Throws away every change that is not committed; git keeps no copy of them. `git stash` puts them aside first.",
+    programs: Programs::Named(&["git", "git.exe"]),
+    check,
+    matches: &[
+        "git reset --hard",
+        "git reset --hard HEAD~1",
+        "git reset HEAD~1 --hard",
+        "git reset --har",
+        "git reset --h origin/main",
+        "git reset -q --hard",
+        "git reset --soft --hard",
+        "git -C sub reset --hard",
+        "git --no-pager reset --hard origin/main",
+        "git -c alias.undo='reset --hard' undo",
+    ],
+    passes: &[
+        "git reset",
+        "git reset HEAD~1",
+        "git reset --soft HEAD~1",
+        "git reset --mixed",
+        "git reset --hard --soft HEAD~1",
+        "git reset HEAD src/a.ts",
+        "git reset -- --hard",
+        "git reset --keep HEAD~1",
+        "git reset --help",
+        "git add reset --hard",
+        "my-git reset --hard",
+        "git commit -m 'git reset --hard'",
+        "git log --grep 'reset --hard'",
+    ],
+};
+
+fn check(command: &Command) -> Option<Hit> {
+    let git = Git::of(command, &["reset"])?;
+    let parsed = git.parse(&RESET);
+    let mode = parsed.last("hard soft mixed merge keep")?;
+    if mode.name != "hard" {
+        return None;
+    }
+    Some(Hit::exact(
+        "git reset --hard throws away all changes that are not committed. Use git stash to put them aside, or git reset without --hard to keep them",
+        git.line("stash"),
+    ))
+}

@@ -1,0 +1,59 @@
+//! `git restore` of the work tree.
+
+use super::rule::{Hit, Programs, Rule};
+use super::support::git::Git;
+use super::support::quote;
+use crate::command::Command;
+use crate::level::Verdict;
+use crate::programs::git::RESTORE;
+
+pub static RULE: Rule = Rule {
+    id: "git-restore",
+    level: Verdict::Ask,
+    doc: "Overwrites files with an older state; what was changed in them and not committed is lost. With --staged alone \
+          it only unstages, which is harmless.",
+    programs: Programs::Named(&["git", "git.exe"]),
+    check,
+    matches: &[
+        "git restore .",
+        "git restore src/a.ts",
+        "git restore -- src/a.ts",
+        "git restore --worktree .",
+        "git restore --staged --worktree .",
+        "git restore -SW .",
+        "git restore --source HEAD~1 src",
+        "git restore -s main .",
+        "git restore --source=main --staged --worktree .",
+        "git restore --pathspec-from-file=list",
+        "git -C sub restore .",
+    ],
+    passes: &[
+        "git restore --staged .",
+        "git restore -S src/a.ts",
+        "git restore --stag src/a.ts",
+        "git restore --staged --source HEAD~1 src/a.ts",
+        "git restore -p",
+        "git restore --patch src/a.ts",
+        "git restore --help",
+        "git restore",
+        "git commit -m 'git restore .'",
+        "pg_restore .",
+    ],
+};
+
+fn check(command: &Command) -> Option<Hit> {
+    let git = Git::of(command, &["restore"])?;
+    let parsed = git.parse(&RESTORE);
+    let last = |names: &str| parsed.last(names).is_some_and(|last| !last.name.starts_with("no-"));
+    let staged = last("S staged no-staged");
+    let worktree = last("W worktree no-worktree");
+    let nothing = parsed.operands.is_empty() && !parsed.has("pathspec-from-file");
+    if parsed.has("p patch") || staged && !worktree || nothing {
+        return None;
+    }
+    let line = quote::line(git.operands(&parsed)).filter(|line| !line.is_empty());
+    Some(Hit::exact(
+        "git restore throws away what was changed in files and not committed. Use git stash push to put the changes aside, or git restore --staged only to unstage",
+        line.map_or_else(|| git.line("stash"), |line| git.line(&format!("stash push -- {line}"))),
+    ))
+}

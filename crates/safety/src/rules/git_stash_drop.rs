@@ -1,0 +1,49 @@
+//! `git stash drop` and `clear`.
+
+use super::rule::{Hit, Programs, Rule};
+use super::support::git::Git;
+use crate::command::Command;
+use crate::level::Verdict;
+
+pub static RULE: Rule = Rule {
+    id: "git-stash-drop",
+    level: Verdict::Ask,
+    doc: "Deletes changes that were put aside, maybe by somebody else. `git stash list` and `git stash show` say what they are.",
+    programs: Programs::Named(&["git", "git.exe"]),
+    check,
+    matches: &[
+        "git stash drop",
+        "git stash drop stash@{0}",
+        "git stash drop -q 1",
+        "git stash clear",
+        "git -C sub stash clear",
+        "git -c alias.x='stash drop' x",
+    ],
+    passes: &[
+        "git stash",
+        "git stash pop",
+        "git stash apply",
+        "git stash list",
+        "git stash show -p",
+        "git stash push -m drop",
+        "git stash push drop",
+        "git stash -u",
+        "git stash drop --help",
+        "git stash branch drop",
+    ],
+};
+
+fn check(command: &Command) -> Option<Hit> {
+    let git = Git::of(command, &["stash"])?;
+    let action = git.args.first()?.known()?;
+    if !matches!(action, "drop" | "clear") {
+        return None;
+    }
+    let show = if action == "drop" { "stash show -p" } else { "stash list" };
+    Some(Hit::exact(
+        format!(
+            "git stash {action} deletes changes that were put aside. Use git stash show -p to look at them, or git stash pop to take them back"
+        ),
+        git.line(show),
+    ))
+}

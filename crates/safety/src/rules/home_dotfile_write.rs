@@ -1,0 +1,81 @@
+//! Writing the settings in a home.
+
+use super::rule::{Hit, Programs, Rule};
+use super::support::paths::Landmarks;
+use super::support::writes;
+use crate::command::Command;
+use crate::level::Verdict;
+
+pub static RULE: Rule = Rule {
+    id: "home-dotfile-write",
+    level: Verdict::Ask,
+    doc: "Writes a file or folder in the home whose name begins with a dot: what shells, ssh and other programs are set up \
+          with, and what they run by themselves. Caches are free.",
+    programs: Programs::All,
+    check,
+    matches: &[
+        "echo x >> ~/.bashrc",
+        "echo x > $HOME/.ssh/config",
+        "echo x > ~/.config/x",
+        "cat key.pub >> ~/.ssh/authorized_keys",
+        "tee ~/.profile",
+        "tee -a ~/.zshrc",
+        "cp x ~/.bashrc",
+        "cp .bashrc ~/",
+        "mv x ~/.npmrc",
+        "ln -sf x ~/.vimrc",
+        "install -m 600 key ~/.ssh/id_rsa",
+        "sed -i s/a/b/ ~/.bashrc",
+        "perl -pi -e s/a/b/ ~/.bashrc",
+        "dd if=x of=/home/dev/.bashrc",
+        "truncate -s 0 ~/.bash_history",
+        "cp -t ~/.config x",
+        "curl -o ~/.vimrc https://example.com/vimrc",
+        "wget -O ~/.vimrc https://example.com/vimrc",
+        "echo x > /root/.bashrc",
+        "echo x > ../.bashrc",
+        "> ~/.bashrc",
+    ],
+    passes: &[
+        "cat ~/.bashrc",
+        "cat < ~/.bashrc",
+        "grep x ~/.ssh/config",
+        "sed -n 1p ~/.bashrc",
+        "sed s/a/b/ ~/.bashrc",
+        "mkdir -p ~/.cache/x",
+        "mkdir -p ~/.config/x",
+        "cp ~/.bashrc backup",
+        "cp ~/.npmrc .",
+        "echo x > .env",
+        "echo x > ~/notes",
+        "echo x > /tmp/.bashrc",
+        "echo x > ~/.cache/x.log",
+        "ls ~/.ssh",
+        "echo 'x > ~/.bashrc'",
+        "diff ~/.bashrc .bashrc",
+        "dd if=/home/dev/.bashrc of=copy",
+        "rm -f ~/.bash_history",
+    ],
+};
+
+/// Directories that programs fill by themselves.
+static FREE: &[&str] = &[".cache", ".Trash"];
+
+fn check(command: &Command) -> Option<Hit> {
+    let landmarks = Landmarks::new(command.directories);
+    let mut file = None;
+    writes::each(command, |target, cwd| {
+        if file.is_none() {
+            file = landmarks
+                .home_dotfile(target, cwd)
+                .filter(|file| !FREE.iter().any(|free| file.split('/').next() == Some(free)));
+        }
+    });
+    let file = file?;
+    Some(Hit::exact(
+        format!(
+            "this writes ~/{file}, a setting of the person's own. Write into the project instead, or ask for this change to be made"
+        ),
+        "",
+    ))
+}

@@ -1,0 +1,69 @@
+//! Packages, images, releases and sites that others can get from then on.
+
+use super::rule::{Hit, Programs, Rule};
+use super::support::lasting;
+use crate::command::Command;
+use crate::level::Verdict;
+use crate::programs::lasting::Stake;
+
+pub static RULE: Rule = Rule {
+    id: "publish",
+    level: Verdict::Ask,
+    doc: "Publishes a package, an image, a release or a site, or changes one that others use. A publication stays known, \
+          and its version number is used up.",
+    programs: Programs::With(Stake::Publication, &[]),
+    check,
+    matches: &[
+        "npm publish --access public",
+        "pnpm -r publish",
+        "yarn npm publish",
+        "npm unpublish left-pad",
+        "npm dist-tag add pkg@1.0.0 latest",
+        "cargo publish",
+        "cargo yank --version 1.0.1",
+        "python -m twine upload dist/*",
+        "uv publish",
+        "gem push pkg-1.0.0.gem",
+        "mvn clean deploy",
+        "./gradlew :lib:publish",
+        "dotnet nuget push pkg.nupkg",
+        "docker push acme/app",
+        "docker buildx build --push -t acme/app .",
+        "helm push chart.tgz oci://registry/charts",
+        "gh release create v1.0.0",
+        "gh pr merge 12 --squash",
+        "gh workflow run release.yml",
+        "goreleaser release",
+        "npx semantic-release",
+        "npx @changesets/cli publish",
+        "vercel --prod",
+        "netlify deploy --prod",
+        "firebase deploy",
+        "npx wrangler deploy",
+    ],
+    passes: &[
+        "npm publish --dry-run",
+        "npm pack",
+        "npm run publish",
+        "npm dist-tag ls",
+        "npm publish --registry http://localhost:4873",
+        "cargo publish --dry-run",
+        "cargo package",
+        "twine check dist/*",
+        "./gradlew publishToMavenLocal",
+        "dotnet publish",
+        "docker build -t acme/app .",
+        "docker push localhost:5000/app",
+        "gh pr create --fill",
+        "gh release create v1.0.0 --draft",
+        "goreleaser release --snapshot",
+        "vercel",
+        "vercel build --prod",
+        "wrangler deploy --dry-run",
+        "echo npm publish",
+    ],
+};
+
+fn check(command: &Command) -> Option<Hit> {
+    lasting::check(command, Stake::Publication)
+}

@@ -1,0 +1,99 @@
+//! `rm -r` of directories that cannot be restored.
+
+use super::rule::{Hit, Programs, Rule};
+use super::support::paths::Place;
+use super::support::{quote, removal};
+use crate::command::Command;
+use crate::level::Verdict;
+
+pub static RULE: Rule = Rule {
+    id: "rm-critical",
+    level: Verdict::Deny,
+    doc: "Deletes the root, a folder at its top, a home, the folder that the command starts in or a parent of it, a .git, \
+          or all that is in one of these.",
+    programs: Programs::Named(removal::PROGRAMS),
+    check,
+    matches: &[
+        "rm -rf /",
+        "rm -fr /",
+        "rm -r -f /",
+        "rm / -rf",
+        "rm -R /",
+        "rm --recursive --force /",
+        "rm --rec /usr",
+        "rm -rf --no-preserve-root /",
+        "rm -rf -- /etc",
+        "rm -rf /*",
+        "rm -rf /usr/*",
+        "rm -rf //",
+        "rm -rf /./",
+        "rm -rf /hom?",
+        "rm -rf ~",
+        "rm -rf ~/",
+        "rm -rf ~/*",
+        "rm -rf $HOME",
+        "rm -rf $HOME/*",
+        "rm -rf /home/other",
+        "rm -rf .",
+        "rm -rf ..",
+        "rm -rf *",
+        "rm -rf .*",
+        "rm -rf ./*",
+        "rm -rf ../*",
+        "rm -rf .git",
+        "rm -rf .git/",
+        "rm -rf .git/*",
+        "rm -rf .g*t",
+        "rm -rf sub/.git",
+        "rm -rf build .git",
+        "rm -rf ../project",
+        "rm -rf $PWD",
+        "rm -rf /home/dev/project",
+        "rm -rf src/../..",
+        "rm -rPv ~",
+        "rimraf /",
+    ],
+    passes: &[
+        "rm -rf node_modules",
+        "rm -rf node_modules dist",
+        "rm -rf ./build",
+        "rm -rf build/*",
+        "rm -rf *.log",
+        "rm -rf /tmp/x",
+        "rm -rf '~'",
+        "rm -rf '*'",
+        "rm -rf ''",
+        "rm -rf .gitignore",
+        "rm -rf .github/workflows",
+        "rm -rf .git/rebase-merge",
+        "rm -rf /home/dev/project/dist",
+        "rm -rf /tmp/clone/.git",
+        "rm -f .git/index.lock",
+        "rm *",
+        "rm -f ~/x",
+        "rm -rf --help",
+        "rmdir /tmp/x",
+        "git rm -r .",
+        "echo rm -rf /",
+        "grep -r 'rm -rf /' .",
+        "rimraf dist",
+    ],
+};
+
+fn check(command: &Command) -> Option<Hit> {
+    let removal = removal::read(command)?;
+    let critical = removal.operands.iter().filter_map(|(word, place)| match place {
+        Place::Critical { sure } => Some((*word, *sure && removal.sure)),
+        _ => None,
+    });
+    // The surest one: `sure` sorts last.
+    let (word, sure) = critical.max_by_key(|(_, sure)| *sure)?;
+    let hit = Hit::exact(
+        "permission denied: this rm command could delete critical data (.git, home directory, or root). Specify the full path explicitly (no wildcards, ~, or $HOME)",
+        quote::line([word])
+            .filter(|text| !text.starts_with('-'))
+            .map(|text| format!("ls -ld {text}"))
+            .unwrap_or_default(),
+    );
+    Some(if sure { hit } else { hit.partial() })
+}

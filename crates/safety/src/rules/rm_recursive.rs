@@ -1,0 +1,92 @@
+//! `rm -r` outside of the working directory.
+
+use super::rule::{Hit, Programs, Rule};
+use super::support::find::Search;
+use super::support::paths::{Landmarks, Place};
+use super::support::{quote, removal};
+use crate::command::Command;
+use crate::level::Verdict;
+use crate::value::Value;
+
+pub static RULE: Rule = Rule {
+    id: "rm-recursive",
+    level: Verdict::Ask,
+    doc: "Deletes folders outside of the one that the command starts in and of those for temporary files, or folders \
+          whose names are not known before.",
+    programs: Programs::Named(&["rm", "grm", "srm", "find", "gfind"]),
+    check,
+    matches: &[
+        "rm -rf /opt/app/cache",
+        "rm -rf ../other",
+        "rm -r ../other/dist",
+        "rm --recursive ~/Downloads/x",
+        "rm -rf ~/.cache/pip",
+        "rm -rf build /opt/x",
+        "rm -Rf /var/lib/x",
+        "rm -rf \"$(cat list)\"",
+        "rm -rf $(some-command)",
+        "find /opt/app -type f -delete",
+        "find ../other -name '*.log' -delete",
+        "rimraf ../other",
+    ],
+    passes: &[
+        "rm -rf node_modules",
+        "rm -rf dist build coverage",
+        "rm -rf build/*",
+        "rm -rf ./packages/a/dist",
+        "rm -rf /home/dev/project/dist",
+        "rm -rf /tmp/x",
+        "rm -rf /var/tmp/x/y",
+        "rm -f /opt/app/file",
+        "rm ../notes.txt",
+        "rm -rf \"$(mktemp -d)\"",
+        "rm -rf ''",
+        "rm -rf --help ../other",
+        "find . -name '*.pyc' -delete",
+        "find /tmp -mtime +7 -delete",
+        "find build -delete",
+        "find /opt -name x",
+        "rmdir ../other",
+    ],
+};
+
+fn check(command: &Command) -> Option<Hit> {
+    if matches!(command.name(), Some("find" | "gfind")) {
+        let search = Search::read(command);
+        // The rm of `-exec rm` is a command of its own.
+        if search.deletes.iter().all(|delete| !delete.by.is_empty()) {
+            return None;
+        }
+        let narrow = search.deletes.iter().all(|delete| delete.narrow);
+        let landmarks = Landmarks::new(command.directories);
+        let hit = search.starts.iter().find_map(|start| match landmarks.place(start, command.cwd) {
+            Place::Outside => Some(outside(start)),
+            // If nothing narrows the search, find-delete-critical reports it.
+            Place::Critical { .. } if narrow && !landmarks.within_reach(start, command.cwd) => Some(outside(start)),
+            Place::Unknown if !narrow => Some(unknown()),
+            _ => None,
+        });
+        return hit;
+    }
+    let removal = removal::read(command).filter(|removal| removal.sure)?;
+    let worst = removal.operands.iter().find_map(|(word, place)| match place {
+        Place::Outside => Some(outside(word)),
+        _ => None,
+    });
+    worst.or_else(|| removal.operands.iter().any(|(_, place)| *place == Place::Unknown).then(unknown))
+}
+
+fn outside(word: &Value) -> Hit {
+    let line = quote::line([word]).filter(|text| !text.starts_with('-'));
+    Hit::exact(
+        "this deletes a folder outside of the working directory and of temporary folders. Look at what is in it first, and delete only what belongs to the task",
+        line.map(|text| format!("ls -la {text}")).unwrap_or_default(),
+    )
+}
+
+fn unknown() -> Hit {
+    Hit::exact(
+        "this deletes folders whose names are not known before it runs. Write their paths out, or print them first",
+        "",
+    )
+}

@@ -1,0 +1,76 @@
+//! The shape of a rule.
+
+use crate::command::Command;
+use crate::level::{Confidence, Verdict};
+use crate::lists::words;
+use crate::programs;
+use crate::programs::call::stakes;
+use crate::programs::lasting::Stake;
+
+/// One rule.
+#[derive(Debug)]
+pub struct Rule {
+    /// In kebab-case, stable.
+    pub id: &'static str,
+    /// The level of a hit. Only an exact one denies.
+    pub level: Verdict,
+    /// One or two sentences for people: the danger, and the reason.
+    pub doc: &'static str,
+    /// The programs that it checks.
+    pub programs: Programs,
+    /// Looks at one command.
+    pub check: fn(&Command) -> Option<Hit>,
+    /// Commands that it must find something in, judged in `/home/dev/project` by user dev without further variables.
+    pub matches: &'static [&'static str],
+    /// Commands that look alike, in which it must not find anything.
+    pub passes: &'static [&'static str],
+}
+
+/// The programs that a rule checks.
+#[derive(Clone, Copy, Debug)]
+pub enum Programs {
+    /// All of them.
+    All,
+    /// Those with these names.
+    Named(&'static [&'static str]),
+    /// Those that `programs` records with an effect of this kind, and those with these names.
+    With(Stake, &'static [&'static str]),
+}
+
+impl Programs {
+    /// The names. Empty for all.
+    pub fn names(self) -> Vec<&'static str> {
+        match self {
+            Self::All => Vec::new(),
+            Self::Named(names) => names.to_vec(),
+            Self::With(stake, names) => programs::all()
+                .filter(|program| stakes(program).any(|own| own == stake))
+                .flat_map(|program| words(program.names))
+                .chain(names.iter().copied())
+                .collect(),
+        }
+    }
+}
+
+/// A rule's finding in one command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hit {
+    /// How sure it is.
+    pub confidence: Confidence,
+    /// One sentence: the fault and the remedy.
+    pub message: String,
+    /// A command to use instead, which passes the engine; empty where there is none.
+    pub suggestion: String,
+}
+
+impl Hit {
+    /// A certain hit.
+    pub fn exact(message: impl Into<String>, suggestion: impl Into<String>) -> Self {
+        Self { confidence: Confidence::Exact, message: message.into(), suggestion: suggestion.into() }
+    }
+
+    /// The same, if it is not sure.
+    pub fn partial(self) -> Self {
+        Self { confidence: Confidence::Partial, ..self }
+    }
+}

@@ -1,0 +1,185 @@
+//! A command line of find: its start directories, its deletions, and whether tests narrow them down.
+
+use crate::command::Command;
+use crate::glob::{Coverage, Glob};
+use crate::lists::has_word;
+use crate::programs::search::{NARROWING_FLAGS, NARROWING_TESTS, OTHER_VALUED_TESTS};
+use crate::value::Value;
+
+/// One search.
+#[derive(Debug, Default)]
+pub struct Search {
+    /// The start directories.
+    pub starts: Vec<Value>,
+    /// Each `-delete` and `-exec rm` in it.
+    pub deletes: Vec<Delete>,
+}
+
+/// One `-delete`, or `-exec rm`.
+#[derive(Clone, Debug)]
+pub struct Delete {
+    /// Whether a test before it leaves only files of a kind.
+    pub narrow: bool,
+    /// Whether a test before it asks for `.git`.
+    pub git: bool,
+    /// The program that deletes; empty for `-delete`.
+    pub by: String,
+}
+
+/// Programs that delete what `-exec` gives them.
+static DELETERS: &[&str] = &["rm", "grm", "unlink", "shred"];
+
+/// Groups nested deeper are not told apart.
+const MAX_GROUPS: usize = 64;
+
+/// The state within one pair of parentheses.
+#[derive(Clone, Copy, Debug, Default)]
+struct Group {
+    /// The alternative at hand is narrowed down, and is about `.git`.
+    narrow: bool,
+    git: bool,
+    /// An earlier alternative is not.
+    wide: bool,
+    /// An earlier one is about `.git`.
+    about_git: bool,
+    /// Whether a `!` precedes it.
+    not: bool,
+}
+
+impl Search {
+    /// Reads the words of a find.
+    pub fn read(command: &Command) -> Self {
+        let args = command.args();
+        let expression = args.iter().enumerate().position(|(at, arg)| {
+            let text = arg.prefix();
+            let option = matches!(text, "-H" | "-L" | "-P" | "-D") || text.starts_with("-O") && text.len() < 4;
+            let value = at > 0 && args[at - 1].known() == Some("-D");
+            !option && !value && (text.starts_with(['-', '(']) || matches!(text, "!" | ","))
+        });
+        let expression = expression.unwrap_or(args.len());
+        let mut search = Self::default();
+        let mut skip = false;
+        for arg in &args[..expression] {
+            let option = arg.prefix().starts_with('-');
+            if !skip && !option {
+                search.starts.push(arg.clone());
+            }
+            skip = arg.known() == Some("-D");
+        }
+        if search.starts.is_empty() {
+            search.starts.push(Value::of("."));
+        }
+        search.judge(&args[expression..]);
+        search
+    }
+
+    fn judge(&mut self, words: &[Value]) {
+        let mut groups = vec![Group::default()];
+        let mut not = false;
+        let mut at = 0;
+        while let Some(word) = words.get(at) {
+            at += 1;
+            let Some(text) = word.known() else { continue };
+            let (depth, narrow, git) =
+                (groups.len(), groups.iter().any(|group| group.narrow), groups.iter().any(|group| group.git));
+            let Some(group) = groups.last_mut() else { return };
+            match text {
+                "!" | "-not" => {
+                    not = !not;
+                    continue;
+                }
+                "(" if depth < MAX_GROUPS => groups.push(Group { not, ..Group::default() }),
+                ")" if depth > 1 => {
+                    let inner = groups.pop().unwrap_or_default();
+                    if let Some(group) = groups.last_mut()
+                        && !inner.not
+                    {
+                        group.narrow |= inner.narrow && !inner.wide;
+                        group.git |= inner.git || inner.about_git;
+                    }
+                }
+                "-o" | "-or" | "," => {
+                    group.wide |= !group.narrow;
+                    group.about_git |= group.git;
+                    group.narrow = false;
+                    group.git = false;
+                }
+                "-exec" | "-execdir" | "-ok" | "-okdir" => {
+                    let head = words.get(at).and_then(Value::base_name).unwrap_or_default();
+                    if text.starts_with("-exec") && DELETERS.contains(&head) {
+                        self.deletes.push(Delete { narrow, git, by: head.to_owned() });
+                    }
+                    at += words[at..].iter().take_while(|word| !matches!(word.known(), Some(";" | "+"))).count() + 1;
+                }
+                "-fprintf" => at += 2,
+                "-delete" => self.deletes.push(Delete { narrow, git, by: String::new() }),
+                _ if has_word(NARROWING_FLAGS, text) => group.narrow |= !not,
+                _ => {
+                    let narrows = has_word(NARROWING_TESTS, text) || text.starts_with("-newer");
+                    if narrows || has_word(OTHER_VALUED_TESTS, text) {
+                        let value = words.get(at);
+                        at += 1;
+                        if !not {
+                            group.narrow |= narrows && value.is_none_or(|value| !everything(value));
+                            group.git |= narrows && value.is_some_and(|value| about_git(text, value));
+                        }
+                    }
+                }
+            }
+            not = false;
+        }
+    }
+}
+
+/// `-name '*'` leaves nothing out.
+fn everything(value: &Value) -> bool {
+    let Some(text) = value.known() else { return false };
+    let last = text.rsplit('/').next().unwrap_or(text);
+    last.contains(['*', '?', '['])
+        && text.split('/').all(|name| matches!(name, "." | "") || Glob::parse(name).coverage() == Coverage::All)
+}
+
+fn about_git(test: &str, value: &Value) -> bool {
+    let Some(text) = value.known() else { return false };
+    match test {
+        "-name" | "-iname" => Glob::parse(text).covers(".git"),
+        _ => text.contains(".git/*") || text.ends_with("/.git"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::Directories;
+
+    #[test]
+    fn what_narrows() {
+        for (line, narrow) in [
+            (". -delete", false),
+            (". -type f -delete", false),
+            (". -depth -delete", false),
+            (". -type f -exec rm -f {} +", false),
+            (". -name x -exec rm -f {} ;", true),
+            (". -mindepth 1 -delete", false),
+            (". -name * -delete", false),
+            (". -not -name x -delete", false),
+            (". ! -path ./.git/* -delete", false),
+            (". -name *.pyc -delete", true),
+            (". -type d -empty -delete", true),
+            (". -mtime +7 -delete", true),
+            (". ( -name a -o -name b ) -delete", true),
+            (". ( -name a -o -type f ) -delete", false),
+            (". -name a -o -delete", false),
+            (". -name a -prune -o -type f -delete", false),
+            (". ! ( -name a ) -delete", false),
+            (". -type f ( -name a ) -delete", true),
+            (". -newermt yesterday -delete", true),
+        ] {
+            let argv: Vec<Value> = std::iter::once("find").chain(line.split(' ')).map(Value::of).collect();
+            let (cwd, directories) = (Value::of("/home/dev/project"), Directories::default());
+            let command = Command::of_words(&argv, &cwd, &directories);
+            let search = Search::read(&command);
+            assert_eq!(search.deletes.iter().map(|delete| delete.narrow).collect::<Vec<_>>(), [narrow], "{line}");
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! A command line of git: its own options, the subcommand, the arguments.
+
+use std::borrow::Cow;
+
+use super::quote;
+use super::subcommand::Subcommand;
+use crate::command::Command;
+use crate::lists::has_word;
+use crate::options::{OptionSpec, Parsed, parse};
+use crate::value::Value;
+
+/// How many aliases are followed: git itself refuses circles.
+const MAX_ALIASES: usize = 8;
+
+/// One call of git.
+#[derive(Clone, Debug)]
+pub struct Git<'a> {
+    /// `add`, `push` …
+    pub sub: &'a str,
+    /// The words after it.
+    pub args: Cow<'a, [Value]>,
+    /// The words before it, `git` included.
+    pub before: &'a [Value],
+    /// The directory that it works in.
+    pub cwd: Value,
+    /// `-c NAME=value`: names in lower case.
+    pub config: Vec<(String, Value)>,
+    /// `--no-pager`.
+    pub no_pager: bool,
+}
+
+impl<'a> Git<'a> {
+    /// This command as a call of git that does something: not where it only prints help.
+    pub fn new(command: &Command<'a>) -> Option<Self> {
+        if !matches!(command.name()?, "git" | "git.exe") {
+            return None;
+        }
+        let call = Subcommand::of(command)?;
+        if call.options.has("help h version v list-cmds html-path man-path info-path") {
+            return None;
+        }
+        let given = |name: &'static str| {
+            let options = call.options.options.iter().filter(move |given| has_word(name, &given.name));
+            options.filter_map(|given| given.value.as_ref())
+        };
+        let cwd = given("C").fold(command.cwd.clone(), |cwd, directory| directory.seen_from(&cwd));
+        let config = given("c config-env").filter_map(setting).collect();
+        let no_pager = call.options.has("no-pager");
+        let mut git =
+            Self { sub: call.name, args: Cow::Borrowed(call.args), before: call.before, cwd, config, no_pager };
+        for _ in 0..MAX_ALIASES {
+            if !git.follow_alias() {
+                break;
+            }
+        }
+        Some(git)
+    }
+
+    /// The same, where it is this command and is not asked for help only.
+    pub fn of(command: &Command<'a>, subs: &[&str]) -> Option<Self> {
+        let git = Self::new(command)?;
+        let asks = |arg: &Value| matches!(arg.known(), Some("--help" | "-h" | "--help-all"));
+        let helps = git.args.iter().take_while(|arg| arg.known() != Some("--")).any(asks);
+        (subs.contains(&git.sub) && !helps).then_some(git)
+    }
+
+    /// Its arguments by the options of its command.
+    pub fn parse(&self, spec: &OptionSpec) -> Parsed {
+        parse(&self.args, spec)
+    }
+
+    /// Its operands.
+    pub fn operands<'b>(&'b self, parsed: &'b Parsed) -> impl DoubleEndedIterator<Item = &'b Value> {
+        parsed.operands.iter().filter_map(|&at| self.args.get(at))
+    }
+
+    /// The value of a setting given by `-c`.
+    pub fn setting(&self, name: &str) -> Option<&Value> {
+        self.config.iter().rev().find(|(own, _)| own == name).map(|(_, value)| value)
+    }
+
+    /// A line that begins like this call (`git -C sub`), then this; falls back to plain `git`.
+    pub fn line(&self, rest: &str) -> String {
+        match quote::line(self.before).filter(|_| self.config.is_empty()) {
+            Some(before) => format!("{before} {rest}"),
+            None => format!("git {rest}"),
+        }
+    }
+
+    /// `-c alias.x='push --force'` with `x` is `push --force`.
+    fn follow_alias(&mut self) -> bool {
+        let name = format!("alias.{}", self.sub.to_ascii_lowercase());
+        let Some((_, value)) = self.config.iter().rev().find(|(own, _)| *own == name) else { return false };
+        let Some(text) = value.known().filter(|text| !text.starts_with('!')) else { return false };
+        let mut words = split(text).into_iter();
+        let Some(sub) = words.next() else { return false };
+        let Some(known) = SUBS.iter().find(|known| **known == sub) else { return false };
+        self.sub = known;
+        self.args = words.map(Value::of).chain(self.args.iter().cloned()).collect();
+        true
+    }
+}
+
+/// The subcommands that an alias is followed to: those that rules are about.
+static SUBS: &[&str] = &[
+    "add",
+    "stage",
+    "push",
+    "send-pack",
+    "reset",
+    "clean",
+    "checkout",
+    "checkout-index",
+    "restore",
+    "switch",
+    "branch",
+    "stash",
+    "worktree",
+    "config",
+    "clone",
+    "commit",
+    "update-ref",
+    "reflog",
+    "filter-branch",
+    "filter-repo",
+];
+
+fn setting(word: &Value) -> Option<(String, Value)> {
+    let (name, _) = word.prefix().split_once('=').or_else(|| Some((word.known()?, "")))?;
+    let mut value = Value::default();
+    let mut skip = name.len() + 1;
+    for piece in word.pieces() {
+        match piece {
+            crate::value::Piece::Text(text) if skip > 0 => {
+                value.push(crate::value::Piece::Text(text.get(skip..).unwrap_or_default().to_owned()));
+                skip = skip.saturating_sub(text.len());
+            }
+            piece => value.push(piece.clone()),
+        }
+    }
+    Some((name.to_ascii_lowercase(), value))
+}
+
+/// Words of an alias: blanks part them, quotes hold them together.
+fn split(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    for char in text.chars() {
+        match (quote, char) {
+            (Some(open), char) if open == char => quote = None,
+            (Some(_), char) => word.get_or_insert_default().push(char),
+            (None, '\'' | '"') => {
+                quote = Some(char);
+                word.get_or_insert_default();
+            }
+            (None, char) if char.is_whitespace() => words.extend(word.take()),
+            (None, char) => word.get_or_insert_default().push(char),
+        }
+    }
+    words.extend(word);
+    words
+}

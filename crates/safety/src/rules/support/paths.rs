@@ -1,0 +1,362 @@
+//! The place that an operand points to, as far as it can be known without reading a directory.
+
+use std::borrow::Cow;
+
+use crate::command::Directories;
+use crate::glob::{Coverage, Glob};
+use crate::lists::has_word;
+use crate::programs::devices::SYSTEM_DIRECTORIES;
+use crate::value::{Piece, Value};
+
+/// The place of an operand, seen from a deletion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// An empty word: no file at all.
+    Nothing,
+    /// The root, a top directory, a home, the first directory or a parent of it, a `.git`, or everything in one of
+    /// these.
+    Critical {
+        /// False where only a part of it may be meant, or an unknown part may lead elsewhere.
+        sure: bool,
+    },
+    /// Below the first directory.
+    Inside,
+    /// Below a directory for temporary files, or where a confinement lets nothing be changed.
+    Temp,
+    /// Elsewhere.
+    Outside,
+    /// Any of these.
+    Unknown,
+}
+
+/// One component of a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Component<'a> {
+    /// This name.
+    Name(Cow<'a, str>),
+    /// Names that a glob stands for.
+    Glob(Glob),
+}
+
+impl Component<'_> {
+    /// Whether it is, or stands for, this name.
+    pub fn covers(&self, name: &str) -> bool {
+        match self {
+            Self::Name(own) => own == name,
+            Self::Glob(glob) => glob.covers(name),
+        }
+    }
+
+    fn is(&self, name: &str) -> bool {
+        matches!(self, Self::Name(own) if own == name)
+    }
+
+    fn coverage(&self) -> Coverage {
+        match self {
+            Self::Name(_) => Coverage::Some,
+            Self::Glob(glob) => glob.coverage(),
+        }
+    }
+}
+
+/// A path, absolute and without `.`, `..` and `//`. Unknown parts are read as empty.
+#[derive(Clone, Debug, Default)]
+pub struct Path<'a> {
+    /// Its components.
+    pub parts: Vec<Component<'a>>,
+    /// The number of components before the first unknown one.
+    pub known: usize,
+    /// Whether a part is not known.
+    pub has_unknown: bool,
+    /// Whether a `..` follows an unknown part.
+    climbs: bool,
+}
+
+impl<'a> Path<'a> {
+    /// An operand of a program that runs in `cwd`.
+    pub fn new(word: &'a Value, cwd: &'a Value) -> Self {
+        let mut reader = Reader::default();
+        let unknown = matches!(word.pieces(), [Piece::Unknown(_) | Piece::OneOf(_), ..]);
+        if !unknown && !word.prefix().starts_with('/') {
+            if !cwd.prefix().starts_with('/') {
+                reader.hole = true;
+            }
+            cwd.pieces().iter().for_each(|piece| reader.piece(piece));
+            reader.end();
+        }
+        word.pieces().iter().for_each(|piece| reader.piece(piece));
+        reader.end();
+        let mut path = reader.path;
+        if !path.has_unknown {
+            path.known = path.parts.len();
+        }
+        path
+    }
+
+    /// Whether it lies below this directory for every value of the unknown parts.
+    pub fn below(&self, folder: &str) -> bool {
+        let mut depth = 0;
+        for name in names(folder) {
+            if !self.parts.get(depth).is_some_and(|part| part.is(name)) {
+                return false;
+            }
+            depth += 1;
+        }
+        !self.climbs && self.parts.len() > depth && self.known >= depth
+    }
+}
+
+#[derive(Default)]
+struct Reader<'a> {
+    path: Path<'a>,
+    part: Part<'a>,
+    hole: bool,
+}
+
+/// The part of a component that was read. A name that lies in one text is not copied.
+#[derive(Default)]
+enum Part<'a> {
+    #[default]
+    Nothing,
+    Name(Cow<'a, str>),
+    Glob(Vec<Piece>),
+}
+
+impl<'a> Reader<'a> {
+    fn piece(&mut self, piece: &'a Piece) {
+        match piece {
+            Piece::Text(text) => {
+                let mut names = text.split('/');
+                self.text(names.next().unwrap_or_default());
+                for name in names {
+                    self.end();
+                    self.text(name);
+                }
+            }
+            Piece::Glob(_) => match &mut self.part {
+                Part::Nothing => self.part = Part::Glob(vec![piece.clone()]),
+                Part::Name(name) => {
+                    self.part = Part::Glob(vec![Piece::Text(std::mem::take(name).into_owned()), piece.clone()]);
+                }
+                Part::Glob(pieces) => pieces.push(piece.clone()),
+            },
+            Piece::Unknown(_) | Piece::OneOf(_) => self.hole = true,
+        }
+    }
+
+    fn text(&mut self, text: &'a str) {
+        match &mut self.part {
+            _ if text.is_empty() => {}
+            Part::Nothing => self.part = Part::Name(Cow::Borrowed(text)),
+            Part::Name(name) => name.to_mut().push_str(text),
+            Part::Glob(pieces) => match pieces.last_mut() {
+                Some(Piece::Text(last)) => last.push_str(text),
+                _ => pieces.push(Piece::Text(text.to_owned())),
+            },
+        }
+    }
+
+    /// A component is complete.
+    fn end(&mut self) {
+        let path = &mut self.path;
+        if self.hole && !path.has_unknown {
+            path.has_unknown = true;
+            path.known = path.parts.len();
+        }
+        self.hole = false;
+        match std::mem::take(&mut self.part) {
+            Part::Nothing => {}
+            Part::Name(name) if name == "." => {}
+            Part::Name(name) if name == ".." => {
+                path.parts.pop();
+                path.climbs |= path.has_unknown;
+            }
+            Part::Name(name) => path.parts.push(Component::Name(name)),
+            Part::Glob(pieces) => path.parts.push(Component::Glob(Glob::of(&pieces))),
+        }
+    }
+}
+
+/// The directories that decide a place.
+#[derive(Debug)]
+pub struct Landmarks<'a> {
+    cwd: &'a str,
+    home: &'a str,
+    temp: &'a [String],
+    writable: Option<&'a [String]>,
+}
+
+impl<'a> Landmarks<'a> {
+    /// Those of a directories.
+    pub fn new(directories: &'a Directories) -> Self {
+        let Directories { cwd, home, temp, writable } = directories;
+        Self { cwd, home, temp, writable: writable.as_deref() }
+    }
+
+    /// The place that an operand points to.
+    pub fn place(&self, word: &Value, cwd: &Value) -> Place {
+        if word.pieces().is_empty() {
+            return Place::Nothing;
+        }
+        let path = Path::new(word, cwd);
+        let inside = self.owns_cwd() && path.below(self.cwd);
+        let temp = self.temp.iter().any(|dir| path.below(dir));
+        if let Some(sure) = self.critical(&path, inside, temp) {
+            return match path.has_unknown {
+                false => Place::Critical { sure },
+                true if path.parts.last().is_some_and(|last| last.is(".git")) => Place::Critical { sure: false },
+                true => Place::Unknown,
+            };
+        }
+        match () {
+            () if inside => Place::Inside,
+            () if temp && !self.temp.iter().any(|dir| path.below(dir) && all_of(&path, dir)) => Place::Temp,
+            () if path.climbs || path.has_unknown && path.known == 0 => Place::Unknown,
+            () if self.is_shielded(&path) => Place::Temp,
+            () => Place::Outside,
+        }
+    }
+
+    /// Whether a confinement lets nothing be changed there, whatever the unknown parts are.
+    pub fn shields(&self, word: &Value, cwd: &Value) -> bool {
+        self.is_shielded(&Path::new(word, cwd))
+    }
+
+    fn is_shielded(&self, path: &Path) -> bool {
+        let Some(writable) = self.writable else { return false };
+        let known = path.parts.get(..path.known).unwrap_or_default();
+        // A path above a writable one holds it.
+        let apart = |root: &String| known.iter().zip(names(root)).any(|(part, name)| !part.covers(name));
+        !path.climbs && writable.iter().all(apart)
+    }
+
+    /// Whether the directory is the user's own. Nothing in a directory of the system is.
+    fn owns_cwd(&self) -> bool {
+        let mut own = names(self.cwd);
+        own.next().is_some_and(|first| own.next().is_some() || !has_word(SYSTEM_DIRECTORIES, first))
+    }
+
+    /// Whether it is critical, and whether that is sure.
+    fn critical(&self, path: &Path, inside: bool, temp: bool) -> Option<bool> {
+        let mut parts = path.parts.as_slice();
+        let mut sure = true;
+        if self.is_critical(parts, inside, temp) {
+            return Some(sure);
+        }
+        while let Some((last, rest)) = parts.split_last() {
+            match last.coverage() {
+                Coverage::All => {}
+                Coverage::Most => sure = false,
+                Coverage::Some => return None,
+            }
+            parts = rest;
+            if self.is_critical(parts, inside, temp) {
+                return Some(sure);
+            }
+        }
+        None
+    }
+
+    fn is_critical(&self, parts: &[Component], inside: bool, temp: bool) -> bool {
+        let parts = match parts {
+            [first, rest @ ..] if first.is("private") && rest.len() == 1 => rest,
+            parts => parts,
+        };
+        // The first directory, or one above it.
+        let around = || {
+            let mut own = names(self.cwd);
+            parts.iter().all(|part| own.next().is_some_and(|name| part.covers(name)))
+        };
+        let git = || match parts {
+            // A clone in a temporary directory may be deleted.
+            _ if temp && !inside => false,
+            // `sub/.*` are the hidden files of a directory, which may be deleted if the directory may.
+            [.., last] if last.covers(".git") && last.coverage() != Coverage::All => true,
+            [.., folder, last] => folder.is(".git") && (last.is("objects") || last.is("refs")),
+            _ => false,
+        };
+        parts.len() < 2 || around() || self.is_home(parts) || git()
+    }
+
+    fn is_home(&self, parts: &[Component]) -> bool {
+        let mut rest = parts;
+        let covered = names(self.home).all(|name| match rest.split_first() {
+            Some((part, others)) => {
+                rest = others;
+                part.covers(name)
+            }
+            None => false,
+        });
+        let own = covered && rest.is_empty() && !parts.is_empty();
+        own || matches!(parts, [folder, _] if folder.is("home") || folder.is("Users"))
+            || matches!(parts, [var, root] if var.is("var") && root.is("root"))
+    }
+
+    /// The file below a home whose path from there begins with a dot, such as `.ssh/config`. No file of a first
+    /// directory that is itself in such a place.
+    pub fn home_dotfile(&self, word: &Value, cwd: &Value) -> Option<String> {
+        let path = Path::new(word, cwd);
+        let parts = path.parts.as_slice();
+        let own = names(self.home).count();
+        let depth = if own > 0 && parts.len() > own && self.is_home(&parts[..own]) {
+            own
+        } else {
+            match parts {
+                [root, _, ..] if root.is("root") => 1,
+                [folder, _, _, ..] if folder.is("home") || folder.is("Users") => 2,
+                _ => return None,
+            }
+        };
+        if path.known < depth {
+            return None;
+        }
+        let hidden = |part: &Component| match part {
+            Component::Name(name) => name.starts_with('.'),
+            Component::Glob(glob) => glob.covers(".bashrc") || glob.covers(".ssh") || glob.covers(".profile"),
+        };
+        if !parts.get(depth).is_some_and(hidden) {
+            return None;
+        }
+        if self.is_shielded(&path) {
+            return None;
+        }
+        let in_own = names(self.cwd).nth(depth).is_some_and(|name| name.starts_with('.')) && path.below(self.cwd);
+        let name = |part: &Component| match part {
+            Component::Name(name) => name.to_string(),
+            Component::Glob(_) => "*".to_owned(),
+        };
+        (!in_own).then(|| parts[depth..].iter().take(16).map(name).collect::<Vec<_>>().join("/"))
+    }
+
+    /// Whether it is the first directory or one for temporary files, or below it, or nothing can be changed there.
+    pub fn within_reach(&self, word: &Value, cwd: &Value) -> bool {
+        let path = Path::new(word, cwd);
+        if self.is_shielded(&path) {
+            return true;
+        }
+        let is = |folder: &str| {
+            let mut parts = path.parts.iter();
+            let starts = names(folder).all(|name| parts.next().is_some_and(|part| part.is(name)));
+            path.below(folder) || starts && parts.next().is_none() && !path.has_unknown
+        };
+        self.owns_cwd() && is(self.cwd) || self.temp.iter().any(|folder| is(folder))
+    }
+
+    /// Whether it is a home.
+    pub fn home(&self, word: &Value, cwd: &Value) -> bool {
+        let path = Path::new(word, cwd);
+        !path.has_unknown && (self.is_home(&path.parts) || matches!(path.parts.as_slice(), [root] if root.is("root")))
+    }
+}
+
+fn all_of(path: &Path, folder: &str) -> bool {
+    path.parts[names(folder).count()..].iter().all(|part| part.coverage() != Coverage::Some)
+}
+
+fn names(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').filter(|name| !name.is_empty() && *name != ".")
+}
+
+#[cfg(test)]
+#[path = "paths_tests.rs"]
+mod tests;

@@ -1,0 +1,60 @@
+//! A command line of a program with subcommands: `terraform -chdir=prod state rm x`.
+
+use crate::command::Command;
+use crate::options::{Parsed, parse};
+use crate::programs;
+use crate::value::{Piece, Value};
+
+/// One call.
+#[derive(Debug)]
+pub struct Subcommand<'a> {
+    /// The options before the subcommand.
+    pub options: Parsed,
+    /// The words before the subcommand, the name of the program first.
+    pub before: &'a [Value],
+    /// The subcommand: `state`.
+    pub name: &'a str,
+    /// The words behind it.
+    pub args: &'a [Value],
+}
+
+impl<'a> Subcommand<'a> {
+    /// Reads a command by the options that its program knows. `None` without a subcommand, or if it is not known.
+    pub fn of(command: &Command<'a>) -> Option<Self> {
+        let program = programs::of(command.name()?);
+        let args = command.args();
+        let options = parse(args, &program.options);
+        // A word of which nothing is known may be an option, or nothing: `git $(cat options) push`.
+        let blank = |at: &&usize| args[**at].pieces().iter().all(|piece| matches!(piece, Piece::Unknown(true)));
+        let at = *options.operands.iter().find(|at| !blank(at))?;
+        let name = args.get(at)?.known()?;
+        let before = command.argv.get(..=at).unwrap_or_default();
+        Some(Self { options, before, name, args: &args[at + 1..] })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::Directories;
+
+    #[test]
+    fn options_of_the_program_stand_before_the_subcommand() {
+        for (line, name, rest) in [
+            ("terraform -chdir=prod destroy -auto-approve", "destroy", "-auto-approve"),
+            ("terraform -chdir prod state rm x", "state", "rm x"),
+            ("docker -H x compose up", "compose", "up"),
+            ("kubectl -n x delete pod y", "delete", "pod y"),
+            ("git -C sub push -f", "push", "-f"),
+            ("unheard-of run x", "run", "x"),
+        ] {
+            let argv: Vec<Value> = line.split(' ').map(Value::of).collect();
+            let (cwd, directories) = (Value::of("/home/dev/project"), Directories::default());
+            let command = Command::of_words(&argv, &cwd, &directories);
+            let call = Subcommand::of(&command).unwrap();
+            let args: Vec<_> = call.args.iter().filter_map(Value::known).collect();
+            assert_eq!((call.name, args.join(" ").as_str()), (name, rest), "{line}");
+            assert_eq!(call.before.len() + 1 + call.args.len(), argv.len(), "{line}");
+        }
+    }
+}

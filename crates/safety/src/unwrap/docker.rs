@@ -1,0 +1,31 @@
+//! `docker run --entrypoint program image words…`.
+
+use super::exec_rest::command_start;
+use super::inner::InnerCommand;
+use crate::command::Command;
+use crate::options::{OptionSpec, parse};
+use crate::programs;
+use crate::value::Value;
+
+/// `docker run --entrypoint program image words…`
+pub(super) fn entrypoint(command: &Command) -> Option<Vec<InnerCommand>> {
+    let named = |word: &Value| word.prefix().starts_with("--entrypoint");
+    // Looked for in the options only: the image's own words come later.
+    command.args().iter().take(64).find(|word| named(word))?;
+    let name = command.name()?;
+    for wrapper in programs::of(name).wrappers {
+        let Some(start) = command_start(command, name, wrapper) else { continue };
+        let parsed =
+            parse(&command.argv[1..start.saturating_sub(1).max(1)], &OptionSpec { permute: true, ..wrapper.spec });
+        // With an empty value the words are the command, as without the option.
+        let program = parsed.value("entrypoint").filter(|program| program.known() != Some(""))?;
+        let mut argv = vec![program.clone()];
+        argv.extend(command.argv[start..].iter().cloned());
+        let mut inner = InnerCommand::argv(argv, "docker run");
+        if let InnerCommand::Argv { elsewhere, .. } = &mut inner {
+            *elsewhere = true;
+        }
+        return Some(vec![inner]);
+    }
+    None
+}

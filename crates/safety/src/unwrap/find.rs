@@ -1,0 +1,239 @@
+//! `find … -exec command {} +`: the command with the files that are found.
+
+use super::inner::InnerCommand;
+use super::items::replaced;
+use super::matches::{Matches, Name};
+use super::words::weight;
+use crate::command::Command;
+use crate::lists::has_word;
+use crate::programs::search::{NARROWING_TESTS, NEUTRAL_TESTS, OTHER_VALUED_TESTS};
+use crate::value::{Piece, Value};
+
+/// The number of start directories and of parentheses that are read.
+const STARTS: usize = 16;
+const DEPTH: usize = 64;
+/// How many times it may print.
+pub(super) const PRINTS: usize = 8;
+/// How much may be written out in all.
+const WEIGHT: usize = 1 << 20;
+
+/// The commands that find runs.
+pub(super) fn find(command: &Command) -> Vec<InnerCommand> {
+    Walk::of(command.argv).found
+}
+
+/// The directories that are searched, and the index of the expression.
+fn starts(argv: &[Value]) -> (Vec<Value>, usize) {
+    let mut at = 1;
+    while let Some(text) = argv.get(at).and_then(Value::known) {
+        match text {
+            "-H" | "-L" | "-P" | "-E" | "-X" | "-s" | "--" => at += 1,
+            "-D" | "-f" => at += 2,
+            _ if text.starts_with("-O") => at += 1,
+            _ => break,
+        }
+    }
+    let expression = |word: &Value| {
+        let text = word.prefix();
+        (text.starts_with('-') && text.len() > 1) || matches!(word.known(), Some("(" | ")" | "!" | ","))
+    };
+    let at = at.min(argv.len());
+    let end = argv[at..].iter().position(expression).map_or(argv.len(), |length| at + length);
+    let mut starts: Vec<_> = argv[at..end].iter().take(STARTS).cloned().collect();
+    if end - at > STARTS {
+        starts.push(Value::unknown());
+    }
+    if starts.is_empty() {
+        starts.push(Value::of("."));
+    }
+    (starts, end)
+}
+
+/// The expression while it is read.
+pub(super) struct Walk<'a> {
+    argv: &'a [Value],
+    /// The directories that are searched.
+    pub(super) starts: Vec<Value>,
+    /// The index of the expression.
+    pub(super) first: usize,
+    /// The matches without a test.
+    all: Matches,
+    /// The state around each open parenthesis: the alternatives before it, the matches of its own list, and whether it
+    /// is negated.
+    outer: Vec<(Option<Matches>, Matches, bool)>,
+    /// The alternatives before the last `-o`.
+    any: Option<Matches>,
+    /// The matches of the tests since then.
+    here: Matches,
+    budget: usize,
+    found: Vec<InnerCommand>,
+    /// The matches that each `-print` prints, and the end of its lines.
+    pub(super) prints: Vec<(Matches, char)>,
+}
+
+impl<'a> Walk<'a> {
+    /// Reads all of it.
+    pub(super) fn of(argv: &'a [Value]) -> Self {
+        let (starts, first) = starts(argv);
+        let deep = argv.windows(2).any(|pair| pair[0].known() == Some("-mindepth") && pair[1].known() != Some("0"));
+        let all = if deep { Matches::inside() } else { Matches::everything() };
+        let mut walk = Self {
+            argv,
+            starts,
+            first,
+            here: all.clone(),
+            all,
+            outer: Vec::new(),
+            any: None,
+            budget: WEIGHT,
+            found: Vec::new(),
+            prints: Vec::new(),
+        };
+        walk.run();
+        walk
+    }
+
+    /// The matches of the whole expression.
+    pub(super) fn whole(mut self) -> Matches {
+        while !self.outer.is_empty() {
+            self.close();
+        }
+        match self.any.take() {
+            Some(any) => any.or(self.here),
+            None => self.here,
+        }
+    }
+
+    fn run(&mut self) {
+        let argv = self.argv;
+        let mut at = self.first;
+        let mut not = false;
+        while at < argv.len() {
+            let word = argv[at].known().unwrap_or_default();
+            let value = argv.get(at + 1);
+            match word {
+                "!" | "-not" => {
+                    not = !not;
+                    at += 1;
+                    continue;
+                }
+                "(" if self.outer.len() < DEPTH => {
+                    let inside = self.here.clone();
+                    self.outer.push((self.any.take(), inside, not));
+                    self.here = self.all.clone();
+                }
+                ")" => self.close(),
+                "-o" | "-or" | "," => {
+                    let here = std::mem::replace(&mut self.here, self.all.clone());
+                    self.any = Some(match self.any.take() {
+                        Some(any) => any.or(here),
+                        None => here,
+                    });
+                }
+                "-exec" | "-execdir" | "-ok" | "-okdir" => {
+                    let end = end(argv, at + 1);
+                    self.action(word, at + 1, end);
+                    at = end + 1;
+                    not = false;
+                    continue;
+                }
+                "-name" | "-iname" | "-path" | "-ipath" | "-wholename" | "-iwholename" if !not => {
+                    let whole = !word.ends_with("name") || word.ends_with("wholename");
+                    let name = value.map(|value| Name { pattern: value.clone(), whole });
+                    self.narrow(name.map_or_else(Matches::some, Matches::named));
+                }
+                "-type" | "-xtype" if !not => {
+                    // The start is a directory.
+                    let folders = value.and_then(Value::known).is_none_or(|kinds| kinds.contains('d'));
+                    self.narrow(if folders { Matches::everything() } else { Matches::inside() });
+                }
+                "-print" | "-print0" if self.prints.len() <= PRINTS => {
+                    let end = if word == "-print" { '\n' } else { '\0' };
+                    self.prints.push((self.so_far(), end));
+                }
+                _ if has_word(NEUTRAL_TESTS, word) || not => {}
+                _ if word.starts_with('-') => self.narrow(Matches::some()),
+                _ => {}
+            }
+            let valued = has_word(NARROWING_TESTS, word)
+                || has_word(OTHER_VALUED_TESTS, word)
+                || (word.starts_with("-newer") && word.len() == 8);
+            at += if valued { 2 } else { 1 };
+            not = false;
+        }
+    }
+
+    fn narrow(&mut self, by: Matches) {
+        self.here = std::mem::replace(&mut self.here, self.all.clone()).and(by);
+    }
+
+    fn close(&mut self) {
+        let Some((any, around, negated)) = self.outer.pop() else { return };
+        let here = std::mem::replace(&mut self.here, around);
+        let inside = match self.any.take() {
+            Some(any) => any.or(here),
+            None => here,
+        };
+        self.any = any;
+        if !negated {
+            self.narrow(inside);
+        }
+    }
+
+    /// The matches up to here.
+    fn so_far(&self) -> Matches {
+        self.outer.iter().fold(self.here.clone(), |matches, (_, around, _)| matches.and(around.clone()))
+    }
+
+    /// A command that runs for the matches so far.
+    fn action(&mut self, word: &str, from: usize, to: usize) {
+        let argv = self.argv;
+        let words = &argv[from.min(argv.len())..to.min(argv.len())];
+        let words =
+            if words.last().is_some_and(|last| last.known() == Some("+")) { &words[..words.len() - 1] } else { words };
+        if words.is_empty() {
+            return;
+        }
+        let via = format!("find {word}");
+        let marked =
+            |word: &Value| word.pieces().iter().any(|piece| matches!(piece, Piece::Text(text) if text.contains("{}")));
+        if !words.iter().any(marked) {
+            let mut inner = InnerCommand::words(from, from + words.len(), via);
+            if let InnerCommand::Words { prefix, .. } = &mut inner {
+                *prefix = false;
+            }
+            self.found.push(inner);
+            return;
+        }
+        let matches = self.so_far();
+        let beside = word.ends_with("dir");
+        let cost = weight(words);
+        for start in &self.starts {
+            for (folder, item) in matches.items(start, beside) {
+                if cost > self.budget {
+                    self.found.push(InnerCommand::Opaque { via });
+                    return;
+                }
+                self.budget -= cost;
+                let made = words.iter().map(|word| replaced(word, "{}", &item).unwrap_or_else(|| word.clone()));
+                let mut inner = InnerCommand::argv(made.collect(), via.as_str());
+                if let InnerCommand::Argv { cwd, .. } = &mut inner {
+                    *cwd = folder;
+                }
+                self.found.push(inner);
+            }
+        }
+    }
+}
+
+/// The end of an action's command: `;`, or `+` behind `{}`.
+fn end(argv: &[Value], from: usize) -> usize {
+    for at in from..argv.len() {
+        match argv[at].known() {
+            Some(";") => return at,
+            Some("+") if at > from && argv[at - 1].known() == Some("{}") => return at,
+            _ => {}
+        }
+    }
+    argv.len()
+}

@@ -1,0 +1,58 @@
+//! The output of `find`, for the programs that read it.
+
+use super::find::{PRINTS, Walk};
+use super::matches::Matches;
+use super::words::weight;
+use crate::value::{Piece, Value};
+
+/// How much may be written out in all.
+const WEIGHT: usize = 1 << 16;
+
+/// Actions that print something else, or run a command that does.
+const OTHERS: &[&str] =
+    &["-exec", "-execdir", "-ok", "-okdir", "-printf", "-ls", "-printx", "-help", "--help", "-version", "--version"];
+/// Without a `-print` these print nothing.
+const SILENT: &[&str] = &["-delete", "-fprint", "-fprint0", "-fprintf", "-fls"];
+
+/// The printed paths. `None` if they cannot be known.
+pub fn found(argv: &[Value]) -> Option<Value> {
+    let walk = Walk::of(argv);
+    let tests = argv.get(walk.first..).unwrap_or_default();
+    let has = |words: &[&str]| tests.iter().any(|word| word.known().is_some_and(|word| words.contains(&word)));
+    let open = |word: &Value| matches!(word.pieces().first(), Some(Piece::Unknown(true)));
+    if has(OTHERS) || tests.iter().any(open) || walk.prints.len() > PRINTS {
+        return None;
+    }
+    let starts = walk.starts.clone();
+    let prints = match walk.prints.as_slice() {
+        [] if has(SILENT) => Vec::new(),
+        [] => vec![(walk.whole(), '\n')],
+        prints => prints.to_vec(),
+    };
+    let mut text = Value::default();
+    let mut budget = WEIGHT;
+    for (matches, end) in prints {
+        for start in &starts {
+            for item in lines(&matches, start) {
+                budget = budget.checked_sub(weight(std::slice::from_ref(&item)))?;
+                text.extend(&item);
+                text.push(Piece::Text(end.to_string()));
+            }
+        }
+    }
+    Some(text)
+}
+
+/// The start directory itself, with its contents.
+fn lines(matches: &Matches, start: &Value) -> Vec<Value> {
+    let mut lines: Vec<Value> = matches.items(start, false).into_iter().map(|(_, item)| item).collect();
+    if matches.start {
+        let mut inside = start.clone();
+        if !start.suffix().ends_with('/') {
+            inside.push(Piece::Text("/".to_owned()));
+        }
+        inside.push(Piece::Unknown(false));
+        lines.push(inside);
+    }
+    lines
+}

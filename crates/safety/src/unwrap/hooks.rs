@@ -1,0 +1,73 @@
+//! Options of everyday programs that name a command: `tar --to-command`, `rsync -e`, `ssh -o ProxyCommand`.
+
+use super::inner::InnerCommand;
+use crate::command::Command;
+use crate::lists::has_word;
+use crate::options::{Parsed, parse};
+use crate::programs;
+use crate::value::Value;
+
+/// The commands in a program's options.
+pub(super) fn hooks(command: &Command, name: &str) -> Vec<InnerCommand> {
+    let args = command.args();
+    let mut found = Vec::new();
+    let program = programs::of(name);
+    let parsed = if program.hooks.is_empty() { Parsed::default() } else { parse(args, &program.options) };
+    for hook in program.hooks {
+        for given in parsed.options.iter().filter(|given| has_word(hook.options, &given.name)) {
+            let Some(value) = &given.value else { continue };
+            let via = if given.name.len() == 1 {
+                format!("{name} -{}", given.name)
+            } else {
+                format!("{name} --{}", given.name)
+            };
+            found.extend(behind(value, hook.begins).and_then(|script| InnerCommand::script(script, via)));
+        }
+    }
+    if name == "cmake" {
+        found.extend(cmake(args));
+    }
+    found
+}
+
+/// The command behind one of these beginnings.
+pub(super) fn behind(value: &Value, begins: &[&str]) -> Option<Value> {
+    if begins.is_empty() {
+        return Some(value.clone());
+    }
+    let text = value.prefix().trim_start();
+    let skipped = value.prefix().len() - text.len();
+    let begin =
+        begins.iter().find(|begin| text.get(..begin.len()).is_some_and(|head| head.eq_ignore_ascii_case(begin)))?;
+    Some(value.after(skipped + begin.len()))
+}
+
+/// `cmake -E rm -rf DIR`
+fn cmake(args: &[Value]) -> Option<InnerCommand> {
+    if args.first()?.known() != Some("-E") {
+        return None;
+    }
+    let words = match args.get(1)?.known()? {
+        "rm" => &args[2..],
+        "remove_directory" => return Some(removes(&args[2..], "cmake -E")),
+        _ => return None,
+    };
+    let argv = std::iter::once(Value::of("rm")).chain(words.iter().cloned());
+    Some(InnerCommand::argv(argv.collect(), "cmake -E"))
+}
+
+/// A removal of directories as a command.
+fn removes(paths: &[Value], via: &str) -> InnerCommand {
+    let argv = ["rm", "-rf", "--"].into_iter().map(Value::of).chain(paths.iter().cloned());
+    InnerCommand::argv(argv.collect(), via)
+}
+
+/// `gdb -ex 'shell script'`
+pub(super) fn debugger(command: &Command, name: &str) -> Vec<InnerCommand> {
+    if !matches!(name, "gdb" | "cgdb" | "lldb") {
+        return Vec::new();
+    }
+    let begins = &["shell ", "!", "platform shell "];
+    let commands = command.args().iter().filter(|word| !word.prefix().starts_with('-'));
+    commands.filter_map(|word| behind(word, begins)).filter_map(|script| InnerCommand::script(script, name)).collect()
+}

@@ -1,0 +1,114 @@
+//! Interpreters: finds their program in the words or on standard input.
+
+use super::languages::grammar;
+use super::program::program;
+use super::{sed, vim};
+use crate::command::{Command, Input};
+use crate::lists::{has_word, words};
+use crate::options::{Parsed, parse};
+use crate::programs;
+use crate::programs::program::{Interpreter, Language};
+use crate::unwrap::inner::{InnerCommand, is_opaque};
+use crate::unwrap::words::{is_stdin, is_substitution, same};
+use crate::value::{Piece, Value};
+
+/// Whether a program of this name is given programs in another language.
+pub(crate) fn is_interpreter(name: &str) -> bool {
+    !programs::of_any_version(name).interpreters.is_empty()
+}
+
+/// The commands in an interpreter's program. `None` for other programs.
+pub(in crate::unwrap) fn interpreter(command: &Command, name: &str, input: &Input) -> Option<Vec<InnerCommand>> {
+    match name {
+        "sed" | "gsed" | "ssed" => return Some(sed::sed(command, name, input)),
+        "vim" | "nvim" | "vi" | "ex" | "view" | "gvim" | "vimdiff" | "nvim-qt" => {
+            return Some(vim::vim(command, name, input));
+        }
+        "ed" | "red" => return Some(vim::ed(command, input)),
+        _ => {}
+    }
+    programs::of_any_version(name).interpreters.iter().find_map(|interpreter| read(command, name, input, interpreter))
+}
+
+fn read(command: &Command, name: &str, input: &Input, interpreter: &Interpreter) -> Option<Vec<InnerCommand>> {
+    let mut args = command.args();
+    if !interpreter.subcommand.is_empty() {
+        let sub = args.iter().position(|word| !word.prefix().starts_with('-'))?;
+        has_word(interpreter.subcommand, args[sub].known()?).then_some(())?;
+        args = &args[sub + 1..];
+    } else if name == "bun" && !args.first().is_some_and(|word| word.prefix().starts_with('-')) {
+        // Its subcommands run nothing from these words.
+        return None;
+    }
+    let parsed = parse(args, &interpreter.options);
+    let is_awk = interpreter.language == Language::Awk;
+    let variables = if is_awk { assigned(&parsed) } else { Vec::new() };
+    let opaque = |via: &str| vec![InnerCommand::Opaque { via: via.to_owned() }];
+    let look = |text: &Value, via: &str| match is_opaque(text) {
+        true => opaque(via),
+        false => program(command, grammar(interpreter.language), text, via, variables.clone()),
+    };
+    let operand = parsed.operands.first().map(|at| &args[*at]);
+    let from_file = parsed.value("f file").filter(|_| is_awk);
+    let operand_is_code = (is_awk && from_file.is_none())
+        || parsed.has(interpreter.flag)
+        || has_word(interpreter.subcommand, "eval")
+        || has_word(interpreter.subcommand, "runner");
+    let given = given_code(&parsed, interpreter);
+    let code = if given.pieces().is_empty() { operand.filter(|_| operand_is_code) } else { Some(&given) };
+    if let Some(code) = code.filter(|code| !code.pieces().is_empty()) {
+        return Some(look(code, &via(name, &parsed, interpreter)));
+    }
+    if parsed.has(interpreter.stop) || (operand_is_code && from_file.is_none()) {
+        return Some(Vec::new());
+    }
+    let file = if is_awk { from_file } else { operand };
+    let reads = match file {
+        None => !is_awk && interpreter.subcommand.is_empty(),
+        Some(file) => same(file, "-") || is_stdin(file),
+    };
+    Some(match input {
+        _ if file.is_some_and(is_substitution) => opaque(name),
+        Input::Opaque { .. } if reads => opaque(name),
+        Input::Text(text, _) if reads && is_opaque(text) => opaque(name),
+        // The interpreter has read its input by then: nothing of it is left for the commands that the program runs.
+        Input::Text(text, _) if reads => {
+            let found = look(text, &format!("{name} <<"));
+            found.into_iter().map(InnerCommand::without_stdin).collect()
+        }
+        Input::Text(..) | Input::Opaque { .. } | Input::Inherited => Vec::new(),
+    })
+}
+
+/// The code in options, each of which is a line of it.
+fn given_code(parsed: &Parsed, interpreter: &Interpreter) -> Value {
+    let given = parsed.options.iter().filter(|given| has_word(interpreter.code, &given.name));
+    let mut text = Value::default();
+    for code in given.filter_map(|given| given.value.as_ref()) {
+        if !text.pieces().is_empty() {
+            text.push(Piece::Text("\n".to_owned()));
+        }
+        text.extend(code);
+    }
+    text
+}
+
+/// The way in which the code was given: `python3 -c`, `deno eval`, `awk`.
+fn via(name: &str, parsed: &Parsed, interpreter: &Interpreter) -> String {
+    let option = words(interpreter.code).chain(words(interpreter.flag)).find(|option| parsed.has(option));
+    match (option, words(interpreter.subcommand).next()) {
+        (Some(option), _) => format!("{name} {}", dashed(option)),
+        (None, Some(subcommand)) => format!("{name} {subcommand}"),
+        (None, None) => name.to_owned(),
+    }
+}
+
+/// awk's `-v name=value`.
+fn assigned(parsed: &Parsed) -> Vec<(String, Value)> {
+    let given = parsed.options.iter().filter(|given| matches!(given.name.as_str(), "v" | "assign"));
+    given.filter_map(|given| crate::unwrap::words::variable(given.value.as_ref()?)).collect()
+}
+
+fn dashed(name: &str) -> String {
+    if name.len() == 1 { format!("-{name}") } else { format!("--{name}") }
+}

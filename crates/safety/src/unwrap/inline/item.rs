@@ -1,0 +1,126 @@
+//! The value of an expression in a program.
+
+use crate::value::{Piece, Value};
+
+/// How long a text that is put together may get.
+const LONGEST: usize = 16 * 1024;
+
+/// A value in a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Item {
+    /// A text, known at least at its beginning.
+    Text(Value),
+    /// Several values.
+    List(Vec<Item>),
+    /// Named values.
+    Map(Vec<(String, Item)>),
+    /// True or false.
+    Flag(bool),
+    /// Anything.
+    Unknown,
+}
+
+/// An argument of a call.
+#[derive(Clone, Debug)]
+pub(super) struct Arg {
+    /// `name=`, `name:`, `name =>`
+    pub(super) name: Option<String>,
+    /// Its value.
+    pub(super) item: Item,
+}
+
+impl Item {
+    /// A known text.
+    pub(super) fn of(text: impl Into<String>) -> Self {
+        Self::Text(Value::of(text))
+    }
+
+    /// Itself and what follows, with something between.
+    pub(super) fn joined(self, other: Self, between: &str) -> Self {
+        match (self, other) {
+            (Self::Text(mut text), Self::Text(more)) => {
+                if length(&text) + length(&more) > LONGEST {
+                    return Self::Unknown;
+                }
+                text.push(Piece::Text(between.to_owned()));
+                text.extend(&more);
+                Self::Text(text)
+            }
+            (Self::Text(mut text), Self::Unknown) => {
+                text.push(Piece::Text(between.to_owned()));
+                text.push(Piece::Unknown(false));
+                Self::Text(text)
+            }
+            (Self::List(mut list), Self::List(more)) => {
+                if list.len() + more.len() > LONGEST {
+                    return Self::Unknown;
+                }
+                list.extend(more);
+                Self::List(list)
+            }
+            (Self::List(mut list), _) => {
+                list.push(Self::Unknown);
+                Self::List(list)
+            }
+            _ => Self::Unknown,
+        }
+    }
+
+    /// Its text.
+    pub(super) fn text(&self) -> Option<&Value> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The words of a list; an unknown one stays unknown. `None` for other items, and if the first word is unknown.
+    pub(super) fn words(&self) -> Option<Vec<Value>> {
+        let Self::List(items) = self else { return None };
+        items.first()?.text()?;
+        Some(flattened(items))
+    }
+
+    /// Any of the values in a list, as one.
+    pub(super) fn any(self) -> Self {
+        let Self::List(items) = self else { return self };
+        if let [one] = items.as_slice() {
+            return one.clone();
+        }
+        let known: Option<Vec<String>> = items.iter().map(|item| item.text()?.known().map(str::to_owned)).collect();
+        match known {
+            Some(texts) if !texts.is_empty() => {
+                let mut value = Value::default();
+                value.push(Piece::OneOf(texts));
+                Self::Text(value)
+            }
+            _ => Self::Unknown,
+        }
+    }
+}
+
+/// The words in a list, those of lists in it included.
+pub(super) fn flattened(items: &[Item]) -> Vec<Value> {
+    let mut words = Vec::new();
+    for item in items {
+        match item {
+            Item::Text(text) => words.push(text.clone()),
+            Item::List(more) => {
+                words.extend(more.iter().map(|item| item.text().cloned().unwrap_or_else(Value::unknown)))
+            }
+            Item::Map(_) => {}
+            Item::Flag(_) | Item::Unknown => words.push(Value::unknown()),
+        }
+    }
+    words
+}
+
+/// About how long a text is.
+pub(super) fn length(value: &Value) -> usize {
+    let piece = |piece: &Piece| match piece {
+        Piece::Text(text) | Piece::Glob(text) => text.len(),
+        Piece::OneOf(texts) => texts.iter().map(String::len).sum(),
+        Piece::Unknown(_) => 1,
+    };
+    value.pieces().iter().map(piece).sum()
+}

@@ -1,0 +1,208 @@
+//! Searches a program for the commands that it runs.
+
+use std::collections::HashMap;
+
+use super::calls::{Call, Runs};
+use super::item::{Arg, Item};
+use super::lexer::Lexer;
+use super::syntax::Syntax;
+use super::token::{Part, Token, Use};
+use super::tokens::Tokens;
+use crate::command::Command;
+use crate::unwrap::inner::InnerCommand;
+use crate::unwrap::placeholders::PlaceholderText;
+use crate::value::Value;
+
+/// How much work a program is worth.
+const FUEL: usize = 2_000_000;
+/// How deep code inside of strings is followed.
+const NESTED: usize = 4;
+
+/// How a programming language is written, and which of its calls run something.
+#[derive(Debug)]
+pub(super) struct Grammar {
+    /// Its signs.
+    pub(super) syntax: &'static Syntax,
+    /// Its calls.
+    pub(super) calls: &'static [Call],
+    /// A program that runs code given with an option, and that option.
+    pub(super) runs: (&'static str, &'static str),
+}
+
+/// A program while it is looked through.
+pub(super) struct Program<'a> {
+    pub(super) grammar: &'static Grammar,
+    pub(super) flat: &'a PlaceholderText,
+    pub(super) home: &'a str,
+    pub(super) folder: Value,
+    pub(super) variables: HashMap<String, Item>,
+    /// Calls by other names: `from os import system as s`, functions that pass their argument on.
+    pub(super) aliases: HashMap<String, Call>,
+    /// The function that a parameter belongs to.
+    pub(super) parameters: HashMap<String, String>,
+    pub(super) fuel: usize,
+    pub(super) via: &'a str,
+    /// The directory that it has changed to.
+    pub(super) cwd: Option<Value>,
+    pub(super) found: Vec<InnerCommand>,
+}
+
+/// The commands that a program runs.
+pub(super) fn program(
+    command: &Command,
+    grammar: &'static Grammar,
+    text: &Value,
+    via: &str,
+    variables: Vec<(String, Value)>,
+) -> Vec<InnerCommand> {
+    let flat = PlaceholderText::of(text);
+    let mut program = Program {
+        grammar,
+        flat: &flat,
+        home: &command.directories.home,
+        folder: command.cwd.clone(),
+        variables: variables.into_iter().map(|(name, value)| (name, Item::Text(value))).collect(),
+        aliases: HashMap::new(),
+        parameters: HashMap::new(),
+        fuel: FUEL,
+        via,
+        cwd: None,
+        found: Vec::new(),
+    };
+    program.scan(&flat.text, 0);
+    if program.fuel == 0 {
+        program.found.push(InnerCommand::Opaque { via: via.to_owned() });
+    }
+    program.found
+}
+
+impl Program<'_> {
+    /// The parts of code, and code inside of its strings.
+    pub(super) fn cut(&self, code: &str) -> (Vec<Token>, Vec<String>) {
+        let letters: Vec<char> = code.chars().collect();
+        let mut lexer = Lexer::new(&letters, self.grammar.syntax);
+        let tokens = lexer.run();
+        (tokens, std::mem::take(&mut lexer.nested))
+    }
+
+    fn scan(&mut self, code: &str, depth: usize) {
+        let (tokens, nested) = self.cut(code);
+        let tokens = Tokens::of(tokens);
+        for at in 0..tokens.list.len() {
+            if self.fuel == 0 {
+                return;
+            }
+            match &tokens.list[at] {
+                Token::Text(parts, Use::Run) => {
+                    let script = self.text(parts, 0);
+                    self.script(&script);
+                }
+                Token::Text(parts, Use::Template) if at > 0 && tokens.word(at - 1) == Some("$") => {
+                    let script = self.text(parts, 0);
+                    self.script(&script);
+                }
+                // `getattr(os, 'system')('…')`, `cp['execSync']('…')`
+                Token::Text(parts, Use::Text) if tokens.is(at + 2, "(") => {
+                    let closed = tokens.is(at + 1, ")") || tokens.is(at + 1, "]");
+                    if let ([Part::Text(name)], true) = (parts.as_slice(), closed)
+                        && let Some(call) = self.call_named(name, "")
+                    {
+                        let args = self.arguments(&tokens, at + 2, 0);
+                        self.call(&call, &args);
+                    }
+                }
+                Token::Word(word) => self.word(&tokens, word, at),
+                Token::Sign("(" | "[" | "{") if self.grammar.syntax.python => self.comprehension(&tokens, at),
+                Token::Sign(sign @ ("|" | "|&" | ">" | ">>")) if self.grammar.runs.0 == "awk" => {
+                    self.pipe(&tokens, sign, at)
+                }
+                _ => {}
+            }
+        }
+        if depth < NESTED {
+            for code in nested {
+                self.scan(&code, depth + 1);
+            }
+        }
+    }
+
+    fn word(&mut self, tokens: &Tokens, word: &str, at: usize) {
+        // AppleScript
+        if word == "do" && tokens.word(at + 1) == Some("shell") && tokens.word(at + 2) == Some("script") {
+            let script = self.expression(tokens, at + 3, tokens.line(at + 3), 0);
+            self.script(&script);
+        }
+        if matches!(word, "for" | "foreach") {
+            self.walk(tokens, at);
+        }
+        if matches!(word, "each" | "forEach" | "map") && at > 1 && tokens.leads(at - 1) {
+            self.each(tokens, at);
+        }
+        if matches!(word, "def" | "function" | "sub") {
+            self.define(tokens, at);
+        }
+        if self.assign(tokens, word, at) {
+            return;
+        }
+        let defined =
+            at > 0 && matches!(tokens.word(at - 1), Some("def" | "function" | "sub" | "fn" | "class" | "import"));
+        if defined && tokens.word(at + 1) != Some("as") {
+            return;
+        }
+        self.grow(tokens, word, at);
+        let Some(call) = self.call_named(word, tokens.owner(at)) else { return };
+        if self.renamed(tokens, call, at) {
+            return;
+        }
+        // Perl's `exec { program } words`
+        let block = self.grammar.syntax.perl && tokens.is(at + 1, "{");
+        let start = if block { tokens.partner[at + 1] + 1 } else { at + 1 };
+        let args = if tokens.is(at + 1, "(") {
+            self.arguments(tokens, at + 1, 0)
+        } else if self.grammar.syntax.bare_calls && self.begins_value(tokens, start) {
+            self.list(tokens, start, tokens.line(start), 0)
+        } else if call.runs == Runs::Delete && at > 1 && tokens.leads(at - 1) {
+            // `Pathname('/').rmtree`
+            Vec::new()
+        } else {
+            return;
+        };
+        self.passed_on(tokens, call, &args, at);
+        let args = self.with_receiver(tokens, &call, args, at);
+        self.call(&call, &args);
+    }
+
+    /// The call of this name.
+    pub(super) fn call_named(&self, word: &str, owner: &str) -> Option<Call> {
+        let own = self.aliases.get(word).filter(|_| owner.is_empty());
+        let known = || self.grammar.calls.iter().find(|call| call.name == word && self.needs(call, owner));
+        own.or_else(known).copied()
+    }
+
+    /// Whether what the call needs is there.
+    fn needs(&self, call: &Call, owner: &str) -> bool {
+        call.needs.is_empty() || call.needs.iter().any(|needed| owner == *needed || self.flat.text.contains(needed))
+    }
+
+    /// `Path('/').rmtree()` has its path before the dot.
+    fn with_receiver(&mut self, tokens: &Tokens, call: &Call, args: Vec<Arg>, at: usize) -> Vec<Arg> {
+        let receiver = at.checked_sub(2).filter(|before| tokens.leads(at - 1) && tokens.is(*before, ")"));
+        if call.runs != Runs::Delete || args.iter().any(|arg| arg.name.is_none()) {
+            return args;
+        }
+        let Some(close) = receiver else { return args };
+        let open = tokens.partner[close];
+        if open >= close { args } else { self.arguments(tokens, open, 0) }
+    }
+
+    /// Whether the token may begin an argument.
+    fn begins_value(&self, tokens: &Tokens, at: usize) -> bool {
+        match tokens.get(at) {
+            Some(Token::Text(..) | Token::List(_) | Token::Sign("[" | "*" | "\\")) => true,
+            Some(Token::Word(word)) => {
+                !matches!(word.as_str(), "if" | "unless" | "do" | "and" | "or" | "end" | "then" | "x")
+            }
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Commands for vim, ex and ed: `:!command`, `:r !command`, `call system('…')`.
+
+use super::languages::grammar;
+use super::program::{Grammar, program};
+use super::{calls, syntax};
+use crate::command::{Command, Input};
+use crate::programs::program::Language;
+use crate::unwrap::inner::InnerCommand;
+use crate::unwrap::placeholders::PlaceholderText;
+use crate::unwrap::words::same;
+use crate::value::Value;
+
+/// Vim's own calls look like JavaScript's, but for comments.
+static CALLS: &[calls::Call] = &[
+    calls::Call { name: "system", needs: &[], runs: calls::Runs::Script },
+    calls::Call { name: "systemlist", needs: &[], runs: calls::Runs::Script },
+    calls::Call { name: "job_start", needs: &[], runs: calls::Runs::Script },
+    calls::Call { name: "jobstart", needs: &[], runs: calls::Runs::Script },
+    calls::Call { name: "termopen", needs: &[], runs: calls::Runs::Script },
+    calls::Call { name: "term_start", needs: &[], runs: calls::Runs::Script },
+];
+static VIM: Grammar = Grammar { syntax: &syntax::PHP, calls: CALLS, runs: ("vim", "-c") };
+
+/// The commands that vim runs.
+pub(super) fn vim(command: &Command, name: &str, input: &Input) -> Vec<InnerCommand> {
+    let args = command.args();
+    let mut found = Vec::new();
+    let mut at = 0;
+    let mut script = name == "ex";
+    while let Some(word) = args.get(at) {
+        let text = word.prefix();
+        if same(word, "--") {
+            break;
+        } else if matches!(word.known(), Some("-c" | "--cmd")) {
+            at += 1;
+            if let Some(ex) = args.get(at) {
+                look(command, ex, &format!("{name} {}", text), &mut found);
+            }
+        } else if text.starts_with("-c") {
+            look(command, &word.after(2), &format!("{name} -c"), &mut found);
+        } else if text.starts_with('+') {
+            look(command, &word.after(1), &format!("{name} +"), &mut found);
+        } else if matches!(word.known(), Some("-e" | "-es" | "-E" | "-Es" | "-s")) {
+            script = true;
+        }
+        at += 1;
+    }
+    if script && let Input::Text(text, _) = input {
+        lines(command, text, name, &mut found);
+    }
+    found
+}
+
+/// The commands that ed runs.
+pub(super) fn ed(command: &Command, input: &Input) -> Vec<InnerCommand> {
+    let mut found = Vec::new();
+    if let Input::Text(text, _) = input {
+        lines(command, text, "ed", &mut found);
+    }
+    found
+}
+
+fn lines(command: &Command, text: &Value, via: &str, found: &mut Vec<InnerCommand>) {
+    let flat = PlaceholderText::of(text);
+    for line in flat.text.lines().filter(|line| line.contains(['!', '('])) {
+        look(command, &flat.value(line), via, found);
+    }
+}
+
+/// The commands in one ex command.
+fn look(command: &Command, ex: &Value, via: &str, found: &mut Vec<InnerCommand>) {
+    let flat = PlaceholderText::of(ex);
+    let text = flat.text.trim_start_matches(|letter: char| letter == ':' || letter.is_whitespace());
+    if let Some(script) = shell_escape(text) {
+        found.extend(InnerCommand::script(flat.value(script), via));
+        return;
+    }
+    if let Some(code) = text.strip_prefix("lua ") {
+        found.extend(program(command, grammar(Language::Lua), &flat.value(code), via, Vec::new()));
+    } else if text.contains('(') {
+        found.extend(program(command, &VIM, &flat.value(text), via, Vec::new()));
+    }
+}
+
+/// The text behind `!`, which a range, `silent` or `read` may precede.
+fn shell_escape(text: &str) -> Option<&str> {
+    let mut rest = text;
+    for _ in 0..8 {
+        rest = rest.trim_start_matches(|letter: char| letter.is_whitespace() || ":%$.,;0123456789+-'".contains(letter));
+        if let Some(script) = rest.strip_prefix('!') {
+            return Some(script);
+        }
+        let length = rest.find(|letter: char| !letter.is_alphabetic()).unwrap_or(rest.len());
+        let (word, behind) = rest.split_at(length);
+        let modifier = matches!(
+            word,
+            "silent"
+                | "sil"
+                | "exe"
+                | "exec"
+                | "execute"
+                | "r"
+                | "re"
+                | "read"
+                | "w"
+                | "wr"
+                | "write"
+                | "noautocmd"
+                | "noa"
+                | "keepalt"
+                | "vertical"
+                | "terminal"
+                | "term"
+        );
+        if !modifier {
+            return None;
+        }
+        rest = match word {
+            "silent" | "sil" | "noautocmd" | "noa" => behind.strip_prefix('!').unwrap_or(behind),
+            // `execute "!rm x"`
+            "exe" | "exec" | "execute" => {
+                behind.trim_start().trim_start_matches(['"', '\'']).trim_end_matches(['"', '\''])
+            }
+            "terminal" | "term" => return Some(behind),
+            _ => behind,
+        };
+    }
+    None
+}

@@ -1,0 +1,124 @@
+//! The items that `xargs` and `parallel` run a command for.
+
+use super::placeholders::PlaceholderText;
+use crate::value::{Piece, Value};
+
+/// How a text is cut into items.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cut {
+    /// At blanks, with quotes and backslashes, as xargs does it.
+    Words,
+    /// At the ends of lines.
+    Lines,
+    /// At this character.
+    At(char),
+}
+
+/// The items in a text.
+pub(super) fn cut(text: &Value, how: Cut) -> Vec<Value> {
+    let flat = PlaceholderText::of(text);
+    let items: Vec<String> = match how {
+        Cut::Words => words(&flat.text),
+        Cut::Lines => flat
+            .text
+            .split(['\n', '\0'])
+            .map(|line| line.trim_start().to_owned())
+            .filter(|line| !line.is_empty())
+            .collect(),
+        Cut::At(letter) => {
+            let text = flat.text.strip_suffix(letter).unwrap_or(&flat.text);
+            if text.is_empty() { Vec::new() } else { text.split(letter).map(str::to_owned).collect() }
+        }
+    };
+    items.iter().map(|item| flat.value(item).derived_from(text)).collect()
+}
+
+/// Words as xargs and `env -S` have them.
+pub(super) fn words(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        match (quote, letter) {
+            (Some(open), _) if letter == open => quote = None,
+            (Some(_), _) => word.get_or_insert_default().push(letter),
+            (None, '\'' | '"') => {
+                quote = Some(letter);
+                word.get_or_insert_default();
+            }
+            (None, '\\') => word.get_or_insert_default().extend(letters.next()),
+            // An argument ends at a NUL.
+            (None, _) if letter.is_ascii_whitespace() || letter == '\0' => words.extend(word.take()),
+            (None, _) => word.get_or_insert_default().push(letter),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+/// A word with each place where `mark` stands taken by an item.
+pub(super) fn replaced(word: &Value, mark: &str, item: &Value) -> Option<Value> {
+    let mut hit = false;
+    let mut made = Value::default();
+    for piece in word.pieces() {
+        match piece {
+            Piece::Text(text) if !mark.is_empty() && text.contains(mark) => {
+                hit = true;
+                for (index, part) in text.split(mark).enumerate() {
+                    if index > 0 {
+                        made.extend(item);
+                    }
+                    made.push(Piece::Text(part.to_owned()));
+                }
+            }
+            piece => made.push(piece.clone()),
+        }
+    }
+    hit.then(|| made.derived_from(word))
+}
+
+/// At most so many items. The rest become one item that is any of them.
+pub(super) fn bounded(mut items: Vec<Value>, most: usize) -> Vec<Value> {
+    if items.len() <= most {
+        return items;
+    }
+    let rest: Option<Vec<String>> = items[most..].iter().map(|item| item.known().map(str::to_owned)).collect();
+    let mut any = items[most..].iter().fold(Value::default(), Value::derived_from);
+    items.truncate(most);
+    any.push(rest.map_or(Piece::Unknown(false), Piece::OneOf));
+    items.push(any);
+    items
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(texts: &[&str]) -> Vec<Value> {
+        texts.iter().map(|text| Value::of(*text)).collect()
+    }
+
+    #[test]
+    fn texts_are_cut_as_xargs_cuts_them() {
+        assert_eq!(cut(&Value::of(" a 'b c'\n\"d\"e\\ f\n"), Cut::Words), of(&["a", "b c", "de f"]));
+        assert_eq!(cut(&Value::of("a b\n c\n\n"), Cut::Lines), of(&["a b", "c"]));
+        assert_eq!(cut(&Value::of("a\0b c\0"), Cut::At('\0')), of(&["a", "b c"]));
+        assert_eq!(cut(&Value::of(""), Cut::At(',')), of(&[]));
+        assert_eq!(cut(&Value::of("''"), Cut::Words), of(&[""]));
+    }
+
+    #[test]
+    fn marks_are_replaced_everywhere() {
+        assert_eq!(replaced(&Value::of("x{}y{}"), "{}", &Value::of("/")), Some(Value::of("x/y/")));
+        assert_eq!(replaced(&Value::of("x"), "{}", &Value::of("/")), None);
+        assert_eq!(replaced(&Value::of("x"), "", &Value::of("/")), None);
+    }
+
+    #[test]
+    fn many_items_come_to_one_that_is_any_of_them() {
+        let items = bounded(of(&["a", "b", "c"]), 1);
+        assert_eq!(items.len(), 2);
+        assert_eq!(items[1].pieces(), [Piece::OneOf(vec!["b".to_owned(), "c".to_owned()])]);
+    }
+}

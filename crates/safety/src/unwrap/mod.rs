@@ -1,0 +1,44 @@
+//! Finds the commands inside a command: `sudo rm`, `bash -c '…'`, `xargs rm`, `python -c '…'`.
+
+mod ansible;
+mod custom;
+mod dispatch;
+mod docker;
+mod emacs;
+mod env;
+mod evaluate;
+mod exec_rest;
+mod fd;
+mod find;
+mod found;
+mod git;
+mod hooks;
+#[cfg(test)]
+mod hostile_tests;
+mod inline;
+mod inner;
+mod items;
+mod make;
+mod matches;
+mod named;
+mod node_tools;
+mod parallel;
+mod placeholders;
+mod queries;
+mod shell;
+mod stdin;
+mod tcl;
+mod terminals;
+#[cfg(test)]
+mod testing;
+mod unknown;
+mod variables;
+mod words;
+#[cfg(test)]
+mod wrappers_tests;
+mod xargs;
+
+pub use dispatch::unwrap;
+pub use found::found;
+pub(crate) use inline::is_interpreter;
+pub use inner::{CustomWrappers, InnerCommand, WrapperKind};

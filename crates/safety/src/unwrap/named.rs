@@ -1,0 +1,54 @@
+//! Programs that are named by something else than the first word: by an image, a package manager or an interpreter.
+
+use super::exec_rest::command_start;
+use super::inner::InnerCommand;
+use crate::command::Command;
+use crate::level::Confidence;
+use crate::options::parse;
+use crate::programs;
+use crate::programs::call::stakes;
+use crate::programs::program::Language;
+use crate::programs::wrapper::Wrapper;
+use crate::value::Value;
+
+/// `docker run hashicorp/terraform destroy`: an image usually starts the program that it is named after.
+pub(super) fn image(command: &Command, name: &str, wrapper: &Wrapper) -> Option<InnerCommand> {
+    let start = command_start(command, name, wrapper)?;
+    let image = command.argv.get(start.checked_sub(1)?)?.base_name()?;
+    let program = image.split([':', '@']).next()?;
+    guess(program, command.argv.get(start..)?, format!("{name} run"))
+}
+
+/// `pnpm prisma migrate reset`: a word that is no subcommand of a package manager may be a program of a package.
+pub(super) fn package(command: &Command, name: &str) -> Option<InnerCommand> {
+    let args = command.args();
+    let at = *parse(args, &programs::of(name).options).operands.first()?;
+    guess(args[at].known()?, &args[at + 1..], name)
+}
+
+/// `python -m twine upload`, `python manage.py flush`.
+pub(super) fn interpreted(command: &Command, name: &str) -> Option<InnerCommand> {
+    let args = command.args();
+    let interpreter = programs::of_any_version(name).interpreters.first()?;
+    let parsed = parse(args, &interpreter.options);
+    let module = parsed.last("m").filter(|_| interpreter.language == Language::Python);
+    if let Some(module) = module {
+        let program = module.value.as_ref()?.known()?;
+        let attached = args[module.at].prefix().len() > 2 && args[module.at].prefix().ends_with(program);
+        let rest = module.at + if attached { 1 } else { 2 };
+        return guess(program, args.get(rest..)?, format!("{name} -m"));
+    }
+    let at = *parsed.operands.first()?;
+    guess(args[at].base_name()?, &args[at + 1..], name)
+}
+
+/// A call of a program whose effects may last. Others need no guess.
+fn guess(program: &str, rest: &[Value], via: impl Into<String>) -> Option<InnerCommand> {
+    stakes(programs::of(program)).next()?;
+    let argv = std::iter::once(Value::of(program)).chain(rest.iter().cloned()).collect();
+    let mut inner = InnerCommand::argv(argv, via);
+    if let InnerCommand::Argv { confidence, .. } = &mut inner {
+        *confidence = Confidence::Partial;
+    }
+    Some(inner)
+}

@@ -1,0 +1,31 @@
+//! Tools of Node.js: `nodemon --exec`, `rimraf`.
+
+use super::inner::InnerCommand;
+use crate::command::Command;
+use crate::value::Value;
+
+/// `nodemon --exec 'command line' words…`: what follows are further words of it.
+pub(super) fn nodemon(command: &Command) -> Vec<InnerCommand> {
+    let args = command.args();
+    let given = args.iter().enumerate().find_map(|(at, word)| match word.known() {
+        Some("--exec" | "-x") => Some((args.get(at + 1)?.clone(), at + 2)),
+        _ => word.prefix().starts_with("--exec=").then(|| (word.after("--exec=".len()), at + 1)),
+    });
+    let Some((line, next)) = given else { return Vec::new() };
+    let plain = line.known().filter(|line| !line.contains(|next: char| "'\"\\$`;&|<>(){}*?#~\n".contains(next)));
+    match plain {
+        Some(line) => {
+            let words = line.split_whitespace().map(Value::of);
+            let rest = args.get(next..).unwrap_or_default();
+            vec![InnerCommand::argv(words.chain(rest.iter().cloned()).collect(), "nodemon --exec")]
+        }
+        None => InnerCommand::script(line, "nodemon --exec").into_iter().collect(),
+    }
+}
+
+/// `rimraf paths…`: rm by another name.
+pub(super) fn rimraf(command: &Command) -> Vec<InnerCommand> {
+    let paths = command.args().iter().filter(|word| !word.prefix().starts_with('-'));
+    let argv: Vec<_> = ["rm", "-rf", "--"].into_iter().map(Value::of).chain(paths.cloned()).collect();
+    vec![InnerCommand::argv(argv, "rimraf")]
+}

@@ -1,0 +1,151 @@
+//! GNU parallel, its `sem`, and the parallel of moreutils.
+
+use super::inner::InnerCommand;
+use super::items::{Cut, bounded, cut, replaced};
+use super::words::{joined, weight};
+use crate::command::{Command, Input};
+use crate::options::parse;
+use crate::programs;
+use crate::value::{Piece, Value};
+
+/// How much may be written out in all.
+const WEIGHT: usize = 1 << 19;
+/// How many items get a script of their own.
+const ITEMS: usize = 64;
+
+/// The scripts that parallel runs: its words with an item in them. With `-q` they are commands, whose words stay words.
+pub(super) fn parallel(command: &Command, name: &str, input: &Input) -> Vec<InnerCommand> {
+    let args = command.args();
+    let parsed = parse(args, &programs::of("parallel").options);
+    if parsed.has("dry-run version V help h shellquote citation") {
+        return Vec::new();
+    }
+    let remote = parsed.has("S sshlogin sshloginfile");
+    let start = parsed.operands.first().copied().unwrap_or(args.len());
+    let rest = &args[start..];
+    let separator = |word: &Value| matches!(word.known(), Some(":::" | ":::+" | "::::" | "::::+"));
+    // moreutils: `parallel cmd -- items`
+    let length = rest.iter().position(separator).or_else(|| rest.iter().position(|word| word.known() == Some("--")));
+    let template = &rest[..length.unwrap_or(rest.len())];
+    let sources =
+        sources(&rest[length.unwrap_or(rest.len())..], input, name == "sem" || parsed.has("pipe pipepart semaphore"));
+    let mark = parsed.value("I i").and_then(Value::known).unwrap_or("{}").to_owned();
+    let most = ITEMS.min(1 + WEIGHT / weight(template).max(1));
+    let rows = sources.map(|sources| combinations(sources, most));
+    let found: Vec<InnerCommand> = if parsed.has("q quote") && !template.is_empty() {
+        let commands = match rows {
+            None => vec![template.to_vec()],
+            Some(rows) => rows.iter().map(|items| fill_words(template, &mark, items)).collect(),
+        };
+        commands.into_iter().map(|argv| InnerCommand::argv(argv, name)).collect()
+    } else {
+        let text = joined(template);
+        let scripts = match rows {
+            None => vec![text],
+            Some(rows) => rows.iter().map(|items| fill(&text, template, &mark, items)).collect(),
+        };
+        scripts.into_iter().filter_map(|script| InnerCommand::script(script, name)).collect()
+    };
+    found.into_iter().map(|inner| inner.without_stdin().elsewhere(remote)).collect()
+}
+
+/// The lists of items: behind `:::`, or from standard input.
+fn sources(words: &[Value], input: &Input, no_items: bool) -> Option<Vec<Vec<Value>>> {
+    let mut sources: Vec<Vec<Value>> = Vec::new();
+    for word in words {
+        match (word.known(), sources.last_mut()) {
+            (Some(":::" | ":::+" | "--"), _) => sources.push(Vec::new()),
+            (Some("::::" | "::::+"), _) => sources.push(vec![Value::unknown()]),
+            (_, Some(last)) if last.first() != Some(&Value::unknown()) => last.push(word.clone()),
+            _ => {}
+        }
+    }
+    if !sources.is_empty() {
+        return Some(sources);
+    }
+    match input {
+        _ if no_items => None,
+        Input::Text(text, _) => Some(vec![cut(text, Cut::Lines)]),
+        _ => Some(vec![vec![Value::unknown().with_contents(input.contents())]]),
+    }
+}
+
+/// Every item of each list beside one of each other.
+fn combinations(sources: Vec<Vec<Value>>, most: usize) -> Vec<Vec<Value>> {
+    let mut all: Vec<Vec<Value>> = vec![Vec::new()];
+    for source in sources.into_iter().take(8) {
+        let items = bounded(source, most);
+        let room = (most / items.len().max(1)).max(1);
+        all = all
+            .iter()
+            .take(room)
+            .flat_map(|row| items.iter().map(move |item| [row.as_slice(), std::slice::from_ref(item)].concat()))
+            .collect();
+    }
+    all
+}
+
+/// The script for one row of items.
+fn fill(text: &Value, template: &[Value], mark: &str, items: &[Value]) -> Value {
+    // Without a command, the items are the commands.
+    if template.is_empty() {
+        return joined(items);
+    }
+    let items: Vec<Value> = items.iter().map(quoted).collect();
+    with_items(text, mark, &items).unwrap_or_else(|| {
+        let mut made = text.clone();
+        made.push(Piece::Text(" ".to_owned()));
+        made.extend(&joined(&items));
+        made
+    })
+}
+
+/// The words for one row of items.
+fn fill_words(template: &[Value], mark: &str, items: &[Value]) -> Vec<Value> {
+    let mut hit = false;
+    let mut words = Vec::new();
+    for word in template {
+        if word.known() == Some(mark) {
+            words.extend_from_slice(items);
+            hit = true;
+            continue;
+        }
+        let filled = with_items(word, mark, items);
+        hit |= filled.is_some();
+        words.push(filled.unwrap_or_else(|| word.clone()));
+    }
+    if !hit {
+        words.extend_from_slice(items);
+    }
+    words
+}
+
+/// A text with items in the place of their marks. `None` if it has no mark.
+fn with_items(text: &Value, mark: &str, items: &[Value]) -> Option<Value> {
+    let mut made = None;
+    let mut put = |mark: &str, item: &Value| {
+        if let Some(next) = replaced(made.as_ref().unwrap_or(text), mark, item) {
+            made = Some(next);
+        }
+    };
+    put(mark, &joined(items));
+    for (index, item) in items.iter().enumerate() {
+        put(&format!("{{{}}}", index + 1), item);
+    }
+    // Parts of an item, and numbers.
+    for part in ["{.}", "{/}", "{//}", "{/.}", "{#}", "{%}", "{1/.}", "{1.}", "{1/}"] {
+        put(part, &Value::unknown());
+    }
+    made
+}
+
+/// An item as one word of a script.
+fn quoted(item: &Value) -> Value {
+    match item.known() {
+        Some(text) if text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-=:@%+,".contains(&byte)) => {
+            item.clone()
+        }
+        Some(text) => Value::of(format!("'{}'", text.replace('\'', "'\\''"))).derived_from(item),
+        None => item.clone(),
+    }
+}

@@ -1,0 +1,209 @@
+//! Shells: `bash -c 'script' name args`, `bash <<EOF`, `sh -s`.
+
+use super::inner::InnerCommand;
+use super::stdin::from_stdin;
+use super::variables;
+use super::words::{is_stdin, is_substitution, joined};
+use crate::command::{Command, Input};
+use crate::level::Confidence;
+use crate::value::{Piece, Value};
+
+/// A shell's manners.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// `-c` says that the first operand is the script.
+    Posix,
+    /// The same, with the name of `-o` attached.
+    Zsh,
+    /// `-c` has the script as its value.
+    Fish,
+    /// All words behind `-c` or `-Command` are the script.
+    Rest,
+}
+
+/// The manners of a shell by its name.
+fn kind(name: &str) -> Option<Kind> {
+    Some(match name {
+        "bash" | "sh" | "dash" | "ash" | "rbash" | "yash" | "posh" | "csh" | "tcsh" => Kind::Posix,
+        "zsh" | "rzsh" | "ksh" | "ksh93" | "rksh" | "mksh" | "oksh" | "lksh" | "pdksh" => Kind::Zsh,
+        "fish" | "nu" | "elvish" | "xonsh" | "osh" => Kind::Fish,
+        "pwsh" | "powershell" | "powershell.exe" | "cmd" | "cmd.exe" => Kind::Rest,
+        _ => return None,
+    })
+}
+
+/// Long options of shells that take a value.
+const VALUED: &[&str] =
+    &["--rcfile", "--init-file", "--emulate", "--init-command", "--features", "--profile", "--config"];
+
+/// The commands that a shell runs. `None` for other programs.
+pub(super) fn shell(command: &Command, name: &str, input: &Input) -> Option<Vec<InnerCommand>> {
+    let kind = kind(name)?;
+    let mut options = Options::default();
+    options.read(command.args(), kind);
+    let operands = &command.args()[options.end..];
+    let mut found = Vec::new();
+    if options.stop {
+        return Some(found);
+    }
+    // `PROMPT_COMMAND='…' bash -i`, `BASH_ENV='$(…)' bash -c true`
+    found.extend(variables::by_variables(command.assignments, Confidence::Exact));
+    // `bash --rcfile <(curl …)`
+    if options.substitution {
+        found.push(InnerCommand::Opaque { via: name.to_owned() });
+    }
+    let via = format!("{name} -c");
+    found.extend(options.scripts.iter().filter_map(|text| InnerCommand::script(text.clone(), via.as_str())));
+    if options.command {
+        let (text, parameters) = match (kind, operands.split_first()) {
+            (_, None) => return Some(found),
+            (Kind::Rest, _) => (joined(operands), &[][..]),
+            (_, Some((script, parameters))) => (script.clone(), parameters),
+        };
+        if let Some(mut inner) = InnerCommand::script(text, via) {
+            if let InnerCommand::Script { args, confidence, .. } = &mut inner {
+                *args = parameters.to_vec();
+                if options.unclear {
+                    *confidence = Confidence::Partial;
+                }
+            }
+            found.push(inner);
+        }
+        return Some(found);
+    }
+    if !options.scripts.is_empty() {
+        return Some(found);
+    }
+    match operands.first() {
+        Some(file) if !options.stdin && is_substitution(file) => {
+            found.push(InnerCommand::Opaque { via: name.to_owned() })
+        }
+        Some(file) if !options.stdin && !is_stdin(file) && file.known() != Some("-") => {}
+        first => {
+            // `$0` is the shell itself behind `-s`.
+            let parameters = match first {
+                Some(_) if options.stdin => std::iter::once(Value::of(name)).chain(operands.iter().cloned()).collect(),
+                _ => operands.to_vec(),
+            };
+            found.extend(from_stdin(input, name, parameters, false, false));
+        }
+    }
+    Some(found)
+}
+
+/// The options of a shell.
+#[derive(Debug, Default)]
+struct Options {
+    /// How many words they are.
+    end: usize,
+    /// `-c`
+    command: bool,
+    /// `-s`
+    stdin: bool,
+    /// `-n`, `--help`: nothing runs.
+    stop: bool,
+    /// A word that may be an option or none.
+    unclear: bool,
+    /// A startup file is made by another program.
+    substitution: bool,
+    /// Scripts that stand as values.
+    scripts: Vec<Value>,
+}
+
+impl Options {
+    fn read(&mut self, args: &[Value], kind: Kind) {
+        let mut at = 0;
+        while let Some(word) = args.get(at) {
+            let text = match word.pattern() {
+                Some(text) => text.into_owned(),
+                None => word.prefix().to_owned(),
+            };
+            let unknown =
+                word.pieces().iter().all(|piece| matches!(piece, Piece::Unknown(true))) && !word.pieces().is_empty();
+            if unknown && !self.command && args[at + 1..].iter().any(|later| later.prefix().starts_with('-')) {
+                // `bash $OPTIONS -c '…'`
+                self.unclear = true;
+                at += 1;
+                continue;
+            }
+            if text == "-" || text == "--" {
+                at += 1;
+                break;
+            }
+            if kind == Kind::Rest {
+                let lower = text.to_ascii_lowercase();
+                if matches!(lower.as_str(), "-c" | "-command" | "/c" | "/k" | "-encodedcommand" | "-e" | "-ec") {
+                    self.command = true;
+                    at += 1;
+                    break;
+                }
+                if !lower.starts_with('-') && !lower.starts_with('/') {
+                    break;
+                }
+                at += 1;
+                continue;
+            }
+            if let Some(long) = text.strip_prefix("--") {
+                at += 1 + self.long(long, word, args.get(at + 1), kind);
+            } else if text.len() > 1 && text.starts_with(['-', '+']) {
+                at += 1 + self.cluster(&text, word, args.get(at + 1), kind);
+            } else {
+                break;
+            }
+        }
+        self.end = at.min(args.len());
+    }
+
+    /// Returns how many further words it took.
+    fn long(&mut self, long: &str, word: &Value, next: Option<&Value>, kind: Kind) -> usize {
+        let (name, attached) = match long.split_once('=') {
+            Some((name, _)) => (name, Some(word.after(name.len() + 3))),
+            None => (long, None),
+        };
+        if name == "help" || name == "version" {
+            self.stop = true;
+        }
+        if kind == Kind::Fish && matches!(name, "command" | "commands" | "init-command") {
+            let taken = usize::from(attached.is_none());
+            self.scripts.extend(attached.or_else(|| next.cloned()));
+            return taken;
+        }
+        let takes = attached.is_none() && VALUED.contains(&&*format!("--{name}"));
+        let value = if takes { next } else { attached.as_ref() };
+        self.substitution |= value.is_some_and(is_substitution);
+        usize::from(takes)
+    }
+
+    /// Letters behind one dash. Returns how many further words they took.
+    fn cluster(&mut self, text: &str, word: &Value, next: Option<&Value>, kind: Kind) -> usize {
+        let on = text.starts_with('-');
+        // `-$flags` may hold anything.
+        if on && word.has_unknown() {
+            self.unclear = true;
+            self.command = true;
+        }
+        let mut taken = 0;
+        for (index, letter) in text.char_indices().skip(1) {
+            match letter {
+                'c' | 'C' if on && kind == Kind::Fish => {
+                    let rest = word.after(index + 1);
+                    if rest.pieces().is_empty() {
+                        self.scripts.extend(next.cloned());
+                        return 1;
+                    }
+                    self.scripts.push(rest);
+                    return 0;
+                }
+                // `-opipefail`
+                'o' if kind == Kind::Zsh && index + 1 < text.len() => return taken,
+                // The name is the next word, whatever letters follow: `-oc pipefail 'script'`.
+                'o' | 'O' => taken += 1,
+                'c' if on => self.command = true,
+                's' if on => self.stdin = true,
+                'n' => self.stop = on,
+                _ => {}
+            }
+        }
+        taken
+    }
+}

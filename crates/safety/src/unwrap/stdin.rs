@@ -1,0 +1,32 @@
+//! Programs that take a script from their standard input.
+
+use super::inner::InnerCommand;
+use crate::command::Input;
+use crate::value::Value;
+
+/// The script that comes on standard input.
+pub(super) fn from_stdin(
+    input: &Input,
+    program: &str,
+    parameters: Vec<Value>,
+    in_shell: bool,
+    remote: bool,
+) -> Vec<InnerCommand> {
+    let (text, source) = match input {
+        Input::Inherited => return Vec::new(),
+        Input::Opaque { .. } => return vec![InnerCommand::Opaque { via: program.to_owned() }],
+        Input::Text(text, source) => (text, *source),
+    };
+    let Some(mut inner) = InnerCommand::script(text.clone(), source.name()) else { return Vec::new() };
+    match &mut inner {
+        InnerCommand::Script { args, same_shell, elsewhere, stdin, .. } => {
+            *args = parameters;
+            *same_shell = in_shell;
+            *elsewhere = remote;
+            *stdin = false;
+        }
+        InnerCommand::Opaque { via } => program.clone_into(via),
+        _ => {}
+    }
+    vec![inner]
+}

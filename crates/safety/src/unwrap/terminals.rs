@@ -1,0 +1,69 @@
+//! Keys for a program in another terminal: `tmux send-keys`, `screen -X stuff`. Their effect there is a guess.
+
+use super::inner::InnerCommand;
+use crate::command::Command;
+use crate::level::Confidence;
+use crate::options::{OptionSpec, parse};
+use crate::value::{Piece, Value};
+
+/// `tmux send-keys -t pane 'git status' Enter`; `None` for other subcommands.
+pub(super) fn tmux(command: &Command) -> Option<Vec<InnerCommand>> {
+    let args = command.args();
+    let sends = |word: &Value| matches!(word.known(), Some("send-keys" | "send"));
+    let start = args.iter().position(sends)? + 1;
+    let end =
+        args[start..].iter().position(|word| word.known() == Some(";")).map_or(args.len(), |length| start + length);
+    let words = &args[start..end];
+    let parsed = parse(words, &OptionSpec::leading("FHKlMRXc:N:t:", ""));
+    let mut text = Value::default();
+    for word in parsed.operands.iter().map(|at| &words[*at]) {
+        match word.known() {
+            Some("Enter" | "C-m" | "C-j" | "KPEnter") => text.push(Piece::Text("\n".to_owned())),
+            Some("Space") => text.push(Piece::Text(" ".to_owned())),
+            Some(key) if is_key(key) => {}
+            _ => text.extend(word),
+        }
+    }
+    Some(guess(text, "tmux send-keys"))
+}
+
+/// Whether it names a key.
+fn is_key(key: &str) -> bool {
+    let control =
+        key.strip_prefix("C-").or_else(|| key.strip_prefix("M-")).is_some_and(|rest| rest.chars().count() == 1);
+    control
+        || matches!(key, "Escape" | "Tab" | "BTab" | "BSpace" | "Up" | "Down" | "Left" | "Right" | "Home" | "End" | "q")
+}
+
+/// `screen -S name -X stuff 'git status\n'`; `None` for what starts a command.
+pub(super) fn screen(command: &Command) -> Option<Vec<InnerCommand>> {
+    let args = command.args();
+    let at = args.iter().position(|word| word.known() == Some("-X"))?;
+    let text = match (args.get(at + 1).and_then(Value::known), args.get(at + 2)) {
+        (Some("stuff"), Some(text)) => text,
+        _ => return Some(Vec::new()),
+    };
+    let mut plain = Value::default();
+    for piece in text.pieces() {
+        plain.push(match piece {
+            Piece::Text(text) => {
+                Piece::Text(text.replace("\\n", "\n").replace("^M", "\n").replace("\\015", "\n").replace('\r', "\n"))
+            }
+            piece => piece.clone(),
+        });
+    }
+    Some(guess(plain, "screen -X"))
+}
+
+fn guess(text: Value, via: &str) -> Vec<InnerCommand> {
+    let Some(mut inner) = InnerCommand::script(text, via) else { return Vec::new() };
+    match &mut inner {
+        InnerCommand::Script { confidence, stdin, .. } => {
+            *confidence = Confidence::Partial;
+            *stdin = false;
+        }
+        // Unknown text for an unknown program is common.
+        _ => return Vec::new(),
+    }
+    vec![inner]
+}

@@ -1,0 +1,53 @@
+//! Small things to know of words.
+
+use crate::value::{Piece, Value};
+
+/// Whether a word is exactly this.
+pub(super) fn same(word: &Value, text: &str) -> bool {
+    word.known() == Some(text)
+}
+
+/// About how much work it is to copy these words.
+pub(super) fn weight(words: &[Value]) -> usize {
+    let piece = |piece: &Piece| match piece {
+        Piece::Text(text) | Piece::Glob(text) => text.len(),
+        Piece::OneOf(texts) => texts.iter().map(String::len).sum(),
+        Piece::Unknown(_) => 1,
+    };
+    words.iter().map(|word| 8 + word.pieces().iter().map(piece).sum::<usize>()).sum()
+}
+
+/// Words with blanks between them.
+pub(super) fn joined(words: &[Value]) -> Value {
+    let mut all = Value::default();
+    for (index, word) in words.iter().enumerate() {
+        if index > 0 {
+            all.push(Piece::Text(" ".to_owned()));
+        }
+        all.extend(word);
+    }
+    all
+}
+
+/// The name and value of a word like `NAME=value`.
+pub(super) fn variable(word: &Value) -> Option<(String, Value)> {
+    let (name, _) = word.prefix().split_once('=')?;
+    // An exported function: `BASH_FUNC_name%%=() { …; }`
+    let mut letters = name.strip_suffix("%%").filter(|name| name.starts_with("BASH_FUNC_")).unwrap_or(name).chars();
+    let first = letters.next()?;
+    let plain = |letter: char| letter == '_' || letter.is_ascii_alphanumeric();
+    if !(first == '_' || first.is_ascii_alphabetic()) || !letters.all(plain) {
+        return None;
+    }
+    Some((name.to_owned(), word.after(name.len() + 1)))
+}
+
+/// Whether it names standard input.
+pub(super) fn is_stdin(word: &Value) -> bool {
+    matches!(word.known(), Some("/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"))
+}
+
+/// Whether it is what a process substitution is replaced with.
+pub(super) fn is_substitution(word: &Value) -> bool {
+    word.prefix().starts_with("/dev/fd/") && word.has_unknown()
+}

@@ -1,0 +1,87 @@
+//! `xargs command words…`
+
+use super::inner::InnerCommand;
+use super::items::{Cut, bounded, cut, replaced};
+use super::words::weight;
+use crate::command::{Command, Input};
+use crate::options::{Parsed, parse};
+use crate::programs;
+use crate::value::{Piece, Value};
+
+/// How much may be written out in all.
+const WEIGHT: usize = 1 << 20;
+/// How many items get a command of their own.
+const ITEMS: usize = 256;
+
+/// The commands that xargs runs.
+pub(super) fn xargs(command: &Command, input: &Input) -> Vec<InnerCommand> {
+    let args = command.args();
+    let parsed = parse(args, &programs::of("xargs").options);
+    let Some(first) = parsed.operands.first() else { return Vec::new() };
+    if parsed.has("help version") {
+        return Vec::new();
+    }
+    let mark = mark(&parsed);
+    let items = match input {
+        Input::Text(text, _) if !parsed.has("a arg-file") => cut(text, delimiter(&parsed, mark.is_some())),
+        // Perhaps several, perhaps none.
+        _ => vec![any(mark.is_none()).with_contents(input.contents())],
+    };
+    let words = &args[*first..];
+    let marked = |word: &Value, mark: &str| replaced(word, mark, &Value::default()).is_some();
+    if let Some(mark) = &mark
+        && words.iter().any(|word| marked(word, mark))
+    {
+        let items = bounded(items, ITEMS.min(1 + WEIGHT / weight(words).max(1)));
+        return items.iter().map(|item| with_item(words, mark, item)).collect();
+    }
+    // BSD: one word is replaced with all items.
+    if let Some(mark) = parsed.value("J").and_then(Value::known)
+        && let Some(at) = words.iter().position(|word| word.known() == Some(mark))
+    {
+        let argv = words[..at].iter().chain(&items).chain(&words[at + 1..]).cloned().collect();
+        return vec![InnerCommand::argv(argv, "xargs").without_stdin()];
+    }
+    let mut inner = InnerCommand::words(1 + first, command.argv.len(), "xargs");
+    if let InnerCommand::Words { items: added, .. } = &mut inner {
+        // With a mark that stands nowhere, no item gets into the command.
+        *added = if mark.is_some() { Vec::new() } else { items };
+    }
+    vec![inner.without_stdin()]
+}
+
+/// The mark that an item replaces, if there is one.
+fn mark(parsed: &Parsed) -> Option<String> {
+    let given = parsed.last("I i replace")?;
+    let written = given.value.as_ref().and_then(Value::known);
+    Some(written.filter(|mark| !mark.is_empty()).unwrap_or("{}").to_owned())
+}
+
+/// How its input is cut.
+fn delimiter(parsed: &Parsed, by_line: bool) -> Cut {
+    if parsed.has("0 null") {
+        return Cut::At('\0');
+    }
+    match parsed.value("d delimiter").map(Value::known) {
+        Some(Some("\\n")) => Cut::At('\n'),
+        Some(Some("\\0")) => Cut::At('\0'),
+        Some(Some("\\t")) => Cut::At('\t'),
+        Some(Some(text)) => text.chars().next().map_or(Cut::Words, Cut::At),
+        Some(None) => Cut::Words,
+        None if by_line => Cut::Lines,
+        None => Cut::Words,
+    }
+}
+
+/// An item of which nothing is known.
+fn any(several: bool) -> Value {
+    let mut item = Value::default();
+    item.push(Piece::Unknown(several));
+    item
+}
+
+/// The command for one item.
+fn with_item(words: &[Value], mark: &str, item: &Value) -> InnerCommand {
+    let argv = words.iter().map(|word| replaced(word, mark, item).unwrap_or_else(|| word.clone()));
+    InnerCommand::argv(argv.collect(), "xargs").without_stdin()
+}
