@@ -31,7 +31,6 @@ const LAYERS = [
   'plan',
   'confine',
   'reduce',
-  'capture',
 ];
 
 const LINES = 400;
@@ -48,7 +47,7 @@ const LARGER = {
   'src/request.rs Request': 'one field per option, as the stages read them',
   'src/request/raw.rs RawOptions': 'one field per public option',
   'src/run/outcome.rs Outcome': 'one field per field of the public result',
-  'src/capture/captured.rs Truncation': 'one field per field of the public result',
+  'crates/capture/src/captured.rs Truncation': 'one field per field of the public result',
   'src/task/task.rs Task': 'one field per field of the state file',
   'src/supervise/shim/running.rs Running': 'the reason is beside the struct',
 };

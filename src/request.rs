@@ -17,7 +17,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::capture::{Sanitize, Truncate};
 use crate::confine::{Confine, Confinement, Denials, WorldFacts};
 use crate::plan;
 use crate::plan::{Environment, Inherited, RawLimits, Startup};
@@ -25,6 +24,7 @@ use crate::pty::Terminal;
 use crate::recording::{Risk, Wanted};
 use crate::registry::{Registry, TASK_LIMIT};
 use crate::task::TaskSpec;
+use capture::{Sanitize, Truncate};
 use command::{check_command, check_terminal};
 
 use command::MAX_ARGUMENT;

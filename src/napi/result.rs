@@ -7,7 +7,6 @@ use serde::Serialize;
 use super::confinement::{ConfineMissing, Confinement};
 use super::receipt::{Receipt, UndoCoverage};
 use super::reduce::NativeView;
-use crate::capture;
 use crate::error::Error;
 use crate::run;
 use crate::run::outcome::{Outcome, Status};

@@ -9,10 +9,10 @@ use napi_derive::napi;
 
 use super::request::NativeTruncate;
 use super::result::Truncation;
-use crate::capture::{Capture, Keep, Shown, Stream, Truncate, Whereabouts, cut_notice};
 use crate::request::{RawTruncate, check_truncate, sanitize};
 use crate::run::outcome::replaced;
 use crate::supervise::note_of_silence;
+use capture::{Capture, Keep, Shown, Stream, Truncate, Whereabouts, cut_notice};
 
 /// One stream of foreign output.
 #[napi]

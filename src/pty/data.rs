@@ -1,6 +1,6 @@
 //! The text of a terminal for those who draw it themselves: everything that its program writes, as whole characters.
 
-use crate::capture::{Cleaner, Sanitize};
+use capture::{Cleaner, Sanitize};
 
 /// The most text that one call of the listeners gets, bytes. With that much waiting no more is read.
 pub const BATCH: usize = 64 * 1024;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::capture::{Cleaner, Progress, Sanitize};
+use capture::{Cleaner, Progress, Sanitize};
 
 /// The most text that is kept, bytes.
 const KEPT: usize = 1024 * 1024;

@@ -8,10 +8,10 @@ use tokio::time::{Instant, sleep};
 
 use super::error::RegistryError;
 use super::registry::{Entry, KILL_BOUND, Registry, SCAN_EVERY};
-use crate::capture::{Capture, Sanitize, Truncate, Truncation};
 use crate::recording::RunRecord;
 use crate::task::Task;
 use crate::task::Text;
+use capture::{Capture, Sanitize, Truncate, Truncation};
 
 /// The most that is read on the thread of the caller, bytes. More is read on a thread that may block.
 const AT_ONCE: u64 = 256 * 1024;
@@ -141,7 +141,7 @@ impl Registry {
     }
 }
 
-fn capture(file: File, start: u64, end: u64, log: std::path::PathBuf) -> std::io::Result<crate::capture::Captured> {
+fn capture(file: File, start: u64, end: u64, log: std::path::PathBuf) -> std::io::Result<capture::Captured> {
     // The log is clean text already.
     let mut capture = Capture::new("output", Truncate::default(), Sanitize::off(), false);
     capture.spill_elsewhere(log);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::error::RequestError;
 use super::number::{MAX_SAFE, Number, NumberOr};
 use super::raw::{RawSpill, RawTruncate};
-use crate::capture::{Limits, Progress, Sanitize, Truncate};
+use capture::{Limits, Progress, Sanitize, Truncate};
 
 /// `snapshotIntervalMs`: the time between two live views of a running command.
 pub const SNAPSHOT_INTERVAL_MS: NumberOr = Number { name: "snapshotIntervalMs", least: 10, most: 60_000 }.or(250);

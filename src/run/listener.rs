@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedReceiver;
 
-use crate::capture::Stream;
+use capture::Stream;
 use sys::Signal;
 
 /// Receives the events of a running command. Most are answered with a [`Reply`].

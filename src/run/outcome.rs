@@ -6,7 +6,6 @@ use std::time::Duration;
 use super::completion::{Completion, Produced};
 use super::status::{ABORTED, Conclusion, conclude};
 use super::view::Draft;
-use crate::capture::Truncation;
 use crate::confine::{Confinement, Denials, refused_reads};
 use crate::plan;
 use crate::receipt::{Attribution, Receipt};
@@ -15,6 +14,7 @@ use crate::reduce::End;
 use crate::request::Request;
 use crate::supervise::{Cause, Survivor};
 use crate::task::{Store, Task};
+use capture::Truncation;
 use sys::Usage;
 
 pub use super::status::Status;
@@ -248,12 +248,12 @@ fn with_task(survivors: Vec<Survivor>, task: Option<&Task>) -> Vec<(Survivor, Op
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::capture::Captured;
     use crate::plan::Recorded;
     use crate::request::RawOptions;
     use crate::run::completion::{ExitUnknown, ShellAfter, ShellExit};
     use crate::run::view::ViewMaker;
     use crate::supervise::Ended;
+    use capture::Captured;
     use sys::Exit;
 
     const MS: Duration = Duration::from_millis(1);

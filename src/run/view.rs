@@ -2,10 +2,10 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::capture::{self, Captured};
 use crate::reduce::seen::Shown;
 use crate::reduce::{End, Level, Options, Reducer, Stream, View, estimate_tokens, reduce};
 use crate::request::{Reduction, Request};
+use capture::Captured;
 
 /// Makes the view of an output, if one is wanted: that of a salient reduction while the command runs.
 pub struct ViewMaker<'a> {
@@ -112,8 +112,8 @@ fn replaces(view: &View, streams: &[&mut Captured; 2]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::capture::{Capture, Limits, Sanitize, Truncate};
     use crate::request::{RawOptions, RawReduction};
+    use capture::{Capture, Limits, Sanitize, Truncate};
 
     /// The request of a command with a reduction.
     fn request(budget_tokens: Option<f64>) -> Request {

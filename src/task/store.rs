@@ -14,7 +14,6 @@ use serde::Serialize;
 use super::log::{Log, end_of};
 use super::owner;
 use super::task::{Task, TaskEnd, VERSION, now_ms};
-use crate::capture;
 
 const STATE: &str = "json";
 const LOG: &str = "log";

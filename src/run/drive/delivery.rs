@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::capture::Stream;
+use capture::Stream;
 
 /// The most text that one call of the listener gets, bytes.
 pub const BATCH: usize = 64 * 1024;

@@ -12,12 +12,12 @@ use super::moving::Move;
 use super::output_reader::{OutputReader, ReadResult};
 use super::streams::{Held, Streams};
 use super::terminal::TerminalIo;
-use crate::capture::Stream;
 use crate::request::Request;
 use crate::run::blocked::BlockedWatch;
 use crate::run::listener::{Listener, LiveView, Reply};
 use crate::run::view::ViewMaker;
 use crate::supervise::Pipes;
+use capture::Stream;
 
 /// The addon's ends of the pipes, and the listener's delay.
 pub struct Output<'a, L> {

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-use crate::capture::{Capture, SpillDir, SpillFile, Stream, sweep};
 use crate::pty::{LineEnds, Terminal};
 use crate::request::{Request, Spill, SpillPlace};
+use capture::{Capture, SpillDir, SpillFile, Stream, sweep};
 
 /// The most that is read at once: large enough for few system calls, small enough for the processor's cache.
 const CHUNK: usize = 256 * 1024;

@@ -6,9 +6,9 @@ use tokio::time::Instant;
 
 use super::Drive;
 use super::shim::Shim;
-use crate::capture::Stream;
 use crate::run::listener::Listener;
 use crate::supervise::note_of_silence;
+use capture::Stream;
 
 impl<S: Shim, L: Listener> Drive<'_, S, L> {
     /// When the command has been silent for too long. A listener that holds the output back delays that, and the silence

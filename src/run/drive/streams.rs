@@ -4,8 +4,8 @@ use std::os::fd::OwnedFd;
 
 use super::delivery::LiveText;
 use super::output_reader::OutputReader;
-use crate::capture::Stream;
 use crate::run::blocked::LastLines;
+use capture::Stream;
 
 /// The most that a live view shows of each stream, bytes.
 pub const VIEW: usize = 8 * 1024;

@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use crate::capture::{Cleaner, Sanitize};
+use capture::{Cleaner, Sanitize};
 
 /// Silence after which an unfinished line goes into the log unchanged.
 pub const QUIET: Duration = Duration::from_millis(250);

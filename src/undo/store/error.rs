@@ -3,8 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::capture::SpillError;
 use crate::undo::manifest::ReadError;
+use capture::SpillError;
 
 /// Why the store cannot be used.
 #[derive(Debug, thiserror::Error)]

@@ -14,7 +14,6 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 pub use self::error::StoreError;
-use crate::capture;
 use crate::undo::images::{Images, Limits};
 use crate::undo::manifest::{self, End, Extent, Header, Point, Purpose, Writer};
 

@@ -159,7 +159,7 @@ pub(super) fn short(error: &str, max: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::capture::policy::Limits;
+    use crate::policy::Limits;
 
     const LINES: Figures = Figures { by: By::Lines, shown: 2000, total: 8500, total_bytes: 312 * 1024 };
     const CHARS: Figures = Figures { by: By::Chars, shown: 30000, total: 912_345, total_bytes: 912_345 };

@@ -108,7 +108,7 @@ pub(super) fn whole_at(text: &str, at: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::capture::scan::{lines, utf16_len};
+    use crate::scan::{lines, utf16_len};
     use proptest::prelude::*;
 
     fn limits(lines: u64, bytes: u64, chars: u64) -> Limits {

@@ -6,7 +6,6 @@ mod cells;
 mod collect;
 mod decode;
 mod escape;
-#[cfg(feature = "addon")]
 mod facts;
 mod line;
 mod live;
@@ -25,7 +24,6 @@ mod tests;
 
 pub use captured::{Captured, Truncation};
 pub use collect::{Capture, SNAPSHOT};
-#[cfg(feature = "addon")]
 pub use facts::facts;
 pub use notice::{Shown, Whereabouts, cut_notice};
 pub use policy::{HARD_KEEP, Keep, Limits, Progress, Sanitize, Stream, Truncate};

@@ -1,7 +1,7 @@
 //! Files.
 
 use super::*;
-use crate::capture::{SpillError, sweep};
+use crate::{SpillError, sweep};
 use proptest::prelude::*;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};

@@ -1,7 +1,7 @@
 //! The kept part of a stream, and the notice about the rest.
 
 use super::*;
-use crate::capture::{By, Keep};
+use crate::{By, Keep};
 use proptest::prelude::*;
 
 fn limits(max_lines: Option<u64>, max_bytes: Option<u64>, max_chars: Option<u64>) -> Limits {
