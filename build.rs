@@ -1,13 +1,8 @@
-//! Lets the linker leave Node's symbols to be found when the addon is loaded, derives the id of the build, and compiles
-//! the rules of reductions.
+//! Lets the linker leave Node's symbols to be found when the addon is loaded, and derives the id of the build.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hasher};
 use std::path::Path;
-
-#[cfg(feature = "addon")]
-#[path = "build/rules.rs"]
-mod rules;
 
 fn main() {
     napi_build::setup();
@@ -18,8 +13,6 @@ fn main() {
         hash(Path::new(directory), &mut hasher);
     }
     println!("cargo::rustc-env=AGENT_BASH_BUILD={}", hasher.finish() as u32);
-    #[cfg(feature = "addon")]
-    rules::compile(Path::new("src/reduce/rules"), Path::new(&std::env::var_os("OUT_DIR").expect("OUT_DIR")));
 }
 
 fn hash(directory: &Path, hasher: &mut DefaultHasher) {

@@ -30,7 +30,6 @@ const LAYERS = [
   'receipt',
   'plan',
   'confine',
-  'reduce',
 ];
 
 const LINES = 400;

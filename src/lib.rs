@@ -21,8 +21,6 @@ pub mod receipt;
 #[cfg(feature = "addon")]
 pub mod recording;
 #[cfg(feature = "addon")]
-pub mod reduce;
-#[cfg(feature = "addon")]
 pub mod registry;
 #[cfg(feature = "addon")]
 pub mod request;

@@ -6,7 +6,7 @@ import { packageRoot } from '../support/index.ts';
 
 // `cargo test --lib reduce::rules` compares the view of each fixture. These tests compare the page with the rules.
 
-const RULES = join(packageRoot, 'src/reduce/rules');
+const RULES = join(packageRoot, 'crates/reduce/rules');
 const names = (await readdir(RULES)).filter((name) => name.endsWith('.toml')).map((name) => name.slice(0, -5));
 const tokens = await page('tokens.md');
 

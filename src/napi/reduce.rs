@@ -7,10 +7,10 @@ use napi::{Error, Result, Status};
 use napi_derive::napi;
 use serde::Serialize;
 
-use crate::reduce::recall::{self, Recall, Wanted};
-use crate::reduce::{Elided, End, Name, View, closing_line, rules, whole};
 use crate::request::{RawEarlier, RawReduction, check_reduction};
 use crate::run::view::Draft;
+use reduce::recall::{self, Recall, Wanted};
+use reduce::{Elided, End, Name, View, closing_line, rules, whole};
 
 /// `ReduceOptions` of the contract, with all that the caller knows of the conversation.
 #[napi(object, object_to_js = false)]
@@ -289,5 +289,5 @@ pub fn recalled(text: String, from: f64, to: f64, pattern: Option<String>) -> Re
 #[napi]
 #[must_use]
 pub fn estimate_tokens(text: String) -> f64 {
-    number(crate::reduce::estimate_tokens(&text))
+    number(reduce::estimate_tokens(&text))
 }

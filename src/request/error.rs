@@ -4,7 +4,7 @@ use super::number::NotInRange;
 use crate::confine::PolicyError;
 use crate::pattern::PatternError;
 use crate::plan::{EnvironmentError, LimitError};
-use crate::reduce::rules::RuleError;
+use reduce::rules::RuleError;
 
 /// An option has a value that it cannot have, or one that this system cannot honour.
 #[derive(Debug, thiserror::Error)]

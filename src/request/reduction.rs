@@ -9,9 +9,9 @@ use super::number::Number;
 use super::raw::{RawEarlier, RawReduction, Streams};
 use super::time::Place;
 use crate::pattern::Pattern;
-use crate::reduce::rules::{self, Rule, RuleError};
-use crate::reduce::seen::{self, Earlier, Shown};
-use crate::reduce::{End, Level, Options, RULES, View, reduce};
+use reduce::rules::{self, Rule, RuleError};
+use reduce::seen::{self, Earlier, Shown};
+use reduce::{End, Level, Options, RULES, View, reduce};
 
 /// `reduce.budgetTokens`: the tokens that a salient view keeps within.
 pub const BUDGET_TOKENS: Number = Number::from_one("reduce.budgetTokens");

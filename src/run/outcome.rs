@@ -10,11 +10,11 @@ use crate::confine::{Confinement, Denials, refused_reads};
 use crate::plan;
 use crate::receipt::{Attribution, Receipt};
 use crate::recording::{Coverage, RunRecord};
-use crate::reduce::End;
 use crate::request::Request;
 use crate::supervise::{Cause, Survivor};
 use crate::task::{Store, Task};
 use capture::Truncation;
+use reduce::End;
 use sys::Usage;
 
 pub use super::status::Status;

@@ -2,10 +2,10 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::reduce::seen::Shown;
-use crate::reduce::{End, Level, Options, Reducer, Stream, View, estimate_tokens, reduce};
 use crate::request::{Reduction, Request};
 use capture::Captured;
+use reduce::seen::Shown;
+use reduce::{End, Level, Options, Reducer, Stream, View, estimate_tokens, reduce};
 
 /// Makes the view of an output, if one is wanted: that of a salient reduction while the command runs.
 pub struct ViewMaker<'a> {

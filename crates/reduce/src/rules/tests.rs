@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use serde::Deserialize;
 
 use super::{RULES, Rules, parse};
-use crate::reduce::types::Dropped;
-use crate::reduce::{End, Level, Options, reduce};
+use crate::types::Dropped;
+use crate::{End, Level, Options, reduce};
 
 /// The parts of a rule's file that only tests read.
 #[derive(Deserialize)]
@@ -17,7 +17,7 @@ struct Expected {
 }
 
 fn directory() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src/reduce/rules")
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("rules")
 }
 
 /// The fixture of each rule: its name, its text, and the expectations.

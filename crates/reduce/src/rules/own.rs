@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::file::{Compiled, Reason, RuleError, compile};
 use super::{Hints, Patterns, Rule};
-use crate::reduce::types::Why;
+use crate::types::Why;
 
 /// Longest name.
 const NAME: usize = 40;

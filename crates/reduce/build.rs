@@ -1,16 +1,23 @@
-//! Compiles the rules of `src/reduce/rules/*.toml`: each list of patterns becomes an automaton that the crate
-//! includes as bytes, so that no pattern of a shipped rule is compiled at run time.
+//! Compiles the rules of `rules/*.toml`: each list of patterns becomes an automaton that the crate includes as bytes, so
+//! that no pattern of a shipped rule is compiled at run time.
 
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-#[path = "../src/reduce/rules/file.rs"]
+#[path = "src/rules/file.rs"]
 #[expect(dead_code, reason = "rules of users have more errors")]
 mod file;
 
+fn main() {
+    for path in ["rules", "src/rules/file.rs"] {
+        println!("cargo::rerun-if-changed={path}");
+    }
+    compile(Path::new("rules"), Path::new(&std::env::var_os("OUT_DIR").expect("OUT_DIR")));
+}
+
 /// Writes `rules.rs` and the automata into `out`.
-pub fn compile(rules: &Path, out: &Path) {
+fn compile(rules: &Path, out: &Path) {
     let mut paths: Vec<PathBuf> = fs::read_dir(rules)
         .expect("the directory of the rules")
         .map(|entry| entry.expect("an entry").path())

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 
 use super::mask::{Seen, exact, rough_template, template};
-use crate::reduce::Stream;
-use crate::reduce::failure::{self, Block, Said, Severity, is_place, judge};
-use crate::reduce::fold::Allowed;
-use crate::reduce::types::Verdict;
+use crate::Stream;
+use crate::failure::{self, Block, Said, Severity, is_place, judge};
+use crate::fold::Allowed;
+use crate::types::Verdict;
 
 /// Failures with one template that are no repeats: their numbers may be names.
 const SIMILAR: u32 = 8;

@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, RandomState};
 
 use super::line::Line;
 use super::mark::Mark;
-use crate::reduce::estimate::hundredths;
+use crate::estimate::hundredths;
 
 /// Longest block, lines.
 const BLOCK: usize = 8;

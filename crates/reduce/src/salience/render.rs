@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use super::select::follows;
 use super::unit::Unit;
-use crate::reduce::failure::Severity;
-use crate::reduce::fold::{self, Allowed, Line, Mark};
-use crate::reduce::rules::{self, Rule};
-use crate::reduce::seen::Run;
-use crate::reduce::types::{Elided, Stream, Why, grouped};
+use crate::failure::Severity;
+use crate::fold::{self, Allowed, Line, Mark};
+use crate::rules::{self, Rule};
+use crate::seen::Run;
+use crate::types::{Elided, Stream, Why, grouped};
 
 /// Longest line that is shown whole, characters; of a failure, bytes.
 const LONG: usize = 2_000;

@@ -10,7 +10,7 @@ mod repeats;
 mod tests;
 mod tree;
 
-use crate::reduce::estimate::Estimate;
+use crate::estimate::Estimate;
 pub use line::Line;
 pub use mark::Mark;
 

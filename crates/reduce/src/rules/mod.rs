@@ -1,4 +1,4 @@
-//! Rules for the output of single tools, as data: `src/reduce/rules/*.toml`, compiled by the build, and files of users
+//! Rules for the output of single tools, as data: `rules/*.toml` of this crate, compiled by the build, and files of users
 //! in the same format.
 //!
 //! A rule names lines that say nothing (`drop`) and lines that must stay (`pin`, which beats `drop`). It applies once a

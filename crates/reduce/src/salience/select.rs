@@ -1,8 +1,8 @@
 //! Chooses the lines that are shown: those that must stay, and then those that say most, within the budget.
 
 use super::unit::Unit;
-use crate::reduce::Stream;
-use crate::reduce::failure::Severity;
+use crate::Stream;
+use crate::failure::Severity;
 
 /// Lines at the end that always stay, and lines at the end that count more.
 pub const LAST: usize = 10;

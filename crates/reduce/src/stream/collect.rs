@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, VecDeque};
 
-use crate::reduce::failure::Severity;
-use crate::reduce::salience::unit::Unit;
+use crate::failure::Severity;
+use crate::salience::unit::Unit;
 
 /// Bytes that are held of each part, with the properties of the lines.
 const START: usize = 4 << 10;

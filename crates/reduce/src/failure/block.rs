@@ -66,7 +66,7 @@ fn continues(line: &str, severity: Severity) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reduce::failure::severity;
+    use crate::failure::severity;
 
     fn block_of(text: &str) -> Vec<&str> {
         let mut block = Block::default();

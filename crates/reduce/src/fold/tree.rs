@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use crate::reduce::estimate::hundredths;
+use crate::estimate::hundredths;
 
 /// The tokens of ` [12 lines]` and its newline, hundredths, and what a heading has to save beyond it.
 const MARK: u64 = 430;

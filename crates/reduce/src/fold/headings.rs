@@ -3,7 +3,7 @@
 
 use super::line::Line;
 use super::tree::{Heading, Tree};
-use crate::reduce::failure::{Severity, severity};
+use crate::failure::{Severity, severity};
 
 /// Shortest beginning that is folded, bytes.
 const SHORTEST: usize = 4;
