@@ -29,7 +29,6 @@ const LAYERS = [
   'shell_state',
   'receipt',
   'plan',
-  'confine',
 ];
 
 const LINES = 400;

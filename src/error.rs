@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use nix::errno::Errno;
 
-use crate::confine::{Missing, PolicyError};
 use crate::pattern::PatternError;
 use crate::plan::{EnvironmentError, ShellNotFound};
 use crate::pty::TerminalError;
@@ -13,6 +12,7 @@ use crate::registry::RegistryError;
 use crate::request::RequestError;
 use crate::supervise::HelperError;
 use crate::undo::UndoError;
+use confine::{Missing, PolicyError};
 use safety::Finding;
 
 /// Why nothing could be run. Each variant has a stable code.

@@ -7,7 +7,6 @@
 
 #![cfg_attr(not(feature = "addon"), expect(dead_code, reason = "the supervisor uses a part of what it shares"))]
 
-pub mod confine;
 #[cfg(feature = "addon")]
 pub mod error;
 #[cfg(feature = "addon")]

@@ -1,7 +1,7 @@
 //! From raw options to a request that can be run as it is. Each group of options is a file below `request/`.
 
 mod command;
-mod confine;
+mod confinement;
 mod error;
 mod facts;
 mod number;
@@ -17,7 +17,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::confine::{Confine, Confinement, Denials, WorldFacts};
 use crate::plan;
 use crate::plan::{Environment, Inherited, RawLimits, Startup};
 use crate::pty::Terminal;
@@ -26,10 +25,11 @@ use crate::registry::{Registry, TASK_LIMIT};
 use crate::task::TaskSpec;
 use capture::{Sanitize, Truncate};
 use command::{check_command, check_terminal};
+use confine::{Confine, Confinement, Denials, WorldFacts};
 
 use command::MAX_ARGUMENT;
 pub use command::MAX_COMMAND;
-pub use confine::check_world;
+pub use confinement::check_world;
 pub use error::RequestError;
 pub use facts::facts;
 pub use number::{MAX_SAFE, NotInRange, Number, NumberOr};

@@ -36,7 +36,6 @@ pub use facts::facts;
 pub use listener::{Listener, LiveView, Prompt, Reply, aborted};
 pub use warm_up::warm_up;
 
-use crate::confine::WorldFacts;
 use crate::error::Error;
 use crate::plan::{ShellKind, Startup};
 use crate::recording::{Prepared, Recording};
@@ -45,6 +44,7 @@ use crate::request::{RawOptions, Request};
 use crate::supervise::{Admission, Begun, Child, Helpers, Order, ShimEvent, Slot, Started};
 use base::request;
 use completion::NotStarted;
+use confine::WorldFacts;
 use drive::Drive;
 use drive::complete::complete;
 use outcome::Outcome;

@@ -6,8 +6,8 @@ use napi::{Error, Result, Status};
 use napi_derive::napi;
 use serde::Serialize;
 
-use crate::confine::policy::policy;
-use crate::confine::{Access, Caches, Host, Network, Part, Profile, RawConfine, missing_access};
+use confine::policy::policy;
+use confine::{Access, Caches, Host, Network, Part, Profile, RawConfine, missing_access};
 
 /// Returns the part of the access, `{ write, network }` as JSON, that the options of a confinement do not allow yet,
 /// resolved. `confine` is `ConfineOptions` as JSON, `root` the directory of the owner, `cwd` that of the command, and

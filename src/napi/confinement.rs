@@ -3,7 +3,7 @@
 use napi_derive::napi;
 use serde::Serialize;
 
-use crate::confine::{self, DenialKind, Grant};
+use confine::{DenialKind, Grant};
 
 /// The outcome of a confinement: plain data.
 #[napi(object, object_from_js = false, use_nullable = true)]
@@ -139,7 +139,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::confine::{Denials, Missing, Part, Profile};
+    use confine::{Denials, Missing, Part, Profile};
 
     #[test]
     fn a_confinement_crosses_as_the_contract_has_it() {

@@ -4,7 +4,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use napi_derive::napi;
 
-use crate::confine;
 use crate::supervise::Helpers;
 
 /// The number of the next owner in this process, whatever its thread. 0 is the host with its plain calls.

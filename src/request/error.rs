@@ -1,9 +1,9 @@
 //! Why options cannot be run as they are.
 
 use super::number::NotInRange;
-use crate::confine::PolicyError;
 use crate::pattern::PatternError;
 use crate::plan::{EnvironmentError, LimitError};
+use confine::PolicyError;
 use reduce::rules::RuleError;
 
 /// An option has a value that it cannot have, or one that this system cannot honour.

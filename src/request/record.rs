@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use super::error::RequestError;
 use super::number::{Number, NumberOr};
 use super::raw::{RawOptions, RawUndo};
-use crate::confine::Host;
-use crate::confine::policy::Surroundings;
 use crate::recording::{Detail, Undo, Wanted, When};
 use crate::undo::{self, Limits};
+use confine::Host;
+use confine::policy::Surroundings;
 
 /// The largest file that is copied for an undo, bytes.
 pub const UNDO_FILE_BYTES: NumberOr = Number::from_one("undo.maxFileBytes").or(Limits::DEFAULT.file_bytes);

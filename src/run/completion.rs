@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::view::ViewMaker;
-use crate::confine::Denials;
 use crate::supervise::{Child, Ended, Failure, Inheritance, Survivor};
 use crate::task::Task;
 use capture::Captured;
+use confine::Denials;
 
 /// The exit of a shell as its shim reported it, or why there is no report.
 pub type ShellExit = Result<Ended, ExitUnknown>;

@@ -30,10 +30,10 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::completion::{ExitUnknown, NotStarted, ShellExit};
 use super::listener::{Listener, Reply};
-use crate::confine::Denials;
 use crate::request::Request;
 use crate::supervise::{BlockedProcess, Cause, Ended, Pipes, ShimEvent, SilenceWatch};
 use capture::Stream;
+use confine::Denials;
 
 use crate::task::Task;
 use deadlines::Deadlines;

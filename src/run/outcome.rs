@@ -6,7 +6,6 @@ use std::time::Duration;
 use super::completion::{Completion, Produced};
 use super::status::{ABORTED, Conclusion, conclude};
 use super::view::Draft;
-use crate::confine::{Confinement, Denials, refused_reads};
 use crate::plan;
 use crate::receipt::{Attribution, Receipt};
 use crate::recording::{Coverage, RunRecord};
@@ -14,6 +13,7 @@ use crate::request::Request;
 use crate::supervise::{Cause, Survivor};
 use crate::task::{Store, Task};
 use capture::Truncation;
+use confine::{Confinement, Denials, refused_reads};
 use reduce::End;
 use sys::Usage;
 

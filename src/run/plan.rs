@@ -8,13 +8,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::warm;
-use crate::confine::{Missing, Network, NoWorld, Part, Policy, PolicyError, Tmp, remedy_of};
 use crate::error::Error;
 use crate::plan::{self, Inherited, Plan, Startup, Stdin};
 use crate::pty::{Terminal, TerminalError};
 use crate::request::{Request, RequestError};
 use crate::supervise::{Failure, Helpers, Order, WorldFailure};
 use crate::task::TaskSpec;
+use confine::{Missing, Network, NoWorld, Part, Policy, PolicyError, Tmp, remedy_of};
 use sys::LaunchStep;
 
 /// The order of a command; `task` if it is a task from its start.

@@ -6,9 +6,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 
 use super::machine::{Machine, Whereabouts};
-use crate::confine::Confinement;
 use crate::plan::Recorded;
 use capture::Sanitize;
+use confine::Confinement;
 
 /// The description of a task for its shim.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

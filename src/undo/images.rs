@@ -12,7 +12,7 @@ use nix::unistd::geteuid;
 
 use super::look::{self, At};
 use super::node::{Contents, File, FileId, ImageId, Time};
-pub use crate::confine::policy::UNDO_PLACE as PLACE;
+pub use confine::policy::UNDO_PLACE as PLACE;
 
 /// The end of the name by which a run holds a file with several names.
 const HELD: &str = "held";

@@ -12,7 +12,6 @@ use tokio::io::unix::AsyncFd;
 use super::helpers::Helpers;
 use super::link::Link;
 use super::pool::ShimHandle;
-use crate::confine::Denials;
 use crate::plan::{ShellKind, WorldId};
 use crate::supervise::blocked::BlockedProcess;
 use crate::supervise::limits::ExceededLimit;
@@ -21,6 +20,7 @@ use crate::supervise::protocol::{
 };
 use crate::supervise::warm::ReadyShell;
 use crate::task::Task;
+use confine::Denials;
 use sys::{LaunchError, Signal};
 
 /// An event of a shim about its command.

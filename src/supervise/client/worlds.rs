@@ -11,10 +11,10 @@ use nix::unistd::geteuid;
 use tokio::sync::{Mutex, oneshot};
 
 use super::error::HelperError;
-use crate::confine::world::Door;
-use crate::confine::{Confine, NoWorld, WorldFacts};
 use crate::plan::WorldId;
 use crate::supervise::protocol::WorldWays;
+use confine::world::Door;
+use confine::{Confine, NoWorld, WorldFacts};
 use sys::FileId;
 
 /// Returns the directory in which worlds keep their private files, the first that this user can have. Policies hide all
@@ -232,7 +232,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::confine::Policy;
+    use confine::Policy;
 
     fn confine(root: &Path, owner: u64) -> Arc<Confine> {
         Arc::new(Confine { policy: Policy::sample(root), owner })

@@ -2,8 +2,8 @@
 
 use std::os::fd::OwnedFd;
 
-use crate::confine::world::Freshness;
 use crate::plan::{Plan, Stdin};
+use confine::world::Freshness;
 
 /// The descriptors of a command that starts cold.
 #[derive(Debug, Default)]

@@ -11,11 +11,11 @@ use super::frames::{Frame, Message, Receive};
 #[cfg(feature = "addon")]
 use super::task::FromTask;
 use super::task::ToTask;
-use crate::confine::Denials;
 use crate::plan::{Plan, Recorded, ShellKind};
 use crate::supervise::blocked::BlockedProcess;
 use crate::supervise::limits::ExceededLimit;
 use crate::task::TaskSpec;
+use confine::Denials;
 use sys::{Exit, FileId, LaunchError, Signal, Usage};
 
 /// From the addon to a shim.

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::BUILD;
 use super::frames::Message;
-use crate::confine::{NoWorld, Policy, WorldFacts};
 use crate::plan::WorldId;
+use confine::{NoWorld, Policy, WorldFacts};
 
 /// From the addon to the supervisor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

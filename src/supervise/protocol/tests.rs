@@ -11,12 +11,12 @@ use proptest::strategy::LazyJust;
 
 use super::frames::Message;
 use super::*;
-use crate::confine::{NoWorld, WorldFacts};
 use crate::plan::{Boot, Limits, Plan, ShellKind, Stdin, WorldId};
 use crate::supervise::blocked::{BlockedOn, BlockedProcess};
 use crate::supervise::limits::{ExceededLimit, LimitKind};
 use crate::task::{Task, TaskSpec};
 use capture::{Progress, Sanitize};
+use confine::{NoWorld, WorldFacts};
 use plans::{limits, record, recorded};
 use sys::{Exit, FileId, LaunchError, LaunchStep, Signal, TerminalSize, Usage};
 

@@ -7,11 +7,11 @@ use std::rc::Rc;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-use crate::confine::filter::{self, Variant};
-use crate::confine::gate::GateControl;
-use crate::confine::listener::{Link, Report};
-use crate::confine::world::{Door, Freshness, Guards, Namespaces, Seatbelt};
-use crate::confine::{Board, Denials, Post};
+use confine::filter::{self, Variant};
+use confine::gate::GateControl;
+use confine::listener::{Link, Report};
+use confine::world::{Door, Freshness, Guards, Namespaces, Seatbelt};
+use confine::{Board, Denials, Post};
 use sys::{Confined, Entrance, Filter, Machine};
 
 /// Time the first process of a world may take to exit once one of its descriptors is closed, ms.

@@ -10,7 +10,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::SigSet;
 
 use super::journal::{RunJournal, Shared, lock};
-use crate::confine::listener::Watcher;
+use confine::listener::Watcher;
 
 /// Time without a call after which the directories of changes are left, in ms.
 const QUIET: u16 = 100;

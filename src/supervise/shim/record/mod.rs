@@ -25,14 +25,14 @@ use std::rc::Rc;
 
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 
-use crate::confine::filter::{self, Variant};
-use crate::confine::listener::{Act, Change, Journal, spot_of};
 use crate::plan::{Plan, Record, RecordLimits, RecordPurpose, Recorded};
 use crate::supervise::launch::mark_of;
 use crate::supervise::protocol::RunDescriptors;
 use crate::task::Machine as Place;
 use crate::undo::{Header, Limits, Purpose, Store, StoreError, VERSION};
 use answers::{Answers, Source, SourceKind};
+use confine::filter::{self, Variant};
+use confine::listener::{Act, Change, Journal, spot_of};
 #[cfg(all(test, target_os = "linux", feature = "addon"))]
 pub use journal::Shared;
 use journal::{Current, Slot};

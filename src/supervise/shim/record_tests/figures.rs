@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use crate::confine::world::testing::{Scene, isolated};
 use crate::plan::RecordPurpose;
+use confine::world::testing::{Scene, isolated};
 use sys::Exit;
 
 use super::stage::Stage;

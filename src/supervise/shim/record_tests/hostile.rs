@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use crate::confine::world::testing::{Scene, isolated};
 use crate::undo::testing::snapshot;
 use crate::undo::{Options, undo};
+use confine::world::testing::{Scene, isolated};
 
 use super::stage::Stage;
 

@@ -12,7 +12,6 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{Pid, getpid};
 
-use crate::confine::world::testing::Scene;
 use crate::plan::{
     Inherited, Limits, MARK, Plan, Record, RecordLimits, RecordPurpose, Recorded, Stdin, WorldId, next_mark,
 };
@@ -23,6 +22,7 @@ use crate::supervise::supervisor::worlds::{ForkedShim, Worlds};
 use crate::supervise::tree;
 use crate::task::{Machine, TaskSpec, now_ms};
 use crate::undo::{Point, Store, manifest};
+use confine::world::testing::Scene;
 use sys::{Exit, Fork};
 
 const WORLD: WorldId = WorldId(1);

@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use crate::confine::world::testing::{Scene, isolated};
 use crate::plan::Recorded;
 use crate::task::{Store, TaskRecord, TaskSpec, new_id};
 use crate::undo::testing::snapshot;
 use crate::undo::{Options, undo};
+use confine::world::testing::{Scene, isolated};
 
 use super::TREE;
 use super::stage::{Finished, Stage};

@@ -3,9 +3,9 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-use crate::confine::world::testing::{Scene, isolated};
 use crate::undo::testing::snapshot;
 use crate::undo::{Options, undo};
+use confine::world::testing::{Scene, isolated};
 use sys::Exit;
 
 use super::stage::Stage;

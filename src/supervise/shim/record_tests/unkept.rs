@@ -4,13 +4,13 @@ use std::fs::{self, File};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
-use crate::confine::listener::{Act, Change, Journal, spot_of};
-use crate::confine::world::testing::{Scene, isolated};
 use crate::plan::{Inherited, RecordPurpose, Recorded};
 use crate::supervise::protocol::FromShim;
 use crate::undo::node::{Contents, Node};
 use crate::undo::testing::snapshot;
 use crate::undo::{Options, undo};
+use confine::listener::{Act, Change, Journal, spot_of};
+use confine::world::testing::{Scene, isolated};
 use sys::{Exit, LaunchStep};
 
 use super::super::record::{Pending, RunJournal, Shared};
@@ -175,7 +175,7 @@ fn a_link_in_the_way_leads_no_record_to_another_file() {
     let (store, limits) = (scene.state.join("undo"), crate::undo::Limits::default());
     shared.put(Pending { run: 1, store: store.clone(), header, limits, beyond: Vec::new(), require: false });
     for act in [Act::Rewrite, Act::Remove] {
-        let spot = crate::confine::listener::Spot {
+        let spot = confine::listener::Spot {
             directory: spot.directory.clone(),
             parent: spot.parent.clone(),
             name: spot.name.clone(),
@@ -191,7 +191,7 @@ fn a_link_in_the_way_leads_no_record_to_another_file() {
 
 #[test]
 fn the_owners_of_files_of_others_are_no_conflict() {
-    let users = crate::confine::world::testing::users();
+    let users = confine::world::testing::users();
     for (user, confined) in users.into_iter().flatten().flat_map(|user| [(user, false), (user, true)]) {
         let scene = Scene::below(std::path::Path::new("/var/tmp"), Some(user));
         fs::create_dir(scene.root.join("theirs")).expect("made");

@@ -1,0 +1,155 @@
+//! Which answer a query gets.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+use std::time::Instant;
+
+use super::message::{self, Kind, Outcome, Query};
+use super::pairs::Pairs;
+use crate::gate::names::Names;
+use crate::gate::rules::Rules;
+
+/// The answer to a query.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::gate) struct Looked {
+    /// The message.
+    pub answer: Vec<u8>,
+    /// The name, if it was refused because it is not allowed, and not a moment ago.
+    pub refused: Option<String>,
+}
+
+/// The resolver of a world.
+#[derive(Debug)]
+pub(in crate::gate) struct Resolver<'a> {
+    /// Which names exist.
+    pub rules: &'a Rules,
+    /// Their addresses.
+    pub names: &'a mut Names,
+    /// Names that were refused a moment ago.
+    pub pairs: &'a mut Pairs,
+    /// Whether the world has IPv6.
+    pub v6: bool,
+}
+
+impl Resolver<'_> {
+    /// Answers a query. `None`: it deserves no answer.
+    pub fn look(&mut self, message: &[u8]) -> Option<Looked> {
+        let query = message::parse(message)?;
+        let (outcome, refused) = self.decide(&query);
+        let refused = refused.filter(|name| !self.pairs.completes(name, query.kind, Instant::now()));
+        Some(Looked { answer: message::build(&query, outcome.as_ref()), refused })
+    }
+
+    fn decide(&mut self, query: &Query) -> (Decided, Option<String>) {
+        let Some(name) = &query.name else {
+            // A name with bytes that no host's name has, or no question at all.
+            return (Decided::Plain(if query.is_whole() { Outcome::NoName } else { Outcome::Damaged }), None);
+        };
+        if !query.standard {
+            return (Decided::Plain(Outcome::NotImplemented), None);
+        }
+        if let Some(address) = message::reverse(name) {
+            let known = self.names.name_of(address).filter(|_| query.kind == Kind::Ptr);
+            return (known.map_or(Decided::Plain(Outcome::NoName), |name| Decided::Name(name.to_owned())), None);
+        }
+        // The world's own loopback, whatever the rules say.
+        if name == "localhost" || name.ends_with(".localhost") {
+            return (self.addresses(query.kind, (Ipv4Addr::LOCALHOST, Ipv6Addr::LOCALHOST)), None);
+        }
+        if self.rules.knows(name) {
+            let addresses = self.names.addresses_of(name);
+            return (self.addresses(query.kind, addresses), None);
+        }
+        // Programs look for services of a host before they ask for its address. The root is asked by probes.
+        let silent = name.is_empty() || service_of(name).is_some_and(|host| self.rules.knows(host));
+        (Decided::Plain(Outcome::NoName), (!silent).then(|| name.clone()))
+    }
+
+    fn addresses(&self, kind: Kind, (v4, v6): (Ipv4Addr, Ipv6Addr)) -> Decided {
+        Decided::Plain(match kind {
+            Kind::A => Outcome::Address(v4.into()),
+            Kind::Aaaa if self.v6 => Outcome::Address(v6.into()),
+            _ => Outcome::NoData,
+        })
+    }
+}
+
+/// Returns the host below labels that name a service or a protocol.
+fn service_of(mut name: &str) -> Option<&str> {
+    while name.starts_with('_') {
+        name = name.split_once('.')?.1;
+    }
+    Some(name)
+}
+
+/// An outcome that owns its name.
+enum Decided {
+    Plain(Outcome<'static>),
+    Name(String),
+}
+
+impl Decided {
+    fn as_ref(&self) -> Outcome<'_> {
+        match self {
+            Self::Plain(outcome) => *outcome,
+            Self::Name(name) => Outcome::Name(name),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::Network;
+    use crate::gate::dns::query;
+    use crate::policy::{AllowEntry, AllowHost};
+
+    /// Asks, and returns the code of the answer, the last bytes of its data, and the refused name.
+    fn look(name: &str, kind: u16, v6: bool) -> (u8, Vec<u8>, Option<String>) {
+        let entry = |host| AllowEntry { host, port: None };
+        let entries = vec![entry(AllowHost::Name("a.test".into())), entry(AllowHost::Below("b.test".into()))];
+        let rules = Rules::new(&Network::Allow { entries, hosts: BTreeMap::new() });
+        let (mut names, mut pairs) = (Names::default(), Pairs::default());
+        let asked = query(name, kind);
+        let looked =
+            Resolver { rules: &rules, names: &mut names, pairs: &mut pairs, v6 }.look(&asked).expect("an answer");
+        let data = looked.answer.get(asked.len() + 12..).unwrap_or_default().to_vec();
+        (looked.answer[3] & 0xf, data, looked.refused)
+    }
+
+    #[test]
+    fn allowed_names_have_addresses_of_their_own() {
+        assert_eq!(look("a.test", 1, true), (0, vec![198, 18, 0, 1], None));
+        assert_eq!(look("A.Test", 1, true), (0, vec![198, 18, 0, 1], None));
+        assert_eq!(look("x.y.b.test", 1, true), (0, vec![198, 18, 0, 1], None));
+        let (code, data, refused) = look("a.test", 28, true);
+        assert_eq!((code, data.len(), refused), (0, 16, None));
+        assert_eq!(look("a.test", 28, false), (0, vec![], None), "a world without IPv6");
+        assert_eq!(look("a.test", 65, true), (0, vec![], None), "no key for an encrypted name");
+    }
+
+    #[test]
+    fn other_names_do_not_exist() {
+        for name in ["b.test", "c.test", "a.test.c.test", "secret.evil.test"] {
+            for kind in [1, 28, 16, 255] {
+                assert_eq!(look(name, kind, true), (3, vec![], Some(name.to_owned())), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn lookups_that_programs_make_by_themselves_are_no_denials() {
+        assert_eq!(look("_http._tcp.a.test", 33, true), (3, vec![], None));
+        assert_eq!(look("1.0.18.198.in-addr.arpa", 12, true), (3, vec![], None));
+        assert_eq!(look("", 2, true), (3, vec![], None));
+        assert_eq!(look("_http._tcp.c.test", 33, true).2, Some("_http._tcp.c.test".to_owned()));
+    }
+
+    #[test]
+    fn localhost_is_the_world_itself() {
+        assert_eq!(look("localhost", 1, true), (0, vec![127, 0, 0, 1], None));
+        assert_eq!(look("x.localhost", 1, true), (0, vec![127, 0, 0, 1], None));
+        assert_eq!(look("notlocalhost", 1, true).0, 3);
+    }
+}

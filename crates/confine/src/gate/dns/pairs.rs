@@ -1,0 +1,59 @@
+//! A program that looks for a host asks twice: for its addresses of IPv4 and for those of IPv6. Both are one attempt.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use super::message::Kind;
+
+/// Time between the two queries of a pair.
+const APART: Duration = Duration::from_secs(2);
+/// Names that are remembered.
+const MOST: usize = 32;
+
+/// Queries whose counterpart was not seen yet.
+#[derive(Debug, Default)]
+pub(in crate::gate) struct Pairs(VecDeque<(String, Kind, Instant)>);
+
+impl Pairs {
+    /// Returns whether a query is the second one of a pair.
+    pub(super) fn completes(&mut self, name: &str, kind: Kind, now: Instant) -> bool {
+        let other = match kind {
+            Kind::A => Kind::Aaaa,
+            Kind::Aaaa => Kind::A,
+            Kind::Ptr | Kind::Other => return false,
+        };
+        self.0.retain(|(.., at)| now.saturating_duration_since(*at) < APART);
+        if let Some(at) = self.0.iter().position(|(asked, of, _)| asked == name && *of == other) {
+            self.0.remove(at);
+            return true;
+        }
+        if self.0.len() == MOST {
+            self.0.pop_front();
+        }
+        self.0.push_back((name.to_owned(), kind, now));
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pair_is_one_attempt() {
+        let (mut pairs, now) = (Pairs::default(), Instant::now());
+        let mut asked = |name, kind| !pairs.completes(name, kind, now);
+        let counted = [
+            asked("a", Kind::A),
+            asked("a", Kind::Aaaa),
+            asked("a", Kind::Aaaa),
+            asked("b", Kind::A),
+            asked("a", Kind::A),
+            asked("b", Kind::A),
+            asked("c", Kind::Other),
+            asked("c", Kind::Other),
+        ];
+        assert_eq!(counted, [true, false, true, true, false, true, true, true]);
+        assert!(!pairs.completes("b", Kind::Aaaa, now + APART), "too late");
+    }
+}

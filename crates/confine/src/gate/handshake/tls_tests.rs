@@ -1,0 +1,237 @@
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use super::tls::{HANDSHAKE, server_name};
+use super::{Dialled, Flow, Inspector, Mismatch};
+use crate::Network;
+use crate::gate::rules::Rules;
+use crate::policy::{AllowEntry, AllowHost};
+
+fn vector(bytes: usize, data: &[u8]) -> Vec<u8> {
+    let mut all = (data.len() as u32).to_be_bytes()[4 - bytes..].to_vec();
+    all.extend_from_slice(data);
+    all
+}
+
+fn extension(kind: u16, data: &[u8]) -> Vec<u8> {
+    [kind.to_be_bytes().to_vec(), vector(2, data)].concat()
+}
+
+fn sni(name: &str) -> Vec<u8> {
+    let entry = [vec![0], vector(2, name.as_bytes())].concat();
+    extension(0, &vector(2, &entry))
+}
+
+/// The body of a ClientHello.
+fn body(extensions: &[Vec<u8>]) -> Vec<u8> {
+    let mut body = vec![3, 3];
+    body.extend([7; 32]);
+    body.extend(vector(1, &[9; 32]));
+    body.extend(vector(2, &[0x13, 1, 0x13, 2]));
+    body.extend(vector(1, &[0]));
+    body.extend(vector(2, &extensions.concat()));
+    body
+}
+
+fn message(body: &[u8]) -> Vec<u8> {
+    [vec![1], vector(3, body)].concat()
+}
+
+/// Records of a type with these contents, each as long as told.
+fn records(kind: u8, contents: &[u8], length: usize) -> Vec<u8> {
+    contents.chunks(length).flat_map(|part| [vec![kind, 3, 1], vector(2, part)].concat()).collect()
+}
+
+fn hello(name: &str) -> Vec<u8> {
+    let others = [extension(10, &[0, 2, 0, 29]), sni(name), extension(43, &[2, 3, 4])];
+    records(HANDSHAKE, &message(&body(&others)), 16_384)
+}
+
+fn named(name: &str) -> Inspector {
+    Inspector::new(Dialled::Name { name: name.into(), mapped: false })
+}
+
+/// Feeds a stream in parts. Returns the bytes that were passed on.
+fn pass(inspector: &mut Inspector, parts: &[&[u8]]) -> Result<Vec<u8>, Mismatch> {
+    let mut passed = Vec::new();
+    for part in parts {
+        match inspector.feed(part)? {
+            Flow::Pass => passed.extend_from_slice(part),
+            Flow::Instead(bytes) => passed.extend(bytes),
+        }
+    }
+    Ok(passed)
+}
+
+#[test]
+fn the_name_that_was_asked_for_passes() {
+    let mut stream = hello("A.Test");
+    stream.extend(records(20, &[1], 1));
+    stream.extend(records(23, &[0x16; 3_000], 1_000));
+    assert_eq!(pass(&mut named("a.test"), &[&stream]), Ok(stream));
+}
+
+#[test]
+fn another_name_is_refused_and_its_handshake_stays_here() {
+    let stream = hello("evil.test");
+    let mut inspector = named("a.test");
+    let mut passed = 0;
+    let refused = stream.iter().find_map(|byte| match inspector.feed(&[*byte]) {
+        Ok(Flow::Pass) => panic!("a byte passed unread"),
+        Ok(Flow::Instead(bytes)) => {
+            passed += bytes.len();
+            None
+        }
+        Err(mismatch) => Some(mismatch),
+    });
+    assert_eq!(refused, Some(Mismatch { claimed: Some("evil.test".into()) }));
+    assert!(passed <= 6, "only the start, which says nothing, has passed");
+}
+
+#[test]
+fn any_split_into_segments_and_records_is_read_alike() {
+    for (name, right) in [("a.test", true), ("evil.test", false)] {
+        let whole = message(&body(&[sni(name)]));
+        for record in 1..=whole.len() {
+            let stream = records(HANDSHAKE, &whole, record);
+            assert_eq!(pass(&mut named("a.test"), &[&stream]).is_ok(), right, "records of {record} bytes");
+        }
+        let stream = hello(name);
+        for at in 0..=stream.len() {
+            let (one, two) = stream.split_at(at);
+            let parts: Vec<&[u8]> = [one, two].into_iter().filter(|part| !part.is_empty()).collect();
+            let passed = pass(&mut named("a.test"), &parts);
+            assert_eq!(passed.is_ok(), right, "split at {at}");
+            assert!(passed.is_err() || passed == Ok(stream.clone()));
+        }
+    }
+}
+
+#[test]
+fn a_handshake_without_a_name_is_for_addresses() {
+    let silent = records(HANDSHAKE, &message(&body(&[extension(43, &[2, 3, 4])])), 100);
+    assert_eq!(pass(&mut named("a.test"), &[&silent]), Err(Mismatch { claimed: None }));
+    let entries = vec![AllowEntry { host: AllowHost::Name("a.test".into()), port: Some(443) }];
+    let rules = Arc::new(Rules::new(&Network::Allow { entries, hosts: BTreeMap::new() }));
+    let address =
+        || Inspector::new(Dialled::Address { address: IpAddr::from([192, 0, 2, 1]), port: 443, rules: rules.clone() });
+    assert!(pass(&mut address(), &[&silent]).is_ok());
+    assert!(pass(&mut address(), &[&hello("a.test")]).is_ok());
+    assert!(pass(&mut address(), &[&hello("192.0.2.1")]).is_ok());
+    assert_eq!(pass(&mut address(), &[&hello("b.test")]), Err(Mismatch { claimed: Some("b.test".into()) }));
+}
+
+#[test]
+fn names_that_a_server_could_read_otherwise_are_refused() {
+    let two = [vec![0], vector(2, b"a.test"), vec![0], vector(2, b"evil.test")].concat();
+    for extensions in [
+        vec![sni("a.test"), sni("evil.test")],
+        vec![sni("evil.test"), sni("a.test")],
+        vec![extension(0, &vector(2, &two))],
+        vec![sni("a.test\0.evil.test")],
+        vec![sni("")],
+        vec![extension(0, &[])],
+        vec![extension(0, &[0, 9, 0, 0, 6, b'a'])],
+    ] {
+        let stream = records(HANDSHAKE, &message(&body(&extensions)), 16_384);
+        assert_eq!(pass(&mut named("a.test"), &[&stream]), Err(Mismatch { claimed: None }));
+    }
+}
+
+#[test]
+fn a_second_hello_is_read_too() {
+    let second = |name, data: &[u8]| [hello("a.test"), records(20, &[1], 1), data.to_vec(), hello(name)].concat();
+    for early in [vec![], records(23, &[5; 40_000], 16_000)] {
+        assert!(pass(&mut named("a.test"), &[&second("a.test", &early)]).is_ok());
+        assert!(pass(&mut named("a.test"), &[&second("evil.test", &early)]).is_err());
+    }
+    let mut hidden = [hello("a.test"), records(20, &[1], 1)].concat();
+    hidden.extend(records(HANDSHAKE, &message(&body(&[sni("evil.test")])), 3));
+    assert!(pass(&mut named("a.test"), &[&hidden]).is_err());
+}
+
+#[test]
+fn encrypted_handshake_messages_pass() {
+    for first in 0..=255 {
+        let mut finished = vec![first; 40];
+        finished[1] = 200;
+        let stream = [hello("a.test"), records(20, &[1], 1), records(HANDSHAKE, &finished, 40)].concat();
+        assert_eq!(pass(&mut named("a.test"), &[&stream]), Ok(stream));
+    }
+}
+
+#[test]
+fn a_hello_behind_another_protocol_is_read() {
+    let sql: &[u8] = &[0, 0, 0, 8, 4, 0xd2, 0x16, 0x2f];
+    for before in [sql, b"EHLO a\r\nSTARTTLS\r\n"] {
+        assert!(pass(&mut named("a.test"), &[before, &hello("a.test")]).is_ok());
+        let evil = hello("evil.test");
+        let (one, two) = evil.split_at(1);
+        assert!(pass(&mut named("a.test"), &[before, &evil]).is_err());
+        assert!(pass(&mut named("a.test"), &[before, one, two]).is_err());
+    }
+}
+
+#[test]
+fn other_protocols_are_never_kept_back() {
+    for part in
+        [&b"hello"[..], b"SSH-2.0-x\r\n", b"*1\r\n$4\r\nPING\r\n", b"\x16", b"\x16\x03\x01", b"\x00\x01", b"\r\n", b"Q"]
+    {
+        let mut inspector = named("a.test");
+        assert_eq!(pass(&mut inspector, &[part]), Ok(part.to_vec()), "{part:?}");
+        assert_eq!(pass(&mut inspector, &[b"\x01\x02", part]), Ok([b"\x01\x02", part].concat()), "{part:?}");
+    }
+    let bulk = vec![0x16; 100_000];
+    let mut inspector = named("a.test");
+    assert_eq!(pass(&mut inspector, &[b"\0", &bulk, &bulk[1..]]).map(|passed| passed.len()), Ok(200_000));
+}
+
+#[test]
+fn a_handshake_without_end_is_refused() {
+    let mut endless = vec![HANDSHAKE, 3, 1, 0x40, 0, 1, 1, 0xff, 0xff];
+    endless.resize(5 + 0x4000, 0);
+    let more = records(HANDSHAKE, &[0; 0x4000], 0x4000);
+    let mut inspector = named("a.test");
+    let mut fed = inspector.feed(&endless).map(drop);
+    for _ in 0..10 {
+        fed = fed.and_then(|()| inspector.feed(&more).map(drop));
+    }
+    assert!(fed.is_err());
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_read_without_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        let _ = server_name(&bytes);
+        let _ = pass(&mut named("a.test"), &[&records(HANDSHAKE, &message(&bytes), 100)]);
+        let _ = pass(&mut named("a.test"), &[&[&[HANDSHAKE, 3, 1], bytes.as_slice()].concat()]);
+    }
+
+    #[test]
+    fn a_changed_byte_never_lets_another_name_pass(at in 0..200_usize, byte: u8) {
+        let mut stream = hello("evil.test");
+        let at = at % stream.len();
+        stream[at] = byte;
+        // Without its start it is no handshake. Then the server does not read one either.
+        if let Ok(passed) = pass(&mut named("a.test"), &[&stream]) {
+            prop_assert!(at < 6 || passed.len() <= 6);
+        }
+    }
+
+    #[test]
+    fn splits_make_no_difference(cuts in prop::collection::vec(0..3_500_usize, 0..8), right: bool) {
+        let mut stream = hello(if right { "a.test" } else { "evil.test" });
+        stream.extend(records(20, &[1], 1));
+        stream.extend(records(23, &[1; 2_000], 700));
+        stream.extend(hello("a.test"));
+        let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut % stream.len()).chain([0, stream.len()]).collect();
+        cuts.sort_unstable();
+        let parts: Vec<&[u8]> = cuts.windows(2).map(|cut| &stream[cut[0]..cut[1]]).filter(|part| !part.is_empty()).collect();
+        let passed = pass(&mut named("a.test"), &parts);
+        prop_assert_eq!(passed.is_ok(), right);
+        prop_assert!(!right || passed == Ok(stream.clone()));
+    }
+}

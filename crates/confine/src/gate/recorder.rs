@@ -1,0 +1,97 @@
+//! Records refusals, with the program that tried.
+
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::Instant;
+
+use nix::unistd::Pid;
+
+use crate::{Board, Grant, Post};
+use sys::Transport;
+
+use super::refusals::{Log, Refusals, Refused};
+
+/// Seconds that the search for programs may take in a row, and per second. While it takes place nothing else is served,
+/// and a world that is refused all the time must cost the host little.
+const SEARCH: f64 = 0.25;
+const SEARCH_PER_SECOND: f64 = 0.05;
+
+/// The longest mark of a command. A process may give itself any.
+const LONGEST_MARK: usize = 256;
+
+/// An attempt that is refused.
+pub(super) struct Attempted {
+    /// The name of the host in results, with its port.
+    pub target: String,
+    /// The change that would allow it.
+    pub grant: Option<Grant>,
+    /// How it was tried.
+    pub transport: Transport,
+    /// The socket of the program.
+    pub from: SocketAddr,
+    /// The address that the program knows.
+    pub to: Option<SocketAddr>,
+}
+
+/// The record of a world.
+pub(super) struct Recorder {
+    log: Log,
+    /// The network namespace of the world.
+    world: OwnedFd,
+    /// The variable that tells to which command a process belongs.
+    variable: String,
+    /// The place for the number of refusals.
+    board: Option<Board>,
+    refused: u64,
+    /// Seconds that searches may take now.
+    allowance: f64,
+    counted: Instant,
+}
+
+impl Recorder {
+    /// An empty record.
+    pub fn new(world: OwnedFd, variable: String, board: Option<Board>) -> Self {
+        Self { log: Log::default(), world, variable, board, refused: 0, allowance: SEARCH, counted: Instant::now() }
+    }
+
+    /// Records an attempt. The program is still there while it waits for the answer to it.
+    pub fn refuse(&mut self, attempted: Attempted) {
+        let Attempted { target, grant, transport, from, to } = attempted;
+        let (program, mark) = self.search(transport, from).unwrap_or_default();
+        let mark = mark.filter(|mark| mark.len() <= LONGEST_MARK);
+        let program = program.strip_suffix(" (deleted)").unwrap_or(&program).to_owned();
+        self.log.add(mark, Refused { target, program, count: 1, grant, address: to });
+        self.refused += 1;
+        // A shim can only fail to see a record.
+        let _ = self.board.as_ref().map_or(Ok(()), |board| board.post(Post::Refusals, self.refused));
+    }
+
+    /// Takes what a command tried, or everything.
+    pub fn take(&mut self, mark: Option<&str>) -> Refusals {
+        self.log.take(mark)
+    }
+
+    /// Returns whether a server listens at a port of the world's loopback.
+    pub fn listens(&self, port: u16) -> bool {
+        self.processes().first().is_some_and(|pid| sys::listens(*pid, port))
+    }
+
+    fn processes(&self) -> Vec<Pid> {
+        sys::processes_in_network(self.world.as_fd())
+    }
+
+    /// Returns the program with a socket, and the mark of its command.
+    fn search(&mut self, transport: Transport, from: SocketAddr) -> Option<(String, Option<String>)> {
+        let begun = Instant::now();
+        let passed = (begun - self.counted).as_secs_f64();
+        self.counted = begun;
+        self.allowance = (self.allowance + passed * SEARCH_PER_SECOND).min(SEARCH);
+        if self.allowance <= 0.0 {
+            return None;
+        }
+        let owner = sys::socket_owner(&self.processes(), transport, from);
+        let found = owner.map(|pid| (sys::program(pid).executable, sys::variable_of(pid, &self.variable)));
+        self.allowance -= begun.elapsed().as_secs_f64();
+        found
+    }
+}

@@ -1,0 +1,393 @@
+//! One loop over all sockets of a gate.
+
+use std::collections::HashMap;
+use std::io;
+use std::net::{SocketAddr, TcpListener, UdpSocket};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::Grant;
+use sys::{Interest, Poller, Transport};
+
+use super::connection::{Candidate, Connection, Need};
+use super::connections::{Connections, place_of};
+use super::control::{self, Answer, Request};
+use super::destination::{self, Destination, Refusal};
+use super::dns::{Pairs, Resolver};
+use super::link::is_resolver;
+use super::names::Names;
+use super::openings;
+use super::recorder::{Attempted, Recorder};
+use super::refusals::plain;
+use super::resolve::Pool;
+use super::rules::Rules;
+use super::setup::GateSetup;
+use super::sockets::Sockets;
+use super::spring::Spring;
+
+/// Connections, queries or packets that are taken in a row, after which others have their turn.
+const TURNS: usize = 32;
+/// Such turns for what a command has sent before it ended: as many connections as may wait for a listener.
+const ROUNDS: usize = 4096 / TURNS;
+/// The longest query over UDP that a program sends.
+const QUERY: usize = 4096;
+/// Time after which listeners are tried again that could not accept.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// Kinds of tokens. The lower half of a token is an index.
+const LIFELINE: u64 = 0;
+const CONTROL: u64 = 1;
+const RESOLVED: u64 = 2;
+const OPENINGS: u64 = 3;
+const RESOLVER: u64 = 4;
+const LISTENER: u64 = 5;
+const EXPOSED: u64 = 6;
+const CONNECTION: u64 = 7;
+
+fn token(kind: u64, index: usize) -> u64 {
+    kind << 32 | index as u64
+}
+
+/// Where connections and queries come in.
+struct Entrances {
+    /// Listeners at every address of the world's link.
+    listeners: Vec<(u16, TcpListener)>,
+    /// Listeners at the host's loopback.
+    exposed: Vec<TcpListener>,
+    resolvers: Vec<UdpSocket>,
+    openings: Option<OwnedFd>,
+    /// Whether listeners wait until there is room for connections again.
+    paused: bool,
+}
+
+/// The state of a gate.
+pub(super) struct Gate {
+    poller: Poller,
+    lifeline: OwnedFd,
+    control: OwnedFd,
+    entrances: Entrances,
+    spring: Option<Spring>,
+    rules: Arc<Rules>,
+    names: Names,
+    pairs: Pairs,
+    recorder: Recorder,
+    pool: Pool,
+    /// Connections that wait for the addresses of a name.
+    waiting: HashMap<String, Vec<(usize, u64)>>,
+    connections: Connections,
+}
+
+impl Gate {
+    /// Waits for all that a gate listens with.
+    pub fn new(setup: GateSetup, sockets: Sockets, spring: Option<Spring>, pool: Pool) -> io::Result<Self> {
+        let GateSetup { rules, exposed, namespaces, lifeline, control, variable, board, .. } = setup;
+        let listeners = sockets.listeners.into_iter().map(|(port, fd)| (port, TcpListener::from(fd))).collect();
+        let entrances =
+            Entrances { listeners, exposed, resolvers: sockets.resolvers, openings: sockets.openings, paused: false };
+        let gate = Self {
+            poller: Poller::new()?,
+            lifeline,
+            control,
+            entrances,
+            spring,
+            rules: Arc::new(rules),
+            names: Names::default(),
+            pairs: Pairs::default(),
+            recorder: Recorder::new(namespaces.world, variable, board),
+            pool,
+            waiting: HashMap::new(),
+            connections: Connections::new(CONNECTION),
+        };
+        let add = |fd: BorrowedFd<'_>, kind, index| gate.poller.add(fd, token(kind, index), Interest::READ);
+        add(gate.lifeline.as_fd(), LIFELINE, 0)?;
+        add(gate.control.as_fd(), CONTROL, 0)?;
+        add(gate.pool.as_fd(), RESOLVED, 0)?;
+        gate.entrances.openings.iter().try_for_each(|fd| add(fd.as_fd(), OPENINGS, 0))?;
+        for (index, socket) in gate.entrances.resolvers.iter().enumerate() {
+            socket.set_nonblocking(true)?;
+            add(socket.as_fd(), RESOLVER, index)?;
+        }
+        for (index, (_, listener)) in gate.entrances.listeners.iter().enumerate() {
+            add(listener.as_fd(), LISTENER, index)?;
+        }
+        for (index, listener) in gate.entrances.exposed.iter().enumerate() {
+            listener.set_nonblocking(true)?;
+            add(listener.as_fd(), EXPOSED, index)?;
+        }
+        Ok(gate)
+    }
+
+    /// Serves until the world ends.
+    pub fn run(&mut self) -> io::Result<()> {
+        let mut ready = Vec::new();
+        loop {
+            let pause = self.entrances.paused.then_some(PAUSE);
+            let timeout = [self.connections.timeout(Instant::now()), pause].into_iter().flatten().min();
+            self.poller.wait(timeout, &mut ready)?;
+            for event in &ready {
+                let index = (event.token & u64::from(u32::MAX)) as usize;
+                match event.token >> 32 {
+                    LIFELINE => return Ok(()),
+                    CONTROL => self.on_request(),
+                    RESOLVED => self.on_resolved(),
+                    OPENINGS => drop(self.on_openings()),
+                    RESOLVER => self.on_query(index),
+                    LISTENER => drop(self.on_arrivals(index)),
+                    EXPOSED => self.on_visitors(index),
+                    _ => {
+                        let (slot, side) = place_of(index);
+                        self.step(slot, |connection, buffer| connection.on_event(side, *event, buffer));
+                    }
+                }
+            }
+            for slot in self.connections.late(Instant::now()) {
+                self.step(slot, |connection, _| connection.on_late());
+            }
+            if self.entrances.paused {
+                self.pause(self.connections.is_full());
+            }
+        }
+    }
+
+    fn on_request(&mut self) {
+        let Some((request, asker)) = control::receive(self.control.as_fd()) else {
+            // All that could ask are gone. The world may live on.
+            if !sys::peer_alive(self.control.as_fd()) {
+                self.poller.remove(self.control.as_fd());
+            }
+            return;
+        };
+        let answer = match request {
+            Request::Started => Answer::Started,
+            Request::Take(mark) => {
+                self.catch_up();
+                Answer::Taken(self.recorder.take(mark.as_deref()))
+            }
+            Request::Listens(port) => Answer::Listens(self.recorder.listens(port)),
+        };
+        control::answer(&asker, &answer);
+    }
+
+    /// Takes all packets and connections of commands that wait.
+    fn catch_up(&mut self) {
+        let _ = (0..ROUNDS).all(|_| self.on_openings());
+        for index in 0..self.entrances.listeners.len() {
+            let _ = (0..ROUNDS).all(|_| self.on_arrivals(index));
+        }
+    }
+
+    /// Records packets that the kernel refuses because nothing listens. Returns whether there may be more.
+    fn on_openings(&mut self) -> bool {
+        let mut buffer = [0; 128];
+        for _ in 0..TURNS {
+            let Some(fd) = &self.entrances.openings else { return false };
+            let Ok(length) = nix::unistd::read(fd, &mut buffer) else { return false };
+            let Some(opening) = openings::parse(&buffer[..length]) else { continue };
+            let to = opening.to;
+            let served = match opening.transport {
+                Transport::Tcp => self.entrances.listeners.iter().any(|(port, _)| *port == to.port()),
+                Transport::Udp => is_resolver(to),
+            };
+            if !served {
+                let (transport, from) = (opening.transport, opening.from);
+                let Refusal { target, grant } = Refusal::by_kernel(&self.rules, &self.names, transport, to);
+                self.recorder.refuse(Attempted { target, grant, transport, from, to: Some(to) });
+            }
+        }
+        true
+    }
+
+    fn on_query(&mut self, index: usize) {
+        let mut buffer = [0; QUERY];
+        for _ in 0..TURNS {
+            let Ok((length, from)) = self.entrances.resolvers[index].recv_from(&mut buffer) else { return };
+            if let Some(answer) = self.answer(&buffer[..length], Transport::Udp, from) {
+                let _ = self.entrances.resolvers[index].send_to(&answer, from);
+            }
+        }
+    }
+
+    /// Answers a query. A refused name is recorded before the program has its answer and goes on.
+    fn answer(&mut self, query: &[u8], transport: Transport, from: SocketAddr) -> Option<Vec<u8>> {
+        let v6 = self.entrances.resolvers.len() > 1;
+        let looked = Resolver { rules: &self.rules, names: &mut self.names, pairs: &mut self.pairs, v6 }.look(query)?;
+        if let Some(name) = looked.refused {
+            let grant = Some(Grant::Host(name.clone()));
+            self.recorder.refuse(Attempted { target: name, grant, transport, from, to: None });
+        }
+        Some(looked.answer)
+    }
+
+    /// Accepts connections of the world. Returns whether there may be more.
+    fn on_arrivals(&mut self, index: usize) -> bool {
+        for _ in 0..TURNS {
+            let Some((slot, to)) = self.accept(|entrances| &entrances.listeners[index].1) else { return false };
+            if is_resolver(to) {
+                self.step(slot, |connection, _| connection.ask());
+                continue;
+            }
+            match destination::decide(&self.rules, &self.names, to) {
+                Destination::Resolve(name) => self.resolve(slot, to.port(), name),
+                known => self.go_to(slot, known),
+            }
+        }
+        true
+    }
+
+    /// Accepts connections of the host to exposed ports.
+    fn on_visitors(&mut self, index: usize) {
+        for _ in 0..TURNS {
+            let Some((slot, to)) = self.accept(|entrances| &entrances.exposed[index]) else { return };
+            self.step(slot, |connection, _| connection.go_to(Candidate::loopback(to.port()), None));
+        }
+    }
+
+    /// Accepts a connection, and gives it a place. Returns the address that it has dialled.
+    fn accept(&mut self, listener: impl Fn(&Entrances) -> &TcpListener) -> Option<(usize, SocketAddr)> {
+        if self.connections.is_full() {
+            self.pause(true);
+            return None;
+        }
+        let accepted = listener(&self.entrances).accept().and_then(|(client, from)| {
+            client.set_nonblocking(true)?;
+            Ok((client.local_addr()?, from, client))
+        });
+        match accepted {
+            Ok((to, from, client)) => {
+                Some((self.connections.add(Connection::new(client, plain(from), plain(to))), plain(to)))
+            }
+            Err(error) => {
+                // Without descriptors the listener would be reported again at once.
+                let exhausted = [libc::EMFILE, libc::ENFILE, libc::ENOBUFS, libc::ENOMEM];
+                if error.raw_os_error().is_some_and(|errno| exhausted.contains(&errno)) {
+                    self.pause(true);
+                }
+                None
+            }
+        }
+    }
+
+    /// Stops accepting, or begins again.
+    fn pause(&mut self, pause: bool) {
+        let interest = if pause { Interest::NONE } else { Interest::READ };
+        for (index, (_, listener)) in self.entrances.listeners.iter().enumerate() {
+            let _ = self.poller.change(listener.as_fd(), token(LISTENER, index), interest);
+        }
+        for (index, listener) in self.entrances.exposed.iter().enumerate() {
+            let _ = self.poller.change(listener.as_fd(), token(EXPOSED, index), interest);
+        }
+        self.entrances.paused = pause;
+    }
+
+    /// Has a name resolved. Its connection waits.
+    fn resolve(&mut self, slot: usize, port: u16, name: String) {
+        if let Some(addresses) = self.pool.remembered(&name) {
+            return self.go_to(slot, destination::check(&self.rules, &name, port, &addresses));
+        }
+        let Some(serial) = self.connections.serial_of(slot) else { return };
+        if let Some(others) = self.waiting.get_mut(&name) {
+            others.push((slot, serial));
+        } else if self.pool.ask(name.clone()).is_ok() {
+            self.waiting.insert(name, vec![(slot, serial)]);
+        } else {
+            return self.step(slot, |connection, _| connection.on_late());
+        }
+        self.step(slot, |_, _| Need::Event);
+    }
+
+    fn on_resolved(&mut self) {
+        for (name, addresses) in self.pool.take() {
+            for (slot, serial) in self.waiting.remove(&name).unwrap_or_default() {
+                // The program may have given up, and the place may be taken by another connection.
+                if self.connections.serial_of(slot) == Some(serial)
+                    && let Some(port) = self.connections.at(slot).map(|(connection, _)| connection.to.port())
+                {
+                    self.go_to(slot, destination::check(&self.rules, &name, port, &addresses));
+                }
+            }
+        }
+    }
+
+    /// Dials for a connection, or refuses it.
+    fn go_to(&mut self, slot: usize, destination: Destination) {
+        match destination {
+            Destination::Dial(addresses, dialled) => {
+                let candidates = addresses.into_iter().map(Candidate::outside).collect();
+                self.step(slot, |connection, _| connection.go_to(candidates, Some(dialled)));
+            }
+            Destination::Refuse(refusal) => self.refuse(slot, refusal),
+            Destination::Resolve(_) => self.step(slot, |connection, _| connection.on_late()),
+        }
+    }
+
+    /// Records and ends a connection. Its program still waits, so it can be found.
+    fn refuse(&mut self, slot: usize, Refusal { target, grant }: Refusal) {
+        let Some((connection, _)) = self.connections.at(slot) else { return };
+        let (from, to) = (connection.from, Some(connection.to));
+        connection.reset();
+        self.recorder.refuse(Attempted { target, grant, transport: Transport::Tcp, from, to });
+        self.connections.remove(slot);
+    }
+
+    /// Lets a connection take a step, and meets its next need.
+    fn step(&mut self, slot: usize, step: impl FnOnce(&mut Connection, &mut [u8]) -> Need) {
+        let Some((connection, buffer)) = self.connections.at(slot) else { return };
+        let before = connection.kept();
+        let need = step(connection, buffer);
+        let after = connection.kept();
+        match need {
+            _ if !self.connections.recount(before, after) => self.give_up(slot),
+            Need::Event => {
+                if !self.connections.watch(&self.poller, slot) {
+                    self.connections.remove(slot);
+                }
+            }
+            Need::Dial => self.dial(slot),
+            Need::Answers => self.answer_queries(slot),
+            Need::End => self.connections.remove(slot),
+            Need::Refuse(mismatch) => {
+                let Some((connection, _)) = self.connections.at(slot) else { return };
+                let refusal = Refusal::of_handshake(connection.dialled.as_ref(), connection.to, mismatch);
+                self.refuse(slot, refusal);
+            }
+        }
+    }
+
+    /// Resets a connection. That is no denial.
+    fn give_up(&mut self, slot: usize) {
+        if let Some((connection, _)) = self.connections.at(slot) {
+            connection.reset();
+        }
+        self.connections.remove(slot);
+    }
+
+    /// Dials the next address of a connection that can be dialled.
+    fn dial(&mut self, slot: usize) {
+        loop {
+            let Some((connection, _)) = self.connections.at(slot) else { return };
+            let Some(candidate) = connection.next_candidate() else { return self.give_up(slot) };
+            let v6 = candidate.address.is_ipv6();
+            let socket = match &self.spring {
+                Some(spring) if candidate.inside => spring.socket(v6),
+                _ => sys::stream_socket(v6),
+            };
+            if let Ok(server) = socket.and_then(|socket| candidate.dial(socket)) {
+                return self.step(slot, |connection, _| connection.dial(server));
+            }
+        }
+    }
+
+    fn answer_queries(&mut self, slot: usize) {
+        let mut queries = Vec::new();
+        let Some((connection, buffer)) = self.connections.at(slot) else { return };
+        let from = connection.from;
+        let need = connection.read_queries(buffer, &mut queries);
+        let answers: Option<Vec<Vec<u8>>> =
+            queries.iter().map(|query| self.answer(query, Transport::Tcp, from)).collect();
+        match answers {
+            Some(answers) if need => self.step(slot, |connection, _| connection.answer(answers)),
+            _ => self.connections.remove(slot),
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! The parts of a gate.
+
+use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+
+use crate::{Board, Network};
+
+use super::control::GateControl;
+use super::rules::Rules;
+
+/// Why a gate could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum GateError {
+    /// A port that should be exposed is taken on the host, or may not be bound.
+    #[error("port {port} of the host's loopback cannot be exposed: {source}")]
+    Expose {
+        /// The port.
+        port: u16,
+        /// The error of the system.
+        #[source]
+        source: io::Error,
+    },
+    /// A step failed that should not fail on this machine.
+    #[error("{step}: {source}")]
+    Step {
+        /// The step, in words.
+        step: &'static str,
+        /// The error of the system.
+        #[source]
+        source: io::Error,
+    },
+}
+
+impl GateError {
+    /// Names the step that failed.
+    pub(super) fn at(step: &'static str) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::Step { step, source }
+    }
+}
+
+/// The namespaces of a world, as the gate enters them.
+#[derive(Debug)]
+pub struct GateNamespaces {
+    /// The user namespace that owns the others. `None`: this process has its capabilities already.
+    pub user: Option<OwnedFd>,
+    /// The network namespace at the other end of the world's link, in which the gate listens. `None`: the world has no
+    /// link, and the gate exposes ports. If no host is allowed, it answers queries, to record their names.
+    pub gate: Option<OwnedFd>,
+    /// The network namespace of the world.
+    pub world: OwnedFd,
+}
+
+/// All that a gate needs. Made by the supervisor, which then forks the process of the gate and calls
+/// [`serve`](super::serve) there.
+pub struct GateSetup {
+    pub(super) rules: Rules,
+    pub(super) exposed: Vec<TcpListener>,
+    pub(super) namespaces: GateNamespaces,
+    pub(super) lifeline: OwnedFd,
+    pub(super) control: OwnedFd,
+    pub(super) variable: String,
+    /// Whether no host is allowed at all.
+    pub(super) isolated: bool,
+    /// The place for the number of refusals.
+    pub(super) board: Option<Board>,
+}
+
+impl GateSetup {
+    /// Prepares a gate, and binds the ports that it exposes. `lifeline` is the read end of the world's lifeline: the
+    /// gate ends when no process holds a write end any more. `variable` is the name of the environment variable whose
+    /// value tells to which command a process belongs.
+    pub fn new(
+        network: &Network,
+        expose: &[u16],
+        namespaces: GateNamespaces,
+        lifeline: OwnedFd,
+        variable: &str,
+    ) -> Result<(Self, GateControl), GateError> {
+        let mut exposed = Vec::new();
+        for port in expose {
+            exposed.extend(bind(*port).map_err(|source| GateError::Expose { port: *port, source })?);
+        }
+        let (ours, theirs) = sys::packet_pair().map_err(GateError::at("a socket pair could not be made"))?;
+        let rules = Rules::new(network);
+        let variable = variable.to_owned();
+        let isolated = *network == Network::None;
+        Ok((
+            Self { rules, exposed, namespaces, lifeline, control: theirs, variable, isolated, board: None },
+            GateControl::new(ours),
+        ))
+    }
+
+    /// Lets the gate post how many refusals it has recorded.
+    #[must_use]
+    pub fn posting_on(self, board: Board) -> Self {
+        Self { board: Some(board), ..self }
+    }
+}
+
+impl GateSetup {
+    /// The descriptors that the process of the gate keeps.
+    pub(super) fn descriptors(&self) -> Vec<RawFd> {
+        let Self { exposed, namespaces: GateNamespaces { user, gate, world }, lifeline, control, board, .. } = self;
+        let some = [user, gate].into_iter().flatten().chain([world, lifeline, control]);
+        let some = some.map(AsRawFd::as_raw_fd).chain(board.iter().map(|board| board.as_fd().as_raw_fd()));
+        some.chain(exposed.iter().map(AsRawFd::as_raw_fd)).collect()
+    }
+}
+
+/// Listens at a port of the host's loopback. A host may have no IPv6.
+fn bind(port: u16) -> io::Result<Vec<TcpListener>> {
+    let v4 = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port)))?;
+    let v6 = match TcpListener::bind(SocketAddr::from((Ipv6Addr::LOCALHOST, port))) {
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse => return Err(error),
+        other => other.ok(),
+    };
+    Ok([v4].into_iter().chain(v6).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_that_is_taken_is_named() {
+        let taken = TcpListener::bind("127.0.0.1:0").expect("a listener");
+        let port = taken.local_addr().expect("an address").port();
+        let null = || OwnedFd::from(std::fs::File::open("/dev/null").expect("null"));
+        let namespaces = GateNamespaces { user: None, gate: None, world: null() };
+        let error = GateSetup::new(&Network::None, &[port], namespaces, null(), "MARK").err().expect("an error");
+        assert!(matches!(error, GateError::Expose { port: found, .. } if found == port), "{error}");
+    }
+}

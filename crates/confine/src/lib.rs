@@ -1,0 +1,33 @@
+//! Confinement: limits on the files, hosts and processes that a command can reach.
+//!
+//! | part | where | what |
+//! |---|---|---|
+//! | policy | `policy/` | options, validated and resolved; pure |
+//! | world | `world/` | the namespaces that commands with one policy share |
+//! | filter | `filter/` | which system calls are refused, and which the listener answers |
+//! | listener | `listener/` | answers the calls of one shim's command, and records denials |
+//! | gate | `gate/` | the way of a world to its allowed hosts |
+//! | Seatbelt | `seatbelt/` | profiles for the sandbox of macOS, as text; pure |
+
+mod board;
+mod denial;
+pub mod filter;
+pub mod gate;
+mod held;
+pub mod listener;
+mod parts;
+pub mod policy;
+mod reads;
+mod seatbelt;
+pub mod world;
+
+pub use board::{Board, Post};
+pub use denial::{Denial, DenialKind, Denials, Grant};
+pub use held::{Confinement, NoWorld, WorldFacts};
+pub use parts::{Missing, Part, WorldError};
+pub use policy::{
+    Access, AllowEntry, AllowHost, Caches, Confine, Host, Network, Policy, PolicyError, Profile, RawConfine, Read, Tmp,
+    confine, facts, forget, missing_access,
+};
+pub use reads::refused_reads;
+pub use world::remedy_of;

@@ -1,0 +1,375 @@
+//! From a call to the change that it may make: the thing, at the place that the caller means.
+
+use std::ffi::CString;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::Arc;
+
+use nix::errno::Errno;
+use nix::fcntl::{AT_FDCWD, AtFlags, OFlag};
+use nix::sys::stat::{fstat, fstatat};
+
+use super::caller::{Caller, Callers, path_of, read_bytes, read_text, text};
+use super::journal::{Act, Change, Spot};
+use super::place::{Base, Place, last, parent};
+use super::skip::{Skip, to_path};
+use crate::filter::{Entry, Question};
+use sys::{Call, Follow};
+
+/// Symbolic links that are followed in a row, as the kernel does.
+const LINKS: usize = 40;
+/// `O_TMPFILE` without `O_DIRECTORY`: a file without a name.
+const NAMELESS: i32 = 0o20_000_000;
+/// `RESOLVE_IN_ROOT`
+const IN_ROOT: u64 = 0x10;
+/// `AT_SYMLINK_NOFOLLOW`
+const NO_FOLLOW: i32 = 0x100;
+/// `AT_SYMLINK_FOLLOW`
+const SYMLINK_FOLLOW: i32 = 0x400;
+/// `AT_EMPTY_PATH`
+const EMPTY_PATH: i32 = 0x1000;
+/// `RENAME_EXCHANGE`
+const EXCHANGE: u32 = 2;
+
+/// Whether a path is one of the kernel's own files, which belong to no disk.
+fn is_of_kernel(path: &Path) -> bool {
+    path.starts_with("/proc") || path.starts_with("/sys")
+}
+
+/// A call, and the known callers.
+pub(super) struct Reading<'a> {
+    pub call: Call,
+    pub callers: &'a mut Callers,
+}
+
+impl Reading<'_> {
+    /// The change that a call may make.
+    pub fn change(&mut self, entry: &Entry) -> Result<Change, Skip> {
+        let call = self.call;
+        let base = |at: usize| if at == 0 { libc::AT_FDCWD } else { call.int(0) };
+        match entry.question {
+            Question::Open => self.opened(libc::AT_FDCWD, 0, call.int(1)),
+            Question::OpenAt => self.opened(call.int(0), 1, call.int(2)),
+            Question::Creat => self.opened(libc::AT_FDCWD, 0, libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC),
+            Question::OpenAt2 => self.opened_as(call.args[2], call.args[3]),
+            Question::Mkdir => self.named(libc::AT_FDCWD, 0, Act::MakeDirectory),
+            Question::MkdirAt => self.named(call.int(0), 1, Act::MakeDirectory),
+            Question::Mknod => self.named(libc::AT_FDCWD, 0, Act::Create),
+            Question::MknodAt => self.named(call.int(0), 1, Act::Create),
+            Question::Symlink => self.named(libc::AT_FDCWD, 1, Act::Create),
+            Question::SymlinkAt => self.named(call.int(1), 2, Act::Create),
+            Question::Link => self.linked((libc::AT_FDCWD, 0), (libc::AT_FDCWD, 1), 0),
+            Question::LinkAt => self.linked((call.int(0), 1), (call.int(2), 3), call.int(4)),
+            Question::Rename => self.renamed((libc::AT_FDCWD, 0), (libc::AT_FDCWD, 1), 0),
+            Question::RenameAt => {
+                let flags = if entry.name == "renameat2" { call.unsigned(4) } else { 0 };
+                self.renamed((call.int(0), 1), (call.int(2), 3), flags)
+            }
+            Question::Bind => self.bound(),
+            Question::Truncate => self.of_path(libc::AT_FDCWD, 0, 0, Act::Rewrite),
+            Question::Chmod => self.of_path(libc::AT_FDCWD, 0, 0, Act::Meta),
+            Question::ChmodAt => {
+                let flags = if entry.name == "fchmodat2" { call.int(3) } else { 0 };
+                self.of_path(call.int(0), 1, flags, Act::Meta)
+            }
+            Question::Fchmod | Question::Descriptor => self.of_descriptor(call.int(0), Act::Meta),
+            Question::File(at) => self.of_path(base(at), at, 0, Act::Meta),
+            Question::Itself(at) => self.of_path(base(at), at, NO_FOLLOW, Act::Meta),
+            Question::FileAt(at, flags) => self.of_path(base(at), at, call.int(flags), Act::Meta),
+            // Without a path these change the file of the descriptor.
+            Question::Times(at) | Question::TimesAt(at, _) if at == 1 && call.args[at] == 0 => {
+                self.of_descriptor(call.int(0), Act::Times)
+            }
+            Question::Times(at) => self.of_path(base(at), at, 0, Act::Times),
+            Question::TimesAt(at, flags) => self.of_path(base(at), at, call.int(flags), Act::Times),
+            Question::Entry(at) => {
+                let is_plain = entry.name == "unlink" || entry.name == "unlinkat" && call.args[2] == 0;
+                self.removed(base(at), at, is_plain)
+            }
+            Question::Denied | Question::Connect | Question::SendTo | Question::Umask => Err(Skip::Nothing),
+        }
+    }
+
+    fn caller(&mut self) -> Result<&Caller, Skip> {
+        let thread = self.call.thread;
+        self.callers.get(thread).map_err(|errno| unreadable(thread, errno))
+    }
+
+    /// A string of the caller.
+    fn text(&self, at: usize) -> Result<CString, Skip> {
+        read_text(self.call.thread, self.call.args[at]).map_err(|errno| unreadable(self.call.thread, errno))
+    }
+
+    fn opened(&mut self, descriptor: i32, at: usize, flags: i32) -> Result<Change, Skip> {
+        let text = self.text(at)?;
+        self.opened_text(descriptor, text, flags)
+    }
+
+    /// `openat2`
+    fn opened_as(&mut self, how: u64, size: u64) -> Result<Change, Skip> {
+        let thread = self.call.thread;
+        // Flags, mode, and how the path is resolved.
+        let bytes = read_bytes(thread, how, 24).map_err(|errno| unreadable(thread, errno))?;
+        let word = |at: usize| bytes[at..at + 8].try_into().map_or(0, u64::from_ne_bytes);
+        if size < 24 {
+            return Err(Skip::Nothing);
+        }
+        let mut text = self.text(1)?;
+        if word(16) & IN_ROOT != 0 {
+            let below: Vec<u8> = text.to_bytes().iter().copied().skip_while(|byte| *byte == b'/').collect();
+            text = CString::new(below).map_err(|_| Skip::Nothing)?;
+        }
+        self.opened_text(self.call.int(0), text, word(0) as i32)
+    }
+
+    fn opened_text(&mut self, descriptor: i32, text: CString, flags: i32) -> Result<Change, Skip> {
+        let has = |flag: i32| flags & flag != 0;
+        let writes = has(libc::O_ACCMODE | libc::O_TRUNC);
+        if has(NAMELESS) || has(libc::O_PATH) || !(writes || has(libc::O_CREAT)) {
+            return Err(Skip::Nothing);
+        }
+        let exclusive = has(libc::O_CREAT) && has(libc::O_EXCL);
+        // Devices that every other command opens.
+        if matches!(text.to_bytes(), b"/dev/null" | b"/dev/tty") {
+            return Err(Skip::Nothing);
+        }
+        let spot = self.spot(descriptor, text, !has(libc::O_NOFOLLOW) && !exclusive)?;
+        if spot.is_vacant && self.callers.remembers() {
+            self.callers.creates(self.call.thread, &spot.directory, &spot.name);
+        }
+        let act = match (has(libc::O_CREAT), writes && !exclusive) {
+            (true, true) => Act::Write,
+            (true, false) => Act::Create,
+            (false, _) => Act::Rewrite,
+        };
+        Ok(Change { spot, act })
+    }
+
+    /// A change of a name, which is not followed.
+    fn named(&mut self, descriptor: i32, at: usize, act: Act) -> Result<Change, Skip> {
+        let text = self.text(at)?;
+        Ok(Change { spot: self.spot(descriptor, text, false)?, act })
+    }
+
+    /// A removal of a name. With `plain` the name is not one of a directory.
+    fn removed(&mut self, descriptor: i32, at: usize, plain: bool) -> Result<Change, Skip> {
+        let text = self.text(at)?;
+        let is_plain = plain && !text.to_bytes().ends_with(b"/");
+        let spot = self.spot(descriptor, text, false)?;
+        Ok(Change { spot, act: if is_plain { Act::Unlink } else { Act::Remove } })
+    }
+
+    /// A change of the file that a path leads to.
+    fn of_path(&mut self, descriptor: i32, at: usize, flags: i32, act: Act) -> Result<Change, Skip> {
+        let text = self.text(at)?;
+        if text.is_empty() && flags & EMPTY_PATH != 0 && descriptor != libc::AT_FDCWD {
+            return self.of_descriptor(descriptor, act);
+        }
+        Ok(Change { spot: self.spot(descriptor, text, flags & NO_FOLLOW == 0)?, act })
+    }
+
+    fn of_descriptor(&mut self, number: i32, act: Act) -> Result<Change, Skip> {
+        if self.is_new(number) {
+            return Err(Skip::Nothing);
+        }
+        if let Some(spot) = self.named_by(number) {
+            return Ok(Change { spot, act });
+        }
+        let thread = self.call.thread;
+        let file = self.caller()?.place_of_descriptor(number).map_err(|errno| unreadable(thread, errno))?;
+        Ok(Change { spot: of_file(file)?, act })
+    }
+
+    /// Whether an open file of the caller is the one that it created last. That is recorded, and there was nothing
+    /// before.
+    fn is_new(&mut self, number: i32) -> bool {
+        let Ok(caller) = self.caller() else { return false };
+        let (Some((directory, name)), Ok(link)) = (&caller.created, text(format!("fd/{number}"))) else { return false };
+        let open = fstatat(&caller.directory, link.as_c_str(), AtFlags::empty());
+        let named = fstatat(&**directory, name.as_c_str(), AtFlags::AT_SYMLINK_NOFOLLOW);
+        let id = |status: nix::sys::stat::FileStat| (status.st_dev, status.st_ino, status.st_nlink == 1);
+        matches!((open.map(id), named.map(id)), (Ok(one), Ok(other)) if one == other && one.2)
+    }
+
+    /// The name of an open file of the caller, if its directory is a remembered one.
+    fn named_by(&mut self, number: i32) -> Option<Spot> {
+        let link = text(format!("fd/{number}")).ok()?;
+        let caller = self.caller().ok()?.directory.as_fd();
+        let path = sys::link_text(caller, &link).ok()?;
+        let file = fstatat(caller, link.as_c_str(), AtFlags::empty()).ok()?;
+        let (begin, name) = last(&path);
+        let name = CString::new(name).ok().filter(|_| path.to_bytes().first() == Some(&b'/'))?;
+        let directory = self.callers.directory(self.call.thread, libc::AT_FDCWD, &path.to_bytes()[..begin])?;
+        let found = fstatat(&*directory, name.as_c_str(), AtFlags::AT_SYMLINK_NOFOLLOW).ok()?;
+        let is_same = (found.st_dev, found.st_ino) == (file.st_dev, file.st_ino);
+        Spot::new(directory, name).ok().filter(|_| is_same)
+    }
+
+    fn linked(&mut self, from: (i32, usize), to: (i32, usize), flags: i32) -> Result<Change, Skip> {
+        let old = self.text(from.1)?;
+        let file = if old.is_empty() && flags & EMPTY_PATH != 0 && from.0 != libc::AT_FDCWD {
+            self.of_descriptor(from.0, Act::Meta).map(|change| change.spot)
+        } else {
+            self.spot(from.0, old, flags & SYMLINK_FOLLOW != 0)
+        };
+        let new = self.text(to.1)?;
+        let new = self.spot(to.0, new, false)?;
+        match file {
+            Ok(spot) => Ok(Change { spot, act: Act::Link(new) }),
+            // A file without a name gets one.
+            Err(Skip::Nothing) => Ok(Change { spot: new, act: Act::Create }),
+            Err(missed) => Err(missed),
+        }
+    }
+
+    fn renamed(&mut self, from: (i32, usize), to: (i32, usize), flags: u32) -> Result<Change, Skip> {
+        let (old, new) = (self.text(from.1)?, self.text(to.1)?);
+        let (old, new) = (self.spot(from.0, old, false)?, self.spot(to.0, new, false)?);
+        let act = if flags & EXCHANGE == 0 { Act::Rename(new) } else { Act::Swap(new) };
+        Ok(Change { spot: old, act })
+    }
+
+    /// `bind`: a socket with a path is a file.
+    fn bound(&mut self) -> Result<Change, Skip> {
+        let thread = self.call.thread;
+        let length = usize::try_from(self.call.unsigned(2)).unwrap_or(0).min(size_of::<libc::sockaddr_un>());
+        let address = read_bytes(thread, self.call.args[1], length).map_err(|errno| unreadable(thread, errno))?;
+        let Some((family, path)) = address.split_first_chunk::<2>() else { return Err(Skip::Nothing) };
+        let path = path.split(|byte| *byte == 0).next().unwrap_or_default();
+        if i32::from(u16::from_ne_bytes(*family)) != libc::AF_UNIX || path.is_empty() {
+            return Err(Skip::Nothing);
+        }
+        let path = CString::new(path).map_err(|_| Skip::Nothing)?;
+        Ok(Change { spot: self.spot(libc::AT_FDCWD, path, false)?, act: Act::Create })
+    }
+
+    /// The directory and the name of a path, if the directory is a remembered one.
+    fn remembered(&mut self, descriptor: i32, path: &CString) -> Option<(Arc<OwnedFd>, CString)> {
+        let (begin, name) = last(path);
+        let (directory, ending) = path.to_bytes().split_at(begin);
+        if matches!(name, b"" | b"." | b"..") || ending != name || may_jump(directory) {
+            return None;
+        }
+        let directory = self.callers.directory(self.call.thread, descriptor, directory)?;
+        Some((directory, CString::new(name).ok()?))
+    }
+
+    /// The place that a path names, with `follow` behind a symbolic link at its end.
+    fn spot(&mut self, descriptor: i32, text: CString, follow: bool) -> Result<Spot, Skip> {
+        let shown = text.clone().into_bytes();
+        if shown.is_empty() {
+            return Err(Skip::Nothing);
+        }
+        let thread = self.call.thread;
+        let mut entry = self.remembered(descriptor, &text);
+        let mut place = match &entry {
+            Some(_) => Place::Path(Base::Root, text),
+            None => Place::of(self.caller()?, descriptor, text).map_err(|errno| begins_badly(&shown, thread, errno))?,
+        };
+        for _ in 0..LINKS {
+            let (base, path) = match place {
+                Place::Path(base, path) => (base, path),
+                Place::OwnProc(..) => return Err(Skip::Nothing),
+                Place::Open(file) => return of_file(file),
+            };
+            let (directory, name) = match entry.take() {
+                Some(entry) => entry,
+                None => {
+                    let (directory, name) = entry_of(base, path).map_err(|errno| Skip::on_path(&shown, errno))?;
+                    (self.callers.remember(directory), name)
+                }
+            };
+            if matches!(name.to_bytes(), b"." | b"..") {
+                let directory = sys::open_directory(directory.as_fd(), &name, Follow::Texts);
+                return of_file(directory.map_err(|errno| Skip::on_path(&shown, errno))?);
+            }
+            let link = if follow { sys::link_text(directory.as_fd(), &name) } else { Err(Errno::EINVAL) };
+            let mut spot = Spot::new(directory, name).map_err(|errno| Skip::on_path(&shown, errno))?;
+            spot.is_vacant = link == Err(Errno::ENOENT);
+            if is_of_kernel(&spot.parent) {
+                return followed(spot, link.is_ok());
+            }
+            let Ok(link) = link else { return settled(spot) };
+            let directory = spot.directory.try_clone().map_err(|_| Skip::on_path(&shown, Errno::EMFILE))?;
+            place =
+                Place::of_link(self.caller()?, directory, link).map_err(|errno| begins_badly(&shown, thread, errno))?;
+        }
+        Err(Skip::Nothing)
+    }
+}
+
+/// Whether links of `/proc` may lead a path elsewhere for this process than for its caller.
+fn may_jump(path: &[u8]) -> bool {
+    path.starts_with(b"//") || memchr::memmem::find(path, b"/proc").is_some() || path.starts_with(b"/dev")
+}
+
+/// The directory of the last component of a path, and that component without slashes behind it.
+fn entry_of(base: Base, path: CString) -> Result<(OwnedFd, CString), Errno> {
+    let (base, name) = parent(base, &path)?;
+    let Base::Directory(directory) = base else { return Err(Errno::EINVAL) };
+    let bytes = name.to_bytes();
+    let end = bytes.iter().rposition(|byte| *byte != b'/').map_or(0, |at| at + 1);
+    let name = if end == bytes.len() { name } else { CString::new(&bytes[..end]).map_err(|_| Errno::EINVAL)? };
+    Ok((directory, name))
+}
+
+/// A link of `/proc` leads to a file of a process. Other files there are the kernel's.
+fn followed(spot: Spot, is_link: bool) -> Result<Spot, Skip> {
+    if !is_link {
+        return Err(Skip::Nothing);
+    }
+    let file = sys::open_place(spot.directory.as_fd(), &spot.name, true, Follow::Everything);
+    of_file(file.map_err(|_| Skip::Missed(spot.path(), "its path leads through another process"))?)
+}
+
+/// A directory that was removed has no entries any more.
+fn settled(spot: Spot) -> Result<Spot, Skip> {
+    let is_gone = spot.parent.as_os_str().as_bytes().ends_with(b" (deleted)")
+        && fstat(&spot.directory).is_ok_and(|status| status.st_nlink == 0);
+    if is_gone || !spot.parent.is_absolute() { Err(Skip::Nothing) } else { Ok(spot) }
+}
+
+/// The name of an open file, if it has one.
+pub(super) fn of_file(file: OwnedFd) -> Result<Spot, Skip> {
+    let path = path_of(file.as_fd()).map_err(|_| Skip::Nothing)?;
+    let path = to_path(path.to_bytes());
+    let status = fstat(&file).map_err(|_| Skip::Nothing)?;
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Spot::new(file, c".".to_owned()).map_err(|_| Skip::Nothing);
+    };
+    // A pipe, a socket, a file without a name.
+    if !path.is_absolute() || status.st_nlink == 0 || is_of_kernel(&path) {
+        return Err(Skip::Nothing);
+    }
+    let lost = || Skip::Missed(path.clone(), "its name is not known");
+    let name = CString::new(name.as_bytes()).map_err(|_| lost())?;
+    let text = CString::new(parent.as_os_str().as_bytes()).map_err(|_| lost())?;
+    let flags = OFlag::from_bits_retain(libc::O_PATH) | OFlag::O_DIRECTORY;
+    let directory = sys::open_path(AT_FDCWD, &text, flags.bits(), 0, Follow::Nothing).map_err(|_| lost())?;
+    let found = fstatat(&directory, name.as_c_str(), AtFlags::AT_SYMLINK_NOFOLLOW).map_err(|_| lost())?;
+    if (found.st_dev, found.st_ino) != (status.st_dev, status.st_ino) {
+        return Err(lost());
+    }
+    Spot::new(directory, name).map_err(|_| lost())
+}
+
+/// A caller whose memory or descriptors cannot be read.
+fn unreadable(thread: i32, errno: Errno) -> Skip {
+    match errno {
+        Errno::EPERM | Errno::EACCES | Errno::ESRCH | Errno::EMFILE | Errno::ENFILE | Errno::ENOMEM => {
+            Skip::Missed(format!("/proc/{thread}").into(), "a program that cannot be read")
+        }
+        _ => Skip::Nothing,
+    }
+}
+
+/// The begin of a path cannot be found.
+fn begins_badly(path: &[u8], thread: i32, errno: Errno) -> Skip {
+    if path.first() != Some(&b'/') {
+        return unreadable(thread, errno);
+    }
+    let mut parts = path.split(|byte| *byte == b'/');
+    let leads_on = parts.any(|part| matches!(part, b"fd" | b"cwd" | b"root" | b"map_files"));
+    if leads_on { Skip::Missed(to_path(path), "its path leads through another process") } else { Skip::Nothing }
+}

@@ -1,0 +1,41 @@
+//! Names that must not be created.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+
+use crate::world::Guards;
+
+/// The device and the inode of a directory.
+pub(super) type Id = (u64, u64);
+
+/// Guarded names with their directories. The name is looked up first: most creations need no look at their directory.
+///
+/// Names are compared without regard to the case of ASCII letters, because a file system may do the same.
+#[derive(Debug, Default)]
+pub(super) struct Names(HashMap<Vec<u8>, Vec<Id>>);
+
+impl Names {
+    /// Adds guards.
+    pub fn add(&mut self, guards: &Guards) {
+        for guarded in &guards.directories {
+            for name in &guarded.names {
+                self.0.entry(key(name)).or_default().push(guarded.directory);
+            }
+        }
+    }
+
+    /// The directories in which a name must not be created. `None`: no directory.
+    pub fn directories(&self, name: &[u8]) -> Option<&[Id]> {
+        // Most names are short, and no guarded one is as long as this.
+        let mut lower = [0_u8; 255];
+        let lower = lower.get_mut(..name.len())?;
+        lower.copy_from_slice(name);
+        lower.make_ascii_lowercase();
+        self.0.get(&*lower).map(Vec::as_slice)
+    }
+}
+
+fn key(name: &OsString) -> Vec<u8> {
+    name.as_bytes().to_ascii_lowercase()
+}

@@ -1,0 +1,239 @@
+//! `open` with `O_CREAT`.
+//!
+//! Most files do not exist yet. So the first attempt is to create, exclusively and without a link at the end, which
+//! takes one call. Whatever exists is then opened without `O_CREAT`, so that nothing is created where a link leads, or
+//! what another thread has exchanged meanwhile.
+
+use std::ffi::{CString, OsStr};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use nix::errno::Errno;
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
+
+use super::asked::Asked;
+use super::caller::path_of;
+use super::place::{Base, Place, last, parent};
+use super::reply::Reply;
+use crate::filter::PRIVILEGED;
+use sys::{CHARACTERS, DIRECTORY, FIFO, Follow, REGULAR};
+
+/// Symbolic links that are followed in a row, as the kernel does.
+const LINKS: usize = 40;
+
+/// The result of an attempt.
+enum Step {
+    /// An answer.
+    Reply(Reply),
+    /// The path leads elsewhere, or has changed meanwhile.
+    Again(Place),
+}
+
+/// The flags and the mode of the caller.
+#[derive(Clone, Copy)]
+struct Wish {
+    flags: OFlag,
+    mode: u32,
+}
+
+impl Wish {
+    fn has(self, flags: OFlag) -> bool {
+        self.flags.contains(flags)
+    }
+
+    fn writes(self) -> bool {
+        self.flags & OFlag::O_ACCMODE != OFlag::O_RDONLY
+    }
+
+    /// The flags for a file that exists. Nothing here may block.
+    fn existing(self) -> OFlag {
+        (self.flags - OFlag::O_CREAT - OFlag::O_EXCL) | OFlag::O_NONBLOCK | OFlag::O_NOCTTY
+    }
+
+    fn reply(self, file: OwnedFd) -> Step {
+        Step::Reply(Reply::File(file, self.has(OFlag::O_CLOEXEC)))
+    }
+}
+
+/// Opens a file that may have to be created.
+pub(super) fn open(asked: &mut Asked<'_>, descriptor: i32, at: usize, flags: i32, mode: u32) -> Result<Reply, Errno> {
+    // The lower half of a mode may hold more bits than the kernel knows.
+    let wish = Wish { flags: OFlag::from_bits_retain(flags), mode: mode & 0o7777 };
+    if wish.mode & PRIVILEGED != 0 {
+        return Err(Errno::EPERM);
+    }
+    let mut place = asked.place(descriptor, at)?;
+    asked.take_umask()?;
+    asked.check()?;
+    for _ in 0..LINKS {
+        let step = match place {
+            Place::Path(base, path) => create(asked, wish, base, path)?,
+            Place::OwnProc(..) | Place::Open(_) if wish.has(OFlag::O_EXCL) => return Err(Errno::EEXIST),
+            Place::OwnProc(directory, path) => {
+                let flags = wish.existing() | OFlag::O_NOFOLLOW;
+                let file = sys::open_path(directory.as_fd(), &path, flags.bits(), 0, Follow::Texts)?;
+                Step::Reply(finish(asked, wish, file)?)
+            }
+            Place::Open(file) => Step::Reply(again(asked, wish, &file)?),
+        };
+        match step {
+            Step::Reply(reply) => return Ok(reply),
+            Step::Again(next) => place = next,
+        }
+    }
+    Err(Errno::ELOOP)
+}
+
+/// Creates a file, or opens the one that exists.
+fn create(asked: &mut Asked<'_>, wish: Wish, base: Base, path: CString) -> Result<Step, Errno> {
+    let (base, path) =
+        if asked.names.directories(last(&path).1).is_some() { asked.creation(base, &path)? } else { (base, path) };
+    let flags = wish.flags | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW;
+    match sys::open_path(base.descriptor(), &path, flags.bits(), wish.mode, Follow::Texts) {
+        Ok(file) => Ok(wish.reply(file)),
+        Err(Errno::EEXIST) if !wish.has(OFlag::O_EXCL) => existing(asked, wish, base, path),
+        Err(errno) => Err(asked.refused(&base, &path, errno)),
+    }
+}
+
+/// Opens a file that exists.
+fn existing(asked: &mut Asked<'_>, wish: Wish, base: Base, path: CString) -> Result<Step, Errno> {
+    let flags = wish.existing() | OFlag::O_NOFOLLOW;
+    // Already the opening would be noticed at the other end.
+    if wish.writes()
+        && let Ok(place) = sys::open_place(base.descriptor(), &path, false, Follow::Texts)
+    {
+        stay_inside(asked, wish, &place)?;
+    }
+    match sys::open_path(base.descriptor(), &path, flags.bits(), 0, Follow::Texts) {
+        Ok(file) => {
+            if sys::is_of_proc(file.as_fd())? && is_of_process(&file) {
+                return Err(Errno::EACCES);
+            }
+            finish(asked, wish, file).map(Step::Reply)
+        }
+        Err(Errno::ELOOP) if !wish.has(OFlag::O_NOFOLLOW) => follow(asked, base, path),
+        // The file is gone again.
+        Err(Errno::ENOENT) => Ok(Step::Again(Place::Path(base, path))),
+        // A FIFO without a reader, or the controlling terminal.
+        Err(Errno::ENXIO) => {
+            let place = sys::open_place(base.descriptor(), &path, false, Follow::Texts)?;
+            again(asked, wish, &place).map(Step::Reply)
+        }
+        Err(errno) => Err(asked.refused(&base, &path, errno)),
+    }
+}
+
+/// Follows a symbolic link at the end of a path.
+fn follow(asked: &mut Asked<'_>, base: Base, path: CString) -> Result<Step, Errno> {
+    let (directory, name) = parent(base, &path)?;
+    let Base::Directory(directory) = directory else { return Err(Errno::ELOOP) };
+    // These links have no text, or that of the listener's own files.
+    if sys::is_of_proc(directory.as_fd())? {
+        return Err(Errno::EACCES);
+    }
+    match sys::link_text(directory.as_fd(), &name) {
+        Ok(link) => Ok(Step::Again(Place::of_link(asked.caller()?, directory, link)?)),
+        // Something else has taken its place.
+        Err(Errno::EINVAL | Errno::ENOENT) => Ok(Step::Again(Place::Path(Base::Directory(directory), name))),
+        Err(errno) => Err(errno),
+    }
+}
+
+/// Refuses to write to a FIFO that may not be changed. The kernel writes to one also where the mount is read-only, and
+/// the listener has no Landlock.
+fn stay_inside(asked: &mut Asked<'_>, wish: Wish, file: &OwnedFd) -> Result<(), Errno> {
+    if !wish.writes() || !sys::file_status(file.as_fd())?.is(FIFO) || !sys::is_read_only(file.as_fd())? {
+        return Ok(());
+    }
+    let path = path_of(file.as_fd())?;
+    asked.refuse(Path::new(OsStr::from_bytes(path.to_bytes())));
+    Err(Errno::EACCES)
+}
+
+/// Whether a file of a procfs is about a process, which the listener may see with other rights than its caller.
+fn is_of_process(file: &OwnedFd) -> bool {
+    let path = path_of(file.as_fd()).unwrap_or_default();
+    let mut words = path.to_bytes().split(|byte| *byte == b'/').filter(|word| !word.is_empty()).skip(1);
+    words.next().is_none_or(|word| word.iter().all(u8::is_ascii_digit))
+}
+
+/// Opens a file again that the caller or the listener has open, or as a place.
+fn again(asked: &mut Asked<'_>, wish: Wish, file: &OwnedFd) -> Result<Reply, Errno> {
+    let status = sys::file_status(file.as_fd())?;
+    if status.is(DIRECTORY) {
+        return Err(Errno::EISDIR);
+    }
+    if status.is(CHARACTERS) && status.device == TERMINAL {
+        return terminal(asked, wish);
+    }
+    stay_inside(asked, wish, file)?;
+    let flags = wish.existing() - OFlag::O_NOFOLLOW;
+    // An open file may come from outside of the world's mounts. It must not become writable here.
+    let has = OFlag::from_bits_retain(fcntl(file.as_fd(), FcntlArg::F_GETFL)?);
+    let access = |flags: OFlag| flags & OFlag::O_ACCMODE;
+    let enough = access(has) == OFlag::O_RDWR || access(has) == access(wish.flags);
+    if status.is(REGULAR) && !has.contains(place_flag()) && !enough {
+        return Err(Errno::EACCES);
+    }
+    match Asked::reopen(file.as_fd(), flags.bits()) {
+        Ok(opened) => finish(asked, wish, opened),
+        Err(Errno::ENXIO) if status.is(FIFO) && !wish.has(OFlag::O_NONBLOCK) => wait(asked, wish, file),
+        Err(errno) => Err(errno),
+    }
+}
+
+/// `O_PATH`
+fn place_flag() -> OFlag {
+    OFlag::from_bits_retain(0o10_000_000)
+}
+
+/// The number of `/dev/tty`.
+const TERMINAL: u64 = 5 << 8;
+
+/// Opens the controlling terminal of the caller. The listener has none.
+fn terminal(asked: &mut Asked<'_>, wish: Wish) -> Result<Reply, Errno> {
+    let caller = asked.caller()?;
+    let file = sys::open_path(caller.directory.as_fd(), c"stat", OFlag::O_RDONLY.bits(), 0, Follow::Texts)?;
+    let mut stat = [0_u8; 1024];
+    let length = nix::unistd::read(&file, &mut stat)?;
+    let stat = String::from_utf8_lossy(&stat[..length]);
+    // After the name: state, parent, group, session, terminal.
+    let number = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_ascii_whitespace().nth(4)?.parse::<u32>().ok());
+    // The parts of a device number: bits 8 to 19 and the rest. Pseudo-terminals have 136 to 143.
+    let (major, minor) = number.map_or((0, 0), |number| (number >> 8 & 0xfff, number & 0xff | number >> 12 & 0xf_ff00));
+    if !(136..=143).contains(&major) {
+        return Err(Errno::ENXIO);
+    }
+    let path = super::caller::text(format!("/dev/pts/{}", minor + ((major - 136) << 20)))?;
+    let flags = wish.existing() - OFlag::O_NOFOLLOW;
+    let opened = sys::open_path(nix::fcntl::AT_FDCWD, &path, flags.bits(), 0, Follow::Texts)?;
+    finish(asked, wish, opened)
+}
+
+/// Passes on a file that was opened without blocking, as if it had been opened as wished.
+fn finish(asked: &mut Asked<'_>, wish: Wish, file: OwnedFd) -> Result<Reply, Errno> {
+    stay_inside(asked, wish, &file)?;
+    let status = sys::file_status(file.as_fd())?;
+    if status.is(DIRECTORY) {
+        return Err(Errno::EISDIR);
+    }
+    if wish.has(OFlag::O_NONBLOCK) {
+        return Ok(Reply::File(file, wish.has(OFlag::O_CLOEXEC)));
+    }
+    if status.is(FIFO) && wish.flags & OFlag::O_ACCMODE == OFlag::O_RDONLY {
+        return wait(asked, wish, &file);
+    }
+    let flags = OFlag::from_bits_retain(fcntl(file.as_fd(), FcntlArg::F_GETFL)?);
+    fcntl(file.as_fd(), FcntlArg::F_SETFL(flags - OFlag::O_NONBLOCK))?;
+    Ok(Reply::File(file, wish.has(OFlag::O_CLOEXEC)))
+}
+
+/// Opens a FIFO, and waits for its other end.
+fn wait(asked: &mut Asked<'_>, wish: Wish, file: &OwnedFd) -> Result<Reply, Errno> {
+    let file = sys::open_place(nix::fcntl::AT_FDCWD, &super::caller::link_of(file.as_fd())?, true, Follow::Everything)?;
+    let flags = wish.existing() - OFlag::O_NONBLOCK - OFlag::O_NOFOLLOW;
+    let work = move || Ok(Reply::File(Asked::reopen(file.as_fd(), flags.bits())?, wish.has(OFlag::O_CLOEXEC)));
+    asked.shared.threads.answer(asked.listener, asked.call.id, work)
+}

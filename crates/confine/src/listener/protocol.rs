@@ -1,0 +1,266 @@
+//! The messages between a shim and its listener.
+//!
+//! | from | message |
+//! |---|---|
+//! | shim | [`ToListener`] |
+//! | the child of a shim, between clone and exec | the last of them before its first call, with the descriptor |
+//! | listener | [`FromListener`]: the answer to [`ToListener::Take`] and [`ToListener::End`], and an announcement |
+//!
+//! The socket keeps the borders of messages. The shim prepares the message of its child, so that one message announces
+//! a command. The listener posts how much it has recorded ([`Post::Records`]), so that a shim whose command was denied
+//! nothing need not ask. The next command ends the one before in any case.
+
+use std::cell::Cell;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::time::{Duration, Instant};
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use serde::{Deserialize, Serialize};
+
+use crate::gate::Attempt;
+use crate::world::Guards;
+use crate::{Board, Denials, Post};
+
+/// Directories with guarded names that one message names.
+const GUARDS: usize = 256;
+/// The largest message, bytes. The kernel holds twice as much.
+pub(super) const MESSAGE: usize = 96 * 1024;
+/// Time that a listener may take for its report. It answers at once, unless a file system hangs.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// A message of a shim.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+pub(super) enum ToListener {
+    /// The names that a command must not create. With the first part of them a command begins, or is begun again:
+    /// earlier denials are discarded, because a warm shell gets its command then.
+    Guards {
+        /// The command.
+        command: u64,
+        /// Whether this is the first part.
+        first: bool,
+        /// The names.
+        guards: Guards,
+    },
+    /// The journal of a command comes with this, before the command begins.
+    Journal {
+        /// The command.
+        command: u64,
+    },
+    /// Asks for the record of the command so far. The listener announces the next entry then.
+    Take {
+        /// The command.
+        command: u64,
+    },
+    /// The command has ended. Its remaining processes get answers as before.
+    End {
+        /// The command.
+        command: u64,
+    },
+}
+
+/// A message of a listener.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+pub(super) enum FromListener {
+    /// The record of a command since its last one.
+    Report(u64, Report),
+    /// The record of a command has an entry again.
+    News,
+}
+
+/// The listener's record of one command.
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// The denied operations.
+    pub denials: Denials,
+    /// Connections that were tried, for the gate to name the program.
+    pub attempts: Vec<Attempt>,
+}
+
+/// Facts that a listener has in common with its shim.
+pub struct Ends {
+    /// The listener's end of the socket.
+    pub(super) socket: OwnedFd,
+    /// The place for its posts.
+    pub(super) board: Board,
+}
+
+impl Ends {
+    /// Both descriptors.
+    pub fn descriptors(&self) -> [RawFd; 2] {
+        [self.socket.as_raw_fd(), self.board.as_fd().as_raw_fd()]
+    }
+}
+
+/// The shim's end of the socket to its listener.
+pub struct Link {
+    socket: OwnedFd,
+    board: Board,
+    /// The post of the listener when its record was taken last.
+    taken: Cell<u64>,
+}
+
+impl Link {
+    /// Makes the shim's end, whose descriptor is above those that commands inherit, and the listener's.
+    pub fn pair() -> io::Result<(Self, Ends)> {
+        let (ours, theirs) = sys::message_pair()?;
+        let board = Board::new()?;
+        let ends = Ends { socket: theirs, board: board.another()? };
+        Ok((Self { socket: sys::above_inherited(&ours)?, board, taken: Cell::new(0) }, ends))
+    }
+
+    /// The descriptor over which a child sends that of its filter, with [`sys::install_filter`].
+    pub fn descriptor(&self) -> RawFd {
+        self.socket.as_raw_fd()
+    }
+
+    /// Prepares the beginning of a command, before its child is made. Returns the message that the child sends with the
+    /// descriptor of its filter.
+    pub fn begin(&self, command: u64, guards: &Guards) -> io::Result<Vec<u8>> {
+        let mut parts = parts(command, guards);
+        let last = parts.pop().ok_or(io::ErrorKind::InvalidData)?;
+        parts.iter().try_for_each(|part| self.send(part))?;
+        postcard::to_allocvec(&last).map_err(|_| io::ErrorKind::InvalidData.into())
+    }
+
+    /// Gives the command that begins next a journal at the other end of this socket.
+    pub fn record(&self, command: u64, journal: &OwnedFd) -> io::Result<()> {
+        let bytes = postcard::to_allocvec(&ToListener::Journal { command }).map_err(|_| io::ErrorKind::InvalidData)?;
+        sys::send(self.socket.as_fd(), &bytes, &[journal.as_raw_fd()]).map(drop)
+    }
+
+    /// Replaces the names that a command must not create, and discards earlier denials. The change applies to every
+    /// call that is made later.
+    pub fn guard(&self, command: u64, guards: &Guards) -> io::Result<()> {
+        parts(command, guards).iter().try_for_each(|part| self.send(part))
+    }
+
+    /// Ends a command, and returns the listener's record of the command.
+    ///
+    /// It is empty and costs no question if the listener has posted nothing since the last time. `None` then.
+    pub fn end(&self, command: u64) -> io::Result<Option<Report>> {
+        let posted = self.board.read(Post::Records)?;
+        if self.taken.replace(posted) == posted {
+            return Ok(None);
+        }
+        self.ask(command).map(Some)
+    }
+
+    /// The same, in any case with a question.
+    pub(super) fn ask(&self, command: u64) -> io::Result<Report> {
+        self.send(&ToListener::End { command })?;
+        self.report(command)
+    }
+
+    /// Returns the listener's record of a command that goes on, and lets the listener announce its next entry.
+    pub fn take(&self, command: u64) -> io::Result<Report> {
+        self.taken.set(self.board.read(Post::Records)?);
+        self.send(&ToListener::Take { command })?;
+        self.report(command)
+    }
+
+    /// Returns a descriptor that becomes readable with an announcement, for a process that takes the record then.
+    pub fn news(&self) -> io::Result<OwnedFd> {
+        self.socket.try_clone()
+    }
+
+    /// Whether the listener is there.
+    pub fn is_open(&self) -> bool {
+        let mut fds = [PollFd::new(self.socket.as_fd(), PollFlags::empty())];
+        poll(&mut fds, PollTimeout::ZERO).is_ok_and(|ready| ready == 0)
+    }
+
+    fn report(&self, command: u64) -> io::Result<Report> {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            wait(self.socket.as_fd(), PollFlags::POLLIN, left)?;
+            let received = receive(self.socket.as_fd(), &mut vec![0; MESSAGE])?;
+            if let Some(FromListener::Report(of, report)) = received.message()?
+                && of == command
+            {
+                return Ok(report);
+            }
+        }
+    }
+
+    fn send(&self, message: &ToListener) -> io::Result<()> {
+        send(self.socket.as_fd(), message)
+    }
+}
+
+impl AsFd for Link {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+/// The names that a command must not create, in messages that are not too large. There is at least one.
+fn parts(command: u64, guards: &Guards) -> Vec<ToListener> {
+    let mut parts: Vec<_> = guards.directories.chunks(GUARDS).map(<[_]>::to_vec).collect();
+    if parts.is_empty() {
+        parts.push(Vec::new());
+    }
+    let part = |(at, directories)| ToListener::Guards { command, first: at == 0, guards: Guards { directories } };
+    parts.into_iter().enumerate().map(part).collect()
+}
+
+/// Sends a message, and waits for room.
+pub(super) fn send(socket: BorrowedFd<'_>, message: &impl Serialize) -> io::Result<()> {
+    let bytes = postcard::to_allocvec(message).map_err(|_| io::ErrorKind::InvalidData)?;
+    loop {
+        match sys::send(socket, &bytes, &[]) {
+            Ok(_) => return Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => wait(socket, PollFlags::POLLOUT, PATIENCE)?,
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn wait(socket: BorrowedFd<'_>, events: PollFlags, patience: Duration) -> io::Result<()> {
+    let timeout = PollTimeout::try_from(patience).unwrap_or(PollTimeout::MAX);
+    match poll(&mut [PollFd::new(socket, events)], timeout) {
+        Ok(0) => Err(io::ErrorKind::TimedOut.into()),
+        Ok(_) | Err(nix::errno::Errno::EINTR) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The result of one receive operation.
+#[derive(Debug)]
+pub(super) enum Received<T> {
+    /// A message, with the descriptor of a filter if it came from a child.
+    Message(T, Option<OwnedFd>),
+    /// Nothing yet.
+    Nothing,
+    /// The other end is closed.
+    Closed,
+}
+
+impl<T> Received<T> {
+    fn message(self) -> io::Result<Option<T>> {
+        match self {
+            Self::Message(message, _) => Ok(Some(message)),
+            Self::Closed => Err(io::ErrorKind::UnexpectedEof.into()),
+            Self::Nothing => Ok(None),
+        }
+    }
+}
+
+/// Receives the next message without waiting, into a buffer of [`MESSAGE`] bytes.
+pub(super) fn receive<T: for<'a> Deserialize<'a>>(
+    socket: BorrowedFd<'_>,
+    buffer: &mut [u8],
+) -> io::Result<Received<T>> {
+    let mut descriptors = Vec::new();
+    let length = match sys::receive(socket, buffer, &mut descriptors) {
+        Ok(0) => return Ok(Received::Closed),
+        Ok(length) => length,
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(Received::Nothing),
+        Err(error) if error.kind() == io::ErrorKind::ConnectionReset => return Ok(Received::Closed),
+        Err(error) => return Err(error),
+    };
+    let message = postcard::from_bytes(&buffer[..length]).map_err(|_| io::ErrorKind::InvalidData)?;
+    Ok(Received::Message(message, descriptors.pop()))
+}

@@ -1,0 +1,103 @@
+//! The record of refused calls.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use crate::gate::{Attempt, is_resolver};
+use crate::{Caches, DenialKind, Denials, Grant, Network, Policy, Tmp};
+
+/// Connections that are kept for the gate.
+const ATTEMPTS: usize = 64;
+/// Private directories for temporary files.
+const PRIVATE: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
+
+/// The paths of a policy.
+pub(super) struct Paths {
+    /// Paths below which files may be changed.
+    writable: Vec<PathBuf>,
+    /// Paths below which sockets may be reached.
+    sockets: Vec<PathBuf>,
+    /// Paths below which files of the host may be changed, apart from kernel files.
+    host: Vec<PathBuf>,
+    hidden: Vec<PathBuf>,
+}
+
+impl Paths {
+    /// `mounts`: whether the world has its own. Otherwise nothing is private.
+    pub fn of(policy: &Policy, mounts: bool) -> Self {
+        let private = if mounts && policy.tmp == Tmp::Private { &PRIVATE[..] } else { &[] };
+        let sockets: Vec<PathBuf> = policy.write.iter().cloned().chain(private.iter().map(PathBuf::from)).collect();
+        let has_caches = policy.caches.0 == Caches::Shared || (mounts && policy.caches.0 == Caches::Overlay);
+        let caches = if has_caches { &policy.caches.1 } else { &[][..] };
+        let others = ["/dev", "/proc"].into_iter().chain(PRIVATE).map(PathBuf::from);
+        let shared = policy.caches.0 == Caches::Shared;
+        let shared_caches = if shared { &policy.caches.1 } else { &[][..] };
+        let public = if private.is_empty() { &PRIVATE[..] } else { &[] };
+        let host = policy.write.iter().chain(shared_caches).cloned().chain(public.iter().map(PathBuf::from)).collect();
+        let writable = policy.write.iter().chain(caches).cloned().chain(others).collect();
+        Self { writable, sockets, host, hidden: policy.hide.clone() }
+    }
+
+    /// Whether a path, by its text, is one that may be changed.
+    pub fn may_change(&self, path: &Path) -> bool {
+        below(&self.writable, path)
+    }
+
+    /// Whether a path, by its text, may be one of the host's that may be changed.
+    pub fn is_of_host(&self, path: &Path) -> bool {
+        below(&self.host, path)
+    }
+
+    /// Whether the socket at a path may be reached.
+    pub fn may_reach(&self, path: &Path) -> bool {
+        below(&self.sockets, path)
+    }
+
+    /// The smallest grant that allows a change.
+    pub fn grant(&self, path: &Path, exists: bool) -> Option<Grant> {
+        if below(&self.hidden, path) || self.may_change(path) {
+            return None;
+        }
+        let granted = if exists { path } else { path.parent().unwrap_or(path) };
+        Some(Grant::Write(granted.to_string_lossy().into_owned()))
+    }
+}
+
+fn below(roots: &[PathBuf], path: &Path) -> bool {
+    roots.iter().any(|root| path.starts_with(root))
+}
+
+/// The refused calls and the connection attempts of one command.
+#[derive(Default)]
+pub(super) struct Record {
+    pub denials: Denials,
+    pub attempts: Vec<Attempt>,
+}
+
+impl Record {
+    /// A number that grows with each entry.
+    pub fn size(&self) -> u64 {
+        self.denials.total + self.attempts.len() as u64
+    }
+
+    /// Counts a refused change.
+    pub fn write(&mut self, path: &Path, program: &str, grant: Option<Grant>) {
+        self.denials.add(DenialKind::Write, &path.to_string_lossy(), program, grant);
+    }
+
+    /// Notes a connection that leads out of the world. If a gate decides, the gate counts the refused ones.
+    pub fn connection(&mut self, network: &Network, gate: bool, address: SocketAddr, program: &str) {
+        if gate && is_resolver(address) {
+            return;
+        }
+        if gate && *network != Network::None {
+            let attempt = Attempt { address, program: program.to_owned() };
+            if self.attempts.len() < ATTEMPTS && !self.attempts.contains(&attempt) {
+                self.attempts.push(attempt);
+            }
+        } else if *network == Network::None {
+            let grant = Grant::Host(address.to_string());
+            self.denials.add(DenialKind::Network, &address.to_string(), program, Some(grant));
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! The facts of a world that its listeners need.
+
+use crate::Policy;
+
+/// The facts of a world that a listener needs.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The policy.
+    pub policy: Policy,
+    /// Whether mounts bound changes. Otherwise Landlock does, and creations are only recorded.
+    pub mounts: bool,
+    /// Whether the world has a network of its own, and with it abstract names.
+    pub own_network: bool,
+    /// Whether a gate decides about connections, and counts those that it refuses.
+    pub gate: bool,
+}

@@ -1,0 +1,217 @@
+//! `connect`, `bind` and `sendto`.
+//!
+//! All that decides is done on a duplicate of the caller's socket with a copy of its address. Only a call whose socket
+//! cannot be exchanged, because the caller has a single thread, and cannot reach a path, because it is one of the
+//! internet, is passed on to the kernel.
+
+use std::ffi::{CStr, OsStr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use nix::errno::Errno;
+
+use super::asked::Asked;
+use super::caller::{link_of, path_of, read_bytes, text};
+use super::place::Place;
+use super::reply::Reply;
+use crate::{DenialKind, Network};
+use sys::Follow;
+
+/// The longest address that the kernel takes.
+const LONGEST: usize = 128;
+/// Bytes of a path in an address.
+const PATH: usize = 108;
+const UNIX: u16 = libc::AF_UNIX as u16;
+const INET: u16 = libc::AF_INET as u16;
+const INET6: u16 = libc::AF_INET6 as u16;
+
+/// An address, copied once.
+struct Address(Vec<u8>);
+
+impl Address {
+    fn read(asked: &Asked<'_>, at: usize, length: usize) -> Result<Self, Errno> {
+        let length = asked.unsigned(length) as usize;
+        if length > LONGEST {
+            return Err(Errno::EINVAL);
+        }
+        read_bytes(asked.call.thread, asked.call.args[at], length).map(Self)
+    }
+
+    fn family(&self) -> u16 {
+        self.0.first_chunk().map_or(0, |bytes| u16::from_ne_bytes(*bytes))
+    }
+
+    /// The path of a socket. `None`: it has none, or an abstract name.
+    fn path(&self) -> Option<&[u8]> {
+        let name =
+            self.0.get(2..).filter(|name| self.family() == UNIX && name.first().is_some_and(|byte| *byte != 0))?;
+        Some(memchr::memchr(0, name).map_or(name, |end| &name[..end]))
+    }
+
+    fn is_abstract(&self) -> bool {
+        self.family() == UNIX && self.0.get(2) == Some(&0)
+    }
+
+    /// An address of the internet that leads out of the world.
+    fn outside(&self) -> Option<SocketAddr> {
+        let port = u16::from_be_bytes(*self.0.get(2..)?.first_chunk()?);
+        let ip: IpAddr = match self.family() {
+            INET => Ipv4Addr::from(*self.0.get(4..)?.first_chunk::<4>()?).into(),
+            INET6 => Ipv6Addr::from(*self.0.get(8..)?.first_chunk::<16>()?).to_canonical(),
+            _ => return None,
+        };
+        let inside = ip.is_loopback() || ip.is_unspecified() || ip.is_multicast();
+        (!inside).then_some(SocketAddr::new(ip, port))
+    }
+
+    fn of_path(path: &[u8]) -> Result<Self, Errno> {
+        if path.len() >= PATH {
+            return Err(Errno::ENAMETOOLONG);
+        }
+        Ok(Self([&UNIX.to_ne_bytes(), path, &[0]].concat()))
+    }
+}
+
+/// The caller's socket, which stays the same one whatever becomes of its descriptor.
+fn socket(asked: &mut Asked<'_>) -> Result<OwnedFd, Errno> {
+    let number = asked.int(0);
+    asked.caller()?.process.descriptor(number)
+}
+
+/// `connect`
+pub(super) fn connect(asked: &mut Asked<'_>) -> Result<Reply, Errno> {
+    let address = Address::read(asked, 1, 2)?;
+    let socket = socket(asked)?;
+    if let Some(outside) = address.outside() {
+        note(asked, outside);
+    }
+    let Some(path) = address.path() else {
+        asked.check()?;
+        if address.is_abstract() {
+            stay_inside(asked, &address)?;
+        }
+        return perform(asked, socket, address, None);
+    };
+    let place = Place::of(asked.caller()?, libc::AT_FDCWD, text(path)?)?;
+    asked.check()?;
+    let (base, path) = place.path().map_err(|_| Errno::ECONNREFUSED)?;
+    let target = sys::open_place(base.descriptor(), &path, true, Follow::Texts)?;
+    let found = path_of(target.as_fd())?;
+    let found = Path::new(OsStr::from_bytes(found.to_bytes()));
+    if !asked.shared.paths.may_reach(found) {
+        let program = asked.program();
+        asked.record.denials.add(DenialKind::Network, &found.to_string_lossy(), &program, None);
+        return Err(Errno::EACCES);
+    }
+    let address = Address::of_path(link_of(target.as_fd())?.to_bytes())?;
+    perform(asked, socket, address, Some(target))
+}
+
+/// Connects the duplicate. A thread does so if that may take its time, and `target` lives as long.
+fn perform(asked: &mut Asked<'_>, socket: OwnedFd, address: Address, target: Option<OwnedFd>) -> Result<Reply, Errno> {
+    if sys::is_nonblocking(socket.as_fd()) {
+        sys::connect_to(socket.as_fd(), &address.0)?;
+        return Ok(Reply::DONE);
+    }
+    let internet = matches!(sys::family_of(socket.as_fd()), Ok(libc::AF_INET | libc::AF_INET6));
+    if internet && asked.caller()?.is_alone() {
+        return Ok(Reply::CONTINUE);
+    }
+    let work = move || {
+        let _target = target;
+        sys::connect_to(socket.as_fd(), &address.0).map(|()| Reply::DONE)
+    };
+    asked.shared.threads.answer(asked.listener, asked.call.id, work)
+}
+
+/// Refuses abstract names where the network is the host's: there a command could reach a server of the host, or stand
+/// for one. Elsewhere they belong to the network of the world.
+fn stay_inside(asked: &mut Asked<'_>, address: &Address) -> Result<(), Errno> {
+    if asked.shared.settings.own_network {
+        return Ok(());
+    }
+    let name = format!("@{}", String::from_utf8_lossy(&address.0[3..]));
+    let program = asked.program();
+    asked.record.denials.add(DenialKind::Network, name.trim_end_matches('\0'), &program, None);
+    Err(Errno::EPERM)
+}
+
+/// `bind`
+pub(super) fn bind(asked: &mut Asked<'_>) -> Result<Reply, Errno> {
+    let address = Address::read(asked, 1, 2)?;
+    let socket = socket(asked)?;
+    let Some(path) = address.path() else {
+        asked.check()?;
+        if address.is_abstract() {
+            stay_inside(asked, &address)?;
+        }
+        sys::bind_to(socket.as_fd(), &address.0)?;
+        return Ok(Reply::DONE);
+    };
+    let place = Place::of(asked.caller()?, libc::AT_FDCWD, text(path)?)?;
+    asked.take_umask()?;
+    asked.check()?;
+    let (base, path) = place.path().map_err(|_| Errno::EADDRINUSE)?;
+    let (base, name) = asked.creation(base, &path)?;
+    let super::place::Base::Directory(directory) = &base else { return Err(Errno::EADDRINUSE) };
+    let (here, address) = match as_written(asked, directory.as_fd(), &name, &address)? {
+        Some(here) => (here, address),
+        // The address has no room for a long path to the directory.
+        None => {
+            let here = sys::open_path(directory.as_fd(), c".", 0o200_000, 0, Follow::Texts)
+                .or_else(|_| directory.try_clone().map_err(|_| Errno::EMFILE))?;
+            (here, Address::of_path(name.to_bytes())?)
+        }
+    };
+    // Nothing else here uses the current directory.
+    nix::unistd::fchdir(&here)?;
+    // The path may have become a link to the root of another process, which only this capability lets anyone follow.
+    sys::use_tracing(false)?;
+    let bound = sys::bind_to(socket.as_fd(), &address.0);
+    sys::use_tracing(true)?;
+    nix::unistd::chdir("/")?;
+    match bound {
+        Ok(()) => Ok(Reply::DONE),
+        Err(errno) => Err(asked.refused(&base, &name, errno)),
+    }
+}
+
+/// The directory from which a socket can be bound by the path that the caller wrote. Programs ask for that path later,
+/// and give it to others. `None`: the name is guarded somewhere, or the path leads through links, which may mean other
+/// places here. A name that is guarded nowhere may be created wherever the path leads by then.
+fn as_written(
+    asked: &mut Asked<'_>,
+    directory: BorrowedFd<'_>,
+    name: &CStr,
+    address: &Address,
+) -> Result<Option<OwnedFd>, Errno> {
+    let Some(path) = address.path().filter(|_| asked.names.directories(name.to_bytes()).is_none()) else {
+        return Ok(None);
+    };
+    let current = asked.caller()?.current()?;
+    let written = Path::new(OsStr::from_bytes(path_of(current.as_fd())?.to_bytes())).join(OsStr::from_bytes(path));
+    let found = Path::new(OsStr::from_bytes(path_of(directory)?.to_bytes())).join(OsStr::from_bytes(name.to_bytes()));
+    Ok((written.as_os_str() == found.as_os_str()).then_some(current))
+}
+
+/// `sendto` with an address. No socket exists that could send to a path, so it is only recorded.
+pub(super) fn send(asked: &mut Asked<'_>) -> Result<Reply, Errno> {
+    if let Ok(address) = Address::read(asked, 4, 5)
+        && let Some(outside) = address.outside()
+        && asked.check().is_ok()
+    {
+        note(asked, outside);
+    }
+    Ok(Reply::CONTINUE)
+}
+
+fn note(asked: &mut Asked<'_>, outside: SocketAddr) {
+    if asked.shared.settings.policy.network == Network::Full {
+        return;
+    }
+    let program = asked.program();
+    let settings = &asked.shared.settings;
+    asked.record.connection(&settings.policy.network, settings.gate, outside, &program);
+}

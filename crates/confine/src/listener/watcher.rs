@@ -1,0 +1,162 @@
+//! Answers the calls of commands that are recorded and not confined. It refuses nothing by itself: the kernel performs
+//! each call, unless the journal forbids that, or keeps a removed file by making the removal in place of its caller.
+
+use std::cell::OnceCell;
+use std::collections::HashSet;
+use std::ffi::CString;
+use std::os::fd::BorrowedFd;
+use std::path::PathBuf;
+
+use nix::errno::Errno;
+use nix::fcntl::AT_FDCWD;
+
+use super::caller::{Callers, link_of};
+use super::changed::{Reading, of_file};
+use super::journal::{Act, Change, Journal, Spot};
+use super::remote;
+use super::rights::{OWN_RULES, Rights};
+use super::skip::Skip;
+use crate::filter::{self, Entry, Question};
+use sys::{Answer, Call, Follow, Machine};
+
+/// The listener of commands that are not confined.
+pub struct Watcher {
+    table: Vec<Option<&'static Entry>>,
+    callers: Callers,
+    /// Processes that may have got another root, other mounts or other rights.
+    movers: HashSet<i32>,
+    /// The name of the namespace of mounts of this process.
+    mounts: CString,
+    /// The rights of this process, in which it may act for callers. `None`: it does not.
+    rights: OnceCell<Option<Rights>>,
+}
+
+impl Default for Watcher {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Watcher {
+    /// A listener that has seen no call yet.
+    pub fn new() -> Self {
+        Self {
+            table: Machine::HERE.map(filter::by_number).unwrap_or_default(),
+            callers: Callers::of_host(),
+            movers: HashSet::new(),
+            mounts: sys::link_text(AT_FDCWD, c"/proc/self/ns/mnt").unwrap_or_default(),
+            rights: OnceCell::new(),
+        }
+    }
+
+    /// Answers the next call of a filter. A command without a journal has ended, and its remaining processes go on.
+    pub fn answer(&mut self, listener: BorrowedFd<'_>, journal: Option<&dyn Journal>) {
+        let Ok(Some(call)) = sys::next_call(listener) else { return };
+        self.callers.on_call();
+        let noted = journal.map_or(Ok(false), |journal| self.note(listener, call, journal));
+        let answer = match noted {
+            Ok(true) => Answer::Value(0),
+            Ok(false) => Answer::Continue,
+            Err(errno) => Answer::Fail(errno),
+        };
+        sys::answer(listener, call.id, answer);
+    }
+
+    /// Answers the next message of the listener of a world. Returns false once that is gone, or sends no message.
+    pub fn answer_remote(&mut self, socket: BorrowedFd<'_>, journal: Option<&dyn Journal>) -> bool {
+        remote::answer(socket, journal, &mut self.callers.directories)
+    }
+
+    /// Leaves and closes the directories of changes, in which another process may want to unmount something. Returns
+    /// whether there were any.
+    pub fn rest(&mut self) -> bool {
+        self.callers.leave()
+    }
+
+    /// Returns whether the change is made.
+    fn note(&mut self, listener: BorrowedFd<'_>, call: Call, journal: &dyn Journal) -> Result<bool, Errno> {
+        if !Machine::HERE.is_some_and(|machine| filter::is_known(machine, call.machine, call.number)) {
+            return journal.miss(&self.program(call), "a program for another kind of machine").map(|()| false);
+        }
+        let Some(entry) = self.table.get(call.number as usize).copied().flatten() else { return Ok(false) };
+        if entry.question == Question::Denied {
+            return self.on_rare(call, entry, journal).map(|()| false);
+        }
+        // A program that asks for the first time takes several calls.
+        if !self.callers.is_known(call.thread) && opens_device(call, entry) {
+            return Ok(false);
+        }
+        // An error says that it is gone, or cannot be read, which shows again below.
+        if let Ok(false) = self.callers.sees_same(call.thread, &self.mounts) {
+            return journal.miss(&self.program(call), "a program with other mounts or another root").map(|()| false);
+        }
+        let change = Reading { call, callers: &mut self.callers }.change(entry);
+        let may_make = change.as_ref().is_ok_and(|change| self.may_make(call, change));
+        if self.callers.pid(call.thread).is_some_and(|pid| self.movers.contains(&pid)) {
+            self.callers.forget_one(call.thread);
+        }
+        match change {
+            // If the caller is gone, the path may be another one's. To keep a thing that does not change does no harm.
+            Ok(change) if !may_make => journal.before(&change).map(|()| false),
+            Ok(change) if sys::still_waits(listener, call.id) => journal.make(&change),
+            Err(Skip::Missed(path, why)) if sys::still_waits(listener, call.id) => {
+                journal.miss(&path, why).map(|()| false)
+            }
+            Ok(_) | Err(_) => Ok(false),
+        }
+    }
+
+    /// Whether this process may make a change in the place of its caller.
+    fn may_make(&mut self, call: Call, change: &Change) -> bool {
+        if !matches!(change.act, Act::Unlink) {
+            return false;
+        }
+        let own = || Rights::own().ok().filter(|_| sys::waits_killable());
+        let rights = self.rights.get_or_init(own).as_ref();
+        rights.is_some_and(|rights| self.callers.is_equal(call.thread, rights))
+    }
+
+    /// A call that opens a file without a path, or after which its process has other rights, or paths mean something
+    /// else for it.
+    fn on_rare(&mut self, call: Call, entry: &Entry, journal: &dyn Journal) -> Result<(), Errno> {
+        if entry.name == "open_by_handle_at" {
+            return journal.miss(&self.program(call), "a file was opened without a path");
+        }
+        if entry.name == "umount2" {
+            self.callers.leave();
+            return Ok(());
+        }
+        if entry.name == OWN_RULES {
+            self.rights = OnceCell::from(None);
+            return Ok(());
+        }
+        // The call comes later than this.
+        self.movers.extend(self.callers.forget(call.thread));
+        Ok(())
+    }
+
+    /// The program of a caller, as far as it is known.
+    fn program(&mut self, call: Call) -> PathBuf {
+        let name = self.callers.get(call.thread).map(super::caller::Caller::program).unwrap_or_default();
+        if name.is_empty() { format!("/proc/{}", call.thread).into() } else { name.into() }
+    }
+}
+
+/// Whether a call opens a device that every other command opens, by its usual path.
+fn opens_device(call: Call, entry: &Entry) -> bool {
+    let path = match entry.question {
+        Question::Open => call.args[0],
+        Question::OpenAt => call.args[1],
+        _ => return false,
+    };
+    // The path need not be read in full.
+    let mut text = [0; 10];
+    let length = sys::read_foreign(call.thread, path, &mut text).unwrap_or(0);
+    text[..length].starts_with(b"/dev/null\0") || text[..length].starts_with(b"/dev/tty\0")
+}
+
+/// The name of a file that this process has open, if it has one.
+pub fn spot_of(file: BorrowedFd<'_>) -> Option<Spot> {
+    let place = sys::open_place(AT_FDCWD, &link_of(file).ok()?, true, Follow::Everything).ok()?;
+    of_file(place).ok()
+}

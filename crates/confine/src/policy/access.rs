@@ -1,0 +1,204 @@
+//! More access for one command, as a model asks for it: checked before the host is asked.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::error::{Fault, PolicyError};
+use super::make::policy;
+use super::paths::{existing, expanded, settled, within};
+use super::raw::{RawConfine, RawNetwork};
+use super::surroundings::Surroundings;
+use super::types::{AllowEntry, Network, Policy};
+use super::{PROTECT, defaults};
+
+/// The access that a command asks for.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Access {
+    /// Files and directories to change. When checked: absolute and without links.
+    #[serde(default)]
+    pub write: Vec<String>,
+    /// Hosts to reach, as in `network.allow`.
+    #[serde(default)]
+    pub network: Vec<String>,
+}
+
+/// Returns what of the access the options do not allow yet, resolved. Relative paths start at `cwd`.
+///
+/// # Errors
+/// A [`PolicyError`] for a path that does not exist, is hidden, protected or of the kernel, and for an entry that is no
+/// host.
+pub fn missing_access(
+    raw: &RawConfine,
+    root: &Path,
+    cwd: &Path,
+    asked: &Access,
+    host: &impl Surroundings,
+) -> Result<Access, PolicyError> {
+    let held = policy(raw, root, host)?;
+    let write = missing_paths(&held, cwd, &asked.write, host)?;
+    let network = missing_hosts(&held.network, &asked.network)?;
+    let access = Access { write, network };
+    // Together they must be a policy, too.
+    policy(&with_access(raw.clone(), &access), root, host)?;
+    Ok(access)
+}
+
+/// Returns the options with more access.
+fn with_access(mut raw: RawConfine, access: &Access) -> RawConfine {
+    raw.write.extend(access.write.iter().cloned());
+    if access.network.is_empty() {
+        return raw;
+    }
+    let (allow, hosts) = match raw.network.take() {
+        Some(RawNetwork::Hosts { allow, hosts }) => (allow.unwrap_or_default(), hosts),
+        _ => (Vec::new(), BTreeMap::new()),
+    };
+    let allow = allow.into_iter().chain(access.network.iter().cloned()).collect();
+    raw.network = Some(RawNetwork::Hosts { allow: Some(allow), hosts });
+    raw
+}
+
+fn missing_paths(
+    held: &Policy,
+    cwd: &Path,
+    asked: &[String],
+    host: &impl Surroundings,
+) -> Result<Vec<String>, PolicyError> {
+    let homes = defaults::homes(host);
+    let mut missing = Vec::new();
+    for text in asked {
+        let invalid = |fault| PolicyError::invalid("access.write", text, fault);
+        let named = match expanded(text, &homes) {
+            Err(Fault::Relative) => vec![cwd.join(text)],
+            named => named.map_err(invalid)?,
+        };
+        let settled: Vec<PathBuf> = named.iter().map(|path| settled(path, host)).collect();
+        for path in &settled {
+            if let Some(hidden) = held.hide.iter().find(|hidden| within(path, hidden)) {
+                return Err(invalid(Fault::Hidden(hidden.clone())));
+            }
+            if let Some(name) = protecting(held, path) {
+                return Err(invalid(Fault::Protected(name)));
+            }
+        }
+        // A path below a write root need not exist.
+        let known = |path: &PathBuf| held.write.iter().any(|root| within(path, root));
+        if settled.iter().all(known) {
+            continue;
+        }
+        let found = existing(&named, host).map_err(|(_, error)| match error.kind() {
+            io::ErrorKind::NotFound => invalid(Fault::NotThere),
+            _ => PolicyError::no_write_root(&named[0], &error),
+        })?;
+        for (_, path) in found.into_iter().filter(|(_, path)| !known(path)) {
+            let path = path.to_string_lossy().into_owned();
+            if !missing.contains(&path) {
+                missing.push(path);
+            }
+        }
+    }
+    Ok(missing)
+}
+
+/// Returns the protected name that a path has or lies in, wherever it lies: a model is not to ask for the hooks of
+/// another repository either.
+fn protecting(held: &Policy, path: &Path) -> Option<String> {
+    let names = held.protect.iter().cloned().chain(PROTECT.iter().map(PathBuf::from));
+    let is_in = |name: &PathBuf| {
+        let mut bases = path.ancestors().skip(1);
+        if name.is_absolute() { within(path, name) } else { bases.any(|base| within(path, &base.join(name))) }
+    };
+    names.into_iter().find(is_in).map(|name| name.to_string_lossy().into_owned())
+}
+
+fn missing_hosts(held: &Network, asked: &[String]) -> Result<Vec<String>, PolicyError> {
+    let known: &[AllowEntry] = match held {
+        Network::Full => return Ok(Vec::new()),
+        Network::None => &[],
+        Network::Allow { entries, .. } => entries,
+    };
+    let mut missing: Vec<String> = Vec::new();
+    for text in asked {
+        let invalid = |fault| PolicyError::invalid("access.network", text, fault);
+        // A model cannot use another network.
+        let every = |fault| if fault == Fault::Everything { Fault::NoHost } else { fault };
+        let entry: AllowEntry = text.trim().parse().map_err(|fault| invalid(every(fault)))?;
+        if entry.host.is_own_loopback() {
+            return Err(invalid(Fault::OwnLoopback));
+        }
+        let text = entry.to_string();
+        if !known.contains(&entry) && !missing.contains(&text) {
+            missing.push(text);
+        }
+    }
+    Ok(missing)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::Host;
+
+    struct Place {
+        _directory: tempfile::TempDir,
+        base: PathBuf,
+    }
+
+    impl Place {
+        fn new() -> Self {
+            let directory = tempfile::tempdir().expect("a directory");
+            let base = directory.path().canonicalize().expect("it exists");
+            for name in ["root/src", "other/.git/hooks", "home/.ssh"] {
+                std::fs::create_dir_all(base.join(name)).expect("created");
+            }
+            Self { _directory: directory, base }
+        }
+
+        fn ask(&self, options: &str, write: &[&str], network: &[&str]) -> Result<Access, String> {
+            let environment = format!("HOME={}\0", self.base.join("home").display());
+            let raw = RawConfine::from_json(options).expect("valid");
+            let text = |list: &[&str]| list.iter().map(ToString::to_string).collect();
+            let asked = Access { write: text(write), network: text(network) };
+            let (root, host) = (self.base.join("root"), Host { environment: &environment });
+            missing_access(&raw, &root, &root.join("src"), &asked, &host).map_err(|error| error.to_string())
+        }
+    }
+
+    #[test]
+    fn what_is_missing_is_resolved_and_what_is_there_is_left_out() {
+        let place = Place::new();
+        let other = place.base.join("other").to_string_lossy().into_owned();
+        let access = place.ask("{}", &["../../other", "../src", &other], &["Registry.Example.org:443"]).expect("valid");
+        assert_eq!(access, Access { write: vec![other], network: vec!["registry.example.org:443".into()] });
+        assert_eq!(place.ask("{}", &["not/there/yet"], &[]), Ok(Access::default()), "commands may create it already");
+        let allowed = r#"{"network":{"allow":["a.example:443"]}}"#;
+        let access = place.ask(allowed, &[], &["a.example:443", "b.example"]).expect("valid");
+        assert_eq!(access.network, ["b.example"]);
+        assert_eq!(place.ask(r#"{"network":"full"}"#, &[], &["b.example"]), Ok(Access::default()));
+    }
+
+    #[test]
+    fn protected_hidden_and_missing_paths_cannot_be_asked_for() {
+        let place = Place::new();
+        for (path, why) in [
+            ("../../other/.git/hooks", "is protected by the entry"),
+            ("~/.ssh", "which is hidden"),
+            ("../../none", "does not exist; name a directory that does"),
+            (".git/hooks/new", "is protected by the entry"),
+            ("~/.ssh/new", "which is hidden"),
+            ("/", "cannot be changed as a whole"),
+            ("/proc/sys", "belongs to the kernel"),
+            ("", "is empty"),
+        ] {
+            let error = place.ask("{}", &[path], &[]).expect_err(path);
+            assert!(error.contains(why), "{path}: {error}");
+        }
+        for entry in ["https://a.example", "*", "a.example:0", "", "localhost:80", "127.0.0.1", "[::1]:80"] {
+            let error = place.ask("{}", &[], &[entry]).expect_err(entry);
+            assert!(error.starts_with("access.network"), "{error}");
+        }
+    }
+}

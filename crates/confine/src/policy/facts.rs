@@ -1,0 +1,19 @@
+//! Default lists and limits as data, for the documents and their tests.
+
+use serde_json::{Value, json};
+
+use super::defaults::{HIDE, PROTECT, SYSTEM};
+use super::make::{MOST_ENTRIES, MOST_EXPOSED};
+use crate::denial::LISTED;
+
+/// `hide` is relative to the home.
+pub fn facts() -> Value {
+    json!({
+        "protect": PROTECT.as_slice(),
+        "hide": HIDE.as_slice(),
+        "system": SYSTEM.as_slice(),
+        "maxEntries": MOST_ENTRIES,
+        "maxExposed": MOST_EXPOSED,
+        "maxDenials": LISTED,
+    })
+}

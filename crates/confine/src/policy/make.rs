@@ -1,0 +1,317 @@
+//! From options to a policy.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+
+use super::check::{Root, contradictions};
+use super::defaults::{self, UNDO_PLACE};
+use super::error::{Fault, PolicyError};
+use super::hosts::{address_of, name_of};
+use super::paths::{Entry, existing, expanded, outermost, settled, within};
+use super::raw::{RawConfine, RawNetwork, RawRead};
+use super::surroundings::Surroundings;
+use super::types::{AllowEntry, Caches, Network, Policy, Profile, Read, Tmp};
+use crate::parts::Part;
+
+/// Entries that a list may have at most.
+pub const MOST_ENTRIES: usize = 256;
+/// Ports that may be exposed at most.
+pub const MOST_EXPOSED: usize = 64;
+
+/// Checks the options, and resolves their paths. `root` is the directory of the owner, absolute.
+///
+/// # Errors
+/// A [`PolicyError`] that names the option, its value and a remedy.
+pub fn policy(raw: &RawConfine, root: &Path, host: &impl Surroundings) -> Result<Policy, PolicyError> {
+    policy_beside(&[], raw, root, host)
+}
+
+/// As [`policy`], if other commands may change files below `others`, now or before.
+///
+/// # Errors
+/// As [`policy`], and if a link in one of these leads to a write root elsewhere.
+pub fn policy_beside(
+    others: &[PathBuf],
+    raw: &RawConfine,
+    root: &Path,
+    host: &impl Surroundings,
+) -> Result<Policy, PolicyError> {
+    check_lengths(raw)?;
+    let homes = defaults::homes(host);
+    let profile = profile(raw)?;
+    let root = Root::of(root, host)?;
+    let given = write_roots(raw, &homes, host)?;
+    let mut hidden = hidden(raw, &homes, host)?;
+    let protect = protected(raw, &homes, host)?;
+    let own_root = (profile == Profile::Workspace).then(|| root.path.clone());
+    let write = outermost(given.iter().map(|entry| entry.path.clone()).chain(own_root).collect());
+    let network = network(raw)?;
+    let read = read(raw, &homes, host)?;
+    hidden.extend(stores(raw, &root, (&write, &read), host));
+    let hide = outermost(hidden.iter().map(|entry| entry.path.clone()).collect());
+    let policy = Policy {
+        read,
+        expose: exposed(raw, &network)?,
+        tmp: word("confine.tmp", raw.tmp.as_deref(), "private, shared", &[Tmp::Private, Tmp::Shared])?,
+        caches: caches(raw, &homes, host, &write, &hide)?,
+        require: required(raw, &network)?,
+        root: root.path.clone(),
+        profile,
+        write,
+        protect,
+        hide,
+        network,
+    };
+    contradictions(&policy, &root, (&given, &hidden), others, host)?;
+    Ok(policy)
+}
+
+fn check_lengths(raw: &RawConfine) -> Result<(), PolicyError> {
+    let (allow, hosts) = match &raw.network {
+        Some(RawNetwork::Hosts { allow, hosts }) => (allow.as_ref().map_or(0, Vec::len), hosts.len()),
+        _ => (0, 0),
+    };
+    let read = if let Some(RawRead::Only(read)) = &raw.read { read.len() } else { 0 };
+    let protect = raw.protect.as_ref().map_or(0, Vec::len);
+    for (option, count, most) in [
+        ("confine.write", raw.write.len(), MOST_ENTRIES),
+        ("confine.protect", protect, MOST_ENTRIES),
+        ("confine.hide", raw.hide.len(), MOST_ENTRIES),
+        ("confine.read", read, MOST_ENTRIES),
+        ("confine.network.allow", allow, MOST_ENTRIES),
+        ("confine.network.hosts", hosts, MOST_ENTRIES),
+        ("confine.expose", raw.expose.len(), MOST_EXPOSED),
+    ] {
+        if count > most {
+            return Err(PolicyError::TooMany { option, count, most });
+        }
+    }
+    Ok(())
+}
+
+/// Returns the value of a word, by its place in the list of all words. The first one is the default.
+fn word<T: Copy>(
+    option: &'static str,
+    given: Option<&str>,
+    words: &'static str,
+    values: &[T],
+) -> Result<T, PolicyError> {
+    let at = given.map_or(Some(0), |given| words.split(", ").position(|word| word == given));
+    let value = at.and_then(|at| values.get(at)).copied();
+    value.ok_or_else(|| PolicyError::invalid(option, given.unwrap_or_default(), Fault::NotOneOf(words)))
+}
+
+fn profile(raw: &RawConfine) -> Result<Profile, PolicyError> {
+    let values = [Profile::Workspace, Profile::ReadOnly];
+    word("confine.profile", raw.profile.as_deref(), "workspace, read-only", &values)
+}
+
+/// Returns the write roots that the caller names. Each of them exists.
+fn write_roots(raw: &RawConfine, homes: &[PathBuf], host: &impl Surroundings) -> Result<Vec<Entry>, PolicyError> {
+    let mut roots = Vec::new();
+    for text in &raw.write {
+        let named = expanded(text, homes).map_err(|fault| PolicyError::invalid("confine.write", text, fault))?;
+        let found = existing(&named, host).map_err(|(path, error)| PolicyError::no_write_root(&path, &error))?;
+        roots.extend(found.into_iter().map(|(named, path)| Entry { text: Some(text.clone()), path, named }));
+    }
+    Ok(roots)
+}
+
+/// Returns all hidden paths, the default ones first.
+fn hidden(raw: &RawConfine, homes: &[PathBuf], host: &impl Surroundings) -> Result<Vec<Entry>, PolicyError> {
+    let entry =
+        |text: Option<&String>, named: PathBuf| Entry { text: text.cloned(), path: settled(&named, host), named };
+    let mut hidden: Vec<Entry> = defaults::hidden(host, homes).into_iter().map(|path| entry(None, path)).collect();
+    for text in &raw.hide {
+        let named = literal(text, homes, host).map_err(|fault| PolicyError::invalid("confine.hide", text, fault))?;
+        hidden.extend(named.into_iter().map(|path| entry(Some(text), path)));
+    }
+    Ok(hidden)
+}
+
+/// Returns the undo store of the command, and the places of undo stores on the mounts of its write roots. They hold
+/// files as they were, hidden ones among them.
+fn stores(raw: &RawConfine, root: &Root, (write, read): (&[PathBuf], &Read), host: &impl Surroundings) -> Vec<Entry> {
+    let given = raw.store.iter().map(PathBuf::from);
+    let above = write.iter().chain([&root.path]).flat_map(|path| path.ancestors().skip(1));
+    let places = above.map(|above| above.join(format!("{UNDO_PLACE}{}", host.user())));
+    let read: &[PathBuf] = if let Read::Only(read) = read { read } else { &[] };
+    let is_used = |store: &Path| write.iter().chain(read).chain([&root.path]).any(|path| within(path, store));
+    let stores = given.chain(places.filter(|place| host.resolve(place).is_ok()));
+    let entries = stores.map(|named| Entry { text: None, path: settled(&named, host), named });
+    entries.filter(|entry| entry.named.is_absolute() && !is_used(&entry.path)).collect()
+}
+
+/// Returns the paths that an entry means. A pattern would hide and protect nothing, so it is refused, unless a file has
+/// that name.
+fn literal(text: &str, homes: &[PathBuf], host: &impl Surroundings) -> Result<Vec<PathBuf>, Fault> {
+    let named = expanded(text, homes)?;
+    let exists = || named.iter().any(|path| host.resolve(path).is_ok());
+    if is_pattern(text) && !exists() { Err(Fault::Pattern) } else { Ok(named) }
+}
+
+fn is_pattern(text: &str) -> bool {
+    text.contains(['*', '?'])
+}
+
+fn protected(raw: &RawConfine, homes: &[PathBuf], host: &impl Surroundings) -> Result<Vec<PathBuf>, PolicyError> {
+    let Some(given) = &raw.protect else {
+        let homes: Vec<_> = homes.iter().map(|home| settled(home, host)).collect();
+        return Ok(defaults::protected(&homes));
+    };
+    let mut protected: Vec<PathBuf> = Vec::new();
+    for text in given {
+        match literal(text, homes, host) {
+            Ok(paths) => protected.extend(paths.iter().map(|path| settled(path, host))),
+            Err(Fault::Relative) => protected
+                .push(relative_name(text).map_err(|fault| PolicyError::invalid("confine.protect", text, fault))?),
+            Err(fault) => return Err(PolicyError::invalid("confine.protect", text, fault)),
+        }
+    }
+    protected.sort();
+    protected.dedup();
+    Ok(protected)
+}
+
+/// Returns a name below a root, without `.`.
+fn relative_name(text: &str) -> Result<PathBuf, Fault> {
+    if is_pattern(text) {
+        return Err(Fault::Pattern);
+    }
+    let path = Path::new(text);
+    if path.components().any(|component| component == std::path::Component::ParentDir) {
+        return Err(Fault::Upward);
+    }
+    let name: PathBuf = path.components().filter(|part| *part != std::path::Component::CurDir).collect();
+    if name.as_os_str().is_empty() { Err(Fault::Empty) } else { Ok(name) }
+}
+
+fn read(raw: &RawConfine, homes: &[PathBuf], host: &impl Surroundings) -> Result<Read, PolicyError> {
+    let invalid = |text: &str, fault| PolicyError::invalid("confine.read", text, fault);
+    match &raw.read {
+        None => Ok(Read::All),
+        Some(RawRead::Word(word)) if word == "all" => Ok(Read::All),
+        Some(RawRead::Word(word)) => Err(invalid(word, Fault::NotOneOf("all, an array of paths"))),
+        Some(RawRead::Only(given)) => {
+            let mut paths = Vec::new();
+            for text in given {
+                let named = literal(text, homes, host).map_err(|fault| invalid(text, fault))?;
+                paths.extend(named.iter().map(|path| settled(path, host)));
+            }
+            Ok(Read::Only(outermost(paths)))
+        }
+    }
+}
+
+fn network(raw: &RawConfine) -> Result<Network, PolicyError> {
+    match &raw.network {
+        None => Ok(Network::None),
+        Some(RawNetwork::Word(word)) => match word.as_str() {
+            "none" => Ok(Network::None),
+            "full" => Ok(Network::Full),
+            _ => {
+                let fault = Fault::NotOneOf("none, full, an object with allow");
+                Err(PolicyError::invalid("confine.network", word, fault))
+            }
+        },
+        Some(RawNetwork::Hosts { allow, hosts }) => {
+            let allow = allow.as_ref().ok_or(PolicyError::AllowMissing)?;
+            let entries = allow_entries(allow)?;
+            let hosts = mapped_hosts(hosts, &entries)?;
+            Ok(if entries.is_empty() { Network::None } else { Network::Allow { entries, hosts } })
+        }
+    }
+}
+
+fn allow_entries(given: &[String]) -> Result<Vec<AllowEntry>, PolicyError> {
+    let parse = |text: &String| {
+        let entry: Result<AllowEntry, Fault> = text.parse();
+        entry.map_err(|fault| PolicyError::invalid("confine.network.allow", text, fault))
+    };
+    let mut entries = given.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
+    entries.sort();
+    entries.dedup();
+    Ok(entries)
+}
+
+fn mapped_hosts(
+    given: &BTreeMap<String, String>,
+    entries: &[AllowEntry],
+) -> Result<BTreeMap<String, IpAddr>, PolicyError> {
+    let invalid = |text: &String, fault| PolicyError::invalid("confine.network.hosts", text, fault);
+    let mut hosts = BTreeMap::new();
+    for (text, address) in given {
+        let name = name_of(text).map_err(|fault| invalid(text, fault))?;
+        if name == "localhost" {
+            return Err(invalid(text, Fault::Loopback));
+        }
+        if !entries.iter().any(|entry| entry.host.has_name(&name)) {
+            return Err(invalid(text, Fault::NotAllowed));
+        }
+        hosts.insert(name, address_of(address).map_err(|fault| invalid(address, fault))?);
+    }
+    Ok(hosts)
+}
+
+fn exposed(raw: &RawConfine, network: &Network) -> Result<Vec<u16>, PolicyError> {
+    if !raw.expose.is_empty() && *network == Network::Full {
+        return Err(PolicyError::ExposeInFull);
+    }
+    let port = |number: &i64| {
+        let port = u16::try_from(*number).ok().filter(|port| *port != 0);
+        port.ok_or_else(|| PolicyError::invalid("confine.expose", number.to_string(), Fault::NoPort))
+    };
+    let mut ports = raw.expose.iter().map(port).collect::<Result<Vec<_>, _>>()?;
+    ports.sort_unstable();
+    ports.dedup();
+    Ok(ports)
+}
+
+/// Returns the kind of caches, and the directories of those that exist.
+fn caches(
+    raw: &RawConfine,
+    homes: &[PathBuf],
+    host: &impl Surroundings,
+    write: &[PathBuf],
+    hide: &[PathBuf],
+) -> Result<(Caches, Vec<PathBuf>), PolicyError> {
+    let values = [Caches::Overlay, Caches::Shared, Caches::None];
+    let kind = word("confine.caches", raw.caches.as_deref(), "overlay, shared, none", &values)?;
+    if kind == Caches::None {
+        return Ok((kind, Vec::new()));
+    }
+    let homes: Vec<PathBuf> = homes.iter().map(|home| settled(home, host)).collect();
+    let places = defaults::caches(host, &homes);
+    let found = places.iter().filter_map(|place| host.resolve(place).ok()).filter(|place| {
+        let covered = write.iter().chain(hide).any(|path| within(place, path));
+        // A variable may name anything.
+        let too_much = homes.iter().any(|home| within(home, place)) || place.parent().is_none();
+        !covered && !too_much && host.is_directory(place)
+    });
+    Ok((kind, outermost(found.collect())))
+}
+
+fn required(raw: &RawConfine, network: &Network) -> Result<Vec<Part>, PolicyError> {
+    let full = *network == Network::Full;
+    let Some(given) = &raw.require else {
+        return Ok(Part::ALL.into_iter().filter(|part| !(full && *part == Part::Network)).collect());
+    };
+    let mut parts = Vec::new();
+    for name in given {
+        let unknown = Fault::NotOneOf("files, network, processes, syscalls");
+        let invalid = |fault| PolicyError::invalid("confine.require", name, fault);
+        match Part::of_name(name) {
+            None => return Err(invalid(unknown)),
+            Some(Part::Network) if full => return Err(invalid(Fault::NothingToHold)),
+            Some(part) => parts.push(part),
+        }
+    }
+    parts.sort_unstable();
+    parts.dedup();
+    Ok(parts)
+}
+
+#[cfg(test)]
+#[path = "make_tests.rs"]
+mod tests;

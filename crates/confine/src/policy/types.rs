@@ -1,0 +1,167 @@
+//! A policy: the options of the caller, checked and resolved.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::parts::{Missing, Part};
+
+/// The starting point of a confinement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Profile {
+    /// Nothing may be changed besides the listed paths.
+    ReadOnly,
+    /// The directory of the owner may be changed.
+    Workspace,
+}
+
+impl Profile {
+    /// The public name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ReadOnly => "read-only",
+            Self::Workspace => "workspace",
+        }
+    }
+}
+
+/// The files that may be read.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Read {
+    /// Everything that is not hidden.
+    All,
+    /// These, the write roots and the directories of the system.
+    Only(Vec<PathBuf>),
+}
+
+/// Which hosts may be reached.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Network {
+    /// The loopback of the world alone.
+    None,
+    /// Everything, as without confinement.
+    Full,
+    /// The hosts of a list.
+    Allow {
+        /// The entries.
+        entries: Vec<AllowEntry>,
+        /// Addresses for names, asked before any resolver.
+        hosts: BTreeMap<String, IpAddr>,
+    },
+}
+
+/// A host or several, with the ports that may be reached there.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct AllowEntry {
+    /// The host.
+    pub host: AllowHost,
+    /// The port. `None`: 80 and 443.
+    pub port: Option<u16>,
+}
+
+/// The host of an [`AllowEntry`].
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum AllowHost {
+    /// One name, in lower case and without a final dot.
+    Name(String),
+    /// All names below this one, and not the name itself.
+    Below(String),
+    /// The addresses of a network; a single address has the longest prefix.
+    Net(IpAddr, u8),
+}
+
+/// Where `/tmp`, `/var/tmp` and `/dev/shm` lie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Tmp {
+    /// In a directory of the world.
+    Private,
+    /// In the directories of the host.
+    Shared,
+}
+
+/// The state in which commands find the caches of package managers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Caches {
+    /// Readable, with a writable layer that ends with the world.
+    Overlay,
+    /// The host's, writable.
+    Shared,
+    /// The host's, as read-only as the rest of the home.
+    None,
+}
+
+/// The limits for the commands of one world. All paths are absolute and have no symbolic link that existed when the
+/// policy was made. Equal policies of one owner share a world.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Policy {
+    /// The profile.
+    pub profile: Profile,
+    /// The directory of the owner.
+    pub root: PathBuf,
+    /// Directories and files that may be changed. None lies below another one. A world opens them without following
+    /// links: a command may have replaced one since.
+    pub write: Vec<PathBuf>,
+    /// Names that are protected, relative to each write root and each repository in it; or absolute paths.
+    /// A name that a repository has in `.git` (`.git/hooks`) also counts for its submodules and worktrees.
+    pub protect: Vec<PathBuf>,
+    /// Paths that can be neither read nor listed. They need not exist. None lies below another one. A hidden path may
+    /// lie below a write root or a cache, and is hidden there, too.
+    pub hide: Vec<PathBuf>,
+    /// The files that may be read.
+    pub read: Read,
+    /// Which hosts may be reached.
+    pub network: Network,
+    /// Ports of the world's loopback that the host's loopback forwards to.
+    pub expose: Vec<u16>,
+    /// Where temporary files lie.
+    pub tmp: Tmp,
+    /// The state of caches, and the directories of the caches that exist. None lies below another one, below a write
+    /// root or below a hidden path; a write root may lie below a cache.
+    pub caches: (Caches, Vec<PathBuf>),
+    /// Parts that must hold.
+    pub require: Vec<Part>,
+}
+
+impl Policy {
+    /// Returns the parts that the options ask for, in the order of [`Part::ALL`].
+    pub fn parts(&self) -> impl Iterator<Item = Part> {
+        Part::ALL.into_iter().filter(|part| *part != Part::Network || self.network != Network::Full)
+    }
+
+    /// Returns the parts that are held if these are missing.
+    pub fn held_without(&self, missing: &[Missing]) -> Vec<Part> {
+        self.parts().filter(|part| missing.iter().all(|missing| missing.part != *part)).collect()
+    }
+}
+
+#[cfg(any(test, feature = "testing"))]
+impl Policy {
+    /// A workspace with a private tmp and without a network, which requires, protects and hides nothing.
+    pub fn sample(root: &std::path::Path) -> Self {
+        Self {
+            profile: Profile::Workspace,
+            root: root.to_owned(),
+            write: vec![root.to_owned()],
+            protect: Vec::new(),
+            hide: Vec::new(),
+            read: Read::All,
+            network: Network::None,
+            expose: Vec::new(),
+            tmp: Tmp::Private,
+            caches: (Caches::None, Vec::new()),
+            require: Vec::new(),
+        }
+    }
+}
+
+/// The confinement of a command: which world it belongs to. Equal ones share a world.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Confine {
+    /// The limits for the commands of the world.
+    pub policy: Policy,
+    /// The owner of the world, by a number that no other owner of this host process has: a tool, a session, a registry.
+    /// 0: the plain calls of the host.
+    pub owner: u64,
+}

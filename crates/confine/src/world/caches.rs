@@ -1,0 +1,56 @@
+//! Caches of package managers in a world.
+
+use std::ffi::CString;
+use std::fs;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::Path;
+
+use super::failure::Failure;
+use super::layers::{Layer, What};
+use super::private::Private;
+use crate::{Caches, Policy};
+use sys::MountFlags;
+
+/// Returns the layers of caches, and adds a note for each that is not what the policy says.
+pub(super) fn layers(policy: &Policy, private: &Private, notes: &mut Vec<String>) -> Result<Vec<Layer>, Failure> {
+    let (kind, places) = &policy.caches;
+    let places = places.iter().filter(|place| place.is_dir());
+    match kind {
+        Caches::Shared => places.map(|place| Layer::copy(place, place, MountFlags::NO_DEVICES)).collect(),
+        Caches::Overlay => {
+            let mut layers = Vec::new();
+            for (number, place) in places.enumerate() {
+                let own = private.path.join(format!("cache-{number}"));
+                match overlay(place, &own) {
+                    Ok(tree) => layers.push(Layer { at: place.clone(), what: What::Tree(tree) }),
+                    Err(error) => {
+                        layers.push(Layer::copy(&own.join("upper"), place, MountFlags::NO_DEVICES)?);
+                        notes.push(format!("{} is empty inside: it cannot be overlaid ({error})", place.display()));
+                    }
+                }
+            }
+            Ok(layers)
+        }
+        Caches::None => Ok(Vec::new()),
+    }
+}
+
+/// Returns a mount that shows the contents of a directory and keeps changes in a directory of the world.
+fn overlay(lower: &Path, own: &Path) -> io::Result<OwnedFd> {
+    let (upper, work) = (own.join("upper"), own.join("work"));
+    fs::create_dir_all(&upper)?;
+    fs::create_dir(&work)?;
+    // Through descriptors, because commas and colons in a path would have a meaning.
+    let opened = [sys::open_unread(lower)?, sys::open_unread(&upper)?, sys::open_unread(&work)?];
+    let paths = opened.each_ref().map(|file| CString::new(format!("/proc/self/fd/{}", file.as_raw_fd())));
+    let [lower, upper, work] = paths;
+    let (lower, upper, work) = (lower?, upper?, work?);
+    let options = [
+        (c"lowerdir", Some(lower.as_c_str())),
+        (c"upperdir", Some(upper.as_c_str())),
+        (c"workdir", Some(work.as_c_str())),
+        (c"userxattr", None),
+    ];
+    sys::new_mount(c"overlay", &options, MountFlags::NO_DEVICES)
+}

@@ -1,0 +1,63 @@
+//! Builds a world from inside, in init.
+
+use std::os::fd::OwnedFd;
+
+use super::Place;
+use super::failure::{Failure, Step};
+use super::messages::Built;
+use super::private::Private;
+use super::protection::Protection;
+use super::shown::Shown;
+use super::{files, network, remedy, rules};
+use crate::{Missing, Network, Part, Policy};
+use sys::Namespace;
+
+/// A world as init has built it.
+pub(super) struct Construction {
+    pub built: Built,
+    pub proc: OwnedFd,
+    pub terminals: Option<OwnedFd>,
+    pub network: Option<OwnedFd>,
+    pub gate: Option<OwnedFd>,
+    pub landlock: Option<OwnedFd>,
+    pub protection: Protection,
+    pub shown: Shown,
+}
+
+/// Builds the world in this process, which is alone in its namespaces.
+///
+/// # Errors
+/// If a step fails that no world can do without. A step that belongs to one part only makes that part missing.
+pub(super) fn construct(policy: &Policy, place: &Place<'_>, private: &Private) -> Result<Construction, Failure> {
+    let mut built = Built::default();
+    let own_network = policy.network != Network::Full;
+    let network = own_network.then(|| sys::own_namespace(Namespace::Network)).transpose();
+    let network = network.step(|| "the network namespace".into())?;
+    let gate = match network.as_ref().map(|own| network::connect(policy, own)).transpose() {
+        Ok(gate) => gate.flatten(),
+        Err(failure) => {
+            built.missing.push(missing(Part::Network, failure)?);
+            None
+        }
+    };
+    let proc = files::new_proc()?;
+    let (protection, shown, terminals) = match files::arrange(policy, place, private, &mut built.notes) {
+        Ok((protection, shown)) => (protection, shown, Some(files::terminals()?)),
+        Err(failure) => {
+            built.missing.push(missing(Part::Files, failure)?);
+            (Protection::none(), Shown::none(), None)
+        }
+    };
+    let landlock = rules::ruleset(policy, place, own_network)?;
+    (built.network, built.gate, built.landlock) = (network.is_some(), gate.is_some(), landlock.is_some());
+    (built.terminals, built.watches) = (terminals.is_some(), protection.watches().is_some());
+    Ok(Construction { built, proc, terminals, network, gate, landlock, protection, shown })
+}
+
+/// Makes a part missing for which this machine lacks something. Any other failure stays one.
+fn missing(part: Part, failure: Failure) -> Result<Missing, Failure> {
+    match remedy::of_failure(&failure) {
+        Some(remedy) => Ok(Missing { part, why: failure.why(), remedy }),
+        None => Err(failure),
+    }
+}

@@ -1,0 +1,77 @@
+//! A small `/dev`.
+
+use std::ffi::CStr;
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use super::failure::{Failure, Step};
+use crate::Tmp;
+use sys::MountFlags;
+
+/// Devices of the host that a world has.
+const DEVICES: [&str; 6] = ["full", "null", "random", "tty", "urandom", "zero"];
+/// Links, as programs expect them.
+const LINKS: [(&str, &str); 5] = [
+    ("/proc/self/fd", "fd"),
+    ("pts/ptmx", "ptmx"),
+    ("/proc/self/fd/2", "stderr"),
+    ("/proc/self/fd/0", "stdin"),
+    ("/proc/self/fd/1", "stdout"),
+];
+
+/// Copies of the host's devices, and of its shared memory if it is shared.
+pub(super) struct Nodes {
+    devices: Vec<(&'static str, OwnedFd)>,
+    shm: Option<OwnedFd>,
+}
+
+/// Copies the host's devices before they are covered.
+pub(super) fn nodes(tmp: Tmp) -> Result<Nodes, Failure> {
+    let copy = |name: &'static str| -> Option<io::Result<(&str, OwnedFd)>> {
+        let path = Path::new("/dev").join(name);
+        let copied = || {
+            let tree = sys::copy_tree(&path)?;
+            // Data of a device are no change of its file.
+            sys::restrict_tree(&tree, MountFlags { read_only: true, ..MountFlags::PLAIN })?;
+            Ok((name, tree))
+        };
+        path.exists().then(copied)
+    };
+    let devices = DEVICES.into_iter().filter_map(copy).collect::<io::Result<_>>().step(|| "the devices".into())?;
+    let shm = Path::new("/dev/shm");
+    let shared = tmp == Tmp::Shared && shm.is_dir();
+    let shm = shared.then(|| sys::copy_tree(shm)).transpose().step(|| "the shared memory".into())?;
+    Ok(Nodes { devices, shm })
+}
+
+/// Mounts `/dev`.
+pub(super) fn attach(nodes: Nodes) -> Result<(), Failure> {
+    let dev = Path::new("/dev");
+    let new = |kind: &CStr, options: &[(&CStr, Option<&CStr>)], at: &Path| -> io::Result<()> {
+        sys::attach_tree(&sys::new_mount(kind, options, MountFlags::PLAIN)?, at)
+    };
+    let attached = || -> io::Result<()> {
+        new(c"tmpfs", &[(c"mode", Some(c"0755"))], dev)?;
+        for (name, node) in &nodes.devices {
+            let at = dev.join(name);
+            File::create_new(&at)?;
+            sys::attach_tree(node, &at)?;
+        }
+        for (target, name) in LINKS {
+            symlink(target, dev.join(name))?;
+        }
+        let (pts, shm) = (dev.join("pts"), dev.join("shm"));
+        fs::create_dir(&pts)?;
+        fs::create_dir(&shm)?;
+        new(c"devpts", &[(c"ptmxmode", Some(c"0666")), (c"mode", Some(c"0620"))], &pts)?;
+        match &nodes.shm {
+            Some(shared) => sys::attach_tree(shared, &shm)?,
+            None => new(c"tmpfs", &[(c"mode", Some(c"1777"))], &shm)?,
+        }
+        sys::restrict_path(dev, MountFlags { read_only: true, ..MountFlags::PLAIN }, false)
+    };
+    attached().step(|| "/dev".into())
+}

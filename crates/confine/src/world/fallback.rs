@@ -1,0 +1,184 @@
+//! Worlds without namespaces: of machines that have none for users, and of macOS.
+
+use std::path::Path;
+
+use super::failure::{Failure, Step};
+use super::private::{Leftovers, Private};
+use super::{Place, Seatbelt, World, remedy, rules};
+use crate::{Board, Caches, Missing, Network, Part, Policy, Tmp, WorldError, WorldFacts};
+
+/// Returns a world without namespaces, in which commands are restricted by Landlock and the filter of system calls.
+/// `failure` is the reason.
+///
+/// # Errors
+/// [`WorldError::Missing`] if the policy requires a part that needs namespaces. [`WorldError::Step`] if the failure is
+/// not one of this machine.
+pub(super) fn without_namespaces(policy: &Policy, failure: Failure) -> Result<World, WorldError> {
+    let Some(remedy) = remedy::of_failure(&failure) else { return Err(failure.into()) };
+    let parts = policy.parts().filter(|part| *part != Part::Syscalls);
+    let missing: Vec<_> = parts.map(|part| Missing { part, why: failure.why(), remedy: remedy.clone() }).collect();
+    if missing.iter().any(|missing| policy.require.contains(&missing.part)) {
+        return Err(WorldError::Missing(missing));
+    }
+    let place = Place { state: Path::new(""), readable: &[], watches: false };
+    let landlock = rules::ruleset(policy, &place, false)?;
+    let mut notes = Vec::new();
+    if landlock.is_some() {
+        notes.push("Landlock alone confines the files".to_owned());
+        if policy.tmp == Tmp::Private {
+            notes.push("/tmp, /var/tmp and /dev/shm are those of this machine".to_owned());
+        }
+    }
+    let facts = WorldFacts { held: vec![Part::Syscalls], missing, notes, ..WorldFacts::default() };
+    let board = Board::new().step(|| "a file without a name".into())?;
+    Ok(World { namespaces: None, landlock, seatbelt: None, facts, board, door: None })
+}
+
+/// Returns a world whose commands have profiles of Seatbelt.
+///
+/// # Errors
+/// [`WorldError::Missing`] if the policy requires a part that Seatbelt cannot hold.
+pub(super) fn with_seatbelt(policy: &Policy, place: &Place<'_>) -> Result<World, WorldError> {
+    let missing = missing(policy);
+    if missing.iter().any(|missing| policy.require.contains(&missing.part)) {
+        return Err(WorldError::Missing(missing));
+    }
+    if let Some(leftovers) = Leftovers::of(place.state) {
+        leftovers.remove();
+    }
+    let is_private = policy.tmp == Tmp::Private;
+    let private = is_private.then(|| Private::create(place.state)).transpose();
+    let private = private.step(|| format!("a private directory in {}", place.state.display()))?;
+    let tmp = private.as_ref().map(Private::tmp);
+    let mut seatbelt = Seatbelt::new(policy, private);
+    // A path that no profile can name is reported now.
+    seatbelt.profile().map_err(|source| Failure { step: "a profile of Seatbelt".to_owned(), source })?;
+    let facts = WorldFacts {
+        held: policy.held_without(&missing),
+        missing,
+        environment: tmp.iter().map(|tmp| ("TMPDIR".to_owned(), Some(tmp.display().to_string()))).collect(),
+        tmp,
+        home: None,
+        notes: notes(policy),
+    };
+    let board = Board::new().step(|| "a file without a name".into())?;
+    Ok(World { namespaces: None, landlock: None, seatbelt: Some(seatbelt), facts, board, door: None })
+}
+
+/// Returns the parts that a policy asks for and Seatbelt cannot hold.
+fn missing(policy: &Policy) -> Vec<Missing> {
+    let mut missing = Vec::new();
+    if matches!(policy.network, Network::Allow { .. }) {
+        missing.push(Missing {
+            part: Part::Network,
+            why: "Seatbelt knows ports and no hosts".to_owned(),
+            remedy: "use network: 'none', or leave 'network' out of require: then every host can be reached at the \
+                     ports of the list"
+                .to_owned(),
+        });
+    }
+    missing.push(Missing {
+        part: Part::Syscalls,
+        why: "Seatbelt judges operations and no system calls".to_owned(),
+        remedy: "leave 'syscalls' out of require".to_owned(),
+    });
+    missing
+}
+
+fn notes(policy: &Policy) -> Vec<String> {
+    let mut notes = vec!["Seatbelt confines the command, and reports no denials".to_owned()];
+    if policy.tmp == Tmp::Private {
+        notes.push("/tmp and /var/tmp are read-only, and TMPDIR names a private directory".to_owned());
+    }
+    if policy.caches.0 == Caches::Overlay {
+        notes.push("caches of package managers are read-only".to_owned());
+    }
+    if policy.network != Network::Full {
+        notes.push("the loopback is that of this machine, and only the ports of expose can be used".to_owned());
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::{AllowEntry, AllowHost};
+
+    fn policy(root: &Path) -> Policy {
+        Policy {
+            protect: [".git/hooks", ".git/config", ".vscode", ".idea/x"].map(PathBuf::from).into(),
+            require: vec![Part::Files, Part::Network, Part::Processes],
+            ..Policy::sample(root)
+        }
+    }
+
+    fn world(policy: &Policy, state: &Path) -> Result<World, WorldError> {
+        with_seatbelt(policy, &Place { state, readable: &[], watches: false })
+    }
+
+    fn protecting(world: &mut World) -> (String, String) {
+        let text = world.seatbelt.as_mut().expect("Seatbelt").profile().expect("a profile");
+        let text = text.into_string().expect("UTF-8").replace("\n  ", " ");
+        let rules = |start| text.lines().filter(|line| line.starts_with(start)).collect::<Vec<_>>().join("\n");
+        (rules("(deny file-write* "), rules("(deny file-write-unlink "))
+    }
+
+    #[test]
+    fn new_repositories_are_protected_before_the_next_command() {
+        let scene = tempfile::tempdir().expect("a directory");
+        let root = scene.path().canonicalize().expect("a path").join("work");
+        fs::create_dir(&root).expect("made");
+        let mut world = world(&policy(&root), &scene.path().join("state")).expect("a world");
+        let (protected, pinned) = protecting(&mut world);
+        let at = |path: &str| format!("\"{}\"", root.join(path).display());
+        assert!(protected.contains(&at(".vscode")) && !protected.contains(".git/hooks"), "{protected}");
+        // The directory above does not exist, and another one with the rest in it could take its place.
+        assert!(protected.contains(&at(".idea")) && !protected.contains(&at(".idea/x")), "{protected}");
+        assert!(!pinned.contains(".git"), "{pinned}");
+        for directory in ["sub/.git/hooks", "sub/.git/objects", ".idea"] {
+            fs::create_dir_all(root.join(directory)).expect("made");
+        }
+        std::os::unix::fs::symlink("elsewhere", root.join("sub/.vscode")).expect("linked");
+        fs::write(root.join("sub/elsewhere"), "").expect("written");
+        let (protected, pinned) = protecting(&mut world);
+        for path in ["sub/.git/hooks", "sub/.git/config", "sub/.vscode", "sub/elsewhere", ".idea/x"] {
+            assert!(protected.contains(&at(path)), "{path}: {protected}");
+        }
+        assert!(pinned.contains(&at("sub/.git")) && pinned.contains(&at("sub")), "{pinned}");
+    }
+
+    #[test]
+    fn what_cannot_be_held_is_refused_or_told() {
+        let scene = tempfile::tempdir().expect("a directory");
+        let root = scene.path().canonicalize().expect("a path");
+        let state = root.join("state");
+        let all = Policy { require: Part::ALL.into(), ..policy(&root) };
+        let Err(WorldError::Missing(missing)) = world(&all, &state) else { panic!("a world") };
+        assert_eq!(missing.iter().map(|missing| missing.part).collect::<Vec<_>>(), [Part::Syscalls]);
+        let entry = AllowEntry { host: AllowHost::Name("example.org".into()), port: None };
+        let listed = Network::Allow { entries: vec![entry], hosts: std::collections::BTreeMap::new() };
+        assert!(world(&Policy { network: listed.clone(), ..policy(&root) }, &state).is_err());
+        let told = world(&Policy { network: listed, require: vec![Part::Files], ..policy(&root) }, &state);
+        let facts = told.expect("a world").facts;
+        assert_eq!(facts.held, [Part::Files, Part::Processes]);
+        assert_eq!(facts.missing.len(), 2);
+    }
+
+    #[test]
+    fn the_private_tmp_is_named_by_a_variable_and_swept_after_the_world() {
+        let scene = tempfile::tempdir().expect("a directory");
+        let root = scene.path().canonicalize().expect("a path");
+        let state = root.join("state");
+        let first = world(&policy(&root), &state).expect("a world");
+        let tmp = first.facts.tmp.clone().expect("a directory");
+        assert_eq!(first.facts.environment, [("TMPDIR".to_owned(), tmp.to_str().map(str::to_owned))]);
+        drop(world(&policy(&root), &state).expect("another world"));
+        assert!(tmp.is_dir());
+        drop(first);
+        drop(world(&Policy { tmp: Tmp::Shared, ..policy(&root) }, &state).expect("a third world"));
+        assert!(!tmp.exists());
+    }
+}

@@ -1,0 +1,159 @@
+//! The files of a world: the host's, read-only, with writable, private and hidden places in them.
+
+use std::fs;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use super::Place;
+use super::aliases::Mounts;
+use super::blanks::Blanks;
+use super::failure::{Failure, Step};
+use super::hidden::Hidden;
+use super::layers::{Layer, What};
+use super::private::Private;
+use super::protection::Protection;
+use super::shown::Shown;
+use super::{caches, devices, layers, visible};
+use crate::{Network, Policy, Read, Tmp};
+use sys::MountFlags;
+
+/// Arranges the mounts of this process's namespace. Adds a note for each difference from the policy.
+pub(super) fn arrange(
+    policy: &Policy,
+    place: &Place<'_>,
+    private: &Private,
+    notes: &mut Vec<String>,
+) -> Result<(Protection, Shown), Failure> {
+    sys::stop_propagation().step(|| "the mounts of a world".into())?;
+    let mounts = Mounts::of_this_namespace();
+    // Copies first: what follows covers their sources, or makes them read-only.
+    let mut found = writable(policy)?;
+    found.extend(temporary(policy, private)?);
+    found.extend(caches::layers(policy, private, notes)?);
+    let own = private_mounts(policy);
+    found.extend(readable(policy, place)?);
+    let nodes = devices::nodes(policy.tmp)?;
+    let whole = policy.write.iter().any(|root| root == Path::new("/"));
+    let flags = MountFlags { read_only: !whole, ..MountFlags::NO_DEVICES };
+    sys::restrict_path(Path::new("/"), flags, true).step(|| "read-only mounts".into())?;
+    let blanks = Blanks::new()?;
+    found.extend(resolver(policy, &blanks)?);
+    attach_proc(&blanks)?;
+    devices::attach(nodes)?;
+    let hidden: Vec<_> =
+        hidden(policy, place, &mounts).into_iter().filter(|path| is_there(path, policy, &found)).collect();
+    found.extend(hidden.iter().map(|at| Layer { at: at.clone(), what: What::Hidden }));
+    found.extend(visible::veils(policy, &found)?);
+    let shown = Shown::before(policy, &found);
+    layers::attach(found, &blanks)?;
+    let protection = Protection::new(policy, own, Hidden::new(hidden, blanks), place.watches);
+    let protection = protection.step(|| "the protected files".into())?;
+    Ok((protection, shown))
+}
+
+/// A change that is possible through no mount of the world but these.
+fn writable(policy: &Policy) -> Result<Vec<Layer>, Failure> {
+    let roots = policy.write.iter().filter(|root| *root != Path::new("/"));
+    roots.map(|root| Layer::copy(root, root, MountFlags::NO_DEVICES)).collect()
+}
+
+fn temporary(policy: &Policy, private: &Private) -> Result<Vec<Layer>, Failure> {
+    const PLACES: [(&str, &str); 2] = [("/tmp", "tmp"), ("/var/tmp", "var-tmp")];
+    let mut found = Vec::new();
+    for (at, name) in PLACES {
+        let at = Path::new(at);
+        // One may be a link to the other.
+        if fs::canonicalize(at).is_ok_and(|real| real == at) && !policy.write.iter().any(|root| root == at) {
+            let source = match policy.tmp {
+                Tmp::Private => private.path.join(name),
+                Tmp::Shared => at.to_owned(),
+            };
+            found.push(Layer::copy(&source, at, MountFlags::NO_DEVICES)?);
+        }
+    }
+    Ok(found)
+}
+
+/// The places at which private files are mounted, or may be.
+fn private_mounts(policy: &Policy) -> Vec<PathBuf> {
+    policy.caches.1.iter().cloned().chain(["/tmp", "/var/tmp"].map(PathBuf::from)).collect()
+}
+
+/// Files and directories that can be read although a private directory would cover them.
+fn readable(policy: &Policy, place: &Place<'_>) -> Result<Vec<Layer>, Failure> {
+    let is_writable = |path: &Path| policy.write.iter().any(|root| path.starts_with(root));
+    let is_covered = |path: &&PathBuf| path.starts_with("/tmp") || path.starts_with("/var/tmp");
+    let listed = match &policy.read {
+        Read::All => &[][..],
+        Read::Only(paths) => paths,
+    };
+    let own = listed.iter().chain([&policy.root]).filter(is_covered);
+    let all = place.readable.iter().chain(own).filter(|path| path.exists() && !is_writable(path));
+    all.map(|path| Layer::copy(path, path, MountFlags::READ_ONLY)).collect()
+}
+
+/// The hidden paths that exist, under every name that they have, and the processes of the host. Paths inside write
+/// roots are hidden there.
+fn hidden(policy: &Policy, place: &Place<'_>, mounts: &Mounts) -> Vec<PathBuf> {
+    let state = fs::canonicalize(place.state).ok();
+    let paths = policy.hide.iter().chain(state.as_ref());
+    let aliases = |path: &Path| if path.exists() { mounts.aliases(path) } else { Vec::new() };
+    let hidden = paths.flat_map(|path| std::iter::once(path.clone()).chain(aliases(path)));
+    hidden.chain(mounts.processes().cloned()).collect()
+}
+
+/// Returns whether a path of the host can lead to the same in the world: a private directory covers it unless a layer
+/// shows it.
+fn is_there(path: &Path, policy: &Policy, layers: &[Layer]) -> bool {
+    let is_tmp = |at: &Path| at == Path::new("/tmp") || at == Path::new("/var/tmp");
+    let covered = policy.tmp == Tmp::Private && path.ancestors().any(is_tmp);
+    !covered || layers.iter().any(|layer| path.starts_with(&layer.at) && !is_tmp(&layer.at))
+}
+
+/// Names the gate as the resolver, unless the world has the network of the host.
+fn resolver(policy: &Policy, blanks: &Blanks) -> Result<Option<Layer>, Failure> {
+    let Ok(at) = fs::canonicalize("/etc/resolv.conf") else { return Ok(None) };
+    if policy.network == Network::Full {
+        return Ok(None);
+    }
+    let tree = blanks.resolver().step(|| "the resolver's configuration".into())?;
+    Ok(Some(Layer { at, what: What::Tree(tree) }))
+}
+
+/// Returns a detached mount of the procfs of this process's pid namespace.
+pub(super) fn new_proc() -> Result<OwnedFd, Failure> {
+    let flags = MountFlags { no_exec: true, ..MountFlags::NO_DEVICES };
+    sys::new_mount(c"proc", &[], flags).step(|| "a procfs".into())
+}
+
+/// Returns the directory with the pseudo-terminals of the world, which is mounted.
+pub(super) fn terminals() -> Result<OwnedFd, Failure> {
+    sys::open_unread(Path::new("/dev/pts")).map(OwnedFd::from).step(|| "the terminals".into())
+}
+
+/// Mounts `/proc`. What would change the machine is read-only: a process with the user id of root may write it
+/// without any capability. That is all that could be written and belongs to no process.
+fn attach_proc(blanks: &Blanks) -> Result<(), Failure> {
+    const HIDDEN: [&str; 6] = ["kcore", "keys", "kmsg", "sched_debug", "sysrq-trigger", "timer_list"];
+    let proc = Path::new("/proc");
+    let attached = || -> io::Result<()> {
+        for entry in fs::read_dir(proc)? {
+            let entry = entry?;
+            let (path, data) = (entry.path(), entry.metadata()?);
+            let is_of_process = entry.file_name().as_encoded_bytes().iter().all(u8::is_ascii_digit);
+            let is_changeable = data.is_dir() || (data.is_file() && data.permissions().mode() & 0o222 != 0);
+            if !is_of_process && is_changeable {
+                let tree = sys::copy_tree(&path)?;
+                sys::restrict_tree(&tree, MountFlags::READ_ONLY)?;
+                sys::attach_tree(&tree, &path)?;
+            }
+        }
+        for name in HIDDEN {
+            blanks.cover(&proc.join(name))?;
+        }
+        Ok(())
+    };
+    sys::attach_tree(&new_proc()?, proc).and_then(|()| attached()).step(|| "/proc".into())
+}

@@ -1,0 +1,344 @@
+//! Process 1 of a world.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixListener;
+use std::path::PathBuf;
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use nix::sys::wait::WaitPidFlag;
+use nix::unistd::{Pid, getpid};
+
+use super::Place;
+use super::construct::{Construction, construct};
+use super::joined;
+use super::messages::{self, BUILT, DOOR, GUARDS, JOIN, KEEP, PUBLISH, REFRESH, Report, SHOW, SHOWN, START};
+use super::private::Private;
+use crate::{Board, Policy, Post};
+use sys::{Namespace, Signal};
+
+/// Time the maker may take to map ids, ms.
+const PATIENCE: u16 = 10_000;
+
+/// Time between two looks at protected files that are not watched, ms: the first after a command began, and the last
+/// of those that follow, each after twice the time.
+const BLIND: [u16; 2] = [200, 800];
+
+/// Descriptors that init keeps free: those of shims that it does not know yet, and those that it needs for a moment.
+const SPARE: i64 = 24;
+
+/// Descriptors that init keeps from its maker.
+pub(super) struct Held {
+    /// The first door.
+    pub control: OwnedFd,
+    /// The write end of a pipe that reports the end of init.
+    pub ends: OwnedFd,
+    /// The private files of the world.
+    pub private: Private,
+    /// The socket by which other supervisors join the world.
+    pub listener: UnixListener,
+    /// The place for the number of the guards.
+    pub board: Board,
+}
+
+/// Runs init in a process that was just forked into its namespaces.
+pub(super) fn run(policy: &Policy, place: &Place<'_>, held: Held) -> ! {
+    let kept = [held.control.as_fd(), held.ends.as_fd(), held.listener.as_fd(), held.board.as_fd()];
+    let mut kept: Vec<_> = kept.iter().map(AsRawFd::as_raw_fd).collect();
+    kept.extend(held.private.descriptors());
+    sys::close_all_but(&kept);
+    let built = prepare(&held.control).is_ok().then(|| construct(policy, place, &held.private));
+    match built {
+        Some(Ok(made)) if hand_out(&held.control, &made).is_ok() => {
+            let Held { control, private, listener, ends, board } = held;
+            let (owners, doors, kept) = (vec![control], Vec::new(), Vec::new());
+            let (published, ends) = (Vec::new(), vec![ends]);
+            let blind = BLIND[0];
+            let mut init =
+                Init { owners, doors, kept, listener, world: made, published, ends, board, blind, full: false };
+            init.serve();
+            init.finish(&private);
+            sys::exit_now(0)
+        }
+        Some(Err(failure)) => {
+            let errno = failure.source.raw_os_error().unwrap_or(libc::EIO);
+            // The maker learns of a failure to send this by the end of this process.
+            let _ = send_report(&held.control, &Report::Failed { step: failure.step, errno }, &[]);
+        }
+        Some(Ok(_)) | None => {}
+    }
+    held.private.remove();
+    sys::exit_now(1)
+}
+
+/// Leaves the maker's session and output, and waits until ids are mapped.
+fn prepare(control: &OwnedFd) -> io::Result<()> {
+    sys::reset_signals()?;
+    sys::leave_output()?;
+    nix::unistd::setsid()?;
+    nix::sys::stat::umask(nix::sys::stat::Mode::empty());
+    sys::name_process(c"agent-bash-init")?;
+    // Each shim and each question costs descriptors here. No program is started from this process.
+    let (_, most) = getrlimit(Resource::RLIMIT_NOFILE)?;
+    setrlimit(Resource::RLIMIT_NOFILE, most, most)?;
+    messages::expect(control, START, PATIENCE)?;
+    // No command can look into this process, which keeps its capabilities. Before, its maker could not map the ids.
+    sys::refuse_tracers()
+}
+
+fn send_report(control: &OwnedFd, report: &Report, fds: &[BorrowedFd<'_>]) -> io::Result<()> {
+    let report = messages::pack(report)?;
+    let fds: Vec<_> = std::iter::once(report.as_fd()).chain(fds.iter().copied()).collect();
+    messages::send(control, BUILT, 0, &fds)
+}
+
+/// Sends the descriptors of the world to its maker.
+fn hand_out(control: &OwnedFd, made: &Construction) -> io::Result<()> {
+    let spaces = own_namespaces()?;
+    let spaces: Vec<_> = spaces.iter().map(AsFd::as_fd).collect();
+    send_report(control, &Report::Built(made.built.clone()), &spaces)?;
+    let Construction { terminals, network, gate, landlock, .. } = made;
+    let more = [Some(&made.proc), terminals.as_ref(), network.as_ref(), gate.as_ref(), landlock.as_ref()];
+    let more = more.into_iter().flatten().map(AsFd::as_fd);
+    let more: Vec<_> = more.chain(made.protection.watches().into_iter().flatten()).collect();
+    messages::send(control, BUILT, 0, &more)
+}
+
+/// Returns the namespaces of this process, in the order of [`BUILT`].
+fn own_namespaces() -> io::Result<Vec<OwnedFd>> {
+    const SPACES: [Namespace; 5] =
+        [Namespace::User, Namespace::Mounts, Namespace::Processes, Namespace::Ipc, Namespace::Names];
+    SPACES.into_iter().map(sys::own_namespace).collect()
+}
+
+/// Init after the world is built.
+struct Init {
+    /// The doors of the maker, until it drops the world, and of other supervisors that have joined it.
+    owners: Vec<OwnedFd>,
+    /// The other doors.
+    doors: Vec<OwnedFd>,
+    /// Pidfds of processes that the world is kept for.
+    kept: Vec<OwnedFd>,
+    /// The socket by which other supervisors join the world.
+    listener: UnixListener,
+    world: Construction,
+    /// Facts for them, and the way to the gate, if there is one.
+    published: Vec<OwnedFd>,
+    /// The write ends of pipes that report the end of this process.
+    ends: Vec<OwnedFd>,
+    board: Board,
+    /// Time until the next scan of files that are not watched, ms.
+    blind: u16,
+    /// Whether there was no room for another shim at the last check.
+    full: bool,
+}
+
+/// The descriptors of [`Init`] that are ready.
+struct Ready {
+    changes: bool,
+    joins: bool,
+    owners: Vec<bool>,
+    doors: Vec<bool>,
+    kept: Vec<bool>,
+}
+
+impl Init {
+    /// Serves until the world has no owner and no process that it is kept for.
+    fn serve(&mut self) {
+        if self.post().is_err() {
+            return;
+        }
+        while !self.owners.is_empty() || !self.kept.is_empty() {
+            let Ok(ready) = self.wait() else { return };
+            // Commands must not start where something cannot be protected.
+            if self.protect(ready.changes).is_err() {
+                return;
+            }
+            // An owner may add another door, which was not polled.
+            let (owners, doors) = (std::mem::take(&mut self.owners), std::mem::take(&mut self.doors));
+            for (owner, is_ready) in owners.into_iter().zip(ready.owners) {
+                if !is_ready || self.answer(&owner) {
+                    self.owners.push(owner);
+                }
+            }
+            if ready.joins {
+                // A supervisor is an owner from its first message on, and before.
+                self.owners.extend(self.listener.accept().map(|(stream, _)| OwnedFd::from(stream)));
+            }
+            for (door, is_ready) in doors.into_iter().zip(ready.doors) {
+                if !is_ready || self.answer(&door) {
+                    self.doors.push(door);
+                }
+            }
+            if ready.kept.contains(&true) {
+                let mut exited = ready.kept.into_iter();
+                // Processes that the owner added meanwhile stand behind those that were polled.
+                self.kept.retain(|_| !exited.next().unwrap_or(false));
+                kill_orphans();
+            }
+            self.post_room();
+        }
+    }
+
+    /// Protects files that are new or were replaced.
+    fn protect(&mut self, changes: bool) -> io::Result<()> {
+        let protection = &mut self.world.protection;
+        if protection.is_behind() {
+            protection.proceed()?;
+            self.post()?;
+        }
+        let protection = &mut self.world.protection;
+        if changes || protection.is_blind() {
+            self.board.post(Post::Guards, 0)?;
+            protection.on_change();
+            self.blind = BLIND[1].min(self.blind * 2);
+            self.post()?;
+        }
+        Ok(())
+    }
+
+    /// Posts the number of the guards, unless something could change without a sign.
+    fn post(&self) -> io::Result<()> {
+        let protection = &self.world.protection;
+        if protection.is_watching() { self.board.post(Post::Guards, protection.number()) } else { Ok(()) }
+    }
+
+    /// Posts whether there is room for another shim, if that has changed.
+    fn post_room(&mut self) {
+        let full = !has_room();
+        // Without this post, shims fail that have no way to this process.
+        if full != self.full && self.board.post(Post::Full, u64::from(full)).is_ok() {
+            self.full = full;
+        }
+    }
+
+    /// Waits until a descriptor is ready, or not at all while there is something to do.
+    fn wait(&self) -> io::Result<Ready> {
+        let changes = self.world.protection.changes();
+        let counts = [changes.iter().count(), 1, self.owners.len(), self.doors.len()];
+        let fds = changes.into_iter().chain([self.listener.as_fd()]);
+        let fds = fds.chain(self.owners.iter().chain(&self.doors).chain(&self.kept).map(AsFd::as_fd));
+        let mut fds: Vec<_> = fds.map(|fd| PollFd::new(fd, PollFlags::POLLIN)).collect();
+        let timeout = match (self.world.protection.is_behind(), self.world.protection.is_blind()) {
+            (true, _) => PollTimeout::ZERO,
+            (false, true) => PollTimeout::from(self.blind),
+            (false, false) => PollTimeout::NONE,
+        };
+        while let Err(error) = poll(&mut fds, timeout) {
+            if error != nix::errno::Errno::EINTR {
+                return Err(error.into());
+            }
+        }
+        let mut ready = fds.iter().map(|fd| fd.any().unwrap_or(true));
+        let mut next = |count: usize| ready.by_ref().take(count).collect::<Vec<_>>();
+        Ok(Ready {
+            changes: next(counts[0]).contains(&true),
+            joins: next(counts[1]).contains(&true),
+            owners: next(counts[2]),
+            doors: next(counts[3]),
+            kept: next(usize::MAX),
+        })
+    }
+
+    /// Answers the next message of a door. Returns whether the door is still open.
+    fn answer(&mut self, door: &OwnedFd) -> bool {
+        let message = match messages::receive(door) {
+            Ok(Some(message)) => message,
+            // This process had no free descriptors for those of the message. Its shim then has no way to this process,
+            // and starts nothing.
+            Err(error) if error.raw_os_error() == Some(libc::ENOBUFS) => return true,
+            Err(error) => return matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted),
+            Ok(None) => return false,
+        };
+        match message.kind {
+            DOOR => self.doors.extend(message.fds),
+            KEEP => self.kept.extend(message.fds),
+            REFRESH => return self.refresh(door, message.number).is_ok(),
+            SHOW => return self.show(door, message.fds).is_ok(),
+            PUBLISH => self.published = message.fds,
+            JOIN => return self.hand_out(door).is_ok(),
+            _ => return false,
+        }
+        true
+    }
+
+    /// Protects new repositories. If that fails, the door is closed, so that no command starts.
+    fn refresh(&mut self, door: &OwnedFd, known: u64) -> io::Result<()> {
+        self.blind = BLIND[0];
+        self.board.post(Post::Guards, 0)?;
+        self.world.protection.refresh()?;
+        self.post()?;
+        let protection = &self.world.protection;
+        let number = protection.number();
+        if number == known {
+            return messages::send(door, GUARDS, number, &[]);
+        }
+        let guards = messages::pack(protection.guards())?;
+        messages::send(door, GUARDS, number, &[guards.as_fd()])
+    }
+
+    /// Shows a file to the world.
+    fn show(&mut self, door: &OwnedFd, mut fds: Vec<OwnedFd>) -> io::Result<()> {
+        let path: PathBuf = messages::unpack(fds.pop().ok_or(io::ErrorKind::InvalidData)?)?;
+        let Construction { protection, shown, landlock, .. } = &mut self.world;
+        let shown = shown.show(&path, protection.hidden(), landlock.as_ref());
+        let errno = shown.map_or_else(|error| error.raw_os_error().unwrap_or(libc::EIO), |()| 0);
+        messages::send(door, SHOWN, errno.unsigned_abs().into(), &[])
+    }
+
+    /// Sends another supervisor all that it needs to use the world.
+    fn hand_out(&mut self, door: &OwnedFd) -> io::Result<()> {
+        let Construction { proc, network, gate, landlock, terminals, protection, .. } = &self.world;
+        let (ended, ends) = sys::pipe()?;
+        let [first, second] = protection.watches().map_or([None; 2], |watches| watches.map(Some));
+        let control = self.published.get(1);
+        let optional = [network.as_ref(), gate.as_ref(), landlock.as_ref(), control, terminals.as_ref()];
+        let [network, gate, landlock, control, terminals] = optional.map(|fd| fd.map(AsFd::as_fd));
+        let optional = [network, gate, landlock, control, terminals, first, second];
+        let number = joined::number(optional.map(|fd| fd.is_some()));
+        let send = |fds: &[BorrowedFd<'_>]| messages::send(door, JOIN, number, fds);
+        let published = self.published.first().ok_or(io::ErrorKind::NotFound)?;
+        send(&[published.as_fd(), proc.as_fd(), ended.as_fd(), self.board.as_fd()])?;
+        let spaces = own_namespaces()?;
+        send(&spaces.iter().map(AsFd::as_fd).collect::<Vec<_>>())?;
+        send(&optional.into_iter().flatten().collect::<Vec<_>>())?;
+        self.ends.push(ends);
+        Ok(())
+    }
+
+    /// Ends every process of the world, and removes its files.
+    fn finish(&self, private: &Private) {
+        // A process that asks from here on learns that there is no world. If the post fails, the kill below still ends
+        // every process that could ask.
+        let _ = self.board.post(Post::Guards, 0);
+        // The kernel spares the caller.
+        let _ = nix::sys::signal::kill(Pid::from_raw(-1), nix::sys::signal::Signal::SIGKILL);
+        while nix::sys::wait::waitpid(None, None).is_ok() {}
+        self.world.protection.detach();
+        private.remove();
+    }
+}
+
+/// Whether more than [`SPARE`] descriptors are free. The kernel gives out the lowest free number.
+fn has_room() -> bool {
+    let limit = getrlimit(Resource::RLIMIT_NOFILE).map_or(0, |(soft, _)| i64::try_from(soft).unwrap_or(i64::MAX));
+    nix::unistd::dup(std::io::stdin()).is_ok_and(|lowest| i64::from(lowest.as_raw_fd()) < limit - SPARE)
+}
+
+/// Kills all children of this process, and then their children, which become its own: their shim has exited.
+fn kill_orphans() {
+    let own = getpid();
+    let is_child = |pid: &Pid| sys::identity(*pid).is_some_and(|process| process.parent == own);
+    loop {
+        let children: Vec<_> = sys::every_process().into_iter().filter(is_child).collect();
+        children.iter().for_each(|orphan| sys::signal(*orphan, Signal::SIGKILL));
+        // A child that has come since the scan was not killed, and is not awaited.
+        let flags = children.is_empty().then_some(WaitPidFlag::WNOHANG);
+        if nix::sys::wait::waitpid(None, flags).is_err() {
+            return;
+        }
+        // The next scan finds the children that they have left to this process.
+        while nix::sys::wait::waitpid(None, Some(WaitPidFlag::WNOHANG)).is_ok_and(|state| state.pid().is_some()) {}
+    }
+}

@@ -1,0 +1,85 @@
+//! The way of another supervisor into a living world: the host of its tasks was started again.
+
+use std::cell::RefCell;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+use super::messages::{self, JOIN};
+use super::published::{Published, roots_of};
+use super::{Door, Freshness, Namespaces, World, private};
+use crate::{Board, Policy};
+
+/// Time init may take to answer, ms. Without an answer another world is made.
+const PATIENCE: u16 = 2_000;
+
+/// Descriptors of a world that it may not have.
+const OPTIONAL: usize = 7;
+
+/// A world of another supervisor.
+#[derive(Debug)]
+pub struct Joined {
+    /// The world. It lives as long as one of its supervisors keeps it.
+    pub world: World,
+    /// The way to its gate, if it has one.
+    pub gate: Option<OwnedFd>,
+}
+
+/// Joins the world whose private files lie in a directory. Returns `None` if it has ended or is another one than this
+/// policy describes.
+pub fn join(policy: &Policy, home: &Path) -> Option<Joined> {
+    let door = OwnedFd::from(private::connect(home).ok()?);
+    let (published, joined) = receive(door).ok()?;
+    (published.policy == *policy && published.roots == roots_of(policy)).then_some(joined)
+}
+
+fn receive(door: OwnedFd) -> io::Result<(Published, Joined)> {
+    messages::send(&door, JOIN, 0, &[])?;
+    let message = || {
+        let message = messages::expect(&door, JOIN, PATIENCE)?;
+        io::Result::Ok((message.number, message.fds.into_iter()))
+    };
+    let next = |fds: &mut std::vec::IntoIter<OwnedFd>| fds.next().ok_or(io::ErrorKind::UnexpectedEof);
+    let (number, mut fds) = message()?;
+    let published: Published = messages::unpack(next(&mut fds)?)?;
+    let (proc, ended, board) = (next(&mut fds)?, next(&mut fds)?, Board::from(next(&mut fds)?));
+    let (_, mut fds) = message()?;
+    let [user, mounts, processes, ipc, names] =
+        [next(&mut fds)?, next(&mut fds)?, next(&mut fds)?, next(&mut fds)?, next(&mut fds)?];
+    let has = optional(number);
+    let (_, mut fds) = message()?;
+    let [network, gate, landlock, control, terminals, first, second] =
+        has.map(|has| has.then(|| next(&mut fds)).transpose());
+    let (network, gate, landlock, control, terminals) = (network?, gate?, landlock?, control?, terminals?);
+    let watches = first?.zip(second?);
+    let fresh = |(first, second)| io::Result::Ok(Freshness::new(board.another()?, [first, second]));
+    let freshness = watches.map(fresh).transpose()?;
+    let namespaces =
+        Namespaces { init: None, user, mounts, processes, ipc, names, network, gate, proc, terminals, ended };
+    let facts = published.facts.clone();
+    let door = Some(RefCell::new(Door::with(door, freshness)));
+    let world = World { namespaces: Some(namespaces), landlock, seatbelt: None, facts, board, door };
+    Ok((published, Joined { world, gate: control }))
+}
+
+/// The number of a message that says which optional descriptors there are.
+pub(super) fn number(has: [bool; OPTIONAL]) -> u64 {
+    has.into_iter().rev().fold(0, |number, has| number << 1 | u64::from(has))
+}
+
+fn optional(number: u64) -> [bool; OPTIONAL] {
+    std::array::from_fn(|bit| number >> bit & 1 == 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_says_which_descriptors_there_are() {
+        let some = [[0, 2, 6], [1, 3, 4], [3, 3, 5]].map(|some| std::array::from_fn(|bit| some.contains(&bit)));
+        for has in [[false; OPTIONAL], [true; OPTIONAL]].into_iter().chain(some) {
+            assert_eq!(optional(number(has)), has);
+        }
+    }
+}

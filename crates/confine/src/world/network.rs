@@ -1,0 +1,58 @@
+//! The network of a world: a loopback, and if hosts are allowed a link to the gate.
+//!
+//! The link leads to a second network namespace, in which the gate listens. It has every address there is, so that the
+//! gate accepts connections to any. The world has another namespace, so its own servers never meet the gate's.
+
+use std::net::IpAddr;
+use std::os::fd::{AsFd, OwnedFd};
+
+use super::failure::{Failure, Step};
+use crate::gate::{GATE_V4, GATE_V6, PREFIX_V4, PREFIX_V6, WORLD_V4, WORLD_V6};
+use crate::{Network, Policy};
+use sys::{LOOPBACK, Namespace, NetworkSettings, RouteKind};
+
+/// The name and the index of the link's devices at both ends. Other devices of a new namespace have smaller numbers.
+const NAME: &str = "world0";
+const INDEX: u32 = 1000;
+
+/// The step that needs a kernel with such devices.
+pub(super) const DEVICES: &str = "a pair of network devices (veth)";
+
+/// Starts the loopback of this process's network namespace, which is `own`. Returns the namespace of the gate, if the
+/// policy needs one.
+pub(super) fn connect(policy: &Policy, own: &OwnedFd) -> Result<Option<OwnedFd>, Failure> {
+    let settings = NetworkSettings::open().step(|| "rtnetlink".into())?;
+    settings.start(LOOPBACK).step(|| "the start of the loopback".into())?;
+    if !matches!(policy.network, Network::Allow { .. }) {
+        return Ok(None);
+    }
+    sys::new_network().step(|| "the network of the gate".into())?;
+    let gate = sys::own_namespace(Namespace::Network).step(|| "the network of the gate".into())?;
+    let linked = link(&settings, own);
+    sys::enter_namespace(own.as_fd()).step(|| "the network namespace".into())?;
+    linked.map(|()| Some(gate))
+}
+
+/// Links the namespace of `world`, to which `own` belongs, with that of this process.
+fn link(world: &NetworkSettings, own: &OwnedFd) -> Result<(), Failure> {
+    let gate = NetworkSettings::open().step(|| "rtnetlink".into())?;
+    gate.create_pair(NAME, INDEX, own.as_fd()).step(|| DEVICES.into())?;
+    for (settings, index) in [(&gate, LOOPBACK), (&gate, INDEX), (world, INDEX)] {
+        settings.start(index).step(|| "the start of a network device".into())?;
+    }
+    let address = |settings: &NetworkSettings, address: IpAddr, prefix| {
+        settings.add_address(INDEX, address, prefix).step(|| format!("the address {address}"))
+    };
+    let route =
+        |settings: &NetworkSettings, index, kind| settings.add_default_route(index, kind).step(|| "a route".into());
+    address(&gate, GATE_V4.into(), PREFIX_V4)?;
+    address(world, WORLD_V4.into(), PREFIX_V4)?;
+    route(&gate, LOOPBACK, RouteKind::ToThisHost { v6: false })?;
+    route(world, INDEX, RouteKind::Through(GATE_V4.into()))?;
+    // A kernel without IPv6 has no addresses to protect.
+    if address(&gate, GATE_V6.into(), PREFIX_V6).is_ok() && address(world, WORLD_V6.into(), PREFIX_V6).is_ok() {
+        route(&gate, LOOPBACK, RouteKind::ToThisHost { v6: true })?;
+        route(world, INDEX, RouteKind::Through(GATE_V6.into()))?;
+    }
+    Ok(())
+}

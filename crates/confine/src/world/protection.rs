@@ -1,0 +1,267 @@
+//! Protected paths inside the write roots: existing ones are read-only, missing ones must not be created.
+
+use std::collections::{HashMap, VecDeque};
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::{Component, Path, PathBuf};
+
+use super::Guards;
+use super::hidden::Hidden;
+use super::targets::Targets;
+use crate::Policy;
+use sys::{DirectoryWatch, MountFlags, MountedFile, Seen};
+
+/// Symbolic links that are followed on the way to a path, as the kernel does.
+const LINKS: usize = 40;
+
+/// The protected paths of a world.
+#[derive(Debug)]
+pub(super) struct Protection {
+    targets: Targets,
+    /// Hidden paths in write roots.
+    fixed: Vec<PathBuf>,
+    /// The mounts of protected paths and of directories above them, by their numbers.
+    mounts: HashMap<PathBuf, u64>,
+    guards: Guards,
+    number: u64,
+    /// Mounts that lead into the private files of the world.
+    private: Vec<PathBuf>,
+    hidden: Option<Hidden>,
+    /// Watches the hidden paths and the protected files, which lose their mounts when the host replaces them. `None`:
+    /// the kernel permits no more watches, so they are looked at now and then and before each command.
+    watch: Option<DirectoryWatch>,
+}
+
+impl Protection {
+    /// Protects what a policy names. The write roots are mounted. Without `watches` nothing is watched.
+    pub fn new(policy: &Policy, private: Vec<PathBuf>, hidden: Hidden, watches: bool) -> io::Result<Self> {
+        let targets = Targets::of(policy, watches);
+        let (mounts, guards) = (HashMap::new(), Guards::default());
+        let fixed = hidden.paths().iter().filter(|path| targets.roots.iter().any(|root| path.starts_with(root)));
+        let fixed = fixed.cloned().collect();
+        let mut all = Self {
+            targets,
+            fixed,
+            mounts,
+            guards,
+            number: 0,
+            private,
+            hidden: Some(hidden),
+            watch: watches.then(DirectoryWatch::new).and_then(Result::ok),
+        };
+        // Some may be newer than their covers.
+        all.cover();
+        all.pin()?;
+        all.protect()?;
+        Ok(all)
+    }
+
+    /// Protects nothing.
+    pub fn none() -> Self {
+        Self {
+            targets: Targets::none(),
+            fixed: Vec::new(),
+            mounts: HashMap::new(),
+            guards: Guards::default(),
+            number: 1,
+            private: Vec::new(),
+            hidden: None,
+            watch: None,
+        }
+    }
+
+    /// Returns the names that must not be created.
+    pub fn guards(&self) -> &Guards {
+        &self.guards
+    }
+
+    /// Returns the number of the guards, which grows with each change of them. The first one is 1.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Returns a descriptor that becomes readable when [`Protection::on_change`] is to be called.
+    pub fn changes(&self) -> Option<BorrowedFd<'_>> {
+        self.watch.as_ref().map(AsFd::as_fd)
+    }
+
+    /// Whether there is something to watch and the kernel permits no watch. [`Protection::on_change`] is then to be
+    /// called now and then.
+    pub fn is_blind(&self) -> bool {
+        self.hidden.is_some() && self.watch.is_none()
+    }
+
+    /// Returns the watches that show whether something has changed.
+    pub fn watches(&self) -> Option<[BorrowedFd<'_>; 2]> {
+        Some([self.changes()?, self.targets.repositories.watch()?])
+    }
+
+    /// Returns whether every change that needs protection shows in these watches, and nothing has to be done now.
+    pub fn is_watching(&self) -> bool {
+        self.watches().is_some() && !self.is_behind()
+    }
+
+    /// Covers and protects again what the host has replaced.
+    pub fn on_change(&mut self) {
+        let all = Seen { entries: true, files: true };
+        let seen = self.watch.as_ref().map_or(all, DirectoryWatch::seen);
+        if seen.entries {
+            self.cover();
+            // A failure is one again before the next command.
+            let _ = self.pin();
+        }
+        if seen.files {
+            // A failure now is one again before the next command, which then does not start.
+            let _ = self.protect();
+        }
+    }
+
+    /// Covers the hidden paths again that need it.
+    fn cover(&mut self) {
+        let Some(hidden) = &mut self.hidden else { return };
+        if self.watch.as_ref().is_some_and(|watch| !hidden.watch(watch)) {
+            self.watch = None;
+        }
+        hidden.cover();
+    }
+
+    /// Keeps the directories above a hidden path where they are: another world would look for it there, and find
+    /// nothing to hide.
+    fn pin(&mut self) -> io::Result<()> {
+        for path in self.fixed.clone() {
+            if let Some(above) = path.parent().filter(|_| path.symlink_metadata().is_ok()) {
+                self.keep(above, None).or_else(unless_gone)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The hidden paths, if there are any.
+    pub fn hidden(&mut self) -> Option<&mut Hidden> {
+        self.hidden.as_mut()
+    }
+
+    /// Protects paths that are new since the last call.
+    pub fn refresh(&mut self) -> io::Result<()> {
+        if self.watch.is_none() {
+            self.cover();
+        }
+        self.pin()?;
+        if self.targets.repositories.update() || self.watch.is_none() { self.protect() } else { Ok(()) }
+    }
+
+    /// Returns whether there are directories in which repositories were not looked for yet.
+    pub fn is_behind(&self) -> bool {
+        self.targets.repositories.is_behind()
+    }
+
+    /// Looks for repositories in some of them.
+    pub fn proceed(&mut self) -> io::Result<()> {
+        self.targets.repositories.proceed();
+        if self.is_behind() { Ok(()) } else { self.protect() }
+    }
+
+    /// Detaches the private files of the world, so that they can be removed.
+    pub fn detach(&self) {
+        for path in &self.private {
+            let _ = sys::detach_tree(path);
+        }
+    }
+
+    /// Protects all paths again that need it.
+    fn protect(&mut self) -> io::Result<()> {
+        let mut guards = Guards::default();
+        for target in self.targets.all() {
+            self.keep(&target, Some(&mut guards)).or_else(unless_gone)?;
+        }
+        if guards != self.guards || self.number == 0 {
+            self.guards = guards;
+            self.number += 1;
+        }
+        Ok(())
+    }
+
+    /// Protects a path, and where symbolic links on the way lead to. Places outside of the write roots are read-only
+    /// already. Without `guards` the path is only kept in its place.
+    fn keep(&mut self, target: &Path, mut guards: Option<&mut Guards>) -> io::Result<()> {
+        let (mut path, mut left) = self.begin(target);
+        let mut links = 0;
+        while let Some(name) = left.pop_front() {
+            let directory = path.clone();
+            if name == ".." {
+                path.pop();
+                continue;
+            }
+            path.push(&name);
+            let is_inside = self.targets.roots.iter().any(|root| directory.starts_with(root));
+            match sys::mount_of(&path) {
+                Ok(file) if file.is_link => {
+                    if is_inside {
+                        self.mount(&path, file, true)?;
+                    }
+                    links += 1;
+                    if links > LINKS {
+                        return Ok(());
+                    }
+                    let mut aim = components(&fs::read_link(&path)?);
+                    path = if aim.front().is_some_and(|first| first == "/") { PathBuf::new() } else { directory };
+                    aim.append(&mut left);
+                    left = aim;
+                }
+                Ok(file) if is_inside && left.is_empty() => self.mount(&path, file, guards.is_some())?,
+                Ok(file) if file.is_directory && is_inside => self.mount(&path, file, false)?,
+                Ok(file) if file.is_directory => {}
+                // Nothing can be created below a file.
+                Ok(_) => return Ok(()),
+                Err(_) if !is_inside => return Ok(()),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    if let Some(guards) = &mut guards {
+                        guards.add(sys::mount_of(&directory)?.id, directory, name);
+                    }
+                    return Ok(());
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns where the way to a path begins, and the rest of the way. Write roots contain no links.
+    fn begin(&self, target: &Path) -> (PathBuf, VecDeque<OsString>) {
+        let root = self.targets.roots.iter().find(|root| target.starts_with(root));
+        match root.and_then(|root| target.strip_prefix(root).ok().map(|rest| (root.clone(), components(rest)))) {
+            Some(within) => within,
+            None => (PathBuf::new(), components(target)),
+        }
+    }
+
+    /// Mounts a path on itself, so that it can be neither renamed nor removed, and if `read_only` not changed.
+    fn mount(&mut self, path: &Path, file: MountedFile, read_only: bool) -> io::Result<()> {
+        if file.is_mount && self.mounts.get(path) == Some(&file.mount) {
+            return Ok(());
+        }
+        let tree = sys::copy_tree(path)?;
+        if read_only {
+            sys::restrict_tree(&tree, MountFlags::READ_ONLY)?;
+        }
+        sys::attach_tree(&tree, path)?;
+        self.mounts.insert(path.to_owned(), sys::mount_of(path)?.mount);
+        if read_only && self.watch.as_ref().is_some_and(|watch| watch.add_file(path).is_err()) {
+            self.watch = None;
+        }
+        Ok(())
+    }
+}
+
+/// Forgives that a path was removed meanwhile, as a command may do in its own repositories.
+fn unless_gone(error: io::Error) -> io::Result<()> {
+    let gone = matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
+    if gone { Ok(()) } else { Err(error) }
+}
+
+/// The names of a path, with `/` first if it is absolute.
+fn components(path: &Path) -> VecDeque<OsString> {
+    path.components().filter(|part| *part != Component::CurDir).map(|part| part.as_os_str().to_owned()).collect()
+}

@@ -1,0 +1,29 @@
+//! Facts for another supervisor that joins a world.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Policy, WorldFacts};
+use sys::FileId;
+
+/// Facts that another supervisor needs of a world.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Published {
+    /// The reach of its commands.
+    pub policy: Policy,
+    /// The write roots of the policy as they were when the world was made.
+    pub roots: Vec<Option<FileId>>,
+    /// Its facts.
+    pub facts: WorldFacts,
+}
+
+impl Published {
+    /// Describes a world that is made now.
+    pub fn now(policy: &Policy, facts: &WorldFacts) -> Self {
+        Self { policy: policy.clone(), roots: roots_of(policy), facts: facts.clone() }
+    }
+}
+
+/// The write roots of a policy as they are now.
+pub(super) fn roots_of(policy: &Policy) -> Vec<Option<FileId>> {
+    policy.write.iter().map(|root| FileId::of(root).ok()).collect()
+}

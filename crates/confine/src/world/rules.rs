@@ -1,0 +1,65 @@
+//! The ruleset of Landlock for a world: a second line behind its mounts, and the first one without them.
+
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use super::Place;
+use super::failure::{Failure, Step};
+use crate::policy::SYSTEM;
+use crate::{Caches, Network, Policy, Read};
+use sys::{FileRight, Landlocked, Ruleset};
+
+/// Returns the ruleset, with paths as they are in this process's mount namespace. `None`: this kernel's Landlock is
+/// missing or too old. `has_world`: whether namespaces confine the network and processes already.
+pub(super) fn ruleset(policy: &Policy, place: &Place<'_>, has_world: bool) -> Result<Option<OwnedFd>, Failure> {
+    // Version 1 refuses every rename between directories, and mounts confine the files of a world without it.
+    if sys::landlock_version() < if has_world { 2 } else { 1 } {
+        return Ok(None);
+    }
+    let own_network = has_world && policy.network != Network::Full;
+    let with = Landlocked {
+        tcp: !has_world && policy.network != Network::Full,
+        abstract_sockets: !own_network,
+        // A later command must be able to end what an earlier one left. A pid namespace has no other processes.
+        signals: !has_world,
+    };
+    let ruleset = Ruleset::new(with).step(|| "a ruleset of Landlock".into())?;
+    for (path, right) in grants(policy, place, has_world) {
+        let Ok(opened) = sys::open_unread(&path) else { continue };
+        let is_directory = opened.metadata().is_ok_and(|data| data.is_dir());
+        ruleset.grant(&opened, right, is_directory).step(|| format!("a rule for {}", path.display()))?;
+    }
+    Ok(Some(ruleset.into_fd()))
+}
+
+/// Returns all paths with the right that commands have there. Mounts make some rights smaller.
+fn grants(policy: &Policy, place: &Place<'_>, has_world: bool) -> Vec<(PathBuf, FileRight)> {
+    let mut grants: Vec<(PathBuf, FileRight)> = Vec::new();
+    let mut grant = |right: FileRight, paths: &mut dyn Iterator<Item = &Path>| {
+        grants.extend(paths.map(|path| (path.to_owned(), right)));
+    };
+    match &policy.read {
+        Read::All => grant(FileRight::Read, &mut [Path::new("/")].into_iter()),
+        Read::Only(paths) => {
+            grant(FileRight::Read, &mut paths.iter().map(PathBuf::as_path));
+            grant(FileRight::Read, &mut SYSTEM.iter().map(Path::new));
+            if has_world {
+                // Other entries of `/` are covered.
+                grant(FileRight::List, &mut [Path::new("/")].into_iter());
+            }
+        }
+    }
+    grant(FileRight::Read, &mut place.readable.iter().map(PathBuf::as_path));
+    grant(FileRight::Change, &mut policy.write.iter().map(PathBuf::as_path));
+    if policy.caches.0 == Caches::Shared || (has_world && policy.caches.0 == Caches::Overlay) {
+        grant(FileRight::Change, &mut policy.caches.1.iter().map(PathBuf::as_path));
+    }
+    // Without a world they are the machine's, as programs cannot do without.
+    grant(FileRight::Change, &mut ["/tmp", "/var/tmp", "/dev/shm"].into_iter().map(Path::new));
+    grant(FileRight::Use, &mut ["/dev"].into_iter().map(Path::new));
+    if has_world {
+        // Processes may write their own files. Those of the machine are mounted read-only.
+        grant(FileRight::Use, &mut ["/proc"].into_iter().map(Path::new));
+    }
+    grants
+}

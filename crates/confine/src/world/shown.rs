@@ -1,0 +1,166 @@
+//! Files of the host that results name, which their own world can read although a private or hidden directory covers
+//! them.
+
+use std::collections::HashMap;
+use std::ffi::{CString, OsStr};
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Component, Path, PathBuf};
+
+use super::hidden::Hidden;
+use super::layers::{Layer, What};
+use crate::{Policy, Read, Tmp};
+use sys::{FileRight, Follow, MountFlags, Ruleset};
+
+/// The directories of a world that cover others, and the files that are shown in them.
+#[derive(Debug)]
+pub(super) struct Shown {
+    /// All places at which something is mounted.
+    places: HashMap<PathBuf, Place>,
+    /// The files that are shown, each as it is mounted.
+    files: HashMap<PathBuf, File>,
+    /// Whether Landlock needs a rule for each of them.
+    rules: bool,
+}
+
+/// The mount at a place.
+#[derive(Debug)]
+enum Place {
+    /// The files of the host.
+    Open,
+    /// A private directory for temporary files over this directory of the host.
+    Private(File),
+    /// A read-only directory that shows less over this directory of the host. `true`: it is of this world alone.
+    Covered(File, bool),
+}
+
+impl Shown {
+    /// Opens the directories that layers are about to cover.
+    pub fn before(policy: &Policy, layers: &[Layer]) -> Self {
+        let is_tmp = |at: &Path| policy.tmp == Tmp::Private && [Path::new("/tmp"), Path::new("/var/tmp")].contains(&at);
+        let place = |layer: &Layer| {
+            let below = |other: &Layer| matches!(other.what, What::Tree(_)) && other.at.starts_with(&layer.at);
+            match layer.what {
+                What::Tree(_) if !is_tmp(&layer.at) => Some(Place::Open),
+                _ if !layer.at.is_dir() => None,
+                What::Tree(_) => sys::open_unread(&layer.at).ok().map(Place::Private),
+                What::Veil => sys::open_unread(&layer.at).ok().map(|file| Place::Covered(file, true)),
+                What::Hidden => {
+                    let own = layers.iter().any(below);
+                    sys::open_unread(&layer.at).ok().map(|file| Place::Covered(file, own))
+                }
+            }
+        };
+        // Covers come last among layers at one place.
+        let mut places = HashMap::new();
+        for layer in layers {
+            if let Some(place) = place(layer)
+                && !(matches!(place, Place::Open) && places.contains_key(&layer.at))
+            {
+                places.insert(layer.at.clone(), place);
+            }
+        }
+        Self { places, files: HashMap::new(), rules: policy.read != Read::All }
+    }
+
+    /// Shows nothing.
+    pub fn none() -> Self {
+        Self { places: HashMap::new(), files: HashMap::new(), rules: false }
+    }
+
+    /// Shows a file, read-only, at its own path. A file that is visible anyway needs nothing.
+    ///
+    /// # Errors
+    /// If the file does not exist, or a command of the world has put something else in its way.
+    pub fn show(&mut self, path: &Path, hidden: Option<&mut Hidden>, landlock: Option<&OwnedFd>) -> io::Result<()> {
+        self.forget_removed();
+        let Some(at) = path.ancestors().skip(1).find(|at| self.places.contains_key(*at)) else { return Ok(()) };
+        let Some(place) = self.places.get_mut(at) else { return Ok(()) };
+        let rest = names(path.strip_prefix(at).unwrap_or(path))?;
+        let (source, own) = match place {
+            Place::Open => return Ok(()),
+            Place::Private(below) => (find(below, &rest)?, None),
+            Place::Covered(below, own) => (find(below, &rest)?, Some(own)),
+        };
+        let id = |file: &File| file.metadata().map(|data| (data.dev(), data.ino()));
+        if self.files.get(path).is_some_and(|shown| id(shown).ok() == id(&source).ok()) {
+            return Ok(());
+        }
+        let tree = sys::copy_tree_at(source.as_fd(), Path::new(""))?;
+        sys::restrict_tree(&tree, MountFlags { no_exec: true, ..MountFlags::READ_ONLY })?;
+        let attached = match own {
+            None => attach(&tree, at, &rest),
+            Some(own) => {
+                if !*own {
+                    hidden.ok_or(io::ErrorKind::NotFound)?.veil(at)?;
+                    *own = true;
+                }
+                // A command has no right in this directory, and it has room for nothing that matters.
+                sys::set_read_only(at, false)?;
+                let attached = attach(&tree, at, &rest);
+                sys::set_read_only(at, true)?;
+                attached
+            }
+        }?;
+        if let Some(landlock) = landlock.filter(|_| self.rules) {
+            Ruleset::again(landlock.try_clone()?).grant(&attached, FileRight::Read, false)?;
+        }
+        self.files.insert(path.to_owned(), attached);
+        Ok(())
+    }
+
+    /// Detaches files that the host has removed, which keep their place on the disk otherwise.
+    fn forget_removed(&mut self) {
+        self.files.retain(|_, file| {
+            let is_removed = file.metadata().is_ok_and(|data| data.nlink() == 0);
+            !(is_removed && sys::detach_open(file).is_ok())
+        });
+    }
+}
+
+/// The names of a relative path.
+fn names(path: &Path) -> io::Result<Vec<CString>> {
+    let name = |component: Component<'_>| match component {
+        Component::Normal(name) => Ok(CString::new(OsStr::as_bytes(name))?),
+        _ => Err(io::ErrorKind::InvalidInput.into()),
+    };
+    path.components().map(name).collect()
+}
+
+/// Opens a regular file below a directory. Links are not followed.
+fn find(below: &File, names: &[CString]) -> io::Result<File> {
+    let mut file = below.try_clone()?;
+    for name in names {
+        file = File::from(sys::open_place(file.as_fd(), name, false, Follow::Texts)?);
+    }
+    if file.metadata()?.is_file() { Ok(file) } else { Err(io::ErrorKind::InvalidInput.into()) }
+}
+
+/// Attaches a file below a directory, which gets a place for it. Returns the file as it is mounted. Commands of the
+/// world may change that directory meanwhile, so no link is followed.
+fn attach(tree: &OwnedFd, at: &Path, names: &[CString]) -> io::Result<File> {
+    let (last, above) = names.split_last().ok_or(io::ErrorKind::InvalidInput)?;
+    let mut directory = sys::open_unread(at)?;
+    for name in above {
+        exists(sys::make_directory(directory.as_fd(), name, 0o755))?;
+        directory = File::from(sys::open_place(directory.as_fd(), name, false, Follow::Texts)?);
+        if !directory.metadata()?.is_dir() {
+            return Err(io::ErrorKind::NotADirectory.into());
+        }
+    }
+    exists(sys::make_node(directory.as_fd(), last, libc::S_IFREG | 0o600, 0))?;
+    let here: BorrowedFd<'_> = directory.as_fd();
+    sys::attach_tree_at(tree, here, last)?;
+    Ok(File::from(sys::open_place(here, last, false, Follow::Texts)?))
+}
+
+/// An existing file is as good as a new one.
+fn exists(made: nix::Result<()>) -> io::Result<()> {
+    match made {
+        Ok(()) | Err(nix::errno::Errno::EEXIST) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,37 @@
+//! Covers for the files of the host if only some may be read.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::failure::{Failure, Step};
+use super::layers::{Layer, What};
+use crate::policy::SYSTEM;
+use crate::{Policy, Read};
+use sys::MountFlags;
+
+/// Returns layers that hide everything in `/` but what a policy lets commands read and the layers that it has already.
+pub(super) fn veils(policy: &Policy, layers: &[Layer]) -> Result<Vec<Layer>, Failure> {
+    let Read::Only(readable) = &policy.read else { return Ok(Vec::new()) };
+    let shown = readable.iter().map(PathBuf::as_path).chain(SYSTEM.iter().map(Path::new));
+    let shown: Vec<_> = shown.filter(|path| path.exists()).collect();
+    let trees = layers.iter().filter(|layer| matches!(layer.what, What::Tree(_))).map(|layer| layer.at.as_path());
+    let shown: Vec<_> = shown.into_iter().chain(trees).collect();
+    let mut veils = Vec::new();
+    for entry in fs::read_dir("/").step(|| "the list of /".into())?.flatten() {
+        let at = entry.path();
+        let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
+        if is_link || shown.contains(&at.as_path()) {
+            continue;
+        }
+        if shown.iter().any(|path| path.starts_with(&at)) {
+            veils.push(Layer { at, what: What::Veil });
+        } else {
+            veils.push(Layer { at, what: What::Hidden });
+        }
+    }
+    let is_layer = |path: &Path| layers.iter().any(|layer| layer.at == path);
+    let veiled = |path: &&Path| !is_layer(path) && veils.iter().any(|veil| path.starts_with(&veil.at));
+    let copies = shown.iter().copied().filter(veiled).map(|path| Layer::copy(path, path, MountFlags::READ_ONLY));
+    let copies = copies.collect::<Result<Vec<_>, _>>()?;
+    Ok(veils.into_iter().chain(copies).collect())
+}
