@@ -25,10 +25,8 @@ const LAYERS = [
   'pattern',
   'supervise',
   'undo',
-  'task',
   'shell_state',
   'receipt',
-  'plan',
 ];
 
 const LINES = 400;
@@ -41,12 +39,12 @@ const LARGER = {
     'one field per fact of a command that rules or results read',
   'crates/safety/src/programs/wrapper.rs Wrapper': 'one field per fact of a wrapper, each set by a builder of its name',
   'crates/safety/src/unwrap/inline/syntax.rs Syntax': 'one field per sign in which languages differ',
-  'src/plan/child.rs Plan': 'one field per fact of a process to start',
+  'crates/protocol/src/plan/child.rs Plan': 'one field per fact of a process to start',
   'src/request.rs Request': 'one field per option, as the stages read them',
   'src/request/raw.rs RawOptions': 'one field per public option',
   'src/run/outcome.rs Outcome': 'one field per field of the public result',
   'crates/capture/src/captured.rs Truncation': 'one field per field of the public result',
-  'src/task/task.rs Task': 'one field per field of the state file',
+  'crates/protocol/src/task/task.rs Task': 'one field per field of the state file',
   'src/supervise/shim/running.rs Running': 'the reason is beside the struct',
 };
 

@@ -6,13 +6,13 @@ use std::path::PathBuf;
 use nix::errno::Errno;
 
 use crate::pattern::PatternError;
-use crate::plan::{EnvironmentError, ShellNotFound};
 use crate::pty::TerminalError;
 use crate::registry::RegistryError;
 use crate::request::RequestError;
 use crate::supervise::HelperError;
 use crate::undo::UndoError;
 use confine::{Missing, PolicyError};
+use protocol::plan::{EnvironmentError, ShellNotFound};
 use safety::Finding;
 
 /// Why nothing could be run. Each variant has a stable code.

@@ -5,15 +5,12 @@
 //! `confine` → `reduce` → `capture` → `safety`. Each uses only those below it and the crates of `crates/`. The
 //! supervisor is built from `supervise` and the layers below it, without the feature `addon`.
 
-#![cfg_attr(not(feature = "addon"), expect(dead_code, reason = "the supervisor uses a part of what it shares"))]
-
 #[cfg(feature = "addon")]
 pub mod error;
 #[cfg(feature = "addon")]
 pub mod napi;
 #[cfg(feature = "addon")]
 mod pattern;
-pub mod plan;
 #[cfg(feature = "addon")]
 pub mod pty;
 pub mod receipt;
@@ -32,5 +29,4 @@ pub mod shell_state;
 #[cfg(feature = "addon")]
 pub mod snapshot;
 pub mod supervise;
-pub mod task;
 pub mod undo;

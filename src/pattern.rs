@@ -5,7 +5,7 @@ use std::io;
 
 use regress::Regex;
 
-use crate::task::Text;
+use protocol::task::Text;
 
 /// The most that a match may reach back over, bytes.
 pub const WINDOW: usize = 64 * 1024;

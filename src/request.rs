@@ -17,15 +17,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::plan;
-use crate::plan::{Environment, Inherited, RawLimits, Startup};
 use crate::pty::Terminal;
 use crate::recording::{Risk, Wanted};
 use crate::registry::{Registry, TASK_LIMIT};
-use crate::task::TaskSpec;
 use capture::{Sanitize, Truncate};
 use command::{check_command, check_terminal};
 use confine::{Confine, Confinement, Denials, WorldFacts};
+use protocol::plan;
+use protocol::plan::{Environment, Inherited, RawLimits, Startup};
+use protocol::task::TaskSpec;
 
 use command::MAX_ARGUMENT;
 pub use command::MAX_COMMAND;

@@ -37,11 +37,10 @@ pub use listener::{Listener, LiveView, Prompt, Reply, aborted};
 pub use warm_up::warm_up;
 
 use crate::error::Error;
-use crate::plan::{ShellKind, Startup};
 use crate::recording::{Prepared, Recording};
 use crate::registry::Reservation;
 use crate::request::{RawOptions, Request};
-use crate::supervise::{Admission, Begun, Child, Helpers, Order, ShimEvent, Slot, Started};
+use crate::supervise::{Admission, Begun, Child, Helpers, ShimEvent, Slot, Started};
 use base::request;
 use completion::NotStarted;
 use confine::WorldFacts;
@@ -49,6 +48,8 @@ use drive::Drive;
 use drive::complete::complete;
 use outcome::Outcome;
 use plan::{StartupFiles, no_world, order_of, refusal, script_of};
+use protocol::Order;
+use protocol::plan::{ShellKind, Startup};
 
 /// Time a terminal may take to close, when as many are open as there is room for.
 const TERMINAL_PLACE: Duration = Duration::from_secs(10);
@@ -279,7 +280,7 @@ impl Run {
                     if plan::is_shell_gone(&failure) && !searched_again =>
                 {
                     searched_again = true;
-                    crate::plan::forget();
+                    protocol::plan::forget();
                     self.plan_again()?;
                 }
                 Err(AttemptError::NotStarted(NotStarted::Failed(failure))) => {

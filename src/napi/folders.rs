@@ -5,7 +5,7 @@ use std::path::Path;
 use napi_derive::napi;
 
 use crate::supervise::Helpers;
-use crate::task;
+use protocol::task;
 
 /// Returns the part of a directory's name that tells this process from any other.
 #[napi]

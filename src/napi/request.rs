@@ -5,8 +5,8 @@ use napi_derive::napi;
 
 use super::reduce::NativeReduction;
 use super::safety::NativeSafety;
-use crate::plan::{Inherit, RawLimits};
 use crate::request::{self, RawOptions, RawReduction, RawSnapshot, RawSpill, RawTruncate, RawUndo, RawWorld, Streams};
+use protocol::plan::{Inherit, RawLimits};
 
 /// One command, as it was given to `Bridge.start`: one by one, since every property of an object costs time to cross.
 pub struct NativeRequest {

@@ -10,8 +10,7 @@ use super::reduce::NativeView;
 use crate::error::Error;
 use crate::run;
 use crate::run::outcome::{Outcome, Status};
-use crate::supervise;
-use crate::task::{self, Store};
+use protocol::task::{self, Store};
 
 /// The end and the output of a command: plain own-property data, whole after `structuredClone` and a JSON round trip.
 #[napi(object, object_from_js = false, use_nullable = true)]
@@ -305,8 +304,8 @@ impl From<capture::Truncation> for Truncation {
     }
 }
 
-impl From<(supervise::Survivor, Option<String>)> for Survivor {
-    fn from((survivor, task_id): (supervise::Survivor, Option<String>)) -> Self {
+impl From<(protocol::Survivor, Option<String>)> for Survivor {
+    fn from((survivor, task_id): (protocol::Survivor, Option<String>)) -> Self {
         Self { pid: survivor.pid, command: survivor.command, task_id }
     }
 }

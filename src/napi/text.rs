@@ -11,8 +11,8 @@ use super::request::NativeTruncate;
 use super::result::Truncation;
 use crate::request::{RawTruncate, check_truncate, sanitize};
 use crate::run::outcome::replaced;
-use crate::supervise::note_of_silence;
 use capture::{Capture, Keep, Shown, Stream, Truncate, Whereabouts, cut_notice};
+use protocol::note_of_silence;
 
 /// One stream of foreign output.
 #[napi]

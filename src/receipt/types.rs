@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::plan::bytes;
+use protocol::plan::bytes;
 
 /// Changes that each list of a receipt holds at most. Further ones are only counted.
 pub const LISTED: usize = 100;

@@ -11,7 +11,7 @@ use super::prepare::note_failure;
 use super::run_record::RunRecord;
 use crate::receipt::watch::{Token, Watch};
 use crate::receipt::{Receipt, State};
-use crate::supervise::Survivor;
+use protocol::Survivor;
 
 /// The trees that this process watches.
 static WATCH: LazyLock<Watch> = LazyLock::new(Watch::new);

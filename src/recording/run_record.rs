@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::receipt::{Attribution, Receipt, State};
-use crate::supervise::Survivor;
+use protocol::Survivor;
 
 /// The record of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -9,9 +9,9 @@ use tokio::time::{Instant, sleep};
 use super::error::RegistryError;
 use super::registry::{Entry, KILL_BOUND, Registry, SCAN_EVERY};
 use crate::recording::RunRecord;
-use crate::task::Task;
-use crate::task::Text;
 use capture::{Capture, Sanitize, Truncate, Truncation};
+use protocol::task::Task;
+use protocol::task::Text;
 
 /// The most that is read on the thread of the caller, bytes. More is read on a thread that may block.
 const AT_ONCE: u64 = 256 * 1024;
@@ -70,7 +70,7 @@ impl Registry {
             tokio::task::spawn_blocking(read).await.unwrap_or_else(|error| Err(std::io::Error::other(error)))
         };
         read.map_err(|source| {
-            RegistryError::Store(crate::task::StoreError::Folder { path: self.store.log_path(id), source })
+            RegistryError::Store(protocol::task::StoreError::Folder { path: self.store.log_path(id), source })
         })
     }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::supervise::HelperError;
-use crate::task::StoreError;
+use protocol::task::StoreError;
 
 /// Why a registry refuses a request.
 #[derive(Debug, thiserror::Error)]

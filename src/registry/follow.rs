@@ -8,7 +8,7 @@ use tokio::time::{Instant, sleep};
 use super::registry::{Linked, Registry};
 use crate::recording::Recording;
 use crate::supervise::{self, Admission, Link, TaskEvent, TaskPlace, TaskSender};
-use crate::task::Task;
+use protocol::task::Task;
 
 /// Time that the lock of a shim may take to go after its link has ended.
 const GOING: Duration = Duration::from_secs(1);
@@ -159,7 +159,7 @@ mod tests {
 
     use super::*;
     use crate::registry::RegistryOptions;
-    use crate::task::Log;
+    use protocol::task::Log;
 
     /// A registry with a task whose log the test keeps.
     fn kept() -> (Arc<Registry>, Task, Log, TempDir) {

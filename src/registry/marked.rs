@@ -1,7 +1,7 @@
 //! The processes of a task whose shim was killed.
 
 use crate::supervise::Traces;
-use crate::task::Task;
+use protocol::task::Task;
 
 /// Kills all processes of a task that are found. The shim is gone, and perhaps also the supervisor, which would have
 /// killed them.

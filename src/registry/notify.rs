@@ -8,8 +8,8 @@ use tokio::time::{Instant, sleep};
 
 use super::record::RecordState;
 use super::registry::{Entry, Inner, Registry, SCAN_EVERY, Watcher};
-use crate::task::Task;
-use crate::task::Text;
+use protocol::task::Task;
+use protocol::task::Text;
 
 /// The most text of one event, bytes.
 const BATCH: u64 = 64 * 1024;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::recording::{Exact, Recording, RunRecord};
-use crate::task::Task;
+use protocol::task::Task;
 
 /// The record of a task.
 #[derive(Default)]

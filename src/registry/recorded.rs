@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use super::record::RecordState;
 use super::registry::{Inner, Registry};
-use crate::plan::Recorded;
 use crate::recording::{Recording, RunRecord};
-use crate::task::TaskRecord;
+use protocol::plan::Recorded;
+use protocol::task::TaskRecord;
 
 impl Registry {
     /// Goes on with the record of a command that has become a task.

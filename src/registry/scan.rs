@@ -7,8 +7,8 @@ use tokio::sync::watch;
 use super::record::RecordState;
 use super::registry::{Entry, Inner, Registry};
 use crate::supervise::{self, Traces};
-use crate::task::Stamp;
-use crate::task::{State, Task};
+use protocol::task::Stamp;
+use protocol::task::{State, Task};
 
 impl Registry {
     /// Reads changed files of the directory, and settles tasks that no shim keeps any more.

@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 
 use super::*;
 use crate::pattern::Pattern;
-use crate::task::{Log, State, Store, Task, TaskEnd};
+use protocol::task::{Log, State, Store, Task, TaskEnd};
 
 /// A task that the test keeps.
 struct Kept {

@@ -179,7 +179,7 @@ impl Registry {
             Ok((found, search))
         });
         let failed = |source| {
-            RegistryError::Store(crate::task::StoreError::Folder { path: self.store.path().to_owned(), source })
+            RegistryError::Store(protocol::task::StoreError::Folder { path: self.store.path().to_owned(), source })
         };
         found.await.map_err(std::io::Error::other).flatten().map_err(failed)
     }

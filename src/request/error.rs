@@ -2,8 +2,8 @@
 
 use super::number::NotInRange;
 use crate::pattern::PatternError;
-use crate::plan::{EnvironmentError, LimitError};
 use confine::PolicyError;
+use protocol::plan::{EnvironmentError, LimitError};
 use reduce::rules::RuleError;
 
 /// An option has a value that it cannot have, or one that this system cannot honour.

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::plan::{Inherit, RawLimits, Startup};
 use crate::pty::Terminal;
 use crate::registry::Registry;
 use capture::Sanitize;
+use protocol::plan::{Inherit, RawLimits, Startup};
 use safety::Policy;
 
 /// Options as the caller gave them: their types are right, their values unchecked. `None` is the default of each.

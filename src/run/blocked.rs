@@ -5,7 +5,8 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::listener::Prompt;
-use crate::supervise::{BlockedProcess, is_prompt, looks_like_prompt, note_of_prompt, plain};
+use crate::supervise::{is_prompt, looks_like_prompt};
+use protocol::{BlockedProcess, note_of_prompt, plain};
 
 /// A command that is quiet for this long may be blocked.
 pub const QUIET: Duration = Duration::from_millis(300);
@@ -160,7 +161,7 @@ impl BlockedWatch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::supervise::BlockedOn;
+    use protocol::BlockedOn;
 
     fn prompt(pid: i32, count: u64, line: &str) -> ReportedPrompt {
         ReportedPrompt { pid, seen: true, count, line: line.to_owned() }

@@ -4,10 +4,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::view::ViewMaker;
-use crate::supervise::{Child, Ended, Failure, Inheritance, Survivor};
-use crate::task::Task;
+use crate::supervise::{Child, Failure, Inheritance};
 use capture::Captured;
 use confine::Denials;
+use protocol::task::Task;
+use protocol::{Ended, Survivor};
 
 /// The exit of a shell as its shim reported it, or why there is no report.
 pub type ShellExit = Result<Ended, ExitUnknown>;

@@ -31,15 +31,16 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 use super::completion::{ExitUnknown, NotStarted, ShellExit};
 use super::listener::{Listener, Reply};
 use crate::request::Request;
-use crate::supervise::{BlockedProcess, Cause, Ended, Pipes, ShimEvent, SilenceWatch};
+use crate::supervise::ShimEvent;
 use capture::Stream;
 use confine::Denials;
+use protocol::{BlockedProcess, Cause, Ended, Pipes, SilenceWatch};
 
-use crate::task::Task;
 use deadlines::Deadlines;
 use early_end::EarlyEnd;
 use output::Output;
 use process::ProcessState;
+use protocol::task::Task;
 use shim::Shim;
 use terminal::TerminalIo;
 

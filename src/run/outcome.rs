@@ -6,14 +6,14 @@ use std::time::Duration;
 use super::completion::{Completion, Produced};
 use super::status::{ABORTED, Conclusion, conclude};
 use super::view::Draft;
-use crate::plan;
 use crate::receipt::{Attribution, Receipt};
 use crate::recording::{Coverage, RunRecord};
 use crate::request::Request;
-use crate::supervise::{Cause, Survivor};
-use crate::task::{Store, Task};
 use capture::Truncation;
 use confine::{Confinement, Denials, refused_reads};
+use protocol::plan;
+use protocol::task::{Store, Task};
+use protocol::{Cause, Survivor};
 use reduce::End;
 use sys::Usage;
 
@@ -248,12 +248,12 @@ fn with_task(survivors: Vec<Survivor>, task: Option<&Task>) -> Vec<(Survivor, Op
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::Recorded;
     use crate::request::RawOptions;
     use crate::run::completion::{ExitUnknown, ShellAfter, ShellExit};
     use crate::run::view::ViewMaker;
-    use crate::supervise::Ended;
     use capture::Captured;
+    use protocol::Ended;
+    use protocol::plan::Recorded;
     use sys::Exit;
 
     const MS: Duration = Duration::from_millis(1);

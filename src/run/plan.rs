@@ -9,12 +9,13 @@ use std::time::Duration;
 
 use super::warm;
 use crate::error::Error;
-use crate::plan::{self, Inherited, Plan, Startup, Stdin};
 use crate::pty::{Terminal, TerminalError};
 use crate::request::{Request, RequestError};
-use crate::supervise::{Failure, Helpers, Order, WorldFailure};
-use crate::task::TaskSpec;
+use crate::supervise::{Failure, Helpers, WorldFailure};
 use confine::{Missing, Network, NoWorld, Part, Policy, PolicyError, Tmp, remedy_of};
+use protocol::Order;
+use protocol::plan::{self, Inherited, Plan, Startup, Stdin};
+use protocol::task::TaskSpec;
 use sys::LaunchStep;
 
 /// The order of a command; `task` if it is a task from its start.

@@ -1,7 +1,7 @@
 //! The exit-code contract: from the exit of a shell to the status, exit code and signal of a result.
 
 use super::completion::{ExitUnknown, ShellExit};
-use crate::supervise::Cause;
+use protocol::Cause;
 use sys::Exit;
 
 /// ShellExit code after the time limit, as `timeout` has it.
@@ -97,8 +97,8 @@ fn conclude_unknown(unknown: ExitUnknown, started: bool) -> Conclusion {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::Recorded;
-    use crate::supervise::{Ended, ExceededLimit, LimitKind};
+    use protocol::plan::Recorded;
+    use protocol::{Ended, ExceededLimit, LimitKind};
     use std::time::Duration;
     use sys::Usage;
 

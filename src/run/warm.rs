@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::plan::{self, Plan, ShellKind};
 use crate::request::Request;
-use crate::supervise::{Helpers, WarmCommand};
+use crate::supervise::Helpers;
+use protocol::WarmCommand;
+use protocol::plan::{self, Plan, ShellKind};
 
 /// The command as a warm shell gets it. `None` if the command has to start cold.
 pub(super) fn of(request: &Request, plan: &Plan, helpers: &Helpers) -> Option<WarmCommand> {

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use nix::unistd::Pid;
 
-use crate::plan::Inherited;
 use crate::shell_state::{State, call_save, save_script};
 use crate::supervise::Inheritance;
+use protocol::plan::Inherited;
 use sys::{Identity, Shared};
 
 /// The files of one shell.

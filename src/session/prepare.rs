@@ -7,12 +7,12 @@ use super::exchange::Exchange;
 use super::save::{Saver, boot};
 use super::session::Session;
 use crate::error::Error;
-use crate::plan::{Boot, Startup};
 use crate::request::{Mode, RawOptions, Request};
 use crate::run::Run;
 use crate::shell_state::{State, is_complete, mentions_signals, mentions_trap};
 use crate::snapshot::Snapshot;
 use crate::supervise::Slot;
+use protocol::plan::{Boot, Startup};
 
 /// A command for a session.
 pub struct SessionCommand {

@@ -7,9 +7,9 @@ use tokio::time::timeout;
 
 use super::exchange::Exchange;
 use super::session::Session;
-use crate::plan::{Boot, ShellKind};
 use crate::shell_state::State;
 use crate::supervise::{Child, Helpers, ShimEvent, Slot};
+use protocol::plan::{Boot, ShellKind};
 use sys::Exit;
 
 /// Time a shell may take to write its state and exit. A shell that takes longer is held up by its traps or its output.

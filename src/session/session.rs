@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 
 use crate::error::Error;
-use crate::plan::ShellKind;
 use crate::shell_state::State;
 use crate::supervise::Helpers;
+use protocol::plan::ShellKind;
 
 /// Shells that follow one another. Each starts with the state of the one before.
 pub struct Session {

@@ -3,9 +3,9 @@
 use super::known::Snapshot;
 use super::wanted::{Demand, Wanted};
 use crate::error::Error;
-use crate::plan::{Boot, Startup};
 use crate::request::{RawOptions, Request};
 use crate::run::{Base, BaseState};
+use protocol::plan::{Boot, Startup};
 
 impl Base for Wanted {
     type State = Snapshot;

@@ -13,8 +13,8 @@ use nix::unistd::{UnlinkatFlags, geteuid, unlinkat};
 
 use super::code::Code;
 use super::wanted::Wanted;
-use crate::plan;
 use capture::open_private;
+use protocol::plan;
 
 /// Age at which a snapshot is read anew, since files that the rc files source are not part of the key.
 pub const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);

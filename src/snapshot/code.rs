@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::error::SnapshotError;
 use super::secret::Secrets;
-use crate::plan;
+use protocol::plan;
 
 /// The most code that a shell may have to read before its command, bytes. nvm takes 150 KB, all of bash-completion 100.
 const MOST: usize = 1024 * 1024;

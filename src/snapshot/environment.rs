@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::plan::{self, Inherit};
 use crate::request::RawOptions;
+use protocol::plan::{self, Inherit};
 
 /// Variables that differ between terminals, processes or runs. With them each would read the rc files anew.
 const PASSING: [&str; 14] = [

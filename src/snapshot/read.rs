@@ -14,12 +14,12 @@ use super::script::{Places, outer, save};
 use super::secret::Secrets;
 use super::wanted::Wanted;
 use crate::error::Error;
-use crate::plan::{Inherit, RawLimits};
 use crate::request::{RawOptions, Request};
 use crate::run::outcome::{Outcome, Status};
 use crate::run::{Listener, LiveView, Prompt, Reply, Run};
 use crate::shell_state::State;
 use capture::Stream;
+use protocol::plan::{Inherit, RawLimits};
 use sys::Shared;
 
 /// Time the rc files may take.

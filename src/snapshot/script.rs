@@ -5,8 +5,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use super::wanted::Wanted;
-use crate::plan::quoted;
 use crate::shell_state::{call_save, save_script};
+use protocol::plan::quoted;
 
 /// The paths to which the shells of a reading write.
 pub struct Places<'a> {

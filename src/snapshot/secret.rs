@@ -1,7 +1,7 @@
 //! Finds statements of a snapshot that hold a secret: by its shape, by the name that it is assigned to, or since it is
 //! the value of a variable that carries one.
 
-use crate::plan;
+use protocol::plan;
 
 /// Shorter values occur in other texts by chance.
 const SHORTEST: usize = 6;

@@ -21,7 +21,7 @@ const LIMIT: Duration = Duration::from_secs(5);
 /// [`SnapshotError`] if it cannot be used.
 pub async fn try_out(wanted: &Wanted, code: &Code) -> Result<(), SnapshotError> {
     let file = Shared::file(code.bytes()).map_err(SnapshotError::TrialFile)?;
-    let file_name = crate::plan::quoted(&file.path().to_string_lossy());
+    let file_name = protocol::plan::quoted(&file.path().to_string_lossy());
     // The second line is read once the aliases exist.
     let request = Request::check(raw(wanted, format!("\\builtin . {file_name}\n:\n"), LIMIT))
         .map_err(Error::from)

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use super::environment::{RcEnvironment, rc_environment};
 use super::error::SnapshotError;
 use crate::error::Error;
-use crate::plan;
 use crate::request::{RawOptions, RawSnapshot, RequestError, check_world};
+use protocol::plan;
 
 /// A login shell reads the first of these that exists.
 const LOGIN: [&str; 3] = [".bash_profile", ".bash_login", ".profile"];

@@ -2,10 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::blocked::{BlockedOn, scan};
+use super::blocked::scan;
 use super::client::{admission, helpers, pool};
+use super::limits;
 use super::shim::{output_reader, running, survivors};
-use super::{BlockedProcess, drain, limits, note_of_prompt};
+use protocol::{BlockedOn, BlockedProcess, drain, note_of_prompt};
 
 /// Times are in ms, sizes in bytes or characters.
 pub fn facts() -> Value {

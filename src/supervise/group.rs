@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use nix::unistd::{Pid, getpid};
 
-use crate::plan::Limits;
+use protocol::plan::Limits;
 use sys::{Controllers, Usage};
 
 /// Variable of the host's environment that turns cgroups off with the value `0`.

@@ -7,8 +7,8 @@ use std::sync::OnceLock;
 
 use nix::sys::resource::{Resource, getrlimit};
 
-use crate::plan::Inherited;
 use crate::shell_state::{call_save, save_script};
+use protocol::plan::Inherited;
 use sys::Shared;
 
 /// A limit of descriptors with room above the numbers of these files.

@@ -8,8 +8,8 @@ use std::rc::Rc;
 use nix::unistd::Pid;
 
 use super::group::Group;
-use crate::plan::{Inherited, MARK, Plan, Stdin};
-use crate::supervise::protocol::{OutputPipe, RunDescriptors, TaskInput};
+use protocol::plan::{Inherited, MARK, Plan, Stdin};
+use protocol::{OutputPipe, RunDescriptors, TaskInput};
 use sys::{Bounds, Launch, LaunchError, LaunchStep};
 
 /// A launch, and the descriptors that came with its plan.

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use nix::unistd::{Pid, getpgid, getpid};
 
-use crate::plan::MARK;
+use protocol::plan::MARK;
 use sys::{Identity, Signal};
 
 /// Longest time that one strike follows processes that start others.

@@ -18,7 +18,7 @@ pub enum Node {
     /// A symbolic link.
     Link {
         /// The text of the link.
-        #[serde(with = "crate::plan::bytes::path")]
+        #[serde(with = "protocol::plan::bytes::path")]
         target: PathBuf,
         /// Its mode means nothing.
         meta: Meta,

@@ -16,7 +16,7 @@ use super::node::{Attribute, Time};
 use super::record::{Change, Recorder, TouchError};
 use super::store::Store;
 use super::{Options, UndoError, Undone, look, undo};
-use crate::task::Machine;
+use protocol::task::Machine;
 
 pub struct Scene {
     _dir: TempDir,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::supervise::Drain;
+use protocol::Drain;
 
 /// Time a terminated command may take beyond its grace. After it the command counts as over, whatever happens.
 pub const HARD_BOUND: Duration = Duration::from_secs(1);

@@ -11,7 +11,7 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::time::Instant;
 
-use crate::supervise::Ended;
+use protocol::Ended;
 
 /// So close to its limit a command may have been terminated already.
 const MARGIN: Duration = Duration::from_millis(20);

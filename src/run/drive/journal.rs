@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::registry::Registry;
 use crate::request::Request;
-use crate::task::{Log, TaskSpec};
+use protocol::task::{Log, TaskSpec};
 
 /// The journal is kept in memory up to this size, bytes; then in the file that may become the log.
 const IN_MEMORY: usize = 1024 * 1024;

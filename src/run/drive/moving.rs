@@ -8,8 +8,8 @@ use tokio::time::Instant;
 use super::journal::Journal;
 use crate::registry::{RegistryError, Reservation};
 use crate::request::Request;
-use crate::supervise::Transfer;
-use crate::task::Task;
+use protocol::Transfer;
+use protocol::task::Task;
 
 /// How far the move of a command has come.
 #[derive(Default)]

@@ -16,8 +16,8 @@ use crate::request::Request;
 use crate::run::blocked::BlockedWatch;
 use crate::run::listener::{Listener, LiveView, Reply};
 use crate::run::view::ViewMaker;
-use crate::supervise::Pipes;
 use capture::Stream;
+use protocol::Pipes;
 
 /// The addon's ends of the pipes, and the listener's delay.
 pub struct Output<'a, L> {

@@ -1,7 +1,7 @@
 //! The shell of a command, as far as its shim has reported it.
 
 use crate::run::completion::{ExitUnknown, ShellExit};
-use crate::supervise::{Cause, Ended};
+use protocol::{Cause, Ended};
 
 /// The exit of the shell, and whether the caller has given it up.
 #[derive(Debug, Default)]
@@ -48,7 +48,7 @@ impl ProcessState {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::Recorded;
+    use protocol::plan::Recorded;
     use std::time::Duration;
     use sys::{Exit, Usage};
 

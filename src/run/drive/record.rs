@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use tokio::task::{JoinHandle, spawn_blocking};
 
-use crate::plan::Recorded;
 use crate::recording::{Recording, RunRecord};
 use crate::registry::Registry;
 use crate::run::completion::ShellExit;
-use crate::supervise::{Ended, Survivor};
-use crate::task::Task;
+use protocol::plan::Recorded;
+use protocol::task::Task;
+use protocol::{Ended, Survivor};
 
 /// The record of a command whose shell has exited.
 pub enum EndOfRecord {

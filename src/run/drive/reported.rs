@@ -6,10 +6,10 @@ use tokio::time::Instant;
 use super::Drive;
 use super::early_end::is_believable;
 use super::shim::Shim;
-use crate::plan::Recorded;
 use crate::run::listener::Listener;
-use crate::supervise::{Cause, Ended};
 use capture::Stream;
+use protocol::plan::Recorded;
+use protocol::{Cause, Ended};
 use sys::Exit;
 
 impl<S: Shim, L: Listener> Drive<'_, S, L> {

@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use tokio::time::{Instant, timeout_at};
 
-use crate::plan::ShellKind;
 use crate::registry::Registry;
 use crate::run::completion::ShellExit;
-use crate::supervise::{Cause, Child, ExceededLimit, Helpers, ShimEvent, Survivor, Traces, Transfer};
-use crate::task::Task;
+use crate::supervise::{Child, Helpers, ShimEvent, Traces};
+use protocol::plan::ShellKind;
+use protocol::task::Task;
+use protocol::{Cause, ExceededLimit, Survivor, Transfer};
 
 /// Time a shim may take to list the processes that are left.
 const RELEASE_BOUND: Duration = Duration::from_secs(5);
@@ -198,10 +199,10 @@ async fn released(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::Recorded;
     use crate::run::completion::ExitUnknown;
-    use crate::supervise::{Ended, LimitKind};
-    use crate::task::TaskSpec;
+    use protocol::plan::Recorded;
+    use protocol::task::TaskSpec;
+    use protocol::{Ended, LimitKind};
     use sys::{Exit, Usage};
 
     fn exit(alive: bool, last: bool) -> ShellExit {

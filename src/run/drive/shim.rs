@@ -5,7 +5,8 @@ use std::os::fd::OwnedFd;
 
 use nix::unistd::Pid;
 
-use crate::supervise::{Child, ShimEvent, Transfer};
+use crate::supervise::{Child, ShimEvent};
+use protocol::Transfer;
 use sys::Signal;
 
 /// A shim: its events, and its duties. Tests drive the loop with one that starts no process.

@@ -7,8 +7,8 @@ use tokio::time::Instant;
 use super::Drive;
 use super::shim::Shim;
 use crate::run::listener::Listener;
-use crate::supervise::note_of_silence;
 use capture::Stream;
+use protocol::note_of_silence;
 
 impl<S: Shim, L: Listener> Drive<'_, S, L> {
     /// When the command has been silent for too long. A listener that holds the output back delays that, and the silence

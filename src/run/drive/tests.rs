@@ -17,12 +17,13 @@ mod moving;
 mod silence;
 
 use super::*;
-use crate::plan::Recorded;
 use crate::registry::{Registry, RegistryOptions};
 use crate::request::RawOptions;
 use crate::run::listener::{LiveView, Prompt};
-use crate::supervise::{Failure, Transfer};
-use crate::task::TaskSpec;
+use crate::supervise::Failure;
+use protocol::Transfer;
+use protocol::plan::Recorded;
+use protocol::task::TaskSpec;
 use sys::{Exit, LaunchStep, Signal, Usage};
 
 /// The requests to the shim, or the events for the listener, in order.

@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::plan::Environment;
 use crate::request::{Guard, Request};
+use protocol::plan::Environment;
 
 /// Commands that are remembered per thread.
 const MAX_COMMANDS: usize = 16;

@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use super::process::BlockedOn;
+use protocol::BlockedOn;
 use sys::{Activity, FileKind, Opened, ThreadActivity};
 
 /// The pid of a blocked process, the reason, the number of others with the same reason, and whether it is certain.

@@ -1,7 +1,7 @@
 //! Hand-drawn trees of processes, and the process that must be named, if any.
 
 use super::find::find;
-use super::process::BlockedOn;
+use protocol::BlockedOn;
 use sys::{Activity, FileKind, Opened, ThreadActivity};
 
 const TTY: &str = "/dev/pts/5";

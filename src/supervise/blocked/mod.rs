@@ -3,16 +3,10 @@
 mod find;
 #[cfg(test)]
 mod find_tests;
-mod process;
 #[cfg(feature = "addon")]
 mod prompt;
 pub(super) mod scan;
 
-#[cfg(feature = "addon")]
-pub use process::BlockedOn;
-pub use process::BlockedProcess;
-#[cfg(feature = "addon")]
-pub use process::{note_of_prompt, plain};
 #[cfg(feature = "addon")]
 pub use prompt::{is_prompt, looks_like_prompt};
 pub use scan::scan;

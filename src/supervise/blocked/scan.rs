@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use nix::unistd::Pid;
 
 use super::find::find;
-use super::process::{BlockedOn, BlockedProcess, plain};
 use crate::supervise::tree::Member;
+use protocol::{BlockedOn, BlockedProcess, plain};
 
 /// Time a scan may take. It usually takes far less, but on a busy machine each step may be delayed.
 pub const BOUND: Duration = Duration::from_millis(100);

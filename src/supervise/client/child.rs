@@ -12,15 +12,15 @@ use tokio::io::unix::AsyncFd;
 use super::helpers::Helpers;
 use super::link::Link;
 use super::pool::ShimHandle;
-use crate::plan::{ShellKind, WorldId};
-use crate::supervise::blocked::BlockedProcess;
-use crate::supervise::limits::ExceededLimit;
-use crate::supervise::protocol::{
+use crate::supervise::warm::ReadyShell;
+use confine::Denials;
+use protocol::BlockedProcess;
+use protocol::ExceededLimit;
+use protocol::plan::{ShellKind, WorldId};
+use protocol::task::Task;
+use protocol::{
     self, Ended, FrameReader, FromShim, FromShimOrTask, FromTask, Received, Run, Survivor, TaskInput, ToShim, Transfer,
 };
-use crate::supervise::warm::ReadyShell;
-use crate::task::Task;
-use confine::Denials;
 use sys::{LaunchError, Signal};
 
 /// An event of a shim about its command.

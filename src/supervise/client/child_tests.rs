@@ -1,8 +1,8 @@
 //! A command whose shim is the test.
 
 use super::*;
-use crate::plan::Recorded;
-use crate::supervise::protocol::{Prepared, WarmEnds};
+use protocol::plan::Recorded;
+use protocol::{Prepared, WarmEnds};
 use std::time::Duration;
 use sys::{Exit, LaunchStep, Usage};
 

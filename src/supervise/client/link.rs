@@ -10,8 +10,8 @@ use std::sync::Arc;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-use crate::supervise::protocol::{self, FrameReader, FromTask, Received, ToTask};
-use crate::task::Task;
+use protocol::task::Task;
+use protocol::{FrameReader, FromTask, Received, ToTask};
 
 /// An event of a shim about its task.
 #[derive(Debug)]

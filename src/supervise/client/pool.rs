@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::unistd::Pid;
 
-use crate::plan::{ShellKind, WorldId};
 use crate::supervise::inheritance::Inheritance;
-use crate::supervise::protocol::{self, FrameReader, FromShim, Received, ToShim};
 use crate::supervise::warm::{ReadyShell, Stale};
+use protocol::plan::{ShellKind, WorldId};
+use protocol::{FrameReader, FromShim, Received, ToShim};
 
 /// Shims kept while no command runs. Agents often call tools two at a time.
 pub const KEEP: usize = 2;
@@ -107,7 +107,7 @@ impl ShimHandle {
     /// Prepares a warm shell below it. The shim reports when it is ready.
     pub fn prepare(&mut self, kind: Arc<ShellKind>) {
         self.forget();
-        let mark = crate::plan::next_mark();
+        let mark = protocol::plan::next_mark();
         let mut with_mark = (*kind).clone();
         with_mark.plan.mark(&mark);
         let Ok((own, files)) = inheritance(&kind) else { return };

@@ -1,8 +1,8 @@
 //! Free shims whose other end is the test.
 
 use super::*;
-use crate::plan::{Boot, Limits, Plan, Stdin};
-use crate::supervise::protocol::{Prepared, ShellPlace, WarmEnds};
+use protocol::plan::{Boot, Limits, Plan, Stdin};
+use protocol::{Prepared, ShellPlace, WarmEnds};
 use sys::FileId;
 
 /// The shim's end of a socket.

@@ -6,7 +6,7 @@ use tokio::sync::oneshot;
 
 use super::error::HelperError;
 use super::pool::{ShimHandle, ShimPool, WarmShells};
-use crate::plan::WorldId;
+use protocol::plan::WorldId;
 
 /// A caller that waits for a shim.
 type Caller = oneshot::Sender<Result<ShimHandle, HelperError>>;

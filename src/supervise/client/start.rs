@@ -8,11 +8,11 @@ use super::child::{Child, Sent, ShimEvent};
 use super::error::HelperError;
 use super::helpers::Helpers;
 use super::pool::ShimHandle;
-use crate::plan::ShellKind;
 use crate::supervise::inheritance::Inheritance;
-use crate::supervise::order::{Order, Pipes};
-use crate::supervise::protocol::Run;
 use crate::supervise::warm::Stale;
+use protocol::Run;
+use protocol::plan::ShellKind;
+use protocol::{Order, Pipes};
 
 /// Attempts to start a command whose shim was killed before it took the plan. Nothing was started then.
 const TRIES: u32 = 100;

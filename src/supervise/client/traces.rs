@@ -9,7 +9,7 @@ use nix::unistd::{Pid, getpid, getsid};
 
 use crate::supervise::group;
 use crate::supervise::tree::{self, Member};
-use crate::task::{Task, Whereabouts};
+use protocol::task::{Task, Whereabouts};
 
 /// Time that the processes of a tree may take to go.
 const SWEEP_BOUND: Duration = Duration::from_secs(2);
@@ -91,7 +91,7 @@ mod tests {
     use std::process::{Child, Command, Stdio};
 
     use super::*;
-    use crate::plan::MARK;
+    use protocol::plan::MARK;
 
     /// Starts a shell in a session of its own, without the mark, with its output in this pipe.
     fn shell(command: &str, write: OwnedFd) -> Child {

@@ -11,10 +11,10 @@ use nix::unistd::geteuid;
 use tokio::sync::{Mutex, oneshot};
 
 use super::error::HelperError;
-use crate::plan::WorldId;
-use crate::supervise::protocol::WorldWays;
 use confine::world::Door;
 use confine::{Confine, NoWorld, WorldFacts};
+use protocol::WorldWays;
+use protocol::plan::WorldId;
 use sys::FileId;
 
 /// Returns the directory in which worlds keep their private files, the first that this user can have. Policies hide all

@@ -8,9 +8,9 @@ use nix::unistd::Pid;
 use super::Shim;
 use super::processes::System;
 use super::running::Running;
-use crate::plan::Plan;
 use crate::supervise::launch::mark_of;
 use crate::supervise::limits::LimitWatch;
+use protocol::plan::Plan;
 use sys::Usage;
 
 impl Shim {

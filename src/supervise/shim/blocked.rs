@@ -3,9 +3,10 @@
 use nix::unistd::Pid;
 
 use super::Shim;
-use crate::supervise::blocked::{self, BlockedProcess};
-use crate::supervise::protocol::{Cause, FromShim};
+use crate::supervise::blocked;
 use crate::supervise::shim::running::Running;
+use protocol::BlockedProcess;
+use protocol::{Cause, FromShim};
 
 impl Shim {
     /// Handles the time limit. The scan comes before any signal, since a signalled process is no longer blocked. If a

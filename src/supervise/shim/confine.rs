@@ -7,8 +7,8 @@ use std::rc::Rc;
 use super::Shim;
 use super::task_server::TaskServer;
 use super::world::ShimWorld;
-use crate::supervise::protocol::FromShim;
 use confine::Denials;
+use protocol::FromShim;
 use sys::{Confined, LaunchError, LaunchStep};
 
 impl Shim {

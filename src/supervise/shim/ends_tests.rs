@@ -4,8 +4,8 @@
 
 mod addon;
 
-use crate::supervise::protocol::{FromShim, FromShimOrTask, Survivor};
 use addon::{Addon, DAEMON, ENDLESS, Event, LATER, REGISTRIES, Registry, SURVIVORS, is_gone, remove, until};
+use protocol::{FromShim, FromShimOrTask, Survivor};
 
 #[test]
 fn a_running_command_ends_with_its_host_and_by_an_abort() {

@@ -35,8 +35,8 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::unistd::{Pid, getppid};
 
 use super::group::Group;
-use super::protocol::{self, Cause, FrameReader, FromShim, Received, ToShim};
 use super::warm::WarmShell;
+use protocol::{Cause, FrameReader, FromShim, Received, ToShim};
 use record::Records;
 use running::{Due, Running};
 use sys::{ChildEvents, Signal};

@@ -4,8 +4,8 @@ use super::Shim;
 use super::record::{RecordError, Records, Way};
 use super::task_server::TaskServer;
 use super::world::ShimWorld;
-use crate::plan::{Plan, RecordPurpose, Recorded};
-use crate::supervise::protocol::RunDescriptors;
+use protocol::RunDescriptors;
+use protocol::plan::{Plan, RecordPurpose, Recorded};
 use sys::{LaunchError, LaunchStep};
 
 impl Shim {

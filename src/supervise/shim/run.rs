@@ -9,9 +9,9 @@ use super::running::Running;
 use super::start::{Launched, Restraint, start};
 use crate::supervise::group::Group;
 use crate::supervise::limits::used_by_living;
-use crate::supervise::protocol::{Cause, Ended, FromShim, Run};
 use crate::supervise::warm::WarmShell;
-use crate::task::now_ms;
+use protocol::task::now_ms;
+use protocol::{Cause, Ended, FromShim, Run};
 use sys::{Bounds, Exit, LaunchStep};
 
 impl Shim {

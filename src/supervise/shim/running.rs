@@ -10,10 +10,11 @@ use nix::unistd::Pid;
 use super::deferral::{self, Deferral};
 use super::processes::{Processes, Scope, System};
 use crate::supervise::group::Group;
-use crate::supervise::limits::{ExceededLimit, LimitWatch};
-use crate::supervise::protocol::Cause;
+use crate::supervise::limits::LimitWatch;
 use crate::supervise::tree;
-use crate::task;
+use protocol::Cause;
+use protocol::ExceededLimit;
+use protocol::task;
 use sys::{Exit, Reaped, Signal, Usage};
 
 /// Longest grace once the host or the supervisor is gone, since no process waits for a graceful end then.

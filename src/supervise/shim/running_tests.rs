@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use super::*;
-use crate::supervise::limits::LimitKind;
 use crate::supervise::shim::pipeline::Stage;
 use crate::supervise::tree::Member;
+use protocol::LimitKind;
 
 #[path = "deferral_tests.rs"]
 mod deferral;

@@ -6,11 +6,11 @@ use std::rc::Rc;
 
 use nix::unistd::Pid;
 
-use crate::plan::Plan;
 use crate::supervise::group::Group;
 use crate::supervise::launch::{self, mark_of};
-use crate::supervise::protocol::{RunDescriptors, TaskInput};
-use crate::task::{Log, Store, Task, TaskSpec, now_ms};
+use protocol::plan::Plan;
+use protocol::task::{Log, Store, Task, TaskSpec, now_ms};
+use protocol::{RunDescriptors, TaskInput};
 use sys::{Bounds, LaunchError, LaunchStep};
 
 /// A command that has just started.

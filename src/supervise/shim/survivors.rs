@@ -8,11 +8,11 @@ use nix::unistd::Pid;
 
 use super::Shim;
 use crate::supervise::limits::LimitWatch;
-use crate::supervise::protocol::{Cause, FromShim, Received, Survivor, ToShim, Transfer};
 use crate::supervise::shim::running::{BATCH, Running};
 use crate::supervise::shim::task::adopt_released;
 use crate::supervise::shim::world::ShimWorld;
 use crate::supervise::tree;
+use protocol::{Cause, FromShim, Received, Survivor, ToShim, Transfer};
 use sys::Reaped;
 
 /// Time survivors may take to exit before they are reported, like the `tee` of an `exec > >(tee log)`.

@@ -9,17 +9,17 @@ use nix::unistd::{Pid, getpid};
 
 use super::start::TaskFiles;
 use super::{Shim, Wakeup};
-use crate::supervise::drain::Drain;
 use crate::supervise::limits::LimitWatch;
-use crate::supervise::protocol::{Cause, FromShim, TaskInput, Transfer};
 use crate::supervise::shim::input_writer::InputWriter;
 use crate::supervise::shim::output_reader::OutputReader;
 use crate::supervise::shim::running::{Ending, Running};
 use crate::supervise::shim::task_client::{ClientRequest, TaskClient};
 use crate::supervise::shim::task_server::{TaskServer, TaskStart};
-use crate::supervise::silence::note_of_silence;
 use crate::supervise::tree;
-use crate::task::{Log, Store, TaskSpec, new_id, now_ms};
+use protocol::Drain;
+use protocol::note_of_silence;
+use protocol::task::{Log, Store, TaskSpec, new_id, now_ms};
+use protocol::{Cause, FromShim, TaskInput, Transfer};
 use sys::{LaunchError, LaunchStep};
 
 /// Longest part of an adopted process's command line that is kept, characters.

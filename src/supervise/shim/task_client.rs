@@ -3,7 +3,7 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use crate::supervise::protocol::{self, FrameReader, FromTask, FromTaskClient, MAX_PENDING, Received, ToShim, ToTask};
+use protocol::{FrameReader, FromTask, FromTaskClient, MAX_PENDING, Received, ToShim, ToTask};
 
 /// Shortest time between two answers to a client.
 const INTERVAL: Duration = Duration::from_millis(10);

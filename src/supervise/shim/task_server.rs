@@ -15,11 +15,11 @@ use super::denial_news::DenialNews;
 use super::input_writer::InputWriter;
 use super::output_reader::OutputReader;
 use super::task_client::{ClientRequest, TaskClient};
-use crate::plan::Recorded;
-use crate::supervise::protocol::FromTask;
-use crate::supervise::silence::SilenceWatch;
-use crate::task::{Log, Store, Task, TaskEnd, TaskRecord, TaskSpec};
 use confine::Denials;
+use protocol::FromTask;
+use protocol::SilenceWatch;
+use protocol::plan::Recorded;
+use protocol::task::{Log, Store, Task, TaskEnd, TaskRecord, TaskSpec};
 
 /// Most bytes per read.
 const CHUNK: usize = 256 * 1024;

@@ -7,9 +7,9 @@ use nix::poll::{PollTimeout, poll};
 use tempfile::TempDir;
 
 use super::*;
-use crate::supervise::protocol::{self, FrameReader, Received, ToShim, ToTask};
-use crate::task::State;
 use capture::Sanitize;
+use protocol::task::State;
+use protocol::{FrameReader, Received, ToShim, ToTask};
 
 /// Longer than the shortest time between two answers to a client.
 const INTERVAL: Duration = Duration::from_millis(15);

@@ -5,13 +5,13 @@ use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 use super::Shim;
-use crate::plan::ShellKind;
 use crate::supervise::group::Group;
 use crate::supervise::launch::mark_of;
-use crate::supervise::protocol::{FromShim, Prepared, ShellPlace, WarmEnds, WarmStart};
 use crate::supervise::shim::running::Running;
 use crate::supervise::shim::world::ShimWorld;
 use crate::supervise::warm::WarmShell;
+use protocol::plan::ShellKind;
+use protocol::{FromShim, Prepared, ShellPlace, WarmEnds, WarmStart};
 use sys::{Reaped, Signal};
 
 impl Shim {

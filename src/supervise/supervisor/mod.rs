@@ -14,11 +14,11 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::unistd::{Pid, getpid};
 
 use super::group::{self, Groups};
-use super::protocol::{self, FrameReader, FromSupervisor, Received, ToSupervisor, WORLD_LOST, WorldWays};
 use super::{shim, tree};
-use crate::plan::WorldId;
-use crate::task::Machine;
 use confine::NoWorld;
+use protocol::plan::WorldId;
+use protocol::task::Machine;
+use protocol::{FrameReader, FromSupervisor, Received, ToSupervisor, WORLD_LOST, WorldWays};
 use shim::ShimPlace;
 use sys::{ChildEvents, Fork, Reaped, Signal};
 use worlds::{ForkedShim, Worlds};

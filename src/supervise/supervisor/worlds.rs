@@ -10,14 +10,14 @@ use std::time::{Duration, Instant};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::unistd::Pid;
 
-use crate::plan::{MARK, WorldId};
-use crate::supervise::protocol::{WORLD_LOST, WorldWays};
 use crate::supervise::shim::world::{ShimWorld, Ways};
-use crate::task::Store;
 use confine::gate::{self, GateControl, GateError, GateNamespaces, GateSetup};
 use confine::listener::{self, Link, Settings};
 use confine::world::{self, Door, Joined, Leftovers, Place, Published, World};
 use confine::{Missing, Network, NoWorld, Part, Policy, WorldError, WorldFacts};
+use protocol::plan::{MARK, WorldId};
+use protocol::task::Store;
+use protocol::{WORLD_LOST, WorldWays};
 use sys::{Fork, Signal};
 
 /// Time the first process of a world may take to exit once one of its descriptors is closed, ms.

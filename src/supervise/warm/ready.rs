@@ -11,10 +11,10 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::unistd::Pid;
 
-use crate::plan::{Plan, ROOM, Stdin};
-use crate::supervise::order::{Pipes, WarmCommand};
-use crate::supervise::protocol::{self, Prepared, ShellPlace, ToShim, WarmEnds, WarmStart};
 use confine::world::Freshness;
+use protocol::plan::{Plan, ROOM, Stdin};
+use protocol::{Pipes, WarmCommand};
+use protocol::{Prepared, ShellPlace, ToShim, WarmEnds, WarmStart};
 use sys::FileId;
 
 /// Time a shell may take to read its prologue.

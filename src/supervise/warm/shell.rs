@@ -8,10 +8,10 @@ use std::time::Instant;
 
 use nix::unistd::Pid;
 
-use crate::plan::{self, Boot, Inherited, Plan, ROOM, ShellKind, Stdin};
 use crate::supervise::group::Group;
 use crate::supervise::launch::{Prepared, launch_in, mark_of, prepare};
-use crate::supervise::protocol::{OutputPipe, RunDescriptors, ShellPlace, WarmEnds};
+use protocol::plan::{self, Boot, Inherited, Plan, ROOM, ShellKind, Stdin};
+use protocol::{OutputPipe, RunDescriptors, ShellPlace, WarmEnds};
 use sys::{Bounds, Confined, Exit, FileId, LaunchError, LaunchStep, Signal, Usage};
 
 /// A warm shell, ready or still starting up.

@@ -26,8 +26,8 @@ use super::node::Time;
 use super::plan::{Conflict, Plan, Step, plan};
 use super::record::Recorder;
 use super::store::{Store, StoreError};
-use crate::plan::next_mark;
-use crate::task::Machine;
+use protocol::plan::next_mark;
+use protocol::task::Machine;
 
 /// Undoes a run. Waits for another undo in the same store.
 ///

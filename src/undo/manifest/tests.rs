@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use super::frames::FRAME;
 use super::write::MAGIC;
 use super::*;
-use crate::task::Machine;
 use crate::undo::node::{Contents, File, FileId, Hash, ImageId, Meta, Node, Time};
+use protocol::task::Machine;
 
 pub(in crate::undo) fn header(run: &str, purpose: Purpose) -> Header {
     Header {

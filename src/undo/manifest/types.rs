@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::task::Machine;
 use crate::undo::names::Names;
 use crate::undo::node::{Contents, FileId, Node};
+use protocol::task::Machine;
 
 /// The format. A reader knows no other.
 pub const VERSION: u32 = 1;
@@ -21,7 +21,7 @@ pub struct Header {
     /// The command as the caller gave it.
     pub command: String,
     /// Its directory.
-    #[serde(with = "crate::plan::bytes::path")]
+    #[serde(with = "protocol::plan::bytes::path")]
     pub cwd: PathBuf,
     /// Its start, in ms since 1970.
     pub at: u64,
@@ -31,7 +31,7 @@ pub struct Header {
     /// The reason for the manifest.
     pub purpose: Purpose,
     /// The tree whose snapshot was compared after the run. Empty: each change was recorded.
-    #[serde(with = "crate::plan::bytes::path")]
+    #[serde(with = "protocol::plan::bytes::path")]
     pub tree: PathBuf,
 }
 
@@ -85,13 +85,13 @@ pub enum Record {
         /// From 1.
         number: u16,
         /// The directory of this run there.
-        #[serde(with = "crate::plan::bytes::path")]
+        #[serde(with = "protocol::plan::bytes::path")]
         path: PathBuf,
     },
     /// The thing at a path when the command first touched it.
     Before {
         /// Of before.
-        #[serde(with = "crate::plan::bytes::path")]
+        #[serde(with = "protocol::plan::bytes::path")]
         path: PathBuf,
         /// The thing.
         node: Node,
@@ -99,7 +99,7 @@ pub enum Record {
     /// The contents of a file, kept later than its `Before`.
     Kept {
         /// Of before.
-        #[serde(with = "crate::plan::bytes::path")]
+        #[serde(with = "protocol::plan::bytes::path")]
         path: PathBuf,
         /// The contents.
         contents: Contents,
@@ -111,19 +111,19 @@ pub enum Record {
     /// A directory is about to be made where nothing is.
     Made {
         /// Of now.
-        #[serde(with = "crate::plan::bytes::path")]
+        #[serde(with = "protocol::plan::bytes::path")]
         path: PathBuf,
     },
     /// A moved directory is removed.
     Gone {
         /// Of now.
-        #[serde(with = "crate::plan::bytes::path")]
+        #[serde(with = "protocol::plan::bytes::path")]
         path: PathBuf,
     },
     /// Something that an undo will not cover.
     Missing {
         /// The path, or what else it is.
-        #[serde(with = "crate::plan::bytes::path")]
+        #[serde(with = "protocol::plan::bytes::path")]
         path: PathBuf,
         /// The reason.
         why: String,
@@ -131,7 +131,7 @@ pub enum Record {
     /// An undo is about to change a thing in more than one step.
     Writing {
         /// Of now.
-        #[serde(with = "crate::plan::bytes::path")]
+        #[serde(with = "protocol::plan::bytes::path")]
         path: PathBuf,
         /// The thing.
         id: FileId,
@@ -139,7 +139,7 @@ pub enum Record {
     /// The thing that the command left at a path.
     After {
         /// Of now.
-        #[serde(with = "crate::plan::bytes::path")]
+        #[serde(with = "protocol::plan::bytes::path")]
         path: PathBuf,
         /// The thing.
         node: Node,
@@ -152,10 +152,10 @@ pub enum Record {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Move {
     /// Of now, before the rename.
-    #[serde(with = "crate::plan::bytes::path")]
+    #[serde(with = "protocol::plan::bytes::path")]
     pub from: PathBuf,
     /// Of now, after it.
-    #[serde(with = "crate::plan::bytes::path")]
+    #[serde(with = "protocol::plan::bytes::path")]
     pub to: PathBuf,
     /// The thing at `from`.
     pub id: FileId,

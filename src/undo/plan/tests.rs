@@ -3,9 +3,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::*;
-use crate::task::Machine;
 use crate::undo::manifest::{Header, Move, Purpose, Record, VERSION};
 use crate::undo::node::{Contents, File, FileId, Hash, ImageId, Meta, Node, Time};
+use protocol::task::Machine;
 
 /// A tree of plain data. Contents are the hash or the number of the image.
 #[derive(Default)]

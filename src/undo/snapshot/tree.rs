@@ -61,19 +61,19 @@ pub struct Entry {
 #[derive(Serialize, Deserialize)]
 enum Part {
     Root {
-        #[serde(with = "crate::plan::bytes::path")]
+        #[serde(with = "protocol::plan::bytes::path")]
         path: PathBuf,
         node: Node,
         began: Time,
     },
     Directory {
-        #[serde(with = "crate::plan::bytes::path")]
+        #[serde(with = "protocol::plan::bytes::path")]
         path: PathBuf,
         is_whole: bool,
     },
     /// In the last directory.
     Entry {
-        #[serde(with = "crate::plan::bytes::path")]
+        #[serde(with = "protocol::plan::bytes::path")]
         name: PathBuf,
         node: Node,
         at: Option<u64>,

@@ -1,7 +1,7 @@
 //! Bounds on the time of a command: its limit, its grace, and what may delay the result after them.
 
 use super::*;
-use crate::supervise::{ExceededLimit, LimitKind};
+use protocol::{ExceededLimit, LimitKind};
 
 #[tokio::test(start_paused = true)]
 async fn a_command_that_never_goes_is_given_up_after_limit_grace_and_a_second() {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::registry::{RegistryError, TASK_LIMIT};
-use crate::task::Store;
+use protocol::task::Store;
 
 /// A command that moves to the background after 5 s, and the directory of its registry.
 fn moving(max_tasks: usize) -> (RawOptions, tempfile::TempDir) {

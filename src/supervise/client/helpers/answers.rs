@@ -9,10 +9,10 @@ use tokio::io::Interest;
 use tokio::time::timeout;
 
 use super::{Helpers, State, Supervisor, supervisor_path};
-use crate::plan::WorldId;
 use crate::supervise::client::error::HelperError;
 use crate::supervise::client::pool::ShimHandle;
-use crate::supervise::protocol::{FrameReader, FromSupervisor, Received, WORLD_LOST};
+use protocol::plan::WorldId;
+use protocol::{FrameReader, FromSupervisor, Received, WORLD_LOST};
 use sys::Signal;
 
 /// Time without an answer after which the supervisor is continued, in case it was stopped.

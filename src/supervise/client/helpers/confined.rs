@@ -7,9 +7,9 @@ use std::sync::Arc;
 use super::super::error::HelperError;
 use super::super::worlds::{Found, WorldFailure, state_of_worlds};
 use super::{Helpers, State};
-use crate::plan::WorldId;
-use crate::supervise::protocol::{self, ToSupervisor, WorldWays};
 use confine::{Confine, NoWorld, WorldFacts};
+use protocol::plan::WorldId;
+use protocol::{ToSupervisor, WorldWays};
 
 impl Helpers {
     /// Returns the world of a confinement. The supervisor makes it, unless it is made. That of a registry may be the

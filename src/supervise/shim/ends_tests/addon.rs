@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 
 use nix::unistd::Pid;
 
-use crate::plan::{Limits, MARK, Plan, Stdin};
-use crate::supervise::order::{Order, Pipes};
-use crate::supervise::protocol::{
+use crate::supervise::tree;
+use protocol::plan::{Limits, MARK, Plan, Stdin};
+use protocol::task::{TaskSpec, new_id};
+use protocol::{
     self, Ended, FrameReader, FromShim, FromShimOrTask, FromTask, Received, Run, Survivor, ToShim, Transfer,
 };
-use crate::supervise::tree;
-use crate::task::{TaskSpec, new_id};
+use protocol::{Order, Pipes};
 use sys::Signal;
 
 /// Marks the process of this test program that is a shim.

@@ -25,10 +25,7 @@ use std::rc::Rc;
 
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 
-use crate::plan::{Plan, Record, RecordLimits, RecordPurpose, Recorded};
 use crate::supervise::launch::mark_of;
-use crate::supervise::protocol::RunDescriptors;
-use crate::task::Machine as Place;
 use crate::undo::{Header, Limits, Purpose, Store, StoreError, VERSION};
 use answers::{Answers, Source, SourceKind};
 use confine::filter::{self, Variant};
@@ -37,6 +34,9 @@ use confine::listener::{Act, Change, Journal, spot_of};
 pub use journal::Shared;
 use journal::{Current, Slot};
 pub use journal::{Pending, RunJournal};
+use protocol::RunDescriptors;
+use protocol::plan::{Plan, Record, RecordLimits, RecordPurpose, Recorded};
+use protocol::task::Machine as Place;
 use snapshot::{Compared, NotTaken};
 use sys::{Filter, Filtered, Machine};
 

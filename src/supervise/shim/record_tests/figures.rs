@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use crate::plan::RecordPurpose;
 use confine::world::testing::{Scene, isolated};
+use protocol::plan::RecordPurpose;
 use sys::Exit;
 
 use super::stage::Stage;

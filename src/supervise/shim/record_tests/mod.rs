@@ -7,10 +7,10 @@ mod survivors;
 mod taken;
 mod unkept;
 
-use crate::plan::Recorded;
 use crate::undo::testing::snapshot;
 use crate::undo::{Options, undo};
 use confine::world::testing::{Scene, isolated, users};
+use protocol::plan::Recorded;
 use stage::{Finished, Stage};
 use sys::Exit;
 

@@ -12,17 +12,17 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{Pid, getpid};
 
-use crate::plan::{
-    Inherited, Limits, MARK, Plan, Record, RecordLimits, RecordPurpose, Recorded, Stdin, WorldId, next_mark,
-};
-use crate::supervise::order::{Order, Pipes};
-use crate::supervise::protocol::{self, Ended, FrameReader, FromShim, Received, Run, Survivor, ToShim};
 use crate::supervise::shim::{ShimPlace, serve};
 use crate::supervise::supervisor::worlds::{ForkedShim, Worlds};
 use crate::supervise::tree;
-use crate::task::{Machine, TaskSpec, now_ms};
 use crate::undo::{Point, Store, manifest};
 use confine::world::testing::Scene;
+use protocol::plan::{
+    Inherited, Limits, MARK, Plan, Record, RecordLimits, RecordPurpose, Recorded, Stdin, WorldId, next_mark,
+};
+use protocol::task::{Machine, TaskSpec, now_ms};
+use protocol::{Ended, FrameReader, FromShim, Received, Run, Survivor, ToShim};
+use protocol::{Order, Pipes};
 use sys::{Exit, Fork};
 
 const WORLD: WorldId = WorldId(1);

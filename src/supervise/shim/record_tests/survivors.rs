@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use crate::plan::Recorded;
-use crate::task::{Store, TaskRecord, TaskSpec, new_id};
 use crate::undo::testing::snapshot;
 use crate::undo::{Options, undo};
 use confine::world::testing::{Scene, isolated};
+use protocol::plan::Recorded;
+use protocol::task::{Store, TaskRecord, TaskSpec, new_id};
 
 use super::TREE;
 use super::stage::{Finished, Stage};
@@ -87,7 +87,7 @@ fn a_receipt_that_nobody_can_read_any_more_is_removed() {
     let scene = Scene::below(std::path::Path::new("/var/tmp"), None);
     isolated(None, || {
         let mut stage = Stage::new(&scene, false);
-        stage.record.purpose = crate::plan::RecordPurpose::Receipt;
+        stage.record.purpose = protocol::plan::RecordPurpose::Receipt;
         let run = stage.start(": > ready; exec sleep 1000", true);
         until("the command runs", || scene.root.join("ready").exists());
         assert!(stage.store().has(&run));

@@ -4,13 +4,13 @@ use std::fs::{self, File};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
-use crate::plan::{Inherited, RecordPurpose, Recorded};
-use crate::supervise::protocol::FromShim;
 use crate::undo::node::{Contents, Node};
 use crate::undo::testing::snapshot;
 use crate::undo::{Options, undo};
 use confine::listener::{Act, Change, Journal, spot_of};
 use confine::world::testing::{Scene, isolated};
+use protocol::FromShim;
+use protocol::plan::{Inherited, RecordPurpose, Recorded};
 use sys::{Exit, LaunchStep};
 
 use super::super::record::{Pending, RunJournal, Shared};
@@ -168,7 +168,7 @@ fn a_link_in_the_way_leads_no_record_to_another_file() {
         command: "test".into(),
         cwd: root.clone(),
         at: 0,
-        machine: crate::task::Machine::default(),
+        machine: protocol::task::Machine::default(),
         purpose: crate::undo::Purpose::Undo,
         tree: std::path::PathBuf::new(),
     };

@@ -8,12 +8,11 @@ use serde::{Deserialize, Serialize};
 use super::BUILD;
 use super::descriptors::{RunDescriptors, TaskInput, WarmEnds};
 use super::frames::{Frame, Message, Receive};
-#[cfg(feature = "addon")]
 use super::task::FromTask;
 use super::task::ToTask;
+use crate::BlockedProcess;
+use crate::ExceededLimit;
 use crate::plan::{Plan, Recorded, ShellKind};
-use crate::supervise::blocked::BlockedProcess;
-use crate::supervise::limits::ExceededLimit;
 use crate::task::TaskSpec;
 use confine::Denials;
 use sys::{Exit, FileId, LaunchError, Signal, Usage};
@@ -287,7 +286,6 @@ impl Message for FromShim {
 }
 
 /// A message on the socket between the addon and a shim, whose command may just have become a task.
-#[cfg(feature = "addon")]
 #[derive(Debug)]
 pub enum FromShimOrTask {
     /// A message of the shim.
@@ -296,7 +294,6 @@ pub enum FromShimOrTask {
     Task(FromTask),
 }
 
-#[cfg(feature = "addon")]
 impl Receive for FromShimOrTask {
     fn decode(frame: Frame) -> Option<Self> {
         if frame.protocol == FromTask::PROTOCOL {

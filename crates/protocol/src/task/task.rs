@@ -38,7 +38,7 @@ pub struct TaskSpec {
     pub joins: bool,
 }
 
-#[cfg(test)]
+#[cfg(any(test, feature = "testing"))]
 impl TaskSpec {
     /// A task that outlives its host, for unit tests.
     pub fn sample(id: &str) -> Self {

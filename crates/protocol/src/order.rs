@@ -4,8 +4,8 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
+use crate::messages::{OutputPipe, RunDescriptors, TaskInput};
 use crate::plan::{Plan, ShellKind, Stdin};
-use crate::supervise::protocol::{OutputPipe, RunDescriptors, TaskInput};
 use crate::task::TaskSpec;
 
 /// The addon's ends of the pipes of one command.

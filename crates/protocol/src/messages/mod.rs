@@ -14,8 +14,8 @@
 //! Its socket to the addon carries the task's protocol then, which begins with [`FromTask::Task`].
 //!
 //! `serde` and `postcard` encode, and `frames` is the only place that calls them. The addon and its helpers come from
-//! one build. The id of that build is the protocol of their messages, so a changed message needs no version bumped by
-//! hand. Processes of other releases may open the socket of a task, so [`TASK_PROTOCOL`] changes with the messages of a
+//! one build. The id of the sources that define the messages is their protocol, so a changed message needs no version
+//! bumped by hand. Processes of other releases may open the socket of a task, so [`TASK_PROTOCOL`] changes with the messages of a
 //! task. A test fails if it does not.
 
 mod descriptors;
@@ -23,14 +23,12 @@ mod frames;
 mod shim;
 mod supervisor;
 mod task;
-#[cfg(all(test, feature = "addon"))]
+#[cfg(test)]
 mod tests;
 
 pub use descriptors::{OutputPipe, RunDescriptors, TaskInput, WarmEnds};
 pub use frames::{FrameReader, Received, send, send_within};
-#[cfg(feature = "addon")]
 pub use frames::{encode, raw};
-#[cfg(feature = "addon")]
 pub use shim::FromShimOrTask;
 pub use shim::{
     Cause, Ended, FromShim, FromTaskClient, Prepared, Run, ShellPlace, Survivor, ToShim, Transfer, WarmStart,
@@ -38,8 +36,8 @@ pub use shim::{
 pub use supervisor::{FromSupervisor, ToSupervisor, WORLD_LOST, WorldWays};
 pub use task::{FromTask, MAX_PENDING, ToTask};
 
-/// The protocol between an addon and its own helpers: the id of the build that they come from.
-const BUILD: u32 = build_id(env!("AGENT_BASH_BUILD"));
+/// The protocol between an addon and its own helpers: the id of the sources that they come from.
+const BUILD: u32 = build_id(env!("AGENT_BASH_MESSAGES"));
 
 /// The protocol of task servers. Every change to the encoding of a task's message has to increase it.
 const TASK_PROTOCOL: u32 = 2;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::limits::seconds;
+use crate::exceeded::seconds;
 
 /// The silence of a command, and whether it was too long.
 #[derive(Debug, Clone, Copy)]

@@ -3,7 +3,6 @@
 pub mod bytes;
 mod child;
 mod environment;
-#[cfg(feature = "addon")]
 mod facts;
 mod glob;
 mod host;
@@ -21,7 +20,6 @@ mod warm_shell;
 
 pub use child::{MARK, Plan, Stdin, WorldId, next_mark};
 pub use environment::{Environment, EnvironmentError, Inherit, resolve};
-#[cfg(feature = "addon")]
 pub use facts::facts;
 pub use inherited::{Inherited, closing};
 pub use limits::{LimitError, Limits, RawLimits, amount};

@@ -37,7 +37,6 @@ pub struct BlockedProcess {
 }
 
 /// Characters of a line or a path that are shown.
-#[cfg(feature = "addon")]
 const QUOTED: usize = 100;
 
 /// Returns text for a single line: control characters and those that change its direction become blanks.
@@ -49,7 +48,6 @@ pub fn plain(text: &str) -> String {
     text.chars().map(|c| if hides(c) { ' ' } else { c }).collect()
 }
 
-#[cfg(feature = "addon")]
 impl BlockedProcess {
     /// Returns whether it is blocked on input and can be reported as a prompt.
     pub fn is_for_input(&self) -> bool {
@@ -95,19 +93,16 @@ impl BlockedProcess {
 }
 
 /// Returns the note for a command whose last line is a prompt, without a known blocked process.
-#[cfg(feature = "addon")]
 pub fn note_of_prompt(line: &str) -> String {
     format!("perhaps waiting for an answer{}", quoted(line))
 }
 
-#[cfg(feature = "addon")]
 fn quoted(line: &str) -> String {
     let line = end_of(line.trim_start());
     if line.trim_end().is_empty() { String::new() } else { format!("; its last line is «{line}»") }
 }
 
 /// Returns text for a single line, only its end if it is long.
-#[cfg(feature = "addon")]
 fn end_of(text: &str) -> String {
     let text = plain(text);
     match text.chars().count().saturating_sub(QUOTED) {

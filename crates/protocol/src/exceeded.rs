@@ -1,0 +1,67 @@
+//! A limit over a whole tree that was exceeded.
+
+use serde::{Deserialize, Serialize};
+
+use crate::plan::amount;
+
+/// A limit over the whole tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum LimitKind {
+    /// CPU time, ms.
+    Cpu,
+    /// Memory, bytes.
+    Memory,
+    /// Processes.
+    Processes,
+}
+
+/// An exceeded limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExceededLimit {
+    /// The kind of the limit.
+    pub limit: LimitKind,
+    /// Measured usage, in the unit of the limit.
+    pub used: u64,
+    /// Highest allowed usage.
+    pub allowed: u64,
+}
+
+impl ExceededLimit {
+    /// Whether SIGKILL comes without a grace: memory and processes may grow faster than processes exit.
+    pub fn at_once(&self) -> bool {
+        self.limit != LimitKind::Cpu
+    }
+
+    /// The first signal that the tree receives.
+    pub fn signal(&self) -> i32 {
+        if self.at_once() { libc::SIGKILL } else { libc::SIGTERM }
+    }
+
+    /// The note for the caller.
+    pub fn note(&self) -> String {
+        let Self { limit, used, allowed } = *self;
+        match limit {
+            LimitKind::Cpu => format!(
+                "limits.cpuSeconds: the command's processes used {} s of CPU time together, over the limit of {} s; \
+                 they were ended",
+                seconds(used),
+                seconds(allowed),
+            ),
+            LimitKind::Memory => format!(
+                "limits.memoryBytes: the command's processes held {} together, over the limit of {}; they were ended",
+                amount(used),
+                amount(allowed),
+            ),
+            // The count stopped at the first process over the limit.
+            LimitKind::Processes => {
+                format!("limits.processes: the command had more than {allowed} processes at once; they were ended")
+            }
+        }
+    }
+}
+
+/// Returns milliseconds as seconds, without trailing zeros.
+pub(crate) fn seconds(ms: u64) -> String {
+    let text = format!("{}.{:03}", ms / 1000, ms % 1000);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}

@@ -1,0 +1,20 @@
+//! All that two processes of agent-bash must agree on: the plan of a command, the files of a task, the messages between
+//! addon, supervisor and shims, and the rules that both sides of a pipe keep.
+//!
+//! Runs in each of these processes. Begin with [`ToShim`] and [`FromShim`], the messages about one command.
+
+mod blocked;
+pub mod drain;
+mod exceeded;
+mod messages;
+mod order;
+pub mod plan;
+mod silence;
+pub mod task;
+
+pub use blocked::{BlockedOn, BlockedProcess, note_of_prompt, plain};
+pub use drain::Drain;
+pub use exceeded::{ExceededLimit, LimitKind};
+pub use messages::*;
+pub use order::{Order, Pipes, WarmCommand};
+pub use silence::{SilenceWatch, note_of_silence};
