@@ -24,7 +24,6 @@ const LAYERS = [
   'pty',
   'pattern',
   'supervise',
-  'undo',
   'shell_state',
   'receipt',
 ];

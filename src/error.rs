@@ -10,10 +10,10 @@ use crate::pty::TerminalError;
 use crate::registry::RegistryError;
 use crate::request::RequestError;
 use crate::supervise::HelperError;
-use crate::undo::UndoError;
 use confine::{Missing, PolicyError};
 use protocol::plan::{EnvironmentError, ShellNotFound};
 use safety::Finding;
+use undo::UndoError;
 
 /// Why nothing could be run. Each variant has a stable code.
 #[derive(Debug, thiserror::Error)]

@@ -29,4 +29,3 @@ pub mod shell_state;
 #[cfg(feature = "addon")]
 pub mod snapshot;
 pub mod supervise;
-pub mod undo;

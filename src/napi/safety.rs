@@ -10,13 +10,13 @@ use serde::Serialize;
 
 use crate::recording::{Risk, no_point, no_record, tree};
 use crate::request::Guard;
-use crate::undo::Limits;
 use safety::decide::{Permissions, decide as weigh};
 use safety::parse::outline;
 use safety::{
     Analysis, Context, Environment, Policy, RULES, Reach, Verdict, WrapperKind, analyze as judge, assess,
     json as text_of,
 };
+use undo::Limits;
 
 /// How commands are judged.
 #[napi(object, object_to_js = false)]

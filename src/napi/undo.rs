@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use napi_derive::napi;
 
-use crate::undo::{self, Stayed};
+use undo::Stayed;
 
 /// The effect of an undo, or of a dry run.
 #[napi(object, object_from_js = false, use_nullable = true)]

@@ -11,7 +11,7 @@ use super::undo::{UndoPoint, Undone};
 use crate::error::Error;
 use crate::request::undo_store;
 use crate::run::Run;
-use crate::undo::{self, Options, Store, StoreError, UndoError};
+use undo::{Options, Store, StoreError, UndoError};
 
 /// The options of an undo.
 #[napi(object, object_to_js = false)]

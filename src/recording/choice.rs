@@ -72,7 +72,7 @@ pub fn choose(wanted: &Wanted, known: Known) -> Result<(Way, Vec<String>), Strin
 mod tests {
     use super::*;
     use crate::recording::Undo;
-    use crate::undo::Limits;
+    use undo::Limits;
 
     fn wanted(receipt: Option<Detail>, undo: Option<(When, bool)>) -> Wanted {
         let undo = undo.map(|(when, require)| Undo { when, require, limits: Limits::DEFAULT });

@@ -4,9 +4,9 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use crate::undo::Point;
-use crate::undo::look;
-use crate::undo::node::{Contents, File, ImageId};
+use undo::Point;
+use undo::look;
+use undo::node::{Contents, File, ImageId};
 
 /// The kept files of one run.
 #[derive(Debug)]

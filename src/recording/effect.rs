@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use super::contents::Kept;
 use crate::receipt::Kind;
 use crate::receipt::net::{Contents, Effect, Metadata, Node, Place, Replay};
-use crate::undo::Point;
-use crate::undo::node::{self, FileId, Meta};
+use undo::Point;
+use undo::node::{self, FileId, Meta};
 
 /// The entry of a work tree that leads to its repository.
 const GIT: &str = ".git";

@@ -15,9 +15,9 @@ use crate::receipt::git::{Repository, Snapshot, compare};
 use crate::receipt::ports::Listeners;
 use crate::receipt::watch::Watch;
 use crate::receipt::{Attribution, Receipt, State};
-use crate::undo::gaps::{gap, gaps};
-use crate::undo::node::{Contents, File, Node};
-use crate::undo::{self, Extent, Point, Purpose, Store, StoreError};
+use undo::gaps::{gap, gaps};
+use undo::node::{Contents, File, Node};
+use undo::{Extent, Point, Purpose, Store, StoreError};
 
 /// Repositories whose last snapshot is remembered.
 const KNOWN: usize = 64;

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use super::contents::Kept;
 use crate::receipt::net::Effect;
 use crate::receipt::{Change, Kind};
-use crate::undo::look;
-use crate::undo::node::{Contents, File, FileId, Node};
+use undo::look;
+use undo::node::{Contents, File, FileId, Node};
 
 /// Entries of a tree that are read at most in search of other names.
 const ENTRIES: usize = 100_000;

@@ -10,9 +10,9 @@ use super::risk::Risk;
 use super::room::make_room;
 use super::wanted::{Detail, Undo, Wanted, When};
 use crate::receipt::watch::Watch;
-use crate::undo::{Limits, Store, no_point_for};
 use protocol::plan::{Record, RecordLimits, RecordPurpose};
 use protocol::task::now_ms;
+use undo::{Limits, Store, no_point_for};
 
 /// Time for which nothing is recorded after a record that failed.
 const AFTER_FAILURE: Duration = Duration::from_secs(60);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-use crate::undo::{Limits, Store, StoreError};
+use undo::{Limits, Store, StoreError};
 
 /// Time after which a store is looked through again, though this process has added nothing to it.
 const AGAIN: Duration = Duration::from_secs(60);

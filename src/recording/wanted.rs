@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::undo::Limits;
+use undo::Limits;
 
 /// The wishes of a caller: to know a run, and to be able to take it back. At least one of both.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,9 +6,9 @@ use super::error::RequestError;
 use super::number::{Number, NumberOr};
 use super::raw::{RawOptions, RawUndo};
 use crate::recording::{Detail, Undo, Wanted, When};
-use crate::undo::{self, Limits};
 use confine::Host;
 use confine::policy::Surroundings;
+use undo::Limits;
 
 /// The largest file that is copied for an undo, bytes.
 pub const UNDO_FILE_BYTES: NumberOr = Number::from_one("undo.maxFileBytes").or(Limits::DEFAULT.file_bytes);

@@ -7,9 +7,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use nix::errno::Errno;
 
-use crate::undo::look::At;
-use crate::undo::{self, Header, Limits, Recorder, Store, StoreError, TouchError};
 use confine::listener::{Act, Change, Journal, Spot};
+use undo::look::At;
+use undo::{Header, Limits, Recorder, Store, StoreError, TouchError};
 
 /// Different changes that cannot be followed and are listed.
 const LISTED: usize = 100;

@@ -26,7 +26,6 @@ use std::rc::Rc;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 
 use crate::supervise::launch::mark_of;
-use crate::undo::{Header, Limits, Purpose, Store, StoreError, VERSION};
 use answers::{Answers, Source, SourceKind};
 use confine::filter::{self, Variant};
 use confine::listener::{Act, Change, Journal, spot_of};
@@ -39,6 +38,7 @@ use protocol::plan::{Plan, Record, RecordLimits, RecordPurpose, Recorded};
 use protocol::task::Machine as Place;
 use snapshot::{Compared, NotTaken};
 use sys::{Filter, Filtered, Machine};
+use undo::{Header, Limits, Purpose, Store, StoreError, VERSION};
 
 /// Why the changes of a command cannot be recorded.
 #[derive(Debug, thiserror::Error)]

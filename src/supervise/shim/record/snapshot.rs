@@ -2,9 +2,9 @@
 
 use std::io;
 
-use crate::undo::snapshot::TIME;
-use crate::undo::{Header, Limits, Recorder, Snapshot, Store, StoreError};
 use protocol::plan::{Record, RecordPurpose, Recorded};
+use undo::snapshot::TIME;
+use undo::{Header, Limits, Recorder, Snapshot, Store, StoreError};
 
 /// Why there is no snapshot.
 #[derive(Debug, thiserror::Error)]

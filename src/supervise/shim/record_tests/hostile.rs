@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use crate::undo::testing::snapshot;
-use crate::undo::{Options, undo};
 use confine::world::testing::{Scene, isolated};
+use undo::testing::snapshot;
+use undo::{Options, undo};
 
 use super::stage::Stage;
 

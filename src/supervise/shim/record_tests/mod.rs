@@ -7,12 +7,12 @@ mod survivors;
 mod taken;
 mod unkept;
 
-use crate::undo::testing::snapshot;
-use crate::undo::{Options, undo};
 use confine::world::testing::{Scene, isolated, users};
 use protocol::plan::Recorded;
 use stage::{Finished, Stage};
 use sys::Exit;
+use undo::testing::snapshot;
+use undo::{Options, undo};
 
 /// The files of most commands.
 const TREE: &str = "mkdir -p d/sub e other; echo one > f; echo two > g; echo a > d/a; echo b > d/b; echo x > d/sub/x;

@@ -15,7 +15,6 @@ use nix::unistd::{Pid, getpid};
 use crate::supervise::shim::{ShimPlace, serve};
 use crate::supervise::supervisor::worlds::{ForkedShim, Worlds};
 use crate::supervise::tree;
-use crate::undo::{Point, Store, manifest};
 use confine::world::testing::Scene;
 use protocol::plan::{
     Inherited, Limits, MARK, Plan, Record, RecordLimits, RecordPurpose, Recorded, Stdin, WorldId, next_mark,
@@ -24,6 +23,7 @@ use protocol::task::{Machine, TaskSpec, now_ms};
 use protocol::{Ended, FrameReader, FromShim, Received, Run, Survivor, ToShim};
 use protocol::{Order, Pipes};
 use sys::{Exit, Fork};
+use undo::{Point, Store, manifest};
 
 const WORLD: WorldId = WorldId(1);
 /// Bound against a hang, ms.

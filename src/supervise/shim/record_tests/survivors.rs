@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use crate::undo::testing::snapshot;
-use crate::undo::{Options, undo};
 use confine::world::testing::{Scene, isolated};
 use protocol::plan::Recorded;
 use protocol::task::{Store, TaskRecord, TaskSpec, new_id};
+use undo::testing::snapshot;
+use undo::{Options, undo};
 
 use super::TREE;
 use super::stage::{Finished, Stage};

@@ -3,10 +3,10 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-use crate::undo::testing::snapshot;
-use crate::undo::{Options, undo};
 use confine::world::testing::{Scene, isolated};
 use sys::Exit;
+use undo::testing::snapshot;
+use undo::{Options, undo};
 
 use super::stage::Stage;
 use super::{TREE, python};

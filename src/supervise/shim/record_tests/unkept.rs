@@ -4,14 +4,14 @@ use std::fs::{self, File};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
-use crate::undo::node::{Contents, Node};
-use crate::undo::testing::snapshot;
-use crate::undo::{Options, undo};
 use confine::listener::{Act, Change, Journal, spot_of};
 use confine::world::testing::{Scene, isolated};
 use protocol::FromShim;
 use protocol::plan::{Inherited, RecordPurpose, Recorded};
 use sys::{Exit, LaunchStep};
+use undo::node::{Contents, Node};
+use undo::testing::snapshot;
+use undo::{Options, undo};
 
 use super::super::record::{Pending, RunJournal, Shared};
 use super::TREE;
@@ -162,17 +162,17 @@ fn a_link_in_the_way_leads_no_record_to_another_file() {
     fs::rename(root.join("d"), root.join("away")).expect("renamed");
     std::os::unix::fs::symlink("secret", root.join("d")).expect("linked");
     let shared = Shared::default();
-    let header = crate::undo::Header {
-        version: crate::undo::VERSION,
+    let header = undo::Header {
+        version: undo::VERSION,
         run: "run".into(),
         command: "test".into(),
         cwd: root.clone(),
         at: 0,
         machine: protocol::task::Machine::default(),
-        purpose: crate::undo::Purpose::Undo,
+        purpose: undo::Purpose::Undo,
         tree: std::path::PathBuf::new(),
     };
-    let (store, limits) = (scene.state.join("undo"), crate::undo::Limits::default());
+    let (store, limits) = (scene.state.join("undo"), undo::Limits::default());
     shared.put(Pending { run: 1, store: store.clone(), header, limits, beyond: Vec::new(), require: false });
     for act in [Act::Rewrite, Act::Remove] {
         let spot = confine::listener::Spot {
@@ -183,7 +183,7 @@ fn a_link_in_the_way_leads_no_record_to_another_file() {
         };
         RunJournal { shared: &shared, run: 1 }.before(&Change { spot, act }).expect("noted");
     }
-    let kept = crate::undo::Store::open(&store).expect("a store").files("run").expect("an id");
+    let kept = undo::Store::open(&store).expect("a store").files("run").expect("an id");
     for entry in fs::read_dir(kept).expect("listed") {
         assert_eq!(fs::read_to_string(entry.expect("one").path()).expect("read"), "d");
     }
@@ -216,7 +216,7 @@ fn a_change_that_cannot_be_followed_is_named_or_fails_where_everything_must_be_k
         let point = stage.point(&run);
         let [(program, why)] = &point.missing[..] else { panic!("{:?}", point.missing) };
         assert!(why.contains("other mounts"), "{program:?}: {why}");
-        assert_eq!(point.end.expect("an end").extent, crate::undo::Extent::Part);
+        assert_eq!(point.end.expect("an end").extent, undo::Extent::Part);
         fs::remove_file(scene.root.join("f")).expect("there");
         stage.record.require = true;
         let Finished { ended, output, .. } = stage.run(command, true);

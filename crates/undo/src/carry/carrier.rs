@@ -1,0 +1,157 @@
+//! An undo at work: its record, and the files that it has changed.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use super::tree::Tree;
+use super::trouble::Trouble;
+use super::types::{UndoError, Undone};
+use super::way::Way;
+use crate::look::{At, look};
+use crate::manifest::{Point, Record};
+use crate::node::{FileId, Node};
+use crate::plan::Plan;
+use crate::record::{Change, Recorder};
+use crate::store::Store;
+
+/// One undo at work.
+pub(super) struct Carrier<'a> {
+    pub point: &'a Point,
+    pub tree: &'a Tree<'a>,
+    recorder: Recorder,
+    stops: &'a mut dyn FnMut(&str) -> bool,
+    pub undone: Undone,
+    /// The way to the thing that was restored last.
+    pub last: Option<Way>,
+    /// Files with several names, by their identity of before, and where one of them is now.
+    pub linked: HashMap<FileId, PathBuf>,
+    /// Files with several names that this undo has changed under one of them.
+    pub altered: HashSet<FileId>,
+    /// Files of which a name stays as it is.
+    pub contested: HashSet<FileId>,
+    /// The touched names of before of each file with several names.
+    pub names_of: HashMap<FileId, Vec<PathBuf>>,
+}
+
+impl<'a> Carrier<'a> {
+    pub fn new(
+        point: &'a Point,
+        tree: &'a Tree<'a>,
+        plan: &Plan,
+        recorder: Recorder,
+        stops: &'a mut dyn FnMut(&str) -> bool,
+    ) -> Self {
+        let mut names_of: HashMap<FileId, Vec<PathBuf>> = HashMap::new();
+        for (path, node) in &point.before {
+            if let Node::File(file) = node
+                && file.links > 1
+            {
+                names_of.entry(file.meta.id).or_default().push(path.clone());
+            }
+        }
+        Self {
+            point,
+            tree,
+            recorder,
+            stops,
+            undone: Undone::default(),
+            last: None,
+            linked: HashMap::new(),
+            altered: HashSet::new(),
+            contested: plan.contested.clone(),
+            names_of,
+        }
+    }
+
+    /// Removes what a killed undo has left beside the things that it was restoring.
+    pub fn clean(&mut self, unfinished: &Point) {
+        for path in unfinished.before.keys().chain(self.point.before.keys()) {
+            for now in [path.clone(), self.point.names.entry(path)] {
+                let Ok(way) = Way::to(&now) else { continue };
+                let _none = remove_if_there(&self.beside(way.at()));
+                let _none = remove_if_there(&self.beside_lock(way.at()));
+                let _none = fs::remove_dir(self.beside(way.at()));
+            }
+        }
+        for (path, id) in &unfinished.writing {
+            let Ok(way) = Way::to(path) else { continue };
+            let (is_lock, lock) = (path.extension().is_some_and(|extension| extension == "lock"), way.at().reach);
+            if is_lock && look(lock).is_ok_and(|node| node.id() == Some(*id) && node.size() == Some(0)) {
+                let _none = remove_if_there(lock);
+            }
+        }
+    }
+
+    /// Ends the record of the undo and returns its effect.
+    ///
+    /// # Errors
+    /// If the record cannot be ended.
+    pub fn finish(mut self, undone: Undone) -> Result<Undone, UndoError> {
+        if (self.stops)("finish") {
+            return Err(UndoError::Stopped);
+        }
+        let run = self.recorder.header().run.clone();
+        self.recorder.finish(Vec::new())?;
+        self.undone.restored.sort();
+        self.undone.restored.dedup();
+        Ok(Undone { undo: run, not_covered: undone.not_covered, ..self.undone })
+    }
+
+    pub(super) fn store(&self) -> &Store {
+        self.recorder.store()
+    }
+
+    pub(super) fn stop(&mut self, name: &str) -> Result<(), Trouble> {
+        if (self.stops)(name) { Err(Trouble::Stopped) } else { Ok(()) }
+    }
+
+    pub(super) fn touch(&mut self, at: At<'_>, change: Change<'_>) -> Result<(), Trouble> {
+        Ok(self.recorder.touch(at, change)?)
+    }
+
+    pub(super) fn append(&mut self, record: &Record) -> Result<(), Trouble> {
+        Ok(self.recorder.append(record)?)
+    }
+
+    /// A name beside a path for a thing that is not yet in its place.
+    pub(super) fn beside(&self, at: At<'_>) -> PathBuf {
+        let mut bytes = self.recorder.header().run.clone().into_bytes();
+        bytes.extend_from_slice(at.path.as_os_str().as_bytes());
+        let hash = twox_hash::XxHash3_128::oneshot(&bytes);
+        at.reach.with_file_name(format!(".agent-bash-undo-{hash:032x}"))
+    }
+
+    /// The same for the lock of git on it.
+    pub(super) fn beside_lock(&self, at: At<'_>) -> PathBuf {
+        self.beside(At { path: &at.path.with_extension("lock"), reach: at.reach, is_vacant: false })
+    }
+
+    /// Whether a thing is as it was when the plan was made. Its number of names does not count, as our record adds one.
+    pub(super) fn is_unchanged(&self, path: &Path, then: &Node) -> bool {
+        look(path).is_ok_and(|now| match (&now, then) {
+            _ if self.is_altered(&now) && now.id() == then.id() => true,
+            (Node::File(now), Node::File(then)) => self.tree.is_unwritten(then, now) && now.meta == then.meta,
+            _ => now == *then,
+        })
+    }
+
+    /// The number of names by which the record of this undo keeps a file.
+    pub(super) fn names_of(&self, id: FileId) -> u64 {
+        self.recorder.names_of(id)
+    }
+
+    pub(super) fn is_altered(&self, now: &Node) -> bool {
+        now.id().is_some_and(|id| self.altered.contains(&id))
+    }
+}
+
+/// Removes a file, if there is one.
+pub(super) fn remove_if_there(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,230 @@
+//! Puts a thing of before back under its name, at once: it is made beside the name, and renamed over it.
+
+use std::fs;
+use std::io::{self, Seek, SeekFrom, Write};
+use std::os::unix::fs::{OpenOptionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use nix::sys::stat::{Mode, SFlag, mknod};
+
+use super::carrier::{Carrier, remove_if_there};
+use super::meta;
+use super::tree::Image;
+use super::trouble::Trouble;
+use super::way::Way;
+use crate::images::{copy_file, set_mtime};
+use crate::look::{self, At, look};
+use crate::manifest::Record;
+use crate::node::{File, Node, Time};
+use crate::plan::Now;
+use crate::plan::git::has_lock;
+use crate::record::Change;
+
+impl Carrier<'_> {
+    /// Puts a thing that is no directory in the place of the current thing.
+    pub(super) fn restore(&mut self, at: At<'_>, before: &Node, now: &Node) -> Result<(), Trouble> {
+        if !self.is_unchanged(at.reach, now) {
+            // Another name of the same file may have been restored.
+            let current = look(at.reach)?;
+            let same = current.id() == before.id() && self.tree.is_same(before, at.reach, &current);
+            return if same { Ok(()) } else { Err(Trouble::Changed) };
+        }
+        if let (Node::File(was), Node::File(current)) = (before, now)
+            && was.links > 1
+            && was.meta.id == current.meta.id
+        {
+            return self.rewrite(at, was);
+        }
+        if let (Node::File(file), Node::Absent) = (before, now)
+            && file.links < 2
+            && self.link_back(at, file)?
+        {
+            return Ok(());
+        }
+        let next = self.beside(at);
+        self.stop("clear")?;
+        remove_if_there(&next)?;
+        self.stop("make")?;
+        self.make(&next, before)?;
+        let made = look(&next)?;
+        self.stop("meta")?;
+        if !made.id().is_some_and(|id| self.contested.contains(&id)) {
+            meta::set(&next, &made, before.meta().ok_or(Trouble::Changed)?)?;
+        }
+        if !matches!(before, Node::File(file) if file.meta.id == made.id().unwrap_or(file.meta.id)) {
+            set_mtime(&next, Time::now())?;
+        }
+        let lock = self.lock_git(at)?;
+        self.stop("touch")?;
+        let change = if now.is_absent() { Change::Create } else { Change::Remove };
+        self.touch(at, change)?;
+        if !self.is_unchanged(at.reach, now) {
+            remove_if_there(&next)?;
+            self.unlock_git(lock)?;
+            return Err(Trouble::Changed);
+        }
+        self.stop("rename")?;
+        fs::rename(&next, at.reach)?;
+        self.stop("renamed")?;
+        // A rename over another name of the same file does nothing.
+        remove_if_there(&next)?;
+        self.unlock_git(lock)?;
+        if let Node::File(file) = before
+            && file.links > 1
+        {
+            self.linked.insert(file.meta.id, at.path.to_owned());
+        }
+        Ok(())
+    }
+
+    /// Makes the thing under another name.
+    fn make(&mut self, next: &Path, before: &Node) -> Result<(), Trouble> {
+        match before {
+            Node::File(file) => self.make_file(next, file),
+            Node::Link { target, .. } => Ok(symlink(target, next)?),
+            Node::Other { kind, device, .. } => {
+                let kind = SFlag::from_bits_truncate(*kind as _);
+                mknod(next, kind, Mode::from_bits_truncate(0o600), *device as _).map_err(io::Error::from)?;
+                Ok(())
+            }
+            Node::Absent | Node::Directory(_) => Err(Trouble::Changed),
+        }
+    }
+
+    fn make_file(&mut self, next: &Path, file: &File) -> Result<(), Trouble> {
+        if let Some(other) = self.other_name(file)
+            && fs::hard_link(other.at().reach, next).is_ok()
+        {
+            return Ok(());
+        }
+        let image = self.tree.image(file).ok_or(Trouble::Gone)?;
+        if image.linked && self.is_free(file, &image) {
+            self.refresh(file, &image)?;
+            self.stop("link")?;
+            if fs::hard_link(&image.path, next).is_ok() {
+                self.altered.insert(file.meta.id);
+                return Ok(());
+            }
+        }
+        self.stop("copy")?;
+        Ok(copy_file(&image.path, next)?)
+    }
+
+    /// Whether a kept file may be put back itself: nothing but this store has names of it, or it had several.
+    fn is_free(&self, file: &File, image: &Image) -> bool {
+        file.links > 1 || image.file.links <= 1 + self.names_of(file.meta.id)
+    }
+
+    /// Gives a kept file that is put back itself its mode, its owner and the current time.
+    fn refresh(&mut self, file: &File, image: &Image) -> Result<(), Trouble> {
+        if self.contested.contains(&file.meta.id) {
+            return Ok(());
+        }
+        let now = Time::now();
+        self.stop("date")?;
+        self.tree.note_date(&image.file, now)?;
+        self.stop("set date")?;
+        set_mtime(&image.path, now)?;
+        if !image.file.meta.is_same(&file.meta) {
+            self.stop("refresh")?;
+            meta::set(&image.path, &Node::File(image.file.clone()), &file.meta)?;
+        }
+        Ok(())
+    }
+
+    /// Puts a kept file back where nothing is, at once. Returns whether that could be.
+    fn link_back(&mut self, at: At<'_>, file: &File) -> Result<bool, Trouble> {
+        let image = self.tree.image(file).ok_or(Trouble::Gone)?;
+        if !image.linked || has_lock(at.path) || !self.is_free(file, &image) {
+            return Ok(false);
+        }
+        self.refresh(file, &image)?;
+        self.stop("touch")?;
+        // A link is put over nothing.
+        self.touch(At { is_vacant: true, ..at }, Change::Create)?;
+        self.stop("link")?;
+        match fs::hard_link(&image.path, at.reach) {
+            Ok(()) => {
+                self.altered.insert(file.meta.id);
+                Ok(true)
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(Trouble::Changed),
+            Err(_) => Ok(false),
+        }
+    }
+
+    /// Another name of the same file, which is as it was.
+    fn other_name(&self, file: &File) -> Option<Way> {
+        if file.links < 2 {
+            return None;
+        }
+        let id = file.meta.id;
+        let restored = self.linked.get(&id).cloned();
+        let names = self.names_of.get(&id).into_iter().flatten();
+        restored.into_iter().chain(names.map(|path| self.point.names.entry(path))).find_map(|path| {
+            let way = Way::to(&path).ok()?;
+            let now = look(way.at().reach).ok()?;
+            let restored = self.linked.get(&id) == Some(&path);
+            let is_original = || self.tree.is_same(&Node::File(file.clone()), way.at().reach, &now);
+            let is_it = restored || now.id() == Some(id) && is_original();
+            (is_it && matches!(now, Node::File(_))).then_some(way)
+        })
+    }
+
+    /// Writes the contents of before into a file that has other names, all of which keep naming it.
+    fn rewrite(&mut self, at: At<'_>, was: &File) -> Result<(), Trouble> {
+        let image = self.tree.image(was).ok_or(Trouble::Gone)?;
+        if image.linked {
+            return Err(Trouble::Gone);
+        }
+        self.stop("touch")?;
+        self.touch(at, Change::Rewrite)?;
+        self.append(&Record::Writing { path: at.path.to_owned(), id: was.meta.id })?;
+        self.altered.insert(was.meta.id);
+        self.stop("open")?;
+        let mut from = look::open(&image.path)?;
+        let mut to =
+            fs::File::options().write(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(at.reach)?;
+        to.seek(SeekFrom::Start(0))?;
+        self.stop("write")?;
+        io::copy(&mut from, &mut to)?;
+        self.stop("cut")?;
+        to.set_len(was.size)?;
+        to.flush()?;
+        self.stop("meta")?;
+        let now = look(at.reach)?;
+        meta::set(at.reach, &now, &was.meta)?;
+        // Other records of the file know it with the time of then.
+        let Node::File(now) = now else { return Err(Trouble::Changed) };
+        Ok(self.tree.note_time(was, now.mtime)?)
+    }
+
+    /// Takes git's own lock of a file in its directory, as git would.
+    pub(super) fn lock_git(&mut self, at: At<'_>) -> Result<Option<PathBuf>, Trouble> {
+        let (true, Some(parent), Some(name)) = (has_lock(at.path), at.path.parent(), at.path.file_name()) else {
+            return Ok(None);
+        };
+        let mut name = name.to_owned();
+        name.push(".lock");
+        let (lock, next) = (at.reach.with_file_name(&name), self.beside_lock(at));
+        remove_if_there(&next)?;
+        let file = fs::File::options().write(true).create_new(true).mode(0o600).open(&next)?;
+        let id = look(&next)?.id().ok_or(Trouble::Changed)?;
+        drop(file);
+        self.append(&Record::Writing { path: parent.join(name), id })?;
+        self.stop("lock")?;
+        let linked = fs::hard_link(&next, &lock);
+        remove_if_there(&next)?;
+        match linked {
+            Ok(()) => Ok(Some(lock)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(Trouble::GitAtWork),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    pub(super) fn unlock_git(&mut self, lock: Option<PathBuf>) -> Result<(), Trouble> {
+        let Some(lock) = lock else { return Ok(()) };
+        self.stop("unlock")?;
+        Ok(remove_if_there(&lock)?)
+    }
+}

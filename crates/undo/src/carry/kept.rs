@@ -1,0 +1,33 @@
+//! Keeps things of before that an undo does not put back.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::tree::Tree;
+use crate::images::copy_file;
+use crate::manifest::Point;
+use crate::node::{Contents, Node};
+use crate::store::Store;
+
+/// Puts a thing of before beside the points, below its whole path.
+pub fn keep(store: &Store, point: &Point, tree: &Tree<'_>, path: &Path, before: &Node) -> Option<PathBuf> {
+    let directory = || {
+        let kept = store.kept(&point.header.run).ok()?.join(path.parent()?.strip_prefix("/").ok()?);
+        fs::create_dir_all(&kept).ok()?;
+        Some(kept.join(path.file_name()?))
+    };
+    match before {
+        Node::File(file) if matches!(file.contents, Contents::Image(_)) => {
+            let (image, to) = (tree.image(file)?, directory()?);
+            let _replaced = fs::remove_file(&to);
+            // A copy, as the kept file may change with the user's.
+            copy_file(&image.path, &to).ok().map(|()| to)
+        }
+        Node::Link { target, .. } => {
+            let to = directory()?;
+            let _replaced = fs::remove_file(&to);
+            std::os::unix::fs::symlink(target, &to).ok().map(|()| to)
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,56 @@
+//! Gives a thing its mode, owner and attributes.
+
+use std::io;
+use std::os::unix::fs::lchown;
+use std::path::Path;
+
+use crate::node::{Meta, Node, UNSEEN};
+
+/// The number of differences.
+fn differences(now: &Meta, wanted: &Meta) -> usize {
+    usize::from(now.mode != wanted.mode)
+        + usize::from(!now.has_owner_of(wanted))
+        + usize::from(now.xattrs != wanted.xattrs) * (now.xattrs.len() + wanted.xattrs.len())
+}
+
+/// Whether a change of these takes more than one call of the system.
+pub fn takes_steps(now: &Meta, wanted: &Meta) -> bool {
+    differences(now, wanted) > 1
+}
+
+/// Sets what differs. A link has no mode.
+///
+/// # Errors
+/// If the system refuses it.
+pub fn set(path: &Path, now: &Node, wanted: &Meta) -> io::Result<()> {
+    let Some(meta) = now.meta() else { return Err(io::ErrorKind::NotFound.into()) };
+    let is_link = matches!(now, Node::Link { .. });
+    let owner = !meta.has_owner_of(wanted);
+    if owner {
+        let seen = |number: u32| Some(number).filter(|number| *number != UNSEEN);
+        lchown(path, seen(wanted.uid), seen(wanted.gid))?;
+    }
+    if meta.xattrs != wanted.xattrs || owner {
+        set_attributes(path, meta, wanted)?;
+    }
+    // A new owner or a new access list may have changed the mode, too.
+    if !is_link && (meta.mode != wanted.mode || owner || meta.xattrs != wanted.xattrs) {
+        sys::set_mode(path, wanted.mode)?;
+    }
+    Ok(())
+}
+
+fn set_attributes(path: &Path, now: &Meta, wanted: &Meta) -> io::Result<()> {
+    for attribute in &wanted.xattrs {
+        // A new owner takes the capabilities of a program away.
+        if !now.xattrs.contains(attribute) || attribute.name == "security.capability" {
+            sys::set_attribute(path, &attribute.name, &attribute.value)?;
+        }
+    }
+    for attribute in &now.xattrs {
+        if !wanted.xattrs.iter().any(|other| other.name == attribute.name) {
+            sys::remove_attribute(path, &attribute.name)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,217 @@
+//! The current tree, as a plan sees it.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::look::{self, Plain};
+use crate::manifest::{self, Point};
+use crate::node::{Contents, File, FileId, Hash, ImageId, Node, Time};
+use crate::plan::Now;
+use crate::store::Store;
+use crate::traces::Traces;
+
+/// The state of a file: identity, size and time.
+type State = (FileId, u64, Time);
+
+/// The tree now, compared with one point.
+pub struct Tree<'a> {
+    store: &'a Store,
+    point: &'a Point,
+    /// The same undo, which was killed.
+    unfinished: Option<&'a Point>,
+    /// Whether a directory has no links in its path.
+    plain: RefCell<Plain>,
+    traces: RefCell<Traces>,
+    /// Files that any point has kept, by their state at that time.
+    kept: RefCell<Option<HashMap<State, Image>>>,
+    /// Hashes in any point, by the state of the file at that time.
+    hashes: RefCell<Option<HashMap<State, Hash>>>,
+}
+
+/// A kept file.
+#[derive(Debug, Clone)]
+pub struct Image {
+    /// Its path.
+    pub path: PathBuf,
+    /// Whether it is the file itself, by another name.
+    pub linked: bool,
+    /// How it is now.
+    pub file: File,
+}
+
+impl<'a> Tree<'a> {
+    /// The tree, for the undo of a point.
+    pub fn new(store: &'a Store, point: &'a Point, unfinished: Option<&'a Point>) -> Self {
+        let traces = RefCell::new(Traces::read(&store.traces()));
+        Self {
+            store,
+            point,
+            unfinished,
+            plain: RefCell::default(),
+            traces,
+            kept: RefCell::default(),
+            hashes: RefCell::default(),
+        }
+    }
+
+    /// The kept contents of a file, if they did not change since.
+    pub fn image(&self, file: &File) -> Option<Image> {
+        let Contents::Image(id) = file.contents else { return None };
+        let image = image_at(self.store, self.point, id, file)?;
+        let is_it =
+            leads(&self.traces.borrow(), file, &image) || self.has_hash(file, &image) || self.has_copy(file, &image);
+        is_it.then_some(image)
+    }
+
+    /// Whether another run, which changed the times of a kept file, has noted its contents before.
+    fn has_hash(&self, file: &File, image: &Image) -> bool {
+        let mut hashes = self.hashes.borrow_mut();
+        let hash = hashes.get_or_insert_with(|| all_hashes(self.store)).get(&state(file));
+        hash.is_some_and(|hash| look::hash(&image.path).is_ok_and(|now| now == *hash))
+    }
+
+    /// Whether another run, which changed a kept file's times and then the file, has copied its contents before. Its
+    /// copy took the place of their hash.
+    fn has_copy(&self, file: &File, image: &Image) -> bool {
+        self.kept_in(file).is_some_and(|copy| !copy.linked && look::is_equal(&copy.path, &image.path).unwrap_or(false))
+    }
+
+    /// Gives a kept file the current time, and notes that before.
+    ///
+    /// # Errors
+    /// If it cannot be noted, or the file's time cannot be read.
+    pub fn note_date(&self, file: &File, now: Time) -> io::Result<()> {
+        self.traces.borrow_mut().date(&self.store.traces(), file.meta.id, file.mtime, now)
+    }
+
+    /// Notes that a file has the contents of then, with this time.
+    ///
+    /// # Errors
+    /// If it cannot be noted.
+    pub fn note_time(&self, then: &File, now: Time) -> io::Result<()> {
+        self.traces.borrow_mut().date(&self.store.traces(), then.meta.id, then.mtime, now)
+    }
+
+    /// Notes that a directory of before is made again.
+    ///
+    /// # Errors
+    /// If it cannot be noted.
+    pub fn note_again(&self, was: FileId, now: FileId) -> io::Result<()> {
+        self.traces.borrow_mut().make_again(&self.store.traces(), was, now)
+    }
+
+    /// Whether a file was not written to since it was recorded, whatever time an undo has given to it.
+    pub fn is_unwritten(&self, then: &File, now: &File) -> bool {
+        self.traces.borrow().is_unwritten(then, now)
+    }
+
+    /// Whether some point has kept the file in the recorded state, with the contents that are at a path now.
+    fn was_kept(&self, recorded: &File, path: &Path) -> bool {
+        self.kept_in(recorded).is_some_and(|image| look::is_equal(&image.path, path).unwrap_or(false))
+    }
+
+    /// The file that some point has kept in the recorded state.
+    fn kept_in(&self, recorded: &File) -> Option<Image> {
+        let mut kept = self.kept.borrow_mut();
+        let kept = kept.get_or_insert_with(|| all_kept(self.store, &self.traces.borrow()));
+        kept.get(&state(recorded)).cloned()
+    }
+
+    fn has_same_contents(&self, recorded: &File, path: &Path, now: &File) -> bool {
+        match recorded.contents {
+            // A program can set the time of a file back, so that the kept contents decide if they are there.
+            Contents::Image(_) => match self.image(recorded) {
+                Some(image) if image.file.meta.id == now.meta.id => true,
+                Some(image) => look::is_equal(&image.path, path).unwrap_or(false),
+                None => self.is_unwritten(recorded, now),
+            },
+            Contents::Hash(hash) => look::hash(path).is_ok_and(|now| now == hash),
+            Contents::Untouched | Contents::Nothing { .. } => {
+                self.is_unwritten(recorded, now) || self.was_kept(recorded, path)
+            }
+        }
+    }
+}
+
+impl Now for Tree<'_> {
+    fn look(&self, path: &Path) -> Option<Node> {
+        if self.plain.borrow_mut().has(path) { look::look(path).ok() } else { None }
+    }
+
+    fn is_same(&self, recorded: &Node, path: &Path, now: &Node) -> bool {
+        let same = |(one, other)| self.has_same_contents(one, path, other);
+        let files = if let (Node::File(one), Node::File(other)) = (recorded, now) { Some((one, other)) } else { None };
+        recorded.is_alike(now) && files.is_none_or(same)
+    }
+
+    fn is_directory(&self, recorded: FileId, now: &Node) -> bool {
+        now.is_directory() && now.id().is_some_and(|now| self.traces.borrow().is_directory(recorded, now))
+    }
+
+    fn again(&self, recorded: FileId) -> Vec<FileId> {
+        self.traces.borrow().again(recorded)
+    }
+
+    fn entries(&self, directory: &Path) -> Vec<OsString> {
+        let entries = fs::read_dir(directory).map(|entries| entries.flatten().map(|entry| entry.file_name()).collect());
+        entries.unwrap_or_default()
+    }
+
+    fn is_half_done(&self, path: &Path, now: &Node) -> bool {
+        let Some(writing) = self.unfinished.map(|point| &point.writing) else { return false };
+        let other_name =
+            matches!(now, Node::File(file) if file.links > 1 && writing.values().any(|id| *id == file.meta.id));
+        other_name || writing.get(path).is_some_and(|id| now.id() == Some(*id))
+    }
+}
+
+/// The kept file of a point, if it still has the size of then.
+fn image_at(store: &Store, point: &Point, id: ImageId, file: &File) -> Option<Image> {
+    let place = if id.place == 0 { store.files(&point.header.run).ok()? } else { point.places.get(&id.place)?.clone() };
+    let path = place.join(id.number.to_string());
+    let Ok(Node::File(kept)) = look::look(&path) else { return None };
+    (kept.size == file.size).then(|| Image { path, linked: kept.meta.id == file.meta.id, file: kept })
+}
+
+/// Whether a kept file was not written to since, by its time.
+fn leads(traces: &Traces, file: &File, image: &Image) -> bool {
+    traces.leads(image.file.meta.id, file.mtime, image.file.mtime)
+}
+
+fn state(file: &File) -> State {
+    (file.meta.id, file.size, file.mtime)
+}
+
+fn points(store: &Store) -> impl Iterator<Item = Point> {
+    store.runs().unwrap_or_default().into_iter().filter_map(|run| manifest::read(&store.manifest(&run).ok()?).ok())
+}
+
+fn all_hashes(store: &Store) -> HashMap<State, Hash> {
+    let mut all = HashMap::new();
+    for point in points(store) {
+        for node in point.before.values() {
+            if let Node::File(file @ File { contents: Contents::Hash(hash), .. }) = node {
+                all.insert(state(file), *hash);
+            }
+        }
+    }
+    all
+}
+
+fn all_kept(store: &Store, traces: &Traces) -> HashMap<State, Image> {
+    let mut all = HashMap::new();
+    for point in points(store) {
+        for node in point.before.values() {
+            let Node::File(file) = node else { continue };
+            let Contents::Image(id) = file.contents else { continue };
+            if let Some(image) = image_at(store, &point, id, file).filter(|image| leads(traces, file, image)) {
+                all.insert(state(file), image);
+            }
+        }
+    }
+    all
+}

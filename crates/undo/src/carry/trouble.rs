@@ -1,0 +1,31 @@
+//! Why a step of an undo was not taken.
+
+use std::io;
+
+use crate::record::TouchError;
+
+/// Why a step was not taken.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Trouble {
+    #[error("it changed while it was being undone")]
+    Changed,
+    #[error("git is at work on it: there is a lock beside it")]
+    GitAtWork,
+    #[error("what was kept of it is gone, or has changed since")]
+    Gone,
+    #[error("what is there now cannot be kept: {0}")]
+    NotKept(String),
+    #[error("{0}")]
+    System(#[from] io::Error),
+    #[error("stopped")]
+    Stopped,
+}
+
+impl From<TouchError> for Trouble {
+    fn from(error: TouchError) -> Self {
+        match error {
+            TouchError::NotKept(why) => Self::NotKept(why.to_string()),
+            TouchError::System(error) => Self::System(error),
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! The request for an undo, and its answer.
+
+use std::path::PathBuf;
+
+use crate::store::StoreError;
+
+/// Why nothing was undone.
+#[derive(Debug, thiserror::Error)]
+pub enum UndoError {
+    /// There is no point that can be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A path to undo is not absolute.
+    #[error("{} is not an absolute path", .0.display())]
+    Relative(PathBuf),
+    /// Neither a directory nor a home for one is known.
+    #[error("there is no directory for undo points: set XDG_STATE_HOME or HOME, or give `dir`")]
+    NoStore,
+    /// A test has stopped the undo.
+    #[error("stopped")]
+    Stopped,
+}
+
+/// The effect of an undo, or of a dry run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Undone {
+    /// Things that are as before the run again.
+    pub restored: Vec<PathBuf>,
+    /// Things that the run made.
+    pub removed: Vec<PathBuf>,
+    /// Things that stay as they are.
+    pub conflicts: Vec<Stayed>,
+    /// Effects that no undo takes back, as sentences.
+    pub not_covered: Vec<String>,
+    /// The run by which this undo is undone. Empty if nothing changed.
+    pub undo: String,
+}
+
+/// A thing that stays as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stayed {
+    #[expect(missing_docs, reason = "where it is")]
+    pub path: PathBuf,
+    #[expect(missing_docs, reason = "the reason, as a sentence")]
+    pub why: String,
+    /// The place that keeps the thing of before, if one does.
+    pub kept_at: Option<PathBuf>,
+}
+
+/// The extent of an undo.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Options<'a> {
+    /// Only say what an undo would do.
+    pub dry_run: bool,
+    /// Only these absolute paths, and everything below them. All, if there are none.
+    pub paths: &'a [PathBuf],
+}

@@ -1,0 +1,41 @@
+//! The way to a thing through its open directory.
+
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use super::trouble::Trouble;
+use crate::look::{At, is_absent};
+
+/// The way to a thing. It stays in the directory that was found, whatever other processes put into the path meanwhile.
+pub(super) struct Way {
+    path: PathBuf,
+    reach: PathBuf,
+    /// Open as long as the way is used.
+    directory: Option<OwnedFd>,
+}
+
+impl Way {
+    /// Finds the way to a path.
+    ///
+    /// # Errors
+    /// If its directory is gone, or a link leads to it.
+    pub fn to(path: &Path) -> Result<Self, Trouble> {
+        match sys::reach(path) {
+            Ok((directory, reach)) => Ok(Self { path: path.to_owned(), reach, directory }),
+            Err(error) if is_absent(&error) => Err(Trouble::Changed),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The way to another thing in the same directory. `None`: its path has another directory.
+    pub fn sibling(self, path: &Path) -> Option<Self> {
+        let directory = self.directory.filter(|_| self.path.parent() == path.parent())?;
+        let reach = sys::path_in(&directory, path.file_name()?);
+        Some(Self { path: path.to_owned(), reach, directory: Some(directory) })
+    }
+
+    /// The path, and the way to it.
+    pub fn at(&self) -> At<'_> {
+        At { path: &self.path, reach: &self.reach, is_vacant: false }
+    }
+}

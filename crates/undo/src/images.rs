@@ -1,0 +1,387 @@
+//! Keeps files as they were: by another name on the same mount, by a clone, or by a copy.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use nix::sys::statvfs::statvfs;
+use nix::sys::time::TimeSpec;
+use nix::unistd::geteuid;
+
+use super::look::{self, At};
+use super::node::{Contents, File, FileId, ImageId, Time};
+pub use confine::policy::UNDO_PLACE as PLACE;
+
+/// The end of the name by which a run holds a file with several names.
+const HELD: &str = "held";
+
+/// How much is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// The largest file that is copied, in bytes. A larger one is only kept by another name.
+    pub file_bytes: u64,
+    /// Bytes of all files of one run.
+    pub run_bytes: u64,
+    /// Bytes of all runs.
+    pub store_bytes: u64,
+}
+
+impl Limits {
+    /// No limits but that of the disk.
+    pub const NONE: Self = Self { file_bytes: u64::MAX, run_bytes: u64::MAX, store_bytes: u64::MAX };
+    /// The limits of a caller that sets none.
+    pub const DEFAULT: Self = Self { file_bytes: 64 << 20, run_bytes: 1 << 30, store_bytes: 2 << 30 };
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+/// The change that is about to happen to a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// One of its names goes. Another name keeps it.
+    Link,
+    /// Its contents change. A clone or a copy keeps them.
+    Copy,
+}
+
+/// Why a file is not kept.
+#[derive(Debug, thiserror::Error)]
+pub enum NotKept {
+    /// The file is larger than [`Limits::file_bytes`].
+    #[error("the file has {size} bytes, and at most {most} are kept of one")]
+    FileTooLarge {
+        #[expect(missing_docs, reason = "its size")]
+        size: u64,
+        #[expect(missing_docs, reason = "the limit")]
+        most: u64,
+    },
+    /// The run has reached [`Limits::run_bytes`].
+    #[error("{most} bytes of this run are kept already, and no more")]
+    RunTooLarge {
+        #[expect(missing_docs, reason = "the limit")]
+        most: u64,
+    },
+    /// The last tenth of the disk stays free.
+    #[error("the disk is almost full")]
+    DiskFull,
+    /// The system refuses it.
+    #[error("it could not be kept: {0}")]
+    System(#[from] io::Error),
+}
+
+/// The kept files of one run.
+#[derive(Debug)]
+pub struct Images {
+    /// The directory of each place for this run, and the file system that it is for. The first is the store's.
+    places: Vec<(PathBuf, u64)>,
+    /// File systems on which no place could be made.
+    placeless: Vec<u64>,
+    /// Whether the first of them is made.
+    is_made: bool,
+    run: String,
+    /// No place is made at or below it.
+    avoid: PathBuf,
+    pub(super) limits: Limits,
+    /// The place that took the last link, and its file system.
+    open: Option<(u16, u64)>,
+    pub(super) next: u64,
+    pub(super) bytes: u64,
+    pub(super) kept: HashMap<FileId, Kept>,
+    /// Files that have a name here besides their kept one.
+    held: HashSet<FileId>,
+}
+
+/// A kept file.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Kept {
+    pub(super) id: ImageId,
+    /// Only another name, which changes with the file.
+    pub(super) linked: bool,
+}
+
+impl Images {
+    /// The kept files of a run below `home`, which is made for the first of them. `avoid` is the directory of the
+    /// command.
+    ///
+    /// # Errors
+    /// If the directory above cannot be read.
+    pub fn new(home: PathBuf, run: &str, avoid: &Path, limits: Limits) -> io::Result<Self> {
+        let device = fs::metadata(home.parent().unwrap_or(&home))?.dev();
+        Ok(Self {
+            is_made: false,
+            places: vec![(home, device)],
+            placeless: Vec::new(),
+            run: run.to_owned(),
+            avoid: avoid.to_owned(),
+            limits,
+            open: None,
+            next: 0,
+            bytes: 0,
+            kept: HashMap::new(),
+            held: HashSet::new(),
+        })
+    }
+
+    /// Goes on with a run that has such places besides the store. Numbers of files that exist are not used again.
+    pub fn resume(&mut self, places: impl IntoIterator<Item = PathBuf>) {
+        for path in places {
+            let device = fs::metadata(&path).map_or(0, |data| data.dev());
+            self.places.push((path, device));
+        }
+        let names = self.places.iter().filter_map(|(path, _)| fs::read_dir(path).ok());
+        let numbers = names.flat_map(|entries| entries.flatten().filter_map(|entry| number_of(&entry.file_name())));
+        self.next = numbers.max().map_or(0, |number| number + 1);
+    }
+
+    /// Notes that a file is kept already.
+    pub fn adopt(&mut self, file: &File) {
+        let Contents::Image(id) = file.contents else { return };
+        if usize::from(id.place) < self.places.len()
+            && let Ok(data) = fs::symlink_metadata(self.path(id))
+        {
+            let linked = (data.dev(), data.ino()) == (file.meta.id.device, file.meta.id.inode);
+            self.bytes += if self.kept.contains_key(&file.meta.id) { 0 } else { file.size };
+            self.kept.insert(file.meta.id, Kept { id, linked });
+        }
+    }
+
+    /// The number of names that a file has here.
+    pub fn names_of(&self, id: FileId) -> u64 {
+        u64::from(self.kept.get(&id).is_some_and(|kept| kept.linked)) + u64::from(self.held.contains(&id))
+    }
+
+    /// Bytes that are kept.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// The places besides the store, from number 1.
+    pub fn places(&self) -> impl Iterator<Item = &Path> {
+        self.places.iter().skip(1).map(|(path, _)| path.as_path())
+    }
+
+    /// The path of a kept file.
+    pub fn path(&self, id: ImageId) -> PathBuf {
+        self.places[usize::from(id.place)].0.join(id.number.to_string())
+    }
+
+    /// Whether a file, whatever its name, is kept, so that a later change of its contents needs no more.
+    pub fn is_safe(&self, id: FileId, way: Way) -> bool {
+        self.kept.get(&id).is_some_and(|kept| way == Way::Link || !kept.linked)
+    }
+
+    /// Keeps the file at a path, before it changes. A file that is kept already, under any name, is not kept twice.
+    ///
+    /// # Errors
+    /// If it is not kept. The caller goes on, and records why.
+    pub fn keep<'a>(&mut self, at: impl Into<At<'a>>, file: &File, way: Way) -> Result<Contents, NotKept> {
+        let at = at.into();
+        let id = file.meta.id;
+        if let Some(kept) = self.kept.get(&id).copied() {
+            if way == Way::Copy && kept.linked {
+                self.check(file, Way::Copy, false)?;
+                self.copy(at.reach, file, kept.id)?;
+                self.kept.insert(id, Kept { linked: false, ..kept });
+            }
+            return Ok(Contents::Image(kept.id));
+        }
+        self.make_home()?;
+        let kept = match way {
+            Way::Link => self.link(at, file)?,
+            Way::Copy => None,
+        };
+        let kept = if let Some(kept) = kept {
+            kept
+        } else {
+            self.check(file, Way::Copy, true)?;
+            let image = ImageId { place: 0, number: self.next };
+            self.copy(at.reach, file, image)?;
+            Kept { id: image, linked: false }
+        };
+        self.next += 1;
+        self.bytes += file.size;
+        self.kept.insert(id, kept);
+        Ok(Contents::Image(kept.id))
+    }
+
+    /// The image that a file would become by [`Images::take`]. `None`: the file is kept already, or its mount has no
+    /// place that took a link of this run.
+    pub fn room_for(&self, file: &File) -> Option<ImageId> {
+        let (place, _) = self.open.filter(|(_, device)| *device == file.meta.id.device)?;
+        let is_new = !self.kept.contains_key(&file.meta.id) && self.check(file, Way::Link, true).is_ok();
+        is_new.then_some(ImageId { place, number: self.next })
+    }
+
+    /// Moves a file here, as the image that [`Images::room_for`] has named.
+    ///
+    /// # Errors
+    /// If it stays where it is.
+    pub fn take(&mut self, at: At<'_>, file: &File, image: ImageId) -> io::Result<()> {
+        let path = self.path(image);
+        fs::rename(at.reach, &path)?;
+        let data = fs::symlink_metadata(&path)?;
+        if (data.dev(), data.ino()) != (file.meta.id.device, file.meta.id.inode) {
+            // Another one has got its name meanwhile.
+            fs::rename(&path, at.reach)?;
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        self.next += 1;
+        self.bytes += file.size;
+        self.kept.insert(file.meta.id, Kept { id: image, linked: true });
+        Ok(())
+    }
+
+    /// Gives a file with several names one more, by which its unknown names are reached, too. Returns that, the first
+    /// time. Without links on its mount, the known names have to do.
+    pub fn hold(&mut self, at: At<'_>, file: &File) -> Option<PathBuf> {
+        if file.links < 2 || !self.held.insert(file.meta.id) {
+            return None;
+        }
+        self.make_home().ok()?;
+        let place = self.place_of(at.path, file.meta.id.device);
+        let path = self.path(ImageId { place, number: self.next }).with_extension(HELD);
+        self.next += 1;
+        fs::hard_link(at.reach, &path).ok().map(|()| path)
+    }
+
+    /// Makes the directory in the store. Most commands change little, and keep nothing.
+    pub(super) fn make_home(&mut self) -> io::Result<()> {
+        if !self.is_made {
+            match DirBuilder::new().mode(0o700).create(&self.places[0].0) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+                _ => self.is_made = true,
+            }
+        }
+        Ok(())
+    }
+
+    /// The place for a file system, or that of the store.
+    fn place_of(&mut self, at: &Path, device: u64) -> u16 {
+        if self.places[0].1 != device {
+            self.make_place(at, device);
+        }
+        let found = self.places.iter().position(|(_, other)| *other == device);
+        found.and_then(|place| u16::try_from(place).ok()).unwrap_or(0)
+    }
+
+    fn check(&self, file: &File, way: Way, new: bool) -> Result<(), NotKept> {
+        let (size, Limits { file_bytes, run_bytes, .. }) = (file.size, self.limits);
+        if way == Way::Copy && size > file_bytes {
+            return Err(NotKept::FileTooLarge { size, most: file_bytes });
+        }
+        if new && self.bytes.saturating_add(size) > run_bytes {
+            return Err(NotKept::RunTooLarge { most: run_bytes });
+        }
+        if way == Way::Copy && size > 0 && !has_room(&self.places[0].0, size)? {
+            return Err(NotKept::DiskFull);
+        }
+        Ok(())
+    }
+
+    /// Gives a file another name in a place of its mount, if there is one.
+    fn link(&mut self, at: At<'_>, file: &File) -> Result<Option<Kept>, NotKept> {
+        self.check(file, Way::Link, true)?;
+        let device = file.meta.id.device;
+        for again in [false, true] {
+            if again && !self.make_place(at.path, device) {
+                break;
+            }
+            for place in (0..self.places.len()).rev().filter(|place| self.places[*place].1 == device) {
+                let Ok(number) = u16::try_from(place) else { continue };
+                let id = ImageId { place: number, number: self.next };
+                match fs::hard_link(at.reach, self.path(id)) {
+                    Ok(()) => {
+                        self.open = Some((number, device));
+                        return Ok(Some(Kept { id, linked: true }));
+                    }
+                    Err(error) if error.raw_os_error() == Some(libc::EXDEV) => {}
+                    // Too many names, a file of another user, a file system without links: a copy does.
+                    Err(_) => return Ok(None),
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Makes a place on the mount of this path, as far up as this user may. Only once for each file system.
+    fn make_place(&mut self, at: &Path, device: u64) -> bool {
+        if self.placeless.contains(&device) || self.places.iter().skip(1).any(|(_, other)| *other == device) {
+            return false;
+        }
+        let is_there =
+            |path: &&Path| fs::symlink_metadata(path).is_ok_and(|data| data.dev() == device && data.is_dir());
+        let above: Vec<&Path> = at.ancestors().skip(1).take_while(is_there).collect();
+        let allowed = above.into_iter().rev().filter(|path| !path.starts_with(&self.avoid));
+        let made = allowed.into_iter().find_map(|path| {
+            let parent = path.join(format!("{PLACE}{}", geteuid()));
+            capture::open_private(&parent).ok()?;
+            let place = parent.join(&self.run);
+            DirBuilder::new().mode(0o700).create(&place).ok()?;
+            Some(place)
+        });
+        match made {
+            Some(place) => self.places.push((place, device)),
+            None => self.placeless.push(device),
+        }
+        self.places.last().is_some_and(|(_, last)| *last == device) && self.places.len() > 1
+    }
+
+    /// Copies a file into the store. An image with this number is replaced as a whole.
+    fn copy(&self, at: &Path, file: &File, image: ImageId) -> io::Result<()> {
+        let path = self.path(image);
+        let next = path.with_extension("new");
+        copy_file(at, &next)?;
+        set_mtime(&next, file.mtime)?;
+        fs::rename(next, path)
+    }
+}
+
+/// Copies the contents of a file into a new one, or clones them. The new one replaces a left one.
+///
+/// # Errors
+/// If one cannot be read or written.
+pub fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
+    let mut from = look::open(from)?;
+    match fs::remove_file(to) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut to = fs::File::options().write(true).create_new(true).mode(0o600).open(to)?;
+    if sys::clone_contents(&from, &to).is_err() {
+        io::copy(&mut from, &mut to)?;
+    }
+    Ok(())
+}
+
+/// Sets the time of the last change of a file or link.
+///
+/// # Errors
+/// If the system refuses it.
+pub fn set_mtime(path: &Path, time: Time) -> io::Result<()> {
+    let time = TimeSpec::new(time.seconds, time.nanoseconds);
+    let follow = nix::sys::stat::UtimensatFlags::NoFollowSymlink;
+    Ok(nix::sys::stat::utimensat(nix::fcntl::AT_FDCWD, path, &TimeSpec::UTIME_OMIT, &time, follow)?)
+}
+
+/// Whether the disk of a directory has room for so many bytes without its last tenth.
+pub(crate) fn has_room(directory: &Path, bytes: u64) -> io::Result<bool> {
+    let disk = statvfs(directory)?;
+    #[cfg_attr(target_os = "linux", expect(clippy::useless_conversion, reason = "of another size on macOS"))]
+    let (free, all) = (u64::from(disk.blocks_available()), u64::from(disk.blocks()));
+    let unit = disk.fragment_size();
+    Ok(free.saturating_mul(unit).saturating_sub(bytes) >= all.saturating_mul(unit) / 10)
+}
+
+fn number_of(name: &std::ffi::OsStr) -> Option<u64> {
+    name.to_str()?.split('.').next()?.parse().ok()
+}
+
+#[cfg(test)]
+#[path = "images_tests.rs"]
+mod tests;

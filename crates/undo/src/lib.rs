@@ -1,0 +1,44 @@
+//! Undo: what a command changed is recorded while it runs, and can be taken back.
+//!
+//! | part | where | what |
+//! |---|---|---|
+//! | node, names | `node.rs`, `names.rs` | the thing at a path, and the directories that moved; pure |
+//! | manifest | `manifest/` | the record of one run, in a file |
+//! | images | `images.rs` | files as they were |
+//! | store | `store.rs` | the directory of all points, with its limits |
+//! | recorder | `record/` | records each change before it happens |
+//! | snapshot | `snapshot/`, `packed.rs` | a tree before a run whose changes cannot be recorded |
+//! | plan | `plan/` | from before, after and now to the steps of an undo; pure |
+//! | carry | `carry/` | takes the steps |
+//! | gaps | `gaps.rs` | sentences about paths that are not covered; pure |
+//! | points | `points.rs` | lists the runs that can be undone |
+
+pub mod carry;
+pub mod gaps;
+pub mod images;
+pub mod look;
+pub mod manifest;
+pub mod names;
+pub mod node;
+mod packed;
+pub mod plan;
+pub mod points;
+pub mod record;
+pub mod snapshot;
+pub mod store;
+pub mod traces;
+
+pub use carry::{Options, Stayed, UndoError, Undone, ended, undo};
+pub use images::{Images, Limits, NotKept, Way};
+pub use manifest::{End, Extent, Header, Point, Purpose, VERSION};
+pub use names::Names;
+pub use points::{UndoPoint, points};
+pub use record::{Change, Recorder, TouchError};
+pub use snapshot::Snapshot;
+pub use store::{Store, StoreError, Summary, default_dir, no_point_for};
+
+#[cfg(test)]
+mod speed_tests;
+#[cfg(any(test, feature = "testing"))]
+#[expect(missing_docs, clippy::new_without_default, reason = "a scene of the tests, whose names say it")]
+pub mod testing;

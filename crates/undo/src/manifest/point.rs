@@ -1,0 +1,102 @@
+//! A manifest that was read.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+
+use super::types::{End, Header, Move, Purpose, Record};
+use crate::names::Names;
+use crate::node::{FileId, Node};
+
+/// All that is known of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Point {
+    #[expect(missing_docs, reason = "the run")]
+    pub header: Header,
+    /// The directories of kept files besides the store, by number.
+    pub places: BTreeMap<u16, PathBuf>,
+    /// The things of before, by their paths of before.
+    pub before: BTreeMap<PathBuf, Node>,
+    /// The things that the command left, by their paths of now.
+    pub after: BTreeMap<PathBuf, Node>,
+    /// The renames that have happened, also of files.
+    pub moved: Vec<Move>,
+    /// Renames of which it is not known whether they have happened. Only of a run without an end.
+    pub moving: Vec<Move>,
+    /// The directories that the command moved and made.
+    pub names: Names,
+    /// Things that are not covered: path and reason.
+    pub missing: Vec<(PathBuf, String)>,
+    /// Things that an undo was changing, by the path of now.
+    pub writing: HashMap<PathBuf, FileId>,
+    /// `None` if the run goes on, or its recorder was killed.
+    pub end: Option<End>,
+    /// Bytes of the file that hold whole records.
+    pub length: u64,
+}
+
+impl Point {
+    /// A point of which only the run is known.
+    pub fn new(header: Header) -> Self {
+        Self {
+            header,
+            places: BTreeMap::new(),
+            before: BTreeMap::new(),
+            after: BTreeMap::new(),
+            moved: Vec::new(),
+            moving: Vec::new(),
+            names: Names::default(),
+            missing: Vec::new(),
+            writing: HashMap::new(),
+            end: None,
+            length: 0,
+        }
+    }
+
+    /// Whether the run can be undone.
+    pub fn is_undoable(&self) -> bool {
+        self.header.purpose != Purpose::Receipt
+    }
+
+    /// Takes one record more.
+    pub fn add(&mut self, record: Record) {
+        match record {
+            Record::Header(_) => {}
+            Record::Place { number, path } => {
+                self.places.insert(number, path);
+            }
+            Record::Before { path, node } => {
+                self.before.entry(path).or_insert(node);
+            }
+            Record::Kept { path, contents } => {
+                if let Some(Node::File(file)) = self.before.get_mut(&path) {
+                    file.contents = contents;
+                }
+            }
+            Record::Moving(moving) => {
+                self.moving.retain(|earlier| !moving.replaces(earlier));
+                self.moving.push(moving);
+            }
+            Record::Renamed(moved) => self.rename(moved),
+            Record::Made { path } => self.names.make(&path),
+            Record::Gone { path } => self.names.remove(&path),
+            Record::Missing { path, why } => self.missing.push((path, why)),
+            Record::Writing { path, id } => {
+                self.writing.insert(path, id);
+            }
+            Record::After { path, node } => {
+                self.after.insert(path, node);
+            }
+            Record::End(end) => {
+                self.moving.clear();
+                self.end = Some(end);
+            }
+        }
+    }
+
+    /// Takes a rename as one that has happened.
+    pub fn rename(&mut self, moved: Move) {
+        self.moving.retain(|moving| *moving != moved);
+        moved.apply(&mut self.names);
+        self.moved.push(moved);
+    }
+}

@@ -1,0 +1,211 @@
+//! The records of a manifest.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::names::Names;
+use crate::node::{Contents, FileId, Node};
+use protocol::task::Machine;
+
+/// The format. A reader knows no other.
+pub const VERSION: u32 = 1;
+
+/// The run that a manifest is about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Header {
+    /// [`VERSION`]
+    pub version: u32,
+    /// The id of the run, unique for ever.
+    pub run: String,
+    /// The command as the caller gave it.
+    pub command: String,
+    /// Its directory.
+    #[serde(with = "protocol::plan::bytes::path")]
+    pub cwd: PathBuf,
+    /// Its start, in ms since 1970.
+    pub at: u64,
+    /// The machine that it ran on.
+    #[serde(with = "json")]
+    pub machine: Machine,
+    /// The reason for the manifest.
+    pub purpose: Purpose,
+    /// The tree whose snapshot was compared after the run. Empty: each change was recorded.
+    #[serde(with = "protocol::plan::bytes::path")]
+    pub tree: PathBuf,
+}
+
+impl Header {
+    /// Whether a snapshot was taken, because the changes could not be recorded.
+    pub fn is_snapshot(&self) -> bool {
+        !self.tree.as_os_str().is_empty()
+    }
+
+    /// Returns a sentence on the changes that its undo always leaves.
+    pub fn beyond(&self) -> Option<String> {
+        let of = || format!("changes outside of {}, of which a snapshot was taken", self.tree.display());
+        self.is_snapshot().then(of)
+    }
+}
+
+/// A value whose fields may be left out, which only a format with names can hold.
+mod json {
+    use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error};
+    use serde::ser::{Error as _, Serialize, Serializer};
+
+    /// Encodes it as a text.
+    pub fn serialize<T: Serialize, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+        serde_json::to_string(value).map_err(S::Error::custom)?.serialize(serializer)
+    }
+
+    /// Decodes it.
+    pub fn deserialize<'de, T: DeserializeOwned, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+        serde_json::from_str(&String::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
+}
+
+/// The reason for a manifest.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Purpose {
+    /// The run can be undone.
+    Undo,
+    /// Only a receipt is wanted. No contents are kept.
+    Receipt,
+    /// The run is itself the undo of this run.
+    Undone(String),
+}
+
+/// One entry of a manifest. Paths *of before* and *of now* are those of [`super::names::Names`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Record {
+    /// The first one.
+    Header(Header),
+    /// A directory that keeps files of this run, on the mount that they came from. Number 0 is the store itself.
+    Place {
+        /// From 1.
+        number: u16,
+        /// The directory of this run there.
+        #[serde(with = "protocol::plan::bytes::path")]
+        path: PathBuf,
+    },
+    /// The thing at a path when the command first touched it.
+    Before {
+        /// Of before.
+        #[serde(with = "protocol::plan::bytes::path")]
+        path: PathBuf,
+        /// The thing.
+        node: Node,
+    },
+    /// The contents of a file, kept later than its `Before`.
+    Kept {
+        /// Of before.
+        #[serde(with = "protocol::plan::bytes::path")]
+        path: PathBuf,
+        /// The contents.
+        contents: Contents,
+    },
+    /// A directory or a file is about to be renamed.
+    Moving(Move),
+    /// The rename has happened.
+    Renamed(Move),
+    /// A directory is about to be made where nothing is.
+    Made {
+        /// Of now.
+        #[serde(with = "protocol::plan::bytes::path")]
+        path: PathBuf,
+    },
+    /// A moved directory is removed.
+    Gone {
+        /// Of now.
+        #[serde(with = "protocol::plan::bytes::path")]
+        path: PathBuf,
+    },
+    /// Something that an undo will not cover.
+    Missing {
+        /// The path, or what else it is.
+        #[serde(with = "protocol::plan::bytes::path")]
+        path: PathBuf,
+        /// The reason.
+        why: String,
+    },
+    /// An undo is about to change a thing in more than one step.
+    Writing {
+        /// Of now.
+        #[serde(with = "protocol::plan::bytes::path")]
+        path: PathBuf,
+        /// The thing.
+        id: FileId,
+    },
+    /// The thing that the command left at a path.
+    After {
+        /// Of now.
+        #[serde(with = "protocol::plan::bytes::path")]
+        path: PathBuf,
+        /// The thing.
+        node: Node,
+    },
+    /// The last one.
+    End(End),
+}
+
+/// A rename.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Move {
+    /// Of now, before the rename.
+    #[serde(with = "protocol::plan::bytes::path")]
+    pub from: PathBuf,
+    /// Of now, after it.
+    #[serde(with = "protocol::plan::bytes::path")]
+    pub to: PathBuf,
+    /// The thing at `from`.
+    pub id: FileId,
+    /// Whether that is a directory.
+    pub directory: bool,
+    /// For a swap: whether the thing that comes from `to` to `from` is a directory.
+    pub swap: Option<bool>,
+}
+
+impl Move {
+    /// Whether it moves what an earlier rename would have moved, which has not happened when this one is about to. That
+    /// one has failed, and where its thing is later tells no more about it.
+    pub fn replaces(&self, earlier: &Self) -> bool {
+        let moves = |path: &Path| earlier.from.starts_with(path);
+        earlier.id == self.id || moves(&self.from) || self.swap.is_some() && moves(&self.to)
+    }
+
+    /// Tells the names of directories that it has happened.
+    pub fn apply(&self, names: &mut Names) {
+        let (from, to) = (&self.from, &self.to);
+        match (self.directory, self.swap) {
+            (true, Some(true)) => names.swap(from, to),
+            (true, _) => names.rename(from, to),
+            (false, Some(true)) => names.rename(to, from),
+            (false, _) => {}
+        }
+    }
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct End {
+    /// When its effects were recorded, in ms since 1970.
+    pub at: u64,
+    /// Bytes of the kept files.
+    pub bytes: u64,
+    /// The changed files that an undo covers.
+    pub extent: Extent,
+    /// Effects that an undo does not cover, as sentences.
+    pub not_covered: Vec<String>,
+}
+
+/// The changed files that an undo covers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Extent {
+    /// All of them.
+    #[default]
+    All,
+    /// Not those that could not be kept or followed.
+    Part,
+    /// Perhaps not those of the very end: the recorder was killed.
+    Guessed,
+}

@@ -1,0 +1,241 @@
+//! Decides the fate of each path, before any step.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::moved::At;
+use super::planner::{Action, Fate, Planner, outermost_made};
+use super::types::waiting_name;
+use crate::node::{Contents, File, Node};
+
+impl Planner<'_> {
+    pub(super) fn decide(&mut self) {
+        // A directory that cannot go back keeps others from being removed, and the other way round.
+        loop {
+            self.fates = self.fates();
+            if !self.find_stuck() {
+                break;
+            }
+        }
+        self.spare_used_repositories();
+        let before = &self.point.before;
+        for (path, was) in before {
+            let action = self.action(path, was);
+            self.actions.insert(path.clone(), action);
+        }
+        self.hold_back_indexes();
+        self.find_again();
+        self.find_contested();
+    }
+
+    /// Finds the things that stay as they are, while all are at their current places.
+    fn find_contested(&mut self) {
+        let made = self.fates.iter().filter(|(_, fate)| matches!(fate, Fate::Changed | Fate::Used));
+        let before = self.actions.iter().filter(|(_, action)| matches!(action, Action::Conflict(_)));
+        let place = |path: &PathBuf| match self.moved.of_before(path) {
+            Some(moved) => self.here(&moved.after),
+            None => self.spot(path),
+        };
+        let places = made.filter_map(|(path, _)| self.here(path)).chain(before.filter_map(|(path, _)| place(path)));
+        let taken = self.moved.iter().filter(|moved| moved.stuck.is_some()).map(|moved| moved.before.clone());
+        self.plan.contested = places.chain(taken).filter_map(|path| self.look(&path)?.id()).collect();
+    }
+
+    /// Finds the directories that the run has made again in their places. They stay, and other records know the removed
+    /// ones.
+    fn find_again(&mut self) {
+        let found = self.point.before.iter().filter_map(|(path, was)| {
+            let left = self.left(path);
+            if !was.is_directory() || !left.is_directory() || self.moved.of_before(path).is_some() {
+                return None;
+            }
+            let (was, left) = (was.id()?, left.id()?);
+            let entry = self.entry(path)?;
+            let now = self.look_spot(path, &self.spot(path)?)?;
+            let is_it = self.is_wanted([path, &entry]) && now.is_directory() && now.id() == Some(left);
+            (is_it && !self.now.is_directory(was, &now)).then_some((was, left))
+        });
+        self.plan.again = found.collect();
+    }
+
+    /// The fates of all things that the run made. The entries of a directory are decided before the directory.
+    fn fates(&self) -> BTreeMap<PathBuf, Fate> {
+        let mut fates = BTreeMap::new();
+        // A path sorts behind its directory.
+        for path in self.made.iter().rev() {
+            let fate = self.fate(path, &fates);
+            fates.insert(path.clone(), fate);
+        }
+        fates
+    }
+
+    fn fate(&self, path: &Path, below: &BTreeMap<PathBuf, Fate>) -> Fate {
+        let Some(here) = self.here(path).filter(|_| self.is_in_its_directory(path)) else { return Fate::Gone };
+        let before = self.entries.get(path).map_or(path, PathBuf::as_path);
+        if !self.is_wanted([before, path]) || self.is_object(path) {
+            return Fate::Stays;
+        }
+        let Some(now) = self.look(&here) else { return Fate::Changed };
+        let after = self.after(path);
+        // The thing of before may be back already.
+        let was = self.point.before.get(before).unwrap_or(&Node::Absent);
+        let back = match self.moved.of_before(before) {
+            Some(moved) => moved.at == At::Home,
+            None => !was.is_absent() && self.now.is_same(was, &here, &now),
+        };
+        if now.is_absent() || back {
+            return Fate::Gone;
+        }
+        if !self.now.is_same(after, &here, &now) && !self.now.is_half_done(&here, &now) {
+            return Fate::Changed;
+        }
+        if after.is_directory() { self.fate_of_directory(path, &here, below) } else { Fate::Goes }
+    }
+
+    /// Whether the directory of a made thing, if the run made that, too, is still there, or was made again by an undo.
+    fn is_in_its_directory(&self, path: &Path) -> bool {
+        let Some(parent) = path.parent().filter(|parent| self.made.contains(*parent)) else { return true };
+        let there = self.here(parent).and_then(|here| self.look(&here));
+        let made = self.after(parent).id();
+        there.zip(made).is_some_and(|(there, made)| self.now.is_directory(made, &there))
+    }
+
+    fn fate_of_directory(&self, path: &Path, here: &Path, below: &BTreeMap<PathBuf, Fate>) -> Fate {
+        let mut fate = Fate::Goes;
+        for name in self.now.entries(here) {
+            let (entry, at) = (path.join(&name), here.join(&name));
+            if let Some(moved) = self.moved.at(&at) {
+                if !moved.goes() {
+                    fate = Fate::Holds;
+                }
+                continue;
+            }
+            match below.get(&entry) {
+                Some(Fate::Goes) => {}
+                Some(Fate::Changed | Fate::Used | Fate::Holds | Fate::Stays) => fate = Fate::Holds,
+                Some(Fate::Gone) | None => return Fate::Used,
+            }
+        }
+        fate
+    }
+
+    /// The action for a thing of before.
+    fn action(&self, path: &Path, was: &Node) -> Action {
+        let entry = self.entry(path);
+        if was.is_absent() || !self.is_wanted([path, entry.as_deref().unwrap_or(path)]) {
+            return Action::Nothing;
+        }
+        if let Some(moved) = self.moved.of_before(path) {
+            let place = self.here(&moved.after);
+            let now = place.as_ref().and_then(|place| self.look(place));
+            return match place.zip(now) {
+                Some((place, now)) => self.compared(path, was, self.after(&moved.after), (&place, now)),
+                None => Action::Conflict("the run moved it, and it is no longer there".into()),
+            };
+        }
+        let Some(spot) = self.spot(path) else {
+            return Action::Conflict("the run moved its directory, which is no longer there".into());
+        };
+        let left = self.left(path);
+        if is_unchanged(was, left) {
+            return Action::Nothing;
+        }
+        match self.look_spot(path, &spot) {
+            Some(now) => self.compared(path, was, left, (&spot, now)),
+            None => Action::Conflict("its place cannot be used now".into()),
+        }
+    }
+
+    /// The same, from the three states of the thing.
+    fn compared(&self, path: &Path, was: &Node, left: &Node, (spot, now): (&Path, Node)) -> Action {
+        if is_unchanged(was, left) {
+            return Action::Nothing;
+        }
+        let same = self.now.is_same(was, spot, &now);
+        if same && (!is_relinked(was, left) || now.id() == was.id()) {
+            return Action::Nothing;
+        }
+        let half = self.now.is_half_done(spot, &now);
+        if left.is_directory() != was.is_directory() && !left.is_absent() && !half {
+            let fate = self.entry(path).and_then(|entry| self.fates.get(&entry).copied());
+            return match fate {
+                Some(Fate::Goes | Fate::Gone) => self.put(path, was, left, Node::Absent),
+                _ if same => Action::Nothing,
+                _ => Action::Conflict("it changed after the run".into()),
+            };
+        }
+        if half || self.now.is_same(left, spot, &now) {
+            return self.put(path, was, left, now);
+        }
+        if same { Action::Nothing } else { Action::Conflict(changed(&now).into()) }
+    }
+
+    /// Brings a thing of before back, in the place of the current one.
+    fn put(&self, path: &Path, was: &Node, left: &Node, now: Node) -> Action {
+        let is_there = path.parent().is_some_and(|parent| self.will_be_directory(parent));
+        match (was, &now) {
+            (Node::Absent, _) => Action::Nothing,
+            (Node::Directory(_), Node::Directory(_)) => Action::SetMeta,
+            _ if !is_there => Action::Conflict("its directory is gone".into()),
+            (Node::Directory(_), _) => Action::Make,
+            (Node::File(file), Node::File(_)) if is_meta_only(file, left) => Action::SetMeta,
+            (Node::File(File { contents: Contents::Image(_), .. }), _) => Action::Restore(now),
+            (Node::File(file), _) => self.fetched(file),
+            _ => Action::Restore(now),
+        }
+    }
+
+    /// A file that was not kept. The run may only have moved it.
+    fn fetched(&self, file: &File) -> Action {
+        let id = file.meta.id;
+        let is_it = |path: &&PathBuf| matches!(self.after(path), Node::File(left) if left.is_unwritten(file));
+        for after in self.made.iter().filter(is_it) {
+            let outermost = outermost_made(self, after).unwrap_or(after);
+            let waits = outermost.parent().and_then(|parent| self.here(parent)).map(|at| at.join(waiting_name(id)));
+            if let Some(path) = waits.filter(|path| self.look(path).is_some_and(|node| node.id() == Some(id))) {
+                return Action::FetchFrom(path, id);
+            }
+            if self.fates.get(after) == Some(&Fate::Goes) {
+                return Action::Fetch(after.clone(), id);
+            }
+        }
+        match &file.contents {
+            Contents::Nothing { why } => Action::Lost(why.clone()),
+            _ => Action::Lost("its contents were not kept".into()),
+        }
+    }
+}
+
+/// Whether the run has left a thing as it was.
+fn is_unchanged(was: &Node, left: &Node) -> bool {
+    match (was, left) {
+        (Node::File(one), Node::File(two)) => {
+            let same = one.is_unwritten(two)
+                || matches!(one.contents, Contents::Image(_) | Contents::Hash(_)) && one.contents == two.contents;
+            was.is_alike(left) && same && !one.is_rewritten(two) && !is_relinked(was, left)
+        }
+        _ => was.is_alike(left),
+    }
+}
+
+/// Whether the run has put another file in the place of one, and one of them has several names.
+fn is_relinked(was: &Node, left: &Node) -> bool {
+    match (was, left) {
+        (Node::File(was), Node::File(left)) => was.meta.id != left.meta.id && (was.links > 1 || left.links > 1),
+        _ => false,
+    }
+}
+
+/// Whether the run has changed mode, owner or attributes alone.
+fn is_meta_only(file: &File, left: &Node) -> bool {
+    let has_contents = |left: &File| file.meta.id == left.meta.id && matches!(file.contents, Contents::Hash(_));
+    let same = |left: &File| {
+        let is_unwritten = file.is_unwritten(left) && !file.is_rewritten(left);
+        is_unwritten || has_contents(left) && file.contents == left.contents
+    };
+    matches!(left, Node::File(left) if same(left))
+}
+
+fn changed(now: &Node) -> &'static str {
+    if now.is_absent() { "it was removed after the run" } else { "it changed after the run" }
+}

@@ -1,0 +1,137 @@
+//! The current places of the directories that the run moved.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Bound;
+use std::path::{Path, PathBuf};
+
+use crate::names::joined;
+use crate::node::FileId;
+
+/// A directory that the run moved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct MovedDirectory {
+    /// Its path before the run.
+    pub before: PathBuf,
+    /// Its path after the run.
+    pub after: PathBuf,
+    pub id: FileId,
+    pub at: At,
+    /// The reason why it cannot go back. Empty if it is not wanted back.
+    pub stuck: Option<String>,
+}
+
+/// The current place of a directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum At {
+    /// The place that it had before the run.
+    Home,
+    /// Somewhere else.
+    Away(PathBuf),
+    /// Another process moved or removed it.
+    Lost,
+}
+
+impl MovedDirectory {
+    /// Whether it is to go back.
+    pub fn goes(&self) -> bool {
+        matches!(self.at, At::Away(_)) && self.stuck.is_none()
+    }
+}
+
+/// The moved directories, by each of their paths.
+#[derive(Debug, Default)]
+pub(super) struct Moved {
+    all: Vec<MovedDirectory>,
+    before: HashMap<PathBuf, usize>,
+    after: HashMap<PathBuf, usize>,
+    /// Those that are away, by their current paths.
+    away: BTreeMap<PathBuf, usize>,
+}
+
+impl Moved {
+    pub fn push(&mut self, directory: MovedDirectory) {
+        let number = self.all.len();
+        self.before.insert(directory.before.clone(), number);
+        self.after.insert(directory.after.clone(), number);
+        if let At::Away(at) = &directory.at {
+            self.away.insert(at.clone(), number);
+        }
+        self.all.push(directory);
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &MovedDirectory> {
+        self.all.iter()
+    }
+
+    /// The one with this path before the run.
+    pub fn of_before(&self, path: &Path) -> Option<&MovedDirectory> {
+        self.before.get(path).map(|number| &self.all[*number])
+    }
+
+    /// The one with this path after the run.
+    pub fn of_after(&self, path: &Path) -> Option<&MovedDirectory> {
+        self.after.get(path).map(|number| &self.all[*number])
+    }
+
+    /// The one that is away, at this path now.
+    pub fn at(&self, path: &Path) -> Option<&MovedDirectory> {
+        self.away.get(path).map(|number| &self.all[*number])
+    }
+
+    /// Gives reasons why directories cannot go back.
+    pub fn hold(&mut self, stuck: Vec<(PathBuf, String)>) {
+        for (before, why) in stuck {
+            if let Some(number) = self.before.get(&before) {
+                self.all[*number].stuck = Some(why);
+            }
+        }
+    }
+
+    /// Notes that everything below `from` is below `to` from now on.
+    pub fn shift(&mut self, from: &Path, to: &Path) {
+        let below = self
+            .away
+            .range::<Path, _>((Bound::Included(from), Bound::Unbounded))
+            .take_while(|(path, _)| path.starts_with(from));
+        let below: Vec<(PathBuf, usize)> = below.map(|(path, number)| (path.clone(), *number)).collect();
+        for (path, _) in &below {
+            self.away.remove(path);
+        }
+        for (path, number) in below {
+            let now = joined(to, &path, from);
+            let directory = &mut self.all[number];
+            if now == directory.before {
+                directory.at = At::Home;
+            } else {
+                self.away.insert(now.clone(), number);
+                directory.at = At::Away(now);
+            }
+        }
+    }
+
+    /// The current place of a path of after the run.
+    pub fn here(&self, after: &Path) -> Option<PathBuf> {
+        let Some((above, directory)) = after.ancestors().find_map(|above| Some((above, self.of_after(above)?))) else {
+            return Some(after.to_owned());
+        };
+        match &directory.at {
+            At::Home => Some(joined(&directory.before, after, above)),
+            At::Away(path) => Some(joined(path, after, above)),
+            At::Lost => None,
+        }
+    }
+
+    /// The place of a directory of before, or its place to be if the run has removed it.
+    pub fn place(&self, before: &Path) -> Option<PathBuf> {
+        let Some((above, directory)) = before.ancestors().find_map(|above| Some((above, self.of_before(above)?)))
+        else {
+            return Some(before.to_owned());
+        };
+        let base = match &directory.at {
+            At::Home => self.place(above.parent()?)?.join(above.file_name()?),
+            At::Away(path) => path.clone(),
+            At::Lost => return None,
+        };
+        Some(joined(&base, before, above))
+    }
+}

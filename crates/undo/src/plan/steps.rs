@@ -1,0 +1,206 @@
+//! From decisions to steps: clear what the run made, bring directories home, restore from the top, and set the modes of
+//! directories last.
+
+use std::path::{Path, PathBuf};
+
+use super::moved::At;
+use super::planner::{Action, Fate, Planner, outermost_made};
+use super::types::{Conflict, Step, waiting_name};
+use crate::node::{FileId, Node};
+
+impl Planner<'_> {
+    pub(super) fn emit(&mut self) {
+        self.fetch_aside();
+        self.hoist();
+        let stay = self.clear();
+        self.rewrite();
+        self.restore();
+        self.report_made(stay);
+        self.report_moved();
+    }
+
+    /// Restores files in place that have several names. Others may come back as their names afterwards.
+    fn rewrite(&mut self) {
+        for (path, action) in &self.actions {
+            let Action::Restore(now) = action else { continue };
+            let before = &self.point.before[path];
+            if before.has_names()
+                && before.id() == now.id()
+                && let Some(spot) = self.spot(path)
+            {
+                self.plan.steps.push(Step::Restore { path: spot, before: before.clone(), now: now.clone() });
+            }
+        }
+    }
+
+    /// Takes moved files that come back out of the things to remove.
+    fn fetch_aside(&mut self) {
+        let fetched: Vec<(PathBuf, FileId)> = self
+            .actions
+            .values()
+            .filter_map(|action| if let Action::Fetch(path, id) = action { Some((path.clone(), *id)) } else { None })
+            .collect();
+        for (after, id) in fetched {
+            self.fates.insert(after.clone(), Fate::Gone);
+            let outermost = outermost_made(self, &after).unwrap_or(&after).to_owned();
+            let wait = outermost.parent().and_then(|parent| self.here(parent));
+            if let (Some(from), Some(parent)) = (self.here(&after), wait) {
+                let to = parent.join(waiting_name(id));
+                self.plan.steps.push(Step::Move { from, to: to.clone(), id, home: false });
+                for action in self.actions.values_mut() {
+                    if matches!(action, Action::Fetch(path, _) if *path == after) {
+                        *action = Action::FetchFrom(to.clone(), id);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes moved directories out of new ones that are removed, and out of places where other things come back.
+    fn hoist(&mut self) {
+        let going: Vec<PathBuf> =
+            self.moved.iter().filter(|moved| moved.goes()).map(|moved| moved.before.clone()).collect();
+        for before in going {
+            let Some(directory) = self.moved.of_before(&before) else { continue };
+            let outermost = outermost_made(self, &directory.after);
+            if outermost.is_none() && !self.is_in_the_way(&directory.after) {
+                continue;
+            }
+            let beside = outermost.unwrap_or(&directory.after).parent().and_then(|parent| self.here(parent));
+            let (At::Away(from), Some(parent)) = (&directory.at, beside) else { continue };
+            let to = parent.join(waiting_name(directory.id));
+            if *from != to {
+                let (from, id) = (from.clone(), directory.id);
+                self.push_move(&from, &to, id, false);
+            }
+        }
+    }
+
+    /// Whether a thing of before, other than a moved directory, comes back in this place.
+    fn is_in_the_way(&self, after: &Path) -> bool {
+        let Some(before) = self.entries.get(after) else { return false };
+        let comes = matches!(self.actions.get(before), Some(Action::Make | Action::Restore(_) | Action::FetchFrom(..)));
+        comes && self.moved.of_before(before).is_none()
+    }
+
+    fn push_move(&mut self, from: &Path, to: &Path, id: FileId, home: bool) {
+        self.plan.steps.push(Step::Move { from: from.to_owned(), to: to.to_owned(), id, home });
+        self.moved.shift(from, to);
+    }
+
+    /// Removes what the run made, from the bottom. Returns what stays, and why.
+    fn clear(&mut self) -> Vec<(PathBuf, &'static str)> {
+        let mut stay = Vec::new();
+        let fates: Vec<(PathBuf, Fate)> = self.fates.iter().rev().map(|(path, fate)| (path.clone(), *fate)).collect();
+        for (path, fate) in fates {
+            let Some(here) = self.here(&path) else { continue };
+            let node = self.after(&path).clone();
+            match fate {
+                Fate::Goes if node.is_directory() => {
+                    self.plan.steps.push(Step::RemoveDirectory { path: here, now: node });
+                }
+                Fate::Goes => self.remove(&path, here, node),
+                // The thing that was before it reports the conflict, if there is one.
+                Fate::Changed | Fate::Used if self.reports_itself(&path) => {}
+                Fate::Changed => stay.push((path, "the run made it, and it changed since")),
+                Fate::Used => stay.push((path, "the run made it, and it is in use since")),
+                Fate::Gone | Fate::Holds | Fate::Stays => {}
+            }
+        }
+        stay
+    }
+
+    /// Reports what the run made and stays, at its place after all moves.
+    fn report_made(&mut self, stay: Vec<(PathBuf, &'static str)>) {
+        for (path, why) in stay {
+            if let Some(here) = self.here(&path) {
+                self.conflict(here, why, Node::Absent);
+            }
+        }
+    }
+
+    fn remove(&mut self, after: &Path, here: PathBuf, node: Node) {
+        // Its replacement takes its place at once.
+        let replaced = self.entries.get(after).and_then(|before| self.actions.get(before));
+        if matches!(replaced, Some(Action::Restore(now)) if !now.is_absent()) {
+            return;
+        }
+        self.plan.steps.push(Step::Remove { path: here, now: node });
+    }
+
+    fn reports_itself(&self, after: &Path) -> bool {
+        let action = self.entries.get(after).and_then(|before| self.actions.get(before));
+        matches!(action, Some(Action::Conflict(_)))
+    }
+
+    /// Brings the things of before back, from the top.
+    fn restore(&mut self) {
+        let actions = std::mem::take(&mut self.actions);
+        let mut directories = Vec::new();
+        for (path, action) in &actions {
+            self.bring_home(path);
+            let before = self.point.before[path].clone();
+            let moved = self.moved.of_before(path).map(|moved| moved.after.clone());
+            let place = moved.map_or_else(|| self.spot(path), |after| self.here(&after));
+            let Some(spot) = place else {
+                if let Action::Conflict(why) = action {
+                    self.conflict(path.clone(), why.clone(), before);
+                }
+                continue;
+            };
+            match action {
+                Action::Nothing => {}
+                Action::Make => {
+                    directories.push(Step::SetMeta { path: spot.clone(), before: before.clone() });
+                    self.plan.steps.push(Step::MakeDirectory { path: spot, before });
+                }
+                Action::Restore(now) if before.has_names() && before.id() == now.id() => {}
+                Action::Restore(now) => {
+                    self.plan.steps.push(Step::Restore { path: spot, before, now: now.clone() });
+                }
+                Action::SetMeta if before.is_directory() => directories.push(Step::SetMeta { path: spot, before }),
+                Action::SetMeta => self.plan.steps.push(Step::SetMeta { path: spot, before }),
+                Action::Fetch(..) => {}
+                Action::FetchFrom(from, id) => {
+                    let (from, id) = (from.clone(), *id);
+                    self.plan.steps.push(Step::Move { from, to: spot.clone(), id, home: true });
+                    self.plan.steps.push(Step::SetMeta { path: spot, before });
+                }
+                Action::Conflict(why) => self.conflict(spot, why.clone(), before),
+                Action::Lost(why) => self.plan.lost.push((spot, why.clone())),
+            }
+        }
+        self.plan.steps.extend(directories.into_iter().rev());
+    }
+
+    /// Moves a directory to where it was, once the directories above it are there.
+    fn bring_home(&mut self, before: &Path) {
+        let Some(directory) = self.moved.of_before(before).filter(|moved| moved.goes()) else { return };
+        let (At::Away(from), id) = (directory.at.clone(), directory.id) else { return };
+        let in_the_way = self.moved.at(before).map(|other| other.id);
+        if let (Some(other), Some(parent)) = (in_the_way, before.parent()) {
+            let aside = parent.join(waiting_name(other));
+            self.push_move(before, &aside, other, false);
+        }
+        // The one in the way may have held it.
+        let from = match self.moved.of_before(before).map(|moved| &moved.at) {
+            Some(At::Away(from)) => from.clone(),
+            _ => from,
+        };
+        self.push_move(&from, before, id, true);
+    }
+
+    fn report_moved(&mut self) {
+        let stuck: Vec<Conflict> = self
+            .moved
+            .iter()
+            .filter_map(|moved| {
+                let why = moved.stuck.clone().filter(|why| !why.is_empty())?;
+                let At::Away(at) = &moved.at else { return None };
+                let (path, before) = (moved.before.clone(), Node::Absent);
+                Some(Conflict { path, why, before, stays: Some(at.clone()) })
+            })
+            .collect();
+        self.plan.conflicts.extend(stuck);
+    }
+}

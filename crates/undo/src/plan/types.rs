@@ -1,0 +1,119 @@
+//! A plan, and the tree that it is made for.
+
+use std::collections::HashSet;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use crate::node::{FileId, Node};
+
+/// The current tree.
+pub trait Now {
+    /// The thing at a path. `None` if the system refuses to answer.
+    fn look(&self, path: &Path) -> Option<Node>;
+    /// Whether the thing that is at a path, as `look` returned it, is the recorded one. Contents count, times do not.
+    fn is_same(&self, recorded: &Node, path: &Path, now: &Node) -> bool;
+    /// Whether it is the recorded directory, or one that an undo has made again in its place.
+    fn is_directory(&self, recorded: FileId, now: &Node) -> bool;
+    /// The recorded directory, and those that undos have made again in its place, oldest first.
+    fn again(&self, recorded: FileId) -> Vec<FileId>;
+    /// The names in a directory.
+    fn entries(&self, directory: &Path) -> Vec<OsString>;
+    /// Whether an undo that was killed was changing this thing.
+    fn is_half_done(&self, path: &Path, now: &Node) -> bool;
+}
+
+/// The acts of an undo, in this order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Plan {
+    #[expect(missing_docs, reason = "the steps")]
+    pub steps: Vec<Step>,
+    /// Things that stay.
+    pub conflicts: Vec<Conflict>,
+    /// The things of the conflicts. Their paths are those after the steps.
+    pub contested: HashSet<FileId>,
+    /// Directories that the run put in the place of removed ones, and that stay as those: before, and now.
+    pub again: Vec<(FileId, FileId)>,
+    /// Things that changed and were not kept: path and reason.
+    pub lost: Vec<(PathBuf, String)>,
+}
+
+/// One step of an undo. Paths are those at the time of the step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// Removes something that the run made, and that is no directory.
+    Remove {
+        #[expect(missing_docs, reason = "where")]
+        path: PathBuf,
+        /// The thing as the run left it.
+        now: Node,
+    },
+    /// Removes an empty directory that the run made.
+    RemoveDirectory {
+        #[expect(missing_docs, reason = "where")]
+        path: PathBuf,
+        /// The thing as the run left it.
+        now: Node,
+    },
+    /// Renames a thing that the run moved: out of the way, or to where it was.
+    Move {
+        #[expect(missing_docs, reason = "from where")]
+        from: PathBuf,
+        /// Nothing is there.
+        to: PathBuf,
+        #[expect(missing_docs, reason = "the thing")]
+        id: FileId,
+        /// Whether it is where it was, then.
+        home: bool,
+    },
+    /// Makes a directory that the run removed.
+    MakeDirectory {
+        #[expect(missing_docs, reason = "where")]
+        path: PathBuf,
+        #[expect(missing_docs, reason = "how it was")]
+        before: Node,
+    },
+    /// Puts back a thing that is no directory.
+    Restore {
+        #[expect(missing_docs, reason = "where")]
+        path: PathBuf,
+        #[expect(missing_docs, reason = "how it was")]
+        before: Node,
+        /// The thing to replace.
+        now: Node,
+    },
+    /// Sets mode, owner and attributes.
+    SetMeta {
+        #[expect(missing_docs, reason = "where")]
+        path: PathBuf,
+        #[expect(missing_docs, reason = "how it was")]
+        before: Node,
+    },
+}
+
+impl Step {
+    /// The path that the step changes.
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::Remove { path, .. } | Self::RemoveDirectory { path, .. } | Self::MakeDirectory { path, .. } => path,
+            Self::Restore { path, .. } | Self::SetMeta { path, .. } | Self::Move { to: path, .. } => path,
+        }
+    }
+}
+
+/// A thing that stays as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Conflict {
+    /// Its path, or the one that it had before.
+    pub path: PathBuf,
+    /// A sentence.
+    pub why: String,
+    /// How it was before the run.
+    pub before: Node,
+    /// The moved directory that stays at this place.
+    pub stays: Option<PathBuf>,
+}
+
+/// The name under which a moved directory or file waits until its place is free.
+pub fn waiting_name(id: FileId) -> String {
+    format!(".agent-bash-undo-{}-{}", id.device, id.inode)
+}

@@ -1,0 +1,163 @@
+//! The end of a record: everything that the run left.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::Recorder;
+use crate::look::{self, Plain, look, look_roughly};
+use crate::manifest::{End, Extent, Purpose, Record};
+use crate::node::{Contents, File, Node, Time};
+use crate::store::StoreError;
+
+impl Recorder {
+    /// Records which moved directories were removed afterwards.
+    fn confirm_gone(&mut self) -> io::Result<()> {
+        let moved: Vec<_> = self.names.moved().map(|(before, now)| (before.to_owned(), now.to_owned())).collect();
+        for (before, path) in moved {
+            let id = self.before.get(&before).and_then(Node::id);
+            let node = look(&path)?;
+            // A new file may have the number of the directory.
+            if node.id() != id || !node.is_directory() {
+                self.note_gone(&path)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Records that a moved directory was removed.
+    pub(super) fn note_gone(&mut self, path: &Path) -> io::Result<()> {
+        self.names.remove(path);
+        self.directory = None;
+        self.writer.append(&Record::Gone { path: path.to_owned() })
+    }
+
+    /// Records what the run left, and ends the record. `not_covered` are sentences about effects beyond files.
+    ///
+    /// # Errors
+    /// If something cannot be read or written. The record has no end then.
+    pub fn finish(mut self, not_covered: Vec<String>) -> Result<End, StoreError> {
+        let path = self.store.path().to_owned();
+        let end = self.write_end(not_covered).map_err(|source| StoreError::System { path, source })?;
+        // A receipt is read once, and is in no list.
+        if self.header.purpose != Purpose::Receipt {
+            self.store.write_summary(&self.header, &end)?;
+        }
+        Ok(end)
+    }
+
+    fn write_end(&mut self, mut not_covered: Vec<String>) -> io::Result<End> {
+        self.confirm()?;
+        self.confirm_gone()?;
+        let now = Time::now();
+        let left = self.left()?;
+        let lost = self.before.iter().filter(|(path, node)| self.is_lost(path, node, &left)).count();
+        for (path, node) in left {
+            let node = self.with_contents(&path, node, now);
+            // Without an end they are worth nothing.
+            self.writer.queue(&Record::After { path, node })?;
+        }
+        not_covered.extend(self.header.beyond());
+        let is_all = self.missed + lost == 0 && !self.header.is_snapshot();
+        let extent = if is_all { Extent::All } else { Extent::Part };
+        let at = u64::try_from(now.seconds * 1000 + now.nanoseconds / 1_000_000).unwrap_or(0);
+        let end = End { at, bytes: self.images.bytes(), extent, not_covered };
+        self.writer.append(&Record::End(end.clone()))?;
+        Ok(end)
+    }
+
+    /// Whether the contents of a file are not kept, and the file has changed. A refused change does not count.
+    fn is_lost(&self, path: &Path, node: &Node, left: &BTreeMap<PathBuf, Node>) -> bool {
+        let Node::File(before) = node else { return false };
+        if !matches!(before.contents, Contents::Nothing { .. }) {
+            return false;
+        }
+        let after = self.names.slot(path).and_then(|now| left.get(&now));
+        let is_same = matches!(after, Some(Node::File(after)) if before.is_untouched(after));
+        !is_same
+    }
+
+    /// All that is there now where something was touched, and all in new directories, by the path of now.
+    fn left(&self) -> io::Result<BTreeMap<PathBuf, Node>> {
+        let mut left = BTreeMap::new();
+        let entries = self.before.keys().filter_map(|path| self.names.slot(path));
+        let moved = self.names.moved().map(|(_, now)| now.to_owned());
+        let places: BTreeSet<PathBuf> = entries.chain(moved).chain(self.names.made().map(Path::to_owned)).collect();
+        let mut plain = Plain::default();
+        for path in places {
+            // The walk through a new directory above has read it.
+            if left.contains_key(&path) {
+                continue;
+            }
+            let node = plain.look(&path)?;
+            if node.is_directory() && self.names.is_made(&path) {
+                self.walk(&path, &mut left)?;
+            }
+            if !node.is_absent() {
+                left.insert(path, node);
+            }
+        }
+        Ok(left)
+    }
+
+    fn walk(&self, directory: &Path, left: &mut BTreeMap<PathBuf, Node>) -> io::Result<()> {
+        let mut directories = vec![directory.to_owned()];
+        while let Some(directory) = directories.pop() {
+            let entries = match fs::read_dir(&directory) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                entries => entries?,
+            };
+            for entry in entries {
+                let path = entry?.path();
+                let node = self.look_below_made(&path)?;
+                if node.is_directory() && !self.names.is_moved(&path) {
+                    directories.push(path.clone());
+                }
+                if !node.is_absent() {
+                    left.insert(path, node);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads a thing in a directory that the run made. A receipt compares a new file with nothing.
+    fn look_below_made(&self, path: &Path) -> io::Result<Node> {
+        if self.header.purpose == Purpose::Receipt
+            && let node @ Node::File(_) = look_roughly(path)?
+            && node.id().is_some_and(|id| !self.by_id.contains_key(&id))
+        {
+            return Ok(node);
+        }
+        look(path)
+    }
+
+    /// Adds what tells the contents of a file from later ones, and from those of before.
+    fn with_contents(&mut self, path: &Path, mut node: Node, now: Time) -> Node {
+        let Node::File(file) = &mut node else { return node };
+        let entry = self.entry(path);
+        let before = entry.and_then(|entry| self.before.get(&entry));
+        // A program can set the time of the contents back, but not that of the last change.
+        let is_kept = |before: &File| matches!(before.contents, Contents::Image(_));
+        let is_untouched =
+            |before: &File| if is_kept(before) { before.is_untouched(file) } else { before.is_unwritten(file) };
+        match before {
+            Some(Node::File(before)) if is_untouched(before) && is_kept(before) => {
+                file.contents = before.contents.clone();
+            }
+            Some(Node::File(before)) if before.size == file.size && !is_untouched(before) => match before.contents {
+                Contents::Image(id) if look::is_equal(&self.images.path(id), path).unwrap_or(false) => {
+                    file.contents = Contents::Image(id);
+                }
+                _ => file.contents = look::hash(path).map_or(Contents::Untouched, Contents::Hash),
+            },
+            // A later change in the same tick of the clock has the same time. It matters to an undo only.
+            _ if file.ctime.is_recent(now) && self.header.purpose != Purpose::Receipt => {
+                file.contents = look::hash(path).map_or(Contents::Untouched, Contents::Hash);
+            }
+            _ => {}
+        }
+        node
+    }
+}

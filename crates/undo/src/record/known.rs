@@ -1,0 +1,56 @@
+//! Changes that are recorded after they happened, from a comparison with the state of before.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::Recorder;
+use crate::images::Images;
+use crate::manifest::{Move, Record};
+use crate::node::Node;
+
+impl Recorder {
+    /// Records the thing of before at a path of before.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub(crate) fn note(&mut self, path: PathBuf, node: Node) -> io::Result<()> {
+        if self.before.contains_key(&path) { Ok(()) } else { self.write(path, node) }
+    }
+
+    /// Records that the run has made a thing at a path where nothing was.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub(crate) fn note_made(&mut self, path: &Path, is_directory: bool) -> io::Result<()> {
+        self.appear(path)?;
+        if is_directory {
+            self.writer.append(&Record::Made { path: path.to_owned() })?;
+            self.names.make(path);
+            self.directory = None;
+        }
+        Ok(())
+    }
+
+    /// Records that a directory was moved.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub(crate) fn note_moved(&mut self, moved: Move) -> io::Result<()> {
+        self.appear(&moved.to)?;
+        self.writer.append(&Record::Renamed(moved.clone()))?;
+        moved.apply(&mut self.names);
+        self.directory = None;
+        Ok(())
+    }
+
+    /// The directory of the run in the store.
+    pub(crate) fn directory(&self) -> PathBuf {
+        let manifest = self.store.manifest(&self.header.run).unwrap_or_default();
+        manifest.parent().unwrap_or(&manifest).to_owned()
+    }
+
+    /// The kept files.
+    pub(crate) fn images(&mut self) -> &mut Images {
+        &mut self.images
+    }
+}

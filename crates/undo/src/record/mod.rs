@@ -1,0 +1,388 @@
+//! Records what a run changes: each thing as it was before its first change, and at the end what the run left.
+
+mod end;
+mod entries;
+mod known;
+mod renames;
+mod take;
+
+use std::collections::{BTreeMap, HashMap};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::images::{Images, Limits, NotKept, Way};
+use crate::look::{self, At};
+use crate::manifest::{Header, Move, Point, Purpose, Record, Writer};
+use crate::names::Names;
+use crate::node::{Contents, File, FileId, Node};
+use crate::store::{Store, StoreError};
+
+/// A change that is about to happen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change<'a> {
+    /// The contents of a file change: an open for writing, a truncation. Things of other kinds are left alone.
+    Rewrite,
+    /// The same, and a file may appear where nothing is.
+    Write,
+    /// A name goes: an unlink, an rmdir, something that is put over it.
+    Remove,
+    /// Mode, owner or attributes change.
+    Meta,
+    /// The times of a file change, by which its contents could have been recognised.
+    Times,
+    /// A file, link, pipe … may appear where nothing is. What exists is not touched.
+    Create,
+    /// A directory may appear where nothing is.
+    MakeDirectory,
+    /// This path may become another name of the file.
+    Link(At<'a>),
+    /// A rename to this path.
+    Rename(At<'a>),
+    /// A rename that swaps with this path.
+    Swap(At<'a>),
+}
+
+/// The part that an undo needs of a file that is about to change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Need {
+    /// Its mode, owner and attributes.
+    Meta,
+    /// The hash of its contents.
+    Hash,
+    /// Its contents.
+    Image(Way),
+}
+
+impl Need {
+    /// Whether the change concerns all names of a file whose contents are kept so: they share its contents and its
+    /// mode. A copy, which is made before the time of a kept file changes, is no longer one of its names.
+    fn concerns_all_names(self, contents: &Contents) -> bool {
+        match self {
+            Self::Meta | Self::Image(Way::Copy) => true,
+            Self::Hash => matches!(contents, Contents::Image(_)),
+            Self::Image(Way::Link) => false,
+        }
+    }
+}
+
+/// Why a change is not covered.
+#[derive(Debug, thiserror::Error)]
+pub enum TouchError {
+    /// The contents are not kept. That is recorded, and the run can go on.
+    #[error(transparent)]
+    NotKept(#[from] NotKept),
+    /// The path cannot be read, or the manifest cannot be written.
+    #[error(transparent)]
+    System(#[from] io::Error),
+}
+
+/// The recorder of one run.
+#[derive(Debug)]
+pub struct Recorder {
+    store: Store,
+    header: Header,
+    writer: Writer,
+    images: Images,
+    places: usize,
+    names: Names,
+    /// By the path of before.
+    before: BTreeMap<PathBuf, Node>,
+    /// The paths of before of a file that was there.
+    by_id: HashMap<FileId, Vec<PathBuf>>,
+    /// The directory of the last change, and its path of before, unless the run made it.
+    directory: Option<(PathBuf, Option<PathBuf>)>,
+    /// Renames of which it is not known yet whether they happen.
+    pending: Vec<Move>,
+    missed: usize,
+}
+
+impl Recorder {
+    /// Begins the record of a run.
+    ///
+    /// # Errors
+    /// If the point cannot be created.
+    pub fn begin(store: &Store, header: Header, limits: Limits) -> Result<Self, StoreError> {
+        let (writer, images) = store.create(header.clone(), limits)?;
+        Ok(Self::new(store.clone(), header, writer, images))
+    }
+
+    fn new(store: Store, header: Header, writer: Writer, images: Images) -> Self {
+        let places = images.places().count();
+        Self {
+            store,
+            header,
+            writer,
+            images,
+            places,
+            names: Names::default(),
+            before: BTreeMap::new(),
+            by_id: HashMap::new(),
+            directory: None,
+            pending: Vec::new(),
+            missed: 0,
+        }
+    }
+
+    /// Goes on with a record whose recorder was killed.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn resume(store: &Store, point: &Point) -> Result<Self, StoreError> {
+        let (writer, images) = store.resume(point)?;
+        let mut recorder = Self::new(store.clone(), point.header.clone(), writer, images);
+        recorder.names = point.names.clone();
+        recorder.missed = point.missing.len();
+        recorder.pending = point.moving.clone();
+        for (path, node) in &point.before {
+            if let Node::File(file) = node {
+                recorder.images.adopt(file);
+            }
+            recorder.remember(path.clone(), node.clone());
+        }
+        Ok(recorder)
+    }
+
+    #[expect(missing_docs, reason = "the store")]
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    #[expect(missing_docs, reason = "the run")]
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The number of names by which this record keeps a file.
+    pub fn names_of(&self, id: FileId) -> u64 {
+        self.images.names_of(id)
+    }
+
+    /// The directories that were moved and made so far.
+    pub fn names(&self) -> &Names {
+        &self.names
+    }
+
+    /// Adds a record of another kind.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn append(&mut self, record: &Record) -> io::Result<()> {
+        self.writer.append(record)
+    }
+
+    /// Records something that an undo will not cover.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn miss(&mut self, path: &Path, why: &str) -> io::Result<()> {
+        self.missed += 1;
+        self.writer.append(&Record::Missing { path: path.to_owned(), why: why.to_owned() })
+    }
+
+    /// Records a thing before it changes. The change need not happen.
+    ///
+    /// # Errors
+    /// If an undo will not cover the change. The next changes can be recorded all the same.
+    pub fn touch<'a>(&mut self, at: impl Into<At<'a>>, change: Change<'_>) -> Result<(), TouchError> {
+        let at = at.into();
+        self.confirm()?;
+        match change {
+            Change::Rewrite => self.keep(at, Need::Image(Way::Copy)),
+            Change::Write => match at.look()? {
+                Node::Absent => self.appear(at.path).map_err(Into::into),
+                node => self.keep_node(at, node, Need::Image(Way::Copy)),
+            },
+            Change::Remove => self.keep(at, Need::Image(Way::Link)),
+            Change::Meta => self.keep(at, Need::Meta),
+            Change::Times => self.keep(at, Need::Hash),
+            Change::Create => self.create(at).map(drop),
+            Change::MakeDirectory => {
+                if self.create(at)? {
+                    self.writer.append(&Record::Made { path: at.path.to_owned() })?;
+                    self.names.make(at.path);
+                    self.directory = None;
+                }
+                Ok(())
+            }
+            Change::Link(to) => {
+                self.keep(at, Need::Meta)?;
+                self.create(to).map(drop)
+            }
+            Change::Rename(to) => self.rename(at, to, false),
+            Change::Swap(with) => self.rename(at, with, true),
+        }
+    }
+
+    /// Returns whether nothing is there.
+    fn create(&mut self, at: At<'_>) -> Result<bool, TouchError> {
+        if !at.look()?.is_absent() {
+            return Ok(false);
+        }
+        self.appear(at.path)?;
+        Ok(true)
+    }
+
+    /// Records that nothing is at a path.
+    fn appear(&mut self, path: &Path) -> io::Result<()> {
+        if self.names.is_moved(path) {
+            self.note_gone(path)?;
+        }
+        let entry = self.new_entry(path);
+        entry.map_or(Ok(()), |entry| self.write(entry, Node::Absent))
+    }
+
+    fn rename(&mut self, from: At<'_>, to: At<'_>, swap: bool) -> Result<(), TouchError> {
+        let (node, over) = (from.look()?, to.look()?);
+        let Some(id) = node.id().filter(|id| over.id() != Some(*id)) else { return Ok(()) };
+        let (directory, swap) = (node.is_directory(), swap.then(|| over.is_directory()));
+        // Only their contents tell two files of one size apart.
+        let is_alike = node.size().is_some() && node.size() == over.size() && self.header.purpose == Purpose::Receipt;
+        let need = if is_alike { Need::Hash } else { Need::Image(Way::Link) };
+        let first = self.keep_node(from, node, Need::Image(Way::Link));
+        let second = match over {
+            Node::Absent => self.appear(to.path).map_err(Into::into),
+            over => self.keep_node(to, over, need),
+        };
+        let moving = Move { from: from.path.to_owned(), to: to.path.to_owned(), id, directory, swap };
+        self.writer.append(&Record::Moving(moving.clone()))?;
+        self.pending.retain(|earlier| !moving.replaces(earlier));
+        self.pending.push(moving);
+        self.give_up_failed();
+        first.and(second)
+    }
+
+    /// Records the thing at a path, if it is one of before.
+    fn keep(&mut self, at: At<'_>, need: Need) -> Result<(), TouchError> {
+        // No other name can be one of a file of before.
+        if self.by_id.is_empty() && self.new_entry(at.path).is_none() {
+            return Ok(());
+        }
+        let node = at.look()?;
+        self.keep_node(at, node, need)
+    }
+
+    fn keep_node(&mut self, at: At<'_>, node: Node, need: Need) -> Result<(), TouchError> {
+        let entry = self.new_entry(at.path);
+        let Node::File(file) = &node else {
+            let has_contents = matches!(need, Need::Hash | Need::Image(Way::Copy));
+            let entry = entry.filter(|_| !node.is_absent() && !has_contents);
+            return entry.map_or(Ok(()), |entry| self.write(entry, node)).map_err(Into::into);
+        };
+        let known = self.known(at, file);
+        // A kept file is known again by the time it had before the run, which another name of it cannot have.
+        let is_dated = known.as_ref().is_some_and(|known| known.mtime != file.mtime);
+        let need = if is_dated && need == Need::Image(Way::Link) { Need::Image(Way::Copy) } else { need };
+        let is_of_before = entry.is_some() || known.is_some();
+        let kept = if is_of_before {
+            self.keep_contents(at, known.as_ref().unwrap_or(file), need)
+        } else {
+            Ok(Contents::Untouched)
+        };
+        let contents = match &kept {
+            Ok(contents) => contents.clone(),
+            Err(why) => Contents::Nothing { why: why.to_string() },
+        };
+        if let Some(known) = &known {
+            self.rekeep(known.meta.id, &contents)?;
+        }
+        let file = File { contents, ..known.unwrap_or_else(|| file.clone()) };
+        // The names of a new file are all new, and recorded.
+        if is_of_before
+            && need.concerns_all_names(&file.contents)
+            && let Some(held) = self.images.hold(at, &file)
+        {
+            self.write(held, Node::File(file.clone()))?;
+        }
+        if let Some(entry) = entry {
+            self.write(entry, Node::File(file))?;
+        }
+        kept.map(drop).map_err(Into::into)
+    }
+
+    /// The file as it was first recorded, if that was under another name, or before this change.
+    fn known(&self, at: At<'_>, file: &File) -> Option<File> {
+        let first = self.by_id.get(&file.meta.id)?.first()?;
+        let is_unwritten = |known: &File| match known.contents {
+            // A program may have set the time.
+            Contents::Hash(hash) if self.header.purpose != Purpose::Receipt && !known.is_unwritten(file) => {
+                known.size == file.size && look::hash(at.reach).is_ok_and(|found| found == hash)
+            }
+            // Of a receipt no contents are kept that would tell. A new file with an old number has no second name yet.
+            _ if self.header.purpose == Purpose::Receipt && known.links > 1 && file.links > 1 => true,
+            _ => known.is_unwritten(file),
+        };
+        match self.before.get(first)? {
+            // A file whose contents are lost may be another one with the same number by now.
+            Node::File(known) if matches!(known.contents, Contents::Image(_)) || is_unwritten(known) => {
+                Some(known.clone())
+            }
+            _ => None,
+        }
+    }
+
+    fn keep_contents(&mut self, at: At<'_>, file: &File, need: Need) -> Result<Contents, NotKept> {
+        let need = match need {
+            Need::Image(Way::Link) if self.header.purpose == Purpose::Receipt => Need::Meta,
+            Need::Image(Way::Copy) if self.header.purpose == Purpose::Receipt => Need::Hash,
+            need => need,
+        };
+        match (need, &file.contents) {
+            (Need::Hash, Contents::Untouched) => Ok(look::hash(at.reach).map_or(Contents::Untouched, Contents::Hash)),
+            (Need::Image(way), Contents::Untouched | Contents::Hash(_)) => self.images.keep(at, file, way),
+            (Need::Image(way), Contents::Image(_)) if !self.images.is_safe(file.meta.id, way) => {
+                self.images.keep(at, file, way)
+            }
+            // The time of a file is that of its other names.
+            (Need::Hash, Contents::Image(_)) if !self.images.is_safe(file.meta.id, Way::Copy) => {
+                self.images.keep(at, file, Way::Copy)
+            }
+            (_, contents) => Ok(contents.clone()),
+        }
+    }
+
+    /// Gives contents that were kept later to all names of their file.
+    fn rekeep(&mut self, id: FileId, contents: &Contents) -> io::Result<()> {
+        if *contents == Contents::Untouched {
+            return Ok(());
+        }
+        self.write_places()?;
+        for path in self.by_id.get(&id).cloned().unwrap_or_default() {
+            let Some(Node::File(file)) = self.before.get_mut(&path) else { continue };
+            if file.contents.is_weaker(contents) {
+                file.contents = contents.clone();
+                self.writer.append(&Record::Kept { path, contents: contents.clone() })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, path: PathBuf, node: Node) -> io::Result<()> {
+        self.write_places()?;
+        let record = Record::Before { path, node };
+        self.writer.append(&record)?;
+        if let Record::Before { path, node } = record {
+            self.remember(path, node);
+        }
+        Ok(())
+    }
+
+    fn write_places(&mut self) -> io::Result<()> {
+        for (at, path) in self.images.places().enumerate().skip(self.places) {
+            let number = u16::try_from(at + 1).map_err(io::Error::other)?;
+            self.writer.append(&Record::Place { number, path: path.to_owned() })?;
+            self.places = at + 1;
+        }
+        Ok(())
+    }
+
+    fn remember(&mut self, path: PathBuf, node: Node) {
+        if let Node::File(file) = &node {
+            self.by_id.entry(file.meta.id).or_default().push(path.clone());
+        }
+        self.before.insert(path, node);
+    }
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;

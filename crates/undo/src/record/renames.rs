@@ -1,0 +1,38 @@
+//! Renames of which it is not known yet whether they happen.
+
+use std::io;
+
+use super::Recorder;
+use crate::look::look;
+use crate::manifest::{Move, Record};
+
+/// Renames of files that are looked for before each change.
+const PENDING: usize = 32;
+
+impl Recorder {
+    /// Gives up renames of files that have failed, as their calls were answered long ago. A rename across file systems
+    /// fails for each file. The directories decide where later paths lead, so they stay.
+    pub(super) fn give_up_failed(&mut self) {
+        let is_of_file = |moving: &Move| !moving.directory && moving.swap != Some(true);
+        let mut surplus = self.pending.iter().filter(|moving| is_of_file(moving)).count().saturating_sub(PENDING);
+        self.pending.retain(|moving| {
+            let goes = surplus > 0 && is_of_file(moving);
+            surplus -= usize::from(goes);
+            !goes
+        });
+    }
+
+    /// Records the renames that have happened by now.
+    pub(super) fn confirm(&mut self) -> io::Result<()> {
+        for moving in std::mem::take(&mut self.pending) {
+            if look(&moving.to)?.id() == Some(moving.id) {
+                self.writer.append(&Record::Renamed(moving.clone()))?;
+                moving.apply(&mut self.names);
+                self.directory = None;
+            } else {
+                self.pending.push(moving);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,64 @@
+//! A snapshot: a tree before a command, where the changes of a command cannot be recorded as it makes them.
+//!
+//! The contents of all files are copied into one file. After the command the tree is compared, and what changed becomes
+//! an ordinary record, with the files it needs. The rest is removed. A snapshot knows nothing of other trees, and it
+//! cannot tell the changes of the command from those of others.
+//!
+//! | part | where | what |
+//! |---|---|---|
+//! | tree | `tree.rs` | the known entries of the tree, in memory and in a file |
+//! | directory | `directory.rs` | an open directory, even if another takes its place |
+//! | take | `take.rs` | reads the tree before the command |
+//! | compare | `compare.rs`, `places.rs`, `moves.rs` | finds what changed |
+
+mod compare;
+mod directory;
+mod moves;
+mod places;
+mod take;
+#[cfg(test)]
+mod tests;
+mod tree;
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+use super::record::Recorder;
+pub use tree::Snapshot;
+use tree::{PACK, TREE, Tree};
+
+/// Time that a snapshot may take before a command.
+pub const TIME: Duration = Duration::from_millis(300);
+
+impl Snapshot {
+    /// Takes the snapshot of a tree, beside the manifest of its run, in the given time. Blocks. Files for which
+    /// there is no time or no room are recorded as missing.
+    ///
+    /// # Errors
+    /// If the root cannot be read, or the store cannot be written.
+    pub fn take(recorder: &mut Recorder, root: &Path, time: Duration) -> io::Result<Self> {
+        take::take(recorder, root, time)
+    }
+
+    /// The snapshot of a run whose recorder was killed. `None`: there is none, or it was not complete.
+    pub(crate) fn left(directory: &Path) -> Option<Self> {
+        let tree = Tree::read(&directory.join(TREE))?;
+        Some(Self { tree, pack: fs::File::open(directory.join(PACK)).ok()? })
+    }
+
+    /// Records what changed in the tree. Blocks.
+    ///
+    /// # Errors
+    /// If the record cannot be written.
+    pub fn compare(self, recorder: &mut Recorder) -> io::Result<()> {
+        let directory = recorder.directory().to_owned();
+        compare::compare(recorder, self)?;
+        for name in [TREE, PACK] {
+            // Files that stay go with the run at the latest.
+            let _stays = fs::remove_file(directory.join(name));
+        }
+        Ok(())
+    }
+}

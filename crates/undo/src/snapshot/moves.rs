@@ -1,0 +1,62 @@
+//! Records the new things of a tree.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::compare::Comparison;
+use super::directory::Directory;
+use super::places::Places;
+use crate::look::look;
+use crate::manifest::Move;
+use crate::node::Node;
+
+impl Comparison<'_> {
+    /// Records the new things, the outer ones first.
+    pub(super) fn write_new(&mut self) -> io::Result<()> {
+        let Places { new, mut moved, .. } = std::mem::take(&mut self.places);
+        let mut all: BTreeMap<PathBuf, Option<Node>> = moved.keys().map(|path| (path.clone(), None)).collect();
+        for (path, node) in new {
+            all.entry(path).or_insert(Some(node));
+        }
+        for (path, node) in all {
+            match (moved.remove(&path), node) {
+                (Some((before, id)), _) => {
+                    let from = self.recorder.names().place(&before);
+                    self.recorder.note_moved(Move { from, to: path, id, directory: true, swap: None })?;
+                }
+                (None, Some(node)) if self.holds_unkept(&path, &node) => {
+                    self.recorder.miss(&path, "it has a file of before that is not kept, and stays")?;
+                }
+                (None, Some(node)) => self.recorder.note_made(&path, node.is_directory())?,
+                (None, None) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a new thing is a file of before that is not kept, or has one in it: it must not be removed.
+    fn holds_unkept(&self, path: &Path, node: &Node) -> bool {
+        if self.unkept.is_empty() {
+            return false;
+        }
+        match node {
+            Node::File(file) => self.unkept.contains(&file.meta.id),
+            Node::Directory(_) => Directory::root(path).is_ok_and(|directory| self.has_unkept(&directory)),
+            _ => false,
+        }
+    }
+
+    fn has_unkept(&self, directory: &Directory) -> bool {
+        let names = directory.names(self.until).ok().flatten();
+        let is_unkept = |name: &OsStr| match look(&directory.reach(name)) {
+            Ok(Node::File(file)) => self.unkept.contains(&file.meta.id),
+            Ok(Node::Directory(_)) => directory.inside(name).is_ok_and(|inner| self.has_unkept(&inner)),
+            Ok(_) => false,
+            Err(_) => true,
+        };
+        // Without time, it may.
+        names.is_none_or(|names| names.iter().any(|name| is_unkept(name)))
+    }
+}

@@ -1,0 +1,55 @@
+//! New things in a tree: made, or moved there.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use super::directory::Directory;
+use crate::look::look;
+use crate::node::{FileId, Node};
+
+/// Where directories of before may be now.
+#[derive(Debug, Default)]
+pub(super) struct Places {
+    /// Directories that are not where they were, by their paths of before.
+    pub gone: BTreeMap<PathBuf, FileId>,
+    /// The new things, by their current paths.
+    pub new: BTreeMap<PathBuf, Node>,
+    /// The new directories, and those in them.
+    directories: HashMap<FileId, PathBuf>,
+    /// Those of before, by their paths of now.
+    pub moved: BTreeMap<PathBuf, (PathBuf, FileId)>,
+}
+
+impl Places {
+    /// Adds a new thing.
+    pub fn add(&mut self, path: PathBuf, node: Node, until: Instant) {
+        if let Node::Directory(meta) = &node {
+            self.directories.insert(meta.id, path.clone());
+            if let Ok(directory) = Directory::root(&path) {
+                self.add_below(&directory, &path, meta.id.device, until);
+            }
+        }
+        self.new.insert(path, node);
+    }
+
+    fn add_below(&mut self, directory: &Directory, path: &Path, device: u64, until: Instant) {
+        for name in directory.names(until).ok().flatten().unwrap_or_default() {
+            let Ok(Node::Directory(meta)) = look(&directory.reach(&name)) else { continue };
+            let below = path.join(&name);
+            if meta.id.device == device
+                && let Ok(inner) = directory.inside(&name)
+            {
+                self.add_below(&inner, &below, device, until);
+            }
+            self.directories.insert(meta.id, below);
+        }
+    }
+
+    /// The path of a directory that is not where it was.
+    pub fn find(&mut self, before: &Path, id: FileId) -> Option<PathBuf> {
+        let now = self.directories.remove(&id)?;
+        self.moved.insert(now.clone(), (before.to_owned(), id));
+        Some(now)
+    }
+}

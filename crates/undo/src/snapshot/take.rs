@@ -1,0 +1,216 @@
+//! Reads a tree before a command, within limits of time and room.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use super::directory::Directory;
+use super::tree::{Entry, Listing, PACK, Snapshot, TREE, Tree, is_own};
+use crate::images::{NotKept, Way, has_room};
+use crate::look::{self, At, look};
+use crate::node::{Contents, File as Kept, FileId, Node, Time};
+use crate::record::Recorder;
+
+/// Objects of git never change. Larger ones are kept by another name.
+const LARGE_OBJECT: u64 = 64 * 1024;
+/// Bytes that are copied between two looks at the clock and the disk.
+const PART: u64 = 1 << 20;
+
+/// Directories that wait to be read, in the order of their worth.
+#[derive(Default)]
+struct Waiting {
+    next: Vec<(Rc<Directory>, OsString, PathBuf)>,
+    /// Objects of git, and large directories that can be had again. They are opened anew: each open one takes a
+    /// descriptor.
+    later: [VecDeque<PathBuf>; 2],
+}
+
+struct Taker<'a> {
+    recorder: &'a mut Recorder,
+    until: Instant,
+    tree: Tree,
+    device: u64,
+    waiting: Waiting,
+    directory: PathBuf,
+    pack: BufWriter<File>,
+    packed: u64,
+    /// The bytes at which the disk is looked at again.
+    looked: u64,
+    /// Files with several names that are in the pack.
+    linked: HashMap<FileId, u64>,
+}
+
+pub fn take(recorder: &mut Recorder, root: &Path, time: Duration) -> io::Result<Snapshot> {
+    let until = Instant::now() + time;
+    let node = look(root)?;
+    let Node::Directory(meta) = &node else { return Err(io::ErrorKind::NotADirectory.into()) };
+    let directory = recorder.directory().to_owned();
+    let pack = File::options().read(true).write(true).create_new(true).mode(0o600).open(directory.join(PACK))?;
+    let device = meta.id.device;
+    let tree = Tree { root: root.to_owned(), node, began: Time::now(), directories: BTreeMap::new() };
+    let mut taker = Taker {
+        recorder,
+        // The tree has to be written, too.
+        until: until.checked_sub(time / 6).unwrap_or(until),
+        tree,
+        device,
+        waiting: Waiting::default(),
+        directory,
+        pack: BufWriter::with_capacity(256 * 1024, pack.try_clone()?),
+        packed: 0,
+        looked: 0,
+        linked: HashMap::new(),
+    };
+    taker.read(Directory::root(root)?, root.to_owned())?;
+    taker.read_all(time)?;
+    taker.pack.flush()?;
+    taker.tree.write(&taker.directory.join(TREE))?;
+    Ok(Snapshot { tree: taker.tree, pack })
+}
+
+impl Taker<'_> {
+    fn read_all(&mut self, time: Duration) -> io::Result<()> {
+        loop {
+            let (opened, path) = if let Some((above, name, path)) = self.waiting.next.pop() {
+                (above.inside(&name), path)
+            } else if let Some(path) = self.waiting.later.iter_mut().find_map(VecDeque::pop_front) {
+                (Directory::root(&path), path)
+            } else {
+                return Ok(());
+            };
+            if Instant::now() > self.until {
+                self.miss(&path, &format!("a snapshot may take {} ms, and did not get there", time.as_millis()))?;
+                continue;
+            }
+            match opened {
+                Ok(directory) => self.read(directory, path)?,
+                Err(error) => self.miss(&path, &error.to_string())?,
+            }
+        }
+    }
+
+    fn miss(&mut self, path: &Path, why: &str) -> io::Result<()> {
+        self.recorder.miss(path, why)
+    }
+
+    fn read(&mut self, directory: Directory, path: PathBuf) -> io::Result<()> {
+        let names = match directory.names(self.until) {
+            Ok(Some(names)) => names,
+            Ok(None) => return self.miss(&path, "a snapshot had no time to read it"),
+            Err(error) => return self.miss(&path, &error.to_string()),
+        };
+        let directory = Rc::new(directory);
+        let is_of_objects = path.iter().any(|name| name == ".git") && path.iter().any(|name| name == "objects");
+        let mut listing = Listing { is_whole: true, ..Listing::default() };
+        for name in names {
+            let below = path.join(&name);
+            if is_own(&below, self.recorder.store().path()) {
+                continue;
+            }
+            if Instant::now() > self.until {
+                listing.is_whole = false;
+                self.miss(&path, "a snapshot had no time to read all of it")?;
+                break;
+            }
+            let reach = directory.reach(&name);
+            let at = At { path: &below, reach: &reach, is_vacant: false };
+            match look(&reach) {
+                Ok(Node::Absent) => {}
+                Ok(Node::File(file)) => {
+                    let entry = self.keep(at, file, is_of_objects)?;
+                    listing.entries.insert(name, entry);
+                }
+                Ok(node) => {
+                    if node.is_directory() {
+                        self.wait(&directory, &name, &below, &node)?;
+                    }
+                    listing.entries.insert(name, Entry { node, at: None });
+                }
+                Err(error) => self.miss(&below, &error.to_string())?,
+            }
+        }
+        self.tree.directories.insert(path, listing);
+        Ok(())
+    }
+
+    /// Puts a directory on its list.
+    fn wait(&mut self, above: &Rc<Directory>, name: &OsString, path: &Path, node: &Node) -> io::Result<()> {
+        let is_of_git = path.parent().and_then(Path::file_name).is_some_and(|name| name == ".git");
+        if node.id().is_some_and(|id| id.device != self.device) {
+            self.miss(path, "it is on another file system")?;
+        } else if is_of_git && name == "objects" {
+            self.waiting.later[0].push_back(path.to_owned());
+        } else if Tree::is_large(name) {
+            self.waiting.later[1].push_back(path.to_owned());
+        } else {
+            self.waiting.next.push((Rc::clone(above), name.clone(), path.to_owned()));
+        }
+        Ok(())
+    }
+
+    /// Keeps a file: in the pack, or by another name if it is too large for that.
+    fn keep(&mut self, at: At<'_>, mut file: Kept, is_object: bool) -> io::Result<Entry> {
+        if file.links > 1
+            && let Some(at) = self.linked.get(&file.meta.id)
+        {
+            return Ok(Entry { node: Node::File(file), at: Some(*at) });
+        }
+        let limits = self.recorder.images().limits();
+        let is_large = file.size > limits.file_bytes || is_object && file.size > LARGE_OBJECT;
+        let kept = if is_large {
+            let kept = self.recorder.images().keep(at, &file, Way::Link);
+            kept.map(|contents| {
+                file.contents = contents;
+                None
+            })
+        } else if self.packed.saturating_add(file.size) > limits.run_bytes {
+            Err(NotKept::RunTooLarge { most: limits.run_bytes })
+        } else {
+            self.copy(at.reach, &file).map(Some)
+        };
+        let place = kept.unwrap_or_else(|why| {
+            file.contents = Contents::Nothing { why: why.to_string() };
+            None
+        });
+        if let Some(place) = place.filter(|_| file.links > 1) {
+            self.linked.insert(file.meta.id, place);
+        }
+        Ok(Entry { node: Node::File(file), at: place })
+    }
+
+    /// Copies the contents of a file to the end of the pack.
+    fn copy(&mut self, reach: &Path, file: &Kept) -> Result<u64, NotKept> {
+        let place = self.packed;
+        let mut from = look::open(reach)?;
+        let mut left = file.size;
+        while left > 0 {
+            if self.packed >= self.looked {
+                if !has_room(&self.directory, PART)? {
+                    return Err(NotKept::DiskFull);
+                }
+                self.looked = self.packed + PART;
+            }
+            if Instant::now() > self.until {
+                return Err(io::Error::new(io::ErrorKind::TimedOut, "a snapshot had no time to copy it").into());
+            }
+            let copied = io::copy(&mut Read::by_ref(&mut from).take(left.min(PART)), &mut self.pack)?;
+            if copied == 0 {
+                break;
+            }
+            left -= copied;
+            self.packed += copied;
+        }
+        let now = from.metadata()?;
+        let is_same =
+            now.len() == file.size && (now.mtime(), now.mtime_nsec()) == (file.mtime.seconds, file.mtime.nanoseconds);
+        if left > 0 || !is_same {
+            return Err(io::Error::other("it changed while it was copied").into());
+        }
+        Ok(place)
+    }
+}

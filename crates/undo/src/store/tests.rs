@@ -1,0 +1,167 @@
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::time::SystemTime;
+
+use super::*;
+use crate::carry::{Options, UndoError, undo};
+use crate::points;
+use crate::testing::Scene;
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).expect("there").permissions().mode() & 0o777
+}
+
+fn point(scene: &Scene, run: &str, at: u64, bytes: usize) {
+    scene.write(run, &"x".repeat(bytes));
+    let header = Header { at, ..scene.header(run) };
+    let mut recorder = crate::Recorder::begin(&scene.store, header, Limits::default()).expect("begun");
+    recorder.touch(&scene.path(run), crate::Change::Remove).expect("recorded");
+    fs::remove_file(scene.path(run)).expect("removed");
+    recorder.finish(Vec::new()).expect("finished");
+}
+
+fn now() -> (SystemTime, u64) {
+    let now = SystemTime::now();
+    let ms = now.duration_since(SystemTime::UNIX_EPOCH).expect("after 1970").as_millis();
+    (now, u64::try_from(ms).expect("a time"))
+}
+
+#[test]
+fn the_store_is_private_and_not_opened_through_a_link() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("state/undo");
+    let store = Store::open(&path).expect("opened");
+    assert_eq!([mode(&path), mode(&path.join(POINTS)), mode(&path.join(KEPT))], [0o700; 3]);
+    fs::set_permissions(store.path(), fs::Permissions::from_mode(0o755)).expect("set");
+    Store::open(&path).expect("opened");
+    assert_eq!(mode(&path), 0o700);
+    symlink(&path, dir.path().join("link")).expect("linked");
+    assert!(matches!(Store::open(&dir.path().join("link")), Err(StoreError::System { .. })));
+}
+
+#[test]
+fn a_directory_with_other_files_is_no_store_and_stays_as_it_is() {
+    let dir = tempfile::tempdir().expect("a folder");
+    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).expect("set");
+    fs::write(dir.path().join("notes"), "").expect("written");
+    assert!(matches!(Store::open(dir.path()), Err(StoreError::NoStore(_))));
+    assert!(matches!(Store::existing(dir.path()), Err(StoreError::NoStore(_))));
+    assert_eq!((mode(dir.path()), fs::read_dir(dir.path()).expect("read").count()), (0o755, 1));
+}
+
+#[test]
+fn a_store_that_another_process_is_about_to_create_is_opened() {
+    let dir = tempfile::tempdir().expect("a folder");
+    fs::create_dir(dir.path().join(KEPT)).expect("made");
+    Store::open(dir.path()).expect("opened");
+}
+
+#[test]
+fn looking_for_a_store_creates_none() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("state/undo");
+    assert_eq!(Store::existing(&path).expect("looked"), None);
+    assert_eq!(Store::existing(dir.path()).expect("looked"), None);
+    assert_eq!(fs::read_dir(dir.path()).expect("read").count(), 0);
+    let store = Store::open(&path).expect("opened");
+    assert_eq!(Store::existing(&path).expect("looked"), Some(store));
+}
+
+#[test]
+fn no_point_is_made_for_the_root_or_for_home() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let home = dir.path().canonicalize().expect("real");
+    assert!(no_point_for(Path::new("/"), None).is_some());
+    assert!(no_point_for(&home, Some(&home)).is_some());
+    assert!(no_point_for(&home, Some(dir.path())).is_some());
+    assert!(no_point_for(&home.join("project"), Some(&home)).is_none());
+}
+
+#[test]
+fn the_default_directory_is_in_the_state_directory() {
+    let of = |state: Option<&str>, home: Option<&str>| {
+        default_dir(|name| if name == "HOME" { home.map(PathBuf::from) } else { state.map(PathBuf::from) })
+    };
+    assert_eq!(of(Some("/s"), Some("/h")), Some("/s/agent-bash/undo".into()));
+    assert_eq!(of(None, Some("/h")), Some("/h/.local/state/agent-bash/undo".into()));
+    assert_eq!(of(Some("relative"), Some("/h")), Some("/h/.local/state/agent-bash/undo".into()));
+    assert_eq!(of(None, None), None);
+}
+
+#[test]
+fn old_points_and_the_oldest_of_too_many_are_evicted_and_told() {
+    let scene = Scene::new();
+    let (time, ms) = now();
+    let week = u64::try_from(RETENTION.as_millis()).expect("a time");
+    for (run, at, bytes) in
+        [("old", ms - week - 1000, 1), ("a", ms - 3000, 6), ("b", ms - 2000, 6), ("c", ms - 1000, 6)]
+    {
+        point(&scene, run, at, bytes);
+    }
+    let limits = Limits { store_bytes: 12, ..Limits::default() };
+    let evicted: Vec<_> =
+        scene.store.evict(limits, time).expect("evicted").points.into_iter().map(|gone| gone.run).collect();
+    assert_eq!(evicted, ["old", "a"]);
+    let listed: Vec<_> = points(&scene.store, None)
+        .expect("listed")
+        .into_iter()
+        .map(|point| (point.run, point.bytes, point.evicted))
+        .collect();
+    let limit = Some("the store holds at most 12 bytes".to_owned());
+    assert_eq!(
+        listed,
+        [
+            ("c".to_owned(), 6, None),
+            ("b".to_owned(), 6, None),
+            ("a".to_owned(), 6, limit),
+            ("old".to_owned(), 1, Some("older than 7 days".to_owned())),
+        ]
+    );
+    let refused = undo(&scene.store, "old", Options::default());
+    assert!(matches!(refused, Err(UndoError::Store(StoreError::Evicted { .. }))));
+    assert!(scene.undo("b").conflicts.is_empty());
+}
+
+#[test]
+fn a_running_command_keeps_its_point_and_an_undo_at_work_all() {
+    let scene = Scene::new();
+    let (time, ms) = now();
+    point(&scene, "done", ms, 6);
+    scene.write("f", "123456");
+    let mut run = scene.begin("running");
+    run.remove("f").expect("done");
+    let limits = Limits { store_bytes: 0, ..Limits::default() };
+    let lock = scene.store.lock().expect("locked");
+    assert_eq!(scene.store.evict(limits, time).expect("evicted"), Evicted::default());
+    drop(lock);
+    let evicted = scene.store.evict(limits, time).expect("evicted").points;
+    assert_eq!(evicted.iter().map(|gone| gone.run.as_str()).collect::<Vec<_>>(), ["done"]);
+    assert!(scene.store.is_running("running") && scene.store.has("running"));
+}
+
+#[test]
+fn points_are_listed_newest_first_by_directory_and_with_their_undos() {
+    let scene = Scene::new();
+    let (_, ms) = now();
+    point(&scene, "one", ms - 2000, 1);
+    point(&scene, "two", ms - 1000, 1);
+    let undone = scene.undo("one");
+    let runs = |cwd: Option<&Path>| -> Vec<String> {
+        points(&scene.store, cwd).expect("listed").into_iter().map(|point| point.run).collect()
+    };
+    assert_eq!(runs(None), [undone.undo.clone(), "two".into(), "one".into()]);
+    assert_eq!(runs(scene.root.parent()).len(), 3);
+    assert_eq!(runs(Some(&scene.root.join("below"))), [] as [&str; 0]);
+    let listed = points(&scene.store, None).expect("listed");
+    assert_eq!((listed[0].command.as_str(), listed[0].all), ("undo one", true));
+    assert_eq!(listed[2].command, "test");
+}
+
+#[test]
+fn what_a_run_did_not_cover_is_told() {
+    let scene = Scene::new();
+    let run = scene.begin("r");
+    run.recorder.finish(vec!["git push: what was pushed stays pushed".into()]).expect("finished");
+    let listed = points(&scene.store, None).expect("listed");
+    assert!(listed[0].all, "of files");
+    assert_eq!(scene.undo("r").not_covered, ["git push: what was pushed stays pushed"]);
+}
