@@ -20,12 +20,10 @@ const LAYERS = [
   'error',
   'request',
   'registry',
-  'recording',
   'pty',
   'pattern',
   'supervise',
   'shell_state',
-  'receipt',
 ];
 
 const LINES = 400;

@@ -13,9 +13,6 @@ pub mod napi;
 mod pattern;
 #[cfg(feature = "addon")]
 pub mod pty;
-pub mod receipt;
-#[cfg(feature = "addon")]
-pub mod recording;
 #[cfg(feature = "addon")]
 pub mod registry;
 #[cfg(feature = "addon")]

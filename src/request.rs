@@ -18,7 +18,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::pty::Terminal;
-use crate::recording::{Risk, Wanted};
 use crate::registry::{Registry, TASK_LIMIT};
 use capture::{Sanitize, Truncate};
 use command::{check_command, check_terminal};
@@ -26,6 +25,7 @@ use confine::{Confine, Confinement, Denials, WorldFacts};
 use protocol::plan;
 use protocol::plan::{Environment, Inherited, RawLimits, Startup};
 use protocol::task::TaskSpec;
+use receipt::recording::{Risk, Wanted};
 
 use command::MAX_ARGUMENT;
 pub use command::MAX_COMMAND;

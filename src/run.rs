@@ -37,7 +37,6 @@ pub use listener::{Listener, LiveView, Prompt, Reply, aborted};
 pub use warm_up::warm_up;
 
 use crate::error::Error;
-use crate::recording::{Prepared, Recording};
 use crate::registry::Reservation;
 use crate::request::{RawOptions, Request};
 use crate::supervise::{Admission, Begun, Child, Helpers, ShimEvent, Slot, Started};
@@ -50,6 +49,7 @@ use outcome::Outcome;
 use plan::{StartupFiles, no_world, order_of, refusal, script_of};
 use protocol::Order;
 use protocol::plan::{ShellKind, Startup};
+use receipt::recording::{Prepared, Recording};
 
 /// Time a terminal may take to close, when as many are open as there is room for.
 const TERMINAL_PLACE: Duration = Duration::from_secs(10);

@@ -5,8 +5,8 @@ use std::path::Path;
 use napi_derive::napi;
 use serde::Serialize;
 
-use crate::receipt::{self, Attribution, Kind, State};
-use crate::recording;
+use receipt::recording;
+use receipt::{Attribution, Kind, State};
 
 /// The changes made while a command ran: the net effect.
 #[napi(object, object_from_js = false, use_nullable = true)]
@@ -241,7 +241,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::receipt::GitState;
+    use receipt::GitState;
 
     #[test]
     fn a_receipt_crosses_as_the_contract_has_it() {

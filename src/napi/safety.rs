@@ -8,8 +8,8 @@ use napi::{Error, Result, Status};
 use napi_derive::napi;
 use serde::Serialize;
 
-use crate::recording::{Risk, no_point, no_record, tree};
 use crate::request::Guard;
+use receipt::recording::{Risk, no_point, no_record, tree};
 use safety::decide::{Permissions, decide as weigh};
 use safety::parse::outline;
 use safety::{

@@ -8,10 +8,10 @@ use tokio::time::{Instant, sleep};
 
 use super::error::RegistryError;
 use super::registry::{Entry, KILL_BOUND, Registry, SCAN_EVERY};
-use crate::recording::RunRecord;
 use capture::{Capture, Sanitize, Truncate, Truncation};
 use protocol::task::Task;
 use protocol::task::Text;
+use receipt::recording::RunRecord;
 
 /// The most that is read on the thread of the caller, bytes. More is read on a thread that may block.
 const AT_ONCE: u64 = 256 * 1024;

@@ -6,9 +6,9 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 use super::registry::{Linked, Registry};
-use crate::recording::Recording;
 use crate::supervise::{self, Admission, Link, TaskEvent, TaskPlace, TaskSender};
 use protocol::task::Task;
+use receipt::recording::Recording;
 
 /// Time that the lock of a shim may take to go after its link has ended.
 const GOING: Duration = Duration::from_secs(1);

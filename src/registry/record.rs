@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::recording::{Exact, Recording, RunRecord};
 use protocol::task::Task;
+use receipt::recording::{Exact, Recording, RunRecord};
 
 /// The record of a task.
 #[derive(Default)]

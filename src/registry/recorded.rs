@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use super::record::RecordState;
 use super::registry::{Inner, Registry};
-use crate::recording::{Recording, RunRecord};
 use protocol::plan::Recorded;
 use protocol::task::TaskRecord;
+use receipt::recording::{Recording, RunRecord};
 
 impl Registry {
     /// Goes on with the record of a command that has become a task.

@@ -9,10 +9,10 @@ use tokio::sync::watch;
 
 use super::error::{RegistryError, place};
 use super::record::{RecordState, forget_records};
-use crate::recording::RunRecord;
 use crate::supervise::{Helpers, TaskPlace, TaskSender};
 use capture::Sanitize;
 use protocol::task::{Stamp, Store, Task, TaskSpec, new_id};
+use receipt::recording::RunRecord;
 
 /// The time limit of a task that has no other, from its start.
 pub const TASK_LIMIT: Duration = Duration::from_secs(24 * 60 * 60);

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use super::error::RequestError;
 use super::number::{Number, NumberOr};
 use super::raw::{RawOptions, RawUndo};
-use crate::recording::{Detail, Undo, Wanted, When};
 use confine::Host;
 use confine::policy::Surroundings;
+use receipt::recording::{Detail, Undo, Wanted, When};
 use undo::Limits;
 
 /// The largest file that is copied for an undo, bytes.

@@ -5,8 +5,8 @@ mod harmless;
 use std::borrow::Cow;
 
 use crate::error::Error;
-use crate::recording::Risk;
 use crate::request::{Guard, Request};
+use receipt::recording::Risk;
 use safety::{Context, Environment, Finding, ShellState, Verdict, assess, findings};
 
 /// Longest command that is judged on the caller's thread, bytes.

@@ -6,14 +6,14 @@ use std::time::Duration;
 use super::completion::{Completion, Produced};
 use super::status::{ABORTED, Conclusion, conclude};
 use super::view::Draft;
-use crate::receipt::{Attribution, Receipt};
-use crate::recording::{Coverage, RunRecord};
 use crate::request::Request;
 use capture::Truncation;
 use confine::{Confinement, Denials, refused_reads};
 use protocol::plan;
 use protocol::task::{Store, Task};
 use protocol::{Cause, Survivor};
+use receipt::recording::{Coverage, RunRecord};
+use receipt::{Attribution, Receipt};
 use reduce::End;
 use sys::Usage;
 

@@ -5,8 +5,8 @@ use tokio::task::spawn_blocking;
 use super::Run;
 use super::plan::{StartupFiles, plan_of};
 use crate::error::Error;
-use crate::recording::{Recording, Subject, Way, prepare};
 use protocol::plan::next_mark;
+use receipt::recording::{Recording, Subject, Way, prepare};
 
 impl Run {
     /// Chooses how the command is recorded.

@@ -10,13 +10,13 @@ use super::Drive;
 use super::record::EndOfRecord;
 use super::settle::{Adoption, Remainder, Settled, Settlement, settle};
 use super::shim::Shim;
-use crate::recording::{Recording, RunRecord};
 use crate::registry::RegistryError;
 use crate::run::completion::{Completion, ExitUnknown, NotStarted, Produced, ShellAfter};
 use crate::run::listener::Listener;
 use crate::supervise::{Child, Helpers, Traces};
 use protocol::Transfer;
 use protocol::plan::ShellKind;
+use receipt::recording::{Recording, RunRecord};
 
 /// Drives the command to its end, or to its life as a task. `kind` is the shell kind that the next command may need.
 /// Returns the record, too, unless the recording goes on with the task.

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use tokio::task::{JoinHandle, spawn_blocking};
 
-use crate::recording::{Recording, RunRecord};
 use crate::registry::Registry;
 use crate::run::completion::ShellExit;
 use protocol::plan::Recorded;
 use protocol::task::Task;
 use protocol::{Ended, Survivor};
+use receipt::recording::{Recording, RunRecord};
 
 /// The record of a command whose shell has exited.
 pub enum EndOfRecord {

@@ -1,0 +1,180 @@
+//! A repository at one moment.
+
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use super::index::{Entries, Index};
+use super::references;
+use super::repository::{Repository, short_file};
+use crate::{GitChange, GitState};
+
+/// Directories of a repository that are read at most.
+const DIRECTORIES: usize = 20_000;
+
+/// The contents of a repository, apart from objects and logs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Snapshot {
+    /// The id of the commit, and the short name of the branch.
+    head: [Option<String>; 2],
+    /// `None`: it could not be read.
+    index: Option<Index>,
+    /// The id of the last stash, and a hash of all.
+    stash: Option<(String, u64)>,
+    state: Option<GitState>,
+    /// A hash of all other files, by their names, numbers, sizes and times.
+    rest: u64,
+    has_reftables: bool,
+}
+
+/// The result of comparing two snapshots.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Compared {
+    /// The changes.
+    pub change: GitChange,
+    /// Whether its references cannot be read, so that nothing is known of HEAD.
+    pub is_unknown: bool,
+    /// Why its index may be the same though it is said to have changed.
+    pub doubt: Option<String>,
+}
+
+impl Snapshot {
+    /// Reads a repository. An earlier snapshot saves reading an index that is the same file.
+    #[must_use]
+    pub fn read(repository: &Repository, earlier: Option<&Self>) -> Self {
+        Self { rest: rest(repository), ..Self::read_briefly(repository, earlier) }
+    }
+
+    /// Reads a repository without the files that are only compared as a whole, for a caller that knows which changed.
+    #[must_use]
+    pub fn read_briefly(repository: &Repository, earlier: Option<&Self>) -> Self {
+        let id_length = if has_long_ids(repository) { 32 } else { 20 };
+        let index = repository.own.join("index");
+        Self {
+            head: references::head(repository),
+            index: Index::read(&index, id_length, earlier.and_then(|earlier| earlier.index)),
+            stash: stash(repository),
+            state: state(&repository.own),
+            rest: 0,
+            has_reftables: repository.has_reftables(),
+        }
+    }
+}
+
+/// Compares a repository with its earlier state. A snapshot of `None` stands for no repository. Returns `None` if
+/// nothing changed, unless `is_touched` says that something has.
+#[must_use]
+pub fn compare(top: &Path, before: Option<&Snapshot>, after: Option<&Snapshot>, is_touched: bool) -> Option<Compared> {
+    let entries = |snapshot: Option<&Snapshot>| {
+        let Some(snapshot) = snapshot else { return Some(Entries::default()) };
+        snapshot.index.map(|index| index.entries)
+    };
+    let (old, new) = (entries(before), entries(after));
+    // An index that cannot be read is compared by nothing: it may have changed.
+    let index = old != new && (old, new) != (None, None);
+    let is_readable = old.is_some() && new.is_some();
+    let of = |snapshot: Option<&Snapshot>| {
+        let Snapshot { head, stash, state, rest, has_reftables, .. } = snapshot?;
+        Some((head.clone(), stash.clone(), *state, *rest, *has_reftables))
+    };
+    let (was, is) = (of(before), of(after));
+    if was == is && !index && is_readable && !is_touched {
+        return None;
+    }
+    if before.is_none() && after.is_none() {
+        return None;
+    }
+    let value = |at: usize| [before, after].map(|snapshot| snapshot.and_then(|snapshot| snapshot.head[at].clone()));
+    let stash = |snapshot: Option<&Snapshot>| snapshot.and_then(|snapshot| snapshot.stash.clone());
+    let has_reftables = |snapshot: Option<&Snapshot>| snapshot.is_some_and(|snapshot| snapshot.has_reftables);
+    let is_inexact = [old, new].iter().flatten().any(|entries| entries.is_inexact);
+    let name = top.display();
+    let doubt = if !is_readable {
+        Some(format!("the index of {name} has an unknown form"))
+    } else if index && is_inexact {
+        Some(format!("the index of {name} is split or sparse, and may hold the same entries as before"))
+    } else {
+        None
+    };
+    let change = GitChange {
+        repository: top.to_owned(),
+        head: value(0),
+        branch: value(1),
+        index: index || !is_readable,
+        stash: stash(before) != stash(after),
+        state: after.and_then(|after| after.state),
+    };
+    Some(Compared { change, is_unknown: has_reftables(before) || has_reftables(after), doubt })
+}
+
+/// Whether ids are those of SHA-256.
+fn has_long_ids(repository: &Repository) -> bool {
+    let text = short_file(&repository.common.join("config")).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text).to_ascii_lowercase();
+    let settings = text.lines().filter_map(|line| line.split_once('='));
+    settings.into_iter().any(|(name, value)| name.trim() == "objectformat" && value.trim() == "sha256")
+}
+
+fn stash(repository: &Repository) -> Option<(String, u64)> {
+    let last = references::id(repository, "refs/stash")?;
+    let log = fs::read(repository.common.join("logs/refs/stash")).unwrap_or_default();
+    let mut hasher = DefaultHasher::new();
+    log.hash(&mut hasher);
+    Some((last, hasher.finish()))
+}
+
+/// The operation under way, as `git status` reports it.
+fn state(own: &Path) -> Option<GitState> {
+    let has = |name: &str| fs::symlink_metadata(own.join(name)).is_ok();
+    if has("rebase-merge") || has("rebase-apply") {
+        return Some(GitState::Rebase);
+    }
+    let files = [
+        ("MERGE_HEAD", GitState::Merge),
+        ("CHERRY_PICK_HEAD", GitState::CherryPick),
+        ("REVERT_HEAD", GitState::Revert),
+    ];
+    if let Some((_, state)) = files.into_iter().find(|(name, _)| has(name)) {
+        return Some(state);
+    }
+    // Between two commits of a longer one.
+    let next = short_file(&own.join("sequencer/todo")).unwrap_or_default();
+    if next.starts_with(b"p") {
+        return Some(GitState::CherryPick);
+    }
+    if next.starts_with(b"revert") {
+        return Some(GitState::Revert);
+    }
+    has("BISECT_LOG").then_some(GitState::Bisect)
+}
+
+fn rest(repository: &Repository) -> u64 {
+    let mut files = Vec::new();
+    let (directories, _) = repository.directories(DIRECTORIES);
+    let references = [repository.own.join("refs"), repository.common.join("refs")];
+    for directory in directories {
+        let is_shared = directory == repository.common && repository.common != repository.own;
+        // The repository may have been renamed.
+        let short = directory.strip_prefix(&repository.own).or_else(|_| directory.strip_prefix(&repository.common));
+        let short = short.unwrap_or(&directory);
+        let has_references = references.iter().any(|references| directory.starts_with(references));
+        for entry in fs::read_dir(&directory).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            // Locks come and go. The index is compared by its entries, and those of others belong to others.
+            let bytes = name.as_encoded_bytes();
+            let is_passing = bytes.ends_with(b".lock") || (name == "index" && !has_references);
+            if is_passing || (is_shared && name != "packed-refs" && name != "config") {
+                continue;
+            }
+            let Ok(metadata) = entry.metadata() else { continue };
+            let is_file = !metadata.is_dir();
+            let status = (metadata.ino(), metadata.len(), metadata.mtime(), metadata.mtime_nsec());
+            files.push((short.join(name), is_file.then_some(status)));
+        }
+    }
+    files.sort();
+    let mut hasher = DefaultHasher::new();
+    files.hash(&mut hasher);
+    hasher.finish()
+}

@@ -1,0 +1,13 @@
+//! The changes that a command made: files, git and ports.
+//!
+//! `types` is the result, `net` the pure comparison of before and after. `git` and `ports` read the states that they
+//! compare, and `watch` follows a tree of directories as the system reports its changes.
+
+pub mod git;
+pub mod net;
+pub mod ports;
+pub mod recording;
+mod types;
+pub mod watch;
+
+pub use types::*;

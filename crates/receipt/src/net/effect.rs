@@ -1,0 +1,270 @@
+//! The comparison of the earlier files with the present ones.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use super::node::{Comparison, Node};
+use super::replay::{Bytes, Origin, Replay, prefixes};
+use crate::{Change, Counts, LISTED, Receipt, Rename};
+
+/// The place of a path in a receipt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// In its lists.
+    Listed,
+    /// As a part of this directory, which is large and ignored.
+    Within(PathBuf),
+    /// Nowhere: `.git` has a summary of its own.
+    Hidden,
+}
+
+/// All changes, by path.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Effect {
+    /// Created files and directories.
+    pub created: Vec<Change>,
+    /// Files and directories with other content, mode, owner or attributes.
+    pub modified: Vec<Change>,
+    /// Deleted files and directories.
+    pub deleted: Vec<Change>,
+    /// Files and directories with another path.
+    pub renamed: Vec<Rename>,
+    /// Directories that are summed up, and below which something changed.
+    pub directories: Vec<PathBuf>,
+    /// Listed as modified, though the contents may be equal.
+    pub unsure: Vec<PathBuf>,
+}
+
+impl Effect {
+    /// Says which files may be listed as modified though they are not. `None`: there is none.
+    #[must_use]
+    pub fn doubt(&self) -> Option<String> {
+        let (path, others) = self.unsure.split_first()?;
+        let others = match others.len() {
+            0 => String::new(),
+            1 => " and one other file".to_owned(),
+            others => format!(" and {others} other files"),
+        };
+        Some(format!("{}{others} may have been rewritten with the same content", path.display()))
+    }
+
+    /// Puts the changes into a receipt: the first of each list, and their numbers.
+    pub fn fill(self, receipt: &mut Receipt) {
+        fn first<T>(mut list: Vec<T>) -> Vec<T> {
+            list.truncate(LISTED);
+            list
+        }
+        receipt.counts = Counts {
+            created: self.created.len() as u64,
+            modified: self.modified.len() as u64,
+            deleted: self.deleted.len() as u64,
+            renamed: self.renamed.len() as u64,
+        };
+        receipt.created = first(self.created);
+        receipt.modified = first(self.modified);
+        receipt.deleted = first(self.deleted);
+        receipt.renamed = first(self.renamed);
+        receipt.directories = self.directories;
+    }
+}
+
+impl Replay {
+    /// Returns the present paths whose files [`Self::effect`] asks for.
+    #[must_use]
+    pub fn paths(&self) -> Vec<PathBuf> {
+        let locations = Locations::of(self);
+        let present = self.before.keys().filter_map(|start| locations.of_file(start));
+        let paths: BTreeSet<_> =
+            self.before.keys().cloned().chain(present).chain(self.overlay.keys().cloned()).collect();
+        paths.into_iter().map(path_of).collect()
+    }
+
+    /// Compares. `after` returns what a present path names now, `place` where a path is shown.
+    ///
+    /// A path that named something before and names something now is compared, whatever file it is. A rename is listed
+    /// besides, and takes its old path from the deleted and its new path from the created ones. A file created at the
+    /// old path of a rename is listed as created.
+    pub fn effect(&self, after: impl Fn(&Path) -> Option<Node>, place: impl Fn(&Path) -> Place) -> Effect {
+        let after = |path: &[u8]| after(Path::new(OsStr::from_bytes(path)));
+        let mut comparer = Comparer { replay: self, locations: Locations::of(self), after, lists: Lists::new(place) };
+        for (start, before) in &self.before {
+            comparer.known(start, before);
+        }
+        for (path, origin) in &self.overlay {
+            comparer.unknown(path, origin);
+        }
+        comparer.lists.finish()
+    }
+}
+
+fn path_of(path: Bytes) -> PathBuf {
+    std::ffi::OsString::from_vec(path).into()
+}
+
+/// The present paths of the files that were there when the run began.
+struct Locations<'a> {
+    replay: &'a Replay,
+    /// The renamed files, by the path when the run began.
+    moved: BTreeMap<&'a [u8], &'a Bytes>,
+}
+
+impl<'a> Locations<'a> {
+    fn of(replay: &'a Replay) -> Self {
+        let moved = replay.overlay.iter().filter_map(|(path, origin)| match origin {
+            Origin::Moved(start) => Some((start.as_slice(), path)),
+            _ => None,
+        });
+        Self { replay, moved: moved.collect() }
+    }
+
+    /// The present path of a file. `None`: it was removed.
+    fn of_file(&self, start: &[u8]) -> Option<Bytes> {
+        let moved = prefixes(start).find_map(|end| Some([self.moved.get(&start[..end])?, &start[end..]].concat()));
+        let path = moved.unwrap_or_else(|| start.to_vec());
+        (self.replay.start(&path).as_deref() == Some(start)).then_some(path)
+    }
+
+    /// Whether the directory in which a file was is at another path now, so that another one is at its own.
+    fn lost_directory(&self, start: &[u8]) -> bool {
+        let directory = &start[..start.iter().rposition(|byte| *byte == b'/').unwrap_or(0)];
+        self.of_file(directory).is_some_and(|path| path != directory)
+    }
+
+    /// Whether a file is where it is because a directory above it was renamed.
+    fn follows_directory(&self, start: &[u8], path: &[u8]) -> bool {
+        let split = |path: &[u8]| path.iter().rposition(|byte| *byte == b'/').unwrap_or(0);
+        let (from, to) = (split(start), split(path));
+        start[from..] == path[to..] && self.replay.start(&path[..to]).as_deref() == Some(&start[..from])
+    }
+}
+
+struct Comparer<'a, A, P> {
+    replay: &'a Replay,
+    locations: Locations<'a>,
+    after: A,
+    lists: Lists<P>,
+}
+
+impl<A: Fn(&[u8]) -> Option<Node>, P: Fn(&Path) -> Place> Comparer<'_, A, P> {
+    /// A path, and the file that was there when the run began.
+    fn known(&mut self, start: &Bytes, before: &Node) {
+        let now = (self.after)(start);
+        let elsewhere = self.locations.of_file(start).filter(|path| path != start);
+        let elsewhere = elsewhere.and_then(|path| Some(((self.after)(&path)?, path)));
+        if let Some((node, path)) = &elsewhere {
+            let replaced = self.replay.before.get(path);
+            if !self.locations.follows_directory(start, path) {
+                self.lists.renamed(start, path, (now.is_none().then_some(before), replaced.is_none().then_some(node)));
+            }
+            // Otherwise the file is compared with the one that it replaced.
+            if replaced.is_none_or(|replaced| replaced.kind != node.kind) || self.locations.lost_directory(path) {
+                self.lists.compared(path, before, node);
+            }
+        }
+        let is_moved = matches!(self.replay.overlay.get(start), Some(Origin::Moved(_)));
+        match now {
+            None if elsewhere.is_some() => {}
+            None => self.lists.deleted(start, before),
+            Some(now) if elsewhere.is_some() && !is_moved => self.lists.created(start, &now),
+            Some(now) if now.kind == before.kind && !self.locations.lost_directory(start) => {
+                self.lists.compared(start, before, &now);
+            }
+            Some(now) => {
+                if elsewhere.is_none() {
+                    self.lists.deleted(start, before);
+                }
+                if self.replay.start(start).is_none_or(|origin| origin == *start) {
+                    self.lists.created(start, &now);
+                }
+            }
+        }
+    }
+
+    /// A path at which there was nothing when the run began, or of which only a rename tells.
+    fn unknown(&mut self, path: &Bytes, origin: &Origin) {
+        let is_known = self.replay.before.contains_key(path);
+        let Some(now) = (self.after)(path) else { return };
+        match origin {
+            Origin::New if !is_known => self.lists.created(path, &now),
+            Origin::Moved(start)
+                if start != path
+                    && !self.replay.before.contains_key(start)
+                    && !self.locations.follows_directory(start, path) =>
+            {
+                self.lists.renamed(start, path, (None, (!is_known).then_some(&now)));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The lists so far.
+struct Lists<P> {
+    place: P,
+    effect: Effect,
+    directories: BTreeSet<PathBuf>,
+}
+
+impl<P: Fn(&Path) -> Place> Lists<P> {
+    fn new(place: P) -> Self {
+        Self { place, effect: Effect::default(), directories: BTreeSet::new() }
+    }
+
+    /// The path, if it is listed.
+    fn listed(&mut self, path: &[u8]) -> Option<PathBuf> {
+        let path = path_of(path.to_vec());
+        match (self.place)(&path) {
+            Place::Listed => return Some(path),
+            Place::Within(directory) => drop(self.directories.insert(directory)),
+            Place::Hidden => {}
+        }
+        None
+    }
+
+    fn created(&mut self, path: &[u8], now: &Node) {
+        let Some(path) = self.listed(path) else { return };
+        self.effect.created.push(Change { path, bytes: now.shown(), bytes_before: None, kind: now.kind });
+    }
+
+    fn deleted(&mut self, path: &[u8], before: &Node) {
+        let Some(path) = self.listed(path) else { return };
+        self.effect.deleted.push(Change { path, bytes: None, bytes_before: before.shown(), kind: before.kind });
+    }
+
+    fn compared(&mut self, path: &[u8], before: &Node, now: &Node) {
+        let comparison = now.compare(before);
+        if comparison == Comparison::Equal {
+            return;
+        }
+        let Some(path) = self.listed(path) else { return };
+        if comparison == Comparison::Unsure {
+            self.effect.unsure.push(path.clone());
+        }
+        let (bytes, bytes_before) = (now.shown(), before.shown());
+        self.effect.modified.push(Change { path, bytes, bytes_before, kind: now.kind });
+    }
+
+    /// A rename. A half of it that is not listed leaves a deletion or a creation: the nodes to list then, if the old
+    /// path names nothing now, and if the new one named nothing before.
+    fn renamed(&mut self, start: &[u8], path: &[u8], (before, now): (Option<&Node>, Option<&Node>)) {
+        match (self.listed(start), self.listed(path)) {
+            (Some(from), Some(to)) => self.effect.renamed.push(Rename { from, to }),
+            (Some(_), None) => before.into_iter().for_each(|before| self.deleted(start, before)),
+            (None, Some(_)) => now.into_iter().for_each(|now| self.created(path, now)),
+            (None, None) => {}
+        }
+    }
+
+    fn finish(mut self) -> Effect {
+        let by_path = |one: &Change, other: &Change| one.path.cmp(&other.path);
+        self.effect.created.sort_by(by_path);
+        self.effect.modified.sort_by(by_path);
+        self.effect.deleted.sort_by(by_path);
+        self.effect.renamed.sort_by(|one, other| one.to.cmp(&other.to));
+        self.effect.unsure.sort();
+        self.effect.directories = self.directories.into_iter().collect();
+        self.effect
+    }
+}

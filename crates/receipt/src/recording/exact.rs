@@ -1,0 +1,233 @@
+//! A run whose every change is recorded by its shim.
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+use nix::unistd::Pid;
+
+use super::contents::Kept;
+use super::effect::{effect, repositories};
+use super::other_names;
+use super::room::use_room;
+use super::run_record::{Coverage, RunRecord};
+use crate::git::{Repository, Snapshot, compare};
+use crate::ports::Listeners;
+use crate::watch::Watch;
+use crate::{Attribution, Receipt, State};
+use undo::gaps::{gap, gaps};
+use undo::node::{Contents, File, Node};
+use undo::{Extent, Point, Purpose, Store, StoreError};
+
+/// Repositories whose last snapshot is remembered.
+const KNOWN: usize = 64;
+
+/// The last snapshots, by the tops of their work trees.
+static SNAPSHOTS: LazyLock<Mutex<HashMap<PathBuf, Arc<Snapshot>>>> = LazyLock::new(Mutex::default);
+
+/// The knowledge of this process about such a run, beside its record.
+#[derive(Debug)]
+pub struct Exact {
+    store: Store,
+    run: String,
+    /// The repositories that are known from before.
+    git: Vec<Before>,
+    ports: Option<Listeners>,
+}
+
+/// A work tree before the run.
+#[derive(Debug)]
+struct Before {
+    top: PathBuf,
+    repository: Option<Repository>,
+    snapshot: Option<Arc<Snapshot>>,
+}
+
+impl Exact {
+    /// The directory of its store.
+    pub fn store(&self) -> &Path {
+        self.store.path()
+    }
+
+    /// Reads what no record shows, right before the run begins. Blocks.
+    ///
+    /// # Errors
+    /// If the store cannot be used.
+    pub fn begin(store: &Path, run: String, directories: &[PathBuf]) -> Result<Self, StoreError> {
+        let tops: BTreeSet<PathBuf> = directories.iter().filter_map(|path| Watch::root_of(path).ok()).collect();
+        let git = tops.into_iter().map(Before::read).collect();
+        Ok(Self { store: Store::open(store)?, run, git, ports: Listeners::read().ok() })
+    }
+
+    /// A run of which only the record is known.
+    ///
+    /// # Errors
+    /// If the store cannot be used.
+    pub fn alone(store: &Path, run: String) -> Result<Self, StoreError> {
+        Ok(Self { store: Store::open(store)?, run, git: Vec::new(), ports: None })
+    }
+
+    /// Reads the record of a run that has ended. `tree` are its processes that are still alive. Blocks.
+    pub fn read(&self, tree: &[Pid]) -> RunRecord {
+        let point = match undo::ended(&self.store, &self.run) {
+            Ok(point) => point,
+            Err(error) => return lost(&error.to_string()),
+        };
+        use_room(self.store.path(), point.end.as_ref().map_or(0, |end| end.bytes));
+        let receipt = self.receipt(&point, tree);
+        let undo = point.is_undoable().then(|| coverage(&point));
+        RunRecord { receipt: Some(receipt), undo, notes: Vec::new() }
+    }
+
+    /// Removes the record, unless the run can be undone.
+    pub fn forget(&self) {
+        let purpose = self.store.manifest(&self.run).ok().and_then(|path| undo::manifest::read_header(&path).ok());
+        if purpose.is_some_and(|header| header.purpose == Purpose::Receipt) {
+            // A record that stays is evicted later.
+            let _stays = self.store.remove(&self.run);
+        }
+    }
+
+    fn receipt(&self, point: &Point, tree: &[Pid]) -> Receipt {
+        let mut receipt = Receipt::new(attribution(point));
+        let files = self.store.files(&self.run).unwrap_or_default();
+        let kept = Kept { point, files };
+        let mut effect = effect(&kept, self.store.path());
+        let root = Watch::root_of(&point.header.cwd).ok();
+        let unfound = other_names::add(&mut effect, &kept, root.as_deref());
+        let doubt = effect.doubt().or(unfound);
+        effect.fill(&mut receipt);
+        for why in point.missing.iter().take(1).map(gap).chain(doubt) {
+            receipt.lower(State::Partial, why);
+        }
+        if point.end.as_ref().is_some_and(|end| end.extent == Extent::Guessed) {
+            receipt.lower(State::Partial, "its recorder was killed, so what it changed at its very end may be missing");
+        }
+        if let Some(beyond) = point.header.beyond() {
+            receipt.lower(State::Partial, format!("its changes were not recorded: {beyond}"));
+        }
+        self.compare_repositories(point, &mut receipt);
+        match (&self.ports, Listeners::read()) {
+            (Some(before), Ok(now)) => {
+                receipt.ports = now.since(before, tree);
+                receipt.ports.keep_owned();
+                receipt.ports.add_own_network(tree);
+            }
+            _ => receipt.lower(State::Partial, "the ports of before are not known"),
+        }
+        receipt
+    }
+
+    fn compare_repositories(&self, point: &Point, receipt: &mut Receipt) {
+        let mut tops = repositories(point);
+        tops.extend(self.git.iter().filter(|before| before.is_touched(point)).map(|before| before.top.clone()));
+        for top in tops {
+            let now = Repository::open(&top);
+            let known = self.git.iter().find(|before| before.top == top);
+            let git = top.join(".git");
+            let is_new = point.names.is_made(&git) || point.before.get(&git).is_some_and(Node::is_absent);
+            let repository = known.and_then(|known| known.repository.as_ref());
+            let directories = repository.map_or([&git, &git], |repository| [&repository.own, &repository.common]);
+            let is_touched = directories.into_iter().any(|directory| has_changed(point, directory));
+            if known.is_none() && !is_new && !is_touched {
+                continue;
+            }
+            if known.is_none() && !is_new {
+                let why = format!("{} is another repository, whose state before is not known", top.display());
+                receipt.lower(State::Partial, why);
+                continue;
+            }
+            let before = known.and_then(|known| known.snapshot.as_deref());
+            let after = now.map(|now| snapshot_of(&top, &now));
+            let Some(compared) = compare(&top, before, after.as_deref(), is_touched) else { continue };
+            if compared.is_unknown {
+                let why = format!("{} keeps its references in reftables, which are not read", top.display());
+                receipt.lower(State::Partial, why);
+            }
+            if let Some(doubt) = compared.doubt {
+                receipt.lower(State::Partial, doubt);
+            }
+            receipt.git.push(compared.change);
+        }
+    }
+}
+
+/// A snapshot shows the changes of other processes, too.
+fn attribution(point: &Point) -> Attribution {
+    if point.header.is_snapshot() { Attribution::Window } else { Attribution::Command }
+}
+
+fn coverage(point: &Point) -> Coverage {
+    let end = point.end.clone().unwrap_or_default();
+    let missing = point.missing.iter().map(gap);
+    let not_covered = gaps(end.not_covered.into_iter().chain(lost_files(point)).chain(missing));
+    Coverage { all: end.extent == Extent::All, not_covered, bytes: end.bytes }
+}
+
+impl Before {
+    fn read(top: PathBuf) -> Self {
+        let repository = Repository::open(&top);
+        let snapshot = repository.as_ref().map(|repository| snapshot_of(&top, repository));
+        Self { top, repository, snapshot }
+    }
+
+    /// Whether a run touched something in its directories, which may lie elsewhere.
+    fn is_touched(&self, point: &Point) -> bool {
+        let Some(repository) = &self.repository else { return false };
+        let is_in = |path: &PathBuf| path.starts_with(&repository.own) || path.starts_with(&repository.common);
+        point.before.keys().chain(point.after.keys()).any(is_in)
+    }
+}
+
+/// Whether a run changed a directory of git, as far as a receipt speaks of that: not where it only added objects.
+fn has_changed(point: &Point, git: &Path) -> bool {
+    let counts = |path: &Path| {
+        let below = path.strip_prefix(git).ok().and_then(|below| below.iter().next());
+        below.is_some_and(|first| !["objects", "lfs", "logs"].iter().any(|name| first == *name))
+            && path.extension().is_none_or(|extension| extension != "lock")
+            && path != git.join("index")
+    };
+    let is_alike = |path: &Path, node: &Node| {
+        let now = point.after.get(path).unwrap_or(&Node::Absent);
+        match (node, now) {
+            (Node::File(before), Node::File(now)) => before.is_unwritten(now),
+            _ => node.is_alike(now),
+        }
+    };
+    point.before.iter().any(|(path, node)| (counts(path) || path == git) && !is_alike(path, node))
+}
+
+/// Reads a repository. An index that is the same file as in the last snapshot is not read again.
+fn snapshot_of(top: &Path, repository: &Repository) -> Arc<Snapshot> {
+    let mut known = SNAPSHOTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let earlier = known.get(top).cloned();
+    if known.len() >= KNOWN {
+        known.clear();
+    }
+    drop(known);
+    let snapshot = Arc::new(Snapshot::read_briefly(repository, earlier.as_deref()));
+    SNAPSHOTS.lock().unwrap_or_else(PoisonError::into_inner).insert(top.to_owned(), Arc::clone(&snapshot));
+    snapshot
+}
+
+/// The changed files that the store does not keep, with the reasons.
+fn lost_files(point: &Point) -> impl Iterator<Item = String> {
+    let is_same = |path: &Path, before: &File| {
+        let after = point.names.slot(path).and_then(|now| point.after.get(&now));
+        matches!(after, Some(Node::File(after)) if before.is_untouched(after))
+    };
+    point.before.iter().filter_map(move |(path, node)| match node {
+        Node::File(file @ File { contents: Contents::Nothing { why }, .. }) if !is_same(path, file) => {
+            Some(format!("{}: {why}", path.display()))
+        }
+        _ => None,
+    })
+}
+
+/// A run whose record is lost.
+pub fn lost(why: &str) -> RunRecord {
+    let mut receipt = Receipt::new(Attribution::Command);
+    receipt.lower(State::Unknown, format!("the record of its changes is lost: {why}"));
+    let notes = vec![format!("the changes of the command could not be recorded: {why}")];
+    RunRecord { receipt: Some(receipt), undo: None, notes }
+}

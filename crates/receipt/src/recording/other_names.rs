@@ -1,0 +1,140 @@
+//! Other names of files that have several, and were changed by one of them.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use super::contents::Kept;
+use crate::net::Effect;
+use crate::{Change, Kind};
+use undo::look;
+use undo::node::{Contents, File, FileId, Node};
+
+/// Entries of a tree that are read at most in search of other names.
+const ENTRIES: usize = 100_000;
+
+/// A file that had several names, and may have changed.
+struct Linked<'a> {
+    before: &'a File,
+    /// One of its paths.
+    path: &'a Path,
+    /// Its names that the record knows now.
+    names: HashSet<PathBuf>,
+    /// Whether it has changed. `None`: the record knows no name of it now.
+    is_changed: Option<bool>,
+}
+
+/// Lists the other names of changed files below `root` as modified. Returns why some may be missing.
+pub fn add(effect: &mut Effect, kept: &Kept<'_>, root: Option<&Path>) -> Option<String> {
+    let mut linked = linked(kept);
+    linked.retain(|_, file| file.is_changed != Some(false));
+    if linked.is_empty() {
+        return None;
+    }
+    for (path, id) in root.map(|root| find(root, kept, &linked)).unwrap_or_default() {
+        let Some(file) = linked.get_mut(&id) else { continue };
+        let Ok(Node::File(now)) = look::look(&path) else { continue };
+        let is_changed = *file.is_changed.get_or_insert_with(|| has_changed(kept, file.before, &now, &path));
+        if is_changed && file.names.insert(path.clone()) {
+            let (bytes, bytes_before) = (Some(now.size), Some(file.before.size));
+            effect.modified.push(Change { path, bytes, bytes_before, kind: Kind::File });
+        }
+    }
+    effect.modified.sort_by(|one, other| one.path.cmp(&other.path));
+    let stored = stored(kept);
+    let is_incomplete = |(id, file): &(&FileId, &Linked<'_>)| match file.is_changed {
+        Some(false) => false,
+        Some(true) => {
+            let known = file.names.len() as u64 + stored.get(id).copied().unwrap_or(0);
+            let now = file.names.iter().find_map(|path| fs::symlink_metadata(path).ok());
+            now.is_some_and(|data| data.nlink() > known)
+        }
+        // Its other names are elsewhere, if they are not gone.
+        None => is_rewritten(kept, file.before) && known_before(kept, **id) < file.before.links,
+    };
+    let (_, file) = linked.iter().find(is_incomplete)?;
+    Some(format!("{} has other names, which were not found", file.path.display()))
+}
+
+/// The files with several names that the run touched.
+fn linked<'a>(kept: &'a Kept<'_>) -> HashMap<FileId, Linked<'a>> {
+    let mut linked: HashMap<FileId, Linked<'a>> = HashMap::new();
+    for (path, node) in &kept.point.before {
+        if let Node::File(before) = node
+            && node.has_names()
+            && !kept.is_own(path)
+        {
+            let new = || Linked { before, path, names: HashSet::new(), is_changed: None };
+            linked.entry(before.meta.id).or_insert_with(new);
+        }
+    }
+    if linked.is_empty() {
+        return linked;
+    }
+    for (path, node) in &kept.point.after {
+        if let Node::File(now) = node
+            && let Some(file) = linked.get_mut(&now.meta.id)
+            && !kept.is_own(path)
+        {
+            file.is_changed.get_or_insert_with(|| has_changed(kept, file.before, now, path));
+            file.names.insert(path.clone());
+        }
+    }
+    linked
+}
+
+fn has_changed(kept: &Kept<'_>, before: &File, now: &File, path: &Path) -> bool {
+    let is_alike = before.size == now.size && before.meta.is_same(&now.meta);
+    !is_alike || kept.is_same(before, now, path) != Some(true)
+}
+
+/// The names that a file is known to have had.
+fn known_before(kept: &Kept<'_>, id: FileId) -> u64 {
+    kept.point.before.iter().filter(|(path, node)| node.id() == Some(id) && !kept.is_own(path)).count() as u64
+}
+
+/// The number of names that the store has of each file.
+fn stored(kept: &Kept<'_>) -> HashMap<FileId, u64> {
+    let mut stored: HashMap<FileId, u64> = HashMap::new();
+    for place in std::iter::once(&kept.files).chain(kept.point.places.values()) {
+        for entry in fs::read_dir(place).into_iter().flatten().flatten() {
+            let Ok(data) = entry.metadata() else { continue };
+            *stored.entry(FileId { device: data.dev(), inode: data.ino() }).or_default() += 1;
+        }
+    }
+    stored
+}
+
+/// Whether a file was opened for writing before its last known name went.
+fn is_rewritten(kept: &Kept<'_>, file: &File) -> bool {
+    match &file.contents {
+        Contents::Untouched => false,
+        Contents::Hash(_) | Contents::Nothing { .. } => true,
+        Contents::Image(image) => {
+            let data = kept.path(*image).and_then(|path| fs::symlink_metadata(path).ok());
+            data.is_none_or(|data| (data.dev(), data.ino()) != (file.meta.id.device, file.meta.id.inode))
+        }
+    }
+}
+
+/// The paths below a directory that name one of these files.
+fn find(root: &Path, kept: &Kept<'_>, files: &HashMap<FileId, Linked<'_>>) -> Vec<(PathBuf, FileId)> {
+    let (mut found, mut directories, mut count) = (Vec::new(), vec![root.to_owned()], 0);
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(&directory).into_iter().flatten().flatten() {
+            count += 1;
+            if count > ENTRIES {
+                return found;
+            }
+            let Ok(data) = entry.metadata() else { continue };
+            let (path, id) = (entry.path(), FileId { device: data.dev(), inode: data.ino() });
+            if data.is_dir() && !kept.is_own(&path) {
+                directories.push(path);
+            } else if files.contains_key(&id) {
+                found.push((path, id));
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,164 @@
+//! Prepares the record of a run: finds out what speaks against it, chooses, and makes room.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{LazyLock, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::choice::{Known, Way, choose};
+use super::risk::Risk;
+use super::room::make_room;
+use super::wanted::{Detail, Undo, Wanted, When};
+use crate::watch::Watch;
+use protocol::plan::{Record, RecordLimits, RecordPurpose};
+use protocol::task::now_ms;
+use undo::{Limits, Store, no_point_for};
+
+/// Time for which nothing is recorded after a record that failed.
+const AFTER_FAILURE: Duration = Duration::from_secs(60);
+
+/// The last record that failed in each store, and why.
+static FAILURES: LazyLock<Mutex<HashMap<PathBuf, (Instant, String)>>> = LazyLock::new(Mutex::default);
+
+/// The command of a run.
+#[derive(Debug, Clone)]
+pub struct Subject {
+    /// As the caller gave it.
+    pub command: String,
+    /// Its directory.
+    pub cwd: PathBuf,
+    /// The home of its user.
+    pub home: Option<PathBuf>,
+    /// The meaning of its words.
+    pub risk: Risk,
+}
+
+/// How a run is recorded.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Prepared {
+    /// The choice.
+    pub way: Way,
+    /// The order for its shim, if every change is recorded.
+    pub record: Option<Record>,
+    /// Wishes that cannot be met, for the notes of its result.
+    pub notes: Vec<String>,
+    /// Its directory, and those in which it runs git.
+    pub directories: Vec<PathBuf>,
+}
+
+/// Prepares the record of a run. Blocks.
+///
+/// # Errors
+/// Why the run has to be refused: it cannot be undone, and that is required.
+pub fn prepare(wanted: &Wanted, subject: Subject) -> Result<Prepared, String> {
+    let Subject { command, cwd, home, risk } = subject;
+    let is_risky = wanted.undo.is_some_and(|undo| undo.when == When::Risky) && risk.is_risky();
+    let undo = wanted.undo.filter(|undo| undo.when == When::Always || is_risky);
+    let needs_record = undo.is_some() || wanted.receipt == Some(Detail::Exact);
+    let store = if needs_record { store_of(wanted, undo, &cwd) } else { Err(String::new()) };
+    let no_point = undo.and_then(|_| no_point(&cwd, home.as_deref()));
+    let obstacle = if needs_record { no_record(&risk, wanted.store.as_deref()) } else { None };
+    let tree = undo.filter(|_| store.is_ok()).and_then(|_| tree(&cwd, home.as_deref()));
+    let known = Known {
+        is_risky,
+        no_point,
+        no_record: obstacle.or_else(|| store.as_ref().err().cloned()),
+        tree: tree.as_ref().map(|tree| tree.display().to_string()),
+    };
+    let (way, notes) = choose(wanted, known)?;
+    let point = matches!(way, Way::Exact { point: true } | Way::Snapshot);
+    let record = match (way, store) {
+        (Way::Exact { .. } | Way::Snapshot, Ok(store)) => {
+            let Limits { file_bytes, run_bytes, store_bytes } = undo.map_or(Limits::DEFAULT, |undo| undo.limits);
+            Some(Record {
+                purpose: if point { RecordPurpose::Undo } else { RecordPurpose::Receipt },
+                store: store.path().to_owned(),
+                limits: RecordLimits { file_bytes, run_bytes, store_bytes },
+                require: point && undo.is_some_and(|undo| undo.require),
+                command,
+                at: now_ms(),
+                beyond: risk.reversal.beyond,
+                tree: tree.filter(|_| point).unwrap_or_default(),
+                only_tree: way == Way::Snapshot,
+            })
+        }
+        _ => None,
+    };
+    let directories = std::iter::once(cwd).chain(risk.reversal.git.into_iter().map(PathBuf::from)).collect();
+    Ok(Prepared { way, record, notes, directories })
+}
+
+/// Why there is no undo point for a command in a directory, if there is none.
+pub fn no_point(cwd: &Path, home: Option<&Path>) -> Option<String> {
+    let directory = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
+    no_point_for(&directory, home).map(str::to_owned)
+}
+
+/// The tree of a directory that a snapshot can be taken of.
+pub fn tree(cwd: &Path, home: Option<&Path>) -> Option<PathBuf> {
+    let root = Watch::root_of(cwd).ok()?;
+    let is_whole = no_point(&root, home).is_none();
+    if is_whole { Some(root) } else { cwd.canonicalize().ok().filter(|cwd| no_point(cwd, home).is_none()) }
+}
+
+/// Why the changes of a command cannot be recorded, if they cannot. A record that has just failed is a reason for its
+/// store, and while no store is named.
+pub fn no_record(risk: &Risk, store: Option<&Path>) -> Option<String> {
+    static CAN_RECORD: LazyLock<bool> = LazyLock::new(|| sys::kernel_features().notifications);
+    if let Some(why) = risk.obstacle() {
+        return Some(why);
+    }
+    if !*CAN_RECORD {
+        return Some("this system has no way to see each change of a command (seccomp notifications)".to_owned());
+    }
+    let failures = FAILURES.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut recent = failures.iter().filter(|(of, (at, _))| {
+        let concerns = store.is_none_or(|store| store == of.as_path());
+        concerns && at.elapsed() < AFTER_FAILURE
+    });
+    recent.next().map(|(_, (_, why))| format!("the last record failed: {why}"))
+}
+
+/// The store, with room for the run. An error is the reason why its changes cannot be recorded.
+fn store_of(wanted: &Wanted, undo: Option<Undo>, cwd: &Path) -> Result<Store, String> {
+    let dir: &Path = wanted.store.as_deref().ok_or("there is no directory for it: set XDG_STATE_HOME or HOME")?;
+    if is_below(cwd, dir) {
+        return Err("its directory is in the undo store, whose own files are not recorded".to_owned());
+    }
+    let store = Store::open(dir).map_err(|error| error.to_string())?;
+    if let Some(undo) = undo {
+        make_room(&store, undo.limits).map_err(|error| error.to_string())?;
+    }
+    Ok(store)
+}
+
+/// Whether a path is a directory or below it, whatever links lead there.
+fn is_below(path: &Path, directory: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    real(path).starts_with(real(directory))
+}
+
+/// Notes that a record in a store has failed, so that the next commands with that store are watched.
+pub fn note_failure(store: &Path, why: &str) {
+    let mut failures = FAILURES.lock().unwrap_or_else(PoisonError::into_inner);
+    failures.retain(|_, (at, _)| at.elapsed() < AFTER_FAILURE);
+    failures.insert(store.to_owned(), (Instant::now(), why.to_owned()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_that_failed_is_a_reason_for_its_store_alone() {
+        let store = |name: &str| PathBuf::from(format!("/nowhere/{name}"));
+        let risk = Risk::default();
+        let without = no_record(&risk, Some(&store("other")));
+        note_failure(&store("one"), "no room");
+        assert_eq!(no_record(&risk, Some(&store("other"))), without);
+        if without.is_none() {
+            let why = Some("the last record failed: no room".to_owned());
+            assert_eq!(no_record(&risk, Some(&store("one"))), why);
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! The recording of a run that goes on.
+
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use nix::unistd::Pid;
+use tokio::task::spawn_blocking;
+
+use super::exact::{Exact, lost};
+use super::prepare::note_failure;
+use super::run_record::RunRecord;
+use crate::watch::{Token, Watch};
+use crate::{Receipt, State};
+use protocol::Survivor;
+
+/// The trees that this process watches.
+static WATCH: LazyLock<Watch> = LazyLock::new(Watch::new);
+
+/// The recording of a run that goes on. Dropped, a recording leaves nothing behind.
+#[derive(Debug)]
+pub enum Recording {
+    /// A tree of directories is watched.
+    Watch(Token),
+    /// Its shim records every change.
+    Exact(Box<Exact>),
+    /// A tree of directories is watched, and its shim compares it with a snapshot.
+    Snapshot(Token, Box<Exact>),
+    /// Nothing is, for this reason.
+    Lost(String),
+}
+
+impl Recording {
+    /// Watches the tree of a directory, right before the run begins. Blocks for 25 ms at most.
+    pub fn watch(directory: &Path) -> Self {
+        Self::Watch(WATCH.begin(directory))
+    }
+
+    /// Lets its shim record every change of a run, right before that begins. `directories` may belong to repositories
+    /// that it changes. Blocks.
+    pub fn exact(store: &Path, run: String, directories: &[PathBuf]) -> Self {
+        match Exact::begin(store, run, directories) {
+            Ok(exact) => Self::Exact(Box::new(exact)),
+            Err(error) => Self::Lost(error.to_string()),
+        }
+    }
+
+    /// Watches the tree of a directory, which the shim of a run compares with a snapshot. Blocks for 25 ms at most.
+    pub fn snapshot(store: &Path, run: String, directory: &Path) -> Self {
+        match Exact::alone(store, run) {
+            Ok(exact) => Self::Snapshot(WATCH.begin(directory), Box::new(exact)),
+            Err(error) => Self::Lost(error.to_string()),
+        }
+    }
+
+    /// The record of a task, of which only that is known. Blocks.
+    pub fn of_task(store: &Path, run: String) -> Self {
+        match Exact::alone(store, run) {
+            Ok(exact) => Self::Exact(Box::new(exact)),
+            Err(error) => Self::Lost(error.to_string()),
+        }
+    }
+
+    /// Ends the recording of a command, right after its end. `failure` is the reason why its shim has no record.
+    /// Blocks.
+    pub fn finish(self, survivors: &[Survivor], failure: Option<&str>) -> RunRecord {
+        let (record, exact) = self.read(survivors, failure);
+        if let Some(exact) = exact {
+            // The system takes some ms for each directory that it removes.
+            spawn_blocking(move || exact.forget());
+        }
+        record
+    }
+
+    /// The same for a task, whose record others may read later. Blocks.
+    pub fn finish_task(self, failure: Option<&str>) -> RunRecord {
+        self.read(&[], failure).0
+    }
+
+    /// Handles the exit of a command whose survivors are a task from here on. Returns the record so far, and the
+    /// recording if it goes on. Blocks.
+    pub fn hand_over(self, survivors: &[Survivor], failure: Option<&str>) -> (RunRecord, Option<Self>) {
+        let Self::Watch(token) = self else { return (self.finish(survivors, failure), None) };
+        let mut record = RunRecord::of(token.peek(&pids(survivors)));
+        record.has_survivors(survivors);
+        (record, Some(Self::Watch(token)))
+    }
+
+    fn read(self, survivors: &[Survivor], failure: Option<&str>) -> (RunRecord, Option<Box<Exact>>) {
+        let pids = pids(survivors);
+        let (mut record, exact) = match (self, failure) {
+            (Self::Watch(token), _) => (RunRecord::of(token.finish(&pids)), None),
+            (Self::Lost(why), _) => (lost(&why), None),
+            (Self::Exact(exact), Some(why)) => {
+                note_failure(exact.store(), why);
+                (lost(why), Some(exact))
+            }
+            (Self::Exact(exact), None) => (exact.read(&pids), Some(exact)),
+            (Self::Snapshot(token, exact), failure) => (compared(token.finish(&pids), &exact, failure), Some(exact)),
+        };
+        record.has_survivors(survivors);
+        (record, exact)
+    }
+}
+
+/// The record of a run with a snapshot, and with the receipt of a watch if that knows anything.
+fn compared(receipt: Receipt, exact: &Exact, failure: Option<&str>) -> RunRecord {
+    if let Some(why) = failure {
+        let notes = vec![format!("the command cannot be undone: {why}")];
+        return RunRecord { notes, ..RunRecord::of(receipt) };
+    }
+    let record = exact.read(&[]);
+    if receipt.state == State::Unknown { record } else { RunRecord { receipt: Some(receipt), ..record } }
+}
+
+fn pids(survivors: &[Survivor]) -> Vec<Pid> {
+    survivors.iter().map(|survivor| Pid::from_raw(survivor.pid)).collect()
+}

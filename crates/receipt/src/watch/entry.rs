@@ -1,0 +1,138 @@
+//! One file as a catalog knows it.
+
+use std::ffi::OsString;
+use std::fs::{self, Metadata};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::Path;
+use std::time::SystemTime;
+
+use crate::Kind;
+use crate::net::{self, Contents, Node};
+
+/// The number of a directory in a catalog. It is never used again.
+pub type DirectoryId = u64;
+
+/// An entry of a directory.
+pub type Key = (DirectoryId, OsString);
+
+/// A file as it was last seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Entry {
+    /// Its node for the comparison.
+    pub node: Node,
+    /// The file itself, whatever its names are.
+    pub inode: Inode,
+    /// When its content was last written.
+    pub written: (i64, i64),
+    /// When anything of it was last changed.
+    pub changed: (i64, i64),
+    /// The number of its names.
+    pub links: u64,
+    /// The number of the directory that it is, if that is watched.
+    pub directory: Option<DirectoryId>,
+}
+
+/// A file, whatever its names are: its device, its number there, and when it was created, since numbers are used again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Inode {
+    device: u64,
+    number: u64,
+    /// `None`: the file system does not tell.
+    created: Option<SystemTime>,
+}
+
+impl Inode {
+    /// Returns the inode of a file.
+    pub fn of(metadata: &Metadata) -> Self {
+        Self { device: metadata.dev(), number: metadata.ino(), created: metadata.created().ok() }
+    }
+
+    /// Whether no other file can be taken for it.
+    pub fn is_unique(&self) -> bool {
+        self.created.is_some()
+    }
+}
+
+impl Entry {
+    /// Reads a file. `version` becomes that of its content. `None`: there is nothing.
+    pub fn read(path: &Path, version: u64) -> io::Result<Option<Self>> {
+        let metadata = match fs::symlink_metadata(path) {
+            Ok(metadata) => metadata,
+            Err(error) if is_gone(&error) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let attributes = match sys::attributes(path) {
+            Ok(attributes) => attributes,
+            Err(error) if is_gone(&error) => return Ok(None),
+            // Those of a file that may not be read cannot be changed by this user either, or not without its time.
+            Err(_) => Vec::new(),
+        };
+        let kind = kind_of(&metadata);
+        let contents = match kind {
+            Kind::Link => match fs::read_link(path) {
+                Ok(target) => Contents::Hash(u128::from(hash(target.as_os_str().as_bytes()))),
+                Err(_) => return Ok(None),
+            },
+            Kind::Other => Contents::Hash(u128::from(metadata.rdev())),
+            Kind::File | Kind::Directory => Contents::Version(version),
+        };
+        let metadata_of = net::Metadata {
+            mode: metadata.mode(),
+            uid: metadata.uid(),
+            gid: metadata.gid(),
+            attributes: if attributes.is_empty() { 0 } else { hash(&attributes).max(1) },
+        };
+        Ok(Some(Self {
+            node: Node { kind, bytes: metadata.len(), metadata: metadata_of, contents },
+            inode: Inode::of(&metadata),
+            written: (metadata.mtime(), metadata.mtime_nsec()),
+            changed: (metadata.ctime(), metadata.ctime_nsec()),
+            links: metadata.nlink(),
+            directory: None,
+        }))
+    }
+
+    /// Whether it is a regular file with several names.
+    pub fn is_linked(&self) -> bool {
+        self.node.kind == Kind::File && self.links > 1
+    }
+
+    /// Whether it is a directory.
+    pub fn is_directory(&self) -> bool {
+        self.node.kind == Kind::Directory
+    }
+
+    /// Keeps the version of the earlier entry, since the content is the same.
+    pub fn keep_version(&mut self, before: &Self) {
+        if matches!(self.node.contents, Contents::Version(_)) {
+            self.node.contents = before.node.contents;
+        }
+    }
+}
+
+/// Whether an error says that there is no such file.
+pub fn is_gone(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+fn kind_of(metadata: &Metadata) -> Kind {
+    let kind = metadata.file_type();
+    match kind {
+        _ if kind.is_file() => Kind::File,
+        _ if kind.is_dir() => Kind::Directory,
+        _ if kind.is_symlink() => Kind::Link,
+        _ => {
+            debug_assert!(kind.is_fifo() || kind.is_socket() || kind.is_block_device() || kind.is_char_device());
+            Kind::Other
+        }
+    }
+}
+
+fn hash(value: &(impl Hash + ?Sized)) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}

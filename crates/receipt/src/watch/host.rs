@@ -1,0 +1,297 @@
+//! The trees of a host, and the threads that follow them.
+
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::unistd::Pid;
+
+use super::GIT;
+use super::failure::Failure;
+use super::limits::{Budget, FIRST, GATHER, RETRY, TREES};
+use super::tree::{Moment, Tree};
+use crate::ports::Listeners;
+use crate::{Attribution, Receipt, State};
+
+/// The trees that a host watches. A tree is watched from the first command in it on.
+#[derive(Debug, Clone)]
+pub struct Watch(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    followers: Mutex<Vec<(Arc<Follower>, Instant)>>,
+    budget: Budget,
+}
+
+/// A tree, and whether it can be used.
+#[derive(Debug)]
+struct Follower {
+    root: PathBuf,
+    phase: Mutex<Phase>,
+    changed: Condvar,
+    /// The thread ends when this is closed.
+    _stop: OwnedFd,
+}
+
+#[derive(Debug)]
+enum Phase {
+    Reading,
+    Ready(Box<Tree>),
+    Failed(Failure, Instant),
+}
+
+/// A command for which a receipt is to be written. Dropped without [`Token::finish`], it leaves nothing behind.
+#[derive(Debug)]
+pub struct Token {
+    window: Result<(Arc<Follower>, u64), String>,
+    listeners: Option<Listeners>,
+}
+
+impl Default for Watch {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Watch {
+    /// Watches nothing yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::with(Budget::new())
+    }
+
+    pub(super) fn with(budget: Budget) -> Self {
+        Self(Arc::new(Shared { followers: Mutex::default(), budget }))
+    }
+
+    /// Returns the root of the tree to which a directory belongs: the top of its repository, or itself.
+    ///
+    /// # Errors
+    /// If it does not exist.
+    pub fn root_of(directory: &Path) -> io::Result<PathBuf> {
+        let directory = fs::canonicalize(directory)?;
+        let top = directory.ancestors().find(|above| fs::symlink_metadata(above.join(GIT)).is_ok());
+        Ok(top.unwrap_or(&directory).to_owned())
+    }
+
+    /// Begins a command in a directory, right before it starts. The first one in a tree starts watching that, and waits
+    /// up to 25 ms until it is watched. Others wait only while the changes so far are read.
+    #[must_use]
+    pub fn begin(&self, directory: &Path) -> Token {
+        let window = self.open(directory).map_err(|failure| failure.to_string());
+        Token { window, listeners: Listeners::read().ok() }
+    }
+
+    /// Starts watching the tree of a directory, and waits until it is watched. Returns whether it is.
+    #[must_use]
+    pub fn prepare(&self, directory: &Path, most: Duration) -> bool {
+        let Ok(root) = Self::root_of(directory) else { return false };
+        self.follower(&root).is_ok_and(|(follower, _)| matches!(*follower.settled(most), Phase::Ready(_)))
+    }
+
+    /// Makes a tree believe that the kernel's queue overflowed.
+    #[cfg(test)]
+    pub(super) fn lose(&self, root: &Path) {
+        let (follower, _) = self.follower(root).expect("a tree");
+        if let Phase::Ready(tree) = &mut *follower.lock() {
+            tree.trouble.lost = Some(super::tree::Lost::Overflow);
+        };
+    }
+
+    fn open(&self, directory: &Path) -> Result<(Arc<Follower>, u64), NotOpen> {
+        let root = Self::root_of(directory).map_err(|error| Failure::of(directory, &error))?;
+        let (follower, is_new) = self.follower(&root)?;
+        let mut phase = follower.settled(if is_new { FIRST } else { Duration::ZERO });
+        let number = match &mut *phase {
+            Phase::Reading => return Err(NotOpen::Reading { root }),
+            Phase::Failed(failure, _) => return Err(failure.clone().into()),
+            Phase::Ready(tree) => tree.begin(),
+        };
+        match number {
+            Ok(number) => {
+                drop(phase);
+                Ok((follower, number))
+            }
+            Err(failure) => {
+                *phase = Phase::Failed(failure.clone(), Instant::now());
+                Err(failure.into())
+            }
+        }
+    }
+
+    /// Returns the tree with this root, and whether it is new.
+    fn follower(&self, root: &Path) -> Result<(Arc<Follower>, bool), Failure> {
+        if root.parent().is_none() {
+            return Err(Failure::FileSystem);
+        }
+        let mut followers = self.0.followers.lock().unwrap_or_else(PoisonError::into_inner);
+        followers.retain(|(follower, _)| !follower.can_be_tried_again());
+        if let Some((follower, used)) = followers.iter_mut().find(|(follower, _)| follower.root == root) {
+            *used = Instant::now();
+            return Ok((Arc::clone(follower), false));
+        }
+        if followers.len() >= TREES {
+            let unused = followers.iter().enumerate().filter(|(_, (follower, _))| !follower.is_in_use());
+            if let Some((oldest, _)) = unused.min_by_key(|(_, (_, used))| *used) {
+                followers.swap_remove(oldest);
+            }
+        }
+        let follower = Follower::start(root, self.0.budget.clone()).map_err(|error| Failure::of(root, &error))?;
+        followers.push((Arc::clone(&follower), Instant::now()));
+        Ok((follower, true))
+    }
+}
+
+/// Why a command has no window.
+#[derive(Debug, thiserror::Error)]
+enum NotOpen {
+    #[error(transparent)]
+    Failure(#[from] Failure),
+    #[error("{} was not watched yet when the command began", root.display())]
+    Reading { root: PathBuf },
+}
+
+impl Token {
+    /// Writes the receipt, right after the command's end. `tree` are its processes that are still alive: the owners of
+    /// ports are looked for among them.
+    #[must_use]
+    pub fn finish(mut self, tree: &[Pid]) -> Receipt {
+        let receipt = match std::mem::replace(&mut self.window, Err(String::new())) {
+            Ok((follower, window)) => follower.receipt(|tree| tree.finish(window)),
+            Err(why) => unknown(why),
+        };
+        self.with_ports(receipt, tree)
+    }
+
+    /// Writes a receipt of what changed so far. `tree` are the processes of the command.
+    #[must_use]
+    pub fn peek(&self, tree: &[Pid]) -> Receipt {
+        let receipt = match &self.window {
+            Ok((follower, window)) => follower.receipt(|tree| tree.peek(*window)),
+            Err(why) => unknown(why.clone()),
+        };
+        self.with_ports(receipt, tree)
+    }
+
+    fn with_ports(&self, mut receipt: Receipt, tree: &[Pid]) -> Receipt {
+        match (&self.listeners, Listeners::read()) {
+            (Some(before), Ok(now)) => {
+                receipt.ports = now.since(before, tree);
+                receipt.ports.add_own_network(tree);
+            }
+            _ => receipt.lower(State::Partial, "the ports of this system cannot be read"),
+        }
+        receipt
+    }
+}
+
+impl Drop for Token {
+    fn drop(&mut self) {
+        if let Ok((follower, window)) = &self.window
+            && let Phase::Ready(tree) = &mut *follower.lock()
+        {
+            tree.abandon(*window);
+        }
+    }
+}
+
+fn unknown(why: impl Into<String>) -> Receipt {
+    let mut receipt = Receipt::new(Attribution::Window);
+    receipt.lower(State::Unknown, why);
+    receipt
+}
+
+impl Follower {
+    /// Starts the thread that reads a tree, and follows it.
+    fn start(root: &Path, budget: Budget) -> io::Result<Arc<Self>> {
+        let (stopped, stop) = io::pipe()?;
+        let (stopped, stop) = (OwnedFd::from(stopped), OwnedFd::from(stop));
+        let changed = Condvar::new();
+        let follower = Self { root: root.to_owned(), phase: Mutex::new(Phase::Reading), changed, _stop: stop };
+        let follower = Arc::new(follower);
+        let (weak, root) = (Arc::downgrade(&follower), root.to_owned());
+        thread::Builder::new().name("agent-bash-watch".into()).spawn(move || follow(&weak, &root, budget, &stopped))?;
+        Ok(follower)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Phase> {
+        self.phase.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until the tree has been read.
+    fn settled(&self, most: Duration) -> MutexGuard<'_, Phase> {
+        let wait = self.changed.wait_timeout_while(self.lock(), most, |phase| matches!(phase, Phase::Reading));
+        wait.unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    fn can_be_tried_again(&self) -> bool {
+        match self.phase.try_lock().as_deref() {
+            Ok(Phase::Failed(Failure::Root { .. } | Failure::Incomplete, _)) => true,
+            Ok(Phase::Failed(_, at)) => at.elapsed() > RETRY,
+            _ => false,
+        }
+    }
+
+    fn is_in_use(&self) -> bool {
+        match self.phase.try_lock().as_deref() {
+            Ok(Phase::Ready(tree)) => tree.is_in_use(),
+            Ok(Phase::Failed(..)) => false,
+            _ => true,
+        }
+    }
+
+    fn receipt(&self, read: impl FnOnce(&mut Tree) -> Result<Receipt, Failure>) -> Receipt {
+        let mut phase = self.lock();
+        let result = match &mut *phase {
+            Phase::Ready(tree) => read(tree),
+            Phase::Failed(failure, _) => Err(failure.clone()),
+            Phase::Reading => return unknown(format!("{} is not watched", self.root.display())),
+        };
+        result.unwrap_or_else(|failure| {
+            let receipt = unknown(failure.to_string());
+            if matches!(*phase, Phase::Ready(_)) {
+                *phase = Phase::Failed(failure, Instant::now());
+            }
+            receipt
+        })
+    }
+}
+
+/// Reads a tree, and then its changes until it is of no use.
+fn follow(follower: &Weak<Follower>, root: &Path, budget: Budget, stopped: &OwnedFd) {
+    let tree = Tree::new(root, budget);
+    let readiness = tree.as_ref().ok().and_then(|tree| tree.readiness().try_clone_to_owned().ok());
+    let Some(strong) = follower.upgrade() else { return };
+    *strong.lock() = match tree {
+        Ok(tree) => Phase::Ready(Box::new(tree)),
+        Err(failure) => Phase::Failed(failure, Instant::now()),
+    };
+    strong.changed.notify_all();
+    drop(strong);
+    let Some(readiness) = readiness else { return };
+    loop {
+        let mut both = [&readiness, stopped].map(|fd| PollFd::new(fd.as_fd(), PollFlags::POLLIN));
+        let is_interrupted = poll(&mut both, PollTimeout::NONE).is_err();
+        if both[1].any().unwrap_or(false) {
+            return;
+        }
+        if is_interrupted {
+            continue;
+        }
+        // A command makes many changes at a time.
+        thread::sleep(GATHER);
+        let Some(follower) = follower.upgrade() else { return };
+        let mut phase = follower.lock();
+        let Phase::Ready(tree) = &mut *phase else { return };
+        let moment = if tree.is_in_use() { Moment::During } else { Moment::After };
+        if let Err(failure) = tree.catch_up(moment) {
+            *phase = Phase::Failed(failure, Instant::now());
+            return;
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! The names of files that have several.
+
+use super::entry::{Entry, Inode, Key, is_gone};
+use super::failure::Failure;
+use super::limits::LINKED;
+use super::marks::Mark;
+use super::tree::{Tree, Watched};
+use crate::Kind;
+
+impl Tree {
+    /// Looks for the other names of files that have several, in one pass. Returns whether there is more to read.
+    pub(super) fn find_links(&mut self) -> Result<bool, Failure> {
+        let wanted = std::mem::take(&mut self.links.to_find);
+        if wanted.is_empty() {
+            return Ok(false);
+        }
+        let mut found = Vec::new();
+        for (id, directory) in self.catalog.directories() {
+            for (name, entry) in &directory.entries {
+                let is_file = entry.node.kind == Kind::File;
+                if let Some(mark) = wanted.get(&entry.inode).filter(|_| is_file) {
+                    found.push((entry.inode, (id, name.clone()), *mark));
+                }
+            }
+        }
+        let mut is_more = false;
+        for (inode, key, mark) in found {
+            let known = self.links.count(inode);
+            if self.links.add(inode, key.clone()) > known {
+                // The file was read when it had one name, and may have been written by another one since.
+                self.marks.add(key, Mark { closed: true, by_link: true, ..mark });
+                is_more = true;
+            }
+        }
+        for inode in wanted.into_keys() {
+            self.watch_outside_names(inode)?;
+        }
+        Ok(is_more)
+    }
+
+    /// Adds a report to the other names of a file.
+    pub(super) fn mark_other_names(&mut self, inode: Inode, key: &Key, mark: Mark) {
+        for other in self.links.names(inode).into_iter().filter(|name| name != key) {
+            self.marks.add(other, mark);
+        }
+    }
+
+    /// A name of a file that had several is gone, or is that of another file now.
+    pub(super) fn forget_link(&mut self, key: &Key, before: &Entry) {
+        self.links.remove(before.inode, key);
+        for name in self.links.names(before.inode) {
+            // The number of its names is another one now, and who has it open by the lost name can still write.
+            self.marks.add(name, Mark { closed: true, by_link: true, ..Mark::default() });
+        }
+        if self.links.count(before.inode) == 0
+            && let Some(watch) = self.links.watches.remove(&before.inode)
+        {
+            self.watch.remove(watch);
+            self.forget_watch(watch);
+        }
+    }
+
+    /// Watches a file that has names which the tree does not know.
+    fn watch_outside_names(&mut self, inode: Inode) -> Result<(), Failure> {
+        let Some(name) = self.links.names(inode).into_iter().next() else { return Ok(()) };
+        let all = self.catalog.entry(&name).map_or(0, |entry| entry.links as usize);
+        if self.links.count(inode) >= all || self.links.watches.contains_key(&inode) {
+            return Ok(());
+        }
+        let root = self.root().display().to_string();
+        let is_full = self.links.watches.len() >= LINKED || !self.budget.take();
+        let path = self.catalog.path_of(&name);
+        let added = if is_full { None } else { Some(self.watch.add_file(&path)) };
+        match added {
+            Some(Ok(watch)) => {
+                self.watched.insert(watch, Watched::File(inode));
+                self.links.watches.insert(inode, watch);
+            }
+            // The name has just gone. A report of that follows, and leads to the other names.
+            Some(Err(error)) if is_gone(&error) => self.budget.give(1),
+            failed => {
+                let why = || format!("many files have names outside of {root}, by which they may have been changed");
+                self.trouble.standing.get_or_insert_with(why);
+                if failed.is_some() {
+                    self.budget.give(1);
+                }
+            }
+        }
+        Ok(())
+    }
+}

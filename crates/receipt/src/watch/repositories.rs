@@ -1,0 +1,92 @@
+//! The repositories of a tree. They are read again when something below their `.git` is reported.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::window::renamed;
+use crate::git::{Snapshot, compare};
+use crate::{GitChange, State};
+use sys::TreeEvent;
+
+/// All repositories of a tree, by the tops of their work trees.
+#[derive(Debug, Default)]
+pub struct Repositories {
+    /// The known repositories.
+    pub known: BTreeMap<PathBuf, Known>,
+    /// Tops at which there may be another repository than before.
+    pub again: BTreeSet<PathBuf>,
+    /// Whether anything below a `.git` was reported.
+    pub is_changed: bool,
+}
+
+/// A repository.
+#[derive(Debug)]
+pub struct Known {
+    /// Its last snapshot.
+    pub snapshot: Option<Arc<Snapshot>>,
+    /// Whether all of it is watched. If not, it is read after each command.
+    pub is_watched: bool,
+}
+
+impl Repositories {
+    /// Something below a `.git` was reported.
+    pub fn on_event(&mut self, event: &TreeEvent) {
+        self.is_changed |= !event.name.as_encoded_bytes().ends_with(b".lock");
+    }
+
+    /// There may be another repository at a top than before.
+    pub fn look_again(&mut self, top: PathBuf) {
+        self.again.insert(top);
+    }
+
+    /// Every repository may have changed.
+    pub fn look_at_all(&mut self) {
+        self.again.extend(self.known.keys().cloned());
+    }
+
+    /// The repositories below a directory may be gone.
+    pub fn look_at_all_below(&mut self, directory: &Path) {
+        self.again.extend(self.known.keys().filter(|top| top.starts_with(directory)).cloned());
+    }
+
+    /// A directory was renamed, and the repositories below it with it.
+    pub fn rename(&mut self, from: &Path, to: &Path) {
+        let tops: Vec<_> = self.known.keys().filter(|top| top.starts_with(from)).cloned().collect();
+        for top in tops {
+            let Some(known) = self.known.remove(&top) else { continue };
+            let top = renamed(&top, from, to);
+            self.again.insert(top.clone());
+            self.known.insert(top, known);
+        }
+    }
+
+    /// Returns the last snapshots.
+    pub fn snapshots(&self) -> BTreeMap<PathBuf, Arc<Snapshot>> {
+        let snapshot = |(top, known): (&PathBuf, &Known)| Some((top.clone(), known.snapshot.clone()?));
+        self.known.iter().filter_map(snapshot).collect()
+    }
+
+    /// Compares the last snapshots with earlier ones. Returns the changes, and why some are not known.
+    pub fn compare(&self, before: &BTreeMap<PathBuf, Arc<Snapshot>>) -> (Vec<GitChange>, Vec<(State, String)>) {
+        let after = self.snapshots();
+        let tops: BTreeSet<_> = before.keys().chain(after.keys()).collect();
+        let (mut changes, mut unknown) = (Vec::new(), Vec::new());
+        for top in tops {
+            let (before, after) = (before.get(top).map(|it| &**it), after.get(top).map(|it| &**it));
+            let Some(compared) = compare(top, before, after, false) else { continue };
+            if compared.is_unknown {
+                let why = format!("{} keeps its references in reftables, which are not read", top.display());
+                unknown.push((State::Unknown, why));
+            }
+            unknown.extend(compared.doubt.map(|doubt| (State::Partial, doubt)));
+            changes.push(compared.change);
+        }
+        (changes, unknown)
+    }
+
+    /// Returns whether the last snapshots are true.
+    pub fn is_fresh(&self) -> bool {
+        !self.is_changed && self.again.is_empty() && self.known.values().all(|known| known.is_watched)
+    }
+}

@@ -1,0 +1,105 @@
+//! The changes in a tree since a command began.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::State;
+use crate::git;
+use crate::net::{Node, Replay};
+
+/// The changes of one command.
+#[derive(Debug)]
+pub struct Window {
+    /// The reported changes of files.
+    pub replay: Replay,
+    /// Directories that are summed up and changed.
+    pub summed_up: BTreeSet<PathBuf>,
+    /// The repositories as they were, by their tops.
+    pub git: BTreeMap<PathBuf, Arc<git::Snapshot>>,
+    /// Why not everything is known.
+    pub trouble: Option<(State, String)>,
+}
+
+/// All windows of a tree, by their numbers.
+#[derive(Debug, Default)]
+pub struct Windows {
+    open: BTreeMap<u64, Window>,
+    next: u64,
+}
+
+impl Windows {
+    /// Opens a window.
+    pub fn open(&mut self, git: BTreeMap<PathBuf, Arc<git::Snapshot>>) -> u64 {
+        let window = Window { replay: Replay::new(), summed_up: BTreeSet::new(), git, trouble: None };
+        self.next += 1;
+        self.open.insert(self.next, window);
+        self.next
+    }
+
+    /// Returns an open window.
+    pub fn get(&self, number: u64) -> Option<&Window> {
+        self.open.get(&number)
+    }
+
+    /// Closes a window.
+    pub fn close(&mut self, number: u64) -> Option<Window> {
+        self.open.remove(&number)
+    }
+
+    /// Returns whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    /// Records the file at a path before it changes.
+    pub fn before(&mut self, path: &Path, node: Option<&Node>) {
+        self.open.values_mut().for_each(|window| window.replay.before(path, node));
+    }
+
+    /// A file or directory was removed.
+    pub fn remove(&mut self, path: &Path) {
+        self.open.values_mut().for_each(|window| window.replay.remove(path));
+    }
+
+    /// A file or directory was renamed.
+    pub fn rename_files(&mut self, from: &Path, to: &Path) {
+        self.open.values_mut().for_each(|window| window.replay.rename(from, to));
+    }
+
+    /// The repositories in a directory were renamed with it.
+    pub fn rename_repositories(&mut self, from: &Path, to: &Path) {
+        for window in self.open.values_mut() {
+            let tops: Vec<_> = window.git.keys().filter(|top| top.starts_with(from)).cloned().collect();
+            for top in tops {
+                let Some(snapshot) = window.git.remove(&top) else { continue };
+                window.git.insert(renamed(&top, from, to), snapshot);
+            }
+        }
+    }
+
+    /// Something changed in a directory that is summed up.
+    pub fn summed_up(&mut self, directory: &Path) {
+        for window in self.open.values_mut() {
+            window.summed_up.insert(directory.to_owned());
+        }
+    }
+
+    /// Not everything that changes is seen.
+    pub fn trouble(&mut self, state: State, why: &str) {
+        for window in self.open.values_mut() {
+            if window.trouble.as_ref().is_none_or(|(known, _)| state > *known) {
+                window.trouble = Some((state, why.to_owned()));
+            }
+        }
+    }
+}
+
+/// The new path of something below a renamed directory.
+pub fn renamed(path: &Path, from: &Path, to: &Path) -> PathBuf {
+    match path.strip_prefix(from) {
+        Ok(rest) if rest.as_os_str().is_empty() => to.to_owned(),
+        Ok(rest) => to.join(rest),
+        Err(_) => path.to_owned(),
+    }
+}
