@@ -39,6 +39,6 @@ pub use store::{Store, StoreError, Summary, default_dir, no_point_for};
 
 #[cfg(test)]
 mod speed_tests;
-#[cfg(any(test, feature = "testing"))]
+#[cfg(any(test, debug_assertions))]
 #[expect(missing_docs, clippy::new_without_default, reason = "a scene of the tests, whose names say it")]
 pub mod testing;

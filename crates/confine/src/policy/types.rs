@@ -136,7 +136,7 @@ impl Policy {
     }
 }
 
-#[cfg(any(test, feature = "testing"))]
+#[cfg(any(test, debug_assertions))]
 impl Policy {
     /// A workspace with a private tmp and without a network, which requires, protects and hides nothing.
     pub fn sample(root: &std::path::Path) -> Self {

@@ -46,7 +46,7 @@ mod rules;
 mod seatbelt;
 mod shown;
 mod targets;
-#[cfg(all(any(test, feature = "testing"), target_os = "linux"))]
+#[cfg(all(any(test, debug_assertions), target_os = "linux"))]
 pub mod testing;
 #[cfg(all(test, target_os = "linux"))]
 mod tests;

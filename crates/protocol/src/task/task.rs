@@ -38,7 +38,7 @@ pub struct TaskSpec {
     pub joins: bool,
 }
 
-#[cfg(any(test, feature = "testing"))]
+#[cfg(any(test, debug_assertions))]
 impl TaskSpec {
     /// A task that outlives its host, for unit tests.
     pub fn sample(id: &str) -> Self {
