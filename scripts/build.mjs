@@ -48,17 +48,17 @@ export const native = {
   ),
   async build(full, options) {
     const loader = ['--js', 'native.cjs', '--dts', 'native.d.cts', '--no-const-enum'];
+    const programs = ['--package', supervisor, '--bin', supervisor];
     if (full) {
       await napi(['--release', ...loader, '--', '--lib'], options);
-      // Without napi and tokio the supervisor is small.
-      await napi(['--profile', 'supervisor', '--bin', supervisor, '--no-default-features'], options);
+      await run('cargo', ['build', '--target', triple, '--profile', 'supervisor', ...programs], { env, ...options });
     } else {
       // One compilation for both.
-      await napi([...loader, '--', '--lib', '--bin', supervisor], options);
-      // The old one may be running, and cannot be written to then.
-      rmSync(join(root, supervisor), { force: true });
-      copyFileSync(join(root, 'target', triple, 'debug', supervisor), join(root, supervisor));
+      await napi([...loader, '--', '--package', 'agent-bash', '--lib', ...programs], options);
     }
+    // The old one may be running, and cannot be written to then.
+    rmSync(join(root, supervisor), { force: true });
+    copyFileSync(join(root, 'target', triple, full ? 'supervisor' : 'debug', supervisor), join(root, supervisor));
   },
 };
 

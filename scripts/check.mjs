@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { audited, denied } from './audit.mjs';
 import { licencesAreUpToDate } from './licences.mjs';
+import { supervisor } from './platform.mjs';
 import { Failed, isMain, main, root, run, since, tool } from './process.mjs';
 import { setUp } from './setup.mjs';
 import { suitesAreComplete } from './suites.mjs';
@@ -36,6 +37,14 @@ export async function packs(options) {
   }
 }
 
+/** Fails if the supervisor is built with crates of the addon alone. */
+async function supervisorHasNoRuntime(options) {
+  const tree = ['tree', '--package', supervisor, '--edges', 'normal', '--prefix', 'none', '--format', '{p}'];
+  const { stdout } = await run('cargo', tree, { ...options, output: 'keep' });
+  const found = ['napi', 'tokio', 'agent-bash-safety'].filter((crate) => stdout.includes(`${crate} v`));
+  if (found.length > 0) throw new Failed(`the supervisor is built with ${found.join(', ')}`);
+}
+
 /** Rust files that `cargo fmt` does not reach by itself, because a macro declares their modules. */
 function declaredByMacros() {
   const directories = ['rules', 'programs'].map((name) => join('crates', 'safety', 'src', name));
@@ -66,7 +75,7 @@ export const checks = [
   ['npm audit', audited],
   ['cargo deny', denied],
   ['clippy', (options) => run('cargo', clippy('--workspace', '--all-targets'), options)],
-  ['clippy, supervisor only', (options) => run('cargo', clippy('--bins', '--no-default-features'), options)],
+  ['supervisor without a runtime', supervisorHasNoRuntime],
 ];
 
 if (isMain(import.meta)) {

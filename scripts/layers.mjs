@@ -42,7 +42,7 @@ const LARGER = {
   'src/run/outcome.rs Outcome': 'one field per field of the public result',
   'crates/capture/src/captured.rs Truncation': 'one field per field of the public result',
   'crates/protocol/src/task/task.rs Task': 'one field per field of the state file',
-  'src/supervise/shim/running.rs Running': 'the reason is beside the struct',
+  'crates/supervisor/src/shim/running.rs Running': 'the reason is beside the struct',
 };
 
 /** Whether a finding fails the check. If false, findings are only reported. */

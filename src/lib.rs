@@ -5,24 +5,14 @@
 //! `confine` → `reduce` → `capture` → `safety`. Each uses only those below it and the crates of `crates/`. The
 //! supervisor is built from `supervise` and the layers below it, without the feature `addon`.
 
-#[cfg(feature = "addon")]
 pub mod error;
-#[cfg(feature = "addon")]
 pub mod napi;
-#[cfg(feature = "addon")]
 mod pattern;
-#[cfg(feature = "addon")]
 pub mod pty;
-#[cfg(feature = "addon")]
 pub mod registry;
-#[cfg(feature = "addon")]
 pub mod request;
-#[cfg(feature = "addon")]
 pub mod run;
-#[cfg(feature = "addon")]
 pub mod session;
-#[cfg(feature = "addon")]
 pub mod shell_state;
-#[cfg(feature = "addon")]
 pub mod snapshot;
 pub mod supervise;

@@ -6,7 +6,7 @@ use tokio::sync::watch;
 
 use super::record::RecordState;
 use super::registry::{Entry, Inner, Registry};
-use crate::supervise::{self, Traces};
+use crate::supervise::Traces;
 use protocol::task::Stamp;
 use protocol::task::{State, Task};
 
@@ -93,7 +93,7 @@ impl Registry {
 
     /// Kills the processes of a task whose shim, which would have done it, is gone.
     fn clear_away(&self, task: Task) {
-        supervise::kill(&Traces::of_task(&task).find());
+        supervisor::tree::kill(&Traces::of_task(&task).find());
         // Again, for processes that were just being forked.
         self.runtime().spawn(async move { super::marked::kill_marked(&task).await });
     }

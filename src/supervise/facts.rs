@@ -2,21 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::blocked::scan;
 use super::client::{admission, helpers, pool};
-use super::limits;
-use super::shim::{output_reader, running, survivors};
-use protocol::{BlockedOn, BlockedProcess, drain, note_of_prompt};
+use protocol::{BlockedOn, BlockedProcess, note_of_prompt};
 
 /// Times are in ms, sizes in bytes or characters.
 pub fn facts() -> Value {
-    json!({
+    let mut facts = supervisor::facts();
+    let own = json!({
         "supervisorFile": helpers::SUPERVISOR,
-        "drainIdleMs": drain::IDLE.as_millis(),
-        "drainWholeMs": drain::WHOLE.as_millis(),
-        "commandShownChars": survivors::COMMAND_SHOWN,
-        "settleMs": survivors::SETTLE.as_millis(),
-        "graceWithoutHostMs": running::GRACE_WITHOUT_HOST.as_millis(),
         "admission": {
             "perCommand": admission::PER_COMMAND,
             "perTask": admission::PER_TASK,
@@ -30,23 +23,11 @@ pub fn facts() -> Value {
             "sweepMs": pool::SWEEP.as_millis(),
             "pauseMs": pool::PAUSE.as_millis(),
         },
-        "limits": {
-            "firstMs": limits::FIRST.as_millis(),
-            "usualMs": limits::USUAL.as_millis(),
-            "nearMs": limits::NEAR.as_millis(),
-            "shortestMs": limits::SHORTEST.as_millis(),
-            "fastestGiBPerS": limits::FASTEST >> 30,
-            "idleMs": limits::IDLE.as_millis(),
-            "share": limits::SHARE,
-        },
-        "outflowQuietMs": output_reader::QUIET.as_millis(),
-        "blocked": {
-            "boundMs": scan::BOUND.as_millis(),
-            "othersMs": scan::OTHERS.as_millis(),
-            "most": scan::MOST,
-            "commandChars": scan::COMMAND,
-        },
-    })
+    });
+    if let (Value::Object(facts), Value::Object(own)) = (&mut facts, own) {
+        facts.extend(own);
+    }
+    facts
 }
 
 /// An example of each note on a blocked process, in the order of the table in docs/waiting.md.

@@ -12,7 +12,7 @@ use tokio::io::unix::AsyncFd;
 use super::helpers::Helpers;
 use super::link::Link;
 use super::pool::ShimHandle;
-use crate::supervise::warm::ReadyShell;
+use crate::supervise::ready::ReadyShell;
 use confine::Denials;
 use protocol::BlockedProcess;
 use protocol::ExceededLimit;

@@ -18,10 +18,10 @@ use super::error::HelperError;
 use super::pool::{KEEP, PAUSE, PooledShell, SWEEP, ShimHandle, WarmShells};
 use super::pools::Pools;
 use super::worlds::Worlds;
-use crate::supervise::group;
-use crate::supervise::warm::Stale;
+use crate::supervise::ready::Stale;
 use protocol::ToSupervisor;
 use protocol::plan::{ShellKind, WorldId};
+use supervisor::group;
 
 /// Shims that are requested at a time. In a burst the first ones are free again before more would be ready.
 const ASK_AT_ONCE: usize = 4;

@@ -11,7 +11,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::unistd::Pid;
 
 use crate::supervise::inheritance::Inheritance;
-use crate::supervise::warm::{ReadyShell, Stale};
+use crate::supervise::ready::{ReadyShell, Stale};
 use protocol::plan::{ShellKind, WorldId};
 use protocol::{FrameReader, FromShim, Received, ToShim};
 

@@ -9,7 +9,7 @@ use super::error::HelperError;
 use super::helpers::Helpers;
 use super::pool::ShimHandle;
 use crate::supervise::inheritance::Inheritance;
-use crate::supervise::warm::Stale;
+use crate::supervise::ready::Stale;
 use protocol::Run;
 use protocol::plan::ShellKind;
 use protocol::{Order, Pipes};

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use nix::unistd::{Pid, getpid, getsid};
 
-use crate::supervise::group;
-use crate::supervise::tree::{self, Member};
 use protocol::task::{Task, Whereabouts};
+use supervisor::group;
+use supervisor::tree::{self, Member};
 
 /// Time that the processes of a tree may take to go.
 const SWEEP_BOUND: Duration = Duration::from_secs(2);

@@ -1,0 +1,45 @@
+//! A scan of all processes of a command, bounded in time so that it never delays an end.
+
+use std::time::{Duration, Instant};
+
+use nix::unistd::Pid;
+
+use super::find::find;
+use crate::tree::Member;
+use protocol::{BlockedOn, BlockedProcess, plain};
+
+/// Time a scan may take. It usually takes far less, but on a busy machine each step may be delayed.
+pub const BOUND: Duration = Duration::from_millis(100);
+/// Time the search for other users of a FIFO may take. It covers all processes of the machine.
+pub const OTHERS: Duration = Duration::from_millis(300);
+/// Processes of a command that are scanned at most.
+pub const MOST: usize = 400;
+/// Characters of a command line that are reported.
+pub const COMMAND: usize = 100;
+
+/// Returns the process of these whose blocking blocks the shell. `None` if the command is only slow, or if it cannot be
+/// known.
+pub fn scan(shell: Pid, members: &[Member]) -> Option<BlockedProcess> {
+    if !sys::ACTIVITY_IS_KNOWN || members.len() > MOST {
+        return None;
+    }
+    let until = Instant::now() + BOUND;
+    // A process that exits meanwhile belongs to a command that works.
+    let seen: Vec<sys::Activity> =
+        members.iter().map(|member| sys::activity(member.pid, until)).collect::<Option<_>>()?;
+    let (pid, on, others, sure) = find(shell.as_raw(), &seen)?;
+    if let BlockedOn::Fifo(_, path) = &on {
+        let known: Vec<i32> = seen.iter().map(|one| one.pid).collect();
+        let only_sleep = |name: &String| name == "sleep";
+        let until = Instant::now() + OTHERS;
+        if !sys::writers(path, &known, until)?.iter().all(only_sleep) {
+            return None;
+        }
+    }
+    let line = plain(&sys::command_line(Pid::from_raw(pid))?);
+    let mut command: String = line.chars().take(COMMAND).collect();
+    if command.len() < line.len() {
+        command.push('…');
+    }
+    Some(BlockedProcess { pid, command, on, others, sure })
+}

@@ -1,0 +1,346 @@
+//! Cgroups of version 2. Each shim has one, and every process of its command starts there.
+//!
+//! A supervisor divides the cgroup of its host: it creates a directory of its own, and below that each shim creates one
+//! for its commands. A shim runs one command at a time, and takes another one only if nothing is left of the last, so
+//! the cgroup holds exactly one tree. The names contain pid and start time of supervisor and shim, so that later
+//! supervisors recognize what dead ones have left.
+
+use std::cell::Cell;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::fd::{AsFd, AsRawFd, RawFd};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use nix::unistd::{Pid, getpid};
+
+use protocol::plan::Limits;
+use sys::{Controllers, Usage};
+
+/// Variable of the host's environment that turns cgroups off with the value `0`.
+const SWITCH: &str = "AGENT_BASH_CGROUP";
+/// Beginning of the names of all supervisors' cgroups.
+const PREFIX: &str = "agent-bash.";
+/// Processes and threads that a tree may have beyond its limit of processes. The kernel counts threads, too, which the
+/// limit does not, so this only slows a fork bomb down until it is killed.
+const BEYOND: u64 = 4096;
+/// Attempts to create a cgroup anew.
+const TRIES: u32 = 20;
+/// Time between them, in which killed processes exit.
+const PAUSE: Duration = Duration::from_millis(1);
+/// The most that is read of a file of a cgroup.
+const READ: usize = 4096;
+
+/// The cgroup of a supervisor, below which its shims have theirs.
+pub struct Groups {
+    directory: PathBuf,
+    controllers: Controllers,
+    killed: Vec<PathBuf>,
+}
+
+impl Groups {
+    /// Creates the cgroup of this supervisor, and clears away those of dead ones. `None` if commands have no cgroups.
+    pub fn begin() -> Option<Self> {
+        if switch().is_some() {
+            return None;
+        }
+        // Messages and state files contain the path as text.
+        let place = sys::group_place().ok().filter(|place| place.directory.to_str().is_some())?;
+        let killed = sweep(&place.directory);
+        let namespace = sys::pid_namespace().map_or(0, |namespace| namespace.id);
+        let directory = place.directory.join(format!("{PREFIX}{}.{namespace}", name_of(getpid())?));
+        fs::create_dir(&directory).ok()?;
+        // Before it passes controllers on: such a cgroup may contain no process.
+        if !File::open(&directory).is_ok_and(|group| sys::can_start_in(group.as_fd())) {
+            let _ = fs::remove_dir(&directory);
+            return None;
+        }
+        let offered = sys::controllers(&directory, "cgroup.controllers");
+        for (offered, name) in [(offered.memory, "+memory"), (offered.pids, "+pids")] {
+            if offered {
+                let _ = put(&directory.join("cgroup.subtree_control"), name);
+            }
+        }
+        let controllers = sys::controllers(&directory, "cgroup.subtree_control");
+        Some(Self { directory, controllers, killed })
+    }
+
+    /// Takes the cgroups of dead shims that were killed, to be removed once their processes have exited.
+    pub fn take_killed(&mut self) -> Vec<PathBuf> {
+        std::mem::take(&mut self.killed)
+    }
+
+    /// The cgroup of a shim.
+    pub fn path_of(&self, shim: Pid) -> Option<PathBuf> {
+        Some(self.directory.join(name_of(shim)?))
+    }
+
+    /// Creates the cgroup of this process, a shim. `None` if the system refuses, as for a limit on cgroups.
+    pub fn own(&self) -> Option<Group> {
+        Group::create(&self.path_of(sys::own_host_pid())?, self.controllers).ok()
+    }
+
+    /// Removes the cgroup of this supervisor, unless shims have theirs in it.
+    pub fn remove(&self) {
+        let _ = fs::remove_dir(&self.directory);
+    }
+}
+
+/// The cgroup of a shim.
+pub struct Group {
+    path: PathBuf,
+    directory: File,
+    cpu: File,
+    controllers: Controllers,
+    /// CPU time of all processes before the command.
+    before: Cell<Usage>,
+    /// Processes that the kernel had killed for their memory before the command.
+    killed_before: Cell<u64>,
+    /// Whether the kernel bounds the memory of the command.
+    bounds_memory: Cell<bool>,
+    /// Whether it serves one command only: limits are set, or its processes were killed at once.
+    spent: Cell<bool>,
+}
+
+impl Group {
+    fn create(path: &Path, controllers: Controllers) -> io::Result<Self> {
+        match fs::create_dir(path) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
+        Ok(Self {
+            path: path.to_owned(),
+            directory: File::open(path)?,
+            cpu: File::open(path.join("cpu.stat"))?,
+            controllers,
+            before: Cell::default(),
+            killed_before: Cell::default(),
+            bounds_memory: Cell::new(false),
+            spent: Cell::new(false),
+        })
+    }
+
+    /// Prepares the cgroup for a command, or creates a new one in its place for two reasons. Memory of earlier commands
+    /// may still be charged to the old one, such as files in a `tmpfs`, so a limit on memory begins with a new one. And
+    /// some kernels kill every process that starts in a cgroup whose processes were killed at once before. Leaves none
+    /// if the system refuses.
+    pub fn begin(group: &mut Option<Rc<Self>>, limits: Limits) {
+        let Some(last) = group else { return };
+        let limited =
+            last.controllers.memory && limits.memory.is_some() || last.controllers.pids && limits.processes.is_some();
+        if limited || last.spent.get() {
+            *group = last.create_anew().map(Rc::new);
+        }
+        if let Some(group) = group {
+            if limited {
+                group.limit(limits);
+            }
+            group.note_beginning();
+        }
+    }
+
+    fn note_beginning(&self) {
+        self.before.set(self.cpu().unwrap_or_default());
+        if self.bounds_memory.get() {
+            self.killed_before.set(self.killed_for_memory());
+        }
+    }
+
+    /// Removes the cgroup and creates it again. A warm shell that was just killed may still be in it for a moment.
+    fn create_anew(&self) -> Option<Self> {
+        for _ in 0..TRIES {
+            if remove(&self.path) {
+                return Self::create(&self.path, self.controllers).ok();
+            }
+            std::thread::sleep(PAUSE);
+        }
+        None
+    }
+
+    /// Sets the limits that the kernel can enforce here.
+    fn limit(&self, limits: Limits) {
+        let set = |file: &str, text: &str| put(&self.path.join(file), text).is_ok();
+        self.spent.set(true);
+        if let Some(most) = limits.memory.filter(|_| self.controllers.memory) {
+            // All processes are killed together, and none is spared by moving its memory to a disk.
+            self.bounds_memory.set(set("memory.oom.group", "1") && set("memory.max", &most.to_string()));
+            set("memory.swap.max", "0");
+        }
+        if let Some(most) = limits.processes.filter(|_| self.controllers.pids) {
+            set("pids.max", &most.saturating_add(BEYOND).to_string());
+        }
+    }
+
+    /// The directory, for a child that starts in it.
+    pub fn descriptor(&self) -> RawFd {
+        self.directory.as_fd().as_raw_fd()
+    }
+
+    /// The path of the directory.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Sends SIGKILL to every process in it at once, so that none can start another one that escapes.
+    pub fn kill(&self) {
+        self.spent.set(true);
+        kill(&self.path);
+    }
+
+    /// Removes the cgroup if no process is left in it, and that of its supervisor if it was the last one.
+    pub fn remove(&self) {
+        remove_with_parent(&self.path);
+    }
+
+    /// CPU time of the command: of all its processes, alive or not, reaped or not. `None` if it cannot be read.
+    pub fn usage(&self) -> Option<Usage> {
+        let (now, before) = (self.cpu()?, self.before.get());
+        Some(Usage {
+            user_us: now.user_us.saturating_sub(before.user_us),
+            system_us: now.system_us.saturating_sub(before.system_us),
+            max_rss: 0,
+        })
+    }
+
+    fn cpu(&self) -> Option<Usage> {
+        let mut buffer = [0; READ];
+        let size = self.cpu.read_at(&mut buffer, 0).ok()?;
+        let text = std::str::from_utf8(&buffer[..size]).ok()?;
+        Some(Usage { user_us: value(text, "user_usec")?, system_us: value(text, "system_usec")?, max_rss: 0 })
+    }
+
+    /// Whether the kernel bounds the memory of the command.
+    pub fn bounds_memory(&self) -> bool {
+        self.bounds_memory.get()
+    }
+
+    /// Returns the most memory that the command had if the kernel has killed it for that.
+    pub fn exceeded_memory(&self) -> Option<u64> {
+        let killed = self.bounds_memory.get() && self.killed_for_memory() > self.killed_before.get();
+        killed.then(|| get(&self.path.join("memory.peak")).and_then(|text| text.trim().parse().ok()).unwrap_or(0))
+    }
+
+    fn killed_for_memory(&self) -> u64 {
+        get(&self.path.join("memory.events")).and_then(|text| value(&text, "oom_kill")).unwrap_or(0)
+    }
+}
+
+/// Returns the variable that turns cgroups off, for the supervisor, if the user has set it when this is first called.
+pub fn switch() -> Option<(&'static str, &'static str)> {
+    static IS_OFF: LazyLock<bool> = LazyLock::new(|| std::env::var_os(SWITCH).is_some_and(|value| value == "0"));
+    IS_OFF.then_some((SWITCH, "0"))
+}
+
+/// Returns the name of the cgroup of a supervisor or shim, which tells it from later processes with the same pid.
+fn name_of(process: Pid) -> Option<String> {
+    sys::identity_on_host(process).map(|identity| format!("{process}.{}", identity.started))
+}
+
+/// Returns whether the process that is named like this lives.
+fn is_alive(pid: &str, started: &str) -> bool {
+    let identity = pid.parse().ok().and_then(|pid| sys::identity_on_host(Pid::from_raw(pid)));
+    identity.is_some_and(|identity| !identity.zombie && identity.started.to_string() == started)
+}
+
+/// Removes the cgroups of dead supervisors. A shim may outlive its supervisor, with its command. If the shim is dead,
+/// too, its processes belong to no host, and are killed. Returns the cgroups of those that are still exiting.
+fn sweep(place: &Path) -> Vec<PathBuf> {
+    let mut killed = Vec::new();
+    let namespace = sys::pid_namespace().map_or(0, |namespace| namespace.id).to_string();
+    for supervisor in directories(place) {
+        let Some([pid, started, theirs]) = supervisor_of(&supervisor) else { continue };
+        // Pids of another namespace mean other processes here.
+        if theirs != namespace || is_alive(pid, started) {
+            continue;
+        }
+        for shim in directories(&supervisor) {
+            let name = shim.file_name().and_then(|name| name.to_str()).and_then(fields);
+            if !name.is_some_and(|[pid, started]| is_alive(pid, started)) {
+                kill(&shim);
+                if !remove(&shim) {
+                    killed.push(shim);
+                }
+            }
+        }
+        let _ = fs::remove_dir(&supervisor);
+    }
+    killed
+}
+
+/// Splits a name at its dots.
+fn fields<const N: usize>(name: &str) -> Option<[&str; N]> {
+    name.split('.').collect::<Vec<_>>().try_into().ok()
+}
+
+fn directories(parent: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(parent) else { return Vec::new() };
+    let is_directory = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
+    entries.flatten().filter(is_directory).map(|entry| entry.path()).collect()
+}
+
+/// Returns pid, start time and pid namespace of the supervisor with this cgroup. `None` for any other cgroup.
+fn supervisor_of(path: &Path) -> Option<[&str; 3]> {
+    fields(path.file_name()?.to_str()?.strip_prefix(PREFIX)?)
+}
+
+/// Sends SIGKILL to every process in a shim's cgroup.
+pub fn kill(path: &Path) {
+    if path.parent().is_some_and(|above| supervisor_of(above).is_some()) {
+        let _ = put(&path.join("cgroup.kill"), "1");
+    }
+}
+
+/// Removes a shim's cgroup, with those that its command has left in it. Returns whether it is gone. A cgroup with a
+/// process stays.
+pub fn remove(path: &Path) -> bool {
+    match fs::remove_dir(path) {
+        Ok(()) => true,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => true,
+        Err(_) => {
+            let below = directories(path);
+            !below.is_empty() && below.iter().all(|group| remove(group)) && fs::remove_dir(path).is_ok()
+        }
+    }
+}
+
+/// Removes a shim's cgroup if no process is left in it, and that of its supervisor if it was the last one. A living
+/// supervisor keeps its own for its next shim. Returns whether the shim's is gone.
+pub fn remove_with_parent(path: &Path) -> bool {
+    let Some((above, [pid, started, _])) = path.parent().and_then(|above| Some((above, supervisor_of(above)?))) else {
+        return true;
+    };
+    let removed = remove(path);
+    if removed && !is_alive(pid, started) {
+        let _ = fs::remove_dir(above);
+    }
+    removed
+}
+
+/// Returns the processes in a shim's cgroup, and in those that its command has created in it.
+pub fn members(path: &Path) -> Vec<Pid> {
+    let listed = get(&path.join("cgroup.procs")).unwrap_or_default();
+    // A process of another pid namespace is listed as 0.
+    let pids = listed.lines().filter_map(|line| line.parse().ok()).filter(|pid| *pid > 0).map(Pid::from_raw);
+    pids.chain(directories(path).iter().flat_map(|group| members(group))).collect()
+}
+
+/// Returns the number after a key of a flat file.
+fn value(text: &str, key: &str) -> Option<u64> {
+    text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' '))?.trim().parse().ok()
+}
+
+fn get(path: &Path) -> Option<String> {
+    fs::read_to_string(path).ok()
+}
+
+/// Writes a value in one system call, as these files require, and creates none.
+fn put(path: &Path, text: &str) -> io::Result<()> {
+    OpenOptions::new().write(true).open(path)?.write_all(text.as_bytes())
+}
+
+#[cfg(test)]
+#[path = "group_tests.rs"]
+mod tests;

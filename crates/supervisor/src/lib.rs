@@ -1,0 +1,18 @@
+//! The processes between a host and its commands: one supervisor per host process, which forks shims, each of which runs
+//! one command at a time.
+//!
+//! `main.rs` is the supervisor's program. Begin with `shim/mod.rs`: what a shim does with a command. Nothing here is
+//! asynchronous. The addon uses [`tree`] and [`group`] to find and end what dead helpers have left.
+
+mod blocked;
+mod facts;
+pub mod group;
+mod launch;
+mod limits;
+mod shim;
+mod supervisor;
+pub mod tree;
+mod warm;
+
+pub use facts::facts;
+pub use supervisor::main;

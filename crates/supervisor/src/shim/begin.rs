@@ -1,0 +1,43 @@
+//! The state of a command from its start on.
+
+use std::os::fd::OwnedFd;
+use std::time::Instant;
+
+use nix::unistd::Pid;
+
+use super::Shim;
+use super::processes::System;
+use super::running::Running;
+use crate::launch::mark_of;
+use crate::limits::LimitWatch;
+use protocol::plan::Plan;
+use sys::Usage;
+
+impl Shim {
+    /// Returns the state of a command that has just started.
+    pub(super) fn running(&mut self, shell: Pid, plan: &Plan, pipes: Vec<OwnedFd>, started: Instant) -> Running {
+        let watch = LimitWatch::begin(plan.limits, started, self.group.clone());
+        self.watches = watch.is_some();
+        Running {
+            shell,
+            // Checked while bash starts: the end of a supervisor that was already dying does not terminate this
+            // command.
+            orphaned: sys::is_dying_on_host(self.supervisor),
+            mark: mark_of(&plan.env),
+            started,
+            limit: plan.limit.map(|limit| started + limit),
+            reported_blocked: false,
+            grace: plan.grace,
+            terminal: plan.terminal.is_some(),
+            usage: Usage::default(),
+            shell_end: None,
+            ending: None,
+            pipes,
+            spared: Vec::new(),
+            dismissed: None,
+            watch,
+            group: self.group.clone(),
+            processes: System,
+        }
+    }
+}

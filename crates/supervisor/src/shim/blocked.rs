@@ -1,0 +1,40 @@
+//! Reports of a shim on a blocked command.
+
+use nix::unistd::Pid;
+
+use super::Shim;
+use crate::blocked;
+use crate::shim::running::Running;
+use protocol::BlockedProcess;
+use protocol::{Cause, FromShim};
+
+impl Shim {
+    /// Handles the time limit. The scan comes before any signal, since a signalled process is no longer blocked. If a
+    /// process is blocked, the first signal waits until the addon has acknowledged the report. Programs end their
+    /// prompt with a line feed when they are signalled, and the addon has to read the prompt without it.
+    pub(super) fn end_at_limit(&self, running: &mut Running) {
+        if running.ending.is_none() && !running.reported_blocked && self.report_blocked(running, true) {
+            running.await_acknowledgement();
+        } else {
+            running.end(Cause::Limit);
+        }
+    }
+
+    /// Scans for a blocked process, and reports the result to the addon unless that is gone. Returns whether a process
+    /// is blocked.
+    pub(super) fn report_blocked(&self, running: &Running, at_limit: bool) -> bool {
+        if self.socket.is_none() {
+            return false;
+        }
+        let process = blocked::scan(running.shell, &running.members()).and_then(with_host_pid);
+        let blocked = process.is_some();
+        self.send(FromShim::Blocked { at_limit, process });
+        blocked
+    }
+}
+
+/// The process as the addon knows it.
+fn with_host_pid(process: BlockedProcess) -> Option<BlockedProcess> {
+    let pid = sys::host_pid(Pid::from_raw(process.pid))?.as_raw();
+    Some(BlockedProcess { pid, ..process })
+}

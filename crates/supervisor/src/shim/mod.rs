@@ -1,0 +1,355 @@
+//! The shim: parent and subreaper of one command at a time. It starts it, waits for it and terminates its tree.
+
+mod begin;
+mod blocked;
+mod confine;
+mod deferral;
+mod denial_news;
+#[cfg(all(test, target_os = "linux"))]
+mod ends_tests;
+mod input_writer;
+pub(super) mod output_reader;
+mod pipeline;
+mod processes;
+mod record;
+#[cfg(all(test, target_os = "linux"))]
+mod record_tests;
+mod recorded;
+mod run;
+pub(super) mod running;
+mod start;
+pub(super) mod survivors;
+mod task;
+mod task_client;
+mod task_server;
+mod warm;
+pub(super) mod world;
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::unistd::{Pid, getppid};
+
+use super::group::Group;
+use super::warm::WarmShell;
+use protocol::{Cause, FrameReader, FromShim, Received, ToShim};
+use record::Records;
+use running::{Due, Running};
+use sys::{ChildEvents, Signal};
+use task_server::TaskServer;
+use world::ShimWorld;
+
+/// Time the addon may take to notice that the supervisor is gone. It closes the socket of this shim then.
+const LATE: Duration = Duration::from_secs(1);
+/// Most bytes per read of output that is dropped.
+const DROPPED: usize = 64 * 1024;
+
+/// Serves one command after another, until the addon or the supervisor is gone. Their processes start in the cgroup.
+pub fn serve(socket: OwnedFd, lifeline: OwnedFd, group: Option<Group>, place: ShimPlace) -> io::Result<()> {
+    sys::become_subreaper()?;
+    let events = ChildEvents::listen()?;
+    let reader = FrameReader::default();
+    let (socket, lifeline) = (Some(socket), Some(lifeline));
+    let mut shim = Shim {
+        socket,
+        lifeline,
+        supervisor: place.supervisor,
+        events,
+        reader,
+        unread: Vec::new(),
+        server: None,
+        watches: false,
+        warm: None,
+        group: group.map(Rc::new),
+        world: place.world,
+        records: Records::default(),
+    };
+    while let Some(message) = shim.next_message()? {
+        match message {
+            ToShim::Run(run) => shim.run(*run)?,
+            ToShim::Prepare { kind, files } => shim.prepare(*kind, files),
+            ToShim::Protect => shim.protect(),
+            ToShim::WarmStart(start) => shim.on_warm_start(start)?,
+            ToShim::Dismiss => shim.dismiss(),
+            // The addon sent these before it knew that their command had exited.
+            ToShim::Signal { .. }
+            | ToShim::End { .. }
+            | ToShim::Release(_)
+            | ToShim::HandOver { .. }
+            | ToShim::Scan
+            | ToShim::Denials
+            | ToShim::Acknowledged => {}
+        }
+    }
+    shim.abandon()?;
+    shim.records.wait();
+    shim.group.iter().for_each(|group| group.remove());
+    // A command may have stopped the supervisor, which could not exit with its host then. No command of a world can,
+    // and there the supervisor has no pid.
+    if getppid() == shim.supervisor {
+        sys::signal(shim.supervisor, Signal::SIGCONT);
+    }
+    Ok(())
+}
+
+/// The place of a shim.
+pub struct ShimPlace {
+    /// The pid of the supervisor on the host.
+    pub supervisor: Pid,
+    /// The world of its commands.
+    pub world: Option<ShimWorld>,
+}
+
+struct Shim {
+    /// The socket to the addon. `None` once the addon is gone, since a closed socket stays readable.
+    socket: Option<OwnedFd>,
+    /// The pipe that ends with the supervisor. `None` once it has ended.
+    lifeline: Option<OwnedFd>,
+    supervisor: Pid,
+    events: ChildEvents,
+    reader: FrameReader,
+    /// Output pipes that no other process reads any more. Their output is dropped.
+    unread: Vec<OwnedFd>,
+    /// The task server of this shim's command, if that is a task. The shim serves no other command from then on.
+    server: Option<TaskServer>,
+    /// Whether the shim checks the limits of a tree. That tree must not keep it from the processor.
+    watches: bool,
+    /// A shell that is ready for the next command, or still starts up.
+    warm: Option<WarmShell>,
+    /// The cgroup of the command and of the warm shell. `None` where there are none.
+    group: Option<Rc<Group>>,
+    /// The world of its commands. `None`: they are not confined.
+    world: Option<ShimWorld>,
+    /// The records of what its commands change.
+    records: Records,
+}
+
+/// The descriptors of a shim that are ready.
+struct Wakeup {
+    socket: bool,
+    supervisor_gone: bool,
+    /// Whether the warm shell has started up.
+    shell: bool,
+}
+
+impl Shim {
+    /// Waits until a descriptor is ready, and reads and drops the output of unread pipes.
+    fn wait(&mut self, until: Option<Instant>) -> io::Result<Wakeup> {
+        let received = self.reader.has_frame() || self.server.as_ref().is_some_and(TaskServer::has_work);
+        let until = [until, self.server.as_ref().and_then(TaskServer::wake_at)].into_iter().flatten().min();
+        let until = if received { Some(Instant::now()) } else { until };
+        let timeout = match until.map(|until| until.saturating_duration_since(Instant::now())) {
+            Some(left) if left.is_zero() => PollTimeout::ZERO,
+            // Rounded up, so that a wait of less than a millisecond does not spin.
+            Some(left) => PollTimeout::try_from(left + Duration::from_micros(999)).unwrap_or(PollTimeout::MAX),
+            None => PollTimeout::NONE,
+        };
+        let ours = [Some(&self.socket), Some(&self.lifeline)].map(|fd| fd.and_then(Option::as_ref).map(AsFd::as_fd));
+        let ends = self.world.as_ref().map(ShimWorld::ends).unwrap_or_default();
+        let mut fds = vec![PollFd::new(self.events.as_fd(), PollFlags::POLLIN)];
+        fds.extend(ends.iter().flatten().map(|fd| PollFd::new(*fd, PollFlags::empty())));
+        fds.extend(ours.iter().flatten().map(|fd| PollFd::new(*fd, PollFlags::POLLIN)));
+        let arrives = self.warm.as_ref().and_then(WarmShell::ready);
+        fds.extend(arrives.map(|ready| PollFd::new(ready, PollFlags::POLLIN)));
+        fds.extend(self.unread.iter().map(|pipe| PollFd::new(pipe.as_fd(), PollFlags::POLLIN)));
+        if let Some(server) = &self.server {
+            server.poll_fds(&mut fds);
+        }
+        let polled = {
+            let _realtime = self.watches.then(sys::RealtimeGuard::begin);
+            poll(&mut fds, timeout)
+        };
+        match polled {
+            Ok(_) | Err(Errno::EINTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let mut answers = fds.iter().map(|fd| fd.any().unwrap_or(false));
+        let child = answers.next().unwrap_or(false);
+        let ends = ends.map(|fd| fd.is_some() && answers.next().unwrap_or(false));
+        let [socket, supervisor_gone] = ours.map(|fd| fd.is_some() && answers.next().unwrap_or(false));
+        let shell = arrives.is_some() && answers.next().unwrap_or(false);
+        let dropped = answers.by_ref().take(self.unread.len()).fold(false, |any, one| any | one);
+        let kept: Vec<bool> = answers.collect();
+        drop(fds);
+        if child {
+            self.events.clear();
+        }
+        if supervisor_gone {
+            self.lifeline = None;
+        }
+        if let Some(world) = &mut self.world {
+            world.on_ends(ends);
+        }
+        if dropped {
+            self.drop_output();
+        }
+        if let Some(server) = &mut self.server {
+            server.serve(kept.into_iter());
+        }
+        Ok(Wakeup { socket: socket || received, supervisor_gone, shell })
+    }
+
+    /// Reads and drops the output of unread pipes, and closes those that have ended.
+    fn drop_output(&mut self) {
+        let mut buffer = vec![0_u8; DROPPED];
+        self.unread.retain(|pipe| !matches!(nix::unistd::read(pipe, &mut buffer), Ok(0)));
+    }
+
+    /// Receives the next message of the addon. Returns [`Received::Closed`] once, when the addon is gone.
+    fn receive(&mut self) -> Received<ToShim> {
+        let Some(socket) = &self.socket else { return Received::Pending };
+        let read = self.reader.receive(socket).unwrap_or(Received::Closed);
+        if matches!(read, Received::Closed) {
+            self.socket = None;
+        }
+        read
+    }
+
+    /// Returns the next message while no command runs. `None` when the addon or the supervisor is gone, or the
+    /// world takes no other command.
+    fn next_message(&mut self) -> io::Result<Option<ToShim>> {
+        loop {
+            // The addon sends a message that was read to no other shim. Several may have been read at once.
+            if self.socket.is_some() && self.reader.has_frame() {
+                if let Received::Message(message) = self.receive() {
+                    return Ok(Some(message));
+                }
+                continue;
+            }
+            // The lifeline comes before the socket: a command that was not read goes to a shim of the next supervisor.
+            if self.lifeline.is_none() || self.socket.is_none() || self.is_over() {
+                break;
+            }
+            let ready = self.wait(None)?;
+            if self.lifeline.is_some()
+                && ready.socket
+                && !self.is_over()
+                && let Received::Message(message) = self.receive()
+            {
+                return Ok(Some(message));
+            }
+            // A warm shell may run its command and exit before this shim has read `WarmStart`. Messages are read first,
+            // therefore.
+            self.reap_idle();
+            if ready.shell {
+                self.arrived();
+            }
+        }
+        // A warm shell could create nothing any more.
+        if self.world.as_ref().is_some_and(ShimWorld::has_lost_listener) {
+            return Ok(None);
+        }
+        // The supervisor or the world is gone, and the addon may not know that yet. The addon may just have given the
+        // warm shell its command, so the shim still listens for `WarmStart`. If it reads a plan instead, it has to run
+        // the plan, since the addon does not send a message that was read again.
+        let until = Instant::now() + LATE;
+        while self.warm.as_ref().is_some_and(|warm| warm.ready().is_none())
+            && self.socket.is_some()
+            && Instant::now() < until
+        {
+            if self.wait(Some(until))?.socket
+                && let Received::Message(message @ (ToShim::WarmStart(_) | ToShim::Run(_))) = self.receive()
+            {
+                return Ok(Some(message));
+            }
+        }
+        Ok(None)
+    }
+
+    fn is_over(&self) -> bool {
+        self.world.as_ref().is_some_and(ShimWorld::is_over)
+    }
+
+    /// Sends a message. A lost host shows as the end of the socket, and is handled there.
+    fn send(&self, message: FromShim) {
+        let _ = self.try_send(message);
+    }
+
+    /// Sends a message. An error says that the host is gone.
+    fn try_send(&self, message: FromShim) -> io::Result<()> {
+        let socket = self.socket.as_ref().ok_or(io::ErrorKind::NotConnected)?;
+        protocol::send(socket, message)
+    }
+
+    /// Runs until the shell has exited by itself or its whole tree was terminated. Returns whether a process is left.
+    fn supervise(&mut self, running: &mut Running) -> io::Result<bool> {
+        // A warm shell may have exited before this function begins.
+        if let Some(alive) = running.settle(self.server.is_some()) {
+            return Ok(alive);
+        }
+        loop {
+            let ready = self.wait(running.wake_at())?;
+            if let Some(alive) = running.settle(self.server.is_some()) {
+                return Ok(alive);
+            }
+            self.apply_requests(&ready, running);
+            if ready.socket {
+                match self.receive() {
+                    Received::Message(message) => self.dispatch(message, running),
+                    Received::Pending => {}
+                    Received::Closed => {
+                        running.end(Cause::Host);
+                        self.unread.append(&mut running.pipes);
+                    }
+                }
+            }
+            self.keep_time(running);
+            if running.is_given_up(Instant::now()) {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Handles a message of the addon while a command runs.
+    fn dispatch(&mut self, message: ToShim, running: &mut Running) {
+        match message {
+            ToShim::End { at_limit: true } => self.end_at_limit(running),
+            ToShim::End { at_limit: false } => running.end(Cause::Abort),
+            ToShim::Signal { signal, foreground } => running.signal(signal, foreground.map(Pid::from_raw)),
+            ToShim::Scan => {
+                self.report_blocked(running, false);
+            }
+            ToShim::Denials => self.answer_denials(running.mark.as_deref()),
+            ToShim::Acknowledged => running.on_acknowledged(),
+            ToShim::HandOver { transfer, input } => {
+                self.report_blocked(running, true);
+                self.take_over(transfer, input, running);
+            }
+            // The addon sent these before it knew that this command had started, or after a command that has exited.
+            ToShim::Run(_)
+            | ToShim::Release(_)
+            | ToShim::Prepare { .. }
+            | ToShim::Protect
+            | ToShim::WarmStart(_)
+            | ToShim::Dismiss => {}
+        }
+    }
+
+    /// Checks the limits, and acts when one is reached or the grace is over.
+    fn keep_time(&mut self, running: &mut Running) {
+        let now = Instant::now();
+        if let Some(broken) = running.check_limits(now) {
+            // The addon has already received the exit of the shell, without this limit.
+            if running.shell_end.is_some() && running.ending.is_none() {
+                self.send(FromShim::LimitExceeded(broken));
+            }
+            running.end(Cause::LimitExceeded(broken));
+        }
+        let now = Instant::now();
+        match running.due(now) {
+            Due::Kill => running.kill(now),
+            Due::Limit => self.end_at_limit(running),
+            Due::Readers => running.signal_readers(),
+            Due::Nothing
+                if self.server.as_mut().is_some_and(|server| server.is_silent(running.ending.is_some(), now)) =>
+            {
+                self.end_at_limit(running);
+            }
+            Due::Nothing => {}
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! The processes of a command and the clock, as its state machine uses them.
+
+use std::time::{Duration, Instant};
+
+use nix::errno::Errno;
+use nix::unistd::Pid;
+
+use super::pipeline::{self, Stage};
+use crate::group::Group;
+use crate::tree::{self, Member};
+use sys::{Reaped, Signal};
+
+/// Longest list of processes whose pipes are compared.
+const MOST: usize = 256;
+/// CPU time in which the pipes of a tree are listed.
+const BOUND: Duration = Duration::from_millis(50);
+
+/// Waiting, signalling and the clock. Unit tests replace the system with queues of outcomes.
+pub trait Processes: Clone {
+    /// Takes the next state change of a child, without waiting.
+    fn reap(&self) -> Reaped;
+    /// Whether a process of the tree is alive.
+    fn is_alive(&self, scope: Scope<'_>) -> bool;
+    /// Sends these signals to the tree, and continues stopped processes, which would never receive them.
+    fn terminate(&self, scope: Scope<'_>, signals: &[Signal]);
+    /// Sends these signals to one process, and continues it if it is stopped.
+    fn signal(&self, member: &Member, signals: &[Signal]);
+    /// Whether this very process is alive, which a list of the tree may lack.
+    fn lives(&self, member: &Member) -> bool;
+    /// The processes of the tree with their pipes, each after its parent. `None` if they cannot be known in time.
+    fn stages(&self, scope: Scope<'_>) -> Option<Vec<Stage>>;
+    /// Sends SIGKILL to the tree. `reap` takes the children that have exited meanwhile.
+    fn kill(&self, scope: Scope<'_>, reap: &mut dyn FnMut());
+    /// The current time.
+    fn now(&self) -> Instant;
+}
+
+/// The tree of a command: all processes below this one, except for spared children.
+#[derive(Clone, Copy)]
+pub struct Scope<'a> {
+    /// The mark of the command.
+    pub mark: Option<&'a str>,
+    /// Children of the shim that are left alone, with all processes below them.
+    pub spared: &'a [Pid],
+    /// The cgroup of the shim, if it has one. Spared children are in it, too.
+    pub group: Option<&'a Group>,
+}
+
+/// The processes of this machine.
+#[derive(Clone, Copy, Debug)]
+pub struct System;
+
+impl Processes for System {
+    fn reap(&self) -> Reaped {
+        sys::reap(false)
+    }
+
+    fn is_alive(&self, Scope { mark, spared, .. }: Scope<'_>) -> bool {
+        !tree::members(mark, spared).is_empty()
+    }
+
+    fn terminate(&self, Scope { mark, spared, .. }: Scope<'_>, signals: &[Signal]) {
+        tree::ask_to_end(&tree::all_members(mark, spared), signals);
+    }
+
+    fn signal(&self, member: &Member, signals: &[Signal]) {
+        tree::ask_to_end(std::slice::from_ref(member), signals);
+    }
+
+    fn lives(&self, member: &Member) -> bool {
+        member.lives()
+    }
+
+    fn stages(&self, Scope { mark, spared, .. }: Scope<'_>) -> Option<Vec<Stage>> {
+        let until = sys::worked() + BOUND;
+        let members = tree::all_members(mark, spared);
+        if members.len() > MOST {
+            return None;
+        }
+        members.into_iter().map(|member| stage(member, until)).collect()
+    }
+
+    fn kill(&self, Scope { mark, spared, group }: Scope<'_>, reap: &mut dyn FnMut()) {
+        if spared.is_empty() {
+            group.into_iter().for_each(Group::kill);
+            tree::strike(mark, reap);
+        } else {
+            tree::kill(&tree::members(mark, spared));
+        }
+    }
+
+    fn now(&self) -> Instant {
+        Instant::now()
+    }
+}
+
+fn stage(member: Member, until: Duration) -> Option<Stage> {
+    let sys::OpenPipes { reads, mut writes } = sys::open_pipes(member.pid, until)?;
+    // No signal ends a process of another user, so a reader would wait for it in vain.
+    if matches!(nix::sys::signal::kill(member.pid, None), Err(Errno::EPERM)) {
+        writes.clear();
+    }
+    let program = if reads.is_empty() { sys::Program::default() } else { sys::program(member.pid) };
+    let acts = pipeline::acts_on_input(&program);
+    Some(Stage { member, reads, writes, acts, handles_terminate: program.handles_terminate })
+}

@@ -1,0 +1,302 @@
+//! The record of what the commands of a shim change.
+//!
+//! | file | what |
+//! |---|---|
+//! | `mod` | the record of the running command: its begin and its end |
+//! | `journal` | keeps each thing as it was before a change |
+//! | `snapshot` | compares the tree instead, where the calls of a command do not come |
+//! | `answers` | the thread that answers the calls of commands |
+//!
+//! A thread answers, so that the shim itself is never waited for. It is a thread of the shim because a system may let
+//! only ancestors of a process read its memory. The filter of a command stays with all of its processes. Processes
+//! that the command leaves running get their answers after the command, too, and the shim stays until no process has
+//! such a filter.
+
+mod answers;
+mod journal;
+mod snapshot;
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
+
+use crate::launch::mark_of;
+use answers::{Answers, Source, SourceKind};
+use confine::filter::{self, Variant};
+use confine::listener::{Act, Change, Journal, spot_of};
+#[cfg(all(test, target_os = "linux"))]
+pub use journal::Shared;
+use journal::{Current, Slot};
+pub use journal::{Pending, RunJournal};
+use protocol::RunDescriptors;
+use protocol::plan::{Plan, Record, RecordLimits, RecordPurpose, Recorded};
+use protocol::task::Machine as Place;
+use snapshot::{Compared, NotTaken};
+use sys::{Filter, Filtered, Machine};
+use undo::{Header, Limits, Purpose, Store, StoreError, VERSION};
+
+/// Why the changes of a command cannot be recorded.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// The kernel passes no calls on.
+    #[error("this system does not report changes of files before they are made")]
+    NoListener,
+    /// The memory of other processes, and with it the path of a call, is out of reach.
+    #[error("this system lets no process read the memory of its children (kernel.yama.ptrace_scope)")]
+    Unreadable,
+    /// The world of the command has no listener.
+    #[error("the confinement of this command reports no changes of files")]
+    Unheard,
+    /// The command has no mark, which names the run.
+    #[error("the command has no id")]
+    NoMark,
+    /// A filter with a listener cannot be installed, as in a command that has one already.
+    #[error("the calls of the command cannot be watched: {0}")]
+    Filter(io::Error),
+    /// The store cannot be written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// There is no snapshot either.
+    #[error(transparent)]
+    Snapshot(#[from] NotTaken),
+    /// A socket or a thread could not be made.
+    #[error("its changes cannot be recorded: {0}")]
+    System(#[from] io::Error),
+}
+
+impl RecordError {
+    /// The error number that says most about it.
+    pub fn errno(&self) -> i32 {
+        let number = match self {
+            Self::NoListener | Self::Unreadable | Self::Unheard | Self::NoMark => None,
+            Self::Filter(error) | Self::System(error) => error.raw_os_error(),
+            Self::Store(StoreError::System { source, .. }) => source.raw_os_error(),
+            Self::Store(_) | Self::Snapshot(_) => None,
+        };
+        number.unwrap_or(libc::ENOTSUP)
+    }
+}
+
+/// The way of the calls of a command to their answers.
+pub enum Way {
+    /// A filter for a command without confinement, and the child's end of its socket.
+    Filter(Filtered, OwnedFd),
+    /// The listener's end of a socket, for a command in a world.
+    World(OwnedFd),
+}
+
+impl Way {
+    /// The filter with the child's end of its socket, or the listener's end of another one.
+    pub fn parts(self) -> (Option<Filtered>, Option<OwnedFd>, Option<OwnedFd>) {
+        match self {
+            Self::Filter(filter, socket) => (Some(filter), Some(socket), None),
+            Self::World(socket) => (None, None, Some(socket)),
+        }
+    }
+}
+
+/// The records of a shim, one after another.
+#[derive(Default)]
+pub struct Records {
+    answers: Option<Answers>,
+    filter: Option<Rc<Filter>>,
+    /// Counts runs, to tell calls of an ended command from those of the current one.
+    run: u64,
+    /// The snapshot of the tree, if there is one instead of a record of each change.
+    compared: Option<Compared>,
+    /// The store of the current record, and what that is for.
+    store: Option<(PathBuf, RecordPurpose)>,
+    /// Why there is no record though one was wanted.
+    failure: Option<String>,
+}
+
+impl Records {
+    /// Begins the record of a command, if its plan wants one. What the command inherits open for writing is recorded at
+    /// once. Returns the way of its calls.
+    ///
+    /// # Errors
+    /// If there is no record.
+    pub fn begin(
+        &mut self,
+        plan: &Plan,
+        descriptors: &RunDescriptors,
+        world: Option<bool>,
+    ) -> Result<Option<Way>, RecordError> {
+        (self.store, self.failure) = (None, None);
+        let Some(record) = &plan.record else { return Ok(None) };
+        match obstacle(record, world) {
+            Some(_) if Compared::is_wanted(record) => {
+                self.compared = Some(Compared::begin(record, header(record, plan)?, limits(record.limits))?);
+                self.store = Some((record.store.clone(), record.purpose));
+                Ok(None)
+            }
+            Some(obstacle) => Err(obstacle),
+            None => self.begin_wanted(record, plan, descriptors, world).map(Some),
+        }
+    }
+
+    fn begin_wanted(
+        &mut self,
+        record: &Record,
+        plan: &Plan,
+        descriptors: &RunDescriptors,
+        world: Option<bool>,
+    ) -> Result<Way, RecordError> {
+        let machine = Machine::HERE.ok_or(RecordError::NoListener)?;
+        let header = header(record, plan)?;
+        let (ours, theirs) = sys::message_pair()?;
+        if self.answers.is_none() {
+            self.answers = Some(Answers::begin()?);
+        }
+        let answers = self.answers.as_ref().ok_or(RecordError::NoListener)?;
+        self.run += 1;
+        answers.shared.put(Pending {
+            run: self.run,
+            store: record.store.clone(),
+            header,
+            limits: limits(record.limits),
+            beyond: record.beyond.clone(),
+            require: record.require,
+        });
+        self.store = Some((record.store.clone(), record.purpose));
+        touch_inherited(&RunJournal { shared: &answers.shared, run: self.run }, descriptors);
+        // Otherwise it begins while the program of the command starts.
+        if record.require && !answers.shared.settle() {
+            return Err(self.take_failure());
+        }
+        let kind = if world.is_some() { SourceKind::World(ours) } else { SourceKind::Arrival(ours) };
+        answers.add(Source { run: self.run, kind });
+        if world.is_some() {
+            return Ok(Way::World(theirs));
+        }
+        let theirs = sys::above_inherited(&theirs)?;
+        let filter = self.filter.get_or_insert_with(|| Rc::new(filter::program(machine, Variant::Recorded)));
+        let listener = (theirs.as_raw_fd(), vec![0]);
+        Ok(Way::Filter(Filtered { filter: Rc::clone(filter), listener }, theirs))
+    }
+
+    /// Notes why the current command has no record, and removes any part of it.
+    pub fn fail(&mut self, error: &RecordError) {
+        self.discard();
+        self.failure = Some(error.to_string());
+    }
+
+    /// Removes the record of a command that was not started.
+    pub fn discard(&mut self) {
+        self.store = None;
+        if let Some(compared) = self.compared.take() {
+            return compared.discard();
+        }
+        if let Slot::Current(current) = self.take() {
+            snapshot::discard(current.recorder);
+        }
+    }
+
+    /// The store of the record that is written now.
+    pub fn store(&self) -> Option<&Path> {
+        self.store.as_ref().map(|(store, _)| store.as_path())
+    }
+
+    /// Returns the purpose of the current record.
+    pub fn purpose(&self) -> Option<RecordPurpose> {
+        self.store.as_ref().map(|(_, purpose)| *purpose)
+    }
+
+    /// Ends the record of the current command. Processes that are left go on without one. Does nothing the second time.
+    pub fn end(&mut self) -> Recorded {
+        self.store = None;
+        if let Some(compared) = self.compared.take() {
+            return compared.end();
+        }
+        if let Some(answers) = &self.answers {
+            answers.shared.settle();
+        }
+        match self.take() {
+            Slot::Current(current) => match *current {
+                Current { broken: Some(why), .. } => Recorded::Failed(why),
+                Current { recorder, beyond, .. } => match recorder.finish(beyond) {
+                    Ok(_) => Recorded::Done,
+                    Err(error) => Recorded::Failed(error.to_string()),
+                },
+            },
+            Slot::Failed(error) => Recorded::Failed(error.to_string()),
+            Slot::Empty | Slot::Pending(_) => self.failure.take().map_or(Recorded::Off, Recorded::Failed),
+        }
+    }
+
+    fn take(&self) -> Slot {
+        self.answers.as_ref().map(|answers| answers.shared.take()).unwrap_or_default()
+    }
+
+    fn take_failure(&mut self) -> RecordError {
+        self.store = None;
+        match self.take() {
+            Slot::Failed(error) => error.into(),
+            _ => RecordError::NoListener,
+        }
+    }
+
+    /// Removes a record that no process will read: the host of a command is gone that only wanted a receipt.
+    pub fn forget_unread(store: &Path, run: &str) {
+        if let Ok(store) = Store::open(store) {
+            let _left = store.remove(run);
+        }
+    }
+
+    /// Waits until no process has the filter of a command any more.
+    pub fn wait(&mut self) {
+        if let Some(answers) = self.answers.take() {
+            answers.wait();
+        }
+    }
+}
+
+/// Why the changes of a command cannot be recorded as it makes them.
+fn obstacle(record: &Record, world: Option<bool>) -> Option<RecordError> {
+    if record.only_tree || Machine::HERE.is_none() || !sys::has_listeners() {
+        return Some(RecordError::NoListener);
+    }
+    // The listener of a world has a right of its own.
+    if world.is_none() && !sys::may_read_descendants() {
+        return Some(RecordError::Unreadable);
+    }
+    (world == Some(false)).then_some(RecordError::Unheard)
+}
+
+fn limits(limits: RecordLimits) -> Limits {
+    let RecordLimits { file_bytes, run_bytes, store_bytes } = limits;
+    Limits { file_bytes, run_bytes, store_bytes }
+}
+
+fn header(record: &Record, plan: &Plan) -> Result<Header, RecordError> {
+    Ok(Header {
+        version: VERSION,
+        run: mark_of(&plan.env).ok_or(RecordError::NoMark)?,
+        command: record.command.clone(),
+        cwd: Path::new(OsStr::from_bytes(&plan.cwd)).to_owned(),
+        at: record.at,
+        machine: Place::here().clone(),
+        purpose: match record.purpose {
+            RecordPurpose::Undo => Purpose::Undo,
+            RecordPurpose::Receipt => Purpose::Receipt,
+        },
+        tree: PathBuf::new(),
+    })
+}
+
+/// Records the files that a command inherits open for writing, which it can change without another call.
+fn touch_inherited(journal: &RunJournal<'_>, descriptors: &RunDescriptors) {
+    for file in descriptors.files.iter().chain(&descriptors.stdin).chain(&descriptors.terminal) {
+        let flags = fcntl(file, FcntlArg::F_GETFL).map(OFlag::from_bits_retain);
+        let writes = flags.is_ok_and(|flags| flags & OFlag::O_ACCMODE != OFlag::O_RDONLY);
+        if writes && let Some(spot) = spot_of(file.as_fd()) {
+            // A command that must not change it cannot be kept from it any more. The record says that it is not kept.
+            let _told = journal.before(&Change { spot, act: Act::Rewrite });
+        }
+    }
+}

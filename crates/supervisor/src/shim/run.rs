@@ -1,0 +1,88 @@
+//! The way of a command through a shim: its record, its confinement, its start, its exit.
+
+use std::io;
+use std::time::Instant;
+
+use super::Shim;
+use super::record::{RecordError, Way};
+use super::running::Running;
+use super::start::{Launched, Restraint, start};
+use crate::group::Group;
+use crate::limits::used_by_living;
+use crate::warm::WarmShell;
+use protocol::task::now_ms;
+use protocol::{Cause, Ended, FromShim, Run};
+use sys::{Bounds, Exit, LaunchStep};
+
+impl Shim {
+    /// Starts a command and supervises it.
+    pub(super) fn run(&mut self, run: Run) -> io::Result<()> {
+        let started = Instant::now();
+        let Run { plan, task, descriptors } = run;
+        let dismissed = self.warm.take().and_then(WarmShell::dismiss);
+        Group::begin(&mut self.group, plan.limits);
+        let way = match self.begin_record(&plan, &descriptors) {
+            Ok(way) => way,
+            Err(failure) => {
+                self.send(FromShim::Failed(failure));
+                return Ok(());
+            }
+        };
+        let (filter, socket, journal) = way.map_or((None, None, None), Way::parts);
+        let confined = match self.confine(journal) {
+            Ok(confined) => confined,
+            Err(failure) => return self.refuse(failure),
+        };
+        let required = plan.record.as_ref().is_some_and(|record| record.require);
+        let filter = filter.map_or(Bounds::None, Bounds::Filtered);
+        let restraint = Restraint { bounds: confined.map_or(filter, Bounds::Confined), socket, required };
+        let launched = match start(&plan, task, descriptors, (&mut self.group, restraint)) {
+            Ok(launched) => launched,
+            Err(failure) if matches!(failure.step, LaunchStep::Confine | LaunchStep::Filter) => {
+                return self.refuse(failure);
+            }
+            Err(failure) => {
+                self.records.discard();
+                self.send(FromShim::Failed(failure));
+                return Ok(());
+            }
+        };
+        let Launched { shell, pipes, _script, task, unrecorded } = launched;
+        if let Some(error) = unrecorded {
+            self.records.fail(&RecordError::Filter(error));
+        }
+        let mut running = self.running(shell, &plan, pipes, started);
+        running.dismissed = dismissed;
+        match task {
+            None => self.send(FromShim::Started(sys::host_pid(shell).unwrap_or(shell).as_raw())),
+            Some(files) => self.begin_task(&mut running, files, now_ms())?,
+        }
+        self.attend(running)
+    }
+
+    /// Supervises a command that was started, and reports its exit.
+    pub(super) fn attend(&mut self, mut running: Running) -> io::Result<()> {
+        let alive = self.supervise(&mut running)?;
+        if self.server.is_some() {
+            return self.see_through(running);
+        }
+        let (end, duration) = running.shell_end.unwrap_or((Exit::Signal(libc::SIGKILL), running.started.elapsed()));
+        let cause = running.ending.take().map_or(Cause::Itself, |ending| ending.cause);
+        let last = self.lifeline.is_none();
+        let mut usage = running.usage;
+        if alive {
+            usage.add(used_by_living(running.mark.as_deref()));
+        }
+        usage.take_times_of(running.group.as_deref().and_then(Group::usage));
+        self.report_denials(running.mark.as_deref());
+        let record = self.end_record(running.mark.as_deref(), self.socket.is_none());
+        let ended = Ended { end, usage, duration, cause, alive, last, record };
+        self.send(FromShim::Ended(ended));
+        self.unread.clear();
+        if alive {
+            self.after_end(running)?;
+        }
+        self.watches = false;
+        Ok(())
+    }
+}

@@ -1,0 +1,92 @@
+//! The start of a command: its files, if it starts as a task, then its shell.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::rc::Rc;
+
+use nix::unistd::Pid;
+
+use crate::group::Group;
+use crate::launch::{self, mark_of};
+use protocol::plan::Plan;
+use protocol::task::{Log, Store, Task, TaskSpec, now_ms};
+use protocol::{RunDescriptors, TaskInput};
+use sys::{Bounds, LaunchError, LaunchStep};
+
+/// A command that has just started.
+pub struct Launched {
+    pub shell: Pid,
+    pub pipes: Vec<OwnedFd>,
+    /// The script, open until bash has opened it by its path.
+    pub _script: Option<OwnedFd>,
+    pub task: Option<TaskFiles>,
+    /// Why its changes are not recorded, though a filter for that was there.
+    pub unrecorded: Option<io::Error>,
+}
+
+/// The parts of a command that starts as a task, besides its shell.
+pub struct TaskFiles {
+    pub spec: TaskSpec,
+    pub log: Log,
+    pub input: Option<TaskInput>,
+}
+
+/// The bounds of a command, and the way of its calls.
+pub struct Restraint {
+    /// Its confinement, or a filter alone.
+    pub bounds: Bounds,
+    /// The child's end of the socket of a filter alone.
+    pub socket: Option<OwnedFd>,
+    /// Whether nothing starts if its changes cannot be recorded.
+    pub required: bool,
+}
+
+/// Starts the command of a plan in a cgroup. Without a cgroup if it cannot be entered, and the next commands, too.
+/// Without a record if the filter for that cannot be installed, unless it is required.
+pub fn start(
+    plan: &Plan,
+    task: Option<TaskSpec>,
+    descriptors: RunDescriptors,
+    (group, restraint): (&mut Option<Rc<Group>>, Restraint),
+) -> Result<Launched, LaunchError> {
+    let launch::Prepared { mut launch, script, pipes, theirs, input } = launch::prepare(plan, descriptors)?;
+    let Restraint { bounds, socket: _socket, required } = restraint;
+    launch.bounds = bounds;
+    // The files come first. A task without files is not started, and a task that kills its shim at once is known all
+    // the same.
+    let log = task.as_ref().map(|spec| create_files(spec, plan, group.as_deref())).transpose()?;
+    let mut unrecorded = None;
+    let started = match launch::launch_in(&mut launch, group) {
+        Err(LaunchError { step: LaunchStep::Filter, errno }) if matches!(launch.bounds, Bounds::Filtered(_)) => {
+            unrecorded = Some(io::Error::from_raw_os_error(errno));
+            launch.bounds = Bounds::None;
+            if required {
+                Err(LaunchError { step: LaunchStep::Record, errno })
+            } else {
+                launch::launch_in(&mut launch, group)
+            }
+        }
+        started => started,
+    };
+    let shell = started.inspect_err(|_| {
+        if let Some(spec) = &task {
+            Store::at(spec.folder.clone()).remove(&spec.id);
+        }
+    })?;
+    // These descriptors would hide the end of the output if they were held any longer.
+    drop(theirs);
+    let task = task.zip(log).map(|(spec, log)| TaskFiles { spec, log, input });
+    Ok(Launched { shell, pipes, _script: script, task, unrecorded })
+}
+
+fn create_files(spec: &TaskSpec, plan: &Plan, group: Option<&Group>) -> Result<Log, LaunchError> {
+    let store = Store::at(spec.folder.clone());
+    let mut task = Task::begin(spec, 0, 0, &mark_of(&plan.env).unwrap_or_default(), now_ms());
+    task.cgroup = group.map(|group| group.path().to_owned());
+    let created = store.create_log(&spec.id).and_then(|log| {
+        let log = Log::keep(log, spec.max_log_bytes)?;
+        store.write(&task).inspect_err(|_| store.remove(&spec.id))?;
+        Ok(log)
+    });
+    created.map_err(|error| LaunchError { step: LaunchStep::Files, errno: error.raw_os_error().unwrap_or(libc::EIO) })
+}

@@ -1,0 +1,301 @@
+//! Survivors belong to the host until the shim has sent their release. Then they are a task, or on their own.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::time::{Duration, Instant};
+
+use nix::unistd::Pid;
+
+use super::Shim;
+use crate::limits::LimitWatch;
+use crate::shim::running::{BATCH, Running};
+use crate::shim::task::adopt_released;
+use crate::shim::world::ShimWorld;
+use crate::tree;
+use protocol::{Cause, FromShim, Received, Survivor, ToShim, Transfer};
+use sys::Reaped;
+
+/// Time survivors may take to exit before they are reported, like the `tee` of an `exec > >(tee log)`.
+pub const SETTLE: Duration = Duration::from_millis(50);
+/// Longest part of a survivor's command line that is reported, characters.
+pub const COMMAND_SHOWN: usize = 200;
+
+/// How far the release of survivors has come.
+enum Stage {
+    /// The addon drains the pipes. It may also have learned that the survivors could not be adopted.
+    Held,
+    /// The addon has drained the pipes, and [`FromShim::Released`] is due unless the host or an abort comes first.
+    Settling {
+        /// The task that the survivors become if they hold the pipes.
+        transfer: Option<Box<Transfer>>,
+        /// When the survivors are reported, if they have not exited until then.
+        until: Instant,
+    },
+}
+
+impl Stage {
+    /// The addon has drained the pipes.
+    fn settling(transfer: Option<Box<Transfer>>, now: Instant) -> Self {
+        Self::Settling { transfer, until: now + SETTLE }
+    }
+
+    /// When the survivors are reported, if they do not exit before.
+    fn wake_at(&self) -> Option<Instant> {
+        match self {
+            Self::Held => None,
+            Self::Settling { until, .. } => Some(*until),
+        }
+    }
+
+    /// Gives survivors that are being terminated their whole time again.
+    fn start_again(&mut self, now: Instant) {
+        if let Self::Settling { until, .. } = self {
+            *until = now + SETTLE;
+        }
+    }
+
+    /// Whether the survivors had their time to exit.
+    fn is_up(&self, now: Instant) -> bool {
+        self.wake_at().is_some_and(|until| now >= until)
+    }
+}
+
+/// The result of an attempt to release survivors.
+enum Release {
+    /// No process is left. The shim serves the next command.
+    Nothing,
+    /// The survivors are on their own.
+    OnTheirOwn(Running),
+    /// The survivors are a task.
+    Task(Running),
+    /// The survivors belong to the host as before, and are being terminated if that is gone.
+    Held(Running),
+}
+
+impl Shim {
+    /// Keeps the survivors of a command until [`FromShim::Released`] is sent. Until then they belong to the host, whose
+    /// end terminates them, and so does an abort.
+    pub(super) fn after_end(&mut self, mut running: Running) -> io::Result<()> {
+        running.limit = None;
+        let mut stage = Stage::Held;
+        loop {
+            let ready = self.wait(running.wake_at().into_iter().chain(stage.wake_at()).min())?;
+            let alive = running.reap();
+            if ready.socket {
+                self.receive_while_held(&mut running, &mut stage);
+            }
+            self.hold_limits(&mut running, &stage);
+            if running.ending.is_some() {
+                if alive && !running.is_given_up(Instant::now()) {
+                    stage.start_again(Instant::now());
+                    continue;
+                }
+                if self.socket.is_none() {
+                    return Ok(());
+                }
+            }
+            let Stage::Settling { transfer, .. } = &mut stage else { continue };
+            if running.ending.is_some() {
+                *transfer = None;
+            }
+            if transfer.is_none() {
+                self.unread.append(&mut running.pipes);
+            }
+            if !self.is_settled(running.mark.as_deref(), running.wake_at()) && !stage.is_up(Instant::now()) {
+                continue;
+            }
+            let Stage::Settling { transfer, .. } = std::mem::replace(&mut stage, Stage::Held) else { continue };
+            let transfer = transfer.map(|transfer| *transfer);
+            running = match self.release(running, transfer, &mut stage)? {
+                Release::Nothing => return Ok(()),
+                Release::OnTheirOwn(running) => return self.linger(running),
+                Release::Task(mut adopted) => {
+                    self.keep(&mut adopted)?;
+                    return self.see_through(adopted);
+                }
+                Release::Held(running) => running,
+            };
+        }
+    }
+
+    /// Handles all messages that have arrived, so that none of them is later than the release.
+    fn receive_while_held(&mut self, running: &mut Running, stage: &mut Stage) {
+        loop {
+            match self.receive() {
+                Received::Message(ToShim::Release(transfer)) => {
+                    *stage = Stage::settling(transfer.map(Box::new), Instant::now());
+                }
+                Received::Message(ToShim::End { .. }) => running.end(Cause::Abort),
+                // The addon sent these before it knew that the shell had exited.
+                Received::Message(
+                    ToShim::Run(_)
+                    | ToShim::Signal { .. }
+                    | ToShim::HandOver { .. }
+                    | ToShim::Prepare { .. }
+                    | ToShim::Protect
+                    | ToShim::Denials
+                    | ToShim::WarmStart(_)
+                    | ToShim::Dismiss
+                    | ToShim::Scan
+                    | ToShim::Acknowledged,
+                ) => {}
+                Received::Pending => return,
+                Received::Closed => return self.lose_host(running),
+            }
+        }
+    }
+
+    /// The survivors are terminated with their host.
+    fn lose_host(&mut self, running: &mut Running) {
+        self.socket = None;
+        running.end(Cause::Host);
+        self.unread.append(&mut running.pipes);
+    }
+
+    /// Checks the limits of survivors. Those that the addon has drained are killed at once if they exceed one.
+    fn hold_limits(&mut self, running: &mut Running, stage: &Stage) {
+        if matches!(stage, Stage::Settling { .. }) && running.ending.is_none() {
+            if let Some(broken) = LimitWatch::hold(&mut running.watch, running.usage, running.mark.as_deref()) {
+                self.send(FromShim::LimitExceeded(broken));
+            }
+        } else {
+            self.keep_time(running);
+        }
+    }
+
+    /// Leaves the survivors on their own. With a transfer, those that hold the pipes become a task. Otherwise their
+    /// output is read and dropped, so that no write of theirs fails or blocks.
+    fn release(&mut self, mut running: Running, transfer: Option<Transfer>, stage: &mut Stage) -> io::Result<Release> {
+        let all: Vec<_> = running.pipes.iter().chain(&self.unread).map(AsFd::as_fd).collect();
+        let mut survivors = survivors(running.mark.as_deref(), &all);
+        drop(all);
+        let mut adopted = None;
+        if let Some(transfer) = transfer
+            && survivors.iter().any(|survivor| survivor.holds)
+        {
+            adopted = match adopt_released(&mut running, transfer) {
+                Ok(adopted) => adopted,
+                Err(error) => {
+                    // The addon answers with a release without a task, and until then the survivors are the host's. A
+                    // host that is gone, and with it the directory of the task, cannot answer.
+                    self.send(FromShim::Refused(error.raw_os_error().unwrap_or(libc::EIO)));
+                    return Ok(Release::Held(running));
+                }
+            };
+            if adopted.is_none() {
+                survivors.iter_mut().for_each(|survivor| survivor.holds = false);
+            }
+        }
+        // The socket is read once more: an abort or the end of the host may have come during the scan.
+        if adopted.is_none() {
+            self.receive_while_held(&mut running, stage);
+            if running.ending.is_some() && self.is_to_end(&running) {
+                *stage = Stage::Settling { transfer: None, until: Instant::now() };
+                return Ok(Release::Held(running));
+            }
+        }
+        let released = self.try_send(FromShim::Released(survivors));
+        if let Some((mut server, adopted)) = adopted {
+            self.confine_task(&mut server, adopted.mark.as_deref());
+            self.serve_task(server);
+            return Ok(Release::Task(adopted));
+        }
+        if released.is_err() {
+            self.lose_host(&mut running);
+            return Ok(Release::Held(running));
+        }
+        if self.is_settled(running.mark.as_deref(), running.wake_at()) {
+            return Ok(Release::Nothing);
+        }
+        self.unread.append(&mut running.pipes);
+        Ok(Release::OnTheirOwn(running))
+    }
+
+    /// Whether a tree is still to be terminated.
+    fn is_to_end(&self, running: &Running) -> bool {
+        self.socket.is_none() || running.is_alive() && !running.is_given_up(Instant::now())
+    }
+
+    /// Closes the connections of this shim, and exits with the last survivor, even if that outlives the host. Those in
+    /// a world end with the world.
+    pub(super) fn linger(&mut self, running: Running) -> io::Result<()> {
+        let Running { mark, mut watch, usage, group, .. } = running;
+        let mark = mark.as_deref();
+        self.socket = None;
+        self.lifeline = self.world.as_mut().and_then(ShimWorld::take_owner);
+        while !self.is_settled(mark, watch.as_ref().map(LimitWatch::wake_at)) {
+            // A world that has ended takes its processes with it: they become children of its first process.
+            if self.wait(watch.as_ref().map(LimitWatch::wake_at))?.supervisor_gone {
+                break;
+            }
+            LimitWatch::hold(&mut watch, usage, mark);
+        }
+        group.iter().for_each(|group| group.remove());
+        sys::exit_now(0)
+    }
+
+    /// Reaps children, for no longer than `until` as in [`Running::reap`]. Returns whether no process of the command is
+    /// left.
+    pub(super) fn is_alone(&self, mark: Option<&str>, until: Option<Instant>) -> bool {
+        for count in 1_usize.. {
+            match sys::reap(false) {
+                Reaped::Ended(..) | Reaped::Stopped(_) => {}
+                Reaped::Nothing => break,
+                Reaped::NoChildren => return sys::ORPHANS_COME_BACK || tree::members(mark, &[]).is_empty(),
+            }
+            if count.is_multiple_of(BATCH) && until.is_some_and(|until| until <= Instant::now()) {
+                break;
+            }
+        }
+        false
+    }
+
+    /// Drops output and reaps children, for no longer than `until`. Returns whether no process of the command is left
+    /// and no process holds its pipes.
+    pub(super) fn is_settled(&mut self, mark: Option<&str>, until: Option<Instant>) -> bool {
+        self.drop_output();
+        self.is_alone(mark, until) && self.unread.is_empty()
+    }
+}
+
+/// The survivors of a command, and which of them hold these pipes.
+fn survivors(mark: Option<&str>, pipes: &[BorrowedFd<'_>]) -> Vec<Survivor> {
+    let pids: Vec<Pid> = tree::members(mark, &[]).iter().map(|member| member.pid).collect();
+    let holders = sys::holders(&pids, pipes);
+    let survivor = |pid: &Pid| {
+        let command = sys::command_line(*pid)?.chars().take(COMMAND_SHOWN).collect();
+        Some(Survivor { pid: sys::host_pid(*pid)?.as_raw(), command, holds: holders.contains(pid) })
+    };
+    pids.iter().filter_map(survivor).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    #[test]
+    fn survivors_are_held_for_any_time_while_the_addon_drains_the_pipes() {
+        let now = Instant::now();
+        let mut stage = Stage::Held;
+        stage.start_again(now);
+        assert!(stage.wake_at().is_none() && !stage.is_up(now + 3_600_000 * MS));
+    }
+
+    #[test]
+    fn survivors_have_50_ms_to_exit_from_the_release_on() {
+        let released = Instant::now();
+        let stage = Stage::settling(None, released);
+        assert_eq!(stage.wake_at(), Some(released + 50 * MS));
+        assert!(!stage.is_up(released + 49 * MS) && stage.is_up(released + 50 * MS));
+    }
+
+    #[test]
+    fn survivors_that_are_being_terminated_have_their_time_again() {
+        let released = Instant::now();
+        let mut stage = Stage::settling(None, released);
+        stage.start_again(released + 40 * MS);
+        assert!(!stage.is_up(released + 89 * MS) && stage.is_up(released + 90 * MS));
+    }
+}

@@ -1,0 +1,123 @@
+//! The warm shell of a shim while no command runs.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
+
+use super::Shim;
+use crate::group::Group;
+use crate::launch::mark_of;
+use crate::shim::running::Running;
+use crate::shim::world::ShimWorld;
+use crate::warm::WarmShell;
+use protocol::plan::ShellKind;
+use protocol::{FromShim, Prepared, ShellPlace, WarmEnds, WarmStart};
+use sys::{Reaped, Signal};
+
+impl Shim {
+    /// Reaps survivors of earlier commands and the warm shell. A warm shell that another process has stopped is
+    /// useless.
+    pub(super) fn reap_idle(&mut self) {
+        loop {
+            let (pid, ended) = match sys::reap(true) {
+                Reaped::Ended(pid, end, usage) => (pid, Some((end, usage, Instant::now()))),
+                Reaped::Stopped(pid) => (pid, None),
+                Reaped::Nothing | Reaped::NoChildren => return,
+            };
+            let Some(warm) = self.warm.as_mut().filter(|warm| warm.shell == pid) else { continue };
+            let (mark, arrived) = (warm.mark(), warm.ready().is_none());
+            warm.ended = ended;
+            match ended {
+                // The addon may have given the shell its command. Then `WarmStart` is on its way and has to find the
+                // shell here.
+                Some(_) if arrived => {}
+                None if arrived => {
+                    if warm.is_blank() {
+                        sys::signal(pid, Signal::SIGKILL);
+                    }
+                }
+                Some(_) => self.warm = None,
+                None => self.dismiss(),
+            }
+            // Another process may soon have this pid, and the addon must not write to its memory.
+            self.report(prepared(mark, None));
+        }
+    }
+
+    /// Starts a warm shell of this kind. A failure costs nothing but the warm shell.
+    pub(super) fn prepare(&mut self, kind: ShellKind, files: Vec<OwnedFd>) {
+        self.dismiss();
+        let mark = mark_of(&kind.plan.env);
+        Group::begin(&mut self.group, kind.plan.limits);
+        let confined = self.confine(None);
+        match confined.and_then(|confined| WarmShell::start(kind, files, &mut self.group, confined)) {
+            Ok(warm) => self.warm = Some(warm),
+            Err(_) => self.report(prepared(mark, None)),
+        }
+    }
+
+    /// Handles the report of the warm shell that it has started up.
+    pub(super) fn arrived(&mut self) {
+        let Some(warm) = &mut self.warm else { return };
+        let (mark, mut ready) = (warm.mark(), warm.arrive());
+        let mut guards = None;
+        match &mut ready {
+            Some((_, ends)) => {
+                let warmed_up = self.world.as_ref().and_then(ShimWorld::warmed_up);
+                (guards, ends.freshness) = warmed_up.unzip();
+            }
+            None => self.dismiss(),
+        }
+        self.report(Prepared { guards, ..prepared(mark, ready) });
+    }
+
+    fn report(&self, prepared: Prepared) {
+        self.send(FromShim::Prepared(prepared));
+    }
+
+    /// Handles the report that the addon has given the warm shell its command.
+    pub(super) fn on_warm_start(&mut self, start: WarmStart) -> io::Result<()> {
+        let Some(mut warm) = self.warm.take() else { return Ok(()) };
+        (warm.plan.limit, warm.plan.grace) = (start.limit, start.grace);
+        let ago = Duration::from_nanos(sys::monotonic_ns().saturating_sub(start.at));
+        let now = Instant::now();
+        let running = self.begun(warm, now.checked_sub(ago).unwrap_or(now));
+        self.attend(running)
+    }
+
+    /// Handles the loss of the addon or the supervisor. The warm shell may have been given a command whose `WarmStart`
+    /// was lost with them, so the shell and all that it has started are killed.
+    pub(super) fn abandon(&mut self) -> io::Result<()> {
+        self.socket = None;
+        let Some(warm) = self.warm.take() else { return Ok(()) };
+        let mut running = self.begun(warm, Instant::now());
+        running.end_at_once();
+        self.attend(running)
+    }
+
+    /// Creates the state of a warm shell's command.
+    fn begun(&mut self, waiting: WarmShell, started: Instant) -> Running {
+        let WarmShell { shell, plan, pipes, ended, .. } = waiting;
+        let mut running = self.running(shell, &plan, pipes, started);
+        if let Some((end, usage, at)) = ended {
+            // The shell exited before its `WarmStart` arrived.
+            running.usage = usage;
+            running.shell_end = Some((end, at.saturating_duration_since(started)));
+        }
+        running
+    }
+
+    /// Kills the warm shell, if there is one.
+    pub(super) fn dismiss(&mut self) {
+        if let Some(shell) = self.warm.take().and_then(WarmShell::dismiss) {
+            // Reaped at once, so that its usage does not count for the next command.
+            let _ = nix::sys::wait::waitpid(shell, None);
+        }
+    }
+}
+
+/// The report on the shell with this mark: the place for its command, or that it is not ready.
+fn prepared(mark: Option<String>, ready: Option<(ShellPlace, WarmEnds)>) -> Prepared {
+    let (place, ends) = ready.map_or((None, WarmEnds::default()), |(place, ends)| (Some(place), ends));
+    Prepared { mark: mark.unwrap_or_default(), place, guards: None, ends }
+}

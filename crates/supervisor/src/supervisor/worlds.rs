@@ -1,0 +1,329 @@
+//! The worlds of a supervisor, and the processes that they need besides shims.
+
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::unistd::Pid;
+
+use crate::shim::world::{ShimWorld, Ways};
+use confine::gate::{self, GateControl, GateError, GateNamespaces, GateSetup};
+use confine::listener::{self, Link, Settings};
+use confine::world::{self, Door, Joined, Leftovers, Place, Published, World};
+use confine::{Missing, Network, NoWorld, Part, Policy, WorldError, WorldFacts};
+use protocol::plan::{MARK, WorldId};
+use protocol::task::Store;
+use protocol::{WORLD_LOST, WorldWays};
+use sys::{Fork, Signal};
+
+/// Time the first process of a world may take to exit once one of its descriptors is closed, ms.
+const ENDING: u16 = 50;
+
+/// Time for an ending world to release its ports, so that a session can follow another one with the same `expose`.
+const PORT_RELEASE: Duration = Duration::from_millis(500);
+const TRY_EVERY: Duration = Duration::from_millis(2);
+
+/// Worlds that watch files, with two of the user's watches each. The kernel permits a user 128 by default.
+const WATCHING: usize = 8;
+
+/// The worlds of this host.
+#[derive(Default)]
+pub struct Worlds {
+    known: HashMap<WorldId, Made>,
+    /// The first processes of worlds, which may be ending already.
+    inits: HashMap<Pid, Option<WorldId>>,
+    /// Those of them that watch files.
+    watching: HashSet<Pid>,
+    /// The gates. A world without its gate ends.
+    gates: HashMap<Pid, Option<WorldId>>,
+    /// The listeners of shims.
+    listeners: HashSet<Pid>,
+    /// Processes that remove what killed worlds have left.
+    sweepers: HashSet<Pid>,
+    /// Directories in which killed worlds may have left something, as far as they were searched.
+    swept: HashSet<PathBuf>,
+}
+
+/// A world that is made.
+struct Made {
+    world: World,
+    gate: Option<GateControl>,
+    /// Whether the gate may still be starting.
+    opens: bool,
+    settings: Settings,
+    /// The write end of a pipe that only this process holds, and its read end for shims.
+    owner: (OwnedFd, OwnedFd),
+}
+
+impl Worlds {
+    /// Makes a world, or joins that of a running task of a registry.
+    pub fn make(
+        &mut self,
+        id: WorldId,
+        policy: &Policy,
+        state: &Path,
+        registry: Option<&Path>,
+    ) -> Result<WorldFacts, NoWorld> {
+        let candidates = registry.map(|folder| Store::at(folder.to_owned()).worlds()).unwrap_or_default();
+        let (world, gate) = match candidates.iter().find_map(|home| world::join(policy, home)) {
+            Some(Joined { world, gate }) => (world, gate.map(GateControl::from)),
+            // A later try of the same world must not end with the processes of this one.
+            None => self.build(id, policy, state).inspect_err(|_| self.forget(id))?,
+        };
+        self.keep(id, policy, world, gate)
+    }
+
+    /// Removes what killed worlds have left, in a process of its own, as it may be much.
+    fn sweep(&mut self, state: &Path) {
+        let Some(leftovers) = Leftovers::of(state) else { return };
+        match sys::fork() {
+            Ok(Fork::Child) => {
+                let _ = sys::name_process(c"agent-bash-sweep");
+                sys::close_all_but(&leftovers.descriptors());
+                leftovers.remove();
+                sys::exit_now(0)
+            }
+            Ok(Fork::Parent(pid)) => {
+                self.sweepers.insert(pid);
+            }
+            // The next supervisor finds the leftovers again.
+            Err(_) => {}
+        }
+    }
+
+    /// Makes a world with its gate.
+    fn build(&mut self, id: WorldId, policy: &Policy, state: &Path) -> Result<(World, Option<GateControl>), NoWorld> {
+        if self.swept.insert(state.to_owned()) {
+            self.sweep(state);
+        }
+        let watches = self.watching.len() < WATCHING;
+        let mut world = world::build(policy, &Place { state, readable: &[], watches })?;
+        if let Some(init) = world.namespaces.as_ref().and_then(|spaces| spaces.init) {
+            self.inits.insert(init, Some(id));
+            self.watching.extend(watches.then_some(init));
+        }
+        let gate = self.open_gate(id, policy, &mut world)?;
+        let published = Published::now(policy, &world.facts);
+        world.publish(&published, gate.as_ref().map(AsFd::as_fd)).map_err(|error| failed("its description", error))?;
+        Ok((world, gate))
+    }
+
+    fn keep(
+        &mut self,
+        id: WorldId,
+        policy: &Policy,
+        world: World,
+        gate: Option<GateControl>,
+    ) -> Result<WorldFacts, NoWorld> {
+        let facts = world.facts.clone();
+        let own_network = world.namespaces.as_ref().is_some_and(|spaces| spaces.network.is_some());
+        let (policy, mounts) = (policy.clone(), world.namespaces.is_some());
+        let settings = Settings { policy, mounts, own_network, gate: gate.is_some() };
+        let (read, write) = sys::pipe().map_err(|error| failed("a pipe", error))?;
+        let opens = gate.is_some() && opens_late(&settings.policy);
+        self.known.insert(id, Made { world, gate, opens, settings, owner: (write, read) });
+        Ok(facts)
+    }
+
+    /// Returns the host's ways into a world.
+    pub fn ways(&self, id: WorldId) -> WorldWays {
+        let Some(Made { world, .. }) = self.known.get(&id) else { return WorldWays::default() };
+        let terminals = world.namespaces.as_ref().and_then(|spaces| spaces.terminals.as_ref());
+        WorldWays {
+            door: world.open_door().ok().flatten().map(Door::into_fd),
+            terminals: terminals.and_then(|terminals| terminals.try_clone().ok()),
+        }
+    }
+
+    /// Starts the gate of a world, unless it has the network of the host. Notes ports that cannot be exposed, if the
+    /// network is not required.
+    fn open_gate(&mut self, id: WorldId, policy: &Policy, world: &mut World) -> Result<Option<GateControl>, NoWorld> {
+        let Some(spaces) = &world.namespaces else { return Ok(None) };
+        let Some(network) = &spaces.network else { return Ok(None) };
+        let copied = || {
+            let gate = spaces.gate.as_ref().map(OwnedFd::try_clone).transpose()?;
+            let namespaces = GateNamespaces { user: Some(spaces.user.try_clone()?), gate, world: network.try_clone()? };
+            io::Result::Ok((namespaces, spaces.ended.try_clone()?))
+        };
+        let give_up = Instant::now() + PORT_RELEASE;
+        let mut expose = policy.expose.clone();
+        let (setup, control) = loop {
+            let (namespaces, lifeline) = copied().map_err(|error| failed("the descriptors of its gate", error))?;
+            match GateSetup::new(&policy.network, &expose, namespaces, lifeline, MARK) {
+                Err(GateError::Expose { .. }) if self.is_one_ending() && Instant::now() < give_up => {
+                    thread::sleep(TRY_EVERY);
+                }
+                Err(error @ GateError::Expose { port, .. }) if !policy.require.contains(&Part::Network) => {
+                    world.facts.notes.push(error.to_string());
+                    expose.retain(|other| *other != port);
+                }
+                made => break made.map_err(no_gate)?,
+            }
+        };
+        let setup =
+            setup.posting_on(world.board.another().map_err(|error| failed("the descriptors of its gate", error))?);
+        match sys::fork().map_err(|error| failed("the process of its gate", error))? {
+            Fork::Child => gate::serve(setup),
+            Fork::Parent(pid) => self.gates.insert(pid, Some(id)),
+        };
+        drop(setup);
+        if !opens_late(policy) {
+            control.started().map_err(|error| failed("its gate", error))?;
+        }
+        Ok(Some(control))
+    }
+
+    /// Returns whether the processes of a world are ending, which may still hold its ports.
+    fn is_one_ending(&self) -> bool {
+        self.inits.values().any(|id| id.is_none_or(|id| !self.known.contains_key(&id)))
+    }
+
+    /// Ends a world as soon as its shims have exited.
+    pub fn end(&mut self, id: WorldId) {
+        self.known.remove(&id);
+        self.forget(id);
+    }
+
+    /// Lets the processes of a world end on their own. Another world may get its number.
+    fn forget(&mut self, id: WorldId) {
+        let all = self.inits.values_mut().chain(self.gates.values_mut());
+        all.filter(|of| **of == Some(id)).for_each(|of| *of = None);
+    }
+
+    /// Ends all worlds as soon as their shims have exited, or closes this process's copies of them.
+    pub fn clear(&mut self) {
+        self.known.clear();
+    }
+
+    /// Returns whether a child of the supervisor belongs to a world and is no shim.
+    pub fn has(&self, pid: Pid) -> bool {
+        let is_one = self.inits.contains_key(&pid) || self.gates.contains_key(&pid);
+        is_one || self.listeners.contains(&pid) || self.sweepers.contains(&pid)
+    }
+
+    /// Handles the exit of a child. Returns the world that it ended too early.
+    pub fn on_exit(&mut self, pid: Pid) -> Option<WorldId> {
+        self.listeners.remove(&pid);
+        self.sweepers.remove(&pid);
+        self.watching.remove(&pid);
+        let id = self.inits.remove(&pid).or_else(|| self.gates.remove(&pid))??;
+        self.known.remove(&id).map(|_| id)
+    }
+
+    /// Returns whether a world ends or has ended, after a fork into it has failed.
+    pub fn is_over(&self, id: WorldId) -> bool {
+        let ended = self.known.get(&id).and_then(|made| Some(made.world.namespaces.as_ref()?.ended.as_fd()));
+        ended.is_some_and(|ended| {
+            let mut fds = [PollFd::new(ended, PollFlags::POLLIN)];
+            poll(&mut fds, PollTimeout::from(ENDING)).is_ok_and(|ready| ready > 0)
+        })
+    }
+
+    /// Returns the pipes that report the end of joined worlds, whose first processes are no children of this one.
+    pub fn joined(&self) -> impl Iterator<Item = (WorldId, BorrowedFd<'_>)> {
+        self.known.iter().filter_map(|(id, made)| {
+            let spaces = made.world.namespaces.as_ref().filter(|spaces| spaces.init.is_none())?;
+            Some((*id, spaces.ended.as_fd()))
+        })
+    }
+
+    /// Forks a shim into a world.
+    pub fn fork_shim(&mut self, id: WorldId) -> io::Result<ForkedShim> {
+        let made = self.known.get_mut(&id).ok_or_else(|| io::Error::from_raw_os_error(WORLD_LOST))?;
+        if made.world.is_full() {
+            return Err(io::Error::from_raw_os_error(libc::EMFILE));
+        }
+        let listener = sys::has_listeners().then(|| made.fork_listener()).transpose()?;
+        let listener = listener.map(|(pid, link)| {
+            self.listeners.insert(pid);
+            link
+        });
+        let door = made.world.open_door()?;
+        let gate =
+            made.gate.as_ref().map(|gate| io::Result::Ok((another(gate)?, made.world.board.another()?))).transpose()?;
+        let owner = made.owner.1.try_clone()?;
+        let home = made.world.facts.home.clone();
+        match made.fork()? {
+            Fork::Parent(pid) => {
+                let late = made.gate.as_ref().filter(|_| std::mem::take(&mut made.opens));
+                let started = made.world.keep_for(pid).and_then(|()| late.map_or(Ok(()), GateControl::started));
+                started.inspect_err(|_| sys::signal(pid, Signal::SIGKILL))?;
+                Ok(ForkedShim::Parent(pid))
+            }
+            Fork::Child => {
+                let Made { world: World { namespaces, landlock, seatbelt, .. }, .. } =
+                    self.known.remove(&id).ok_or(io::ErrorKind::NotFound)?;
+                self.clear();
+                let world =
+                    ShimWorld::enter(namespaces, landlock, Ways { door, listener, gate, owner, home, seatbelt })?;
+                Ok(ForkedShim::Child(Some(Box::new(world))))
+            }
+        }
+    }
+}
+
+impl Made {
+    /// Forks into the user and pid namespaces of the world.
+    fn fork(&self) -> io::Result<Fork> {
+        match &self.world.namespaces {
+            Some(spaces) => sys::fork_into(spaces.user.as_fd(), spaces.processes.as_fd()),
+            None => sys::fork(),
+        }
+    }
+
+    /// Starts the listener of a shim. Returns the shim's way to it.
+    fn fork_listener(&self) -> io::Result<(Pid, Link)> {
+        let (link, ends) = Link::pair()?;
+        match self.fork()? {
+            Fork::Parent(pid) => Ok((pid, link)),
+            Fork::Child => {
+                let entered = self.world.entrance().map_or(Ok(()), |entrance| sys::enter_world(&entrance));
+                if entered.is_err() {
+                    sys::exit_now(1);
+                }
+                sys::close_all_but(&ends.descriptors());
+                listener::serve(ends, self.settings.clone())
+            }
+        }
+    }
+}
+
+/// Whether a gate may start while the first shim of its world is forked: it opens nothing, and only records names.
+fn opens_late(policy: &Policy) -> bool {
+    policy.network == Network::None && policy.expose.is_empty()
+}
+
+/// A shim that was forked.
+pub enum ForkedShim {
+    /// In the supervisor: the shim's pid.
+    Parent(Pid),
+    /// In the shim: its world.
+    Child(Option<Box<ShimWorld>>),
+}
+
+fn another(gate: &GateControl) -> io::Result<GateControl> {
+    gate.as_fd().try_clone_to_owned().map(GateControl::from)
+}
+
+/// A step that failed.
+fn failed(step: &str, source: io::Error) -> NoWorld {
+    WorldError::Step { step: step.to_owned(), source }.into()
+}
+
+/// Why there is no gate, in the terms of a world.
+fn no_gate(error: GateError) -> NoWorld {
+    match error {
+        GateError::Expose { .. } => NoWorld::Missing(vec![Missing {
+            part: Part::Network,
+            why: error.to_string(),
+            remedy: "choose another port, or end the server or the confined session that has it".to_owned(),
+        }]),
+        GateError::Step { step, source } => {
+            NoWorld::Step { step: step.to_owned(), errno: source.raw_os_error().unwrap_or(libc::EIO) }
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! The shim's side of a warm shell, which reports when it has started up, and then waits until it is resumed.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::Instant;
+
+use nix::unistd::Pid;
+
+use crate::group::Group;
+use crate::launch::{Prepared, launch_in, mark_of, prepare};
+use protocol::plan::{self, Boot, Inherited, Plan, ROOM, ShellKind, Stdin};
+use protocol::{OutputPipe, RunDescriptors, ShellPlace, WarmEnds};
+use sys::{Bounds, Confined, Exit, FileId, LaunchError, LaunchStep, Signal, Usage};
+
+/// A warm shell, ready or still starting up.
+pub struct WarmShell {
+    pub shell: Pid,
+    pub plan: Plan,
+    /// The read ends of its output pipes.
+    pub pipes: Vec<OwnedFd>,
+    /// The descriptors of the start, until the shell is ready.
+    start: Option<Start>,
+    /// How the shell exited, if it was ready. It may have run its command already.
+    pub ended: Option<(Exit, Usage, Instant)>,
+}
+
+/// Descriptors that a shell needs until it is ready.
+struct Start {
+    /// The pipe on which the shell reports that it is ready.
+    ready: OwnedFd,
+    /// Files that the shell opens by path meanwhile.
+    _files: Vec<OwnedFd>,
+    /// The pipe on which the shell waits. Closing it resumes the shell.
+    resume: OwnedFd,
+    /// The write end of its standard input, if it has one.
+    stdin: Option<OwnedFd>,
+}
+
+/// The paths by which a warm shell opens descriptors of its shim.
+struct Paths {
+    /// The descriptors that it inherits, if it is confined.
+    inherits: Option<Vec<(RawFd, Inherited)>>,
+}
+
+impl Paths {
+    fn of(&mut self, fd: &OwnedFd, inherited: Inherited) -> PathBuf {
+        match &mut self.inherits {
+            Some(inherits) => {
+                inherits.push((fd.as_raw_fd(), inherited));
+                inherited.path()
+            }
+            None => sys::script_path(fd),
+        }
+    }
+
+    fn closes(&self) -> Vec<Inherited> {
+        self.inherits.iter().flatten().map(|(_, inherited)| *inherited).collect()
+    }
+}
+
+impl WarmShell {
+    /// Starts a warm shell.
+    pub fn start(
+        kind: ShellKind,
+        files: Vec<OwnedFd>,
+        group: &mut Option<Rc<Group>>,
+        confined: Option<Rc<Confined>>,
+    ) -> Result<Self, LaunchError> {
+        let failed = |error: io::Error| LaunchError {
+            step: LaunchStep::Stdio,
+            errno: error.raw_os_error().unwrap_or(libc::EIO),
+        };
+        let ShellKind { mut plan, boot } = kind;
+        let (waits, resume) = sys::pipe().map_err(failed)?;
+        sys::set_nonblocking(&resume).map_err(failed)?;
+        let (ready, reports) = sys::pipe().map_err(failed)?;
+        let mut paths = Paths { inherits: plan.world.map(|_| Vec::new()) };
+        let (waits_at, reports_at) = (paths.of(&waits, Inherited::Resume), paths.of(&reports, Inherited::Ready));
+        let Boot { early, late } = boot;
+        let boot = (!early.is_empty()).then(|| sys::anonymous_file(&early)).transpose().map_err(failed)?;
+        let boot_at = boot.as_ref().map(|boot| paths.of(boot, Inherited::Boot));
+        let scripts: Vec<_> = boot_at.iter().map(AsRef::as_ref).collect();
+        let mut closes = paths.closes();
+        closes.extend(plan.world.map(|_| Inherited::Script));
+        let script = plan::warm_script(&scripts, &late, &waits_at, &reports_at, &closes);
+        let script = sys::anonymous_file(&script).map_err(failed)?;
+        plan.read_first(&paths.of(&script, Inherited::Script));
+        plan.argv.extend([b"-c".to_vec(), vec![b' '; ROOM]]);
+        let mut descriptors = RunDescriptors { files, ..RunDescriptors::default() };
+        let mut stdin = None;
+        if plan.stdin == Stdin::Pipe {
+            let (read, write) = sys::pipe().map_err(failed)?;
+            sys::set_nonblocking(&write).map_err(failed)?;
+            descriptors.stdin = Some(read);
+            stdin = Some(write);
+        }
+        for _ in plan.outputs() {
+            let (read, write) = sys::pipe().map_err(failed)?;
+            sys::set_nonblocking(&read).map_err(failed)?;
+            descriptors.outputs.push(OutputPipe { write, read });
+        }
+        let Prepared { mut launch, pipes, theirs, .. } = prepare(&plan, descriptors)?;
+        launch.bounds = confined.map_or(Bounds::None, Bounds::Confined);
+        launch.inherits.extend(paths.inherits.iter().flatten().map(|(fd, file)| (*fd, file.number())));
+        let shell = launch_in(&mut launch, group)?;
+        drop(theirs);
+        let files = [Some(waits), Some(reports), boot, Some(script)].into_iter().flatten().collect();
+        Ok(Self { shell, plan, pipes, start: Some(Start { ready, _files: files, resume, stdin }), ended: None })
+    }
+
+    /// The mark of the shell.
+    pub fn mark(&self) -> Option<String> {
+        mark_of(&self.plan.env)
+    }
+
+    /// The pipe on which the shell reports that it is ready. `None` once it is.
+    pub fn ready(&self) -> Option<BorrowedFd<'_>> {
+        self.start.as_ref().map(|start| start.ready.as_fd())
+    }
+
+    /// Records that the shell is ready. Returns the place for its command, and the descriptors for the addon, which
+    /// alone can resume the shell from here on. `None` if the shell was ready before, or if the place is unknown.
+    pub fn arrive(&mut self) -> Option<(ShellPlace, WarmEnds)> {
+        let Start { resume, stdin, .. } = self.start.take()?;
+        let (start, end) = sys::argument_addresses(self.shell)?;
+        let command = start + self.plan.argv.iter().rev().skip(1).map(|argument| argument.len() + 1).sum::<usize>();
+        let (directory, program) = FileId::of_process(self.shell).ok()?;
+        let ends = self.pipes.iter().map(OwnedFd::try_clone).collect::<io::Result<Vec<_>>>().ok()?;
+        let shell = sys::host_pid(self.shell)?.as_raw();
+        let place = ShellPlace { shell, command: command as u64, directory, program };
+        let ends = WarmEnds { resume: Some(resume), streams: stdin.into_iter().chain(ends).collect(), freshness: None };
+        (command + ROOM < end).then_some((place, ends))
+    }
+
+    /// Whether its command is still the blanks that it was started with, so that no command was given.
+    pub fn is_blank(&self) -> bool {
+        sys::command_line(self.shell).is_some_and(|line| line.ends_with(&" ".repeat(ROOM)))
+    }
+
+    /// Kills the shell. Returns its pid for the caller to reap, unless it was reaped already.
+    pub fn dismiss(self) -> Option<Pid> {
+        if self.ended.is_some() {
+            return None;
+        }
+        sys::signal(self.shell, Signal::SIGKILL);
+        Some(self.shell)
+    }
+}
