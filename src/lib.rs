@@ -1,18 +1,58 @@
-//! agent-bash: runs commands for agents.
+//! The addon: the crates of `crates/` as JavaScript sees them. Values come in, are checked, and become calls of [`runner`];
+//! events and results go out.
 //!
-//! Layers, from the top: `napi` (JavaScript) → `session` → `snapshot` → `run` (the spine) → `error` → `request` →
-//! `registry` → `recording` → `pty` → `pattern` → `supervise` → `undo` → `task` → `shell_state` → `receipt` → `plan` →
-//! `confine` → `reduce` → `capture` → `safety`. Each uses only those below it and the crates of `crates/`. The
-//! supervisor is built from `supervise` and the layers below it, without the feature `addon`.
+//! Runs in the host. `bridge.rs` is the way from JavaScript to a command, `events.rs` the way back.
 
-pub mod error;
-pub mod napi;
-mod pattern;
-pub mod pty;
-pub mod registry;
-pub mod request;
-pub mod run;
-pub mod session;
-pub mod shell_state;
-pub mod snapshot;
-pub mod supervise;
+mod access;
+mod bridge;
+mod calls;
+mod confinement;
+mod emitter;
+mod events;
+mod facts;
+mod folders;
+mod offers;
+mod owner;
+mod prompt;
+mod receipt;
+mod reduce;
+mod registry;
+mod request;
+mod result;
+mod safety;
+mod session;
+mod shells;
+mod signals;
+mod terminal;
+mod text;
+mod undo;
+mod undo_calls;
+
+pub use access::{check_access, confinement_reach};
+pub use bridge::Bridge;
+pub use confinement::{ConfineMissing, Confinement, Denial, DenialGrant, GrantedNetwork};
+pub use events::NativeEvent;
+pub use facts::facts;
+pub use folders::{own_name, remove_at_end, remove_left, remove_no_more};
+pub use offers::{NativeOffers, offers};
+pub use owner::NativeOwner;
+pub use prompt::BashPrompt;
+pub use receipt::{Change, ChangeCounts, GitChange, Port, PortChanges, Receipt, Rename, UndoCoverage};
+pub use reduce::{
+    ElidedLines, NativeEarlier, NativeOutput, NativePattern, NativeRecall, NativeReduction, NativeRuleFile, NativeView,
+    ViewTokens, WholeStreams, estimate_tokens, line_behind_view, read_recall, read_rules, recalled, reduce_text,
+};
+pub use registry::{NativeRegistry, NativeRegistryOptions, NativeWait};
+pub use request::{NativeOptions, NativeRequest, NativeSpill, NativeTruncate, NativeUndo};
+pub use result::{
+    BackgroundCheck, BackgroundTask, BashResult, BashSnapshot, BashTruncation, BashUsage, NativeError, OutputChunk,
+    Survivor, TerminalWaited, Truncation,
+};
+pub use safety::{NativeSafety, analyze, command_outline, decide, safety_rules, undoable};
+pub use session::{NativeOwnEnv, NativeSession};
+pub use shells::{WarmShells, warm_shells};
+pub use signals::{NativeSignal, signal_of};
+pub use terminal::{NativeTerminal, TerminalCursor, TerminalModes, TerminalScreen};
+pub use text::{NativeCut, NativeLines, NativeText, NativeTextEnd, NativeWhereabouts, notice_of_cut};
+pub use undo::{UndoConflict, UndoPoint, Undone};
+pub use undo_calls::NativeUndoOptions;

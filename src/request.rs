@@ -1,282 +1,291 @@
-//! From raw options to a request that can be run as it is. Each group of options is a file below `request/`.
+//! Options as they cross from JavaScript, where their types were checked.
 
-mod command;
-mod confinement;
-mod error;
-mod facts;
-mod number;
-mod output;
-mod raw;
-mod record;
-mod reduction;
-mod time;
+use napi::bindgen_prelude::Uint8Array;
+use napi_derive::napi;
 
-use std::borrow::Cow;
-use std::os::fd::OwnedFd;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Duration;
+use super::reduce::NativeReduction;
+use super::safety::NativeSafety;
+use protocol::plan::{Inherit, RawLimits};
+use runner::request::{self, RawOptions, RawReduction, RawSnapshot, RawSpill, RawTruncate, RawUndo, RawWorld, Streams};
 
-use crate::pty::Terminal;
-use crate::registry::{Registry, TASK_LIMIT};
-use capture::{Sanitize, Truncate};
-use command::{check_command, check_terminal};
-use confine::{Confine, Confinement, Denials, WorldFacts};
-use protocol::plan;
-use protocol::plan::{Environment, Inherited, RawLimits, Startup};
-use protocol::task::TaskSpec;
-use receipt::recording::{Risk, Wanted};
-
-use command::MAX_ARGUMENT;
-pub use command::MAX_COMMAND;
-pub use confinement::check_world;
-pub use error::RequestError;
-pub use facts::facts;
-pub use number::{MAX_SAFE, NotInRange, Number, NumberOr};
-pub use output::{
-    HEAD_BYTES, MAX_BYTES, MAX_CHARS, MAX_LINES, SNAPSHOT_INTERVAL_MS, SPILL_MAX_BYTES, SPILL_RETENTION_MS, Spill,
-    SpillPlace, TAIL_BYTES, check_spill, check_truncate, sanitize,
-};
-pub use time::{GRACE_MS, MOVING_LIMIT, Mode, Place, TIMEOUT_MS};
-
-pub use raw::{
-    Guard, RawEarlier, RawOptions, RawReduction, RawSnapshot, RawSpill, RawTruncate, RawUndo, RawWorld, Streams,
-};
-pub use record::undo_store;
-pub use reduction::{Reduction, check_reduction};
-
-/// A command's options after validation.
-pub struct Request {
+/// One command, as it was given to `Bridge.start`: one by one, since every property of an object costs time to cross.
+pub struct NativeRequest {
     /// The command.
     pub command: String,
-    /// Its positional parameters.
-    pub args: Vec<String>,
-    /// The directory it starts in.
-    pub cwd: PathBuf,
-    /// Its variables, inherited and given.
-    pub environment: Arc<Environment>,
-    /// The directory for temporary files.
-    pub temp: PathBuf,
-    /// The shell that was asked for.
-    pub shell: Option<String>,
-    /// Names the command in files, and marks its processes.
-    pub mark: String,
-    /// The mode mask of new files.
+    /// An absolute path.
+    pub cwd: String,
+    /// `process.env` of the calling thread: `NAME=VALUE`, each ended by a NUL. `None` if that is the environment of the
+    /// process itself.
+    pub host_env: Option<String>,
+    /// `process.umask()`
     pub umask: u32,
-    /// The bytes for standard input. `None` is `/dev/null`.
-    pub stdin: Option<Vec<u8>>,
-    /// Both output streams share one pipe.
-    pub merge: bool,
-    /// The time limit from the start of the process.
-    pub limit: Option<Duration>,
-    /// The longest time without output.
-    pub idle_limit: Option<Duration>,
-    /// Time between SIGTERM and SIGKILL.
-    pub grace: Duration,
-    /// The resources that the command may use.
-    pub limits: plan::Limits,
+    /// Options that differ from the defaults.
+    pub options: NativeOptions,
+}
+
+/// Options of one command that differ from the defaults. It mirrors the public options, one field for each, since every
+/// key that crosses costs time.
+#[napi(object, object_to_js = false)]
+#[derive(Default)]
+pub struct NativeOptions {
+    /// Its positional parameters.
+    pub args: Option<Vec<String>>,
+    /// Names and values in turn.
+    pub env: Option<Vec<String>>,
+    /// Names to remove.
+    pub env_removed: Option<Vec<String>>,
+    /// `safe`, `all` or `none`.
+    pub inherit: Option<String>,
+    /// Exactly these names.
+    pub inherit_names: Option<Vec<String>>,
+    /// `default`, `slow` or `background`.
+    pub mode: Option<String>,
+    /// ms
+    pub timeout_ms: Option<f64>,
+    /// ms
+    pub idle_timeout_ms: Option<f64>,
+    /// ms
+    pub grace_ms: Option<f64>,
+    /// Bytes for standard input.
+    pub stdin: Option<Uint8Array>,
+    /// One pipe for both streams.
+    pub merge: Option<bool>,
     /// The part of each stream that is kept.
-    pub truncate: Truncate,
-    /// How output is cleaned. `None` only decodes it.
-    pub sanitize: Option<Sanitize>,
-    /// Files for whole output. `None` writes none.
-    pub spill: Option<Spill>,
-    /// The listener gets live output.
-    pub live: bool,
-    /// The caller reads and writes the streams itself, and gets events of start and exit.
-    pub streams: Option<Streams>,
-    /// Time between two live views, if the listener gets any.
-    pub snapshots: Option<Duration>,
-    /// The listener gets an event when the command is blocked on input.
-    pub prompts: bool,
-    /// The listener gets an event with the pid when the command runs.
-    pub starts: bool,
-    /// The caller gave the command up before it began.
-    pub aborted: bool,
-    /// The registry of its tasks.
-    pub registry: Option<Arc<Registry>>,
-    /// The command moves to the background at its limit.
-    pub to_background: bool,
-    /// The command starts in the background.
-    pub background: bool,
-    /// The safety rules, until the command is judged.
-    pub guard: Option<Guard>,
-    /// Facts known before the start, for the notes of the outcome.
-    pub notes: Vec<String>,
-    /// The terminal that the command runs in.
-    pub terminal: Option<Arc<Terminal>>,
-    /// A warm shell may run the command.
-    pub warm: bool,
-    /// The code that its shell reads first and runs at its exit, if it is not a plain one.
-    pub startup: Option<Startup>,
-    /// The pipe on which its shell reports the exit code before its own exit.
-    pub report: Option<OwnedFd>,
-    /// The world that the command runs in. `None`: it is not confined.
-    pub confine: Option<Arc<Confine>>,
-    /// Whether that world belongs to the registry, whose running tasks may have it already.
-    pub joins: bool,
-    /// The facts of that world, once it is made.
-    pub world: Option<Arc<WorldFacts>>,
-    /// Files that the shell inherits, if it is confined.
-    pub files: Vec<(Inherited, Arc<OwnedFd>)>,
-    /// The wanted record of the command. `None`: nothing is recorded.
-    pub record: Option<Box<Wanted>>,
-    /// The facts known of the command once it is judged, if they count for the record.
-    pub risk: Option<Box<Risk>>,
-    /// The reduction of the text that a model reads. `None`: no view is made.
-    pub reduce: Option<Box<Reduction>>,
+    pub truncate: Option<NativeTruncate>,
+    /// Output is decoded and left as it is.
+    pub raw: Option<bool>,
+    /// Escape sequences are kept.
+    pub keep_ansi: Option<bool>,
+    /// Progress lines are kept as they come.
+    pub keep_progress: Option<bool>,
+    /// Where whole output goes.
+    pub spill: Option<NativeSpill>,
+    /// Whole output goes nowhere.
+    pub no_spill: Option<bool>,
+    /// Live output is wanted.
+    pub live: Option<bool>,
+    /// The caller handles the streams itself: `started` and `exited` are sent.
+    pub streams: Option<bool>,
+    /// With `streams` and `raw`: live output is bytes, each a character from U+0000 to U+00FF.
+    pub bytes: Option<bool>,
+    /// With `streams`: its standard input is written by `Bridge.feed`.
+    pub fed: Option<bool>,
+    /// Live snapshots are wanted.
+    pub snapshots: Option<bool>,
+    /// How often, ms.
+    pub snapshot_ms: Option<f64>,
+    /// `prompt` is sent when the command is blocked on input.
+    pub prompts: Option<bool>,
+    /// `started` is sent with the process id.
+    pub starts: Option<bool>,
+    /// Its resource limits.
+    pub limits: Option<NativeLimits>,
+    /// The shell.
+    pub shell: Option<String>,
+    /// The signal was aborted already.
+    pub aborted: Option<bool>,
+    /// The registry of its tasks, by its number.
+    pub registry: Option<u32>,
+    /// At its limit it moves to the background.
+    pub to_background: Option<bool>,
+    /// How it is judged before it starts.
+    pub safety: Option<NativeSafety>,
+    /// No warm shell may run it.
+    pub cold: Option<bool>,
+    /// The user's own shell is wanted: an absolute path of an rc file, empty for those of the user.
+    pub snapshot: Option<String>,
+    /// The reach of the command: `ConfineOptions` as JSON, whose many shapes cross as one value.
+    pub confine: Option<String>,
+    /// With `confine`: the owner of its world, by the number of a `NativeOwner`. Left out: the host's plain calls.
+    pub owner: Option<u32>,
+    /// With `confine`: the directory of that owner, an absolute path. Left out: `cwd`.
+    pub root: Option<String>,
+    /// With `confine`: the owner is the registry, and joins the worlds of its running tasks.
+    pub joins: Option<bool>,
+    /// How the command is recorded.
+    #[napi(ts_type = "'off' | 'watch' | 'exact'")]
+    pub receipt: Option<String>,
+    /// Whether it can be undone.
+    pub undo: Option<NativeUndo>,
+    /// How far the text that a model reads is reduced.
+    pub reduce: Option<NativeReduction>,
 }
 
-impl Request {
-    /// Checks every value.
-    ///
-    /// # Errors
-    /// A [`RequestError`] that names the option, its value and the valid ones.
-    pub fn check(raw: RawOptions) -> Result<Self, RequestError> {
-        check_command(&raw)?;
-        let mode = Mode::of(raw.mode.as_deref())?;
-        let place = Place::of(&raw, mode);
-        check_terminal(&raw, place)?;
-        let limit = time::limit(raw.timeout_ms, mode, place)?;
-        let idle_limit = time::idle_limit(raw.idle_timeout_ms, place)?;
-        let grace = GRACE_MS.get_millis(raw.grace_ms)?;
-        let limits = raw.limits.as_ref().map_or(Ok(plan::Limits::default()), check_limits)?;
-        let interval = SNAPSHOT_INTERVAL_MS.get_millis(raw.snapshot_ms)?;
-        let truncate = raw.truncate.as_ref().map_or(Ok(Truncate::default()), check_truncate)?;
-        let record = record::check_record(&raw)?;
-        let spill = raw.spill.map(check_spill).transpose()?;
-        let in_terminal = place == Place::Terminal;
-        let reduce = reduction::in_place(raw.reduce, place, raw.streams)?;
-        let confine = raw.confine.as_ref().map(|world| check_world(world, &raw.cwd, &raw.host_env)).transpose()?;
-        let environment = plan::environment(raw.host_env, raw.inherit, raw.env, in_terminal)?;
-        let temp = environment.host_temp.as_deref().unwrap_or("/tmp").into();
-        Ok(Self {
-            command: raw.command,
-            args: raw.args,
-            cwd: raw.cwd.into(),
-            terminal: raw.terminal,
-            warm: !raw.cold && !environment.cold && !in_terminal,
-            environment,
-            temp,
-            shell: raw.shell,
-            mark: plan::next_mark(),
-            umask: raw.umask & 0o777,
-            stdin: if raw.streams.is_some_and(|streams| streams.fed) { Some(Vec::new()) } else { raw.stdin },
-            merge: raw.merge,
-            limit,
-            idle_limit,
-            grace,
-            limits,
-            truncate,
-            sanitize: raw.sanitize,
-            spill,
-            live: raw.live,
-            streams: raw.streams,
-            snapshots: raw.snapshots.then_some(interval),
-            prompts: raw.prompts,
-            starts: raw.starts || in_terminal || raw.streams.is_some(),
-            aborted: raw.aborted,
-            registry: raw.registry,
-            to_background: place == Place::Moving,
-            background: place == Place::Background,
-            guard: raw.guard,
-            notes: Vec::new(),
-            startup: raw.startup,
-            report: None,
-            confine,
-            joins: raw.confine.as_ref().is_some_and(|world| world.joins),
-            world: None,
-            files: Vec::new(),
-            record,
-            risk: None,
-            reduce,
-        })
-    }
+/// `UndoOptions` of the contract.
+#[napi(object, object_to_js = false)]
+pub struct NativeUndo {
+    /// The commands that can be undone.
+    #[napi(ts_type = "'off' | 'risky' | 'always'")]
+    pub when: String,
+    /// A command that an undo would not cover in full is refused.
+    pub require: Option<bool>,
+    /// At least 1. The largest file that is copied.
+    pub max_file_bytes: Option<f64>,
+    /// At least 1. Bytes that are kept of one command.
+    pub max_bytes: Option<f64>,
+    /// At least 1. Bytes that are kept of all commands.
+    pub store_bytes: Option<f64>,
+    /// The directory of the store, absolute. Left out: that of the user.
+    pub dir: Option<String>,
+}
 
-    /// Whether the command moves to the background at its limit.
-    pub fn may_move(&self) -> bool {
-        self.to_background
-    }
+/// `BashLimits` of the contract.
+#[napi(object, object_to_js = false)]
+pub struct NativeLimits {
+    /// Above 0.
+    pub cpu_seconds: Option<f64>,
+    /// At least 1.
+    pub memory_bytes: Option<f64>,
+    /// At least 1.
+    pub processes: Option<f64>,
+    /// At least 1.
+    pub open_files: Option<f64>,
+    /// At least 1.
+    pub file_bytes: Option<f64>,
+}
 
-    /// Whether its words have to be known for its record, and are not yet.
-    pub fn needs_risk(&self) -> bool {
-        self.risk.is_none() && self.record.as_ref().is_some_and(|wanted| wanted.needs_analysis())
-    }
+/// `Truncate` of the contract.
+#[napi(object, object_to_js = false)]
+pub struct NativeTruncate {
+    /// `tail`, `head` or `ends`.
+    pub keep: String,
+    /// At least 1.
+    pub max_lines: Option<f64>,
+    /// At least 1.
+    pub max_bytes: Option<f64>,
+    /// At least 1, UTF-16 units.
+    pub max_chars: Option<f64>,
+    /// At least 1.
+    pub head_bytes: Option<f64>,
+    /// At least 1.
+    pub tail_bytes: Option<f64>,
+}
 
-    /// Whether its standard input is written while it runs.
-    pub fn is_fed(&self) -> bool {
-        self.streams.is_some_and(|streams| streams.fed)
-    }
+/// `SpillOptions` of the contract.
+#[napi(object, object_to_js = false)]
+pub struct NativeSpill {
+    /// A directory.
+    pub dir: Option<String>,
+    /// bytes
+    pub max_bytes: Option<f64>,
+    /// ms
+    pub retention_ms: Option<f64>,
+    /// Whether the caller says where.
+    pub allocate: Option<bool>,
+}
 
-    /// The limit that the shim keeps. A command that moves is handed over at the caller's own limit.
-    pub fn shim_limit(&self) -> Option<Duration> {
-        if self.may_move() { Some(TASK_LIMIT) } else { self.limit }
-    }
-
-    /// The description of the task that the command may become. It has the limit of tasks, and may be silent.
-    pub fn later_task(&self) -> Option<TaskSpec> {
-        let registry = self.registry.as_ref()?;
-        let spec = registry.task_spec(&self.command, &self.cwd.to_string_lossy(), self.sanitize, None);
-        Some(TaskSpec { confinement: self.confinement(), ..spec })
-    }
-
-    /// The description of the task that the command is from its start.
-    pub fn own_task(&self) -> Option<TaskSpec> {
-        let registry = self.registry.as_ref()?;
-        let spec = registry.task_spec(&self.command, &self.cwd.to_string_lossy(), self.sanitize, self.limit);
-        let idle_ms = self.idle_limit.and_then(|limit| u64::try_from(limit.as_millis()).ok());
-        Some(TaskSpec { idle_ms, confinement: self.confinement(), joins: self.joins, ..spec })
-    }
-
-    /// The confinement of the command, as far as it is known, without denials.
-    pub fn confinement(&self) -> Option<Confinement> {
-        let profile = self.confine.as_ref()?.policy.profile;
-        let WorldFacts { held, missing, tmp, .. } = self.world.as_deref().cloned().unwrap_or_default();
-        Some(Confinement { profile, held, missing, denials: Denials::default(), tmp })
-    }
-
-    /// The text that the shell gets.
-    pub fn text(&self) -> Cow<'_, str> {
-        match self.startup.as_ref().and_then(|startup| startup.tail.as_ref()) {
-            // After an `eval` that broke off, bash knows no reserved word on the very next line.
-            Some(tail) => Cow::Owned(format!("{}\n\n{tail}", self.command)),
-            None => Cow::Borrowed(&self.command),
-        }
-    }
-
-    /// Whether the command is too long for an argument and reaches the shell as a script.
-    pub fn is_script(&self) -> bool {
-        self.text().len() > MAX_ARGUMENT
-    }
-
-    /// The shell's arguments, and where among them the path of the script goes.
-    pub fn argv(&self) -> (Vec<Vec<u8>>, Option<u32>) {
-        // Messages of bash begin with its name; another shell goes by its own, a busybox even by nothing else.
-        let name = self.shell.as_deref().and_then(|shell| shell.rsplit('/').next()).unwrap_or("bash");
-        let mut argv: Vec<Vec<u8>> = vec![name.as_bytes().to_vec()];
-        if name == "bash" && self.environment.over_ssh {
-            argv.push(b"--norc".to_vec());
-        }
-        let script_at = if self.is_script() {
-            argv.push(Vec::new());
-            u32::try_from(argv.len() - 1).ok()
-        } else {
-            argv.push(b"-c".to_vec());
-            if self.command.starts_with(['-', '+']) {
-                argv.push(b"--".to_vec());
-            }
-            argv.push(self.text().into_owned().into_bytes());
-            if !self.args.is_empty() {
-                argv.push(name.as_bytes().to_vec());
-            }
-            None
+impl From<NativeRequest> for RawOptions {
+    fn from(native: NativeRequest) -> Self {
+        let NativeRequest { command, cwd, host_env, umask, options: given } = native;
+        let is = |flag: Option<bool>| flag.unwrap_or(false);
+        let spill = (!is(given.no_spill)).then(|| given.spill.map(RawSpill::from).unwrap_or_default());
+        let inherit = match (given.inherit_names, given.inherit.as_deref()) {
+            (Some(names), _) => Inherit::Names(names),
+            (None, Some("all")) => Inherit::All,
+            (None, Some("none")) => Inherit::None,
+            (None, _) => Inherit::Safe,
         };
-        argv.extend(self.args.iter().map(|argument| argument.clone().into_bytes()));
-        (argv, script_at)
+        let mut env: Vec<(String, Option<String>)> = Vec::new();
+        let mut pairs = given.env.unwrap_or_default().into_iter();
+        while let (Some(name), Some(value)) = (pairs.next(), pairs.next()) {
+            env.push((name, Some(value)));
+        }
+        env.extend(given.env_removed.unwrap_or_default().into_iter().map(|name| (name, None)));
+        Self {
+            command,
+            args: given.args.unwrap_or_default(),
+            cwd,
+            host_env: host_env.unwrap_or_else(sys::environment),
+            env,
+            inherit,
+            mode: given.mode,
+            timeout_ms: given.timeout_ms,
+            idle_timeout_ms: given.idle_timeout_ms,
+            grace_ms: given.grace_ms,
+            umask,
+            stdin: given.stdin.map(|bytes| bytes.to_vec()),
+            merge: is(given.merge),
+            truncate: given.truncate.map(RawTruncate::from),
+            sanitize: request::sanitize(!is(given.raw), !is(given.keep_ansi), is(given.keep_progress)),
+            spill,
+            live: is(given.live),
+            streams: is(given.streams).then(|| Streams { bytes: is(given.bytes), fed: is(given.fed) }),
+            snapshots: is(given.snapshots),
+            snapshot_ms: given.snapshot_ms,
+            prompts: is(given.prompts),
+            starts: is(given.starts),
+            limits: given.limits.map(RawLimits::from),
+            shell: given.shell,
+            aborted: is(given.aborted),
+            // `Calls` knows the registry by its number, and makes the guard where it can report an error.
+            registry: None,
+            to_background: is(given.to_background),
+            background: false,
+            guard: None,
+            cold: is(given.cold),
+            startup: None,
+            terminal: None,
+            snapshot: given.snapshot.map(snapshot),
+            confine: given.confine.map(|options| {
+                let owner = given.owner.map_or(0, u64::from);
+                RawWorld { options, owner, root: given.root, joins: is(given.joins) }
+            }),
+            receipt: given.receipt,
+            undo: given.undo.map(RawUndo::from),
+            reduce: given.reduce.map(RawReduction::from),
+        }
     }
 }
 
-fn check_limits(raw: &RawLimits) -> Result<plan::Limits, RequestError> {
-    let limits = plan::Limits::check(raw)?;
-    if limits.over_tree() && !sys::can_sample() { Err(RequestError::TreeLimits) } else { Ok(limits) }
+fn snapshot(file: String) -> RawSnapshot {
+    if file.is_empty() { RawSnapshot::User } else { RawSnapshot::File(file) }
+}
+
+impl From<NativeUndo> for RawUndo {
+    fn from(native: NativeUndo) -> Self {
+        Self {
+            when: native.when,
+            require: native.require.unwrap_or(false),
+            max_file_bytes: native.max_file_bytes,
+            max_bytes: native.max_bytes,
+            store_bytes: native.store_bytes,
+            dir: native.dir,
+        }
+    }
+}
+
+impl From<NativeLimits> for RawLimits {
+    fn from(native: NativeLimits) -> Self {
+        Self {
+            cpu_seconds: native.cpu_seconds,
+            memory_bytes: native.memory_bytes,
+            processes: native.processes,
+            open_files: native.open_files,
+            file_bytes: native.file_bytes,
+        }
+    }
+}
+
+impl From<NativeTruncate> for RawTruncate {
+    fn from(native: NativeTruncate) -> Self {
+        Self {
+            keep: native.keep,
+            max_lines: native.max_lines,
+            max_bytes: native.max_bytes,
+            max_chars: native.max_chars,
+            head_bytes: native.head_bytes,
+            tail_bytes: native.tail_bytes,
+        }
+    }
+}
+
+impl From<NativeSpill> for RawSpill {
+    fn from(native: NativeSpill) -> Self {
+        Self {
+            dir: native.dir,
+            max_bytes: native.max_bytes,
+            retention_ms: native.retention_ms,
+            allocate: native.allocate.unwrap_or(false),
+        }
+    }
 }

@@ -1,5 +1,7 @@
 //! From the bytes of a stream to the text that is kept of it: decode, sanitize, bound, cut, and write the rest to a
 //! file. Synchronous, without tokio or napi, because helper processes use it too.
+//!
+//! Runs in the host and in the shim of a task. Begin with `collect.rs`.
 
 mod captured;
 mod cells;

@@ -2,6 +2,8 @@
 //!
 //! `types` is the result, `net` the pure comparison of before and after. `git` and `ports` read the states that they
 //! compare, and `watch` follows a tree of directories as the system reports its changes.
+//!
+//! Runs in the host. `recording/` joins it with the undo of a run; begin there.
 
 pub mod git;
 pub mod net;

@@ -1,6 +1,8 @@
 //! Fewer tokens, nothing lost: makes the view of an output that a model reads in its place.
 //!
 //! Pure: class → folds that lose nothing → salience within a budget, each line judged by itself and once.
+//!
+//! Runs in the host. Begin with `view.rs` for a whole output, with `stream.rs` for one that arrives.
 
 pub mod class;
 pub mod estimate;

@@ -1,6 +1,8 @@
 //! Judges a command before it runs: read → evaluate → unwrap → rules → verdict.
 //!
 //! A guard against mistakes, not a boundary against malice (see docs/safety.md).
+//!
+//! Runs in the host, on the thread of the caller, and touches no process, clock or file. Begin with `engine.rs`.
 
 mod analysis;
 mod choices;

@@ -12,6 +12,9 @@
 //! | carry | `carry/` | takes the steps |
 //! | gaps | `gaps.rs` | sentences about paths that are not covered; pure |
 //! | points | `points.rs` | lists the runs that can be undone |
+//!
+//! Runs in the shim, which records, and in the host, which takes runs back. Begin with `record/mod.rs` and
+//! `carry/mod.rs`.
 
 pub mod carry;
 pub mod gaps;

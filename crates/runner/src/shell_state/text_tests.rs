@@ -58,7 +58,7 @@ fn nothing_is_complete_that_bash_would_go_on_with() {
 
 /// Returns the commands of the corpus of safety.
 fn corpus() -> Vec<String> {
-    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/__test__/safety/corpus");
+    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../../__test__/safety/corpus");
     let mut files: Vec<_> =
         fs::read_dir(directory).expect("the corpus").map(|entry| entry.expect("a file").path()).collect();
     files.retain(|file| file.extension().is_some_and(|extension| extension == "jsonl"));

@@ -7,10 +7,10 @@ use napi::{Error, Result, Status};
 use napi_derive::napi;
 use serde::Serialize;
 
-use crate::request::{RawEarlier, RawReduction, check_reduction};
-use crate::run::view::Draft;
 use reduce::recall::{self, Recall, Wanted};
 use reduce::{Elided, End, Name, View, closing_line, rules, whole};
+use runner::request::{RawEarlier, RawReduction, check_reduction};
+use runner::run::view::Draft;
 
 /// `ReduceOptions` of the contract, with all that the caller knows of the conversation.
 #[napi(object, object_to_js = false)]

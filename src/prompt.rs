@@ -2,7 +2,7 @@
 
 use napi_derive::napi;
 
-use crate::run::Prompt;
+use runner::run::Prompt;
 
 /// A command is blocked on input that only a person or another program can give.
 #[napi(object, object_from_js = false)]

@@ -14,11 +14,11 @@ use super::events::NativeEvent;
 use super::request::NativeRequest;
 use super::result::BackgroundTask;
 use super::safety;
-use crate::error::Error;
-use crate::registry::{Registry, RegistryError};
-use crate::request::RawOptions;
-use crate::run::{Reply, Run, Start, request_of, warm_up};
-use crate::snapshot::Wanted;
+use runner::error::Error;
+use runner::registry::{Registry, RegistryError};
+use runner::request::RawOptions;
+use runner::run::{Reply, Run, Start, request_of, warm_up};
+use runner::snapshot::Wanted;
 
 /// The commands, calls and registries of one thread.
 pub struct Calls {

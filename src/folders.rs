@@ -4,8 +4,8 @@ use std::path::Path;
 
 use napi_derive::napi;
 
-use crate::supervise::Helpers;
 use protocol::task;
+use runner::supervise::Helpers;
 
 /// Returns the part of a directory's name that tells this process from any other.
 #[napi]

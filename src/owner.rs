@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use napi_derive::napi;
 
-use crate::supervise::Helpers;
+use runner::supervise::Helpers;
 
 /// The number of the next owner in this process, whatever its thread. 0 is the host with its plain calls.
 static NEXT: AtomicU32 = AtomicU32::new(1);

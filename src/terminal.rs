@@ -15,12 +15,12 @@ use super::events::NativeEvent;
 use super::request::{NativeOptions, NativeRequest};
 use super::result::TerminalWaited;
 use super::safety;
-use crate::error::Error;
-use crate::pattern::Pattern;
-use crate::pty::{self, Terminal, TerminalError, Until, Why};
-use crate::request::RawOptions;
-use crate::run::{Reply, Run, Start};
-use crate::snapshot::Wanted;
+use runner::error::Error;
+use runner::pattern::Pattern;
+use runner::pty::{self, Terminal, TerminalError, Until, Why};
+use runner::request::RawOptions;
+use runner::run::{Reply, Run, Start};
+use runner::snapshot::Wanted;
 use sys::{Signal, TerminalSize};
 
 /// The screen as a person sees it.

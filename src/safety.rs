@@ -8,8 +8,8 @@ use napi::{Error, Result, Status};
 use napi_derive::napi;
 use serde::Serialize;
 
-use crate::request::Guard;
 use receipt::recording::{Risk, no_point, no_record, tree};
+use runner::request::Guard;
 use safety::decide::{Permissions, decide as weigh};
 use safety::parse::outline;
 use safety::{
@@ -47,7 +47,7 @@ pub(super) enum PolicyError {
     Wrapper { name: String, kind: String },
 }
 
-impl From<PolicyError> for crate::error::Error {
+impl From<PolicyError> for runner::error::Error {
     fn from(error: PolicyError) -> Self {
         Self::InvalidArg(error.to_string())
     }

@@ -10,9 +10,9 @@ use super::calls::Calls;
 use super::events::NativeEvent;
 use super::request::{NativeOptions, NativeRequest};
 use super::safety;
-use crate::request::RawOptions;
-use crate::run::Run;
-use crate::session::{Session, SessionCommand, SessionRun};
+use runner::request::RawOptions;
+use runner::run::Run;
+use runner::session::{Session, SessionCommand, SessionRun};
 
 /// A sequence of shells that share their state.
 #[napi]

@@ -3,10 +3,10 @@
 use napi_derive::napi;
 use serde_json::{Value, json};
 
-use crate::registry::{DEFAULT_MAX_LOG_BYTES, DEFAULT_MAX_TASKS, DEFAULT_RETENTION, TASK_LIMIT};
-use crate::{pattern, request, run, supervise};
 use protocol::plan;
 use protocol::task::Loss;
+use runner::registry::{DEFAULT_MAX_LOG_BYTES, DEFAULT_MAX_TASKS, DEFAULT_RETENTION, TASK_LIMIT};
+use runner::{pattern, request, run, supervise};
 
 /// Everything that the core defines once and others quote, as JSON. Times are in ms, sizes in bytes.
 #[napi]

@@ -7,10 +7,10 @@ use serde::Serialize;
 use super::confinement::{ConfineMissing, Confinement};
 use super::receipt::{Receipt, UndoCoverage};
 use super::reduce::NativeView;
-use crate::error::Error;
-use crate::run;
-use crate::run::outcome::{Outcome, Status};
 use protocol::task::{self, Store};
+use runner::error::Error;
+use runner::run;
+use runner::run::outcome::{Outcome, Status};
 
 /// The end and the output of a command: plain own-property data, whole after `structuredClone` and a JSON round trip.
 #[napi(object, object_from_js = false, use_nullable = true)]
@@ -338,7 +338,7 @@ impl BackgroundTask {
 
 impl BackgroundCheck {
     /// A check, and the directory of the task's files.
-    pub fn of(check: crate::registry::Check, store: &Store) -> Self {
+    pub fn of(check: runner::registry::Check, store: &Store) -> Self {
         let confinement = check.task.confinement.clone().map(Confinement::from);
         let recorded = check.recorded.as_deref();
         Self {

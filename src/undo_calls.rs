@@ -8,9 +8,9 @@ use napi_derive::napi;
 use super::bridge::Bridge;
 use super::events::NativeEvent;
 use super::undo::{UndoPoint, Undone};
-use crate::error::Error;
-use crate::request::undo_store;
-use crate::run::Run;
+use runner::error::Error;
+use runner::request::undo_store;
+use runner::run::Run;
 use undo::{Options, Store, StoreError, UndoError};
 
 /// The options of an undo.

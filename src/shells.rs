@@ -2,7 +2,7 @@
 
 use napi_derive::napi;
 
-use crate::supervise::Helpers;
+use runner::supervise::Helpers;
 
 /// The numbers of this process's warm shells, over all its threads.
 #[napi(object, object_from_js = false)]

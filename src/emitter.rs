@@ -11,11 +11,11 @@ use super::confinement::Confinement;
 use super::events::NativeEvent;
 use super::receipt::{Receipt, UndoCoverage};
 use super::result::{BackgroundTask, OutputChunk};
-use crate::registry::Watcher;
-use crate::run::{Listener, LiveView, Prompt};
 use capture::Stream;
 use protocol::task::{Store, Task};
 use receipt::recording::RunRecord;
+use runner::registry::Watcher;
+use runner::run::{Listener, LiveView, Prompt};
 
 /// The dispatcher of one JavaScript thread, called with the number of a call and its event. It is weak: it does not
 /// keep the thread alive, and calls after the thread's end do nothing.

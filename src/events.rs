@@ -9,8 +9,8 @@ use super::result::{
     BackgroundCheck, BackgroundTask, BashResult, BashSnapshot, NativeError, OutputChunk, TerminalWaited,
 };
 use super::undo::{UndoPoint, Undone};
-use crate::error::Error;
-use crate::run::outcome::Outcome;
+use runner::error::Error;
+use runner::run::outcome::Outcome;
 
 /// One event of one call or registry, which the number beside it names.
 ///

@@ -10,8 +10,8 @@ use super::calls::Calls;
 use super::emitter::Dispatcher;
 use super::events::NativeEvent;
 use super::request::{NativeOptions, NativeRequest};
-use crate::run::Reply;
 use capture::Stream;
+use runner::run::Reply;
 
 /// The way of one JavaScript thread to the core. It keeps the process alive while `hold` says so.
 #[napi]

@@ -13,9 +13,9 @@ use super::emitter::TaskEmitter;
 use super::events::NativeEvent;
 use super::request::{NativeOptions, NativeRequest};
 use super::result::{BackgroundCheck, BackgroundTask, NativeError};
-use crate::error::Error;
-use crate::pattern::Pattern;
-use crate::registry::{
+use runner::error::Error;
+use runner::pattern::Pattern;
+use runner::registry::{
     Check, DEFAULT_MAX_LOG_BYTES, DEFAULT_MAX_TASKS, DEFAULT_RETENTION, Registry, RegistryError, RegistryOptions,
     WaitOptions,
 };

@@ -9,10 +9,10 @@ use napi_derive::napi;
 
 use super::request::NativeTruncate;
 use super::result::Truncation;
-use crate::request::{RawTruncate, check_truncate, sanitize};
-use crate::run::outcome::replaced;
 use capture::{Capture, Keep, Shown, Stream, Truncate, Whereabouts, cut_notice};
 use protocol::note_of_silence;
+use runner::request::{RawTruncate, check_truncate, sanitize};
+use runner::run::outcome::replaced;
 
 /// One stream of foreign output.
 #[napi]

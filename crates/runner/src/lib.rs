@@ -1,0 +1,15 @@
+//! Runs commands: from the options of a caller to the result, through the helpers of the host.
+//!
+//! Runs in the host, on the threads of a tokio runtime of its own, and never on a thread of JavaScript. Begin with
+//! `run.rs`, which names each stage of a command.
+
+pub mod error;
+pub mod pattern;
+pub mod pty;
+pub mod registry;
+pub mod request;
+pub mod run;
+pub mod session;
+pub mod shell_state;
+pub mod snapshot;
+pub mod supervise;

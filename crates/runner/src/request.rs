@@ -1,0 +1,282 @@
+//! From raw options to a request that can be run as it is. Each group of options is a file below `request/`.
+
+mod command;
+mod confinement;
+mod error;
+mod facts;
+mod number;
+mod output;
+mod raw;
+mod record;
+mod reduction;
+mod time;
+
+use std::borrow::Cow;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::pty::Terminal;
+use crate::registry::{Registry, TASK_LIMIT};
+use capture::{Sanitize, Truncate};
+use command::{check_command, check_terminal};
+use confine::{Confine, Confinement, Denials, WorldFacts};
+use protocol::plan;
+use protocol::plan::{Environment, Inherited, RawLimits, Startup};
+use protocol::task::TaskSpec;
+use receipt::recording::{Risk, Wanted};
+
+use command::MAX_ARGUMENT;
+pub use command::MAX_COMMAND;
+pub use confinement::check_world;
+pub use error::RequestError;
+pub use facts::facts;
+pub use number::{MAX_SAFE, NotInRange, Number, NumberOr};
+pub use output::{
+    HEAD_BYTES, MAX_BYTES, MAX_CHARS, MAX_LINES, SNAPSHOT_INTERVAL_MS, SPILL_MAX_BYTES, SPILL_RETENTION_MS, Spill,
+    SpillPlace, TAIL_BYTES, check_spill, check_truncate, sanitize,
+};
+pub use time::{GRACE_MS, MOVING_LIMIT, Mode, Place, TIMEOUT_MS};
+
+pub use raw::{
+    Guard, RawEarlier, RawOptions, RawReduction, RawSnapshot, RawSpill, RawTruncate, RawUndo, RawWorld, Streams,
+};
+pub use record::undo_store;
+pub use reduction::{Reduction, check_reduction};
+
+/// A command's options after validation.
+pub struct Request {
+    /// The command.
+    pub command: String,
+    /// Its positional parameters.
+    pub args: Vec<String>,
+    /// The directory it starts in.
+    pub cwd: PathBuf,
+    /// Its variables, inherited and given.
+    pub environment: Arc<Environment>,
+    /// The directory for temporary files.
+    pub temp: PathBuf,
+    /// The shell that was asked for.
+    pub shell: Option<String>,
+    /// Names the command in files, and marks its processes.
+    pub mark: String,
+    /// The mode mask of new files.
+    pub umask: u32,
+    /// The bytes for standard input. `None` is `/dev/null`.
+    pub stdin: Option<Vec<u8>>,
+    /// Both output streams share one pipe.
+    pub merge: bool,
+    /// The time limit from the start of the process.
+    pub limit: Option<Duration>,
+    /// The longest time without output.
+    pub idle_limit: Option<Duration>,
+    /// Time between SIGTERM and SIGKILL.
+    pub grace: Duration,
+    /// The resources that the command may use.
+    pub limits: plan::Limits,
+    /// The part of each stream that is kept.
+    pub truncate: Truncate,
+    /// How output is cleaned. `None` only decodes it.
+    pub sanitize: Option<Sanitize>,
+    /// Files for whole output. `None` writes none.
+    pub spill: Option<Spill>,
+    /// The listener gets live output.
+    pub live: bool,
+    /// The caller reads and writes the streams itself, and gets events of start and exit.
+    pub streams: Option<Streams>,
+    /// Time between two live views, if the listener gets any.
+    pub snapshots: Option<Duration>,
+    /// The listener gets an event when the command is blocked on input.
+    pub prompts: bool,
+    /// The listener gets an event with the pid when the command runs.
+    pub starts: bool,
+    /// The caller gave the command up before it began.
+    pub aborted: bool,
+    /// The registry of its tasks.
+    pub registry: Option<Arc<Registry>>,
+    /// The command moves to the background at its limit.
+    pub to_background: bool,
+    /// The command starts in the background.
+    pub background: bool,
+    /// The safety rules, until the command is judged.
+    pub guard: Option<Guard>,
+    /// Facts known before the start, for the notes of the outcome.
+    pub notes: Vec<String>,
+    /// The terminal that the command runs in.
+    pub terminal: Option<Arc<Terminal>>,
+    /// A warm shell may run the command.
+    pub warm: bool,
+    /// The code that its shell reads first and runs at its exit, if it is not a plain one.
+    pub startup: Option<Startup>,
+    /// The pipe on which its shell reports the exit code before its own exit.
+    pub report: Option<OwnedFd>,
+    /// The world that the command runs in. `None`: it is not confined.
+    pub confine: Option<Arc<Confine>>,
+    /// Whether that world belongs to the registry, whose running tasks may have it already.
+    pub joins: bool,
+    /// The facts of that world, once it is made.
+    pub world: Option<Arc<WorldFacts>>,
+    /// Files that the shell inherits, if it is confined.
+    pub files: Vec<(Inherited, Arc<OwnedFd>)>,
+    /// The wanted record of the command. `None`: nothing is recorded.
+    pub record: Option<Box<Wanted>>,
+    /// The facts known of the command once it is judged, if they count for the record.
+    pub risk: Option<Box<Risk>>,
+    /// The reduction of the text that a model reads. `None`: no view is made.
+    pub reduce: Option<Box<Reduction>>,
+}
+
+impl Request {
+    /// Checks every value.
+    ///
+    /// # Errors
+    /// A [`RequestError`] that names the option, its value and the valid ones.
+    pub fn check(raw: RawOptions) -> Result<Self, RequestError> {
+        check_command(&raw)?;
+        let mode = Mode::of(raw.mode.as_deref())?;
+        let place = Place::of(&raw, mode);
+        check_terminal(&raw, place)?;
+        let limit = time::limit(raw.timeout_ms, mode, place)?;
+        let idle_limit = time::idle_limit(raw.idle_timeout_ms, place)?;
+        let grace = GRACE_MS.get_millis(raw.grace_ms)?;
+        let limits = raw.limits.as_ref().map_or(Ok(plan::Limits::default()), check_limits)?;
+        let interval = SNAPSHOT_INTERVAL_MS.get_millis(raw.snapshot_ms)?;
+        let truncate = raw.truncate.as_ref().map_or(Ok(Truncate::default()), check_truncate)?;
+        let record = record::check_record(&raw)?;
+        let spill = raw.spill.map(check_spill).transpose()?;
+        let in_terminal = place == Place::Terminal;
+        let reduce = reduction::in_place(raw.reduce, place, raw.streams)?;
+        let confine = raw.confine.as_ref().map(|world| check_world(world, &raw.cwd, &raw.host_env)).transpose()?;
+        let environment = plan::environment(raw.host_env, raw.inherit, raw.env, in_terminal)?;
+        let temp = environment.host_temp.as_deref().unwrap_or("/tmp").into();
+        Ok(Self {
+            command: raw.command,
+            args: raw.args,
+            cwd: raw.cwd.into(),
+            terminal: raw.terminal,
+            warm: !raw.cold && !environment.cold && !in_terminal,
+            environment,
+            temp,
+            shell: raw.shell,
+            mark: plan::next_mark(),
+            umask: raw.umask & 0o777,
+            stdin: if raw.streams.is_some_and(|streams| streams.fed) { Some(Vec::new()) } else { raw.stdin },
+            merge: raw.merge,
+            limit,
+            idle_limit,
+            grace,
+            limits,
+            truncate,
+            sanitize: raw.sanitize,
+            spill,
+            live: raw.live,
+            streams: raw.streams,
+            snapshots: raw.snapshots.then_some(interval),
+            prompts: raw.prompts,
+            starts: raw.starts || in_terminal || raw.streams.is_some(),
+            aborted: raw.aborted,
+            registry: raw.registry,
+            to_background: place == Place::Moving,
+            background: place == Place::Background,
+            guard: raw.guard,
+            notes: Vec::new(),
+            startup: raw.startup,
+            report: None,
+            confine,
+            joins: raw.confine.as_ref().is_some_and(|world| world.joins),
+            world: None,
+            files: Vec::new(),
+            record,
+            risk: None,
+            reduce,
+        })
+    }
+
+    /// Whether the command moves to the background at its limit.
+    pub fn may_move(&self) -> bool {
+        self.to_background
+    }
+
+    /// Whether its words have to be known for its record, and are not yet.
+    pub fn needs_risk(&self) -> bool {
+        self.risk.is_none() && self.record.as_ref().is_some_and(|wanted| wanted.needs_analysis())
+    }
+
+    /// Whether its standard input is written while it runs.
+    pub fn is_fed(&self) -> bool {
+        self.streams.is_some_and(|streams| streams.fed)
+    }
+
+    /// The limit that the shim keeps. A command that moves is handed over at the caller's own limit.
+    pub fn shim_limit(&self) -> Option<Duration> {
+        if self.may_move() { Some(TASK_LIMIT) } else { self.limit }
+    }
+
+    /// The description of the task that the command may become. It has the limit of tasks, and may be silent.
+    pub fn later_task(&self) -> Option<TaskSpec> {
+        let registry = self.registry.as_ref()?;
+        let spec = registry.task_spec(&self.command, &self.cwd.to_string_lossy(), self.sanitize, None);
+        Some(TaskSpec { confinement: self.confinement(), ..spec })
+    }
+
+    /// The description of the task that the command is from its start.
+    pub fn own_task(&self) -> Option<TaskSpec> {
+        let registry = self.registry.as_ref()?;
+        let spec = registry.task_spec(&self.command, &self.cwd.to_string_lossy(), self.sanitize, self.limit);
+        let idle_ms = self.idle_limit.and_then(|limit| u64::try_from(limit.as_millis()).ok());
+        Some(TaskSpec { idle_ms, confinement: self.confinement(), joins: self.joins, ..spec })
+    }
+
+    /// The confinement of the command, as far as it is known, without denials.
+    pub fn confinement(&self) -> Option<Confinement> {
+        let profile = self.confine.as_ref()?.policy.profile;
+        let WorldFacts { held, missing, tmp, .. } = self.world.as_deref().cloned().unwrap_or_default();
+        Some(Confinement { profile, held, missing, denials: Denials::default(), tmp })
+    }
+
+    /// The text that the shell gets.
+    pub fn text(&self) -> Cow<'_, str> {
+        match self.startup.as_ref().and_then(|startup| startup.tail.as_ref()) {
+            // After an `eval` that broke off, bash knows no reserved word on the very next line.
+            Some(tail) => Cow::Owned(format!("{}\n\n{tail}", self.command)),
+            None => Cow::Borrowed(&self.command),
+        }
+    }
+
+    /// Whether the command is too long for an argument and reaches the shell as a script.
+    pub fn is_script(&self) -> bool {
+        self.text().len() > MAX_ARGUMENT
+    }
+
+    /// The shell's arguments, and where among them the path of the script goes.
+    pub fn argv(&self) -> (Vec<Vec<u8>>, Option<u32>) {
+        // Messages of bash begin with its name; another shell goes by its own, a busybox even by nothing else.
+        let name = self.shell.as_deref().and_then(|shell| shell.rsplit('/').next()).unwrap_or("bash");
+        let mut argv: Vec<Vec<u8>> = vec![name.as_bytes().to_vec()];
+        if name == "bash" && self.environment.over_ssh {
+            argv.push(b"--norc".to_vec());
+        }
+        let script_at = if self.is_script() {
+            argv.push(Vec::new());
+            u32::try_from(argv.len() - 1).ok()
+        } else {
+            argv.push(b"-c".to_vec());
+            if self.command.starts_with(['-', '+']) {
+                argv.push(b"--".to_vec());
+            }
+            argv.push(self.text().into_owned().into_bytes());
+            if !self.args.is_empty() {
+                argv.push(name.as_bytes().to_vec());
+            }
+            None
+        };
+        argv.extend(self.args.iter().map(|argument| argument.clone().into_bytes()));
+        (argv, script_at)
+    }
+}
+
+fn check_limits(raw: &RawLimits) -> Result<plan::Limits, RequestError> {
+    let limits = plan::Limits::check(raw)?;
+    if limits.over_tree() && !sys::can_sample() { Err(RequestError::TreeLimits) } else { Ok(limits) }
+}
