@@ -133,8 +133,9 @@ export async function compileRust(options = {}) {
 }
 
 /**
- * Runs the Rust tests whose crate or name contains one of the words, or all, and counts them. A test of stress is marked with
- * `#[ignore = "stress: …"]`; `stress` is 'without' (default), 'with' or 'only'. With `exact`, the words are whole names.
+ * Runs the Rust tests whose crate or name contains one of the words, or all, and counts them. A test of stress is
+ * marked with `#[ignore = "stress: …"]`; `stress` is 'without' (default), 'with' or 'only'. With `exact`, the words are
+ * whole names.
  */
 export async function rust(words = [], { stress = 'without', exact = false, limitMs = 0, env: more = {} } = {}) {
   try {

@@ -2,9 +2,9 @@
  * `npm test`: the tests of the gate after the set-up, which are the Rust tests and the vitest files outside of
  * `__test__/stress`. The last line counts both.
  *
- * A failed test runs once more, alone, after all others. If it passes then, it is *unstable*: it is named at the end and
- * counted apart. More than three unstable tests fail the run, and so does a run that leaves anything behind or takes too
- * much (scripts/footprint.mjs). `target/gate/report.json` has all of that.
+ * A failed test runs once more, alone, after all others. If it passes then, it is *unstable*: it is named at the end
+ * and counted apart. More than three unstable tests fail the run, and so does a run that leaves anything behind or
+ * takes too much (scripts/footprint.mjs). `target/gate/report.json` has all of that.
  *
  * `npm test -- WORD` runs the vitest files of either suite and the Rust tests that have the word in their path. With an
  * option among the arguments (`npm test -- ending -t 'time limit'`) vitest takes all of them, and Rust tests do not

@@ -1,5 +1,5 @@
-//! Compiles the rules of `rules/*.toml`: each list of patterns becomes an automaton that the crate includes as bytes, so
-//! that no pattern of a shipped rule is compiled at run time.
+//! Compiles the rules of `rules/*.toml`: each list of patterns becomes an automaton that the crate includes as bytes,
+//! so that no pattern of a shipped rule is compiled at run time.
 
 use std::fmt::Write;
 use std::fs;

@@ -9,8 +9,8 @@
 //! | gate | `gate/` | the way of a world to its allowed hosts |
 //! | Seatbelt | `seatbelt/` | profiles for the sandbox of macOS, as text; pure |
 //!
-//! Runs in the host (policy), the supervisor (the making of a world), the first process of a world, one listener per shim,
-//! and one gate per world. The functions called `serve` are where such a process begins.
+//! Runs in the host (policy), the supervisor (the making of a world), the first process of a world, one listener per
+//! shim, and one gate per world. The functions called `serve` are where such a process begins.
 
 mod board;
 mod denial;

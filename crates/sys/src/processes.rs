@@ -360,8 +360,8 @@ pub fn stand_back() {
     let _ = unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, 5) };
 }
 
-/// Returns the CPU time that this process has used. Unlike elapsed time, it leaves out the time in which other processes
-/// had the processor.
+/// Returns the CPU time that this process has used. Unlike elapsed time, it leaves out the time in which other
+/// processes had the processor.
 pub fn worked() -> std::time::Duration {
     let used = nix::time::clock_gettime(nix::time::ClockId::CLOCK_PROCESS_CPUTIME_ID);
     used.map(std::time::Duration::from).unwrap_or_default()

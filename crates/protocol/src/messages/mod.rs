@@ -15,8 +15,8 @@
 //!
 //! `serde` and `postcard` encode, and `frames` is the only place that calls them. The addon and its helpers come from
 //! one build. The id of the sources that define the messages is their protocol, so a changed message needs no version
-//! bumped by hand. Processes of other releases may open the socket of a task, so [`TASK_PROTOCOL`] changes with the messages of a
-//! task. A test fails if it does not.
+//! bumped by hand. Processes of other releases may open the socket of a task, so [`TASK_PROTOCOL`] changes with the
+//! messages of a task. A test fails if it does not.
 
 mod descriptors;
 mod frames;

@@ -1,5 +1,5 @@
-//! Rules for the output of single tools, as data: `rules/*.toml` of this crate, compiled by the build, and files of users
-//! in the same format.
+//! Rules for the output of single tools, as data: `rules/*.toml` of this crate, compiled by the build, and files of
+//! users in the same format.
 //!
 //! A rule names lines that say nothing (`drop`) and lines that must stay (`pin`, which beats `drop`). It applies once a
 //! line proves that the output is of its tool: the name of a program is only a hint, since `make check` may run pytest.

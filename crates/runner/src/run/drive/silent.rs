@@ -11,8 +11,8 @@ use capture::Stream;
 use protocol::note_of_silence;
 
 impl<S: Shim, L: Listener> Drive<'_, S, L> {
-    /// When the command has been silent for too long. A listener that holds the output back delays that, and the silence
-    /// counts from the end of the hold.
+    /// When the command has been silent for too long. A listener that holds the output back delays that, and the
+    /// silence counts from the end of the hold.
     pub(super) fn silent_at(&self) -> Option<Instant> {
         let may_end = self.process.is_running() && !self.process.aborted && self.output.pid.is_some();
         self.silence
