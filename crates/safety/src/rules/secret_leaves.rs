@@ -13,9 +13,7 @@ use crate::level::Verdict;
 use crate::lists::{has_word, paths, words};
 use crate::options::{GivenOption, Parsed, parse};
 use crate::programs::git::ADD;
-use crate::programs::sending::{
-    CONNECTIONS, Mark, Operands, SENDINGS, SIGN_IN_HEADERS, Sending, StandardInput,
-};
+use crate::programs::sending::{CONNECTIONS, Mark, Operands, SENDINGS, SIGN_IN_HEADERS, Sending, StandardInput};
 use crate::value::{Contents, Value};
 
 pub static RULE: Rule = Rule {
