@@ -1,5 +1,5 @@
 /** Runs vitest and the Rust tests, and counts their results. */
-import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, relative } from 'node:path';
 import { env } from './build.mjs';
@@ -153,8 +153,11 @@ export async function rust(words = [], { stress = 'without', exact = false, limi
 
 function nextestArgs(words, stress, exact) {
   const ignored = { without: 'default', with: 'all', only: 'only' }[stress];
-  const matching = (word) => (exact ? `test(=${word})` : `test(~${word}) + package(/^agent-bash-.*${literal(word)}/)`);
-  const filters = words.length > 0 ? ['-E', words.map(matching).join(' + ')] : [];
+  const crates = readdirSync(join(root, 'crates')).filter((crate) => words.some((word) => crate.includes(word)));
+  const matching = exact
+    ? words.map((word) => `test(=${word})`)
+    : [...words.map((word) => `test(~${word})`), ...crates.map((crate) => `package(agent-bash-${crate})`)];
+  const filters = words.length > 0 ? ['-E', matching.join(' + ')] : [];
   const shown = ['--no-tests=pass', '--status-level=fail', '--final-status-level=none'];
   return ['nextest', 'run', ...ALL, ...COLOUR, '--no-fail-fast', ...shown, '--run-ignored', ignored, ...filters];
 }
