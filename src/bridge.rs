@@ -9,7 +9,7 @@ use napi_derive::napi;
 use super::calls::Calls;
 use super::emitter::Dispatcher;
 use super::events::NativeEvent;
-use super::request::{NativeOptions, NativeRequest};
+use super::request::NativeRequest;
 use capture::Stream;
 use runner::run::Reply;
 
@@ -46,10 +46,10 @@ impl Bridge {
         cwd: String,
         host_env: Option<String>,
         umask: u32,
-        options: Option<NativeOptions>,
+        options: String,
+        stdin: Option<Uint8Array>,
     ) -> u32 {
-        let options = options.unwrap_or_default();
-        self.calls.run(NativeRequest { command, cwd, host_env, umask, options }, false)
+        self.calls.run(NativeRequest { command, cwd, host_env, umask, options, stdin }, None)
     }
 
     /// Starts a warm shell for commands like this one, which is not run; answered by `warm` or `error`.
@@ -60,10 +60,10 @@ impl Bridge {
         cwd: String,
         host_env: Option<String>,
         umask: u32,
-        options: Option<NativeOptions>,
+        options: String,
+        stdin: Option<Uint8Array>,
     ) -> u32 {
-        let options = options.unwrap_or_default();
-        self.calls.warm_up(NativeRequest { command, cwd, host_env, umask, options })
+        self.calls.warm_up(NativeRequest { command, cwd, host_env, umask, options, stdin })
     }
 
     /// Terminates a command's tree. Does nothing after its end.
@@ -78,7 +78,7 @@ impl Bridge {
         self.calls.reply(id, Reply::OutputTaken(failure));
     }
 
-    /// Writes to the standard input of a command with `NativeOptions.fed`, answered by `fed`; closes it without bytes.
+    /// Writes to the standard input of a command with the option `fed`, answered by `fed`; closes it without bytes.
     #[napi]
     pub fn feed(&self, id: u32, bytes: Option<Uint8Array>) {
         self.calls.reply(id, Reply::Input(bytes.map(|bytes| bytes.to_vec())));

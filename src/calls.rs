@@ -13,7 +13,6 @@ use super::emitter::{Dispatcher, Emitter};
 use super::events::NativeEvent;
 use super::request::NativeRequest;
 use super::result::BackgroundTask;
-use super::safety;
 use runner::error::Error;
 use runner::registry::{Registry, RegistryError};
 use runner::request::RawOptions;
@@ -98,18 +97,25 @@ impl Calls {
     }
 
     /// The registry that a command names; an error if it was closed.
-    pub fn registry_of(&self, native: &NativeRequest) -> Result<Option<Arc<Registry>>, Error> {
-        let Some(number) = native.options.registry else { return Ok(None) };
+    pub fn registry_of(&self, raw: &RawOptions) -> Result<Option<Arc<Registry>>, Error> {
+        let Some(number) = raw.registry_number else { return Ok(None) };
         self.registries().get(&number).cloned().map(Some).ok_or_else(|| RegistryError::Closed.into())
     }
 
-    /// Starts a command. With `as_task` the answer is its task.
-    pub fn run(self: &Arc<Self>, native: NativeRequest, as_task: bool) -> u32 {
+    /// The options of a command, with the registry that it names.
+    pub fn read(&self, native: NativeRequest) -> Result<RawOptions, Error> {
+        let raw = native.read()?;
+        Ok(RawOptions { registry: self.registry_of(&raw)?, ..raw })
+    }
+
+    /// Starts a command. With a registry the answer is its task there.
+    pub fn run(self: &Arc<Self>, native: NativeRequest, task_of: Option<u32>) -> u32 {
         let id = self.number();
-        let begun = self.registry_of(&native).and_then(|registry| {
-            let guard = safety::guard(native.options.safety.as_ref())?;
-            let raw = RawOptions { registry, background: as_task, guard, ..native.into() };
-            let start = Start::<Wanted>::begin(raw)?;
+        let as_task = task_of.is_some();
+        let begun = native.read().map_err(Error::from).and_then(|mut raw| {
+            raw.registry_number = task_of.or(raw.registry_number);
+            let registry = self.registry_of(&raw)?;
+            let start = Start::<Wanted>::begin(RawOptions { registry, background: as_task, ..raw })?;
             Ok((start.runtime()?, start))
         });
         let Some((runtime, run)) = self.begun(id, begun) else { return id };
@@ -131,9 +137,10 @@ impl Calls {
     /// Starts a warm shell for commands like this one. The answer is whether one is ready.
     pub fn warm_up(self: &Arc<Self>, native: NativeRequest) -> u32 {
         let id = self.number();
-        let Some(runtime) = self.begun(id, Run::anywhere()) else { return id };
+        let begun = native.read().map_err(Error::from).and_then(|raw| Ok((Run::anywhere()?, raw)));
+        let Some((runtime, raw)) = self.begun(id, begun) else { return id };
         self.call(id, runtime, None, None, async move {
-            let ready = match request_of::<Wanted>(native.into()).await {
+            let ready = match request_of::<Wanted>(raw).await {
                 Ok(request) => warm_up(request).await,
                 Err(error) => Err(error),
             };

@@ -67,7 +67,7 @@ pub enum NativeEvent {
         /// The newest first.
         points: Vec<UndoPoint>,
     },
-    /// The shell runs. Sent with `NativeOptions.starts` or `streams`, and of a terminal, which waits for
+    /// The shell runs. Sent with the option `starts` or `streams`, and of a terminal, which waits for
     /// `NativeTerminal.ready`.
     Started {
         /// Process id of the shell.
@@ -96,7 +96,7 @@ pub enum NativeEvent {
         #[napi(ts_type = "'stdout' | 'stderr'")]
         stream: String,
     },
-    /// The shell of a command with `NativeOptions.streams` has exited. The rest of its pipes and `result` follow.
+    /// The shell of a command with the option `streams` has exited. The rest of its pipes and `result` follow.
     Exited,
     /// The last `Bridge.feed` was written.
     Fed {

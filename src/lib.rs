@@ -39,17 +39,17 @@ pub use owner::NativeOwner;
 pub use prompt::BashPrompt;
 pub use receipt::{Change, ChangeCounts, GitChange, Port, PortChanges, Receipt, Rename, UndoCoverage};
 pub use reduce::{
-    ElidedLines, NativeEarlier, NativeOutput, NativePattern, NativeRecall, NativeReduction, NativeRuleFile, NativeView,
-    ViewTokens, WholeStreams, estimate_tokens, line_behind_view, read_recall, read_rules, recalled, reduce_text,
+    ElidedLines, NativeOutput, NativeRecall, NativeRuleFile, NativeView, ViewTokens, WholeStreams, estimate_tokens,
+    line_behind_view, read_recall, read_rules, recalled, reduce_text,
 };
 pub use registry::{NativeRegistry, NativeRegistryOptions, NativeWait};
-pub use request::{NativeOptions, NativeRequest, NativeSpill, NativeTruncate, NativeUndo};
+pub use request::NativeRequest;
 pub use result::{
     BackgroundCheck, BackgroundTask, BashResult, BashSnapshot, BashTruncation, BashUsage, NativeError, OutputChunk,
     Survivor, TerminalWaited, Truncation,
 };
-pub use safety::{NativeSafety, analyze, command_outline, decide, safety_rules, undoable};
-pub use session::{NativeOwnEnv, NativeSession};
+pub use safety::{analyze, command_outline, decide, safety_rules, undoable};
+pub use session::NativeSession;
 pub use shells::{WarmShells, warm_shells};
 pub use signals::{NativeSignal, signal_of};
 pub use terminal::{NativeTerminal, TerminalCursor, TerminalModes, TerminalScreen};

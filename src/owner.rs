@@ -23,7 +23,7 @@ impl NativeOwner {
         Self::default()
     }
 
-    /// Its number, for `NativeOptions.owner`.
+    /// Its number, for the option `owner`.
     #[napi(getter)]
     pub fn number(&self) -> u32 {
         self.number

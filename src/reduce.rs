@@ -9,73 +9,8 @@ use serde::Serialize;
 
 use reduce::recall::{self, Recall, Wanted};
 use reduce::{Elided, End, Name, View, closing_line, rules, whole};
-use runner::request::{RawEarlier, RawReduction, check_reduction};
+use runner::request::{RawReduction, check_reduction};
 use runner::run::view::Draft;
-
-/// `ReduceOptions` of the contract, with all that the caller knows of the conversation.
-#[napi(object, object_to_js = false)]
-#[derive(Default)]
-pub struct NativeReduction {
-    /// The tokens to keep within. Left out: only folds that lose nothing are used.
-    pub budget_tokens: Option<f64>,
-    /// Texts of the user's files of rules.
-    pub rules: Option<Vec<String>>,
-    /// Names of rules that must not apply. Left out: no rule applies.
-    pub off: Option<Vec<String>>,
-    /// Texts of which a line that must stay contains one.
-    pub keep: Option<Vec<String>>,
-    /// Regular expressions of which a line that must stay matches one.
-    pub keep_patterns: Option<Vec<NativePattern>>,
-    /// Earlier results that a model still reads, the latest last.
-    pub earlier: Option<Vec<NativeEarlier>>,
-}
-
-/// A regular expression of JavaScript.
-#[napi(object, object_to_js = false)]
-pub struct NativePattern {
-    /// Its source.
-    pub source: String,
-    /// Its flags.
-    pub flags: String,
-}
-
-/// An earlier result that a model still reads.
-#[napi(object, object_to_js = false)]
-pub struct NativeEarlier {
-    /// The number of its output.
-    pub id: u32,
-    /// Its output: stdout, then stderr.
-    pub text: String,
-    /// The first and the last line of each part, from 1, that the model does not read there.
-    #[napi(ts_type = "[number, number][]")]
-    pub hidden: Vec<Vec<u32>>,
-}
-
-impl From<NativeReduction> for RawReduction {
-    fn from(native: NativeReduction) -> Self {
-        let NativeReduction { budget_tokens, rules, off, keep, keep_patterns, earlier } = native;
-        let keep_patterns = keep_patterns.unwrap_or_default().into_iter();
-        Self {
-            budget_tokens,
-            rules: rules.unwrap_or_default(),
-            off,
-            keep: keep.unwrap_or_default(),
-            keep_patterns: keep_patterns.map(|NativePattern { source, flags }| (source, flags)).collect(),
-            earlier: earlier.unwrap_or_default().into_iter().map(RawEarlier::from).collect(),
-        }
-    }
-}
-
-impl From<NativeEarlier> for RawEarlier {
-    fn from(native: NativeEarlier) -> Self {
-        let lines = |range: &Vec<u32>| match range[..] {
-            [from, to] => Some((from as usize, to as usize)),
-            _ => None,
-        };
-        let hidden = native.hidden.iter().filter_map(lines).collect();
-        Self { id: u64::from(native.id), text: native.text, hidden }
-    }
-}
 
 /// An output that is there as a whole.
 #[napi(object, object_to_js = false)]
@@ -193,14 +128,16 @@ fn invalid(error: impl std::error::Error) -> Error {
     Error::new(Status::InvalidArg, error.to_string())
 }
 
-/// Returns the view of an output, with the text as it was if nothing is gained.
+/// Returns the view of an output, with the text as it was if nothing is gained. `reduction` is the option `reduce` of a
+/// command, as JSON.
 ///
 /// # Errors
 /// For a budget that is no number of tokens, and a regular expression or a rule that cannot be read.
 #[napi]
-pub fn reduce_text(output: NativeOutput, reduction: NativeReduction) -> Result<NativeView> {
+pub fn reduce_text(output: NativeOutput, reduction: String) -> Result<NativeView> {
     let NativeOutput { stdout, stderr, command, end } = output;
-    let reduction = check_reduction(reduction.into()).map_err(invalid)?;
+    let reduction: RawReduction = serde_json::from_str(&reduction).map_err(invalid)?;
+    let reduction = check_reduction(reduction).map_err(invalid)?;
     let end = match end.as_str() {
         "succeeded" => End::Succeeded,
         "failed" => End::Failed,

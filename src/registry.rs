@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use napi::bindgen_prelude::Uint8Array;
 use napi_derive::napi;
 use tokio::sync::oneshot;
 
@@ -11,7 +12,7 @@ use super::bridge::Bridge;
 use super::calls::Calls;
 use super::emitter::TaskEmitter;
 use super::events::NativeEvent;
-use super::request::{NativeOptions, NativeRequest};
+use super::request::NativeRequest;
 use super::result::{BackgroundCheck, BackgroundTask, NativeError};
 use runner::error::Error;
 use runner::pattern::Pattern;
@@ -87,7 +88,7 @@ impl NativeRegistry {
         self.registry.as_mut().err().and_then(Option::take).map(NativeError::from)
     }
 
-    /// Its number, for `NativeOptions.registry`.
+    /// Its number, for the option `registry`.
     #[napi(getter)]
     pub fn id(&self) -> u32 {
         self.id
@@ -101,10 +102,10 @@ impl NativeRegistry {
         cwd: String,
         host_env: Option<String>,
         umask: u32,
-        options: Option<NativeOptions>,
+        options: String,
+        stdin: Option<Uint8Array>,
     ) -> u32 {
-        let options = NativeOptions { registry: Some(self.id), ..options.unwrap_or_default() };
-        self.calls.run(NativeRequest { command, cwd, host_env, umask, options }, true)
+        self.calls.run(NativeRequest { command, cwd, host_env, umask, options, stdin }, Some(self.id))
     }
 
     /// All tasks, the oldest first: `BackgroundTask[]` as JSON. `null` when it was closed.

@@ -1,7 +1,6 @@
 //! The safety engine for JavaScript. Answers are JSON, because a text crosses faster than an object with its
 //! properties.
 
-use std::collections::HashMap;
 use std::path::Path;
 
 use napi::{Error, Result, Status};
@@ -9,52 +8,18 @@ use napi_derive::napi;
 use serde::Serialize;
 
 use receipt::recording::{Risk, no_point, no_record, tree};
-use runner::request::Guard;
+use runner::request::SafetyOptions;
 use safety::decide::{Permissions, decide as weigh};
 use safety::parse::outline;
 use safety::{
-    Analysis, Context, Environment, Policy, RULES, Reach, Verdict, WrapperKind, analyze as judge, assess,
-    json as text_of,
+    Analysis, Context, Environment, Policy, RULES, Reach, Verdict, analyze as judge, assess, json as text_of,
 };
 use undo::Limits;
 
-/// How commands are judged.
-#[napi(object, object_to_js = false)]
-#[derive(Default)]
-pub struct NativeSafety {
-    /// Not at all.
-    pub off: Option<bool>,
-    /// A command that a person would be asked about is refused.
-    pub deny_ask: Option<bool>,
-    /// Ids of rules and their levels in turn.
-    pub rules: Option<Vec<String>>,
-    /// Names of wrappers and their kinds in turn.
-    pub wrappers: Option<Vec<String>>,
-    /// The only places that a confinement lets the command change, absolute. Left out: no confinement.
-    pub writable: Option<Vec<String>>,
-    /// With `writable`: no host can be reached.
-    pub offline: Option<bool>,
-}
-
-/// A rule, level or kind of wrapper that does not exist.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum PolicyError {
-    #[error("safety.rules: there is no rule {id:?}; there are {}", known_rules())]
-    Rule { id: String },
-    #[error("safety.rules.{id}: {level:?} is not one of off, warn, ask, deny")]
-    Level { id: String, level: String },
-    #[error("safety.wrappers.{name}: {kind:?} is not one of exec-rest, shell-string, stdin-script, per-item")]
-    Wrapper { name: String, kind: String },
-}
-
-impl From<PolicyError> for runner::error::Error {
-    fn from(error: PolicyError) -> Self {
-        Self::InvalidArg(error.to_string())
-    }
-}
-
 /// Analyses a command and returns `Analysis` as JSON, with each known word as its text alone. `host_env` are its
-/// variables, `NAME=VALUE`, each terminated by a NUL; null for those of the process.
+/// variables, `NAME=VALUE`, each terminated by a NUL; null for those of the process. `options` is `SafetyOptions` as JSON.
+/// `writable` are the only places that a confinement lets the command change, absolute, and with `offline` no host can be
+/// reached; null without confinement.
 ///
 /// # Errors
 /// For an unknown rule, level or kind of wrapper.
@@ -64,14 +29,13 @@ pub fn analyze(
     cwd: String,
     home: String,
     host_env: Option<String>,
-    options: Option<NativeSafety>,
+    options: Option<String>,
+    writable: Option<Vec<String>>,
+    offline: Option<bool>,
 ) -> Result<String> {
-    let policy = policy(options.as_ref()).map_err(|error| refused(error.to_string()))?;
+    let policy = policy(options.as_deref())?;
     let host_env = host_env.unwrap_or_else(sys::environment);
-    let reach = options.as_ref().and_then(|given| {
-        let write = given.writable.as_deref()?;
-        Some(Reach { write, offline: given.offline == Some(true) })
-    });
+    let reach = writable.as_deref().map(|write| Reach { write, offline: offline == Some(true) });
     let context = Context { cwd: &cwd, home: &home, environment: Environment(&host_env), reach, ..Context::default() };
     text_of(&judge(&command, context, &policy)).map_err(|error| Error::from_reason(error.to_string()))
 }
@@ -101,7 +65,7 @@ pub fn undoable(
     cwd: String,
     home: String,
     host_env: Option<String>,
-    options: Option<NativeSafety>,
+    options: Option<String>,
     most: Option<f64>,
 ) -> Result<String> {
     #[derive(Serialize)]
@@ -112,7 +76,7 @@ pub fn undoable(
         not_covered: Vec<String>,
         snapshot: Option<String>,
     }
-    let policy = policy(options.as_ref()).map_err(|error| refused(error.to_string()))?;
+    let policy = policy(options.as_deref())?;
     let host_env = host_env.unwrap_or_else(sys::environment);
     let context = Context { cwd: &cwd, home: &home, environment: Environment(&host_env), ..Context::default() };
     let (found, reversal) = assess(&command, context, &policy);
@@ -205,52 +169,11 @@ pub fn safety_rules() -> Result<String> {
     json(&RULES.iter().map(entry).collect::<Vec<_>>())
 }
 
-/// Returns how to judge a command of `Bridge.start`.
-///
-/// # Errors
-/// [`PolicyError`]
-pub(super) fn guard(given: Option<&NativeSafety>) -> std::result::Result<Option<Guard>, PolicyError> {
-    if given.is_some_and(|given| given.off == Some(true)) {
-        return Ok(None);
-    }
-    let denies_ask = given.is_some_and(|given| given.deny_ask == Some(true));
-    Ok(Some(Guard { policy: policy(given)?, denies_ask }))
-}
-
-fn policy(given: Option<&NativeSafety>) -> std::result::Result<Policy, PolicyError> {
-    let Some(given) = given else { return Ok(Policy::default()) };
-    let levels = pairs(given.rules.as_deref(), |id, level| {
-        if !RULES.iter().any(|rule| rule.id == id) {
-            return Err(PolicyError::Rule { id: id.to_owned() });
-        }
-        match level {
-            "off" => Ok(Verdict::Allow),
-            "warn" => Ok(Verdict::Warn),
-            "ask" => Ok(Verdict::Ask),
-            "deny" => Ok(Verdict::Deny),
-            _ => Err(PolicyError::Level { id: id.to_owned(), level: level.to_owned() }),
-        }
-    })?;
-    let wrappers = pairs(given.wrappers.as_deref(), |name, kind| match kind {
-        "exec-rest" => Ok(WrapperKind::ExecRest),
-        "shell-string" => Ok(WrapperKind::ShellString),
-        "stdin-script" => Ok(WrapperKind::StdinScript),
-        "per-item" => Ok(WrapperKind::PerItem),
-        _ => Err(PolicyError::Wrapper { name: name.to_owned(), kind: kind.to_owned() }),
-    })?;
-    Ok(Policy { levels, wrappers })
-}
-
-fn pairs<T>(
-    given: Option<&[String]>,
-    value: impl Fn(&str, &str) -> std::result::Result<T, PolicyError>,
-) -> std::result::Result<HashMap<String, T>, PolicyError> {
-    let pairs = given.unwrap_or_default().as_chunks::<2>().0;
-    pairs.iter().map(|[name, text]| Ok((name.clone(), value(name, text)?))).collect()
-}
-
-fn known_rules() -> String {
-    RULES.iter().map(|rule| rule.id).collect::<Vec<_>>().join(", ")
+/// Reads `SafetyOptions`. None: those of a command without any.
+fn policy(given: Option<&str>) -> Result<Policy> {
+    let options: SafetyOptions =
+        given.map_or(Ok(SafetyOptions::default()), serde_json::from_str).map_err(|error| refused(error.to_string()))?;
+    options.policy().map_err(|error| refused(error.to_string()))
 }
 
 fn json(value: &impl Serialize) -> Result<String> {

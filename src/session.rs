@@ -2,32 +2,22 @@
 
 use std::sync::Arc;
 
+use napi::bindgen_prelude::Uint8Array;
 use napi_derive::napi;
 use tokio::sync::mpsc::unbounded_channel;
 
 use super::bridge::Bridge;
 use super::calls::Calls;
 use super::events::NativeEvent;
-use super::request::{NativeOptions, NativeRequest};
-use super::safety;
-use runner::request::RawOptions;
+use super::request::NativeRequest;
 use runner::run::Run;
-use runner::session::{Session, SessionCommand, SessionRun};
+use runner::session::{Session, SessionRun};
 
 /// A sequence of shells that share their state.
 #[napi]
 pub struct NativeSession {
     calls: Arc<Calls>,
     session: Arc<Session>,
-}
-
-/// Variables of one command alone.
-#[napi(object, object_to_js = false)]
-pub struct NativeOwnEnv {
-    /// Names and values in turn.
-    pub set: Vec<String>,
-    /// Names that the command does not have.
-    pub removed: Vec<String>,
 }
 
 #[napi]
@@ -53,12 +43,11 @@ impl NativeSession {
         cwd: String,
         host_env: Option<String>,
         umask: u32,
-        options: Option<NativeOptions>,
-        own_env: Option<NativeOwnEnv>,
+        options: String,
+        stdin: Option<Uint8Array>,
     ) -> u32 {
-        let native = NativeRequest { command, cwd, host_env, umask, options: options.unwrap_or_default() };
-        let own_env = own_env.map(NativeOwnEnv::into_pairs).unwrap_or_default();
-        self.calls.run_in(&self.session, native, own_env)
+        let native = NativeRequest { command, cwd, host_env, umask, options, stdin };
+        self.calls.run_in(&self.session, native)
     }
 
     /// Forgets all state when its turn comes. Answered by `done`.
@@ -87,32 +76,11 @@ impl NativeSession {
     }
 }
 
-impl NativeOwnEnv {
-    fn into_pairs(self) -> Vec<(String, Option<String>)> {
-        let mut set = self.set.into_iter();
-        let mut pairs = Vec::new();
-        while let (Some(name), Some(value)) = (set.next(), set.next()) {
-            pairs.push((name, Some(value)));
-        }
-        pairs.extend(self.removed.into_iter().map(|name| (name, None)));
-        pairs
-    }
-}
-
 impl Calls {
     /// Runs a command in a session.
-    fn run_in(
-        self: &Arc<Self>,
-        session: &Arc<Session>,
-        native: NativeRequest,
-        own_env: Vec<(String, Option<String>)>,
-    ) -> u32 {
+    fn run_in(self: &Arc<Self>, session: &Arc<Session>, native: NativeRequest) -> u32 {
         let id = self.number();
-        let begun = self.registry_of(&native).and_then(|registry| {
-            let guard = safety::guard(native.options.safety.as_ref())?;
-            let raw = RawOptions { registry, guard, ..native.into() };
-            Ok((SessionRun::begin(session, SessionCommand { raw, env: own_env })?, Run::anywhere()?))
-        });
+        let begun = self.read(native).and_then(|raw| Ok((SessionRun::begin(session, raw)?, Run::anywhere()?)));
         let Some((run, runtime)) = self.begun(id, begun) else { return id };
         let (reply, inbox) = unbounded_channel();
         let emitter = self.emitter(id);

@@ -12,9 +12,8 @@ use tokio::sync::mpsc::unbounded_channel;
 use super::bridge::Bridge;
 use super::calls::Calls;
 use super::events::NativeEvent;
-use super::request::{NativeOptions, NativeRequest};
+use super::request::NativeRequest;
 use super::result::TerminalWaited;
-use super::safety;
 use runner::error::Error;
 use runner::pattern::Pattern;
 use runner::pty::{self, Terminal, TerminalError, Until, Why};
@@ -82,9 +81,10 @@ impl NativeTerminal {
         cwd: String,
         host_env: Option<String>,
         umask: u32,
-        options: Option<NativeOptions>,
+        options: String,
+        stdin: Option<Uint8Array>,
     ) -> u32 {
-        let native = NativeRequest { command, cwd, host_env, umask, options: options.unwrap_or_default() };
+        let native = NativeRequest { command, cwd, host_env, umask, options, stdin };
         let id = self.calls.run_in_terminal(&self.terminal, native);
         self.command.store(id, Ordering::Relaxed);
         id
@@ -215,8 +215,8 @@ impl Calls {
     /// Runs a command in a terminal.
     fn run_in_terminal(self: &Arc<Self>, terminal: &Arc<Terminal>, native: NativeRequest) -> u32 {
         let id = self.number();
-        let begun = safety::guard(native.options.safety.as_ref()).map_err(Error::from).and_then(|guard| {
-            let raw = RawOptions { guard, terminal: Some(Arc::clone(terminal)), ..native.into() };
+        let begun = native.read().map_err(Error::from).and_then(|raw| {
+            let raw = RawOptions { terminal: Some(Arc::clone(terminal)), ..raw };
             let start = Start::<Wanted>::begin(raw)?;
             Ok((start.runtime()?, start))
         });

@@ -7,11 +7,10 @@ use napi::bindgen_prelude::Uint8Array;
 use napi::{Error, Result, Status};
 use napi_derive::napi;
 
-use super::request::NativeTruncate;
 use super::result::Truncation;
 use capture::{Capture, Keep, Shown, Stream, Truncate, Whereabouts, cut_notice};
 use protocol::note_of_silence;
-use runner::request::{RawTruncate, check_truncate, sanitize};
+use runner::request::{RawOptions, RequestError, check_truncate};
 use runner::run::outcome::replaced;
 
 /// One stream of foreign output.
@@ -37,24 +36,17 @@ pub struct NativeTextEnd {
 
 #[napi]
 impl NativeText {
-    /// `stderr`, or standard output. `raw`, `keep_ansi` and `keep_progress` as for a command. Up to `most` bytes are
+    /// `stderr`, or standard output. `options` has `truncate` and `sanitize` of a command, as JSON. Up to `most` bytes are
     /// kept for a file.
     ///
     /// # Errors
     /// For a limit out of its range.
     #[napi(constructor)]
-    pub fn new(
-        stderr: bool,
-        truncate: Option<NativeTruncate>,
-        raw: bool,
-        keep_ansi: bool,
-        keep_progress: bool,
-        most: f64,
-    ) -> Result<Self> {
+    pub fn new(stderr: bool, options: String, most: f64) -> Result<Self> {
         let stream = if stderr { Stream::Stderr } else { Stream::Stdout };
-        let truncate = truncate.map(RawTruncate::from).as_ref().map_or(Ok(Truncate::default()), check_truncate);
-        let truncate = truncate.map_err(|error| Error::new(Status::InvalidArg, error.to_string()))?;
-        let sanitize = sanitize(!raw, !keep_ansi, keep_progress);
+        let refused = |error: RequestError| Error::new(Status::InvalidArg, error.to_string());
+        let RawOptions { truncate, sanitize, .. } = RawOptions::from_json(&options).map_err(refused)?;
+        let truncate = truncate.as_ref().map_or(Ok(Truncate::default()), check_truncate).map_err(refused)?;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]
         let most = most as usize;
         Ok(Self { capture: Some(Capture::new(stream.name(), truncate, sanitize, true)), most, beginning: None })

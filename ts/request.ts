@@ -1,20 +1,18 @@
-import type { Bridge, NativeOptions } from '../native.cjs';
+import type { Bridge } from '../native.cjs';
 import { nativeConfinement } from './confine/native.ts';
 import { isMainThread, resolve, types } from './core/builtins.ts';
-import { definedOnly } from './core/defined.ts';
+import { jsonOf } from './core/json.ts';
 import { STREAMS, type Streams } from './core/streams.ts';
 import { BashError } from './errors.ts';
 import type { Observer } from './observe/observer.ts';
+import { OPTION_TABLES } from './options.ts';
 import { nativeReductionOf } from './reduce/options.ts';
 import { handleOf } from './registry/handle.ts';
-import { toNativeSafety } from './safety/options.ts';
+import { nativeSafety } from './safety/options.ts';
 import type { BashOptions } from './types.ts';
-import { nativeRecord } from './undo/options.ts';
+import { nativeUndo } from './undo/options.ts';
 
-/**
- * Returns the arguments of `Bridge.start` and `NativeRegistry.start`. Each key that crosses into the addon costs time,
- * so options with their default value are left out.
- */
+/** Returns the arguments of `Bridge.start` and `NativeRegistry.start`. */
 export function toNative(
   command: string,
   given: BashOptions,
@@ -25,7 +23,8 @@ export function toNative(
     directoryOf(given.cwd),
     ownEnvironment(),
     process.umask(),
-    toNativeOptions(given, observer),
+    optionsText(given, observer),
+    bytesOf(given.stdin),
   ];
 }
 
@@ -34,73 +33,66 @@ export function prefixed(command: string, prefix: string | undefined): string {
   return prefix ? `${prefix} ${command}` : command;
 }
 
-/** Returns the options that differ from their defaults; `null` if none does. */
-export function toNativeOptions(given: BashOptions, observer?: Observer | undefined): NativeOptions | null {
-  const options = optionsOf(given);
-  if (observer && given.mode !== 'background') {
-    options.starts = true;
-    if (observer.wantsOutput) options.live = true;
-  }
-  return Object.keys(options).length === 0 ? null : options;
+/** Returns `stdin` as bytes. */
+export function bytesOf(stdin: BashOptions['stdin']): Uint8Array | null {
+  return typeof stdin === 'string' ? Buffer.from(stdin) : (stdin ?? null);
 }
 
-function optionsOf(given: BashOptions): NativeOptions {
-  const { args, mode, timeoutMs, graceMs, merge, truncate, limits, shell, env, inheritEnv, sanitize, spill, stdin } =
-    given;
-  const options: NativeOptions = {};
-  if (args !== undefined) options.args = args;
-  if (mode !== undefined) options.mode = mode;
-  if (timeoutMs !== undefined) options.timeoutMs = timeoutMs;
-  if (given.idleTimeoutMs !== undefined) options.idleTimeoutMs = given.idleTimeoutMs;
-  if (graceMs !== undefined) options.graceMs = graceMs;
-  if (merge !== undefined) options.merge = merge;
-  if (truncate !== undefined) options.truncate = definedOnly(truncate);
-  if (limits !== undefined) options.limits = definedOnly(limits);
-  if (shell !== undefined) options.shell = shell;
-  if (env !== undefined) {
-    const entries = Object.entries(env);
-    options.env = entries.flatMap(([name, value]) => (typeof value === 'string' ? [name, value] : []));
-    options.envRemoved = entries.flatMap(([name, value]) => (typeof value === 'string' ? [] : [name]));
-  }
-  if (Array.isArray(inheritEnv)) options.inheritNames = inheritEnv;
-  else if (inheritEnv !== undefined) options.inherit = inheritEnv;
-  if (stdin !== undefined) options.stdin = typeof stdin === 'string' ? Buffer.from(stdin) : stdin;
-  if (sanitize === false) options.raw = true;
-  else if (typeof sanitize === 'object') {
-    options.keepAnsi = sanitize.ansi === false;
-    options.keepProgress = sanitize.progress === 'keep';
-  }
-  if (spill === false) options.noSpill = true;
-  else if (typeof spill === 'object') options.spill = definedOnly({ ...spill, allocate: spill.allocate !== undefined });
-  // The helper of a task reads its output, and listeners of the registry receive it.
-  const background = mode === 'background';
-  if (given.onOutput && !background) options.live = true;
-  if (given.onSnapshot && !background) options.snapshots = true;
-  if (given.onPrompt && !background) options.prompts = true;
-  if (given.snapshotIntervalMs !== undefined) options.snapshotMs = given.snapshotIntervalMs;
-  if (given.signal?.aborted) options.aborted = true;
-  if (given.warm === false) options.cold = true;
+/** Options that do not cross as they are. */
+const APART: ReadonlySet<string> = new Set<keyof BashOptions>([
+  'confine',
+  'cwd',
+  'env',
+  'onOutput',
+  'onPrompt',
+  'onSnapshot',
+  'prefix',
+  'reduce',
+  'registry',
+  'safety',
+  'signal',
+  'snapshot',
+  'spill',
+  'stdin',
+  'undo',
+]);
+
+const PLAIN = Object.keys(OPTION_TABLES.bash).filter((name) => !APART.has(name)) as (keyof BashOptions)[];
+
+/**
+ * Returns the options as JSON for the addon, which reads them by the same names (`RawOptions` in
+ * crates/runner/src/request/raw.rs). Options that are left out have their default there. `ownEnv` are the variables of one
+ * command of a session.
+ */
+export function optionsText(
+  given: BashOptions,
+  observer?: Observer | undefined,
+  ownEnv?: [name: string, value: string | null | undefined][],
+): string {
+  const options: Record<string, unknown> = {};
+  for (const name of PLAIN) options[name] = given[name];
+  const { env, spill, snapshot } = given;
   const streams = (given as { [STREAMS]?: Streams })[STREAMS];
-  if (streams) {
-    options.streams = true;
-    options.bytes = streams.bytes;
-    options.fed = streams.fed;
+  // Without `undefined`, which JSON leaves out.
+  if (env) options.env = Object.entries(env);
+  if (ownEnv?.length) options.ownEnv = ownEnv;
+  options.safety = nativeSafety(given.safety);
+  options.spill = typeof spill === 'object' ? { ...spill, allocate: spill.allocate !== undefined } : spill;
+  options.snapshot = typeof snapshot === 'string' ? resolve(snapshot) : snapshot;
+  options.confine = nativeConfinement(given);
+  options.undo = nativeUndo(given.undo);
+  options.reduce = nativeReductionOf(given);
+  options.registry = handleOf(given.registry)?.native.id;
+  options.aborted = given.signal?.aborted || undefined;
+  if (streams) options.streams = { bytes: streams.bytes, fed: streams.fed };
+  // The helper of a task reads its output, and listeners of the registry receive it.
+  if (given.mode !== 'background') {
+    options.live = given.onOutput !== undefined || observer?.wantsOutput || undefined;
+    options.snapshots = given.onSnapshot && true;
+    options.prompts = given.onPrompt && true;
+    options.starts = observer && true;
   }
-  // The addon takes an empty path for the user's own rc files.
-  if (given.snapshot) options.snapshot = given.snapshot === true ? '' : resolve(given.snapshot);
-  const safety = toNativeSafety(given.safety);
-  if (safety) options.safety = safety;
-  const world = nativeConfinement(given);
-  if (world) Object.assign(options, world);
-  Object.assign(options, nativeRecord(given));
-  const reduction = nativeReductionOf(given);
-  if (reduction) options.reduce = reduction;
-  const registry = handleOf(given.registry);
-  if (registry) {
-    options.registry = registry.native.id;
-    if (!background && given.onTimeout !== 'kill') options.toBackground = true;
-  }
-  return options;
+  return jsonOf(options);
 }
 
 /**

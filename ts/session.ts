@@ -1,4 +1,4 @@
-import type { NativeOwnEnv, NativeSession } from '../native.cjs';
+import type { NativeSession } from '../native.cjs';
 import { onRunEvent, withRegistry } from './bash.ts';
 import { newOwner } from './confine/native.ts';
 import { resolve } from './core/builtins.ts';
@@ -11,7 +11,7 @@ import { checkOptions } from './options.ts';
 import { finished, isReduced } from './reduce/finish.ts';
 import { KEEPING, type Kept } from './reduce/keeping.ts';
 import { tasksOf } from './registry/handle.ts';
-import { directoryOf, hostEnvironment, prefixed, toNativeOptions } from './request.ts';
+import { bytesOf, directoryOf, hostEnvironment, optionsText, prefixed } from './request.ts';
 import { type BashResult, resultOf } from './result.ts';
 import type { BashOptions } from './types.ts';
 
@@ -99,12 +99,13 @@ export class BashSession {
     const kind = all.mode === 'background' ? 'task' : 'session';
     const observer = Observer.of(kind, command, options, () => own || this.cwd);
     const tasks = observer && tasksOf(all.registry);
-    const native = toNativeOptions(all, observer);
+    const ownEnv = names.map((name): [string, string | null | undefined] => [name, env[name]]);
+    const native = optionsText(all, observer, ownEnv);
     const text = prefixed(command, shared.prefix);
     let id = 0;
     const call = {
       begin: () => {
-        id = this.#native.run(text, own, this.#hostEnvironment, process.umask(), native, toOwnEnv(env, names));
+        id = this.#native.run(text, own, this.#hostEnvironment, process.umask(), native, bytesOf(all.stdin));
         return id;
       },
       kind: 'result',
@@ -160,17 +161,6 @@ export class BashSession {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
-}
-
-function toOwnEnv(env: NonNullable<BashOptions['env']>, names: string[]): NativeOwnEnv | null {
-  if (names.length === 0) return null;
-  const own: NativeOwnEnv = { set: [], removed: [] };
-  for (const name of names) {
-    const value = env[name];
-    if (typeof value === 'string') own.set.push(name, value);
-    else own.removed.push(name);
-  }
-  return own;
 }
 
 function closed(): BashError {

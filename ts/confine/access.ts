@@ -12,10 +12,12 @@ import { nativeConfinement } from './native.ts';
 export function checkAccess(options: BashOptions, cwd: string, access: Access): Access {
   const world = nativeConfinement(options);
   // Without confinement everything is allowed.
-  if (world === null) return { write: [], network: [] };
-  const { confine, root = cwd } = world;
+  if (world === undefined) return { write: [], network: [] };
+  const { options: confine, root = cwd } = world;
   try {
-    return JSON.parse(loadNative().checkAccess(confine, root, cwd, ownEnvironment(), JSON.stringify(access))) as Access;
+    return JSON.parse(
+      loadNative().checkAccess(JSON.stringify(confine), root, cwd, ownEnvironment(), JSON.stringify(access)),
+    ) as Access;
   } catch (error) {
     throw new BashError('ERR_BASH_CONFINEMENT', (error as Error).message);
   }
@@ -24,10 +26,10 @@ export function checkAccess(options: BashOptions, cwd: string, access: Access): 
 /** Returns what a confinement leaves in reach; `null` if a command with these options is not confined. */
 export function reachOf(options: BashOptions, cwd: string): Reach | null {
   const world = nativeConfinement(options);
-  if (world === null) return null;
-  const { confine, root = cwd } = world;
+  if (world === undefined) return null;
+  const { options: confine, root = cwd } = world;
   try {
-    return JSON.parse(loadNative().confinementReach(confine, root, ownEnvironment())) as Reach;
+    return JSON.parse(loadNative().confinementReach(JSON.stringify(confine), root, ownEnvironment())) as Reach;
   } catch (error) {
     throw new BashError('ERR_BASH_CONFINEMENT', (error as Error).message);
   }

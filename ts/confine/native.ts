@@ -1,4 +1,3 @@
-import type { NativeOptions } from '../../native.cjs';
 import { resolve } from '../core/builtins.ts';
 import { loadNative } from '../core/native.ts';
 import { OWNER, type Owner } from '../core/world.ts';
@@ -7,21 +6,27 @@ import type { BashOptions } from '../types.ts';
 import type { ConfineOptions } from './types.ts';
 
 /** The world of a command, for the addon. */
-interface NativeConfinement extends Pick<NativeOptions, 'owner' | 'root' | 'joins'> {
-  /** `ConfineOptions` as JSON. */
-  confine: string;
+interface NativeConfinement {
+  options: ConfineOptions & { store?: string };
+  /** The owner of the world, by its number. Left out: the plain calls of the host. */
+  owner?: number;
+  /** The directory of that owner, an absolute path. Left out: that of the command. */
+  root?: string;
+  /** Whether the owner is the registry, and joins the worlds of its running tasks. */
+  joins?: boolean;
 }
 
-/** The options of the addon that name the world of a command; `null` for a command that is not confined. */
-export function nativeConfinement(given: BashOptions): NativeConfinement | null {
+/** The world of a command; `undefined` for a command that is not confined. */
+export function nativeConfinement(given: BashOptions): NativeConfinement | undefined {
   const options = confinementOf(given.confine);
-  if (options === null) return null;
+  if (options === null) return undefined;
   const dir = typeof given.undo === 'object' ? given.undo.dir : undefined;
-  // The store is hidden from the command.
-  const confine = JSON.stringify(dir === undefined ? options : { ...options, store: resolve(dir) });
   const owner = (given as { [OWNER]?: Owner })[OWNER];
-  if (owner === undefined) return { confine };
-  return { confine, owner: owner.number, root: owner.root, ...(owner.joins && { joins: true }) };
+  return {
+    // The store is hidden from the command.
+    options: dir === undefined ? options : { ...options, store: resolve(dir) },
+    ...(owner && { owner: owner.number, root: owner.root, joins: owner.joins ?? false }),
+  };
 }
 
 /** Returns what `confine` stands for; `null` if commands are not confined. */

@@ -1,4 +1,3 @@
-import type { NativeReduction } from '../../native.cjs';
 import { type Check, type Checks, fields, invalid, oneOf, wholeNumber, wordOr } from '../core/checks.ts';
 import type { BashOptions } from '../types.ts';
 import { type Earlier, KEEPING, type Kept, keeperOf } from './keeping.ts';
@@ -31,33 +30,29 @@ export interface Conversation {
   earlier: readonly Earlier[];
 }
 
-/** Returns a reduction for the addon; `null` if it is off. */
-export function nativeReduction(reduce: BashOptions['reduce'], { off, earlier }: Conversation): NativeReduction | null {
-  if (reduce === undefined || reduce === 'off') return null;
+/** Returns a reduction for the addon; `undefined` if it is off. */
+export function nativeReduction(reduce: BashOptions['reduce'], { off, earlier }: Conversation): object | undefined {
+  if (reduce === undefined || reduce === 'off') return undefined;
   const {
     level,
     budgetTokens = DEFAULT_BUDGET,
     rules,
     keep = [],
   } = typeof reduce === 'string' ? { level: reduce } : reduce;
-  const native: NativeReduction = {};
-  if (level === 'salient') native.budgetTokens = budgetTokens;
-  if (rules !== false) native.off = off;
-  if (rules) native.rules = readRules(rules);
-  if (keep.length > 0) {
-    native.keep = keep.filter((each) => typeof each === 'string');
-    native.keepPatterns = keep
-      .filter((each) => typeof each !== 'string')
-      .map(({ source, flags }) => ({ source, flags }));
-  }
-  if (earlier.length > 0) native.earlier = [...earlier];
-  return native;
+  return {
+    budgetTokens: level === 'salient' ? budgetTokens : undefined,
+    off: rules === false ? undefined : off,
+    rules: rules ? readRules(rules) : undefined,
+    keep: keep.filter((each) => typeof each === 'string'),
+    keepPatterns: keep.filter((each) => typeof each !== 'string').map(({ source, flags }) => [source, flags]),
+    earlier: earlier.map(({ id, text, hidden }) => ({ id, text, hidden })),
+  };
 }
 
-/** Returns `reduce` of a command for the addon; `null` if it is off. */
-export function nativeReductionOf(options: BashOptions & Kept): NativeReduction | null {
+/** Returns `reduce` of a command for the addon; `undefined` if it is off. */
+export function nativeReductionOf(options: BashOptions & Kept): object | undefined {
   const { reduce, [KEEPING]: keeping } = options;
-  if (reduce === undefined || reduce === 'off') return null;
+  if (reduce === undefined || reduce === 'off') return undefined;
   const off = keeping ? keeperOf(keeping.store).off : [];
   return nativeReduction(reduce, { off, earlier: keeping?.earlier ?? [] });
 }

@@ -1,4 +1,5 @@
 import type { NativeView } from '../../native.cjs';
+import { jsonOf } from '../core/json.ts';
 import { loadNative } from '../core/native.ts';
 import { BashError } from '../errors.ts';
 import type { Output } from './keeping.ts';
@@ -38,7 +39,7 @@ export function draftOf(
   const { stdout, stderr, command, exitCode } = output;
   const end = exitCode === undefined ? 'unknown' : exitCode === 0 ? 'succeeded' : 'failed';
   const given = { stdout, stderr, end, ...(command !== undefined && { command }) } as const;
-  const reduction = nativeReduction(reduce, known) ?? {};
+  const reduction = jsonOf(nativeReduction(reduce, known) ?? {});
   return named(() => loadNative().reduceText(given, reduction));
 }
 

@@ -5,7 +5,7 @@ import { BashError, type BashErrorCode } from '../errors.ts';
 import { checkAnalyze, checkDecide } from '../options.ts';
 import { ownEnvironment } from '../request.ts';
 import type { Analysis, Decision, SafetyRule, Word } from './analysis.ts';
-import { toNativeTables } from './options.ts';
+import { safetyTables } from './options.ts';
 import type { AnalyzeOptions, DecideRules } from './types.ts';
 
 /**
@@ -25,9 +25,14 @@ import type { AnalyzeOptions, DecideRules } from './types.ts';
 export function analyze(command: string, options: AnalyzeOptions = {}): Analysis {
   checkAnalyze(command, options);
   const reach = (options as { [REACH]?: Reach })[REACH];
-  const tables = { ...toNativeTables(options), ...(reach && { writable: reach.write, offline: reach.offline }) };
   const analysis = answerOf<CrossedAnalysis>(() =>
-    loadNative().analyze(command, ...surroundings(command, options), tables),
+    loadNative().analyze(
+      command,
+      ...surroundings(command, options),
+      safetyTables(options),
+      reach?.write,
+      reach?.offline,
+    ),
   );
   for (const unit of analysis.commands) {
     const { argv, redirects } = unit;

@@ -1,19 +1,16 @@
-import type { NativeSafety } from '../../native.cjs';
 import type { BashOptions } from '../types.ts';
 import type { SafetyOptions } from './types.ts';
 
-/** Returns the rules and wrappers for the addon, without those that are left out. */
-export function toNativeTables({ rules, wrappers }: SafetyOptions): NativeSafety {
-  return { ...(rules && { rules: namesAndWords(rules) }), ...(wrappers && { wrappers: namesAndWords(wrappers) }) };
+/** Returns the option for the addon, which keeps the order of rules and wrappers. */
+export function nativeSafety(safety: BashOptions['safety']): unknown {
+  return typeof safety === 'object' ? { ...entriesOf(safety), onAsk: safety.onAsk } : safety;
 }
 
-/** Returns the option of a command for the addon; `undefined` for the default. */
-export function toNativeSafety(safety: BashOptions['safety']): NativeSafety | undefined {
-  if (safety === undefined || safety === 'default') return undefined;
-  if (safety === 'off') return { off: true };
-  return { ...toNativeTables(safety), ...(safety.onAsk === 'deny' && { denyAsk: true }) };
+/** Returns the rules and wrappers as JSON for the addon. */
+export function safetyTables(options: SafetyOptions): string {
+  return JSON.stringify(entriesOf(options));
 }
 
-function namesAndWords(entries: Record<string, string | undefined>): string[] {
-  return Object.entries(entries).flatMap(([name, word]) => (word === undefined ? [] : [name, word]));
+function entriesOf({ rules, wrappers }: SafetyOptions) {
+  return { rules: rules && Object.entries(rules), wrappers: wrappers && Object.entries(wrappers) };
 }

@@ -1,10 +1,9 @@
 import type { UndoForecast } from '../core/inner.ts';
 import { loadNative } from '../core/native.ts';
 import { answerOf, surroundings } from '../safety/index.ts';
-import { toNativeTables } from '../safety/options.ts';
+import { safetyTables } from '../safety/options.ts';
 import type { AnalyzeOptions } from '../safety/types.ts';
-import type { BashOptions } from '../types.ts';
-import { nativeRecord } from './options.ts';
+import type { UndoOptions } from './types.ts';
 
 /** The answer of the addon about the undo of a command. */
 interface Undoable {
@@ -16,11 +15,11 @@ interface Undoable {
 }
 
 /** Tells how far the undo of a command would go, before it runs. `undo` is the option of `bash`. */
-export function undoForecast(command: string, options: AnalyzeOptions, undo: object | string): UndoForecast {
-  const { undo: wanted } = nativeRecord({ undo: undo as NonNullable<BashOptions['undo']> });
-  if (wanted === undefined) return { left: [], why: 'undo is off' };
+export function undoForecast(command: string, options: AnalyzeOptions, undo: UndoOptions | string): UndoForecast {
+  if (undo === 'off') return { left: [], why: 'undo is off' };
+  const wanted = typeof undo === 'string' ? { when: undo } : { when: 'risky', ...undo };
   const { risky, why, notCovered, snapshot } = answerOf<Undoable>(() =>
-    loadNative().undoable(command, ...surroundings(command, options), toNativeTables(options), wanted.maxFileBytes),
+    loadNative().undoable(command, ...surroundings(command, options), safetyTables(options), wanted.maxFileBytes),
   );
   if (wanted.when === 'risky' && !risky) return { left: [], why: NOT_RISKY };
   if (why !== null && snapshot !== null && !wanted.require) return { left: [...notCovered, snapshot], why: null };

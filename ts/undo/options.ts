@@ -1,4 +1,3 @@
-import type { NativeOptions } from '../../native.cjs';
 import { resolve } from '../core/builtins.ts';
 import {
   type Check,
@@ -56,23 +55,7 @@ export function checkUndoPoints(options: unknown): asserts options is UndoPoints
   checkFields<UndoPointsOptions>('undoPoints', options, OF_POINTS);
 }
 
-/** Returns `receipt` and `undo` for the addon, without the options that are off. */
-export function nativeRecord({ receipt, undo }: BashOptions): Pick<NativeOptions, 'receipt' | 'undo'> {
-  const record: Pick<NativeOptions, 'receipt' | 'undo'> = {};
-  if (receipt !== undefined && receipt !== 'off') record.receipt = receipt;
-  if (undo === undefined || undo === 'off') return record;
-  const {
-    when = 'risky',
-    require = false,
-    maxFileBytes,
-    maxBytes,
-    storeBytes,
-    dir,
-  } = typeof undo === 'string' ? { when: undo } : undo;
-  record.undo = { when, require };
-  if (maxFileBytes !== undefined) record.undo.maxFileBytes = maxFileBytes;
-  if (maxBytes !== undefined) record.undo.maxBytes = maxBytes;
-  if (storeBytes !== undefined) record.undo.storeBytes = storeBytes;
-  if (dir !== undefined) record.undo.dir = resolve(dir);
-  return record;
+/** Returns `undo` for the addon, with an absolute path. */
+export function nativeUndo(undo: BashOptions['undo']): BashOptions['undo'] {
+  return typeof undo === 'object' && undo.dir !== undefined ? { ...undo, dir: resolve(undo.dir) } : undo;
 }

@@ -9,6 +9,7 @@ mod output;
 mod raw;
 mod record;
 mod reduction;
+mod safety;
 mod time;
 
 use std::borrow::Cow;
@@ -35,15 +36,14 @@ pub use facts::facts;
 pub use number::{MAX_SAFE, NotInRange, Number, NumberOr};
 pub use output::{
     HEAD_BYTES, MAX_BYTES, MAX_CHARS, MAX_LINES, SNAPSHOT_INTERVAL_MS, SPILL_MAX_BYTES, SPILL_RETENTION_MS, Spill,
-    SpillPlace, TAIL_BYTES, check_spill, check_truncate, sanitize,
+    SpillPlace, TAIL_BYTES, check_spill, check_truncate,
 };
 pub use time::{GRACE_MS, MOVING_LIMIT, Mode, Place, TIMEOUT_MS};
 
-pub use raw::{
-    Guard, RawEarlier, RawOptions, RawReduction, RawSnapshot, RawSpill, RawTruncate, RawUndo, RawWorld, Streams,
-};
+pub use raw::{RawEarlier, RawOptions, RawReduction, RawSnapshot, RawSpill, RawTruncate, RawUndo, RawWorld, Streams};
 pub use record::undo_store;
 pub use reduction::{Reduction, check_reduction};
+pub use safety::{Guard, SafetyError, SafetyOptions};
 
 /// A command's options after validation.
 pub struct Request {
@@ -141,7 +141,7 @@ impl Request {
         let idle_limit = time::idle_limit(raw.idle_timeout_ms, place)?;
         let grace = GRACE_MS.get_millis(raw.grace_ms)?;
         let limits = raw.limits.as_ref().map_or(Ok(plan::Limits::default()), check_limits)?;
-        let interval = SNAPSHOT_INTERVAL_MS.get_millis(raw.snapshot_ms)?;
+        let interval = SNAPSHOT_INTERVAL_MS.get_millis(raw.snapshot_interval_ms)?;
         let truncate = raw.truncate.as_ref().map_or(Ok(Truncate::default()), check_truncate)?;
         let record = record::check_record(&raw)?;
         let spill = raw.spill.map(check_spill).transpose()?;
@@ -155,7 +155,7 @@ impl Request {
             args: raw.args,
             cwd: raw.cwd.into(),
             terminal: raw.terminal,
-            warm: !raw.cold && !environment.cold && !in_terminal,
+            warm: raw.warm != Some(false) && !environment.cold && !in_terminal,
             environment,
             temp,
             shell: raw.shell,

@@ -1,5 +1,4 @@
 import { BashError, type BashOptions, type BashTruncation, bash } from 'agent-bash';
-import { definedOnly } from '../../core/defined.ts';
 import { type Inner, innerOf } from '../../core/inner.ts';
 import { messageOf } from '../../core/listener.ts';
 
@@ -35,22 +34,14 @@ export class Output {
   readonly #listener: BashOptions['onOutput'];
 
   /** Throws `ERR_BASH_INVALID_ARG` for limits out of range. */
-  constructor({ truncate, sanitize = true, spill, onOutput }: BashOptions) {
+  constructor({ truncate, sanitize, spill, onOutput }: BashOptions) {
     const { NativeText } = innerOf(bash);
-    const { ansi = true, progress = 'collapse' } = typeof sanitize === 'object' ? sanitize : {};
     const { maxBytes = MOST_HELD_BYTES } = typeof spill === 'object' ? spill : {};
     this.#most = Math.min(maxBytes, MOST_HELD_BYTES);
     this.#listener = onOutput;
     try {
-      const make = (stderr: boolean) =>
-        new NativeText(
-          stderr,
-          truncate && definedOnly(truncate),
-          sanitize === false,
-          !ansi,
-          progress === 'keep',
-          this.#most,
-        );
+      const options = JSON.stringify({ truncate, sanitize });
+      const make = (stderr: boolean) => new NativeText(stderr, options, this.#most);
       this.#texts = { stdout: make(false), stderr: make(true) };
     } catch (error) {
       throw new BashError('ERR_BASH_INVALID_ARG', messageOf(error));

@@ -2,11 +2,14 @@
 
 use std::collections::HashMap;
 
+use serde::Deserialize;
+
 use super::unattended::{self, DEFAULTS};
 use super::{MARK, host, locale, secrets};
 
 /// The part of the host's environment that a command inherits.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Inherit {
     /// All but secrets and variables for the host alone (BASH_ENV, LD_PRELOAD, GIT_DIR …).
     #[default]
@@ -16,6 +19,7 @@ pub enum Inherit {
     /// Nothing.
     None,
     /// Exactly these names, secrets too, as far as the host has them.
+    #[serde(untagged)]
     Names(Vec<String>),
 }
 

@@ -1,6 +1,7 @@
 //! The resources that a command may use besides its time.
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// The largest value of a limit: the largest whole number that JavaScript counts exactly.
 const MOST: f64 = 9_007_199_254_740_991.0;
@@ -25,18 +26,41 @@ pub struct Limits {
 }
 
 /// Limits as the caller gave them.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(deny_unknown_fields, default, rename_all = "camelCase")]
 pub struct RawLimits {
     /// Seconds, above 0.
+    #[serde(deserialize_with = "number")]
     pub cpu_seconds: Option<f64>,
     /// At least 1.
+    #[serde(deserialize_with = "number")]
     pub memory_bytes: Option<f64>,
     /// At least 1.
+    #[serde(deserialize_with = "number")]
     pub processes: Option<f64>,
     /// At least 1.
+    #[serde(deserialize_with = "number")]
     pub open_files: Option<f64>,
     /// At least 1.
+    #[serde(deserialize_with = "number")]
     pub file_bytes: Option<f64>,
+}
+
+/// Reads a number of a caller. JSON has none for NaN and the infinities, which cross as text.
+///
+/// # Errors
+/// For a text that is no number.
+pub fn number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Given {
+        Number(f64),
+        Text(String),
+    }
+    match Given::deserialize(from)? {
+        Given::Number(number) => Ok(Some(number)),
+        Given::Text(text) => text.parse().map(Some).map_err(D::Error::custom),
+    }
 }
 
 /// A limit has a value out of its range.

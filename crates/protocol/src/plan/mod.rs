@@ -22,7 +22,7 @@ pub use child::{MARK, Plan, Stdin, WorldId, next_mark};
 pub use environment::{Environment, EnvironmentError, Inherit, resolve};
 pub use facts::facts;
 pub use inherited::{Inherited, closing};
-pub use limits::{LimitError, Limits, RawLimits, amount};
+pub use limits::{LimitError, Limits, RawLimits, amount, number};
 pub use record::{Record, RecordLimits, RecordPurpose, Recorded};
 pub use remembered::environment;
 pub use secrets::{has_secret_shape, is_secret};

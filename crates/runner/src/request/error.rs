@@ -1,6 +1,7 @@
 //! Why options cannot be run as they are.
 
 use super::number::NotInRange;
+use super::safety::SafetyError;
 use crate::pattern::PatternError;
 use confine::PolicyError;
 use protocol::plan::{EnvironmentError, LimitError};
@@ -9,6 +10,12 @@ use reduce::rules::RuleError;
 /// An option has a value that it cannot have, or one that this system cannot honour.
 #[derive(Debug, thiserror::Error)]
 pub enum RequestError {
+    /// The options are no JSON of the contract.
+    #[error("options: {0}")]
+    Options(serde_json::Error),
+    /// `safety` names what does not exist.
+    #[error(transparent)]
+    Safety(#[from] SafetyError),
     /// The command holds a NUL.
     #[error("the command holds a NUL character, which no shell can be given")]
     NulInCommand,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::error::RequestError;
 use super::number::{MAX_SAFE, Number, NumberOr};
 use super::raw::{RawSpill, RawTruncate};
-use capture::{Limits, Progress, Sanitize, Truncate};
+use capture::{Limits, Truncate};
 
 /// `snapshotIntervalMs`: the time between two live views of a running command.
 pub const SNAPSHOT_INTERVAL_MS: NumberOr = Number { name: "snapshotIntervalMs", least: 10, most: 60_000 }.or(250);
@@ -94,12 +94,6 @@ pub fn check_spill(raw: RawSpill) -> Result<Spill, RequestError> {
     let max_bytes = SPILL_MAX_BYTES.get(raw.max_bytes)?;
     let retention = SPILL_RETENTION_MS.get_millis(raw.retention_ms)?;
     Ok(Spill { place, max_bytes, retention })
-}
-
-/// `sanitize`: which parts of the output are cleaned; `None` only decodes it.
-pub fn sanitize(on: bool, ansi: bool, keep_progress: bool) -> Option<Sanitize> {
-    let progress = if keep_progress { Progress::Keep } else { Progress::Collapse };
-    on.then_some(Sanitize { ansi, progress })
 }
 
 #[cfg(test)]

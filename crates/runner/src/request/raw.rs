@@ -1,47 +1,66 @@
-//! Options as a caller gave them, their types right and their values unchecked.
+//! Options as a caller gave them. They cross from JavaScript as one JSON text, with the names of the contract.
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+
+use super::error::RequestError;
+use super::safety::{Guard, RawSafety};
 use crate::pty::Terminal;
 use crate::registry::Registry;
-use capture::Sanitize;
-use protocol::plan::{Inherit, RawLimits, Startup};
-use safety::Policy;
+use capture::{Progress, Sanitize};
+use protocol::plan::{Inherit, RawLimits, Startup, number};
 
-/// Options as the caller gave them: their types are right, their values unchecked. `None` is the default of each.
-#[derive(Default)]
+/// A command with its options as the caller gave them: their types are right, their values unchecked. A missing option
+/// has its default. The skipped fields do not cross as options.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default, rename_all = "camelCase")]
 pub struct RawOptions {
     /// The command, as it goes to the shell.
+    #[serde(skip)]
     pub command: String,
     /// Positional parameters of the command.
     pub args: Vec<String>,
     /// The directory to start in, absolute.
+    #[serde(skip)]
     pub cwd: String,
     /// The host's environment: `NAME=VALUE`, each ended by a NUL.
+    #[serde(skip)]
     pub host_env: String,
-    /// The caller's variables. `None` removes one.
+    /// The caller's variables, by name. `None` removes one.
     pub env: Vec<(String, Option<String>)>,
+    /// Variables of this command of a session alone. `None` removes one.
+    pub own_env: Vec<(String, Option<String>)>,
     /// Which variables of the host the command inherits.
+    #[serde(rename = "inheritEnv")]
     pub inherit: Inherit,
     /// `default`, `slow` or `background`.
     pub mode: Option<String>,
     /// Time limit, ms.
+    #[serde(deserialize_with = "number")]
     pub timeout_ms: Option<f64>,
     /// Longest silence, ms.
+    #[serde(deserialize_with = "number")]
     pub idle_timeout_ms: Option<f64>,
     /// Time between SIGTERM and SIGKILL, ms.
+    #[serde(deserialize_with = "number")]
     pub grace_ms: Option<f64>,
     /// The host's file mode creation mask.
+    #[serde(skip)]
     pub umask: u32,
     /// Bytes for standard input.
+    #[serde(skip)]
     pub stdin: Option<Vec<u8>>,
     /// One pipe for both streams.
     pub merge: bool,
     /// The part of each stream that is kept.
     pub truncate: Option<RawTruncate>,
     /// How output is cleaned. `None` only decodes it.
+    #[serde(default = "cleaned", deserialize_with = "sanitize")]
     pub sanitize: Option<Sanitize>,
     /// Files for whole output. `None` writes none.
+    #[serde(default = "spilled", deserialize_with = "spill")]
     pub spill: Option<RawSpill>,
     /// The listener gets live output.
     pub live: bool,
@@ -50,7 +69,8 @@ pub struct RawOptions {
     /// The listener gets live views.
     pub snapshots: bool,
     /// Time between two live views, ms.
-    pub snapshot_ms: Option<f64>,
+    #[serde(deserialize_with = "number")]
+    pub snapshot_interval_ms: Option<f64>,
     /// The listener gets an event when the command is blocked on input.
     pub prompts: bool,
     /// The listener gets an event with the pid when the command runs.
@@ -61,33 +81,54 @@ pub struct RawOptions {
     pub shell: Option<String>,
     /// The caller gave the command up before it began.
     pub aborted: bool,
+    /// The number of that registry in its host.
+    #[serde(rename = "registry")]
+    pub registry_number: Option<u32>,
     /// The registry of its tasks.
+    #[serde(skip)]
     pub registry: Option<Arc<Registry>>,
-    /// The command moves to the background at its limit.
+    /// With a registry, the command moves to the background at its limit.
+    #[serde(rename = "onTimeout", default = "moved", deserialize_with = "moves")]
     pub to_background: bool,
     /// The command starts in the background, whatever the mode.
+    #[serde(skip)]
     pub background: bool,
+    /// `safety`, as given.
+    pub safety: RawSafety,
     /// The safety rules. `None` judges nothing.
+    #[serde(skip)]
     pub guard: Option<Guard>,
-    /// No warm shell is used.
-    pub cold: bool,
+    /// Whether a warm shell may be used.
+    pub warm: Option<bool>,
     /// The code that makes its shell more than a plain one.
+    #[serde(skip)]
     pub startup: Option<Startup>,
     /// The terminal that the command runs in.
+    #[serde(skip)]
     pub terminal: Option<Arc<Terminal>>,
     /// The command begins with a snapshot of the user's shell.
+    #[serde(deserialize_with = "snapshot")]
     pub snapshot: Option<RawSnapshot>,
     /// The reach of the command. `None`: everything.
     pub confine: Option<RawWorld>,
     /// `off`, `watch` or `exact`.
     pub receipt: Option<String>,
     /// The undo of the command. `None`: it cannot be undone.
+    #[serde(deserialize_with = "undo")]
     pub undo: Option<RawUndo>,
     /// The reduction of the text that a model reads. `None`: no view is made.
     pub reduce: Option<RawReduction>,
 }
 
 impl RawOptions {
+    /// Reads options from JSON.
+    ///
+    /// # Errors
+    /// [`RequestError::Options`] for an unknown option, and a value of another type.
+    pub fn from_json(text: &str) -> Result<Self, RequestError> {
+        serde_json::from_str(text).map_err(RequestError::Options)
+    }
+
     /// Whether each change of the command may be recorded.
     pub fn is_recorded(&self) -> bool {
         self.undo.as_ref().is_some_and(|undo| undo.when != "off") || self.receipt.as_deref() == Some("exact")
@@ -95,9 +136,11 @@ impl RawOptions {
 }
 
 /// The reduction of an output, as given.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default, rename_all = "camelCase")]
 pub struct RawReduction {
     /// The tokens to keep within. `None`: only folds that lose nothing.
+    #[serde(deserialize_with = "number")]
     pub budget_tokens: Option<f64>,
     /// Texts of the user's files of rules.
     pub rules: Vec<String>,
@@ -112,7 +155,8 @@ pub struct RawReduction {
 }
 
 /// An earlier result that is still in a conversation.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct RawEarlier {
     /// The number of its output.
     pub id: u64,
@@ -123,26 +167,39 @@ pub struct RawEarlier {
 }
 
 /// The undo of a command, as given.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default, rename_all = "camelCase")]
 pub struct RawUndo {
-    /// `off`, `risky` or `always`.
+    /// `off`, `risky` (default) or `always`.
     pub when: String,
     /// A command that an undo would not cover in full is refused.
     pub require: bool,
     /// The largest file that is copied, bytes.
+    #[serde(deserialize_with = "number")]
     pub max_file_bytes: Option<f64>,
     /// Bytes that are kept of one command.
+    #[serde(deserialize_with = "number")]
     pub max_bytes: Option<f64>,
     /// Bytes that are kept of all commands.
+    #[serde(deserialize_with = "number")]
     pub store_bytes: Option<f64>,
     /// The directory of the store, absolute. `None`: that of the user.
     pub dir: Option<String>,
 }
 
+impl Default for RawUndo {
+    fn default() -> Self {
+        let when = "risky".to_owned();
+        Self { when, require: false, max_file_bytes: None, max_bytes: None, store_bytes: None, dir: None }
+    }
+}
+
 /// The world that a command is to run in.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct RawWorld {
     /// `ConfineOptions` as JSON.
+    #[serde(deserialize_with = "text")]
     pub options: String,
     /// The owner of the world, by its number. 0: the plain calls of the host.
     pub owner: u64,
@@ -153,7 +210,8 @@ pub struct RawWorld {
 }
 
 /// How a caller that reads and writes the streams itself wants them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Streams {
     /// Live output is bytes, one character each, if it is not sanitized.
     pub bytes: bool,
@@ -170,41 +228,130 @@ pub enum RawSnapshot {
     File(String),
 }
 
-/// How a command is judged before it starts.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Guard {
-    /// Rules and wrappers.
-    pub policy: Policy,
-    /// A command that a person would be asked about is refused.
-    pub denies_ask: bool,
-}
-
 /// Limits as given.
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct RawTruncate {
     /// `tail`, `head` or `ends`.
     pub keep: String,
     /// The limits by name.
+    #[serde(default, deserialize_with = "number")]
     pub max_lines: Option<f64>,
     /// `truncate.maxBytes`
+    #[serde(default, deserialize_with = "number")]
     pub max_bytes: Option<f64>,
     /// `truncate.maxChars`
+    #[serde(default, deserialize_with = "number")]
     pub max_chars: Option<f64>,
     /// `truncate.headBytes`
+    #[serde(default, deserialize_with = "number")]
     pub head_bytes: Option<f64>,
     /// `truncate.tailBytes`
+    #[serde(default, deserialize_with = "number")]
     pub tail_bytes: Option<f64>,
 }
 
 /// Where whole output goes, as given.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default, rename_all = "camelCase")]
 pub struct RawSpill {
     /// A directory of the caller's.
     pub dir: Option<String>,
     /// The most a file may hold, bytes.
+    #[serde(default, deserialize_with = "number")]
     pub max_bytes: Option<f64>,
     /// How old a file may become, ms.
+    #[serde(default, deserialize_with = "number")]
     pub retention_ms: Option<f64>,
     /// The caller's artifact store chooses the path.
     pub allocate: bool,
 }
+
+/// An option that is a flag, or more than that.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum FlagOr<T> {
+    Flag(bool),
+    More(T),
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "the default of an option that can be off")]
+const fn cleaned() -> Option<Sanitize> {
+    Some(Sanitize { ansi: true, progress: Progress::Collapse })
+}
+
+fn sanitize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Sanitize>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Parts {
+        ansi: Option<bool>,
+        progress: Option<Word>,
+    }
+    #[derive(PartialEq, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    enum Word {
+        Collapse,
+        Keep,
+    }
+    Ok(match FlagOr::<Parts>::deserialize(from)? {
+        FlagOr::Flag(on) => cleaned().filter(|_| on),
+        FlagOr::More(Parts { ansi, progress }) => {
+            let progress = if progress == Some(Word::Keep) { Progress::Keep } else { Progress::Collapse };
+            Some(Sanitize { ansi: ansi != Some(false), progress })
+        }
+    })
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "the default of an option that can be off")]
+fn spilled() -> Option<RawSpill> {
+    Some(RawSpill::default())
+}
+
+fn spill<'de, D: Deserializer<'de>>(from: D) -> Result<Option<RawSpill>, D::Error> {
+    Ok(match FlagOr::deserialize(from)? {
+        FlagOr::Flag(on) => spilled().filter(|_| on),
+        FlagOr::More(spill) => Some(spill),
+    })
+}
+
+fn snapshot<'de, D: Deserializer<'de>>(from: D) -> Result<Option<RawSnapshot>, D::Error> {
+    Ok(match FlagOr::deserialize(from)? {
+        FlagOr::Flag(on) => on.then_some(RawSnapshot::User),
+        FlagOr::More(file) => Some(RawSnapshot::File(file)),
+    })
+}
+
+fn undo<'de, D: Deserializer<'de>>(from: D) -> Result<Option<RawUndo>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Given {
+        Word(String),
+        Options(RawUndo),
+    }
+    Ok(Some(match Given::deserialize(from)? {
+        Given::Word(when) => RawUndo { when, ..RawUndo::default() },
+        Given::Options(undo) => undo,
+    }))
+}
+
+const fn moved() -> bool {
+    true
+}
+
+fn moves<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
+    #[derive(PartialEq, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    enum OnTimeout {
+        Kill,
+        Background,
+    }
+    Ok(OnTimeout::deserialize(from)? == OnTimeout::Background)
+}
+
+fn text<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    Ok(Box::<RawValue>::deserialize(from)?.get().to_owned())
+}
+
+#[cfg(test)]
+#[path = "raw_tests.rs"]
+mod tests;

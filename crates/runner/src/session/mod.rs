@@ -7,6 +7,5 @@ mod save;
 #[expect(clippy::module_inception, reason = "the noun of this directory")]
 mod session;
 
-pub use prepare::SessionCommand;
 pub use run::SessionRun;
 pub use session::Session;

@@ -14,14 +14,6 @@ use crate::snapshot::Snapshot;
 use crate::supervise::Slot;
 use protocol::plan::{Boot, Startup};
 
-/// A command for a session.
-pub struct SessionCommand {
-    /// The options. An empty `cwd` is the session's directory.
-    pub raw: RawOptions,
-    /// Variables of this command alone; `None` removes one.
-    pub env: Vec<(String, Option<String>)>,
-}
-
 /// A command that has begun.
 pub(super) struct Prepared {
     run: Run,
@@ -58,17 +50,17 @@ impl Saving {
 }
 
 impl Prepared {
-    /// Begins a command whose turn has come.
+    /// Begins a command whose turn has come. An empty `cwd` is the session's directory.
     ///
     /// # Errors
     /// When nothing could be run.
     pub fn begin(
         session: &Session,
-        command: SessionCommand,
+        mut raw: RawOptions,
         snapshot: Option<Snapshot>,
         slot: Slot,
     ) -> Result<Self, Error> {
-        let SessionCommand { mut raw, env } = command;
+        let env = std::mem::take(&mut raw.own_env);
         let mut notes = Vec::new();
         let own_directory = !raw.cwd.is_empty();
         if !own_directory {

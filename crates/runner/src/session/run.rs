@@ -6,10 +6,10 @@ use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::exchange::Exchange;
-use super::prepare::{Prepared, SessionCommand};
+use super::prepare::Prepared;
 use super::session::{Session, Turn};
 use crate::error::Error;
-use crate::request::Request;
+use crate::request::{RawOptions, Request};
 use crate::run::outcome::{Outcome, Status};
 use crate::run::{Base, BaseState, Finished, Listener, Reply, ShellAfter, aborted};
 use crate::snapshot::Wanted;
@@ -23,7 +23,7 @@ pub struct SessionRun {
 
 enum Stage {
     /// The command waits for its turn.
-    Queued(Box<SessionCommand>),
+    Queued(Box<RawOptions>),
     /// The command has begun.
     Prepared(Box<Prepared>),
 }
@@ -33,7 +33,7 @@ impl SessionRun {
     ///
     /// # Errors
     /// When nothing could be run.
-    pub fn begin(session: &Arc<Session>, command: SessionCommand) -> Result<Self, Error> {
+    pub fn begin(session: &Arc<Session>, command: RawOptions) -> Result<Self, Error> {
         let turn = session.enter()?;
         if turn.is_here()
             && let Ok(snapshot) = snapshot_of(session, &command)?.known()
@@ -63,9 +63,9 @@ impl SessionRun {
                     if session.is_closed() {
                         return Err(Error::SessionClosed);
                     }
-                    return Ok((Outcome::not_started(&Request::check(command.raw)?), session.directory()));
+                    return Ok((Outcome::not_started(&Request::check(*command)?), session.directory()));
                 };
-                let snapshot = snapshot_of(&session, &command)?.resolve(&mut command.raw, &mut replies).await;
+                let snapshot = snapshot_of(&session, &command)?.resolve(&mut command, &mut replies).await;
                 Prepared::begin(&session, *command, snapshot, slot)?
             }
         };
@@ -102,10 +102,10 @@ impl SessionRun {
 /// Waits for the turn of a command and for its slot. `None` if it was aborted before.
 async fn wait_for_turn(
     turn: &mut Turn,
-    command: &mut SessionCommand,
+    command: &mut RawOptions,
     replies: &mut UnboundedReceiver<Reply>,
 ) -> Result<Option<Slot>, Error> {
-    if command.raw.aborted {
+    if command.aborted {
         return Ok(None);
     }
     let ready = async {
@@ -115,7 +115,7 @@ async fn wait_for_turn(
     tokio::select! {
         biased;
         () = aborted(replies) => {
-            command.raw.aborted = true;
+            command.aborted = true;
             Ok(None)
         }
         slot = ready => slot,
@@ -123,6 +123,6 @@ async fn wait_for_turn(
 }
 
 /// The snapshot that a session begins with. Its own state holds the snapshot afterwards.
-fn snapshot_of(session: &Session, command: &SessionCommand) -> Result<BaseState<Wanted>, Error> {
-    if session.state().is_some() { Ok(BaseState::Plain) } else { Wanted::of(&command.raw) }
+fn snapshot_of(session: &Session, command: &RawOptions) -> Result<BaseState<Wanted>, Error> {
+    if session.state().is_some() { Ok(BaseState::Plain) } else { Wanted::of(command) }
 }

@@ -58,7 +58,7 @@ pub fn raw(wanted: &Wanted, command: String, limit: Duration) -> RawOptions {
         umask: wanted.umask,
         shell: Some(wanted.shell.to_string_lossy().into_owned()),
         limits: Some(RawLimits { file_bytes: Some(LARGEST), ..RawLimits::default() }),
-        cold: true,
+        warm: Some(false),
         ..RawOptions::default()
     }
 }
