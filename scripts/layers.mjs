@@ -10,7 +10,7 @@ import ts from 'typescript';
 import { Failed, isMain, main, root, run } from './process.mjs';
 import { edgesOf, modulesBelow, sizesOf } from './rust.mjs';
 
-const LINES = 400;
+const LINES = 700;
 const FUNCTION_LINES = 60;
 const FIELDS = 12;
 

@@ -44,7 +44,7 @@ use base::request;
 use completion::NotStarted;
 use confine::WorldFacts;
 use drive::Drive;
-use drive::complete::complete;
+use drive::end::complete;
 use outcome::Outcome;
 use plan::{StartupFiles, no_world, order_of, refusal, script_of};
 use protocol::Order;

@@ -2,15 +2,15 @@
 
 use serde_json::{Value, json};
 
-use super::drive::{deadlines, delivery, streams};
+use super::drive::{limit, output, pipes};
 use super::{blocked, outcome};
 
 /// Times are in ms, sizes in bytes.
 pub fn facts() -> Value {
     json!({
-        "hardBoundMs": deadlines::HARD_BOUND.as_millis(),
-        "snapshotBytes": streams::VIEW,
-        "batchBytes": delivery::BATCH,
+        "hardBoundMs": limit::HARD_BOUND.as_millis(),
+        "snapshotBytes": pipes::VIEW,
+        "batchBytes": output::BATCH,
         "fewReplaced": outcome::FEW_REPLACED,
         "blockedQuietMs": blocked::QUIET.as_millis(),
         "blockedAgainMs": blocked::AGAIN.as_millis(),

@@ -1,48 +1,35 @@
 //! The loop that drives a running command: until its shell has exited, its output is read, and its listener has all of
 //! it.
 
-pub mod complete;
-pub mod deadlines;
-pub mod delivery;
-mod early_end;
-mod input_writer;
-mod journal;
-mod live_views;
-mod moving;
-mod output;
-mod output_reader;
-mod process;
-mod record;
-mod reported;
-mod settle;
-mod shim;
-mod silent;
-pub mod streams;
-mod terminal;
+pub mod end;
+pub mod limit;
+pub mod output;
+pub mod pipes;
 #[cfg(test)]
 mod tests;
 
+use std::future::Future;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::time::Duration;
 
+use end::EarlyEnd;
+use limit::Deadlines;
+use nix::unistd::Pid;
+use output::Output;
+use pipes::TerminalIo;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::completion::{ExitUnknown, NotStarted, ShellExit};
 use super::listener::{Listener, Reply};
 use crate::request::Request;
-use crate::supervise::ShimEvent;
+use crate::supervise::{Child, ShimEvent};
 use capture::Stream;
 use confine::Denials;
-use protocol::{BlockedProcess, Cause, Ended, Pipes, SilenceWatch};
-
-use deadlines::Deadlines;
-use early_end::EarlyEnd;
-use output::Output;
-use process::ProcessState;
 use protocol::task::Task;
-use shim::Shim;
-use terminal::TerminalIo;
+use protocol::{BlockedProcess, Cause, Ended, Pipes, SilenceWatch, Transfer};
+use sys::Signal;
 
 /// The loop looks at a command at least this often.
 const IDLE: Duration = Duration::from_secs(3600);
@@ -379,5 +366,113 @@ async fn type_queued(terminal: Option<&TerminalIo>) {
     match terminal {
         Some(terminal) => terminal.type_queued().await,
         None => std::future::pending().await,
+    }
+}
+
+/// The exit of the shell, and whether the caller has given it up.
+#[derive(Debug, Default)]
+pub struct ProcessState {
+    /// `None` while it runs.
+    pub exit: Option<ShellExit>,
+    /// The caller has aborted it.
+    pub aborted: bool,
+}
+
+impl ProcessState {
+    /// Whether no exit is known yet.
+    pub fn is_running(&self) -> bool {
+        self.exit.is_none()
+    }
+
+    /// Whether the command was terminated, or has no reported exit.
+    pub fn was_terminated(&self) -> bool {
+        let by_itself = |ended: &Ended| ended.cause == Cause::Itself;
+        self.aborted || self.exit.as_ref().is_some_and(|exit| !exit.as_ref().is_ok_and(by_itself))
+    }
+
+    /// Whether the command ended by itself and left processes running.
+    pub fn left_survivors(&self) -> bool {
+        !self.aborted && matches!(self.exit, Some(Ok(Ended { alive: true, cause: Cause::Itself, .. })))
+    }
+
+    /// Whether the shim terminated the command at its time limit.
+    pub fn reached_limit(&self) -> bool {
+        matches!(self.exit, Some(Ok(Ended { cause: Cause::Limit, .. })))
+    }
+
+    /// Whether the time limit terminated the command, even if a process of it is still there.
+    pub fn is_at_limit(&self) -> bool {
+        self.reached_limit() || matches!(self.exit, Some(Err(ExitUnknown::AliveAfterLimit)))
+    }
+
+    /// The exit of a command that is still there at the hard bound.
+    pub fn given_up(&self) -> ShellExit {
+        Err(if self.aborted { ExitUnknown::AliveAfterAbort } else { ExitUnknown::AliveAfterLimit })
+    }
+}
+
+/// A shim: its events, and its duties. Tests drive the loop with one that starts no process.
+pub trait Shim: Send {
+    /// The next event. Nothing is lost if the future is dropped.
+    fn next_event(&mut self) -> impl Future<Output = ShimEvent> + Send;
+    /// The next event, if it is there already.
+    fn try_next_event(&mut self) -> Option<ShimEvent>;
+    /// Terminates the tree: SIGTERM, grace, SIGKILL.
+    fn terminate(&self);
+    /// Terminates the tree because of its time limit.
+    fn terminate_at_limit(&self);
+    /// Signals the group of the shell, and the one that the keys of its terminal go to.
+    fn signal(&self, signal: Signal, foreground: Option<i32>);
+    /// Asks which process is blocked; answered by [`ShimEvent::Blocked`].
+    fn scan(&self);
+    /// Asks for the denials so far; answered by [`ShimEvent::Denied`].
+    fn ask_for_denials(&self);
+    /// Answers the report of a blocked process at the limit: the tree may be signalled now.
+    fn acknowledge_blocked(&self);
+    /// Asks the shim to make the command its task; answered by [`ShimEvent::Task`] or [`ShimEvent::Refused`].
+    fn hand_over(&self, transfer: &Transfer, input: Vec<OwnedFd>);
+    /// Whether no process but this shell runs.
+    fn runs_only(&self, shell: Pid) -> bool;
+}
+
+impl Shim for Child {
+    fn next_event(&mut self) -> impl Future<Output = ShimEvent> + Send {
+        Self::next_event(self)
+    }
+
+    fn try_next_event(&mut self) -> Option<ShimEvent> {
+        Self::try_next_event(self)
+    }
+
+    fn terminate(&self) {
+        self.end();
+    }
+
+    fn terminate_at_limit(&self) {
+        self.end_at_limit();
+    }
+
+    fn signal(&self, signal: Signal, foreground: Option<i32>) {
+        Self::signal(self, signal, foreground);
+    }
+
+    fn scan(&self) {
+        self.look();
+    }
+
+    fn ask_for_denials(&self) {
+        Self::ask_for_denials(self);
+    }
+
+    fn acknowledge_blocked(&self) {
+        Self::acknowledge_blocked(self);
+    }
+
+    fn hand_over(&self, transfer: &Transfer, input: Vec<OwnedFd>) {
+        Self::hand_over(self, transfer, input);
+    }
+
+    fn runs_only(&self, shell: Pid) -> bool {
+        Self::runs_only(self, shell)
     }
 }

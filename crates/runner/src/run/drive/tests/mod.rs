@@ -14,6 +14,7 @@ mod ending;
 mod limits;
 mod listening;
 mod moving;
+mod process;
 mod silence;
 
 use super::*;

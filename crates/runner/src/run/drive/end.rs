@@ -1,0 +1,606 @@
+//! From a driven command to its completion: the rest of the output is delivered, and the shim settled.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use nix::unistd::Pid;
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+use tokio::task::{JoinHandle, spawn_blocking};
+use tokio::time::{Instant, timeout_at};
+
+use super::{Drive, Shim};
+use crate::registry::{Registry, RegistryError};
+use crate::run::completion::{Completion, ExitUnknown, NotStarted, Produced, ShellAfter, ShellExit};
+use crate::run::listener::Listener;
+use crate::supervise::{Child, Helpers, ShimEvent, Traces};
+use capture::Stream;
+use protocol::plan::{Recorded, ShellKind};
+use protocol::task::Task;
+use protocol::{Cause, Ended, ExceededLimit, Survivor, Transfer};
+use receipt::recording::{Recording, RunRecord};
+use sys::Exit;
+
+/// Drives the command to its end, or to its life as a task. `kind` is the shell kind that the next command may need.
+/// Returns the record, too, unless the recording goes on with the task.
+///
+/// # Errors
+/// When nothing was started.
+pub async fn complete<'a, L: Listener>(
+    mut drive: Drive<'a, Child, L>,
+    helpers: &'static Helpers,
+    kind: Option<&Arc<ShellKind>>,
+    recording: Option<Recording>,
+) -> Result<(Completion<'a>, Option<RunRecord>), NotStarted> {
+    drive.run().await?;
+    let elapsed = drive.deadlines.began().elapsed();
+    let record = EndOfRecord::new(recording, drive.process.exit.as_ref());
+    let adoption = adoption(&mut drive);
+    let moved = drive.output.moving.task().is_some();
+    if adoption.is_some() || moved {
+        drive.output.streams.all_mut().for_each(|reader| reader.capture.break_off());
+    }
+    drive.deliver_rest().await;
+    drive.note_limit();
+    let silent = drive.reached_silence();
+
+    let Drive { request, shim, output, process, deadlines, early, denials, .. } = drive;
+    let mut exit = process.exit.unwrap_or(Err(ExitUnknown::AliveAfterLimit));
+    let remainder = Remainder::of(&exit, output.moving.task(), early.has_ended());
+    let pid = output.pid.unwrap_or(0);
+    let traces = Traces {
+        mark: request.mark.clone(),
+        shell: output.pid.map(Pid::from_raw),
+        // Copied only for a command whose helpers are lost, or may be.
+        pipes: if remainder.leaves_processes() { output.streams.pipes() } else { Vec::new() },
+        group: shim.group().filter(|_| remainder.leaves_processes()).map(Path::to_owned),
+    };
+    let settlement = Settlement {
+        helpers,
+        kind,
+        registry: request.registry.as_ref(),
+        traces,
+        adoption,
+        bound: if process.aborted { deadlines.hard() } else { Instant::now() },
+    };
+    let Settled { survivors, task, child, note } = settle(shim, remainder, &mut exit, settlement).await;
+    let recorded = record.finish(&survivors, request.registry.as_ref().zip(task.as_ref()), moved).await;
+    // From here on only the shim reads the pipes, if a process still writes to them.
+    let stdout = output.streams.stdout.capture.finish();
+    let stderr = output.streams.stderr.map(|reader| reader.capture.finish()).unwrap_or_default();
+    let view = output.view;
+    let mut notes = output.notes;
+    notes.extend(note.map(str::to_owned));
+    notes.extend(stdout.notes.iter().cloned());
+    notes.extend(stderr.notes.iter().cloned());
+    let shell = ShellAfter { child, directory: early.into_directory(), files: None };
+    let output = Produced { stdout, stderr, view };
+    let completion = Completion { pid, exit, silent, output, survivors, task, moved, elapsed, notes, denials, shell };
+    Ok((completion, recorded))
+}
+
+/// The order for a task of what the command has left on its pipes, if there is a registry to take it.
+fn adoption<S: Shim, L: Listener>(drive: &mut Drive<'_, S, L>) -> Option<Adoption> {
+    let registry = drive.request.registry.as_ref()?;
+    if !drive.process.left_survivors() || !drive.output.streams.is_open() {
+        return None;
+    }
+    let spec = drive.request.later_task()?;
+    match registry.reserve(&spec.id) {
+        // The task counts itself from here on.
+        Ok(_reservation) => {}
+        Err(RegistryError::Closed) => return None,
+        Err(error) => {
+            drive.output.notes.push(format!("what the command left running was not made a task: {error}"));
+            return None;
+        }
+    }
+    let transfer = Transfer { spec, resume: drive.output.streams.resume() };
+    Some(Adoption { registry: Arc::clone(registry), transfer })
+}
+
+// ---- an end before the exit of the shell
+
+/// So close to its limit a command may have been terminated already.
+const MARGIN: Duration = Duration::from_millis(20);
+
+/// The pipe on which a shell reports the exit code of its command, and the report.
+#[derive(Default)]
+pub struct EarlyEnd {
+    /// `None` where no shell reports, and once it has.
+    pipe: Option<AsyncFd<OwnedFd>>,
+    bytes: Vec<u8>,
+    directory: Option<PathBuf>,
+    /// The end of a confined command, whose denials are not known yet.
+    held: Option<Ended>,
+    ended: bool,
+}
+
+/// The report of a shell.
+#[derive(Debug, PartialEq, Eq)]
+struct Report {
+    exit_code: i32,
+    directory: PathBuf,
+}
+
+impl EarlyEnd {
+    /// `pipe` is the reading end, if the shell reports.
+    pub fn new(pipe: Option<&OwnedFd>) -> io::Result<Self> {
+        let watch = |pipe: &OwnedFd| sys::watch(pipe.try_clone()?, Interest::READABLE);
+        Ok(Self { pipe: pipe.map(watch).transpose()?, ..Self::default() })
+    }
+
+    /// Waits for something to read; forever where no shell reports.
+    pub async fn readable(&self) {
+        match &self.pipe {
+            Some(pipe) => drop(pipe.readable().await),
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Reads on. Returns the exit code once the report is whole.
+    pub fn read(&mut self) -> Option<i32> {
+        let mut buffer = [0_u8; 8 * 1024];
+        let pipe = self.pipe.as_ref()?;
+        let read = pipe.try_io(Interest::READABLE, |pipe| Ok(nix::unistd::read(pipe, &mut buffer)?));
+        self.bytes.extend_from_slice(&buffer[..read.unwrap_or(0)]);
+        let Report { exit_code, directory } = Report::parse(&self.bytes)?;
+        self.pipe = None;
+        self.directory = Some(directory);
+        Some(exit_code)
+    }
+
+    /// Keeps the exit of the command until its denials are known.
+    pub fn hold(&mut self, ended: Ended) {
+        self.held = Some(ended);
+    }
+
+    /// Returns the exit that was kept.
+    pub fn take_held(&mut self) -> Option<Ended> {
+        self.held.take()
+    }
+
+    /// The command has ended as reported.
+    pub fn confirm(&mut self) {
+        self.ended = true;
+    }
+
+    /// Whether the command has ended and its shell has not exited yet.
+    pub fn has_ended(&self) -> bool {
+        self.ended
+    }
+
+    /// The directory that the shell reported.
+    pub fn into_directory(self) -> Option<PathBuf> {
+        self.directory
+    }
+}
+
+impl Report {
+    /// Exit code and directory, each ended by a NUL; `None` before both are there.
+    fn parse(bytes: &[u8]) -> Option<Self> {
+        let mut fields = bytes.split_inclusive(|byte| *byte == 0).map(|field| field.strip_suffix(&[0]));
+        let exit_code = std::str::from_utf8(fields.next()??).ok()?.parse().ok()?;
+        let directory = OsString::from_vec(fields.next()??.to_vec()).into();
+        Some(Self { exit_code, directory })
+    }
+}
+
+/// Whether a report can be believed before the shell exits. A shell that is being terminated runs its EXIT trap, too,
+/// and reports the exit code of the command before that.
+pub fn is_believable(now: Instant, limit_at: Option<Instant>, limits_over_tree: bool) -> bool {
+    !limits_over_tree && limit_at.is_none_or(|at| now + MARGIN < at)
+}
+
+// ---- its report
+
+impl<S: Shim, L: Listener> Drive<'_, S, L> {
+    /// The shell has reported the exit code of its command. That is the end if no other process runs and all output is
+    /// there.
+    pub(super) fn on_report(&mut self) {
+        let Some(exit_code) = self.early.read() else { return };
+        let Some(shell) = self.output.pid.map(Pid::from_raw) else { return };
+        let busy = self.process.aborted || self.output.moving.is_under_way() || self.output.held().any();
+        let limit_at = self.request.shim_limit().map(|limit| self.deadlines.began() + limit);
+        let believable = is_believable(Instant::now(), limit_at, self.request.limits.over_tree());
+        if busy || !believable || !self.shim.runs_only(shell) {
+            return;
+        }
+        // The usage of children is known with the exit of the shell.
+        let Some(sample) = sys::sample(shell).filter(|sample| !sample.waited) else { return };
+        let ended = Ended {
+            end: Exit::Code(exit_code),
+            usage: sample.usage,
+            duration: self.deadlines.began().elapsed(),
+            cause: Cause::Itself,
+            alive: false,
+            last: false,
+            record: Recorded::Off,
+        };
+        if self.request.confine.is_some() {
+            self.early.hold(ended);
+            self.shim.ask_for_denials();
+        } else {
+            self.end_early(ended);
+        }
+    }
+
+    /// Ends the command although its shell still saves its state.
+    pub(super) fn end_early(&mut self, ended: Ended) {
+        if self.process.aborted || self.output.moving.is_under_way() {
+            return;
+        }
+        for stream in [Stream::Stdout, Stream::Stderr] {
+            while self.output.read_now(stream) {}
+        }
+        self.early.confirm();
+        self.on_exit(Ok(ended));
+    }
+}
+
+// ---- after the loop
+
+/// Time a shim may take to list the processes that are left.
+const RELEASE_BOUND: Duration = Duration::from_secs(5);
+
+/// The note about a shim that took longer.
+const UNLISTED: &str = "what the command left running is not listed: its helper did not answer in time";
+
+/// The work that is left once a command has ended.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Remainder {
+    /// The command goes on as this task.
+    Task(Box<Task>),
+    /// The shell still saves its state, for its session.
+    SavingShell,
+    /// Processes are left.
+    Survivors,
+    /// Nothing is left; the shim can take the next command.
+    FreeShim,
+    /// Nothing is left; the shim takes no other command.
+    LastShim,
+    /// The shim did not report the exit: processes may be left.
+    Unknown,
+}
+
+/// The task that the survivors of a command become.
+pub struct Adoption {
+    pub registry: Arc<Registry>,
+    pub transfer: Transfer,
+}
+
+/// The processes that are left, and who has them.
+#[derive(Default)]
+pub struct Settled {
+    pub survivors: Vec<Survivor>,
+    /// The task that the command has become, or its survivors.
+    pub task: Option<Task>,
+    /// The shim of a shell that still saves its state.
+    pub child: Option<Child>,
+    /// Why survivors may be missing here.
+    pub note: Option<&'static str>,
+}
+
+impl Remainder {
+    pub fn of(exit: &ShellExit, task: Option<&Task>, early: bool) -> Self {
+        match (task, exit) {
+            (Some(task), _) => Self::Task(Box::new(task.clone())),
+            (None, Ok(_)) if early => Self::SavingShell,
+            (None, Ok(ended)) if ended.alive => Self::Survivors,
+            (None, Ok(ended)) if ended.last => Self::LastShim,
+            (None, Ok(_)) => Self::FreeShim,
+            (None, Err(_)) => Self::Unknown,
+        }
+    }
+
+    /// Whether processes are left, or may be, that the addon kills if their helpers are gone.
+    pub fn leaves_processes(&self) -> bool {
+        matches!(self, Self::Survivors | Self::Unknown)
+    }
+}
+
+/// The means to settle a command beside its shim.
+pub struct Settlement<'a> {
+    pub helpers: &'static Helpers,
+    /// The shell kind that the next command may need.
+    pub kind: Option<&'a Arc<ShellKind>>,
+    pub registry: Option<&'a Arc<Registry>>,
+    /// The traces by which the command's processes are found without its helpers.
+    pub traces: Traces,
+    pub adoption: Option<Adoption>,
+    /// Time until which survivors of a terminated command may take to go.
+    pub bound: Instant,
+}
+
+/// Gives the shim to its next owner. A limit that survivors break meanwhile becomes the cause of the exit.
+pub async fn settle(child: Child, remainder: Remainder, exit: &mut ShellExit, with: Settlement<'_>) -> Settled {
+    let helpers = with.helpers;
+    match remainder {
+        Remainder::Task(task) => {
+            let world = child.world();
+            if let Some(registry) = with.registry {
+                registry.own(child.into_link(), (*task).clone());
+            }
+            helpers.replace(world);
+            return Settled { task: Some(*task), ..Settled::default() };
+        }
+        Remainder::SavingShell => return Settled { child: Some(child), ..Settled::default() },
+        Remainder::Survivors => {
+            let mut cause = exit.as_ref().map_or(Cause::Itself, |ended| ended.cause);
+            let settled = release(child, with, &mut cause).await;
+            if let Ok(ended) = exit {
+                ended.cause = cause;
+            }
+            return settled;
+        }
+        Remainder::FreeShim => child.give_back(helpers, with.kind),
+        Remainder::LastShim => child.leave(helpers),
+        Remainder::Unknown => {
+            child.abandon(helpers);
+            with.traces.kill().await;
+        }
+    }
+    Settled::default()
+}
+
+/// Leaves the survivors to themselves and to their shim, which goes on reading their output, for a task if they are
+/// adopted. A terminated tree has until `bound` to go.
+async fn release(child: Child, with: Settlement<'_>, cause: &mut Cause) -> Settled {
+    let Settlement { helpers, bound, traces, adoption, .. } = with;
+    // Until the shim has released the survivors they end with its connection. A shim that is late therefore keeps it.
+    let released = helpers.runtime().spawn(released(child, helpers, adoption, traces));
+    in_time(async { released.await.ok() }, bound, cause).await
+}
+
+/// Awaits the release of the survivors until `bound`, and for [`RELEASE_BOUND`] at least.
+async fn in_time(
+    released: impl Future<Output = Option<(Settled, Option<ExceededLimit>)>>,
+    bound: Instant,
+    cause: &mut Cause,
+) -> Settled {
+    let bound = bound.max(Instant::now() + RELEASE_BOUND);
+    let Ok(Some((settled, exceeded))) = timeout_at(bound, released).await else { return unlisted(*cause) };
+    if let Some(limit) = exceeded
+        && *cause == Cause::Itself
+    {
+        *cause = Cause::LimitExceeded(limit);
+    }
+    settled
+}
+
+/// The survivors of a command, unknown because its shim is late. A command that is being terminated has none to list.
+fn unlisted(cause: Cause) -> Settled {
+    Settled { note: (cause == Cause::Itself).then_some(UNLISTED), ..Settled::default() }
+}
+
+/// Awaits the release of the survivors, and the task that they become. Returns a limit that they exceeded before it.
+async fn released(
+    mut child: Child,
+    helpers: &'static Helpers,
+    mut adoption: Option<Adoption>,
+    traces: Traces,
+) -> (Settled, Option<ExceededLimit>) {
+    child.release(adoption.as_ref().map(|adoption| &adoption.transfer));
+    let mut exceeded = None;
+    let survivors = loop {
+        match child.next_event().await {
+            ShimEvent::Released(survivors) => break survivors,
+            ShimEvent::LimitExceeded(limit) => exceeded = exceeded.or(Some(limit)),
+            // Without a place for their output, the survivors go on as without a registry.
+            ShimEvent::Refused(_) => {
+                adoption = None;
+                child.release(None);
+            }
+            ShimEvent::Lost { .. } => {
+                helpers.replace(child.world());
+                // Survivors belong to the host until their release. The supervisor kills them, unless it was killed,
+                // too.
+                traces.kill().await;
+                return (Settled::default(), exceeded);
+            }
+            // The shim sent these before it knew that the addon has drained the pipes.
+            ShimEvent::Started(_)
+            | ShimEvent::Failed(_)
+            | ShimEvent::Denied(_)
+            | ShimEvent::Ended(_)
+            | ShimEvent::Blocked(..)
+            | ShimEvent::Task(_)
+            | ShimEvent::Prepared(..) => {}
+        }
+    };
+    // A shim that stays with a survivor after all has closed its socket, and gets no other command.
+    if survivors.is_empty() {
+        child.give_back(helpers, None);
+        return (Settled::default(), exceeded);
+    }
+    helpers.replace(child.world());
+    if let Some(Adoption { registry, .. }) = adoption
+        && survivors.iter().any(|survivor| survivor.holds)
+        && let ShimEvent::Task(task) = child.next_event().await
+    {
+        registry.own(child.into_link(), (*task).clone());
+        return (Settled { survivors, task: Some(*task), ..Settled::default() }, exceeded);
+    }
+    (Settled { survivors, ..Settled::default() }, exceeded)
+}
+
+// ---- the record
+
+/// The record of a command whose shell has exited.
+pub enum EndOfRecord {
+    /// Nothing is recorded.
+    Off,
+    /// No process of the command lives. Its record is being read.
+    Reading(JoinHandle<RunRecord>),
+    /// The processes that it left are to be known first. The text is the reason why its shim has no record.
+    Open(Recording, Option<String>),
+}
+
+impl EndOfRecord {
+    /// Begins to read what the command left, if nothing of it lives.
+    pub fn new(recording: Option<Recording>, exit: Option<&ShellExit>) -> Self {
+        let Some(recording) = recording else { return Self::Off };
+        let ended = exit.and_then(|exit| exit.as_ref().ok());
+        let failure = match ended.map(|ended| &ended.record) {
+            Some(Recorded::Failed(why)) => Some(why.clone()),
+            Some(Recorded::Off | Recorded::Done) | None => None,
+        };
+        if matches!(ended, Some(Ended { alive: false, .. })) {
+            return Self::Reading(spawn_blocking(move || recording.finish(&[], failure.as_deref())));
+        }
+        Self::Open(recording, failure)
+    }
+
+    /// Returns the record. `None`: nothing is recorded, or the command goes on as a task, which has the record from
+    /// here on.
+    pub async fn finish(
+        self,
+        survivors: &[Survivor],
+        task: Option<(&Arc<Registry>, &Task)>,
+        is_moved: bool,
+    ) -> Option<RunRecord> {
+        let (recording, failure) = match self {
+            Self::Off => return None,
+            Self::Reading(reading) => return reading.await.ok(),
+            Self::Open(recording, failure) => (recording, failure),
+        };
+        let survivors = survivors.to_vec();
+        let Some((registry, task)) = task else {
+            return spawn_blocking(move || recording.finish(&survivors, failure.as_deref())).await.ok();
+        };
+        if is_moved {
+            registry.record(&task.id, recording);
+            return None;
+        }
+        let handed_over = spawn_blocking(move || recording.hand_over(&survivors, failure.as_deref()));
+        let (record, recording) = handed_over.await.ok()?;
+        match recording {
+            Some(recording) => registry.record(&task.id, recording),
+            None => registry.set_record(&task.id, record.clone()),
+        }
+        Some(record)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    mod early_end {
+        use super::super::*;
+        use std::io::Write;
+
+        #[test]
+        fn a_report_counts_once_it_is_whole() {
+            let whole = Report { exit_code: 3, directory: "/tmp".into() };
+            assert_eq!(Report::parse(b"3\0/tmp\0"), Some(whole));
+            for part in [&b""[..], b"3", b"3\0", b"3\0/tmp", b"x\0/tmp\0"] {
+                assert_eq!(Report::parse(part), None, "{}", String::from_utf8_lossy(part));
+            }
+        }
+
+        #[test]
+        fn a_report_close_to_the_limit_is_not_believed() {
+            let now = Instant::now();
+            assert!(is_believable(now, None, false));
+            assert!(is_believable(now, Some(now + MARGIN * 2), false));
+            assert!(!is_believable(now, Some(now + MARGIN), false));
+            assert!(!is_believable(now, Some(now), false));
+            assert!(!is_believable(now, None, true), "the tree may have used too much");
+        }
+
+        #[tokio::test]
+        async fn a_report_is_read_in_pieces() {
+            let (read, write) = sys::pipe().expect("a pipe");
+            sys::set_nonblocking(&read).expect("set");
+            let mut early = EarlyEnd::new(Some(&read)).expect("watched");
+            let mut write = std::fs::File::from(write);
+            write.write_all(b"7\0/h").expect("written");
+            early.readable().await;
+            assert_eq!(early.read(), None);
+            write.write_all(b"ome\0").expect("written");
+            early.readable().await;
+            assert_eq!(early.read(), Some(7));
+            assert!(!early.has_ended(), "not before it is confirmed");
+            early.confirm();
+            assert!(early.has_ended());
+            assert_eq!(early.into_directory(), Some("/home".into()));
+        }
+    }
+
+    mod settle {
+        use super::super::*;
+        use crate::run::completion::ExitUnknown;
+        use protocol::plan::Recorded;
+        use protocol::task::TaskSpec;
+        use protocol::{Ended, LimitKind};
+        use sys::{Exit, Usage};
+
+        fn exit(alive: bool, last: bool) -> ShellExit {
+            let (usage, duration, record) = (Usage::default(), Duration::ZERO, Recorded::Off);
+            Ok(Ended { end: Exit::Code(0), usage, duration, cause: Cause::Itself, alive, last, record })
+        }
+
+        #[test]
+        fn each_exit_leaves_the_shim_to_the_right_owner() {
+            for (exit, early, expected) in [
+                (exit(false, false), false, Remainder::FreeShim),
+                (exit(false, true), false, Remainder::LastShim),
+                (exit(true, false), false, Remainder::Survivors),
+                (exit(true, true), false, Remainder::Survivors),
+                (exit(false, false), true, Remainder::SavingShell),
+                (Err(ExitUnknown::ShimKilled), false, Remainder::Unknown),
+                (Err(ExitUnknown::AliveAfterLimit), false, Remainder::Unknown),
+            ] {
+                assert_eq!(Remainder::of(&exit, None, early), expected, "{exit:?} {early}");
+            }
+        }
+
+        #[tokio::test(start_paused = true)]
+        async fn a_list_is_awaited_for_five_seconds_and_that_of_a_terminated_tree_until_its_bound() {
+            // Each row: the bound, the time of the answer and that of the result, s, and whether there is a list then.
+            for (bound, answer, result, listed) in
+                [(0, 4, 4, true), (0, 6, 5, false), (9, 8, 8, true), (9, 10, 9, false)]
+            {
+                let began = Instant::now();
+                let answer = async {
+                    tokio::time::sleep(Duration::from_secs(answer)).await;
+                    Some((Settled::default(), None))
+                };
+                let settled = in_time(answer, began + Duration::from_secs(bound), &mut { Cause::Itself }).await;
+                assert_eq!((began.elapsed().as_secs(), settled.note.is_none()), (result, listed), "{bound}");
+            }
+        }
+
+        #[tokio::test(start_paused = true)]
+        async fn a_limit_that_survivors_exceed_is_the_cause_unless_the_command_was_terminated() {
+            let exceeded = ExceededLimit { limit: LimitKind::Processes, used: 2, allowed: 1 };
+            for (mut cause, expected) in [
+                (Cause::Itself, Cause::LimitExceeded(exceeded)),
+                (Cause::Abort, Cause::Abort),
+                (Cause::Limit, Cause::Limit),
+            ] {
+                in_time(async { Some((Settled::default(), Some(exceeded))) }, Instant::now(), &mut cause).await;
+                assert_eq!(cause, expected);
+            }
+        }
+
+        #[test]
+        fn a_list_that_is_late_is_told_unless_the_command_was_terminated() {
+            assert_eq!(unlisted(Cause::Itself).note, Some(UNLISTED));
+            assert_eq!(unlisted(Cause::Abort).note, None);
+        }
+
+        #[test]
+        fn a_task_keeps_its_shim_whatever_the_exit() {
+            let spec = TaskSpec::sample("t1");
+            let task = Task::begin(&spec, 7, 7, "mark", 0);
+            for exit in [exit(false, false), Err(ExitUnknown::AliveAfterLimit)] {
+                assert_eq!(Remainder::of(&exit, Some(&task), true), Remainder::Task(Box::new(task.clone())));
+            }
+        }
+    }
+}

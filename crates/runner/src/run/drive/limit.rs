@@ -1,0 +1,478 @@
+//! The points in time that bound a running command.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::{Drive, Shim};
+use crate::registry::{Registry, RegistryError, Reservation};
+use crate::request::Request;
+use crate::run::listener::Listener;
+use capture::Stream;
+use protocol::task::{Log, Task, TaskSpec};
+use protocol::{Drain, Transfer, note_of_silence};
+
+/// Time a terminated command may take beyond its grace. After it the command counts as over, whatever happens.
+pub const HARD_BOUND: Duration = Duration::from_secs(1);
+/// Time a shim may take to make a command its task.
+const TAKEN_OVER: Duration = Duration::from_secs(10);
+/// A terminal without a time limit may stay open this long: years.
+const NO_LIMIT: Duration = Duration::from_secs(10 * 365 * 24 * 60 * 60);
+
+/// When a command is over at the latest, and when reading what its pipes still hold is.
+pub struct Deadlines {
+    began: Instant,
+    grace: Duration,
+    /// The loop gives the command up then.
+    hard: Instant,
+    /// From the exit of the shell on.
+    drain: Option<Drain>,
+}
+
+impl Deadlines {
+    /// `limit` is the one that the shim keeps.
+    pub fn new(began: Instant, limit: Option<Duration>, grace: Duration) -> Self {
+        let hard = began + limit.unwrap_or(NO_LIMIT) + grace + HARD_BOUND;
+        Self { began, grace, hard, drain: None }
+    }
+
+    /// When the command began.
+    pub fn began(&self) -> Instant {
+        self.began
+    }
+
+    /// When the command is given up.
+    pub fn hard(&self) -> Instant {
+        self.hard
+    }
+
+    /// Whether the command is to be given up.
+    pub fn is_up(&self, now: Instant) -> bool {
+        now >= self.hard
+    }
+
+    /// The shim was asked to terminate the tree.
+    pub fn on_terminate(&mut self, now: Instant) {
+        self.hard = now + self.grace + HARD_BOUND;
+    }
+
+    /// The shim has killed the tree because it used more than it may: no listener delays the result for longer.
+    pub fn on_limit_exceeded(&mut self, now: Instant) {
+        self.hard = self.hard.min(now + HARD_BOUND);
+    }
+
+    /// The shim was asked to make the command a task.
+    pub fn on_handed_over(&mut self, now: Instant) {
+        self.hard = now + TAKEN_OVER;
+    }
+
+    /// The shell has exited: the pipes are read for as long as survivors keep writing, within bounds.
+    pub fn on_exit(&mut self, now: Instant) {
+        self.drain = Some(Drain::begin(now.into_std()));
+    }
+
+    /// The command has written.
+    pub fn on_output(&mut self, now: Instant) {
+        if let Some(drain) = &mut self.drain {
+            drain.on_output(now.into_std());
+        }
+    }
+
+    /// When the drain ends, should no more output come.
+    pub fn drained_at(&self) -> Option<Instant> {
+        self.drain.map(|drain| Instant::from_std(drain.until()))
+    }
+
+    /// Whether the pipes have to be read once more, asked of the system itself, before the drain may end.
+    pub fn is_drain_due(&self, now: Instant) -> bool {
+        self.drain.is_some_and(|drain| now.into_std() >= drain.until())
+    }
+
+    /// The pipes were read once more.
+    pub fn on_read_again(&mut self, now: Instant) {
+        if let Some(drain) = &mut self.drain {
+            drain.on_emptied(now.into_std());
+        }
+    }
+
+    /// Whether the drain has ended.
+    pub fn is_drained(&self, now: Instant) -> bool {
+        self.drain.is_some_and(|drain| drain.is_over(now.into_std()))
+    }
+}
+
+// ---- silence
+
+impl<S: Shim, L: Listener> Drive<'_, S, L> {
+    /// When the command has been silent for too long. A listener that holds the output back delays that, and the
+    /// silence counts from the end of the hold.
+    pub(super) fn silent_at(&self) -> Option<Instant> {
+        let may_end = self.process.is_running() && !self.process.aborted && self.output.pid.is_some();
+        self.silence
+            .due_at()
+            .map(Instant::from_std)
+            .filter(|_| may_end && !self.output.moving.is_under_way() && !self.output.held().any())
+    }
+
+    /// The command was silent for too long, which counts as its time limit.
+    pub(super) fn on_silence(&mut self, now: Instant) {
+        // This thread may have been kept from the processor.
+        for stream in [Stream::Stdout, Stream::Stderr] {
+            if self.output.read_now(stream) {
+                self.on_output(now);
+            }
+        }
+        if !self.silence.is_due(now.into_std()) {
+            return;
+        }
+        self.silence.on_reached();
+        if self.output.moving.due_at().is_some() {
+            self.hand_over();
+        } else {
+            self.deadlines.on_terminate(now);
+            self.shim.terminate_at_limit();
+        }
+    }
+
+    /// Keeps the notes about the limit if the command was terminated there, or moved: its silence, and the result of
+    /// the scan.
+    pub(super) fn note_limit(&mut self) {
+        let at_limit = self.process.reached_limit() || self.output.moving.task().is_some();
+        let note = self.output.blocked.take_note().filter(|_| at_limit);
+        let silence = self.reached_silence().map(note_of_silence);
+        self.output.notes.extend(silence.into_iter().chain(note));
+    }
+
+    /// The longest silence that was allowed, if the command was terminated or moved for it.
+    pub(super) fn reached_silence(&self) -> Option<Duration> {
+        let at_limit = self.process.is_at_limit() || self.output.moving.task().is_some();
+        self.silence.reached().filter(|_| at_limit)
+    }
+}
+
+// ---- the move to the background
+
+/// How far the move of a command has come.
+#[derive(Default)]
+pub enum Move {
+    /// The command does not move: it has no registry, has exited, or was refused.
+    #[default]
+    Off,
+    /// The command moves at its limit. Until then the journal gathers its output.
+    Planned {
+        /// The limit.
+        at: Instant,
+        /// The beginning of the log.
+        journal: Journal,
+    },
+    /// The shim was asked to take the command over, and reads its pipes from here on unless it has just exited.
+    HandedOver {
+        /// The beginning of the log.
+        journal: Journal,
+        /// Holds a place among the running tasks until the task counts itself.
+        _reservation: Reservation,
+    },
+    /// The command is this task.
+    Done(Task),
+}
+
+/// A command that cannot be moved.
+#[derive(Debug, thiserror::Error)]
+pub enum MoveError {
+    /// The registry takes no more tasks.
+    #[error(transparent)]
+    Registry(#[from] RegistryError),
+    /// The log, or the rest of the standard input, could not be written.
+    #[error(transparent)]
+    Files(#[from] io::Error),
+}
+
+impl Move {
+    pub fn of(request: &Request, began: Instant) -> Self {
+        let at = request.limit.filter(|_| request.may_move()).map(|limit| began + limit);
+        match at.zip(Journal::of(request)) {
+            Some((at, journal)) => Self::Planned { at, journal },
+            None => Self::Off,
+        }
+    }
+
+    /// When the command is to be handed over.
+    pub fn due_at(&self) -> Option<Instant> {
+        match self {
+            Self::Planned { at, .. } => Some(*at),
+            Self::Off | Self::HandedOver { .. } | Self::Done(_) => None,
+        }
+    }
+
+    /// Whether the shim was asked to take the command over and has not answered.
+    pub fn is_under_way(&self) -> bool {
+        matches!(self, Self::HandedOver { .. })
+    }
+
+    /// The task that the command has become.
+    pub fn task(&self) -> Option<&Task> {
+        match self {
+            Self::Done(task) => Some(task),
+            Self::Off | Self::Planned { .. } | Self::HandedOver { .. } => None,
+        }
+    }
+
+    /// The command has written.
+    pub fn on_output(&mut self, text: &str) {
+        if let Self::Planned { journal, .. } = self {
+            journal.push(text);
+        }
+    }
+
+    /// Prepares the order for the shim, with the state of the readers and the rest of the standard input. After an
+    /// error the command does not move any more.
+    pub fn begin(
+        &mut self,
+        request: &Request,
+        resume: Vec<Vec<u8>>,
+        input: io::Result<Vec<OwnedFd>>,
+    ) -> Option<Result<(Transfer, Vec<OwnedFd>), MoveError>> {
+        let Self::Planned { mut journal, .. } = std::mem::take(self) else { return None };
+        let registry = request.registry.as_ref()?;
+        let transfer = || -> Result<_, MoveError> {
+            let reservation = registry.reserve(journal.id())?;
+            Ok((journal.finish()?, input?, reservation))
+        };
+        Some(transfer().map(|(spec, input, reservation)| {
+            *self = Self::HandedOver { journal, _reservation: reservation };
+            (Transfer { spec, resume }, input)
+        }))
+    }
+
+    /// The shim has made the command this task.
+    pub fn on_task(&mut self, task: Task) {
+        if let Self::HandedOver { journal, .. } | Self::Planned { journal, .. } = self {
+            journal.on_taken();
+        }
+        *self = Self::Done(task);
+    }
+
+    /// The command stays where it is. The beginning of its log is removed.
+    pub fn cancel(&mut self) {
+        if self.task().is_none() {
+            *self = Self::Off;
+        }
+    }
+}
+
+// ---- the log so far
+
+/// The journal is kept in memory up to this size, bytes; then in the file that may become the log.
+const IN_MEMORY: usize = 1024 * 1024;
+
+/// The beginning of a log.
+pub struct Journal {
+    registry: Arc<Registry>,
+    spec: TaskSpec,
+    text: String,
+    log: Option<Log>,
+    /// The file exists and belongs to no task yet.
+    owns_file: bool,
+    /// Why the beginning is not whole: nothing more is gathered.
+    failure: Option<io::Error>,
+}
+
+impl Journal {
+    /// The journal of a command that may move to the background.
+    pub fn of(request: &Request) -> Option<Self> {
+        let registry = request.registry.clone().filter(|_| request.may_move())?;
+        let spec = request.later_task()?;
+        Some(Self { registry, spec, text: String::new(), log: None, owns_file: false, failure: None })
+    }
+
+    /// The id of the task that the command may become.
+    pub fn id(&self) -> &str {
+        &self.spec.id
+    }
+
+    /// Appends output.
+    pub fn push(&mut self, text: &str) {
+        if self.failure.is_some() {
+            return;
+        }
+        self.text.push_str(text);
+        if self.text.len() >= IN_MEMORY
+            && let Err(error) = self.write_down()
+        {
+            // The caller learns of it at the limit.
+            self.text = String::new();
+            self.failure = Some(error);
+        }
+    }
+
+    fn write_down(&mut self) -> io::Result<()> {
+        if self.log.is_none() {
+            let file = self.registry.store().create_log(&self.spec.id)?;
+            self.owns_file = true;
+            self.log = Some(Log::keep(file, self.spec.max_log_bytes)?);
+        }
+        if let Some(log) = &mut self.log {
+            log.write(&self.text);
+            self.text.clear();
+            if let Some(failure) = log.failure() {
+                return Err(io::Error::other(failure.to_owned()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes everything to the file and closes it, for the shim to open.
+    pub fn finish(&mut self) -> io::Result<TaskSpec> {
+        if let Some(failure) = self.failure.take() {
+            return Err(failure);
+        }
+        self.write_down()?;
+        // The lock goes with the journal. A command that was silent for long has an old file, which another process
+        // would sweep before the shim has the lock.
+        if let Some(log) = self.log.take() {
+            log.renew()?;
+        }
+        Ok(self.spec.clone())
+    }
+
+    /// The file is the log of a task now.
+    pub fn on_taken(&mut self) {
+        self.owns_file = false;
+    }
+}
+
+impl Drop for Journal {
+    fn drop(&mut self) {
+        if self.owns_file {
+            self.registry.store().remove(&self.spec.id);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    mod deadlines {
+        use super::super::*;
+
+        const LIMIT: Duration = Duration::from_secs(30);
+        const GRACE: Duration = Duration::from_secs(2);
+
+        #[test]
+        fn a_command_is_given_up_a_second_after_its_limit_and_its_grace() {
+            let began = Instant::now();
+            let deadlines = Deadlines::new(began, Some(LIMIT), GRACE);
+            assert!(!deadlines.is_up(began + Duration::from_millis(32_999)));
+            assert!(deadlines.is_up(began + Duration::from_secs(33)));
+        }
+
+        #[test]
+        fn without_a_limit_a_terminal_stays_open_for_years() {
+            let began = Instant::now();
+            assert!(!Deadlines::new(began, None, GRACE).is_up(began + 365 * Duration::from_secs(24 * 60 * 60)));
+        }
+
+        #[test]
+        fn a_termination_moves_the_end_to_grace_and_a_second_from_then() {
+            let began = Instant::now();
+            let mut deadlines = Deadlines::new(began, Some(LIMIT), GRACE);
+            deadlines.on_terminate(began + Duration::from_secs(10));
+            assert_eq!(deadlines.hard(), began + Duration::from_secs(13));
+            deadlines.on_terminate(began + Duration::from_secs(40));
+            assert_eq!(deadlines.hard(), began + Duration::from_secs(43), "later than the first end, too");
+        }
+
+        #[test]
+        fn a_broken_limit_only_brings_the_end_nearer() {
+            let began = Instant::now();
+            let mut deadlines = Deadlines::new(began, Some(LIMIT), GRACE);
+            deadlines.on_limit_exceeded(began + Duration::from_secs(5));
+            assert_eq!(deadlines.hard(), began + Duration::from_secs(6));
+            deadlines.on_limit_exceeded(began + Duration::from_secs(20));
+            assert_eq!(deadlines.hard(), began + Duration::from_secs(6));
+        }
+
+        #[test]
+        fn a_shim_has_ten_seconds_to_take_a_command_over() {
+            let began = Instant::now();
+            let mut deadlines = Deadlines::new(began, Some(LIMIT), GRACE);
+            deadlines.on_handed_over(began + LIMIT);
+            assert_eq!(deadlines.hard(), began + Duration::from_secs(40));
+        }
+
+        #[test]
+        fn a_drain_ends_after_quiet_and_one_more_read() {
+            let began = Instant::now();
+            let at = |ms| began + Duration::from_millis(ms);
+            let mut deadlines = Deadlines::new(began, Some(LIMIT), GRACE);
+            deadlines.on_output(at(1));
+            assert!(!deadlines.is_drain_due(at(5_000)), "no drain before the exit");
+            deadlines.on_exit(at(100));
+            assert_eq!(deadlines.drained_at(), Some(at(350)));
+            deadlines.on_output(at(300));
+            assert_eq!(deadlines.drained_at(), Some(at(550)));
+            assert!(!deadlines.is_drain_due(at(549)) && deadlines.is_drain_due(at(550)));
+            assert!(!deadlines.is_drained(at(550)), "the pipes are read once more first");
+            deadlines.on_read_again(at(550));
+            assert!(deadlines.is_drained(at(550)));
+        }
+
+        #[test]
+        fn a_drain_ends_after_two_seconds_however_much_comes() {
+            let began = Instant::now();
+            let mut deadlines = Deadlines::new(began, Some(LIMIT), GRACE);
+            deadlines.on_exit(began);
+            deadlines.on_output(began + Duration::from_millis(1_990));
+            assert_eq!(deadlines.drained_at(), Some(began + Duration::from_secs(2)));
+        }
+    }
+
+    mod journal {
+        use std::path::Path;
+        use std::time::{Duration, SystemTime};
+
+        use super::super::*;
+        use crate::registry::RegistryOptions;
+        use crate::request::RawOptions;
+
+        fn age(log: &Path) {
+            let long_ago = SystemTime::now() - Duration::from_secs(3600);
+            let file = std::fs::File::options().append(true).open(log).expect("a log");
+            file.set_modified(long_ago).expect("an older file");
+        }
+
+        #[test]
+        fn the_file_of_a_command_that_was_silent_for_long_is_not_swept_before_its_shim_has_it() {
+            let directory = tempfile::tempdir().expect("a directory");
+            let options = RegistryOptions {
+                dir: Some(directory.path().to_owned()),
+                temp: directory.path().to_owned(),
+                max_tasks: 1,
+                max_log_bytes: 1 << 30,
+                retention: Duration::from_secs(60),
+            };
+            let registry = Some(Registry::open(options).expect("opened"));
+            let raw = RawOptions {
+                command: "x".into(),
+                cwd: "/".into(),
+                host_env: "PATH=/bin\0".into(),
+                registry,
+                to_background: true,
+                timeout_ms: Some(5_000.0),
+                ..RawOptions::default()
+            };
+            let mut journal = Journal::of(&Request::check(raw).expect("valid")).expect("a journal");
+            let store = journal.registry.store().clone();
+            let log = store.log_path(journal.id());
+            journal.push(&"x\n".repeat(IN_MEMORY));
+            age(&log);
+            store.remove_unstarted();
+            let spec = journal.finish().expect("written");
+            store.remove_unstarted();
+            let shims = store.append_log(&spec.id).and_then(|file| Log::keep(file, spec.max_log_bytes));
+            assert_eq!(shims.expect("a log").written(), 2 * IN_MEMORY as u64);
+        }
+    }
+}

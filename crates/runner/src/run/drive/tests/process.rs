@@ -1,0 +1,40 @@
+//! What the exit of a shell says of its command.
+
+use super::super::*;
+use protocol::plan::Recorded;
+use std::time::Duration;
+use sys::{Exit, Usage};
+
+fn ended(cause: Cause, alive: bool) -> ShellExit {
+    let (usage, duration) = (Usage::default(), Duration::ZERO);
+    Ok(Ended { end: Exit::Code(0), usage, duration, cause, alive, last: false, record: Recorded::Off })
+}
+
+#[test]
+fn only_an_exit_of_its_own_is_no_termination() {
+    let state = |exit, aborted| ProcessState { exit, aborted };
+    assert!(!state(None, false).was_terminated());
+    assert!(!state(Some(ended(Cause::Itself, true)), false).was_terminated());
+    assert!(state(None, true).was_terminated());
+    for cause in [Cause::Limit, Cause::Abort, Cause::Host, Cause::Supervisor] {
+        assert!(state(Some(ended(cause, false)), false).was_terminated(), "{cause:?}");
+    }
+    assert!(state(Some(Err(ExitUnknown::ShimKilled)), false).was_terminated());
+}
+
+#[test]
+fn only_survivors_of_an_exit_of_its_own_can_become_a_task() {
+    let left = |exit, aborted| ProcessState { exit: Some(exit), aborted }.left_survivors();
+    assert!(left(ended(Cause::Itself, true), false));
+    assert!(!left(ended(Cause::Itself, false), false));
+    assert!(!left(ended(Cause::Limit, true), false));
+    assert!(!left(ended(Cause::Itself, true), true));
+    assert!(!left(Err(ExitUnknown::ShimKilled), false));
+}
+
+#[test]
+fn a_command_that_does_not_go_ends_with_what_was_asked_for_last() {
+    assert_eq!(ProcessState::default().given_up(), Err(ExitUnknown::AliveAfterLimit));
+    let aborted = ProcessState { aborted: true, ..ProcessState::default() };
+    assert_eq!(aborted.given_up(), Err(ExitUnknown::AliveAfterAbort));
+}
