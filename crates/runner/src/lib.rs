@@ -1,7 +1,7 @@
 //! Runs commands: from the options of a caller to the result, through the helpers of the host.
 //!
 //! Runs in the host, on the threads of a tokio runtime of its own, and never on a thread of JavaScript. Begin with
-//! `run.rs`, which names each stage of a command.
+//! `run/mod.rs`, which names each stage of a command.
 
 pub mod error;
 pub mod pattern;

@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::drive::{limit, output, pipes};
+use super::drive::{exits, output, pipes};
 use super::{blocked, outcome};
 
 /// Times are in ms, sizes in bytes.
 pub fn facts() -> Value {
     json!({
-        "hardBoundMs": limit::HARD_BOUND.as_millis(),
+        "hardBoundMs": exits::HARD_BOUND.as_millis(),
         "snapshotBytes": pipes::VIEW,
         "batchBytes": output::BATCH,
         "fewReplaced": outcome::FEW_REPLACED,

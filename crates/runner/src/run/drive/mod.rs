@@ -1,8 +1,15 @@
-//! The loop that drives a running command: until its shell has exited, its output is read, and its listener has all of
-//! it.
+//! Drives one running command until its shell has exited, its output is read and its listener has received all of it.
+//!
+//! | file | what |
+//! |---|---|
+//! | `mod.rs` | the loop: each event, reply and wake-up, and the part that handles it |
+//! | `pipes.rs` | reads both output streams, writes standard input, drives the terminal |
+//! | `output.rs` | passes output on to the listener, in batches and as live views |
+//! | `exits.rs` | the ways out of the loop: deadlines, an exit code reported early, the move to the background |
+//! | `complete.rs` | after the loop: the rest of the output, the record, the processes that are left, the free shim |
 
-pub mod end;
-pub mod limit;
+pub mod complete;
+pub mod exits;
 pub mod output;
 pub mod pipes;
 #[cfg(test)]
@@ -13,8 +20,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-use end::EarlyEnd;
-use limit::Deadlines;
+use exits::{Deadlines, EarlyEnd, is_believable};
 use nix::unistd::Pid;
 use output::Output;
 use pipes::TerminalIo;
@@ -27,9 +33,10 @@ use crate::request::Request;
 use crate::supervise::{Child, ShimEvent};
 use capture::Stream;
 use confine::Denials;
+use protocol::plan::Recorded;
 use protocol::task::Task;
-use protocol::{BlockedProcess, Cause, Ended, Pipes, SilenceWatch, Transfer};
-use sys::Signal;
+use protocol::{BlockedProcess, Cause, Ended, Pipes, SilenceWatch, Transfer, note_of_silence};
+use sys::{Exit, Signal};
 
 /// The loop looks at a command at least this often.
 const IDLE: Duration = Duration::from_secs(3600);
@@ -191,6 +198,97 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
         {
             self.output.listener.prompt(prompt);
         }
+    }
+
+    // ---- the end before the exit of the shell
+
+    /// The shell has reported the exit code of its command. That is the end if no other process runs and all output is
+    /// there.
+    fn on_report(&mut self) {
+        let Some(exit_code) = self.early.read() else { return };
+        let Some(shell) = self.output.pid.map(Pid::from_raw) else { return };
+        let busy = self.process.aborted || self.output.moving.is_under_way() || self.output.held().any();
+        let limit_at = self.request.shim_limit().map(|limit| self.deadlines.began() + limit);
+        let believable = is_believable(Instant::now(), limit_at, self.request.limits.over_tree());
+        if busy || !believable || !self.shim.runs_only(shell) {
+            return;
+        }
+        // The usage of children is known with the exit of the shell.
+        let Some(sample) = sys::sample(shell).filter(|sample| !sample.waited) else { return };
+        let ended = Ended {
+            end: Exit::Code(exit_code),
+            usage: sample.usage,
+            duration: self.deadlines.began().elapsed(),
+            cause: Cause::Itself,
+            alive: false,
+            last: false,
+            record: Recorded::Off,
+        };
+        if self.request.confine.is_some() {
+            self.early.hold(ended);
+            self.shim.ask_for_denials();
+        } else {
+            self.end_early(ended);
+        }
+    }
+
+    /// Ends the command although its shell still saves its state.
+    fn end_early(&mut self, ended: Ended) {
+        if self.process.aborted || self.output.moving.is_under_way() {
+            return;
+        }
+        for stream in [Stream::Stdout, Stream::Stderr] {
+            while self.output.read_now(stream) {}
+        }
+        self.early.confirm();
+        self.on_exit(Ok(ended));
+    }
+
+    // ---- silence
+
+    /// When the command has been silent for too long. A listener that holds the output back delays that, and the
+    /// silence counts from the end of the hold.
+    fn silent_at(&self) -> Option<Instant> {
+        let may_end = self.process.is_running() && !self.process.aborted && self.output.pid.is_some();
+        self.silence
+            .due_at()
+            .map(Instant::from_std)
+            .filter(|_| may_end && !self.output.moving.is_under_way() && !self.output.held().any())
+    }
+
+    /// The command was silent for too long, which counts as its time limit.
+    fn on_silence(&mut self, now: Instant) {
+        // This thread may have been kept from the processor.
+        for stream in [Stream::Stdout, Stream::Stderr] {
+            if self.output.read_now(stream) {
+                self.on_output(now);
+            }
+        }
+        if !self.silence.is_due(now.into_std()) {
+            return;
+        }
+        self.silence.on_reached();
+        if self.output.moving.due_at().is_some() {
+            self.hand_over();
+        } else {
+            self.deadlines.on_terminate(now);
+            self.shim.terminate_at_limit();
+        }
+    }
+
+    /// Keeps the notes about the limit if the command was terminated there, or moved: its silence, and the result of
+    /// the scan.
+    fn note_limit(&mut self) {
+        let at_limit = self.process.reached_limit() || self.output.moving.task().is_some();
+        let note = self.output.blocked.take_note().filter(|_| at_limit);
+        let silence = self.reached_silence().map(note_of_silence);
+        self.output.notes.extend(silence.into_iter().chain(note));
+    }
+
+    /// The longest silence that was allowed, if the command was terminated or moved for it.
+    fn reached_silence(&self) -> Option<Duration> {
+        let at_limit = self.process.is_at_limit() || self.output.moving.task().is_some();
+        self.silence.reached().filter(|_| at_limit)
     }
 
     // ---- time

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::limit::Move;
+use super::exits::Move;
 use super::pipes::{Held, InputTaken, InputWriter, OutputReader, ReadResult, Streams, TerminalIo};
 use crate::request::Request;
 use crate::run::blocked::BlockedWatch;
@@ -300,6 +300,16 @@ pub trait LiveText {
     fn take(&mut self, stream: Stream, max_bytes: usize) -> Option<String>;
     /// Whether a stream has more text.
     fn has_more(&self, stream: Stream) -> bool;
+}
+
+impl LiveText for Streams {
+    fn take(&mut self, stream: Stream, max_bytes: usize) -> Option<String> {
+        self.get_mut(stream)?.capture.take_live(max_bytes)
+    }
+
+    fn has_more(&self, stream: Stream) -> bool {
+        self.get(stream).is_some_and(|reader| reader.capture.live_bytes() > 0)
+    }
 }
 
 /// Which stream the listener gets next, and whether it is still busy with the last batch.

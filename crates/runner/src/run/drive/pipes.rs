@@ -9,7 +9,6 @@ use std::sync::Arc;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-use super::output::LiveText;
 use crate::pty::{LineEnds, Terminal, Typing};
 use crate::request::{Request, Spill, SpillPlace};
 use crate::run::blocked::LastLines;
@@ -45,7 +44,7 @@ impl Streams {
         }
     }
 
-    fn get(&self, stream: Stream) -> Option<&OutputReader> {
+    pub fn get(&self, stream: Stream) -> Option<&OutputReader> {
         match stream {
             Stream::Stdout => Some(&self.stdout),
             Stream::Stderr => self.stderr.as_ref(),
@@ -100,16 +99,6 @@ impl Streams {
         let [stdout, stderr] = [Some(&self.stdout), self.stderr.as_ref()]
             .map(|reader| reader.map(|reader| reader.capture.pending()).unwrap_or_default());
         LastLines { stdout, stderr, count: self.all().map(|reader| reader.capture.lines()).sum() }
-    }
-}
-
-impl LiveText for Streams {
-    fn take(&mut self, stream: Stream, max_bytes: usize) -> Option<String> {
-        self.get_mut(stream)?.capture.take_live(max_bytes)
-    }
-
-    fn has_more(&self, stream: Stream) -> bool {
-        self.get(stream).is_some_and(|reader| reader.capture.live_bytes() > 0)
     }
 }
 

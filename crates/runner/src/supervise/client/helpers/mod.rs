@@ -301,5 +301,4 @@ fn supervisor_path() -> PathBuf {
 }
 
 #[cfg(test)]
-#[path = "helpers_tests.rs"]
 mod tests;

@@ -2,11 +2,11 @@
 //!
 //! | stage | where | what |
 //! |---|---|---|
-//! | request | `request.rs`, `run/base.rs` | options to a request, once the shell state to begin with is known |
-//! | safety | `run/guard.rs` | refuses the command, or adds a note |
+//! | request | `request/`, `run/base.rs` | options to a request, once the shell state to begin with is known |
+//! | safety | `run/guard/` | refuses the command, or adds a note |
 //! | plan | `run/plan.rs`, `run/warm.rs` | all that describes its process, and the warm shell that may run it |
 //! | start | [`Begun`] | a shim runs it, or a warm shell |
-//! | capture | `run/drive.rs` | one loop over its pipes, its shim, its caller and the clock |
+//! | capture | `run/drive/` | one loop over its pipes, its shim, its caller and the clock |
 //! | outcome | `run/completion.rs`, `run/status.rs`, `run/outcome.rs` | its end in the terms of the contract |
 
 mod base;
@@ -44,7 +44,7 @@ use base::request;
 use completion::NotStarted;
 use confine::WorldFacts;
 use drive::Drive;
-use drive::end::complete;
+use drive::complete::complete;
 use outcome::Outcome;
 use plan::{StartupFiles, no_world, order_of, refusal, script_of};
 use protocol::Order;

@@ -1,19 +1,22 @@
-//! The points in time that bound a running command.
+//! The ways in which a command leaves the loop: at a deadline, early because its shell has reported its exit code, or
+//! as a task in the background.
 
+use std::ffi::OsString;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
 use tokio::time::Instant;
 
-use super::{Drive, Shim};
 use crate::registry::{Registry, RegistryError, Reservation};
 use crate::request::Request;
-use crate::run::listener::Listener;
-use capture::Stream;
 use protocol::task::{Log, Task, TaskSpec};
-use protocol::{Drain, Transfer, note_of_silence};
+use protocol::{Drain, Ended, Transfer};
 
 /// Time a terminated command may take beyond its grace. After it the command counts as over, whatever happens.
 pub const HARD_BOUND: Duration = Duration::from_secs(1);
@@ -101,55 +104,6 @@ impl Deadlines {
     /// Whether the drain has ended.
     pub fn is_drained(&self, now: Instant) -> bool {
         self.drain.is_some_and(|drain| drain.is_over(now.into_std()))
-    }
-}
-
-// ---- silence
-
-impl<S: Shim, L: Listener> Drive<'_, S, L> {
-    /// When the command has been silent for too long. A listener that holds the output back delays that, and the
-    /// silence counts from the end of the hold.
-    pub(super) fn silent_at(&self) -> Option<Instant> {
-        let may_end = self.process.is_running() && !self.process.aborted && self.output.pid.is_some();
-        self.silence
-            .due_at()
-            .map(Instant::from_std)
-            .filter(|_| may_end && !self.output.moving.is_under_way() && !self.output.held().any())
-    }
-
-    /// The command was silent for too long, which counts as its time limit.
-    pub(super) fn on_silence(&mut self, now: Instant) {
-        // This thread may have been kept from the processor.
-        for stream in [Stream::Stdout, Stream::Stderr] {
-            if self.output.read_now(stream) {
-                self.on_output(now);
-            }
-        }
-        if !self.silence.is_due(now.into_std()) {
-            return;
-        }
-        self.silence.on_reached();
-        if self.output.moving.due_at().is_some() {
-            self.hand_over();
-        } else {
-            self.deadlines.on_terminate(now);
-            self.shim.terminate_at_limit();
-        }
-    }
-
-    /// Keeps the notes about the limit if the command was terminated there, or moved: its silence, and the result of
-    /// the scan.
-    pub(super) fn note_limit(&mut self) {
-        let at_limit = self.process.reached_limit() || self.output.moving.task().is_some();
-        let note = self.output.blocked.take_note().filter(|_| at_limit);
-        let silence = self.reached_silence().map(note_of_silence);
-        self.output.notes.extend(silence.into_iter().chain(note));
-    }
-
-    /// The longest silence that was allowed, if the command was terminated or moved for it.
-    pub(super) fn reached_silence(&self) -> Option<Duration> {
-        let at_limit = self.process.is_at_limit() || self.output.moving.task().is_some();
-        self.silence.reached().filter(|_| at_limit)
     }
 }
 
@@ -352,6 +306,99 @@ impl Drop for Journal {
     }
 }
 
+// ---- an end before the exit of the shell
+
+/// So close to its limit a command may have been terminated already.
+const MARGIN: Duration = Duration::from_millis(20);
+
+/// The pipe on which a shell reports the exit code of its command, and the report.
+#[derive(Default)]
+pub struct EarlyEnd {
+    /// `None` where no shell reports, and once it has.
+    pipe: Option<AsyncFd<OwnedFd>>,
+    bytes: Vec<u8>,
+    directory: Option<PathBuf>,
+    /// The end of a confined command, whose denials are not known yet.
+    held: Option<Ended>,
+    ended: bool,
+}
+
+/// The report of a shell.
+#[derive(Debug, PartialEq, Eq)]
+struct Report {
+    exit_code: i32,
+    directory: PathBuf,
+}
+
+impl EarlyEnd {
+    /// `pipe` is the reading end, if the shell reports.
+    pub fn new(pipe: Option<&OwnedFd>) -> io::Result<Self> {
+        let watch = |pipe: &OwnedFd| sys::watch(pipe.try_clone()?, Interest::READABLE);
+        Ok(Self { pipe: pipe.map(watch).transpose()?, ..Self::default() })
+    }
+
+    /// Waits for something to read; forever where no shell reports.
+    pub async fn readable(&self) {
+        match &self.pipe {
+            Some(pipe) => drop(pipe.readable().await),
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Reads on. Returns the exit code once the report is whole.
+    pub fn read(&mut self) -> Option<i32> {
+        let mut buffer = [0_u8; 8 * 1024];
+        let pipe = self.pipe.as_ref()?;
+        let read = pipe.try_io(Interest::READABLE, |pipe| Ok(nix::unistd::read(pipe, &mut buffer)?));
+        self.bytes.extend_from_slice(&buffer[..read.unwrap_or(0)]);
+        let Report { exit_code, directory } = Report::parse(&self.bytes)?;
+        self.pipe = None;
+        self.directory = Some(directory);
+        Some(exit_code)
+    }
+
+    /// Keeps the exit of the command until its denials are known.
+    pub fn hold(&mut self, ended: Ended) {
+        self.held = Some(ended);
+    }
+
+    /// Returns the exit that was kept.
+    pub fn take_held(&mut self) -> Option<Ended> {
+        self.held.take()
+    }
+
+    /// The command has ended as reported.
+    pub fn confirm(&mut self) {
+        self.ended = true;
+    }
+
+    /// Whether the command has ended and its shell has not exited yet.
+    pub fn has_ended(&self) -> bool {
+        self.ended
+    }
+
+    /// The directory that the shell reported.
+    pub fn into_directory(self) -> Option<PathBuf> {
+        self.directory
+    }
+}
+
+impl Report {
+    /// Exit code and directory, each ended by a NUL; `None` before both are there.
+    fn parse(bytes: &[u8]) -> Option<Self> {
+        let mut fields = bytes.split_inclusive(|byte| *byte == 0).map(|field| field.strip_suffix(&[0]));
+        let exit_code = std::str::from_utf8(fields.next()??).ok()?.parse().ok()?;
+        let directory = OsString::from_vec(fields.next()??.to_vec()).into();
+        Some(Self { exit_code, directory })
+    }
+}
+
+/// Whether a report can be believed before the shell exits. A shell that is being terminated runs its EXIT trap, too,
+/// and reports the exit code of the command before that.
+pub fn is_believable(now: Instant, limit_at: Option<Instant>, limits_over_tree: bool) -> bool {
+    !limits_over_tree && limit_at.is_none_or(|at| now + MARGIN < at)
+}
+
 #[cfg(test)]
 mod tests {
     mod deadlines {
@@ -473,6 +520,48 @@ mod tests {
             store.remove_unstarted();
             let shims = store.append_log(&spec.id).and_then(|file| Log::keep(file, spec.max_log_bytes));
             assert_eq!(shims.expect("a log").written(), 2 * IN_MEMORY as u64);
+        }
+    }
+
+    mod early_end {
+        use super::super::*;
+        use std::io::Write;
+
+        #[test]
+        fn a_report_counts_once_it_is_whole() {
+            let whole = Report { exit_code: 3, directory: "/tmp".into() };
+            assert_eq!(Report::parse(b"3\0/tmp\0"), Some(whole));
+            for part in [&b""[..], b"3", b"3\0", b"3\0/tmp", b"x\0/tmp\0"] {
+                assert_eq!(Report::parse(part), None, "{}", String::from_utf8_lossy(part));
+            }
+        }
+
+        #[test]
+        fn a_report_close_to_the_limit_is_not_believed() {
+            let now = Instant::now();
+            assert!(is_believable(now, None, false));
+            assert!(is_believable(now, Some(now + MARGIN * 2), false));
+            assert!(!is_believable(now, Some(now + MARGIN), false));
+            assert!(!is_believable(now, Some(now), false));
+            assert!(!is_believable(now, None, true), "the tree may have used too much");
+        }
+
+        #[tokio::test]
+        async fn a_report_is_read_in_pieces() {
+            let (read, write) = sys::pipe().expect("a pipe");
+            sys::set_nonblocking(&read).expect("set");
+            let mut early = EarlyEnd::new(Some(&read)).expect("watched");
+            let mut write = std::fs::File::from(write);
+            write.write_all(b"7\0/h").expect("written");
+            early.readable().await;
+            assert_eq!(early.read(), None);
+            write.write_all(b"ome\0").expect("written");
+            early.readable().await;
+            assert_eq!(early.read(), Some(7));
+            assert!(!early.has_ended(), "not before it is confirmed");
+            early.confirm();
+            assert!(early.has_ended());
+            assert_eq!(early.into_directory(), Some("/home".into()));
         }
     }
 }
