@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { LONGEST_LIMIT_MS, longestBackgroundMs, SHORTEST_LIMIT_MS } from '../../ts/tool/limits.ts';
-import { AFTER_LAST_LINE_MS } from '../../ts/tool/lines/head-stop.ts';
+import { AFTER_LAST_LINE_MS } from '../../ts/tool/lines.ts';
+import { LONGEST_LIMIT_MS, longestBackgroundMs, SHORTEST_LIMIT_MS } from '../../ts/tool/schema.ts';
 import { COLS, LONGEST_WAIT_MS, ROWS, WAIT_MS } from '../../ts/tool/terminal/schema.ts';
 import { count, days, facts, hours, minutes, size } from './built.ts';
 import { source } from './examples.ts';

@@ -2,7 +2,7 @@ import { type Analysis, type CommandUnit, type Decision, decide } from 'agent-ba
 import type { UndoForecast } from '../core/inner.ts';
 import { visible } from '../core/visible.ts';
 import { unitNesting, unitText } from '../safety/unit-text.ts';
-import { joinParts, withSuggestion } from '../tool/format/parts.ts';
+import { joinParts, withSuggestion } from '../tool/parts.ts';
 
 /** Characters of a command, and lines of its steps, that a person is shown at most. */
 const MOST_CHARACTERS = 4_000;

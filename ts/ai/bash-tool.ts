@@ -1,18 +1,22 @@
 import { answer, resolveOptions } from '../tool/answer.ts';
-import { ownTruncate, toolFolder } from '../tool/call-plan.ts';
-import { BY_INPUT } from '../tool/format/advice.ts';
-import { sandboxOf } from '../tool/in-sandbox/sandbox.ts';
-import { sessionOf } from '../tool/in-session.ts';
-import { terminalOf } from '../tool/in-terminal.ts';
+import {
+  ownLevel,
+  ownTruncate,
+  rememberSetup,
+  setupFor,
+  type ToolSetup,
+  toolFolder,
+  withPlace,
+} from '../tool/call-plan.ts';
+import { BY_INPUT } from '../tool/format.ts';
 import { describeInSandbox, describeReach, describeReduction, describeTool } from '../tool/instructions.ts';
-import { interceptRules } from '../tool/intercept/intercept.ts';
-import { checkToolOptions } from '../tool/option-names.ts';
+import { interceptRules } from '../tool/intercept.ts';
+import { checkToolOptions, offersUndo } from '../tool/options.ts';
+import { sandboxOf, sessionOf, terminalOf } from '../tool/place.ts';
 import { Readings } from '../tool/readings.ts';
 import { contextSchema, inputReader, inputSchemaOf, type OptionalFields } from '../tool/schema.ts';
-import { ownLevel, rememberSetup, setupFor, type ToolSetup, withPlace } from '../tool/tool-options.ts';
 import type { BashTool, BashToolOptions } from '../tool/types.ts';
-import { offersUndo } from '../tool/undo-option.ts';
-import { rememberResult } from '../tool/view/memory.ts';
+import { rememberResult } from '../tool/view.ts';
 
 /**
  * Creates the bash tool of an agent, for ai 6 and ai 7: `tools: { bash: createBashTool() }`.

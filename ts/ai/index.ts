@@ -1,20 +1,9 @@
 /** The bash tool for ai 6 and ai 7. Neither is imported at run time. */
 
-export { formatResult } from '../tool/format/format.ts';
-export { formatCheck } from '../tool/format/format-check.ts';
-export type {
-  RunnerFinished,
-  SandboxCommand,
-  SandboxCommandProcess,
-  ToolCommandRunner,
-  ToolSandbox,
-  ToolSandboxSession,
-} from '../tool/in-sandbox/types.ts';
+export { formatCheck, formatResult } from '../tool/format.ts';
 export { BASH_INSTRUCTIONS, SESSION_INSTRUCTIONS } from '../tool/instructions.ts';
-export { INTERCEPT_RULES } from '../tool/intercept/rules.ts';
-export type { BashContextSchema, BashInputIssue, BashInputSchema, BashToolContext } from '../tool/schema-types.ts';
-export { TERMINAL_INSTRUCTIONS } from '../tool/terminal/instructions.ts';
-export { createTerminalTool } from '../tool/terminal/tool.ts';
+export { INTERCEPT_RULES } from '../tool/intercept.ts';
+export { createTerminalTool, TERMINAL_INSTRUCTIONS } from '../tool/terminal/tool.ts';
 export type {
   TerminalEnd,
   TerminalInputSchema,
@@ -29,10 +18,14 @@ export type {
 export type {
   AccessRequest,
   BashApprovalCall,
+  BashContextSchema,
+  BashInputIssue,
+  BashInputSchema,
   BashTool,
   BashToolAccess,
   BashToolCall,
   BashToolCheck,
+  BashToolContext,
   BashToolError,
   BashToolExecutionOptions,
   BashToolInput,
@@ -45,7 +38,13 @@ export type {
   BashToolUndone,
   Hooked,
   InterceptRule,
+  RunnerFinished,
+  SandboxCommand,
+  SandboxCommandProcess,
   SuggestedTool,
+  ToolCommandRunner,
+  ToolSandbox,
+  ToolSandboxSession,
 } from '../tool/types.ts';
 export { createToolApproval } from './approval.ts';
 export { createBashTool } from './bash-tool.ts';

@@ -1,5 +1,5 @@
-import { joinParts } from '../tool/format/parts.ts';
-import { commandsOfAction } from '../tool/provider/action.ts';
+import { joinParts } from '../tool/parts.ts';
+import { commandsOfAction } from '../tool/provider.ts';
 import type { BashToolAccess, BashToolInput } from '../tool/types.ts';
 import type { ApprovalInput, BashApprovalJudgement } from './types.ts';
 

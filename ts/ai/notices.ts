@@ -1,5 +1,5 @@
 import type { BackgroundRegistry, BackgroundTask } from 'agent-bash';
-import { notify } from '../tool/task-knowledge.ts';
+import { notify } from '../tool/manage.ts';
 import { closingWords, linesFrom } from './task-log.ts';
 
 /** Characters of a command that a notice shows. */

@@ -1,8 +1,7 @@
 import type { Analysis, AnalyzeOptions, Decision } from 'agent-bash';
-import type { AnthropicBashInput, LocalShellInput, ShellInput } from '../tool/provider/inputs.ts';
-import type { ProviderTool } from '../tool/provider/types.ts';
+import type { AnthropicBashInput, LocalShellInput, ShellInput } from '../tool/provider.ts';
 import type { TerminalTool, TerminalToolInput } from '../tool/terminal/types.ts';
-import type { BashApprovalCall, BashTool, BashToolInput } from '../tool/types.ts';
+import type { BashApprovalCall, BashTool, BashToolInput, ProviderTool } from '../tool/types.ts';
 
 /**
  * Options of `createToolApproval`. A wrong type, an impossible level or rule, and an option that does not exist

@@ -1,5 +1,5 @@
-import { sessionOf } from '../tool/in-session.ts';
-import { nothingRan } from '../tool/nothing-ran.ts';
+import { nothingRan } from '../tool/judge.ts';
+import { sessionOf } from '../tool/place.ts';
 import type { BashToolError, BashToolOptions } from '../tool/types.ts';
 import type { AnthropicRestart } from './types.ts';
 

@@ -1,7 +1,6 @@
-import type { AnthropicBashInput } from '../tool/provider/inputs.ts';
-import { providerSchema } from '../tool/provider/schema.ts';
-import { isRecord, type Read, reader } from '../tool/read.ts';
-import type { BashInputIssue } from '../tool/schema-types.ts';
+import { type AnthropicBashInput, providerSchema } from '../tool/provider.ts';
+import { isRecord, type Read, reader } from '../tool/schema.ts';
+import type { BashInputIssue } from '../tool/types.ts';
 
 /** A restart needs no command, although the schema of the provider's package requires one. */
 export const readInput = reader((value): Read<AnthropicBashInput> => {

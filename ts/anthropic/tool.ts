@@ -1,11 +1,9 @@
 import { answer, resolveOptions } from '../tool/answer.ts';
-import { byCommand } from '../tool/format/advice.ts';
-import type { AnthropicBashInput } from '../tool/provider/inputs.ts';
-import { providerTool } from '../tool/provider/provider-tool.ts';
-import { sentence } from '../tool/provider/schema.ts';
+import { ownLevel, setupOf, type ToolSetup } from '../tool/call-plan.ts';
+import { byCommand } from '../tool/format.ts';
+import { type AnthropicBashInput, providerTool, sentence } from '../tool/provider.ts';
 import { Readings } from '../tool/readings.ts';
 import { NO_FIELDS } from '../tool/schema.ts';
-import { ownLevel, setupOf, type ToolSetup } from '../tool/tool-options.ts';
 import type { BashToolExecutionOptions, BashToolOptions, BashToolOutput } from '../tool/types.ts';
 import { restart } from './restart.ts';
 import { inputSchema, readInput } from './schema.ts';

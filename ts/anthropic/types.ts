@@ -1,6 +1,5 @@
-import type { AnthropicBashInput } from '../tool/provider/inputs.ts';
-import type { ProviderTool } from '../tool/provider/types.ts';
-import type { BashToolModelOutput, BashToolOutput } from '../tool/types.ts';
+import type { AnthropicBashInput } from '../tool/provider.ts';
+import type { BashToolModelOutput, BashToolOutput, ProviderTool } from '../tool/types.ts';
 
 /** The output of a restart alone. */
 export interface AnthropicRestart {

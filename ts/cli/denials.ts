@@ -1,5 +1,5 @@
 import type { BashResult, Denial } from 'agent-bash';
-import { denialInWords } from '../tool/format/denials.ts';
+import { denialInWords } from '../tool/parts.ts';
 
 type Confinement = NonNullable<BashResult['confinement']>;
 

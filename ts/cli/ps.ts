@@ -1,5 +1,5 @@
 import type { BackgroundTask } from 'agent-bash';
-import { runningFirst } from '../tool/running-first.ts';
+import { runningFirst } from '../tool/parts.ts';
 import { paint, print, printable, printJson, remark } from './console.ts';
 import { type CommonOptions, stateOf, withRegistry } from './tasks.ts';
 import { age } from './values.ts';

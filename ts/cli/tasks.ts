@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { BackgroundRegistry, type BackgroundTask, defaultRegistry } from 'agent-bash';
-import { runningFirst } from '../tool/running-first.ts';
+import { runningFirst } from '../tool/parts.ts';
 import { type Colour, Failure, paint, remark } from './console.ts';
 
 /** Options of all commands. */

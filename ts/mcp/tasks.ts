@@ -1,6 +1,6 @@
 import { type BackgroundRegistry, type BackgroundTask, defaultRegistry } from 'agent-bash';
 import type { BashToolOptions } from 'agent-bash/ai';
-import { runningFirst } from '../tool/running-first.ts';
+import { runningFirst } from '../tool/parts.ts';
 import { failed } from './failed.ts';
 import { toolSchema } from './schema.ts';
 import type { Tool, ToolCall } from './server.ts';

@@ -1,4 +1,4 @@
-import { checkedOptions } from '../tool/provider/checked-options.ts';
+import { checkedOptions } from '../tool/provider.ts';
 import type { BashToolOptions } from '../tool/types.ts';
 import { runAction } from './shell.ts';
 import type { AgentsShell, ShellOutput } from './types.ts';

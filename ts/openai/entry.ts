@@ -1,9 +1,7 @@
 import type { BashResult } from 'agent-bash';
-import { byCommand } from '../tool/format/advice.ts';
-import { changedPart } from '../tool/format/changes.ts';
-import { denialPart } from '../tool/format/denials.ts';
-import { formatOutput, headline, nextStep, noteLines } from '../tool/format/format.ts';
-import { LONGEST_LIMIT_MS } from '../tool/limits.ts';
+import { byCommand, formatOutput, headline, nextStep, noteLines } from '../tool/format.ts';
+import { changedPart, denialPart } from '../tool/parts.ts';
+import { LONGEST_LIMIT_MS } from '../tool/schema.ts';
 import type { BashToolError, BashToolOutput } from '../tool/types.ts';
 import type { ShellEntry } from './types.ts';
 

@@ -1,6 +1,6 @@
 /** The shells of OpenAI's Responses API, for ai 6, ai 7 and `@openai/agents`. None of them is imported. */
-export type { LocalShellInput, ShellAction, ShellInput } from '../tool/provider/inputs.ts';
-export type { ProviderSchema, ProviderTool } from '../tool/provider/types.ts';
+export type { LocalShellInput, ShellAction, ShellInput } from '../tool/provider.ts';
+export type { ProviderSchema, ProviderTool } from '../tool/types.ts';
 export { agentsShell } from './agents-shell.ts';
 export { openaiLocalShell } from './local-shell.ts';
 export { openaiShell } from './shell.ts';

@@ -1,17 +1,22 @@
 import { userInfo } from 'node:os';
 import { answer, resolveOptions } from '../tool/answer.ts';
-import { streams } from '../tool/format/format.ts';
-import { joinParts } from '../tool/format/parts.ts';
-import { localShellCommand, readLocalShell } from '../tool/provider/action.ts';
-import type { LocalShellInput } from '../tool/provider/inputs.ts';
-import { providerTool } from '../tool/provider/provider-tool.ts';
-import { relay } from '../tool/provider/relay.ts';
-import { actionSchema, providerSchema, sentence } from '../tool/provider/schema.ts';
+import type { ToolSetup } from '../tool/call-plan.ts';
+import { streams } from '../tool/format.ts';
+import { levelOf } from '../tool/options.ts';
+import { joinParts } from '../tool/parts.ts';
+import {
+  actionSchema,
+  type LocalShellInput,
+  localShellCommand,
+  providerSchema,
+  providerTool,
+  readLocalShell,
+  relay,
+  sentence,
+} from '../tool/provider.ts';
 import { Readings } from '../tool/readings.ts';
 import { NO_FIELDS } from '../tool/schema.ts';
-import type { ToolSetup } from '../tool/tool-options.ts';
 import type { BashToolExecutionOptions, BashToolOptions, BashToolSnapshot } from '../tool/types.ts';
-import { levelOf } from '../tool/view/level.ts';
 import { ADVICE } from './entry.ts';
 import type { LocalShellOutput, OpenaiLocalShellTool } from './types.ts';
 

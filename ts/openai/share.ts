@@ -1,6 +1,6 @@
 import type { BashResult, SessionResult, Truncate } from 'agent-bash';
 import { withoutNotice } from '../core/notice.ts';
-import { noticeOfCut } from '../tool/lines/line-limits.ts';
+import { noticeOfCut } from '../tool/lines.ts';
 
 type Result = BashResult | SessionResult;
 

@@ -1,13 +1,17 @@
 import { answer, resolveOptions } from '../tool/answer.ts';
-import { ownTruncate } from '../tool/call-plan.ts';
-import { readShell, shellCommands } from '../tool/provider/action.ts';
-import type { ShellInput } from '../tool/provider/inputs.ts';
-import { providerTool } from '../tool/provider/provider-tool.ts';
-import { refusalKey } from '../tool/provider/refusal-key.ts';
-import { relay } from '../tool/provider/relay.ts';
-import { actionSchema, providerSchema, sentence } from '../tool/provider/schema.ts';
-import { takeRefusal } from '../tool/refused.ts';
-import type { ToolSetup } from '../tool/tool-options.ts';
+import { ownTruncate, type ToolSetup } from '../tool/call-plan.ts';
+import { takeRefusal } from '../tool/judge.ts';
+import {
+  actionSchema,
+  providerSchema,
+  providerTool,
+  readShell,
+  refusalKey,
+  relay,
+  type ShellInput,
+  sentence,
+  shellCommands,
+} from '../tool/provider.ts';
 import type { BashToolExecutionOptions, BashToolOptions, BashToolOutput } from '../tool/types.ts';
 import { entryOf, nothingRan } from './entry.ts';
 import { sharedBy, truncateTo } from './share.ts';

@@ -1,5 +1,5 @@
-import type { LocalShellInput, ShellInput } from '../tool/provider/inputs.ts';
-import type { ProviderTool } from '../tool/provider/types.ts';
+import type { LocalShellInput, ShellInput } from '../tool/provider.ts';
+import type { ProviderTool } from '../tool/types.ts';
 
 /** The output of one command. */
 export type ShellEntry = {

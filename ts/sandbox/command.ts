@@ -2,8 +2,8 @@ import { bash } from 'agent-bash';
 import { innerOf } from '../core/inner.ts';
 import type { Base } from './base.ts';
 import { invalid } from './errors.ts';
-import { guarded, Output } from './output.ts';
-import { type Ended, type Started, start } from './start.ts';
+import { type Ended, guarded, Output } from './output.ts';
+import { type Started, start } from './start.ts';
 import type { CommandFinished, DetachedCommand, RunParams } from './types.ts';
 
 /**

@@ -1,8 +1,18 @@
 import { constants } from 'node:buffer';
-import type { OutputChunk } from 'agent-bash';
+import type { BashResult, OutputChunk } from 'agent-bash';
 import { failure } from './errors.ts';
-import type { Ended } from './start.ts';
 import type { CommandFinished, Confined, Recorded } from './types.ts';
+
+/** The exit of a command. */
+export interface Ended {
+  exitCode: number;
+  aborted: boolean;
+  survivors: BashResult['survivors'];
+  confinement: BashResult['confinement'];
+  runId: BashResult['runId'];
+  receipt: BashResult['receipt'];
+  undo: BashResult['undo'];
+}
 
 /** The whole output of one command, in chunks in order of arrival. `bash` itself keeps only the last part. */
 export class Output {

@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
-import { type BashOptions, type BashResult, bash } from 'agent-bash';
+import { type BashOptions, bash } from 'agent-bash';
 import { onAbort } from '../core/abort.ts';
 import { definedOnly } from '../core/defined.ts';
 import { innerOf } from '../core/inner.ts';
 import { STREAMS, type Streams } from '../core/streams.ts';
 import { OWNER, type Owned } from '../core/world.ts';
 import type { Base } from './base.ts';
-import type { Listener } from './output.ts';
+import type { Ended, Listener } from './output.ts';
 
 /** A command to start in a sandbox. */
 export interface Order {
@@ -37,17 +37,6 @@ export interface Started {
   ended: Promise<Ended>;
   /** Ends the command as its signal would. */
   abort(): void;
-}
-
-/** The exit of a command. */
-export interface Ended {
-  exitCode: number;
-  aborted: boolean;
-  survivors: BashResult['survivors'];
-  confinement: BashResult['confinement'];
-  runId: BashResult['runId'];
-  receipt: BashResult['receipt'];
-  undo: BashResult['undo'];
 }
 
 /**

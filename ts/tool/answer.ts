@@ -1,20 +1,21 @@
 import { type BashResult, type BashSnapshot, bash, type OutputChunk } from 'agent-bash';
 import { onAbort } from '../core/abort.ts';
 import { messageOf } from '../core/listener.ts';
-import { withAccess } from './access.ts';
-import { approvedByPerson } from './approved.ts';
-import { type CallPlan, planCall } from './call-plan.ts';
-import { NO_TASKS, sandboxJudgement, sandboxOf } from './in-sandbox/sandbox.ts';
-import { intercept } from './intercept/intercept.ts';
-import { approvedNotes, approvedOptions, judge } from './judge.ts';
-import { HeadStop } from './lines/head-stop.ts';
-import { applyLineLimits } from './lines/line-limits.ts';
-import { live } from './live.ts';
-import { adoptedNotes, answerTask, taskQuestion } from './manage.ts';
-import { nothingRan } from './nothing-ran.ts';
-import { takeRefusal } from './refused.ts';
+import { type CallPlan, contextOf, optionsFor, planCall, type ToolSetup } from './call-plan.ts';
+import { intercept } from './intercept.ts';
+import {
+  approvedByPerson,
+  approvedNotes,
+  approvedOptions,
+  judge,
+  nothingRan,
+  takeRefusal,
+  withAccess,
+} from './judge.ts';
+import { applyLineLimits, HeadStop } from './lines.ts';
+import { adoptedNotes, answerTask, rememberRun, taskQuestion, undoForModel } from './manage.ts';
+import { NO_TASKS, sandboxJudgement, sandboxOf } from './place.ts';
 import { runnerOf } from './runner.ts';
-import { contextOf, optionsFor, type ToolSetup } from './tool-options.ts';
 import type {
   BashToolError,
   BashToolExecutionOptions,
@@ -23,8 +24,40 @@ import type {
   BashToolOutput,
   BashToolSnapshot,
 } from './types.ts';
-import { rememberRun, undoForModel } from './undo.ts';
-import { Viewing } from './view/viewing.ts';
+import { Viewing } from './view.ts';
+
+/**
+ * Yields what `start` pushes while it works and returns its result. Rethrows a rejection. A slow consumer only receives
+ * the newest update. An update that is not consumed before the end is dropped.
+ */
+export async function* live<Update, Result>(
+  start: (push: (update: Update) => void) => Promise<Result>,
+): AsyncGenerator<Update, Result, undefined> {
+  let newest: { update: Update } | null = null;
+  let settled = false;
+  let wake = () => {};
+  const done = start((update) => {
+    newest = { update };
+    wake();
+  });
+  const settle = () => {
+    settled = true;
+    wake();
+  };
+  done.then(settle, settle);
+  while (!settled) {
+    const next = newest as { update: Update } | null;
+    if (next === null) {
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    } else {
+      newest = null;
+      yield next.update;
+    }
+  }
+  return await done;
+}
 
 const DEFAULT_UPDATE_INTERVAL_MS = 250;
 

@@ -1,9 +1,8 @@
 import type { Truncate } from 'agent-bash';
 import type { Level } from '../reduce/keeping.ts';
-import { isSession } from './in-sandbox/sandbox.ts';
-import type { ToolSandbox } from './in-sandbox/types.ts';
-import { modeLimit } from './limits.ts';
-import type { BashToolOptions } from './types.ts';
+import { isSession } from './place.ts';
+import { modeLimit } from './schema.ts';
+import type { BashToolOptions, ToolSandbox } from './types.ts';
 
 /** Text for system prompts: when to use the bash tool. */
 export const BASH_INSTRUCTIONS = `Use the bash tool to run tests, install dependencies, build, work with git, and for whatever else needs a shell.

@@ -1,6 +1,94 @@
-import { type AnalyzeOptions, analyze, BashError, type BashOptions } from 'agent-bash';
-import { checkOptionNames, innerOptions } from './option-names.ts';
-import type { BashToolOptions } from './types.ts';
+import { createHash } from 'node:crypto';
+import { type AnalyzeOptions, analyze, BashError, type BashOptions, bash } from 'agent-bash';
+import { innerOf } from '../core/inner.ts';
+import { messageOf } from '../core/listener.ts';
+import { type Access, OWNER, type Owned } from '../core/world.ts';
+import { callFolder, runOptions, toolFolder } from './call-plan.ts';
+import { checkOptionNames, innerOptions } from './options.ts';
+import { sandboxOf, sessionOf } from './place.ts';
+import type { AccessRequest, BashApprovalCall, BashToolAccess, BashToolError, BashToolOptions } from './types.ts';
+
+/**
+ * Returns an error in the form that the model reads. A foreign code (`ENOENT`) says nothing about the run and is
+ * replaced.
+ */
+export function nothingRan(error: unknown, code: string): BashToolError {
+  const { code: own, findings, missing } = Object(error) as Partial<BashError>;
+  return {
+    error: messageOf(error),
+    code: typeof own === 'string' && own.startsWith('ERR_BASH_') ? own : code,
+    ...(Array.isArray(findings) && { findings }),
+    ...(Array.isArray(missing) && { missing }),
+  };
+}
+
+/**
+ * Refused calls that have not run yet, at most. The oldest are dropped first. The number exceeds what a model can ask
+ * for in one step, so other calls never displace one.
+ */
+const MOST = 20_000;
+const refusals = new Map<string, BashToolError>();
+
+/** A hash keeps the key short for commands of any length. */
+const key = (toolCallId: string, command: string) =>
+  createHash('sha256').update(`${toolCallId}\0${command}`).digest('base64');
+
+/**
+ * `needsApproval` can only answer yes or no, and a no runs the call. A refusal by an approval is therefore stored here,
+ * and the tool returns it when the call runs. `null` removes an earlier refusal of the same call.
+ */
+export function refuse(toolCallId: string, command: string, answer: BashToolError | null): void {
+  refusals.delete(key(toolCallId, command));
+  if (answer === null) return;
+  refusals.set(key(toolCallId, command), answer);
+  const [oldest] = refusals.keys();
+  if (refusals.size > MOST && oldest !== undefined) refusals.delete(oldest);
+}
+
+/** Removes and returns the refusal of a call. */
+export function takeRefusal(toolCallId: string, command: string): BashToolError | undefined {
+  const answer = refusals.get(key(toolCallId, command));
+  refusals.delete(key(toolCallId, command));
+  return answer;
+}
+
+/** The parts of a message that approvals use, in the shapes of ai 6 and ai 7. */
+interface Part {
+  type?: unknown;
+  role?: unknown;
+  content?: unknown;
+  approvalId?: unknown;
+  approved?: unknown;
+  isAutomatic?: unknown;
+  toolCallId?: unknown;
+  toolCall?: { toolCallId?: unknown } | undefined;
+}
+
+/**
+ * Returns whether a person has approved this call. Both majors ask again whether an approved call needs approval. The
+ * last message of the conversation then holds the person's answer.
+ */
+export function approvedByPerson({ toolCallId, messages }: Pick<BashApprovalCall, 'toolCallId' | 'messages'>): boolean {
+  const last = partsOf(messages).at(-1);
+  if (toolCallId === undefined || last?.role !== 'tool') return false;
+  const approved = partsOf(last.content)
+    .filter((part) => part.type === 'tool-approval-response' && part.approved === true)
+    .map((part) => part.approvalId);
+  if (approved.length === 0) return false;
+  return partsOf(messages)
+    .flatMap(({ role, content }) => (role === 'assistant' ? partsOf(content) : []))
+    .some(
+      (part) =>
+        part.type === 'tool-approval-request' &&
+        part.isAutomatic !== true &&
+        approved.includes(part.approvalId) &&
+        (part.toolCallId ?? part.toolCall?.toolCallId) === toolCallId,
+    );
+}
+
+function partsOf(value: unknown): Part[] {
+  return Array.isArray(value) ? value.filter((part) => typeof part === 'object' && part !== null) : [];
+}
 
 /** The options that a judgement depends on. */
 type Judged = Pick<BashOptions, 'cwd' | 'env' | 'inheritEnv' | 'safety'>;
@@ -48,8 +136,8 @@ export function judge(command: string, options: BashOptions): string[] {
   checkSafety(safety);
   if (safety === 'off') return [];
   const { verdict, findings } = analyze(judgedText(command, options), analyzeOptions(options));
-  const refused = verdict === 'deny' || (verdict === 'ask' && typeof safety === 'object' && safety.onAsk === 'deny');
-  if (refused) throw new BashError('ERR_BASH_BLOCKED', findings[0]?.message ?? verdict, undefined, findings);
+  const isRefused = verdict === 'deny' || (verdict === 'ask' && typeof safety === 'object' && safety.onAsk === 'deny');
+  if (isRefused) throw new BashError('ERR_BASH_BLOCKED', findings[0]?.message ?? verdict, undefined, findings);
   return findings.map(({ level, message, ruleId }) => `${level === 'ask' ? ASKS : 'warning'}: ${message} (${ruleId})`);
 }
 
@@ -68,4 +156,109 @@ const ASKS = 'a person would be asked about this';
 /** Removes the notes that an approval has settled. */
 export function approvedNotes(notes: string[]): string[] {
   return notes.filter((note) => !note.startsWith(`${ASKS}: `));
+}
+
+/** The part of a tool's input that access is about. */
+interface Asked {
+  cwd?: string | null | undefined;
+  access?: BashToolAccess | null | undefined;
+}
+
+/** The access granted for good, by the place that it was granted in. */
+type Grants = Map<string, Access>;
+
+/** The grants of each tool or session. Copies of an owner with another root share its `end`. */
+const granted = new WeakMap<object, Grants>();
+
+/**
+ * Returns the options of a call with the access that it has, once the host has granted what the model asks for. Throws
+ * `ERR_BASH_CONFINEMENT` for access that is refused or cannot be granted.
+ */
+export async function withAccess(
+  options: BashToolOptions,
+  command: string,
+  input: Asked,
+  toolCallId: string,
+): Promise<BashToolOptions> {
+  if (sandboxOf(options) !== undefined) {
+    if (input.access == null || options.onAccess === undefined) return options;
+    throw new BashError('ERR_BASH_UNSUPPORTED', 'in a sandbox there is no access to ask for: nothing was run');
+  }
+  const held = withGrants(options);
+  const { access } = input;
+  if (access == null || options.onAccess === undefined) return held;
+  const start = sessionOf(held)?.cwd ?? toolFolder(held.cwd);
+  const cwd = callFolder(start, input.cwd);
+  const { write, network } = access;
+  const asked = innerOf(bash).checkAccess(held, cwd, { write: write ?? [], network: network ?? [] });
+  if (asked.write.length + asked.network.length === 0) return held;
+  // A command that would be refused anyway is no matter for the host.
+  judge(command, { ...runOptions(held), cwd });
+  const answer = await ask(options.onAccess, { command, cwd, toolCallId, ...asked, reason: access.reason });
+  if (answer === 'session') remember(options, asked);
+  return { ...held, confine: enlarged(held.confine, asked) };
+}
+
+async function ask(
+  onAccess: NonNullable<BashToolOptions['onAccess']>,
+  request: AccessRequest,
+): Promise<true | 'session'> {
+  let answer: unknown;
+  try {
+    answer = await onAccess(structuredClone(request));
+  } catch (error) {
+    throw refused(`the host could not be asked for this access (${messageOf(error)})`);
+  }
+  if (answer === true || answer === 'session') return answer;
+  throw refused('the host has refused this access');
+}
+
+function refused(why: string): BashError {
+  return new BashError(
+    'ERR_BASH_CONFINEMENT',
+    `${why}: nothing was run. Do the task without it, or tell the user what it needs and why`,
+  );
+}
+
+/** Returns the options with the access that the host has granted for good. */
+export function withGrants<T extends BashToolOptions>(options: T): T {
+  const known = grantsOf(options)?.get(placeOf(options));
+  return known === undefined ? options : { ...options, confine: enlarged(options.confine, known) };
+}
+
+function remember(options: BashToolOptions, access: Access): void {
+  const grants = grantsOf(options);
+  const place = placeOf(options);
+  const before = grants?.get(place) ?? { write: [], network: [] };
+  grants?.set(place, {
+    write: [...before.write, ...access.write],
+    network: [...before.network, ...access.network],
+  });
+}
+
+function grantsOf(options: BashToolOptions & Owned): Grants | undefined {
+  const owner = options[OWNER];
+  if (owner === undefined) return undefined;
+  const known = granted.get(owner.end);
+  if (known !== undefined) return known;
+  const made: Grants = new Map();
+  granted.set(owner.end, made);
+  return made;
+}
+
+/** One tool may serve many users, each with a directory and a confinement of their own. */
+function placeOf(options: BashToolOptions & Owned): string {
+  return JSON.stringify([options[OWNER]?.root, options.confine]);
+}
+
+/** Returns a confinement that allows more. */
+function enlarged(confine: BashOptions['confine'], { write, network }: Access): BashOptions['confine'] {
+  if (confine === undefined || confine === 'off') return confine;
+  const given = typeof confine === 'string' ? { profile: confine } : confine;
+  const before = typeof given.network === 'object' ? given.network : { allow: [] };
+  return {
+    ...given,
+    write: [...(given.write ?? []), ...write],
+    ...(network.length > 0 && { network: { ...before, allow: [...before.allow, ...network] } }),
+  };
 }

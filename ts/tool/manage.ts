@@ -1,7 +1,90 @@
-import { type BackgroundCheck, type BackgroundRegistry, type BashResult, defaultRegistry } from 'agent-bash';
-import { MANAGE_BY_INPUT } from './format/advice.ts';
-import { knowledgeOf } from './task-knowledge.ts';
-import type { BashToolError, BashToolInput, BashToolOptions } from './types.ts';
+import { realpathSync } from 'node:fs';
+import {
+  type BackgroundCheck,
+  type BackgroundRegistry,
+  type BackgroundTask,
+  BashError,
+  type BashResult,
+  defaultRegistry,
+  undo,
+  undoPoints,
+} from 'agent-bash';
+import { OWNER, type Owned } from '../core/world.ts';
+import { toolFolder } from './call-plan.ts';
+import { MANAGE_BY_INPUT } from './format.ts';
+import { offersUndo } from './options.ts';
+import { sandboxOf } from './place.ts';
+import type { BashToolError, BashToolInput, BashToolOptions, BashToolOutput, BashToolUndone } from './types.ts';
+
+/** The model's knowledge about the tasks of one registry, through the tool and through notices. */
+export class TaskKnowledge {
+  /** Whether `backgroundNotices` announces exits to the model. */
+  notified = false;
+  readonly #ended = new Set<string>();
+  readonly #cursors = new Map<string, number>();
+
+  /** Records that the model reads a check. */
+  check({ task, cursor }: BackgroundCheck): void {
+    if (task.state === 'running') this.#cursors.set(task.id, cursor);
+    else this.end(task.id);
+  }
+
+  /** Records that the model knows of a task's exit. */
+  end(id: string): void {
+    this.#ended.add(id);
+    this.#cursors.delete(id);
+  }
+
+  /** Returns whether the model knows that a task has exited. */
+  knowsEnd(id: string): boolean {
+    return this.#ended.has(id);
+  }
+
+  /** Returns how far the model has read a task's log, in bytes, or `undefined` if it never checked the task. */
+  cursor(id: string): number | undefined {
+    return this.#cursors.get(id);
+  }
+
+  /** Forgets tasks that the registry no longer lists. */
+  keep(tasks: BackgroundTask[]): void {
+    const ids = new Set(tasks.map(({ id }) => id));
+    for (const known of [this.#ended, this.#cursors]) {
+      for (const id of known.keys()) if (!ids.has(id)) known.delete(id);
+    }
+  }
+}
+
+const registries = new WeakMap<BackgroundRegistry, TaskKnowledge>();
+let anyNotified = false;
+
+/** Marks that exits in this registry are announced to the model. */
+export function notify(registry: BackgroundRegistry): TaskKnowledge {
+  const knowledge = knowledgeOf(registry);
+  knowledge.notified = true;
+  anyNotified = true;
+  return knowledge;
+}
+
+/**
+ * Returns whether exits are announced. Takes a function so that a registry is only opened when some registry is
+ * announced.
+ */
+export function isAnnounced(registry: () => BackgroundRegistry): boolean {
+  try {
+    return anyNotified && knowledgeOf(registry()).notified;
+  } catch {
+    return false;
+  }
+}
+
+/** Returns the record of what the model knows of this registry's tasks. */
+export function knowledgeOf(registry: BackgroundRegistry): TaskKnowledge {
+  const known = registries.get(registry);
+  if (known) return known;
+  const knowledge = new TaskKnowledge();
+  registries.set(registry, knowledge);
+  return knowledge;
+}
 
 /** A question about a task, in place of a command. */
 export interface TaskQuestion {
@@ -67,4 +150,58 @@ async function unlessAborted(
 
 function interrupted(error: string): BashToolError {
   return { error, code: 'ABORT_ERR' };
+}
+
+/** Runs of one tool or session that are remembered, at most. The oldest are dropped first. */
+const MOST = 10_000;
+
+/** The runs of each tool or session. Copies of an owner with another root share its `end`. */
+const runs = new WeakMap<object, Set<string>>();
+
+/** Remembers that a tool has run this. */
+export function rememberRun(options: BashToolOptions & Owned, output: BashToolOutput): void {
+  const owner = options[OWNER];
+  const id = 'undoId' in output ? output.undoId : 'runId' in output ? output.runId : null;
+  if (owner === undefined || !id || !offersUndo(options)) return;
+  const known = runs.get(owner.end) ?? new Set();
+  runs.set(owner.end, known);
+  known.add(id);
+  const [oldest] = known;
+  if (known.size > MOST && oldest !== undefined) known.delete(oldest);
+}
+
+/**
+ * Undoes a run that a model names. It must be one of this tool, or of a command that started in its directory: the
+ * store has the runs of every tool of the user. Rejects with `ERR_BASH_UNDO` otherwise.
+ */
+export async function undoForModel(runId: string, options: BashToolOptions & Owned): Promise<BashToolUndone> {
+  if (sandboxOf(options) !== undefined) {
+    throw new BashError('ERR_BASH_UNSUPPORTED', 'commands in a sandbox cannot be undone here: nothing was undone');
+  }
+  const { undo: given } = options;
+  if (!offersUndo(options)) throw new BashError('ERR_BASH_UNSUPPORTED', 'the tool keeps nothing that could be undone');
+  const place = typeof given === 'object' && given.dir !== undefined ? { dir: given.dir } : {};
+  const root = options[OWNER]?.root ?? toolFolder(options.cwd);
+  const own = options[OWNER] && runs.get(options[OWNER].end)?.has(runId);
+  if (!own) {
+    const point = (await undoPoints(place)).find((each) => each.runId === runId);
+    if (point !== undefined && !isWithin(point.cwd, root)) {
+      throw new BashError('ERR_BASH_UNDO', `nothing was undone: run ${runId} is not one of this tool`);
+    }
+  }
+  const undone = await undo(runId, place);
+  return { status: 'undone', exitCode: undone.conflicts.length > 0 ? 1 : 0, ...undone };
+}
+
+function isWithin(path: string, root: string): boolean {
+  const below = (parent: string) => path === parent || path.startsWith(parent === '/' ? parent : `${parent}/`);
+  return below(root) || below(real(root));
+}
+
+function real(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
 }

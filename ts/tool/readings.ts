@@ -1,14 +1,11 @@
 import type { Level } from '../reduce/keeping.ts';
 import { callFolder, toolFolder } from './call-plan.ts';
-import type { Advice } from './format/advice.ts';
-import { formatOutput } from './format/format.ts';
-import { sandboxDirectory, sandboxOf } from './in-sandbox/sandbox.ts';
-import { registryOf } from './manage.ts';
+import { type Advice, formatOutput } from './format.ts';
+import { isAnnounced, registryOf } from './manage.ts';
+import { isBare, offersUndo } from './options.ts';
+import { sandboxDirectory, sandboxOf } from './place.ts';
 import { NO_FIELDS, type OptionalFields } from './schema.ts';
-import { isAnnounced } from './task-knowledge.ts';
 import type { BashToolModelOutput, BashToolOptions, BashToolOutput } from './types.ts';
-import { offersUndo } from './undo-option.ts';
-import { isBare } from './view/level.ts';
 
 /** How to format the output of one call. */
 interface CallReading {

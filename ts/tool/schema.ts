@@ -1,9 +1,74 @@
-import { LONGEST_LIMIT_MS, modeLimit, SHORTEST_LIMIT_MS } from './limits.ts';
-import { AFTER_LAST_LINE_MS } from './lines/head-stop.ts';
-import { isRecord, type Read, reader } from './read.ts';
-import type { BashContextSchema, BashInputIssue, BashInputSchema, BashToolContext } from './schema-types.ts';
-import { standardSchema } from './standard-schema.ts';
-import type { BashToolInput } from './types.ts';
+import { bash } from 'agent-bash';
+import { innerOf } from '../core/inner.ts';
+import { messageOf } from '../core/listener.ts';
+import { AFTER_LAST_LINE_MS } from './lines.ts';
+import type { BashContextSchema, BashInputIssue, BashInputSchema, BashToolContext, BashToolInput } from './types.ts';
+
+/** A parsed value, or the reasons why it is invalid. */
+export type Read<T> = { value: T } | { issues: BashInputIssue[] };
+
+/** Returns a reader that never throws: if a getter of the input throws, its message is the issue. */
+export function reader<T>(read: (value: unknown) => Read<T>): (value: unknown) => Read<T> {
+  return (value) => {
+    try {
+      return read(value);
+    } catch (error) {
+      return { issues: [{ message: unreadable(error), path: [] }] };
+    }
+  };
+}
+
+/** The issue of an input whose getter has thrown. */
+export function unreadable(error: unknown): string {
+  return `the input cannot be read: ${messageOf(error)}`;
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Returns the Standard Schema of the inputs that `read` accepts. `json` makes a new JSON Schema each time. */
+export function standardSchema<T>(read: (value: unknown) => Read<T>, json: () => Record<string, unknown>) {
+  const convert = ({ target }: { readonly target: string }) => {
+    // Nullable types are type lists, which OpenAPI 3.0 lacks.
+    if (!target.startsWith('draft-')) throw new Error(`agent-bash gives JSON Schema drafts, not ${target}`);
+    return json();
+  };
+  return {
+    '~standard': {
+      version: 1,
+      vendor: 'agent-bash',
+      validate: read,
+      jsonSchema: { input: convert, output: convert },
+    },
+  } as const;
+}
+
+/** Bounds of the time limit that a model may ask for, in ms. */
+export const SHORTEST_LIMIT_MS = 1_000;
+export const LONGEST_LIMIT_MS = 3_600_000;
+
+/** Returns the longest time limit of a command in the background, in ms. */
+export function longestBackgroundMs(): number {
+  return innerOf(bash).facts().request.maxLimitMs;
+}
+
+/** Returns the time limit of a mode in words. `moves`: whether the command then moves to the background. */
+export function modeLimit(mode: string | undefined, moves = false): string {
+  const { modeLimitsMs, movingLimitMs } = innerOf(bash).facts().request;
+  if (mode === 'slow' || mode === 'background') return inWords(modeLimitsMs[mode]);
+  return inWords(moves ? movingLimitMs : modeLimitsMs.default);
+}
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** `30 s`, `120 s`, `15 min`, `24 h`. */
+function inWords(ms: number): string {
+  if (ms % HOUR_MS === 0) return `${ms / HOUR_MS} h`;
+  if (ms % MINUTE_MS === 0 && ms > 2 * MINUTE_MS) return `${ms / MINUTE_MS} min`;
+  return `${ms / 1_000} s`;
+}
 
 const MODES = ['default', 'slow', 'background'] as const;
 /** The fields of the input. Any other field is ignored, with a note. */

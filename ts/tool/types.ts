@@ -1,18 +1,18 @@
-import type { BashOptions, BashSession, bash, OutputStore, PtySession } from 'agent-bash';
-import type { ToolSandbox, ToolSandboxSession } from './in-sandbox/types.ts';
-import type { BashToolOutput } from './output-types.ts';
-import type { BashContextSchema, BashInputSchema, BashToolContext } from './schema-types.ts';
-
-export type {
-  BashToolCheck,
-  BashToolError,
-  BashToolOutput,
-  BashToolRecalled,
-  BashToolResult,
-  BashToolSnapshot,
-  BashToolUndone,
-  SuggestedTool,
-} from './output-types.ts';
+import type {
+  BackgroundCheck,
+  BashErrorCode,
+  BashOptions,
+  BashResult,
+  BashSession,
+  bash,
+  ConfineMissing,
+  Finding,
+  OutputStore,
+  PtySession,
+  SessionResult,
+  Undone,
+  View,
+} from 'agent-bash';
 
 /**
  * The input that the model sends: exactly one of `command`, `check_pid`, `kill_pid`, `undo_run` and `recall`, the other
@@ -328,4 +328,244 @@ export interface BashTool {
    * lines of a recall, the message of an error, and the output so far of a command whose end was never seen.
    */
   toModelOutput: (options: { toolCallId?: string; input?: unknown; output: BashToolOutput }) => BashToolModelOutput;
+}
+
+/** Nothing ran. Never a throw: the model reads `error` as the result of its call. */
+export interface BashToolError {
+  /** A sentence that names the problem. */
+  error: string;
+  /**
+   * The code of `bash()`'s rejection, and these:
+   *
+   * - `ERR_BASH_INVALID_ARG`: bad input, or a throw in `perCall`.
+   * - `ERR_BASH_BLOCKED`: a throw in `onBeforeRun`, a refusal by an approval, an interception.
+   * - `ABORT_ERR`: a check or a kill that was interrupted.
+   * - `ERR_BASH_UNDO`: a run that cannot be undone, or that is not one of this tool.
+   * - `ERR_BASH_UNKNOWN_OUTPUT`: a recall of an output that is unknown or forgotten.
+   */
+  code: BashErrorCode | (string & {});
+  /** Why the safety engine refused it, with `ERR_BASH_BLOCKED`. */
+  findings?: Finding[];
+  /** The parts of a confinement that cannot be held, with `ERR_BASH_CONFINEMENT`: why, and the remedy. */
+  missing?: ConfineMissing[];
+  /** The tool to use in place of the command, when the interceptor stopped it. */
+  suggestedTool?: SuggestedTool;
+}
+
+/** A call of another tool in place of a command. */
+export interface SuggestedTool {
+  /** Its name, as in `availableTools`. */
+  name: string;
+  /**
+   * The parts of the command for its input, by our names and not by the tool's own: `path`, `pattern`. They are the
+   * rule's named groups, as words without their quotes.
+   */
+  input: Record<string, string>;
+}
+
+/** A command that still runs, in preliminary results only: a new object each time, the last 8 KiB of each stream. */
+export interface BashToolSnapshot {
+  status: 'running';
+  stdout: string;
+  stderr: string;
+  exitCode: null;
+  /** Process id, also the process group id. */
+  pid: number;
+  /** Since the start of the process, in ms. */
+  durationMs: number;
+}
+
+/** The effect of `undo_run`. */
+export interface BashToolUndone extends Undone {
+  /** Tells it apart from a result. */
+  status: 'undone';
+  /** 1 if something stays because it changed after the run, else 0. */
+  exitCode: 0 | 1;
+}
+
+/** The lines that a `recall` asks for. */
+export interface BashToolRecalled {
+  /** Tells it apart from a result. */
+  status: 'recalled';
+  exitCode: 0;
+  /** The lines, byte for byte, at most 50 KiB. Empty if there are none. */
+  text: string;
+}
+
+/** The state and the new output of a background process. */
+export interface BashToolCheck extends BackgroundCheck {
+  /** The text that the model reads in place of the output; `null` if nothing was gained, missing with `'off'`. */
+  view?: View | null;
+}
+
+/** The result of a command. */
+export type BashToolResult = (BashResult | SessionResult) & {
+  /**
+   * The level of the call, if `perCall` turned reductions on or off. Without it, that of the tool holds. So the text of
+   * a result is the same after a JSON round trip.
+   */
+  reduce?: 'off' | 'lossless' | 'salient';
+};
+
+/**
+ * The outputs of a call: snapshots while the command runs, then one result (in a session with its `cwd`), or one error
+ * if nothing ran; for `check_pid` and `kill_pid` one check, for `undo_run` its effect, for `recall` the lines. Plain
+ * data throughout. `'error' in`, `'task' in` and `status` tell them apart.
+ */
+export type BashToolOutput =
+  | BashToolResult
+  | BashToolCheck
+  | BashToolUndone
+  | BashToolRecalled
+  | BashToolError
+  | BashToolSnapshot;
+
+/** A reason why an input is not valid. */
+export interface BashInputIssue {
+  message: string;
+  path: [string] | [];
+}
+
+/** A Standard Schema with its JSON Schema, which both majors take as it is. */
+export interface BashInputSchema {
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: 'agent-bash';
+    readonly types?: { readonly input: BashToolInput; readonly output: BashToolInput } | undefined;
+    readonly validate: (
+      value: unknown,
+    ) =>
+      | { readonly value: BashToolInput; readonly issues?: undefined }
+      | { readonly issues: readonly BashInputIssue[] };
+    readonly jsonSchema: {
+      /** A new object each time, since consumers change it. Throws for targets other than JSON Schema drafts. */
+      readonly input: (options: { readonly target: string }) => Record<string, unknown>;
+      readonly output: (options: { readonly target: string }) => Record<string, unknown>;
+    };
+  };
+}
+
+/**
+ * The schema of the context that `perCall` receives, for ai 7: any object, or none. Without it, `toolsContext` would
+ * have no place for this tool.
+ */
+export interface BashContextSchema {
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: 'agent-bash';
+    /**
+     * ai 7 infers from the last of these that a context may be left out. Its `tool()` takes objects only, and finds the
+     * first.
+     */
+    readonly validate: {
+      (value: unknown): { readonly value: BashToolContext; readonly issues?: undefined };
+      (value: unknown): { readonly value: BashToolContext | undefined; readonly issues?: undefined };
+    };
+  };
+}
+
+/** The app's own context of a call. */
+export type BashToolContext = Record<string, unknown>;
+
+/** A command for a sandbox session. */
+export interface SandboxCommand {
+  /** Run by the shell of the sandbox. */
+  command: string;
+  /** The directory to start in, if not the session's own. */
+  workingDirectory?: string;
+  env?: Record<string, string>;
+  abortSignal?: AbortSignal;
+}
+
+/** A command that a session has spawned, as far as the tool looks at it. */
+export interface SandboxCommandProcess {
+  readonly pid?: number | undefined;
+  readonly stdout: ReadableStream<Uint8Array>;
+  readonly stderr: ReadableStream<Uint8Array>;
+  wait(): PromiseLike<{ exitCode: number; confinement?: unknown }>;
+  kill(): PromiseLike<void>;
+}
+
+/**
+ * The part of a `SandboxSession` of ai 7 that the tool uses: `run`, or better `spawn`, whose output arrives while the
+ * command runs.
+ */
+export interface ToolSandboxSession {
+  /** For the description of the tool. */
+  readonly description?: string;
+  readonly run: (command: SandboxCommand) => PromiseLike<{
+    exitCode: number;
+    stdout: string;
+    stderr: string;
+    confinement?: unknown;
+  }>;
+  readonly spawn?: (command: SandboxCommand) => PromiseLike<SandboxCommandProcess>;
+  /** Takes whole output that was cut. */
+  readonly writeTextFile?: (file: { path: string; content: string; abortSignal?: AbortSignal }) => PromiseLike<void>;
+}
+
+/** A program that a command runner has run. */
+export interface RunnerFinished {
+  exitCode: number;
+  /** How a local sandbox confined the program. */
+  confinement?: unknown;
+  stdout(): PromiseLike<string>;
+  stderr(): PromiseLike<string>;
+}
+
+/** The part of a remote runner that the tool uses: `runCommand`, with one object. */
+export interface ToolCommandRunner {
+  runCommand(params: {
+    cmd: string;
+    args?: string[];
+    cwd?: string;
+    env?: Record<string, string>;
+    signal?: AbortSignal;
+  }): PromiseLike<RunnerFinished>;
+  /** Takes whole output that was cut. */
+  // biome-ignore lint/suspicious/noExplicitAny: runners take a Buffer, a string or either
+  writeFiles?(files: { path: string; content: any }[]): PromiseLike<unknown>;
+}
+
+/** A place where the commands of a tool can run instead of this machine. */
+export type ToolSandbox = ToolSandboxSession | ToolCommandRunner;
+
+/** A Standard Schema with its JSON Schema, which both majors take as it is. The tool is called with its output. */
+export interface ProviderSchema<T> {
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: 'agent-bash';
+    readonly types?: { readonly input: T; readonly output: T } | undefined;
+    readonly validate: (
+      value: unknown,
+    ) => { readonly value: T; readonly issues?: undefined } | { readonly issues: readonly BashInputIssue[] };
+    readonly jsonSchema: {
+      /** A new object each time. Throws for targets other than JSON Schema drafts. */
+      readonly input: (options: { readonly target: string }) => Record<string, unknown>;
+      readonly output: (options: { readonly target: string }) => Record<string, unknown>;
+    };
+  };
+}
+
+/**
+ * A tool that a provider has defined, complete, for ai 6 and ai 7: it goes straight into `tools`, under the key that
+ * its function names. The provider's package, which the model comes from, tells the API of it by its `id`.
+ */
+// biome-ignore lint/suspicious/noExplicitAny: without its types it stands for any of them
+export interface ProviderTool<Input = any, Output = any> {
+  type: 'provider';
+  /** `false` for ai 7: the tool runs here, and not at the provider. */
+  isProviderExecuted: false;
+  /** The provider's name and that of the tool: `'anthropic.bash_20250124'`. */
+  id: `${string}.${string}`;
+  /** The arguments of the tool for the provider's API; none by default. */
+  args: Record<string, unknown>;
+  inputSchema: ProviderSchema<Input>;
+  /** Lets anything through; ai 6 does not look at it. */
+  contextSchema: BashContextSchema;
+  /**
+   * Yields the output so far while the commands run and the final output last; never throws. Ends the commands if the
+   * signal aborts or the iteration is given up.
+   */
+  execute: (input: Input, options: BashToolExecutionOptions) => AsyncGenerator<Output, void, undefined>;
 }

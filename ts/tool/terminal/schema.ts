@@ -1,7 +1,5 @@
-import { isRecord, type Read, reader } from '../read.ts';
-import { ACCESS_FIELD, ACCESS_SCHEMA, accessIn } from '../schema.ts';
-import type { BashInputIssue } from '../schema-types.ts';
-import { standardSchema } from '../standard-schema.ts';
+import { ACCESS_FIELD, ACCESS_SCHEMA, accessIn, isRecord, type Read, reader, standardSchema } from '../schema.ts';
+import type { BashInputIssue } from '../types.ts';
 import type { TerminalInputSchema, TerminalToolInput } from './types.ts';
 
 type Action = TerminalToolInput['action'];

@@ -1,26 +1,152 @@
 import { BashError, type BashOptions } from 'agent-bash';
-import { withAccess } from '../access.ts';
-import { approvedByPerson } from '../approved.ts';
-import { callFolder, runOptions, toolFolder } from '../call-plan.ts';
-import { withSession } from '../in-session.ts';
+import { visible } from '../../core/visible.ts';
+import {
+  callFolder,
+  contextOf,
+  optionsFor,
+  rememberSetup,
+  runOptions,
+  setupFor,
+  type ToolSetup,
+  toolFolder,
+} from '../call-plan.ts';
 import { describeReach } from '../instructions.ts';
-import { intercept, interceptRules } from '../intercept/intercept.ts';
-import { approvedNotes, approvedOptions, judge } from '../judge.ts';
-import { nothingRan } from '../nothing-ran.ts';
-import { checkToolOptions } from '../option-names.ts';
-import { takeRefusal } from '../refused.ts';
+import { intercept, interceptRules } from '../intercept.ts';
+import {
+  approvedByPerson,
+  approvedNotes,
+  approvedOptions,
+  judge,
+  nothingRan,
+  takeRefusal,
+  withAccess,
+} from '../judge.ts';
+import { checkToolOptions } from '../options.ts';
+import { changedPart, denialPart, joinParts, withSuggestion } from '../parts.ts';
+import { withSession } from '../place.ts';
 import { contextSchema } from '../schema.ts';
-import { contextOf, optionsFor, rememberSetup, setupFor, type ToolSetup } from '../tool-options.ts';
-import type { BashToolExecutionOptions, BashToolOptions } from '../types.ts';
-import { describeTerminal } from './instructions.ts';
-import { keystrokes } from './keystrokes.ts';
+import type { BashToolExecutionOptions, BashToolModelOutput, BashToolOptions } from '../types.ts';
+import { keystrokes } from './keys.ts';
 import { COLS, ignoredFields, inputSchemaOf, LONGEST_WAIT_MS, ROWS, readInput, WAIT_MS } from './schema.ts';
-import { appears } from './screen-search.ts';
-import { ending, formatTerminal } from './screens.ts';
-import type { Terminal } from './terminal.ts';
-import { Terminals } from './terminals.ts';
-import type { TerminalReason, TerminalTool, TerminalToolInput, TerminalToolOutput } from './types.ts';
-import type { Until } from './wait.ts';
+import { appears, type Terminal, Terminals, type Until } from './terminals.ts';
+import type {
+  TerminalEnd,
+  TerminalReason,
+  TerminalState,
+  TerminalTool,
+  TerminalToolInput,
+  TerminalToolOutput,
+  TerminalView,
+} from './types.ts';
+
+/** Text for system prompts: when and how to use the terminal tool. */
+export const TERMINAL_INSTRUCTIONS = `Use the terminal tool for programs that want a terminal: REPLs, debuggers, editors, pagers, installers that ask, programs with menus. For all else use the bash tool: it gives exit codes and whole output.
+Start a program, look at its screen, and answer it with send: text for what is typed, keys for Enter, arrows, Ctrl-C and the like. Each call shows the screen that it has led to. Where that takes a while, wait for the text that you expect.
+Before you type, read what the screen asks for. Stop a terminal when you no longer need it.`;
+
+/** Returns the tool's description: its purpose, its answers and its limits. */
+export function describeTerminal({ cwd, reach = '' }: { cwd: string; reach?: string }): string {
+  return `Runs programs in terminals and shows their screens: for REPLs, debuggers, editors, pagers, installers that ask, programs with menus.
+start runs a command with bash -c in a new terminal, 80 columns by 24 rows unless told otherwise, and names it (t1, t2 …). send types text, pastes, and presses keys; a line end in text is Enter. start and send come back with the screen when it has settled, 3 s later at most.
+wait comes back when text or a pattern is on the screen, when nothing was written for idle_ms, or when the program has ended, and after 10 s at most unless timeout_ms says otherwise. read shows the screen as it is. With changed only the rows that differ from what you saw last are shown.
+A program runs until it ends, or until stop. What has scrolled off a screen is gone: for long output, use more rows, a pager, or a file.
+Several terminals may run at once; list shows them.
+${reach === '' ? '' : `${reach}\n`}<pwd>${cwd}</pwd>`;
+}
+
+/** Characters of a screen that a model is shown at most: 200 rows of 80. */
+const MOST_CHARACTERS = 16_000;
+/** Characters of a command or a title at most. */
+const MOST_OF_A_NAME = 100;
+
+/** Returns what the model reads of any output of the tool. `asks`: whether it may ask for access. */
+export function formatTerminal(output: TerminalToolOutput, asks = false, cwd = process.cwd()): BashToolModelOutput {
+  if ('error' in output) {
+    const suggestion = output.findings?.find(({ message }) => message === output.error)?.suggestion;
+    return { type: 'error-text', value: withSuggestion(output.error, suggestion) };
+  }
+  return { type: 'text', value: 'terminals' in output ? list(output.terminals) : view(output, asks, cwd) };
+}
+
+/** Returns how a program ended, in a few words. */
+export function ending({ status, exitCode, signal }: TerminalEnd): string {
+  switch (status) {
+    case 'exited':
+      return `exit code ${exitCode}`;
+    case 'signaled':
+      return `killed: ${signal ?? `exit code ${exitCode}`}`;
+    case 'timed-out':
+      return 'it reached its time limit';
+    case 'aborted':
+      return 'it was stopped';
+  }
+}
+
+function list(terminals: TerminalState[]): string {
+  if (terminals.length === 0) return '[no terminals]';
+  return terminals.map((state) => `[${subject(state)}]`).join('\n');
+}
+
+function subject({ id, command, end }: TerminalState): string {
+  return `terminal ${id} ${end ? `has ended, ${ending(end)}` : 'is running'}: ${named(command)}`;
+}
+
+function view(seen: TerminalView, asks: boolean, cwd: string): string {
+  return joinParts([
+    `[${subject(seen)}]`,
+    seen.changed ? changes(seen.changed) : whole(seen.lines),
+    seen.end ? '' : `[${place(seen)}]`,
+    changedPart(seen, cwd, false),
+    denialPart(seen.confinement, asks),
+    seen.notes.map((note) => `[${note}]`).join('\n'),
+  ]);
+}
+
+function whole(lines: string[]): string {
+  const text = lines.map(clean);
+  return text.length === 0 ? '(the screen is empty)' : fitting(text);
+}
+
+function changes(changed: { row: number; text: string }[]): string {
+  if (changed.length === 0) return '(nothing has changed)';
+  const width = `${changed.at(-1)?.row ?? 0}`.length + 1;
+  return fitting(changed.map(({ row, text }) => `${`${row + 1}`.padStart(width)}| ${clean(text)}`.trimEnd()));
+}
+
+/** Returns the last rows that fit, because programs prompt there. */
+function fitting(rows: string[]): string {
+  let left = MOST_CHARACTERS;
+  const first = rows.findLastIndex((row) => {
+    left -= row.length + 1;
+    return left < 0;
+  });
+  if (first < 0) return rows.join('\n');
+  const kept = rows.slice(first + 1);
+  // A single row may be too long, because a cell can hold any number of combining marks.
+  if (kept.length === 0) kept.push((rows.at(-1) ?? '').slice(0, MOST_CHARACTERS));
+  return [`(${rows.length - kept.length} rows above are left out)`, ...kept].join('\n');
+}
+
+/**
+ * Returns the cursor's place and the program's title as one line. Rows and columns count from 1. A cursor behind a full
+ * row counts as on its last column.
+ */
+function place({ cursor, cols, rows, title, alternate }: TerminalView): string {
+  const parts = [`cursor: row ${cursor.row + 1}, column ${Math.min(cursor.col + 1, cols)} of ${rows} × ${cols}`];
+  if (title !== '') parts.push(`title: ${named(title)}`);
+  if (alternate) parts.push('the program uses the whole screen');
+  return parts.join('; ');
+}
+
+/** A title is arbitrary text and must stay on one line. */
+function named(text: string): string {
+  const line = visible(text).replace(/\s+/g, ' ').trim();
+  return line.length > MOST_OF_A_NAME ? `${line.slice(0, MOST_OF_A_NAME)}…` : line;
+}
+
+function clean(row: string): string {
+  return row.replace(/\p{Cc}/gu, ' ');
+}
 
 const NOT_THERE = 'there are no terminals in the sandbox that commands run in';
 /** Time without a change after which a screen has settled, in ms. `SETTLE_MS` bounds the wait. */

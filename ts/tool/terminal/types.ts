@@ -1,6 +1,12 @@
 import type { Confinement, Receipt, UndoCoverage } from 'agent-bash';
-import type { BashContextSchema, BashInputIssue } from '../schema-types.ts';
-import type { BashToolAccess, BashToolError, BashToolExecutionOptions, BashToolModelOutput } from '../types.ts';
+import type {
+  BashContextSchema,
+  BashInputIssue,
+  BashToolAccess,
+  BashToolError,
+  BashToolExecutionOptions,
+  BashToolModelOutput,
+} from '../types.ts';
 
 /**
  * The input that the model sends: an `action` and its fields. All others may be `null` or missing: strict modes send

@@ -1,8 +1,8 @@
-import { BashError, type BashOptions, bash } from 'agent-bash';
+import { BashError, type BashOptions, bash, type OutputStore, type ReduceOptions } from 'agent-bash';
 import { checkFunctions } from '../core/functions.ts';
 import { type Inner, innerOf } from '../core/inner.ts';
 import { type OptionTable, type OptionTableOf, PLAIN, unknownOption } from '../core/option-names.ts';
-import { STORE } from '../reduce/keeping.ts';
+import { type Level, STORE } from '../reduce/keeping.ts';
 import type { BashToolOptions, InterceptRule } from './types.ts';
 
 /** The options that a tool has beside those of `bash()`. */
@@ -106,4 +106,59 @@ function noObject(options: unknown): BashError {
       ? JSON.stringify(options)
       : String(options);
   return new BashError('ERR_BASH_INVALID_ARG', `options: ${given} is not an object`);
+}
+
+/** Returns the option `undo` of commands for that of a tool. */
+export function undoOption(undo: BashToolOptions['undo']): BashOptions['undo'] {
+  if (typeof undo === 'boolean') return undo ? 'risky' : 'off';
+  return undo;
+}
+
+/** Whether commands of a tool can be undone, and its input offers `undo_run`. */
+export function offersUndo({ undo }: BashToolOptions): boolean {
+  return undo !== undefined && undo !== false && undo !== 'off';
+}
+
+/** Returns the level of an option. The run rejects a wrong value. */
+export function levelOf(reduce: BashToolOptions['reduce']): Level {
+  return typeof reduce === 'object' ? (reduce?.level ?? 'lossless') : (reduce ?? 'off');
+}
+
+/** Returns the option with nothing left out. */
+export function withoutGaps<T extends BashToolOptions['reduce']>(reduce: T): T | 'lossless' | ReduceOptions {
+  if (levelOf(reduce) !== 'salient') return reduce;
+  return typeof reduce === 'object' ? { ...reduce, level: 'lossless' } : 'lossless';
+}
+
+/** Whether the text of a success with standard output alone is that output alone. */
+export function isBare(level: Level): boolean {
+  return level === 'lossless' || level === 'salient';
+}
+
+/**
+ * Names the option by which a server gives each of its tools the same store. It is a symbol, out of reach of callers
+ * who only know the types, and one of the whole process, since the entries are bundled apart.
+ */
+export const SHARED_OUTPUTS: unique symbol = Symbol.for('agent-bash.shared-outputs') as never;
+
+/** Options with a shared store. */
+export interface Sharing {
+  [SHARED_OUTPUTS]?: OutputStore;
+}
+
+/** Names the option of a call with the place of its outputs. */
+export const VIEWS: unique symbol = Symbol('agent-bash.views');
+
+/** The options of a call, with the place of its outputs. */
+export interface Viewed {
+  [VIEWS]?: Place;
+}
+
+/** The place of the outputs of which lines are left out. */
+export interface Place {
+  outputs: OutputStore;
+  /** Whether the model may recall lines. */
+  recalls: boolean;
+  /** The level of the tool's calls, as long as `perCall` does not change it. */
+  level: Level;
 }

@@ -1,12 +1,110 @@
-import { type BackgroundTask, type BashResult, bash } from 'agent-bash';
-import { innerOf } from '../../core/inner.ts';
-import type { BashToolError, BashToolModelOutput, BashToolOutput } from '../types.ts';
-import { type Advice, BY_INPUT } from './advice.ts';
-import { changedPart, formatUndone } from './changes.ts';
-import { denialPart } from './denials.ts';
-import { checkText } from './format-check.ts';
-import { joinParts, withoutLastNewline, withSuggestion } from './parts.ts';
-import type { Reading } from './reading.ts';
+import { type BackgroundCheck, type BackgroundTask, type BashResult, bash, type Confinement } from 'agent-bash';
+import { innerOf } from '../core/inner.ts';
+import { changedPart, denialPart, formatUndone, joinParts, withoutLastNewline, withSuggestion } from './parts.ts';
+import { LONGEST_LIMIT_MS, modeLimit } from './schema.ts';
+import type { BashToolCheck, BashToolError, BashToolModelOutput, BashToolOutput } from './types.ts';
+
+/** Advice to a model about a slow command. It depends on the inputs of the model's tool. */
+export interface Advice {
+  /** Advice for a command that reached its time limit. */
+  readonly atLimit: string;
+  /** Advice for a command that was silent for too long. */
+  readonly atSilence: string;
+  /** The way to stop a task. Its numbers are those outside of a confinement. */
+  stop: (task: BackgroundTask, confinement: Confinement | null) => string;
+  /** Advice for a command that continues in the background. */
+  manage: (task: BackgroundTask, confinement: Confinement | null) => string;
+  /** Rewords a note for this model. */
+  note: (note: string, confinement: Confinement | null) => string;
+}
+
+/** The inputs of the bash tool that manage background tasks. */
+export const MANAGE_BY_INPUT = 'check_pid or kill_pid';
+
+const SILENT =
+  'It was the silence that counted, which more time does not change. Have the command print its progress, or';
+
+/** Advice for our own bash tool. */
+export const BY_INPUT: Advice = {
+  get atLimit() {
+    return `To give the command more time, use mode "slow" (${modeLimit('slow')}), a larger timeout_ms (up to ${LONGEST_LIMIT_MS}), or mode "background".`;
+  },
+  atSilence: `${SILENT} use mode "background".`,
+  stop: ({ pid, pgid }, confinement) => (isRenumbered(confinement) ? `kill_pid ${pid}` : `kill -9 -${pgid}`),
+  manage: () => `Use ${MANAGE_BY_INPUT} to manage.`,
+  note: (note) => note,
+};
+
+/** Advice for tools whose input schema a provider defines: background tasks are managed with commands. */
+export function byCommand(atLimit: string): Advice {
+  const stop: Advice['stop'] = ({ pgid }, confinement) =>
+    isRenumbered(confinement) ? `kill -9 -PGID, with the PGID that ps -eo pgid,args shows` : `kill -9 -${pgid}`;
+  return {
+    atLimit,
+    atSilence: `${SILENT} start it in the background with its output in a file.`,
+    stop,
+    manage: (task, confinement) => `To stop: ${stop(task, confinement)}`,
+    note: (note, confinement) => {
+      const ends = isRenumbered(confinement) ? '; kill with the number that ps shows ends it;' : '; kill ends it;';
+      return note.replace(`; ${MANAGE_BY_INPUT} to manage it;`, ends);
+    },
+  };
+}
+
+/** Whether commands see processes under other numbers than results name. */
+function isRenumbered(confinement: Confinement | null): boolean {
+  return confinement?.held.includes('processes') ?? false;
+}
+
+/** The facts that a text for a model depends on, besides the output. */
+export interface Reading {
+  /** The default is that for our own bash tool. */
+  advice?: Advice | undefined;
+  /** Whether the model may ask for access that a confinement denied. */
+  asks?: boolean | undefined;
+  /** Whether the model may undo runs. */
+  undoes?: boolean | undefined;
+  /** Whether the text of a success with standard output alone is that output alone. */
+  bare?: boolean | undefined;
+  /** The directory that paths are shown relative to. */
+  cwd?: string | undefined;
+}
+
+/**
+ * Returns the text that the model reads of a check or a kill: the state of the process, its new output, the path of the
+ * log, what an ended one changed, and all denials of its confinement so far. The output already contains its truncation
+ * notice. Changed paths are shown relative to the directory of the task.
+ */
+export function formatCheck(check: BackgroundCheck): string {
+  return checkText(check, {});
+}
+
+/** Returns the same text for a model that may ask for access, or undo the task. */
+export function checkText(check: BashToolCheck, { asks = false, undoes = false }: Pick<Reading, 'asks' | 'undoes'>) {
+  const { task, output, newLines, confinement, view } = check;
+  return joinParts([
+    `[Process ${task.pid} ${stateOf(task)}.`,
+    output === ''
+      ? 'No new output since last check.'
+      : `New output since last check (${newLines} lines):\n${withoutLastNewline(view?.text ?? output)}`,
+    `Full output: ${task.logPath}]`,
+    changedPart(check, task.cwd, undoes),
+    denialPart(confinement, asks),
+  ]);
+}
+
+function stateOf({ state, exitCode, signal }: BackgroundTask): string {
+  switch (state) {
+    case 'running':
+      return 'still running';
+    case 'exited':
+      return `exited with code ${exitCode}`;
+    case 'killed':
+      return `was killed: ${signal ?? `exit code ${exitCode}`}`;
+    case 'lost':
+      return 'was lost';
+  }
+}
 
 /**
  * Returns the text that the model reads of a result. A blank line separates the parts, and empty parts are left out.

@@ -1,0 +1,155 @@
+import { realpathSync } from 'node:fs';
+import type { BackgroundTask, BashResult, Denial, UndoConflict, Undone } from 'agent-bash';
+import { receiptLine, shownPath } from '../core/receipt-line.ts';
+import { visible } from '../core/visible.ts';
+
+/** Joins the parts of a text with blank lines and leaves out empty parts. */
+export function joinParts(parts: string[]): string {
+  return parts.filter((part) => part !== '').join('\n\n');
+}
+
+/** Removes the newline that ends the last line. */
+export function withoutLastNewline(text: string): string {
+  return text.endsWith('\n') ? text.slice(0, -1) : text;
+}
+
+/** Joins a message and the command to use instead. */
+export function withSuggestion(message: string, suggestion: string | undefined): string {
+  return suggestion ? `${message}\nInstead: ${suggestion}` : message;
+}
+
+/** Characters of the line that says what a command changed. */
+const LINE_LENGTH = 200;
+/** Entries of an undo that a model reads. */
+const LISTED = 20;
+/** Characters of a sentence. */
+const SENTENCE_LENGTH = 300;
+
+/** The receipt of a run, with its undo. */
+type Recorded = Pick<BashResult, 'receipt' | 'undo'> & { runId: string | null };
+
+/**
+ * Returns the line about what a command changed, `[changed: 3 created, 1 modified (src/a.ts)]`, and with `undoes` one
+ * about how to take it back. `''` if nothing changed. Paths are relative to `cwd`.
+ */
+export function changedPart({ receipt, undo, runId }: Recorded, cwd: string, undoes: boolean): string {
+  // A hook or a replacement of `bash` may give a result of another version.
+  if (!receipt) return '';
+  const line = receiptLine(receipt, placesOf(cwd), LINE_LENGTH - '[changed: ]'.length);
+  if (line === '') return '';
+  const back = undoes && undo && runId ? `\n${backLine(runId, undo)}` : '';
+  return `[changed: ${line}]${back}`;
+}
+
+function backLine(runId: string, { covers, notCovered }: NonNullable<BashResult['undo']>): string {
+  if (covers === 'all' && notCovered.length === 0) return `[undo_run ${JSON.stringify(runId)} takes this back]`;
+  const but = notCovered.length === 0 ? '' : `, but not: ${notCovered.join('; ')}`;
+  return clipped(`[undo_run ${JSON.stringify(runId)} takes back part of this${but}`, ']');
+}
+
+/** Returns what the model reads of an undo. */
+export function formatUndone({ restored, removed, conflicts, notCovered, undoId }: Undone, cwd: string): string {
+  const places = placesOf(cwd);
+  const did = [listed(restored, 'restored', places), listed(removed, 'removed', places)].filter((part) => part !== '');
+  const stayed = (conflict: UndoConflict) => conflictInWords(conflict, places);
+  const more = conflicts.length - LISTED;
+  return joinParts([
+    did.length === 0 ? '[undone: nothing had to be changed]' : `[undone: ${did.join(', ')}]`,
+    conflicts.slice(0, LISTED).map(stayed).join('\n') + (more > 0 ? `\n[not undone: ${more} more paths]` : ''),
+    notCovered
+      .slice(0, LISTED)
+      .map((text) => clipped(`[not covered: ${oneLine(text)}`, ']'))
+      .join('\n'),
+    undoId === '' ? '' : `[undo_run ${JSON.stringify(undoId)} takes this undo back]`,
+  ]);
+}
+
+function listed(paths: readonly string[], word: string, places: readonly string[]): string {
+  if (paths.length === 0) return '';
+  const names = paths.slice(0, LISTED).map((path) => shownPath(path, places));
+  const more = paths.length > LISTED ? ` and ${paths.length - LISTED} more` : '';
+  return `${paths.length} ${word} (${names.join(', ')}${more})`;
+}
+
+function conflictInWords({ path, why, keptAt }: UndoConflict, places: readonly string[]): string {
+  const kept = keptAt === null ? '' : `; what was there before is kept at ${keptAt}`;
+  return clipped(`[not undone: ${shownPath(path, places)}: ${oneLine(why)}${kept}`, ']');
+}
+
+function clipped(text: string, end: string): string {
+  return text.length + end.length <= SENTENCE_LENGTH
+    ? text + end
+    : `${text.slice(0, SENTENCE_LENGTH - end.length - 1)}…${end}`;
+}
+
+const oneLine = (text: string) => text.replace(/\s+/g, ' ').trim();
+
+/** Receipts have real paths, and a directory may be reached through a link. */
+function placesOf(cwd: string): string[] {
+  try {
+    return [...new Set([cwd, realpathSync(cwd)])];
+  } catch {
+    return [cwd];
+  }
+}
+
+type Confinement = NonNullable<BashResult['confinement']>;
+
+/** Denials that the line names, and the length of a name in it. */
+const NAMED = 8;
+const NAME_LENGTH = 120;
+
+const NO_FAULT = 'The confinement of this tool denied that: it is no fault of the project or of its tools';
+
+/**
+ * Returns the text that the model reads of the denials of a command: one line that names them, and one about the
+ * next steps. `''` without denials. `asks`: whether the model may ask for access with its next call.
+ */
+export function denialPart(confinement: Confinement | null | undefined, asks: boolean): string {
+  // A hook or a replacement of `bash` may give a result of another version.
+  if (!confinement || confinement.denied.length === 0) return '';
+  return `[confined: ${denialList(confinement)}]\n[${NO_FAULT}. ${remedy(confinement.denied, asks)}]`;
+}
+
+/** Returns the denials in words: `write /etc/hosts denied (tee); network a.example:443 denied (npm), 3 times`. */
+export function denialList({ denied, deniedTotal }: Confinement): string {
+  const named = denied.slice(0, NAMED);
+  const left = deniedTotal - named.reduce((sum, { count }) => sum + count, 0);
+  return [...named.map(denialInWords), ...(left > 0 ? [`${left} more`] : [])].join('; ');
+}
+
+/** Returns one denial in words, on one line. */
+export function denialInWords({ kind, target, program, count }: Denial): string {
+  const by = program === '' ? '' : ` (${shortName(program)})`;
+  return `${kind} ${shortName(target)} denied${by}${count > 1 ? `, ${count} times` : ''}`;
+}
+
+function remedy(denied: readonly Denial[], asks: boolean): string {
+  if (!asks) return 'The host grants nothing more: do without it, or tell the user what is needed.';
+  const access = accessFor(denied);
+  if (access === null) return 'Nothing that can be asked for allows it: do without it.';
+  return `If the task needs it, run the command again with access ${JSON.stringify(access)} and a reason: the host is asked. Else do without it.`;
+}
+
+/** Returns the access that would have allowed the denied actions, or `null` if none would. */
+function accessFor(denied: readonly Denial[]): { write?: string[]; network?: string[] } | null {
+  const grants = denied.slice(0, NAMED).map(({ grant }) => grant);
+  const write = [...new Set(grants.flatMap((grant) => grant?.write ?? []))];
+  const network = [...new Set(grants.flatMap((grant) => grant?.network?.allow ?? []))];
+  if (write.length + network.length === 0) return null;
+  return { ...(write.length > 0 && { write }), ...(network.length > 0 && { network }) };
+}
+
+/** The name of a file may be any text, and a command chooses it. */
+function shortName(text: string): string {
+  const line = visible(text).replace(/\s+/g, ' ').trim();
+  if (line.length <= NAME_LENGTH) return line;
+  const half = NAME_LENGTH / 2 - 1;
+  return `${line.slice(0, half)}…${line.slice(-half)}`;
+}
+
+/** Orders tasks for display: running tasks first, then the newest. */
+export function runningFirst(a: BackgroundTask, b: BackgroundTask): number {
+  const running = Number(b.state === 'running') - Number(a.state === 'running');
+  return running || b.startedAt - a.startedAt;
+}
