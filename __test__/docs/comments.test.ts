@@ -51,8 +51,8 @@ const COMMENTS: Record<string, [name: string, words: string][]> = {
     ['maxLogBytes', `@default ${literal(tasks.maxLogBytes)} (${size(tasks.maxLogBytes)})`],
     ['retentionMs', `@default ${literal(tasks.retentionMs)} (${days(tasks.retentionMs)})`],
   ],
-  'ts/tool/output-types.ts': [['BashToolSnapshot', `the last ${size(run.snapshotBytes)} of each stream`]],
   'ts/tool/types.ts': [
+    ['BashToolSnapshot', `the last ${size(run.snapshotBytes)} of each stream`],
     ['mode', kinds],
     ['mode', slow],
     ['timeout_ms', `clamped to ${inCall} (in the background … ${count(longestBackgroundMs())})`],
@@ -61,7 +61,7 @@ const COMMENTS: Record<string, [name: string, words: string][]> = {
     ['updateIntervalMs', `@default ${request.defaultSnapshotMs} `],
     ['terminal', `\`cols\` and \`rows\` are ${COLS} and ${ROWS} unless given`],
   ],
-  'ts/tool/provider/inputs.ts': [['timeoutMs', `clamped to ${inCall} with a note`]],
+  'ts/tool/provider.ts': [['timeoutMs', `clamped to ${inCall} with a note`]],
   'ts/tool/terminal/types.ts': [
     ['cols', `Default ${COLS},`],
     ['rows', `Default ${ROWS},`],
