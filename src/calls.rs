@@ -16,7 +16,7 @@ use super::result::BackgroundTask;
 use runner::error::Error;
 use runner::registry::{Registry, RegistryError};
 use runner::request::RawOptions;
-use runner::run::{Reply, Run, Start, request_of, warm_up};
+use runner::run::{Command, Reply, request_of, runtime, warm_up};
 use runner::snapshot::Wanted;
 
 /// The commands, calls and registries of one thread.
@@ -91,9 +91,9 @@ impl Calls {
         }
     }
 
-    /// The value of a call that could begin. An error is the call's last event.
-    pub fn begun<T>(&self, id: u32, begun: Result<T, Error>) -> Option<T> {
-        begun.map_err(|error| self.emitter(id).emit(error.into())).ok()
+    /// Returns the value of a call that could be started. An error is the last event of the call.
+    pub fn started<T>(&self, id: u32, started: Result<T, Error>) -> Option<T> {
+        started.map_err(|error| self.emitter(id).emit(error.into())).ok()
     }
 
     /// The registry that a command names; an error if it was closed.
@@ -112,17 +112,17 @@ impl Calls {
     pub fn run(self: &Arc<Self>, native: NativeRequest, task_of: Option<u32>) -> u32 {
         let id = self.number();
         let as_task = task_of.is_some();
-        let begun = native.read().map_err(Error::from).and_then(|mut raw| {
+        let started = native.read().map_err(Error::from).and_then(|mut raw| {
             raw.registry_number = task_of.or(raw.registry_number);
             let registry = self.registry_of(&raw)?;
-            let start = Start::<Wanted>::begin(RawOptions { registry, background: as_task, ..raw })?;
-            Ok((start.runtime()?, start))
+            let command = Command::<Wanted>::start(RawOptions { registry, background: as_task, ..raw })?;
+            Ok((runtime()?, command))
         });
-        let Some((runtime, run)) = self.begun(id, begun) else { return id };
+        let Some((runtime, command)) = self.started(id, started) else { return id };
         let (reply, inbox) = unbounded_channel();
         let emitter = self.emitter(id);
         self.call(id, runtime, Some(reply), None, async move {
-            match run.finish(emitter, inbox).await.map(|ran| ran.outcome) {
+            match command.finish(emitter, inbox).await.map(|ran| ran.outcome) {
                 Ok(outcome) if !as_task => NativeEvent::result(outcome, None),
                 Ok(outcome) => match outcome.background {
                     Some((task, store)) => NativeEvent::Task { task: BackgroundTask::of(task, &store) },
@@ -137,8 +137,8 @@ impl Calls {
     /// Starts a warm shell for commands like this one. The answer is whether one is ready.
     pub fn warm_up(self: &Arc<Self>, native: NativeRequest) -> u32 {
         let id = self.number();
-        let begun = native.read().map_err(Error::from).and_then(|raw| Ok((Run::anywhere()?, raw)));
-        let Some((runtime, raw)) = self.begun(id, begun) else { return id };
+        let started = native.read().map_err(Error::from).and_then(|raw| Ok((runtime()?, raw)));
+        let Some((runtime, raw)) = self.started(id, started) else { return id };
         self.call(id, runtime, None, None, async move {
             let ready = match request_of::<Wanted>(raw).await {
                 Ok(request) => warm_up(request).await,

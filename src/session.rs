@@ -10,7 +10,7 @@ use super::bridge::Bridge;
 use super::calls::Calls;
 use super::events::NativeEvent;
 use super::request::NativeRequest;
-use runner::run::Run;
+use runner::run::runtime;
 use runner::session::{Session, SessionRun};
 
 /// A sequence of shells that share their state.
@@ -54,8 +54,8 @@ impl NativeSession {
     #[napi]
     pub fn reset(&self) -> u32 {
         let id = self.calls.number();
-        let entered = self.session.enter().and_then(|turn| Ok((turn, Run::anywhere()?)));
-        let Some((turn, runtime)) = self.calls.begun(id, entered) else { return id };
+        let entered = self.session.enter().and_then(|turn| Ok((turn, runtime()?)));
+        let Some((turn, runtime)) = self.calls.started(id, entered) else { return id };
         self.calls.call(id, runtime, None, None, async move {
             let mut turn = turn;
             match turn.come().await {
@@ -80,8 +80,8 @@ impl Calls {
     /// Runs a command in a session.
     fn run_in(self: &Arc<Self>, session: &Arc<Session>, native: NativeRequest) -> u32 {
         let id = self.number();
-        let begun = self.read(native).and_then(|raw| Ok((SessionRun::begin(session, raw)?, Run::anywhere()?)));
-        let Some((run, runtime)) = self.begun(id, begun) else { return id };
+        let started = self.read(native).and_then(|raw| Ok((SessionRun::start(session, raw)?, runtime()?)));
+        let Some((run, runtime)) = self.started(id, started) else { return id };
         let (reply, inbox) = unbounded_channel();
         let emitter = self.emitter(id);
         self.call(id, runtime, Some(reply), None, async move {

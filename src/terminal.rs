@@ -18,7 +18,7 @@ use runner::error::Error;
 use runner::pattern::Pattern;
 use runner::pty::{self, Terminal, TerminalError, Until, Why};
 use runner::request::RawOptions;
-use runner::run::{Reply, Run, Start};
+use runner::run::{Command, Reply, runtime};
 use runner::snapshot::Wanted;
 use sys::{Signal, TerminalSize};
 
@@ -121,8 +121,8 @@ impl NativeTerminal {
             Err(error) => Err(error),
         };
         let id = self.calls.number();
-        let begun = typed.map_err(Error::from).and_then(|typed| Ok((typed, Run::anywhere()?)));
-        let Some((typed, runtime)) = self.calls.begun(id, begun) else { return id };
+        let started = typed.map_err(Error::from).and_then(|typed| Ok((typed, runtime()?)));
+        let Some((typed, runtime)) = self.calls.started(id, started) else { return id };
         self.calls.call(id, runtime, None, None, async move {
             match typed.await {
                 Ok(()) => NativeEvent::Done,
@@ -163,12 +163,12 @@ impl NativeTerminal {
     ) -> u32 {
         let id = self.calls.number();
         let millis = |ms: f64| Duration::from_secs_f64(ms.max(0.0) / 1000.0);
-        let begun = pattern
+        let started = pattern
             .map(|source| Pattern::new(&source, flags.as_deref().unwrap_or_default()))
             .transpose()
             .map_err(Error::from)
-            .and_then(|pattern| Ok((pattern, Run::anywhere()?)));
-        let Some((pattern, runtime)) = self.calls.begun(id, begun) else { return id };
+            .and_then(|pattern| Ok((pattern, runtime()?)));
+        let Some((pattern, runtime)) = self.calls.started(id, started) else { return id };
         let until = Until { timeout: timeout_ms.map(millis), idle: idle_ms.map(millis), pattern };
         let terminal = Arc::clone(&self.terminal);
         self.calls.call(id, runtime, None, None, async move {
@@ -215,17 +215,17 @@ impl Calls {
     /// Runs a command in a terminal.
     fn run_in_terminal(self: &Arc<Self>, terminal: &Arc<Terminal>, native: NativeRequest) -> u32 {
         let id = self.number();
-        let begun = native.read().map_err(Error::from).and_then(|raw| {
+        let started = native.read().map_err(Error::from).and_then(|raw| {
             let raw = RawOptions { terminal: Some(Arc::clone(terminal)), ..raw };
-            let start = Start::<Wanted>::begin(raw)?;
-            Ok((start.runtime()?, start))
+            let command = Command::<Wanted>::start(raw)?;
+            Ok((runtime()?, command))
         });
-        let Some((runtime, start)) = self.begun(id, begun) else { return id };
+        let Some((runtime, command)) = self.started(id, started) else { return id };
         let (reply, inbox) = unbounded_channel();
         let emitter = self.emitter(id);
         let ends = Ends(Arc::clone(terminal));
         self.call(id, runtime, Some(reply), None, async move {
-            match start.finish(emitter, inbox).await {
+            match command.finish(emitter, inbox).await {
                 Ok(ran) => {
                     ends.0.end(ran.outcome.exit_code);
                     NativeEvent::result(ran.outcome, None)

@@ -10,7 +10,7 @@ use super::events::NativeEvent;
 use super::undo::{UndoPoint, Undone};
 use runner::error::Error;
 use runner::request::undo_store;
-use runner::run::Run;
+use runner::run::runtime;
 use undo::{Options, Store, StoreError, UndoError};
 
 /// The options of an undo.
@@ -55,7 +55,7 @@ impl Bridge {
     /// Does work on files away from all other threads.
     fn blocking(&self, work: impl FnOnce() -> Result<NativeEvent, Error> + Send + 'static) -> u32 {
         let id = self.calls.number();
-        let Some(runtime) = self.calls.begun(id, Run::anywhere()) else { return id };
+        let Some(runtime) = self.calls.started(id, runtime()) else { return id };
         let work = runtime.spawn_blocking(move || work().unwrap_or_else(NativeEvent::from));
         Arc::clone(&self.calls).call(id, runtime, None, None, async move {
             work.await.unwrap_or_else(|error| Error::spawn(error.to_string(), "undo").into())

@@ -10,7 +10,7 @@ use super::rules::Rule;
 use super::salience::render::{Rendered, Rendering};
 use super::salience::select::{Frame, select};
 use super::salience::unit::{Judge, Unit};
-use super::seen::{Run, Shown, lines_of};
+use super::seen::{Shown, Stretch, lines_of};
 use super::{End, Level, Name, Stream, View, Why};
 
 /// Outputs below this many bytes are not worth a gap.
@@ -27,7 +27,7 @@ pub(super) struct Lines<'a> {
     /// Rules of the user.
     pub own: &'a [Arc<Rule>],
     /// Runs of lines of each stream that earlier results show.
-    pub runs: [Vec<Run>; 2],
+    pub runs: [Vec<Stretch>; 2],
 }
 
 /// All that is known of one stream.

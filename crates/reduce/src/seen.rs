@@ -32,7 +32,7 @@ pub struct Earlier<'a> {
 
 /// A run of lines that an earlier result shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Run {
+pub struct Stretch {
     /// Its first line, from 0.
     pub start: usize,
     /// Its lines.
@@ -43,7 +43,7 @@ pub struct Run {
     pub from: usize,
 }
 
-impl Run {
+impl Stretch {
     /// The line in its place.
     pub fn reference(&self) -> String {
         let Self { lines, id, from, .. } = *self;
@@ -82,7 +82,7 @@ impl<'a> Shown<'a> {
     }
 
     /// The runs of lines that earlier results show, in order. Each is worth its reference.
-    pub fn runs(&self, lines: &[&str]) -> Vec<Run> {
+    pub fn runs(&self, lines: &[&str]) -> Vec<Stretch> {
         let mut runs = Vec::new();
         let mut at = 0;
         while at < lines.len() {
@@ -94,10 +94,10 @@ impl<'a> Shown<'a> {
     }
 
     /// The longest run from a line on. Of equal ones, that of the latest result.
-    fn longest(&self, lines: &[&str], at: usize) -> Option<Run> {
+    fn longest(&self, lines: &[&str], at: usize) -> Option<Stretch> {
         let line = lines[at];
         let places = tells(line).then(|| self.places.get(&self.hasher.hash_one(line)))??;
-        let mut best: Option<Run> = None;
+        let mut best: Option<Stretch> = None;
         for &(result, from) in places {
             let (id, earlier) = &self.results[result];
             let same = lines[at..].iter().zip(&earlier[from..]);
@@ -105,7 +105,7 @@ impl<'a> Shown<'a> {
                 .take_while(|(line, earlier)| **earlier == Some(**line) && severity(line) < Severity::Mention)
                 .count();
             if length > best.map_or(1, |best| best.lines) {
-                best = Some(Run { start: at, lines: length, id: *id, from: from + 1 });
+                best = Some(Stretch { start: at, lines: length, id: *id, from: from + 1 });
             }
         }
         best
@@ -135,7 +135,7 @@ mod tests {
     const TEXT: &str = "alpha is the first line of this short text\nbeta is the second line of this text\n\
                         gamma is the third line of this text\ndelta is the fourth line of this text\n";
 
-    fn runs(earlier: &[Earlier], text: &str) -> Vec<Run> {
+    fn runs(earlier: &[Earlier], text: &str) -> Vec<Stretch> {
         Shown::of(earlier).runs(&text.lines().collect::<Vec<_>>())
     }
 
@@ -143,7 +143,7 @@ mod tests {
     fn lines_of_an_earlier_result_are_found() {
         let text = format!("something new\n{TEXT}more\n");
         let found = runs(&[Earlier { id: 9, text: TEXT, hidden: &[] }], &text);
-        assert_eq!(found, [Run { start: 1, lines: 4, id: 9, from: 1 }]);
+        assert_eq!(found, [Stretch { start: 1, lines: 4, id: 9, from: 1 }]);
         assert_eq!(found[0].reference(), "[4 lines as in #9 L1-4]");
     }
 

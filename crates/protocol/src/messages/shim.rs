@@ -21,7 +21,7 @@ use sys::{Exit, FileId, LaunchError, Signal, Usage};
 #[derive(Debug, Serialize, Deserialize)]
 pub enum ToShim {
     /// Starts a command.
-    Run(Box<Run>),
+    Run(Box<ShimOrder>),
     /// Signals the process group of the shell, and the foreground process group of the terminal.
     Signal {
         /// The signal.
@@ -72,7 +72,7 @@ pub enum ToShim {
 
 /// A command to start.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Run {
+pub struct ShimOrder {
     /// The plan of the command.
     pub plan: Plan,
     /// The task to start, if the command is a task from its start.

@@ -7,7 +7,7 @@ use super::unit::Unit;
 use crate::failure::Severity;
 use crate::fold::{self, Allowed, Line, Mark};
 use crate::rules::{self, Rule};
-use crate::seen::Run;
+use crate::seen::Stretch;
 use crate::types::{Elided, Stream, Why, grouped};
 
 /// Longest line that is shown whole, characters; of a failure, bytes.
@@ -50,7 +50,7 @@ pub struct Rendering<'a> {
     /// Whether the middle of long lines is left out.
     pub shortens: bool,
     /// Runs of lines that earlier results show, in order.
-    pub runs: &'a [Run],
+    pub runs: &'a [Stretch],
     /// Rules of the user.
     pub own: &'a [Arc<Rule>],
 }

@@ -5,7 +5,7 @@
 //! | request | `request/`, `run/base.rs` | options to a request, once the shell state to begin with is known |
 //! | safety | `run/guard/` | refuses the command, or adds a note |
 //! | plan | `run/plan.rs`, `run/warm.rs` | all that describes its process, and the warm shell that may run it |
-//! | start | [`Begun`] | a shim runs it, or a warm shell |
+//! | launch | [`Launch`] | a shim runs it, or a warm shell |
 //! | capture | `run/drive/` | one loop over its pipes, its shim, its caller and the clock |
 //! | outcome | `run/completion.rs`, `run/status.rs`, `run/outcome.rs` | its end in the terms of the contract |
 
@@ -39,7 +39,7 @@ pub use warm_up::warm_up;
 use crate::error::Error;
 use crate::registry::Reservation;
 use crate::request::{RawOptions, Request};
-use crate::supervise::{Admission, Begun, Child, Helpers, ShimEvent, Slot, Started};
+use crate::supervise::{Admission, Child, Helpers, Launched, Running, ShimEvent, Slot};
 use base::request;
 use completion::NotStarted;
 use confine::WorldFacts;
@@ -84,38 +84,27 @@ impl From<Error> for AttemptError {
     }
 }
 
-/// A command on its way, perhaps before the state that it begins with is read.
-pub enum Start<B> {
-    /// The command has begun.
-    Begun(Box<Run>),
-    /// Its state is still to be read.
+/// A command that was given to this process. Its launch begins once the shell state that it starts with is read.
+pub enum Command<B> {
+    /// The state is known.
+    Launched(Box<Launch>),
+    /// The state has to be read first.
     Unread(Box<(RawOptions, B)>),
 }
 
-impl<B: Base> Start<B> {
-    /// Starts a command as [`Run::begin`] does, if the state that it begins with is known.
+impl<B: Base> Command<B> {
+    /// Starts the command as [`Launch::start`] does, if its shell state is known.
     ///
     /// # Errors
     /// When nothing could be run.
-    pub fn begin(raw: RawOptions) -> Result<Self, Error> {
+    pub fn start(raw: RawOptions) -> Result<Self, Error> {
         Ok(match B::of(&raw)?.known() {
-            Ok(state) => Self::Begun(Box::new(Run::begin(request::<B>(raw, state)?)?)),
+            Ok(state) => Self::Launched(Box::new(Launch::start(request::<B>(raw, state)?)?)),
             Err(base) => Self::Unread(Box::new((raw, base))),
         })
     }
 
-    /// Drives [`Start::finish`].
-    ///
-    /// # Errors
-    /// When the system gives no threads.
-    pub fn runtime(&self) -> Result<&'static Handle, Error> {
-        match self {
-            Self::Begun(run) => Ok(run.runtime()),
-            Self::Unread(_) => Run::anywhere(),
-        }
-    }
-
-    /// Sees the command through to its outcome.
+    /// Runs the command to its outcome.
     ///
     /// # Errors
     /// When nothing could be run.
@@ -124,24 +113,24 @@ impl<B: Base> Start<B> {
         listener: impl Listener,
         mut replies: UnboundedReceiver<Reply>,
     ) -> Result<Finished, Error> {
-        let run = match self {
-            Self::Begun(run) => *run,
+        let launch = match self {
+            Self::Launched(launch) => *launch,
             Self::Unread(unread) => {
                 let (mut raw, base) = *unread;
                 let state = BaseState::Unread(base).resolve(&mut raw, &mut replies).await;
-                Run::begin(request::<B>(raw, state)?)?
+                Launch::start(request::<B>(raw, state)?)?
             }
         };
-        run.finish(listener, replies).await
+        launch.finish(listener, replies).await
     }
 }
 
-/// A command that has begun, or is ready to.
-pub struct Run {
+/// The launch of one command: its request, its order for a shim, and the started process if there is one already.
+pub struct Launch {
     request: Request,
     order: Order,
     helpers: &'static Helpers,
-    begun: Option<(Begun, Slot)>,
+    launched: Option<(Launched, Slot)>,
     /// The files that a cold shell reads before the command.
     startup_files: StartupFiles,
     /// The place among the open terminals, if the command has one.
@@ -154,13 +143,13 @@ pub struct Run {
     _reservation: Option<Reservation>,
 }
 
-impl Run {
-    /// Starts a command as far as that needs no waiting: if a shim is free, the command is on its way when this
-    /// returns.
+impl Launch {
+    /// Starts a command without waiting. If a shim is free, the command runs when this returns. Otherwise
+    /// [`Launch::finish`] starts it.
     ///
     /// # Errors
     /// When nothing could be run.
-    pub fn begin(mut request: Request) -> Result<Self, Error> {
+    pub fn start(mut request: Request) -> Result<Self, Error> {
         let takes_long = guard::takes_long(&request);
         if !takes_long && !request.aborted {
             guard::judge(&mut request)?;
@@ -171,11 +160,11 @@ impl Run {
         let reservation = reservation.map(|(registry, task)| registry.reserve(&task.id)).transpose()?;
         let order = order_of(&request, helpers, task)?;
         let facts = order.plan.world.and_then(|world| helpers.world_facts(world));
-        let mut run = Self {
+        let mut launch = Self {
             request,
             order,
             helpers,
-            begun: None,
+            launched: None,
             startup_files: StartupFiles::default(),
             terminal_slot: None,
             prepared: Prepared::default(),
@@ -183,16 +172,17 @@ impl Run {
             _reservation: reservation,
         };
         if let Some(facts) = facts {
-            run.enter(facts);
+            launch.enter(facts);
         }
         if !takes_long
-            && run.can_start_now()
+            && launch.can_start_now()
             && let Some(slot) = Admission::shared().try_enter()
         {
             // Without descriptors now there may be some when it is this command's turn.
-            run.begun = Begun::now(helpers, &run.order).ok().flatten().map(|begun| (begun, slot));
+            launch.launched =
+                Launched::start_now(helpers, &launch.order).ok().flatten().map(|launched| (launched, slot));
         }
-        Ok(run)
+        Ok(launch)
     }
 
     /// Whether starting takes so little that it may be done on the caller's thread.
@@ -229,25 +219,12 @@ impl Run {
         Ok(())
     }
 
-    /// Drives work that needs no command.
-    ///
-    /// # Errors
-    /// When the system gives no threads.
-    pub fn anywhere() -> Result<&'static Handle, Error> {
-        Helpers::shared().map(Helpers::runtime).map_err(|error| Error::helper(error, ""))
-    }
-
     /// The shell kind that can run the command; `None` if it starts cold.
     pub fn kind(&self) -> Option<Arc<ShellKind>> {
         self.order.warm.as_ref().map(|warm| Arc::clone(&warm.kind))
     }
 
-    /// Drives [`Run::finish`].
-    pub fn runtime(&self) -> &'static Handle {
-        self.helpers.runtime()
-    }
-
-    /// Sees the command through to its outcome.
+    /// Runs the command to its outcome.
     ///
     /// # Errors
     /// When nothing could be run.
@@ -268,7 +245,7 @@ impl Run {
             match self.attempt(&listener, &mut replies).await {
                 Ok(finished) => return Ok(finished),
                 Err(AttemptError::Final(error)) => return Err(error),
-                Err(AttemptError::NotStarted(NotStarted::HelpersKilled)) if Begun::may_retry(tries).await => {
+                Err(AttemptError::NotStarted(NotStarted::HelpersKilled)) if Launched::may_retry(tries).await => {
                     tries += 1;
                     if self.is_recorded() {
                         self.plan_again()?;
@@ -296,19 +273,19 @@ impl Run {
         listener: &impl Listener,
         replies: &mut UnboundedReceiver<Reply>,
     ) -> Result<Finished, AttemptError> {
-        let (begun, slot) = match self.begun.take() {
-            Some(begun) => begun,
+        let (launched, slot) = match self.launched.take() {
+            Some(launched) => launched,
             None => tokio::select! {
                 biased;
                 () = aborted(replies) => return Ok(Outcome::not_started(&self.request).into()),
-                begun = self.begin_later() => begun?,
+                launched = self.start_later() => launched?,
             },
         };
-        let started = begun.follow().map_err(|error| self.unwatched(error))?;
+        let running = launched.follow().map_err(|error| self.unwatched(error))?;
         let finished = if self.request.background {
-            self.become_task(started.child).await?
+            self.become_task(running.child).await?
         } else {
-            self.drive(started, listener, replies).await?
+            self.drive(running, listener, replies).await?
         };
         if let Some((registry, task)) = self.request.registry.as_ref().zip(finished.outcome.task_id()) {
             registry.count(task, Admission::shared().keep_for_task(slot));
@@ -317,7 +294,7 @@ impl Run {
     }
 
     /// Starts the command once a shim, descriptors and a place among the running commands are free.
-    async fn begin_later(&mut self) -> Result<(Begun, Slot), Error> {
+    async fn start_later(&mut self) -> Result<(Launched, Slot), Error> {
         self.wait_for_world().await?;
         let closed = || Error::spawn("no place among the running commands", &self.request.command);
         if self.request.terminal.is_some() && self.terminal_slot.is_none() {
@@ -328,18 +305,18 @@ impl Run {
         let slot = Admission::shared().enter().await.ok_or_else(closed)?;
         self.startup_files.write(&self.request, &mut self.order)?;
         self.begin_record().await;
-        let begun = Begun::later(self.helpers, &self.order).await;
-        let begun = begun.map_err(|error| Error::helper(error, &self.request.command))?;
-        Ok((begun, slot))
+        let launched = Launched::start_later(self.helpers, &self.order).await;
+        let launched = launched.map_err(|error| Error::helper(error, &self.request.command))?;
+        Ok((launched, slot))
     }
 
     async fn drive(
         &mut self,
-        started: Started,
+        running: Running,
         listener: &impl Listener,
         replies: &mut UnboundedReceiver<Reply>,
     ) -> Result<Finished, AttemptError> {
-        let Started { child, pipes, shell, files } = started;
+        let Running { child, pipes, shell, files } = running;
         let pid = shell.map(|(pid, mark)| {
             self.request.mark = mark;
             pid
@@ -395,4 +372,12 @@ impl Run {
     fn helpers_killed(&self) -> Error {
         Error::spawn("the helper processes were killed", &self.request.command)
     }
+}
+
+/// Returns the runtime that drives commands, and work that needs no command.
+///
+/// # Errors
+/// When the system gives no threads.
+pub fn runtime() -> Result<&'static Handle, Error> {
+    Helpers::shared().map(Helpers::runtime).map_err(|error| Error::helper(error, ""))
 }

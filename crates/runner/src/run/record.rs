@@ -2,13 +2,13 @@
 
 use tokio::task::spawn_blocking;
 
-use super::Run;
+use super::Launch;
 use super::plan::{StartupFiles, plan_of};
 use crate::error::Error;
 use protocol::plan::next_mark;
 use receipt::recording::{Recording, Subject, Way, prepare};
 
-impl Run {
+impl Launch {
     /// Chooses how the command is recorded.
     ///
     /// # Errors

@@ -8,7 +8,7 @@ use super::save::{Saver, boot};
 use super::session::Session;
 use crate::error::Error;
 use crate::request::{Mode, RawOptions, Request};
-use crate::run::Run;
+use crate::run::Launch;
 use crate::shell_state::{State, is_complete, mentions_signals, mentions_trap};
 use crate::snapshot::Snapshot;
 use crate::supervise::Slot;
@@ -16,7 +16,7 @@ use protocol::plan::{Boot, Startup};
 
 /// A command that has begun.
 pub(super) struct Prepared {
-    run: Run,
+    run: Launch,
     exchange: Exchange,
     env: Vec<(String, Option<String>)>,
     before: Option<Arc<State>>,
@@ -54,7 +54,7 @@ impl Prepared {
     ///
     /// # Errors
     /// When nothing could be run.
-    pub fn begin(
+    pub fn start(
         session: &Session,
         mut raw: RawOptions,
         snapshot: Option<Snapshot>,
@@ -102,11 +102,11 @@ impl Prepared {
             }
         }
         request.report = (saving == Saving::AtExit { early: true }).then_some(report);
-        Ok(Self { run: Run::begin(request)?, exchange, env, before, slot })
+        Ok(Self { run: Launch::start(request)?, exchange, env, before, slot })
     }
 
     /// The run, and what takes its state over.
-    pub fn into_parts(self, session: &Arc<Session>) -> (Run, Saver) {
+    pub fn into_parts(self, session: &Arc<Session>) -> (Launch, Saver) {
         let Self { run, exchange, env, before, slot } = self;
         let kind = run.kind();
         (run, Saver { session: Arc::clone(session), exchange, env, before, kind, _slot: slot })

@@ -33,13 +33,13 @@ impl SessionRun {
     ///
     /// # Errors
     /// When nothing could be run.
-    pub fn begin(session: &Arc<Session>, command: RawOptions) -> Result<Self, Error> {
+    pub fn start(session: &Arc<Session>, command: RawOptions) -> Result<Self, Error> {
         let turn = session.enter()?;
         if turn.is_here()
             && let Ok(snapshot) = snapshot_of(session, &command)?.known()
             && let Some(slot) = Admission::shared().try_enter_session()
         {
-            let prepared = Prepared::begin(session, command, snapshot, slot)?;
+            let prepared = Prepared::start(session, command, snapshot, slot)?;
             return Ok(Self { turn, stage: Stage::Prepared(Box::new(prepared)) });
         }
         Ok(Self { turn, stage: Stage::Queued(Box::new(command)) })
@@ -66,7 +66,7 @@ impl SessionRun {
                     return Ok((Outcome::not_started(&Request::check(*command)?), session.directory()));
                 };
                 let snapshot = snapshot_of(&session, &command)?.resolve(&mut command, &mut replies).await;
-                Prepared::begin(&session, *command, snapshot, slot)?
+                Prepared::start(&session, *command, snapshot, slot)?
             }
         };
         let (run, mut saver) = prepared.into_parts(&session);

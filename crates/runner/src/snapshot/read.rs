@@ -16,7 +16,7 @@ use super::wanted::Wanted;
 use crate::error::Error;
 use crate::request::{RawOptions, Request};
 use crate::run::outcome::{Outcome, Status};
-use crate::run::{Listener, LiveView, Prompt, Reply, Run};
+use crate::run::{Launch, Listener, LiveView, Prompt, Reply};
 use crate::shell_state::State;
 use capture::Stream;
 use protocol::plan::{Inherit, RawLimits};
@@ -101,7 +101,7 @@ async fn run(wanted: &Wanted, command: String, progress: &mut Progress) -> Resul
     let request =
         Request::check(raw(wanted, command, LIMIT.saturating_sub(GRACE))).map_err(Error::from).map_err(failed)?;
     let (end, replies) = unheard();
-    let running = Run::begin(request).map_err(failed)?.finish(Quiet, replies);
+    let running = Launch::start(request).map_err(failed)?.finish(Quiet, replies);
     tokio::pin!(running);
     let ran = tokio::select! {
         ran = &mut running => ran,

@@ -8,7 +8,7 @@ use super::read::{Quiet, raw, unheard};
 use super::wanted::Wanted;
 use crate::error::Error;
 use crate::request::Request;
-use crate::run::Run;
+use crate::run::Launch;
 use crate::run::outcome::Status;
 use sys::Shared;
 
@@ -27,7 +27,7 @@ pub async fn try_out(wanted: &Wanted, code: &Code) -> Result<(), SnapshotError> 
         .map_err(Error::from)
         .map_err(SnapshotError::Trial)?;
     let (_silent, replies) = unheard();
-    let outcome = Run::begin(request)
+    let outcome = Launch::start(request)
         .map_err(SnapshotError::Trial)?
         .finish(Quiet, replies)
         .await

@@ -7,7 +7,7 @@ mod prompt;
 mod ready;
 
 pub use client::{
-    Admission, Begun, Child, HelperError, Helpers, Link, ShimEvent, Slot, Started, TaskEvent, TaskPlace, TaskSender,
+    Admission, Child, HelperError, Helpers, Launched, Link, Running, ShimEvent, Slot, TaskEvent, TaskPlace, TaskSender,
     Traces, WarmShells, WorldFailure, connect, warm_up,
 };
 pub use facts::{blocked_notes, facts};

@@ -11,14 +11,14 @@ use crate::group::Group;
 use crate::limits::used_by_living;
 use crate::warm::WarmShell;
 use protocol::task::now_ms;
-use protocol::{Cause, Ended, FromShim, Run};
+use protocol::{Cause, Ended, FromShim, ShimOrder};
 use sys::{Bounds, Exit, LaunchStep};
 
 impl Shim {
     /// Starts a command and supervises it.
-    pub(super) fn run(&mut self, run: Run) -> io::Result<()> {
+    pub(super) fn run(&mut self, run: ShimOrder) -> io::Result<()> {
         let started = Instant::now();
-        let Run { plan, task, descriptors } = run;
+        let ShimOrder { plan, task, descriptors } = run;
         let dismissed = self.warm.take().and_then(WarmShell::dismiss);
         Group::begin(&mut self.group, plan.limits);
         let way = match self.begin_record(&plan, &descriptors) {

@@ -19,7 +19,8 @@ use protocol::ExceededLimit;
 use protocol::plan::{ShellKind, WorldId};
 use protocol::task::Task;
 use protocol::{
-    self, Ended, FrameReader, FromShim, FromShimOrTask, FromTask, Received, Run, Survivor, TaskInput, ToShim, Transfer,
+    self, Ended, FrameReader, FromShim, FromShimOrTask, FromTask, Received, ShimOrder, Survivor, TaskInput, ToShim,
+    Transfer,
 };
 use sys::{LaunchError, Signal};
 
@@ -63,7 +64,7 @@ pub struct Sent {
 
 impl Sent {
     /// Sends a plan and the command's ends of its pipes without blocking. The rest is sent later.
-    pub fn send(shim: ShimHandle, run: Run) -> io::Result<Self> {
+    pub fn send(shim: ShimHandle, run: ShimOrder) -> io::Result<Self> {
         let (bytes, fds) = protocol::encode(ToShim::Run(Box::new(run)))?;
         // An error shows again when the events of the shim are read.
         let sent = sys::send(shim.socket.as_fd(), &bytes, &protocol::raw(&fds)).unwrap_or(0);

@@ -17,6 +17,6 @@ pub use error::HelperError;
 pub use helpers::Helpers;
 pub use link::{Link, TaskEvent, TaskSender, connect};
 pub use pool::WarmShells;
-pub use start::{Begun, Started, warm_up};
+pub use start::{Launched, Running, warm_up};
 pub use traces::Traces;
 pub use worlds::WorldFailure;

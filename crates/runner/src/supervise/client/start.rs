@@ -10,7 +10,7 @@ use super::helpers::Helpers;
 use super::pool::ShimHandle;
 use crate::supervise::inheritance::Inheritance;
 use crate::supervise::ready::Stale;
-use protocol::Run;
+use protocol::ShimOrder;
 use protocol::plan::ShellKind;
 use protocol::{Order, Pipes};
 
@@ -25,8 +25,8 @@ const WARM_UP: Duration = Duration::from_secs(5);
 /// Time without descriptors before that is an error.
 const SHORT_OF_DESCRIPTORS: Duration = Duration::from_secs(10);
 
-/// A plan that was sent, or a warm shell that received its command.
-pub struct Begun {
+/// A command that was sent to a shim, or to a warm shell below it.
+pub struct Launched {
     sent: Sent,
     pipes: Pipes,
     /// The warm shell's pid and mark.
@@ -35,8 +35,8 @@ pub struct Begun {
     files: Option<Inheritance>,
 }
 
-/// A command that was started or is starting.
-pub struct Started {
+/// A launched command, with the events of its shim.
+pub struct Running {
     /// The child.
     pub child: Child,
     /// The addon's ends of its pipes.
@@ -47,26 +47,26 @@ pub struct Started {
     pub files: Option<Inheritance>,
 }
 
-impl Begun {
-    /// Sends the plan without blocking, if a shim is free.
-    pub fn now(helpers: &'static Helpers, order: &Order) -> io::Result<Option<Self>> {
+impl Launched {
+    /// Starts the command without blocking. Returns `None` if no shim is free.
+    pub fn start_now(helpers: &'static Helpers, order: &Order) -> io::Result<Option<Self>> {
         let Some(shim) = helpers.take(order.plan.world, order.warm.as_ref().map(|warm| &*warm.kind)) else {
             return Ok(None);
         };
-        match Self::given(helpers, shim, order) {
-            WarmAttempt::Begun(begun) => Ok(Some(begun)),
+        match Self::give_to_warm_shell(helpers, shim, order) {
+            WarmAttempt::Given(launched) => Ok(Some(launched)),
             // Its shell must become ready first, which is not awaited here.
             WarmAttempt::Not(shim) if order.warm.as_ref().is_some_and(|warm| warm.prestarts) => {
                 helpers.give_back(shim);
                 Ok(None)
             }
-            WarmAttempt::Not(shim) => Self::cold(helpers, shim, order).map(Some),
+            WarmAttempt::Not(shim) => Self::send_to_shim(helpers, shim, order).map(Some),
             WarmAttempt::Lost => Ok(None),
         }
     }
 
     /// Gives the command to the warm shell below this shim, if one is ready.
-    fn given(helpers: &'static Helpers, mut shim: ShimHandle, order: &Order) -> WarmAttempt {
+    fn give_to_warm_shell(helpers: &'static Helpers, mut shim: ShimHandle, order: &Order) -> WarmAttempt {
         let Some(warm) = &order.warm else { return WarmAttempt::Not(shim) };
         let Some((ready, mark, files)) = shim.take_ready(&warm.kind) else { return WarmAttempt::Not(shim) };
         let shell = ready.shell();
@@ -84,7 +84,7 @@ impl Begun {
         match ready.give(&shim.socket, &order.plan, warm) {
             Ok(pipes) => {
                 helpers.used(shim.world);
-                WarmAttempt::Begun(Self { sent: Sent::nothing(shim), pipes, shell: Some((shell, mark)), files })
+                WarmAttempt::Given(Self { sent: Sent::nothing(shim), pipes, shell: Some((shell, mark)), files })
             }
             Err(why) => {
                 helpers.stale(shim.world, why);
@@ -99,10 +99,10 @@ impl Begun {
     }
 
     /// Sends the plan to this shim.
-    fn cold(helpers: &'static Helpers, shim: ShimHandle, order: &Order) -> io::Result<Self> {
+    fn send_to_shim(helpers: &'static Helpers, shim: ShimHandle, order: &Order) -> io::Result<Self> {
         match order.open_pipes() {
             Ok((pipes, theirs)) => {
-                let run = Run { plan: order.plan.clone(), task: order.task.clone(), descriptors: theirs };
+                let run = ShimOrder { plan: order.plan.clone(), task: order.task.clone(), descriptors: theirs };
                 Ok(Self { sent: Sent::send(shim, run)?, pipes, shell: None, files: None })
             }
             Err(error) => {
@@ -112,50 +112,50 @@ impl Begun {
         }
     }
 
-    /// Sends the plan once a shim and descriptors are available.
-    pub async fn later(helpers: &'static Helpers, order: &Order) -> Result<Self, HelperError> {
-        let begin = Instant::now();
+    /// Starts the command once a shim and descriptors are available.
+    pub async fn start_later(helpers: &'static Helpers, order: &Order) -> Result<Self, HelperError> {
+        let began = Instant::now();
         let mut cold = false;
         loop {
-            match Self::once(helpers, order, cold).await {
-                Err(error) if error.is_shortage() && begin.elapsed() < SHORT_OF_DESCRIPTORS => {
+            match Self::try_start(helpers, order, cold).await {
+                Err(error) if error.is_shortage() && began.elapsed() < SHORT_OF_DESCRIPTORS => {
                     tokio::time::sleep(PAUSE).await;
                 }
                 // A process that ends warm shells must not block this command.
                 Ok(None) if !cold => cold = true,
-                Ok(begun) => return begun.ok_or(HelperError::Lost),
+                Ok(launched) => return launched.ok_or(HelperError::Lost),
                 Err(error) => return Err(error),
             }
         }
     }
 
-    /// Returns `None` if the shim was gone and another one can be tried.
-    async fn once(helpers: &'static Helpers, order: &Order, cold: bool) -> Result<Option<Self>, HelperError> {
+    /// Tries to start the command. Returns `None` if the shim was gone and another one can be tried.
+    async fn try_start(helpers: &'static Helpers, order: &Order, cold: bool) -> Result<Option<Self>, HelperError> {
         let mut shim = match helpers.take(order.plan.world, order.warm.as_ref().map(|warm| &*warm.kind)) {
             Some(shim) => shim,
             None => helpers.shim(order.plan.world).await?,
         };
         if cold {
-            return Ok(Some(Self::cold(helpers, shim, order)?));
+            return Ok(Some(Self::send_to_shim(helpers, shim, order)?));
         }
         if let Some(warm) = order.warm.as_ref().filter(|warm| warm.prestarts) {
             (shim, _) = prestarted(helpers, shim, &warm.kind).await?;
         }
-        match Self::given(helpers, shim, order) {
-            WarmAttempt::Begun(begun) => Ok(Some(begun)),
-            WarmAttempt::Not(shim) => Ok(Some(Self::cold(helpers, shim, order)?)),
+        match Self::give_to_warm_shell(helpers, shim, order) {
+            WarmAttempt::Given(launched) => Ok(Some(launched)),
+            WarmAttempt::Not(shim) => Ok(Some(Self::send_to_shim(helpers, shim, order)?)),
             WarmAttempt::Lost => Ok(None),
         }
     }
 
     /// Continues in the runtime, where events can be awaited.
-    pub fn follow(self) -> io::Result<Started> {
+    pub fn follow(self) -> io::Result<Running> {
         let Self { sent, pipes, shell, files } = self;
         let mut child = sent.follow()?;
         if shell.is_some() {
             child.has_started();
         }
-        Ok(Started { child, pipes, shell, files })
+        Ok(Running { child, pipes, shell, files })
     }
 
     /// Waits before another attempt. Returns whether one is allowed.
@@ -170,7 +170,7 @@ impl Begun {
 /// The result of giving a command to a warm shell.
 enum WarmAttempt {
     /// The command runs.
-    Begun(Begun),
+    Given(Launched),
     /// No shell is ready. The shim can start one.
     Not(ShimHandle),
     /// The shim must not be used any more.
@@ -227,7 +227,7 @@ pub async fn warm_up(helpers: &'static Helpers, kind: Arc<ShellKind>) -> Result<
         // A shim that was killed says nothing about the next one. Back in its pool it would be taken again.
         drop(shim);
         helpers.replace(kind.plan.world);
-        if !Begun::may_retry(tries).await {
+        if !Launched::may_retry(tries).await {
             break;
         }
     }

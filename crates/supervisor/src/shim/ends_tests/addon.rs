@@ -12,7 +12,7 @@ use crate::tree;
 use protocol::plan::{Limits, MARK, Plan, Stdin};
 use protocol::task::{TaskSpec, new_id};
 use protocol::{
-    self, Ended, FrameReader, FromShim, FromShimOrTask, FromTask, Received, Run, Survivor, ToShim, Transfer,
+    self, Ended, FrameReader, FromShim, FromShimOrTask, FromTask, Received, ShimOrder, Survivor, ToShim, Transfer,
 };
 use protocol::{Order, Pipes};
 use sys::Signal;
@@ -125,7 +125,7 @@ impl Addon {
         let order = Order { plan, script: None, files: Vec::new(), task, input: None, terminal: None, warm: None };
         let (pipes, descriptors) = order.open_pipes().expect("pipes");
         self.pipes = Some(pipes);
-        self.send(ToShim::Run(Box::new(Run { plan: order.plan, task: order.task, descriptors })));
+        self.send(ToShim::Run(Box::new(ShimOrder { plan: order.plan, task: order.task, descriptors })));
     }
 
     pub fn spec(&self, detached: bool) -> TaskSpec {

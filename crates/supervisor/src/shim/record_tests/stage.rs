@@ -20,7 +20,7 @@ use protocol::plan::{
     Inherited, Limits, MARK, Plan, Record, RecordLimits, RecordPurpose, Recorded, Stdin, WorldId, next_mark,
 };
 use protocol::task::{Machine, TaskSpec, now_ms};
-use protocol::{Ended, FrameReader, FromShim, Received, Run, Survivor, ToShim};
+use protocol::{Ended, FrameReader, FromShim, Received, ShimOrder, Survivor, ToShim};
 use protocol::{Order, Pipes};
 use sys::{Exit, Fork};
 use undo::{Point, Store, manifest};
@@ -139,7 +139,7 @@ impl<'a> Stage<'a> {
         let (pipes, descriptors) = order.open_pipes().expect("pipes");
         sys::set_nonblocking(&pipes.stdout).expect("a pipe");
         self.pipes = Some(pipes);
-        self.send(ToShim::Run(Box::new(Run { plan: order.plan, task: order.task, descriptors })));
+        self.send(ToShim::Run(Box::new(ShimOrder { plan: order.plan, task: order.task, descriptors })));
         run
     }
 
