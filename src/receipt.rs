@@ -6,7 +6,7 @@ use napi_derive::napi;
 use serde::Serialize;
 
 use receipt::recording;
-use receipt::{Attribution, Kind, State};
+use receipt::{Attribution, Completeness, Kind};
 
 /// The changes made while a command ran: the net effect.
 #[napi(object, object_from_js = false, use_nullable = true)]
@@ -149,9 +149,9 @@ fn number(value: u64) -> f64 {
 impl From<receipt::Receipt> for Receipt {
     fn from(receipt: receipt::Receipt) -> Self {
         let state = match receipt.state {
-            State::Known => "known",
-            State::Partial => "partial",
-            State::Unknown => "unknown",
+            Completeness::Known => "known",
+            Completeness::Partial => "partial",
+            Completeness::Unknown => "unknown",
         };
         let attribution = match receipt.attribution {
             Attribution::Command => "command",
@@ -248,7 +248,7 @@ mod tests {
         let path = PathBuf::from(OsString::from_vec(b"/p/\xff".to_vec()));
         let change = |bytes, bytes_before, kind| receipt::Change { path: path.clone(), bytes, bytes_before, kind };
         let mut receipt = receipt::Receipt::new(Attribution::Window);
-        receipt.lower(State::Partial, "why");
+        receipt.lower(Completeness::Partial, "why");
         receipt.created = vec![change(Some(1), None, Kind::File), change(None, None, Kind::Directory)];
         receipt.modified = vec![change(Some(1), Some(2), Kind::Link)];
         receipt.deleted = vec![change(None, None, Kind::Other)];

@@ -315,10 +315,10 @@ impl BackgroundTask {
     pub fn of(task: task::Task, store: &Store) -> Self {
         let log = store.log_path(&task.id);
         let state = match task.state {
-            task::State::Running => "running",
-            task::State::Exited => "exited",
-            task::State::Killed => "killed",
-            task::State::Lost => "lost",
+            task::TaskState::Running => "running",
+            task::TaskState::Exited => "exited",
+            task::TaskState::Killed => "killed",
+            task::TaskState::Lost => "lost",
         };
         Self {
             id: task.id,

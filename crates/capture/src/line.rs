@@ -15,7 +15,7 @@ const BLANK: u8 = 0;
 
 #[derive(Debug, Default)]
 pub(super) struct Line {
-    way: Way,
+    way: CellKind,
     /// `Way::Ascii`: one byte per cell.
     ascii: Vec<u8>,
     cursor: usize,
@@ -23,7 +23,7 @@ pub(super) struct Line {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Way {
+enum CellKind {
     /// No line: text is appended elsewhere.
     #[default]
     Off,
@@ -34,7 +34,7 @@ enum Way {
 
 impl Line {
     pub(super) fn active(&self) -> bool {
-        self.way != Way::Off
+        self.way != CellKind::Off
     }
 
     /// Takes over a plain text line, with the cursor at its end.
@@ -42,11 +42,11 @@ impl Line {
         self.ascii.clear();
         self.cursor = 0;
         if is_one_cell_a_byte(text.as_bytes()) {
-            self.way = Way::Ascii;
+            self.way = CellKind::Ascii;
             self.ascii.extend_from_slice(text.as_bytes());
             self.cursor = text.len();
         } else {
-            self.way = Way::Cells;
+            self.way = CellKind::Cells;
             self.cells.clear();
             self.write_cells(text);
         }
@@ -54,13 +54,13 @@ impl Line {
 
     /// Forgets the line.
     pub(super) fn end(&mut self) {
-        self.way = Way::Off;
+        self.way = CellKind::Off;
     }
 
     /// Writes text without newlines at the cursor, up to the character that makes the line exceed its limit. Returns
     /// the bytes taken. Fewer than all, or [`Line::is_over`], mean that the line has exceeded its limit.
     pub(super) fn write(&mut self, text: &str) -> usize {
-        if self.way == Way::Ascii && is_one_cell_a_byte(text.as_bytes()) {
+        if self.way == CellKind::Ascii && is_one_cell_a_byte(text.as_bytes()) {
             return self.write_ascii(text.as_bytes());
         }
         self.use_cells();
@@ -75,9 +75,9 @@ impl Line {
 
     pub(super) fn is_over(&self) -> bool {
         match self.way {
-            Way::Off => false,
-            Way::Ascii => self.ascii.len() > LINE_LIMIT,
-            Way::Cells => self.cells.len() > LINE_LIMIT,
+            CellKind::Off => false,
+            CellKind::Ascii => self.ascii.len() > LINE_LIMIT,
+            CellKind::Cells => self.cells.len() > LINE_LIMIT,
         }
     }
 
@@ -89,7 +89,7 @@ impl Line {
 
     pub(super) fn act(&mut self, motion: Motion) {
         let (cursor, end) = match self.way {
-            Way::Ascii => (self.cursor, self.ascii.len()),
+            CellKind::Ascii => (self.cursor, self.ascii.len()),
             _ => (self.cells.cursor(), self.cells.columns()),
         };
         match motion {
@@ -100,7 +100,7 @@ impl Line {
             Motion::EraseRight => self.truncate(cursor),
             Motion::EraseLine => self.truncate(0),
             Motion::EraseLeft => match self.way {
-                Way::Ascii => self.ascii[..end.min(cursor + 1)].fill(BLANK),
+                CellKind::Ascii => self.ascii[..end.min(cursor + 1)].fill(BLANK),
                 _ => self.cells.erase(0, cursor + 1),
             },
         }
@@ -109,9 +109,9 @@ impl Line {
     /// Appends the line as it would be shown now: inner blanks as spaces, no trailing ones.
     pub(super) fn render(&self, out: &mut String) {
         match self.way {
-            Way::Off => {}
-            Way::Cells => self.cells.render(out),
-            Way::Ascii => {
+            CellKind::Off => {}
+            CellKind::Cells => self.cells.render(out),
+            CellKind::Ascii => {
                 let shown = self.ascii.iter().rposition(|&byte| byte != BLANK).map_or(0, |last| last + 1);
                 for (i, piece) in self.ascii[..shown].split(|&byte| byte == BLANK).enumerate() {
                     if i > 0 {
@@ -126,9 +126,9 @@ impl Line {
     /// Returns the column of the cursor, and whether it is at the end of the text.
     pub(super) fn cursor(&self) -> (usize, bool) {
         match self.way {
-            Way::Off => (0, true),
-            Way::Ascii => (self.cursor, self.cursor == self.ascii.len()),
-            Way::Cells => (self.cells.cursor(), self.cells.cursor() == self.cells.columns()),
+            CellKind::Off => (0, true),
+            CellKind::Ascii => (self.cursor, self.cursor == self.ascii.len()),
+            CellKind::Cells => (self.cells.cursor(), self.cells.cursor() == self.cells.columns()),
         }
     }
 
@@ -146,21 +146,21 @@ impl Line {
 
     fn move_to(&mut self, column: usize) {
         match self.way {
-            Way::Ascii => self.cursor = column,
+            CellKind::Ascii => self.cursor = column,
             _ => self.cells.move_to(column),
         }
     }
 
     fn truncate(&mut self, column: usize) {
         match self.way {
-            Way::Ascii => self.ascii.truncate(column),
+            CellKind::Ascii => self.ascii.truncate(column),
             _ => self.cells.truncate(column),
         }
     }
 
     fn use_cells(&mut self) {
-        if self.way == Way::Ascii {
-            self.way = Way::Cells;
+        if self.way == CellKind::Ascii {
+            self.way = CellKind::Cells;
             self.cells.clear();
             for (column, &byte) in self.ascii.iter().enumerate().filter(|&(_, &byte)| byte != BLANK) {
                 self.cells.move_to(column);

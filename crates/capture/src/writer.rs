@@ -17,13 +17,13 @@ pub(super) struct Writer {
 
 #[derive(Debug, Default)]
 struct Shared {
-    state: Mutex<State>,
+    state: Mutex<Queue>,
     /// Only one side can wait at a time: the thread for bytes, or the pusher for room.
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct Queue {
     waiting: Vec<u8>,
     /// Bytes that were taken and will not reach the file.
     lost: u64,
@@ -79,11 +79,11 @@ impl Drop for Writer {
 }
 
 impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, Queue> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+    fn wait<'a>(&self, state: MutexGuard<'a, Queue>) -> MutexGuard<'a, Queue> {
         self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -11,7 +11,7 @@ pub const LISTED: usize = 100;
 
 /// How much a receipt knows, from best to worst.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum State {
+pub enum Completeness {
     /// Every change is in it.
     #[default]
     Known,
@@ -160,8 +160,8 @@ impl GitState {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Receipt {
     /// How much it knows.
-    pub state: State,
-    /// Why it is not [`State::Known`], in a sentence. `None` if it is.
+    pub state: Completeness,
+    /// Why it is not [`Completeness::Known`], in a sentence. `None` if it is.
     pub why: Option<String>,
     /// The origin of the changes.
     pub attribution: Attribution,
@@ -189,7 +189,7 @@ impl Receipt {
     #[must_use]
     pub fn new(attribution: Attribution) -> Self {
         Self {
-            state: State::Known,
+            state: Completeness::Known,
             why: None,
             attribution,
             created: Vec::new(),
@@ -204,7 +204,7 @@ impl Receipt {
     }
 
     /// Lowers the state, with the reason. The first reason of the worst state stays.
-    pub fn lower(&mut self, state: State, why: impl Into<String>) {
+    pub fn lower(&mut self, state: Completeness, why: impl Into<String>) {
         if state > self.state {
             self.state = state;
             self.why = Some(why.into());
@@ -249,10 +249,12 @@ mod tests {
     fn the_first_reason_of_the_worst_state_stays() {
         let mut receipt = Receipt::new(Attribution::Window);
         assert!(receipt.is_empty());
-        for (state, why) in [(State::Partial, "one"), (State::Partial, "two"), (State::Unknown, "three")] {
+        for (state, why) in
+            [(Completeness::Partial, "one"), (Completeness::Partial, "two"), (Completeness::Unknown, "three")]
+        {
             receipt.lower(state, why);
         }
-        receipt.lower(State::Partial, "four");
-        assert_eq!((receipt.state, receipt.why.as_deref()), (State::Unknown, Some("three")));
+        receipt.lower(Completeness::Partial, "four");
+        assert_eq!((receipt.state, receipt.why.as_deref()), (Completeness::Unknown, Some("three")));
     }
 }

@@ -43,7 +43,7 @@ impl Default for Limits {
 
 /// The change that is about to happen to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum Keeping {
     /// One of its names goes. Another name keeps it.
     Link,
     /// Its contents change. A clone or a copy keeps them.
@@ -172,20 +172,20 @@ impl Images {
     }
 
     /// Whether a file, whatever its name, is kept, so that a later change of its contents needs no more.
-    pub fn is_safe(&self, id: FileId, way: Way) -> bool {
-        self.kept.get(&id).is_some_and(|kept| way == Way::Link || !kept.linked)
+    pub fn is_safe(&self, id: FileId, way: Keeping) -> bool {
+        self.kept.get(&id).is_some_and(|kept| way == Keeping::Link || !kept.linked)
     }
 
     /// Keeps the file at a path, before it changes. A file that is kept already, under any name, is not kept twice.
     ///
     /// # Errors
     /// If it is not kept. The caller goes on, and records why.
-    pub fn keep<'a>(&mut self, at: impl Into<At<'a>>, file: &File, way: Way) -> Result<Contents, NotKept> {
+    pub fn keep<'a>(&mut self, at: impl Into<At<'a>>, file: &File, way: Keeping) -> Result<Contents, NotKept> {
         let at = at.into();
         let id = file.meta.id;
         if let Some(kept) = self.kept.get(&id).copied() {
-            if way == Way::Copy && kept.linked {
-                self.check(file, Way::Copy, false)?;
+            if way == Keeping::Copy && kept.linked {
+                self.check(file, Keeping::Copy, false)?;
                 self.copy(at.reach, file, kept.id)?;
                 self.kept.insert(id, Kept { linked: false, ..kept });
             }
@@ -193,13 +193,13 @@ impl Images {
         }
         self.make_home()?;
         let kept = match way {
-            Way::Link => self.link(at, file)?,
-            Way::Copy => None,
+            Keeping::Link => self.link(at, file)?,
+            Keeping::Copy => None,
         };
         let kept = if let Some(kept) = kept {
             kept
         } else {
-            self.check(file, Way::Copy, true)?;
+            self.check(file, Keeping::Copy, true)?;
             let image = ImageId { place: 0, number: self.next };
             self.copy(at.reach, file, image)?;
             Kept { id: image, linked: false }
@@ -214,7 +214,7 @@ impl Images {
     /// place that took a link of this run.
     pub fn room_for(&self, file: &File) -> Option<ImageId> {
         let (place, _) = self.open.filter(|(_, device)| *device == file.meta.id.device)?;
-        let is_new = !self.kept.contains_key(&file.meta.id) && self.check(file, Way::Link, true).is_ok();
+        let is_new = !self.kept.contains_key(&file.meta.id) && self.check(file, Keeping::Link, true).is_ok();
         is_new.then_some(ImageId { place, number: self.next })
     }
 
@@ -270,15 +270,15 @@ impl Images {
         found.and_then(|place| u16::try_from(place).ok()).unwrap_or(0)
     }
 
-    fn check(&self, file: &File, way: Way, new: bool) -> Result<(), NotKept> {
+    fn check(&self, file: &File, way: Keeping, new: bool) -> Result<(), NotKept> {
         let (size, Limits { file_bytes, run_bytes, .. }) = (file.size, self.limits);
-        if way == Way::Copy && size > file_bytes {
+        if way == Keeping::Copy && size > file_bytes {
             return Err(NotKept::FileTooLarge { size, most: file_bytes });
         }
         if new && self.bytes.saturating_add(size) > run_bytes {
             return Err(NotKept::RunTooLarge { most: run_bytes });
         }
-        if way == Way::Copy && size > 0 && !has_room(&self.places[0].0, size)? {
+        if way == Keeping::Copy && size > 0 && !has_room(&self.places[0].0, size)? {
             return Err(NotKept::DiskFull);
         }
         Ok(())
@@ -286,7 +286,7 @@ impl Images {
 
     /// Gives a file another name in a place of its mount, if there is one.
     fn link(&mut self, at: At<'_>, file: &File) -> Result<Option<Kept>, NotKept> {
-        self.check(file, Way::Link, true)?;
+        self.check(file, Keeping::Link, true)?;
         let device = file.meta.id.device;
         for again in [false, true] {
             if again && !self.make_place(at.path, device) {

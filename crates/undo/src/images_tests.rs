@@ -31,7 +31,7 @@ impl Kit {
         path
     }
 
-    fn keep(&mut self, path: &Path, way: Way) -> Result<PathBuf, NotKept> {
+    fn keep(&mut self, path: &Path, way: Keeping) -> Result<PathBuf, NotKept> {
         let found = file(path);
         match self.images.keep(path, &found, way)? {
             Contents::Image(id) => Ok(self.images.path(id)),
@@ -44,7 +44,8 @@ impl Kit {
 fn a_link_is_the_file_itself_and_a_copy_has_its_contents_and_time() {
     let mut kit = kit(Limits::default());
     let (one, other) = (kit.write("one", "1"), kit.write("other", "2"));
-    let (linked, copied) = (kit.keep(&one, Way::Link).expect("kept"), kit.keep(&other, Way::Copy).expect("kept"));
+    let (linked, copied) =
+        (kit.keep(&one, Keeping::Link).expect("kept"), kit.keep(&other, Keeping::Copy).expect("kept"));
     assert_eq!(file(&linked).meta.id, file(&one).meta.id);
     assert_ne!(file(&copied).meta.id, file(&other).meta.id);
     assert_eq!(file(&copied).mtime, file(&other).mtime);
@@ -58,9 +59,9 @@ fn a_file_is_kept_once_under_all_its_names_and_a_link_becomes_a_copy_before_it_c
     let one = kit.write("one", "1");
     let other = kit.base.join("other");
     fs::hard_link(&one, &other).expect("linked");
-    let linked = kit.keep(&one, Way::Link).expect("kept");
-    assert_eq!(kit.keep(&other, Way::Link).expect("kept"), linked);
-    assert_eq!(kit.keep(&other, Way::Copy).expect("kept"), linked);
+    let linked = kit.keep(&one, Keeping::Link).expect("kept");
+    assert_eq!(kit.keep(&other, Keeping::Link).expect("kept"), linked);
+    assert_eq!(kit.keep(&other, Keeping::Copy).expect("kept"), linked);
     fs::write(&other, "changed").expect("written");
     assert_eq!(fs::read(&linked).expect("read"), b"1");
     assert_eq!(kit.images.bytes(), 1);
@@ -70,14 +71,14 @@ fn a_file_is_kept_once_under_all_its_names_and_a_link_becomes_a_copy_before_it_c
 fn limits_hold_and_a_large_file_is_kept_by_a_link() {
     let mut kit = kit(Limits { file_bytes: 4, run_bytes: 10, ..Limits::default() });
     let large = kit.write("large", "12345");
-    assert!(matches!(kit.keep(&large, Way::Copy), Err(NotKept::FileTooLarge { size: 5, most: 4 })));
-    kit.keep(&large, Way::Link).expect("kept");
+    assert!(matches!(kit.keep(&large, Keeping::Copy), Err(NotKept::FileTooLarge { size: 5, most: 4 })));
+    kit.keep(&large, Keeping::Link).expect("kept");
     for (name, fits) in [("a", true), ("b", false), ("c", false)] {
         let path = kit.write(name, "1234");
-        assert_eq!(kit.keep(&path, Way::Copy).is_ok(), fits, "{name}");
+        assert_eq!(kit.keep(&path, Keeping::Copy).is_ok(), fits, "{name}");
     }
     let last = kit.write("d", "1");
-    kit.keep(&last, Way::Copy).expect("kept");
+    kit.keep(&last, Keeping::Copy).expect("kept");
     assert_eq!(kit.images.bytes(), 10);
 }
 
@@ -87,7 +88,7 @@ fn a_file_that_cannot_be_read_is_named() {
     let gone = kit.write("gone", "1");
     let found = file(&gone);
     fs::remove_file(&gone).expect("removed");
-    assert!(matches!(kit.images.keep(&gone, &found, Way::Copy), Err(NotKept::System(_))));
+    assert!(matches!(kit.images.keep(&gone, &found, Keeping::Copy), Err(NotKept::System(_))));
 }
 
 /// A directory on another file system than the temporary one, if there is one.
@@ -106,7 +107,7 @@ fn a_file_on_another_mount_is_kept_there_and_outside_of_the_directory_of_the_com
     kit.images.avoid = dir.path().to_owned();
     let path = dir.path().join("f");
     fs::write(&path, "1").expect("written");
-    let kept = kit.keep(&path, Way::Link).expect("kept");
+    let kept = kit.keep(&path, Keeping::Link).expect("kept");
     let places: Vec<PathBuf> = kit.images.places().map(Path::to_owned).collect();
     if let [place] = &places[..] {
         assert_eq!(file(&kept).meta.id, file(&path).meta.id);
@@ -126,11 +127,11 @@ fn a_file_on_another_mount_is_kept_there_and_outside_of_the_directory_of_the_com
 fn a_resumed_run_uses_no_number_twice() {
     let mut kit = kit(Limits::default());
     let one = kit.write("one", "1");
-    let first = kit.keep(&one, Way::Copy).expect("kept");
+    let first = kit.keep(&one, Keeping::Copy).expect("kept");
     kit.images = Images::new(kit.base.join("files"), "run", &kit.base, Limits::NONE).expect("made");
     kit.images.resume([]);
     let other = kit.write("other", "2");
-    let second = kit.keep(&other, Way::Copy).expect("kept");
+    let second = kit.keep(&other, Keeping::Copy).expect("kept");
     assert_ne!(first, second);
     assert_eq!(fs::read(&first).expect("read"), b"1");
 }

@@ -32,7 +32,7 @@ pub mod store;
 pub mod traces;
 
 pub use carry::{Options, Stayed, UndoError, Undone, ended, undo};
-pub use images::{Images, Limits, NotKept, Way};
+pub use images::{Images, Keeping, Limits, NotKept};
 pub use manifest::{End, Extent, Header, Point, Purpose, VERSION};
 pub use names::Names;
 pub use points::{UndoPoint, points};

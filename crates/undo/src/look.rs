@@ -113,7 +113,7 @@ pub fn is_absent(error: &io::Error) -> bool {
 
 /// The way to the entries of a directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum Reach {
     /// Its path has no links in it.
     Plain,
     /// Its path has links in it.
@@ -122,7 +122,7 @@ enum Way {
     Nowhere,
 }
 
-impl Way {
+impl Reach {
     fn to(directory: &Path) -> Self {
         let path = CString::new(directory.as_os_str().as_bytes()).map_err(|_| Errno::EINVAL);
         match path.and_then(|path| sys::open_directory(AT_FDCWD, &path, Follow::Nothing)) {
@@ -145,12 +145,12 @@ impl Way {
 
 /// Tells for directories whether their paths have no links in them. Remembers the answers.
 #[derive(Debug, Default)]
-pub struct Plain(HashMap<PathBuf, Way>);
+pub struct Plain(HashMap<PathBuf, Reach>);
 
 impl Plain {
     /// Whether the directory of this path has no links in its own path. A missing one has none.
     pub fn has(&mut self, path: &Path) -> bool {
-        self.way_to(path) != Way::Links
+        self.way_to(path) != Reach::Links
     }
 
     /// Reads the thing at a path, as [`look`]. Behind a link, nothing is there.
@@ -158,17 +158,17 @@ impl Plain {
     /// # Errors
     /// As [`look`].
     pub fn look(&mut self, path: &Path) -> io::Result<Node> {
-        if self.way_to(path) == Way::Plain { look(path) } else { Ok(Node::Absent) }
+        if self.way_to(path) == Reach::Plain { look(path) } else { Ok(Node::Absent) }
     }
 
     /// The way to the directory of a path.
-    fn way_to(&mut self, path: &Path) -> Way {
-        let Some(directory) = path.parent() else { return Way::Plain };
+    fn way_to(&mut self, path: &Path) -> Reach {
+        let Some(directory) = path.parent() else { return Reach::Plain };
         if let Some(known) = self.0.get(directory) {
             return *known;
         }
         let above = directory.parent().and_then(|above| self.0.get(above));
-        let way = if above == Some(&Way::Nowhere) { Way::Nowhere } else { Way::to(directory) };
+        let way = if above == Some(&Reach::Nowhere) { Reach::Nowhere } else { Reach::to(directory) };
         self.0.insert(directory.to_owned(), way);
         way
     }

@@ -24,14 +24,14 @@ const KEPT: usize = 16 * 1024 * 1024;
 const MOST_KEPT: usize = 64 * 1024 * 1024;
 
 /// A connection with a number of its own.
-struct Place {
+struct Numbered {
     serial: u64,
     connection: Connection,
 }
 
 /// All connections.
 pub(super) struct Connections {
-    places: Vec<Option<Place>>,
+    places: Vec<Option<Numbered>>,
     free: Vec<usize>,
     most: usize,
     serial: u64,
@@ -60,7 +60,7 @@ impl Connections {
     /// Gives a connection a place.
     pub fn add(&mut self, connection: Connection) -> usize {
         self.serial += 1;
-        let place = Some(Place { serial: self.serial, connection });
+        let place = Some(Numbered { serial: self.serial, connection });
         if let Some(slot) = self.free.pop() {
             self.places[slot] = place;
             return slot;

@@ -2,7 +2,7 @@
 
 use std::os::fd::OwnedFd;
 
-use super::Place;
+use super::HostPaths;
 use super::failure::{Failure, Step};
 use super::messages::Built;
 use super::private::Private;
@@ -28,7 +28,7 @@ pub(super) struct Construction {
 ///
 /// # Errors
 /// If a step fails that no world can do without. A step that belongs to one part only makes that part missing.
-pub(super) fn construct(policy: &Policy, place: &Place<'_>, private: &Private) -> Result<Construction, Failure> {
+pub(super) fn construct(policy: &Policy, place: &HostPaths<'_>, private: &Private) -> Result<Construction, Failure> {
     let mut built = Built::default();
     let own_network = policy.network != Network::Full;
     let network = own_network.then(|| sys::own_namespace(Namespace::Network)).transpose();

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::failure::{Failure, Step};
 use super::private::{Leftovers, Private};
-use super::{Place, Seatbelt, World, remedy, rules};
+use super::{HostPaths, Seatbelt, World, remedy, rules};
 use crate::{Board, Caches, Missing, Network, Part, Policy, Tmp, WorldError, WorldFacts};
 
 /// Returns a world without namespaces, in which commands are restricted by Landlock and the filter of system calls.
@@ -20,7 +20,7 @@ pub(super) fn without_namespaces(policy: &Policy, failure: Failure) -> Result<Wo
     if missing.iter().any(|missing| policy.require.contains(&missing.part)) {
         return Err(WorldError::Missing(missing));
     }
-    let place = Place { state: Path::new(""), readable: &[], watches: false };
+    let place = HostPaths { state: Path::new(""), readable: &[], watches: false };
     let landlock = rules::ruleset(policy, &place, false)?;
     let mut notes = Vec::new();
     if landlock.is_some() {
@@ -38,7 +38,7 @@ pub(super) fn without_namespaces(policy: &Policy, failure: Failure) -> Result<Wo
 ///
 /// # Errors
 /// [`WorldError::Missing`] if the policy requires a part that Seatbelt cannot hold.
-pub(super) fn with_seatbelt(policy: &Policy, place: &Place<'_>) -> Result<World, WorldError> {
+pub(super) fn with_seatbelt(policy: &Policy, place: &HostPaths<'_>) -> Result<World, WorldError> {
     let missing = missing(policy);
     if missing.iter().any(|missing| policy.require.contains(&missing.part)) {
         return Err(WorldError::Missing(missing));
@@ -116,7 +116,7 @@ mod tests {
     }
 
     fn world(policy: &Policy, state: &Path) -> Result<World, WorldError> {
-        with_seatbelt(policy, &Place { state, readable: &[], watches: false })
+        with_seatbelt(policy, &HostPaths { state, readable: &[], watches: false })
     }
 
     fn protecting(world: &mut World) -> (String, String) {

@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use super::Place;
+use super::HostPaths;
 use super::aliases::Mounts;
 use super::blanks::Blanks;
 use super::failure::{Failure, Step};
@@ -22,7 +22,7 @@ use sys::MountFlags;
 /// Arranges the mounts of this process's namespace. Adds a note for each difference from the policy.
 pub(super) fn arrange(
     policy: &Policy,
-    place: &Place<'_>,
+    place: &HostPaths<'_>,
     private: &Private,
     notes: &mut Vec<String>,
 ) -> Result<(Protection, Shown), Failure> {
@@ -82,7 +82,7 @@ fn private_mounts(policy: &Policy) -> Vec<PathBuf> {
 }
 
 /// Files and directories that can be read although a private directory would cover them.
-fn readable(policy: &Policy, place: &Place<'_>) -> Result<Vec<Layer>, Failure> {
+fn readable(policy: &Policy, place: &HostPaths<'_>) -> Result<Vec<Layer>, Failure> {
     let is_writable = |path: &Path| policy.write.iter().any(|root| path.starts_with(root));
     let is_covered = |path: &&PathBuf| path.starts_with("/tmp") || path.starts_with("/var/tmp");
     let listed = match &policy.read {
@@ -96,7 +96,7 @@ fn readable(policy: &Policy, place: &Place<'_>) -> Result<Vec<Layer>, Failure> {
 
 /// The hidden paths that exist, under every name that they have, and the processes of the host. Paths inside write
 /// roots are hidden there.
-fn hidden(policy: &Policy, place: &Place<'_>, mounts: &Mounts) -> Vec<PathBuf> {
+fn hidden(policy: &Policy, place: &HostPaths<'_>, mounts: &Mounts) -> Vec<PathBuf> {
     let state = fs::canonicalize(place.state).ok();
     let paths = policy.hide.iter().chain(state.as_ref());
     let aliases = |path: &Path| if path.exists() { mounts.aliases(path) } else { Vec::new() };

@@ -10,7 +10,7 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::wait::WaitPidFlag;
 use nix::unistd::{Pid, getpid};
 
-use super::Place;
+use super::HostPaths;
 use super::construct::{Construction, construct};
 use super::joined;
 use super::messages::{self, BUILT, DOOR, GUARDS, JOIN, KEEP, PUBLISH, REFRESH, Report, SHOW, SHOWN, START};
@@ -43,7 +43,7 @@ pub(super) struct Held {
 }
 
 /// Runs init in a process that was just forked into its namespaces.
-pub(super) fn run(policy: &Policy, place: &Place<'_>, held: Held) -> ! {
+pub(super) fn run(policy: &Policy, place: &HostPaths<'_>, held: Held) -> ! {
     let kept = [held.control.as_fd(), held.ends.as_fd(), held.listener.as_fd(), held.board.as_fd()];
     let mut kept: Vec<_> = kept.iter().map(AsRawFd::as_raw_fd).collect();
     kept.extend(held.private.descriptors());

@@ -11,7 +11,7 @@ use nix::unistd::Pid;
 use super::failure::{Failure, Step};
 use super::messages::{self, BUILT, Built, Report, START};
 use super::private::Private;
-use super::{Door, Freshness, Namespaces, Place, World, fallback, ids, init};
+use super::{Door, Freshness, HostPaths, Namespaces, World, fallback, ids, init};
 use crate::{AllowEntry, Board, Caches, Network, Policy, Profile, Read, Tmp, WorldError, WorldFacts};
 use sys::{Fork, Signal};
 
@@ -22,7 +22,7 @@ const PATIENCE: u16 = 60_000;
 ///
 /// # Errors
 /// [`WorldError::Missing`] if a part cannot be held that the policy requires.
-pub fn build(policy: &Policy, place: &Place<'_>) -> Result<World, WorldError> {
+pub fn build(policy: &Policy, place: &HostPaths<'_>) -> Result<World, WorldError> {
     if sys::HAS_SEATBELT {
         return fallback::with_seatbelt(policy, place);
     }
@@ -97,7 +97,7 @@ pub fn probe(state: &Path) -> Result<WorldFacts, WorldError> {
         caches: (Caches::None, Vec::new()),
         require: Vec::new(),
     };
-    let World { namespaces, facts, door, .. } = build(&policy, &Place { state, readable: &[], watches: false })?;
+    let World { namespaces, facts, door, .. } = build(&policy, &HostPaths { state, readable: &[], watches: false })?;
     drop(door);
     if let Some(init) = namespaces.and_then(|spaces| spaces.init) {
         let _ = nix::sys::wait::waitpid(init, None);

@@ -73,7 +73,7 @@ use sys::Entrance;
 
 /// Paths of this host that a world needs besides its policy.
 #[derive(Debug, Clone, Copy)]
-pub struct Place<'a> {
+pub struct HostPaths<'a> {
     /// The directory in which worlds keep their private files, each in a directory of its own. It is created if it does
     /// not exist, and killed worlds leave [`Leftovers`] in it.
     pub state: &'a Path,

@@ -98,7 +98,7 @@ pub struct Leftovers {
 }
 
 impl Leftovers {
-    /// Finds them in the directory of [`Place::state`](super::Place::state). `None`: there are none.
+    /// Finds them in the directory of [`HostPaths::state`](super::Place::state). `None`: there are none.
     pub fn of(state: &Path) -> Option<Self> {
         let is_ours = |name: &OsStr| name.to_str().is_some_and(|name| name.starts_with(PREFIX));
         let locked = |entry: fs::DirEntry| {

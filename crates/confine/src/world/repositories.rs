@@ -15,7 +15,7 @@ use sys::{DirectoryWatch, WatchId, Watched};
 
 /// The repositories that were found, as directories and files.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct RepositoryFiles {
     /// Directories that contain `.git`.
     pub worktrees: BTreeSet<PathBuf>,
     /// Directories with `HEAD`, `config` and `hooks`: those of repositories, submodules and worktrees.
@@ -35,7 +35,7 @@ const LATER: [&str; 4] = ["node_modules", "target", ".venv", "vendor"];
 #[derive(Debug)]
 pub(super) struct Repositories {
     roots: Vec<PathBuf>,
-    pub found: Found,
+    pub found: RepositoryFiles,
     /// Whether a watch is wanted.
     watches: bool,
     /// `None`: there is none, or the kernel permits no more, so everything is scanned again each time.
@@ -53,7 +53,7 @@ impl Repositories {
         let queues = [VecDeque::new(), VecDeque::new()];
         let mut all = Self {
             roots,
-            found: Found::default(),
+            found: RepositoryFiles::default(),
             watches,
             watch: watches.then(DirectoryWatch::new).and_then(Result::ok),
             replaced: false,
@@ -136,7 +136,7 @@ impl Repositories {
 
     /// Forgets repositories that were removed.
     fn forget_gone(&mut self) {
-        let Found { worktrees, git, links } = &mut self.found;
+        let RepositoryFiles { worktrees, git, links } = &mut self.found;
         worktrees.retain(|worktree| worktree.join(".git").symlink_metadata().is_ok());
         git.retain(|git| git.is_dir());
         links.retain(|link| link.is_file());

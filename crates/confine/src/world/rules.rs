@@ -3,7 +3,7 @@
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-use super::Place;
+use super::HostPaths;
 use super::failure::{Failure, Step};
 use crate::policy::SYSTEM;
 use crate::{Caches, Network, Policy, Read};
@@ -11,7 +11,7 @@ use sys::{FileRight, Landlocked, Ruleset};
 
 /// Returns the ruleset, with paths as they are in this process's mount namespace. `None`: this kernel's Landlock is
 /// missing or too old. `has_world`: whether namespaces confine the network and processes already.
-pub(super) fn ruleset(policy: &Policy, place: &Place<'_>, has_world: bool) -> Result<Option<OwnedFd>, Failure> {
+pub(super) fn ruleset(policy: &Policy, place: &HostPaths<'_>, has_world: bool) -> Result<Option<OwnedFd>, Failure> {
     // Version 1 refuses every rename between directories, and mounts confine the files of a world without it.
     if sys::landlock_version() < if has_world { 2 } else { 1 } {
         return Ok(None);
@@ -33,7 +33,7 @@ pub(super) fn ruleset(policy: &Policy, place: &Place<'_>, has_world: bool) -> Re
 }
 
 /// Returns all paths with the right that commands have there. Mounts make some rights smaller.
-fn grants(policy: &Policy, place: &Place<'_>, has_world: bool) -> Vec<(PathBuf, FileRight)> {
+fn grants(policy: &Policy, place: &HostPaths<'_>, has_world: bool) -> Vec<(PathBuf, FileRight)> {
     let mut grants: Vec<(PathBuf, FileRight)> = Vec::new();
     let mut grant = |right: FileRight, paths: &mut dyn Iterator<Item = &Path>| {
         grants.extend(paths.map(|path| (path.to_owned(), right)));

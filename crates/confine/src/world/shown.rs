@@ -19,7 +19,7 @@ use sys::{FileRight, Follow, MountFlags, Ruleset};
 #[derive(Debug)]
 pub(super) struct Shown {
     /// All places at which something is mounted.
-    places: HashMap<PathBuf, Place>,
+    places: HashMap<PathBuf, Mounted>,
     /// The files that are shown, each as it is mounted.
     files: HashMap<PathBuf, File>,
     /// Whether Landlock needs a rule for each of them.
@@ -28,7 +28,7 @@ pub(super) struct Shown {
 
 /// The mount at a place.
 #[derive(Debug)]
-enum Place {
+enum Mounted {
     /// The files of the host.
     Open,
     /// A private directory for temporary files over this directory of the host.
@@ -44,13 +44,13 @@ impl Shown {
         let place = |layer: &Layer| {
             let below = |other: &Layer| matches!(other.what, What::Tree(_)) && other.at.starts_with(&layer.at);
             match layer.what {
-                What::Tree(_) if !is_tmp(&layer.at) => Some(Place::Open),
+                What::Tree(_) if !is_tmp(&layer.at) => Some(Mounted::Open),
                 _ if !layer.at.is_dir() => None,
-                What::Tree(_) => sys::open_unread(&layer.at).ok().map(Place::Private),
-                What::Veil => sys::open_unread(&layer.at).ok().map(|file| Place::Covered(file, true)),
+                What::Tree(_) => sys::open_unread(&layer.at).ok().map(Mounted::Private),
+                What::Veil => sys::open_unread(&layer.at).ok().map(|file| Mounted::Covered(file, true)),
                 What::Hidden => {
                     let own = layers.iter().any(below);
-                    sys::open_unread(&layer.at).ok().map(|file| Place::Covered(file, own))
+                    sys::open_unread(&layer.at).ok().map(|file| Mounted::Covered(file, own))
                 }
             }
         };
@@ -58,7 +58,7 @@ impl Shown {
         let mut places = HashMap::new();
         for layer in layers {
             if let Some(place) = place(layer)
-                && !(matches!(place, Place::Open) && places.contains_key(&layer.at))
+                && !(matches!(place, Mounted::Open) && places.contains_key(&layer.at))
             {
                 places.insert(layer.at.clone(), place);
             }
@@ -81,9 +81,9 @@ impl Shown {
         let Some(place) = self.places.get_mut(at) else { return Ok(()) };
         let rest = names(path.strip_prefix(at).unwrap_or(path))?;
         let (source, own) = match place {
-            Place::Open => return Ok(()),
-            Place::Private(below) => (find(below, &rest)?, None),
-            Place::Covered(below, own) => (find(below, &rest)?, Some(own)),
+            Mounted::Open => return Ok(()),
+            Mounted::Private(below) => (find(below, &rest)?, None),
+            Mounted::Covered(below, own) => (find(below, &rest)?, Some(own)),
         };
         let id = |file: &File| file.metadata().map(|data| (data.dev(), data.ino()));
         if self.files.get(path).is_some_and(|shown| id(shown).ok() == id(&source).ok()) {

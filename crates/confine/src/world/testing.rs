@@ -13,7 +13,7 @@ use nix::unistd::{Gid, Uid, geteuid, setgroups, setresgid, setresuid};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{Place, World, build};
+use super::{HostPaths, World, build};
 use crate::{Part, Policy};
 use sys::Fork;
 
@@ -115,7 +115,7 @@ impl Scene {
 
     /// Makes a world.
     pub fn world(&self, policy: &Policy) -> World {
-        build(policy, &Place { state: &self.state, readable: &[], watches: self.watches }).expect("a world")
+        build(policy, &HostPaths { state: &self.state, readable: &[], watches: self.watches }).expect("a world")
     }
 
     /// Runs a script in a world of its own, as the user of the scene, and returns its output and exit code.

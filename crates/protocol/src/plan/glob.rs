@@ -4,14 +4,14 @@
 pub(super) struct Globs(Vec<Glob>);
 
 struct Glob {
-    place: Place,
+    place: Position,
     text: &'static [u8],
     row: usize,
 }
 
 /// The place of a pattern's text in a name, in the order in which patterns are tried.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Place {
+enum Position {
     Whole,
     End,
     Start,
@@ -41,20 +41,20 @@ impl Glob {
         let text = pattern.trim_matches('*').as_bytes();
         assert!(!text.is_empty() && !text.contains(&b'*'), "not a pattern: {pattern}");
         let place = match (pattern.starts_with('*'), pattern.ends_with('*')) {
-            (false, false) => Place::Whole,
-            (false, true) => Place::Start,
-            (true, false) => Place::End,
-            (true, true) => Place::Anywhere,
+            (false, false) => Position::Whole,
+            (false, true) => Position::Start,
+            (true, false) => Position::End,
+            (true, true) => Position::Anywhere,
         };
         Self { place, text, row }
     }
 
     fn fits(&self, name: &[u8]) -> bool {
         match self.place {
-            Place::Whole => name == self.text,
-            Place::End => name.ends_with(self.text),
-            Place::Start => name.starts_with(self.text),
-            Place::Anywhere => name.windows(self.text.len()).any(|part| part == self.text),
+            Position::Whole => name == self.text,
+            Position::End => name.ends_with(self.text),
+            Position::Start => name.starts_with(self.text),
+            Position::Anywhere => name.windows(self.text.len()).any(|part| part == self.text),
         }
     }
 }

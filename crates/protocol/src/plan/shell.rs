@@ -39,13 +39,13 @@ pub enum ShellNotFound {
     NotAName(String),
 }
 
-struct Found {
+struct Resolved {
     name: String,
     path: Option<String>,
     shell: PathBuf,
 }
 
-static FOUND: Mutex<Vec<Found>> = Mutex::new(Vec::new());
+static FOUND: Mutex<Vec<Resolved>> = Mutex::new(Vec::new());
 
 /// The absolute path of the shell.
 ///
@@ -82,7 +82,7 @@ pub fn find(shell: Option<&str>, path: Option<&str>, cwd: &Path) -> Result<PathB
     if found.len() == CACHED {
         found.remove(0);
     }
-    found.push(Found { name: name.to_owned(), path: path.map(str::to_owned), shell: shell.clone() });
+    found.push(Resolved { name: name.to_owned(), path: path.map(str::to_owned), shell: shell.clone() });
     Ok(shell)
 }
 

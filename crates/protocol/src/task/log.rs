@@ -170,10 +170,10 @@ fn whole_characters(bytes: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::task::{State, TaskSpec};
+    use crate::task::{TaskSpec, TaskState};
     use proptest::prelude::*;
 
-    fn task(state: State, output_bytes: Option<u64>) -> Task {
+    fn task(state: TaskState, output_bytes: Option<u64>) -> Task {
         let order = TaskSpec::sample("t1");
         Task { state, output_bytes, ..Task::begin(&order, 1, 1, "m", 0) }
     }
@@ -190,7 +190,7 @@ mod tests {
         log.write("a—b");
         log.write("—c");
         assert!(log.is_stopped());
-        log.close(&Task { exit_code: Some(0), ..task(State::Exited, None) });
+        log.close(&Task { exit_code: Some(0), ..task(TaskState::Exited, None) });
         let text = std::fs::read_to_string(file.path()).expect("text");
         assert!(text.starts_with("a—b\n[the log has reached its limit of 5 bytes"), "{text}");
         assert!(text.ends_with("]\n[background process completed]\n"), "{text}");
@@ -200,7 +200,7 @@ mod tests {
     fn the_closing_line_stands_alone_and_is_no_output() {
         let (file, mut log) = log(100);
         log.write("no newline");
-        let ended = Task { exit_code: Some(3), ..task(State::Exited, Some(log.written())) };
+        let ended = Task { exit_code: Some(3), ..task(TaskState::Exited, Some(log.written())) };
         log.close(&ended);
         let text = std::fs::read_to_string(file.path()).expect("text");
         assert_eq!(text, "no newline\n[background process failed: exit code 3]\n");

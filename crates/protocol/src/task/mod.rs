@@ -14,4 +14,4 @@ pub use log::{Log, Text, end_of};
 pub use machine::{Machine, Whereabouts};
 pub use owner::{own_name, remove_left};
 pub use store::{Stamp, Store, StoreError, new_id};
-pub use task::{Loss, State, Task, TaskEnd, TaskRecord, TaskSpec, VERSION, now_ms};
+pub use task::{Loss, Task, TaskEnd, TaskRecord, TaskSpec, TaskState, VERSION, now_ms};

@@ -1,5 +1,5 @@
 use super::*;
-use crate::task::{State, TaskSpec};
+use crate::task::{TaskSpec, TaskState};
 
 fn store() -> (tempfile::TempDir, Store) {
     let dir = tempfile::tempdir().expect("a folder");
@@ -43,12 +43,12 @@ fn a_task_that_nobody_keeps_is_lost_once() {
     let log = Log::keep(store.create_log(&task.id).expect("new"), 100).expect("ours");
     store.write(&task).expect("written");
     assert!(store.is_kept(&task.id));
-    assert_eq!(store.settle(&task.id).expect("read").map(|task| task.state), Some(State::Running));
+    assert_eq!(store.settle(&task.id).expect("read").map(|task| task.state), Some(TaskState::Running));
     drop(log);
     assert!(!store.is_kept(&task.id));
     for _ in 0..2 {
         let lost = store.settle(&task.id).expect("read").expect("there");
-        assert_eq!(lost.state, State::Lost);
+        assert_eq!(lost.state, TaskState::Lost);
     }
     let text = fs::read_to_string(store.log_path(&task.id)).expect("text");
     assert_eq!(text, "[background process lost: its helper process was killed]\n");

@@ -92,7 +92,7 @@ mod path {
 /// The state of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum State {
+pub enum TaskState {
     /// The task runs.
     Running,
     /// The task exited by itself, with an exit code.
@@ -122,7 +122,7 @@ pub struct Task {
     /// Unix time, ms.
     pub started_at: u64,
     #[expect(missing_docs, reason = "see its type")]
-    pub state: State,
+    pub state: TaskState,
     /// The exit code as in a result, or `None` while it runs and after it was lost.
     pub exit_code: Option<i32>,
     /// The strongest signal that was sent, or the one that ended it.
@@ -201,7 +201,7 @@ impl Task {
             command: order.command.clone(),
             cwd: order.cwd.clone(),
             started_at,
-            state: State::Running,
+            state: TaskState::Running,
             exit_code: None,
             signal: None,
             ended_at: None,
@@ -219,17 +219,17 @@ impl Task {
 
     /// Returns whether it runs, as far as this copy knows.
     pub fn is_running(&self) -> bool {
-        self.state == State::Running
+        self.state == TaskState::Running
     }
 
     /// Records its end.
     pub fn end(&mut self, end: TaskEnd, output_bytes: u64) {
         (self.state, self.exit_code, self.signal) = match end {
-            TaskEnd::Code(code) => (State::Exited, Some(code), None),
-            TaskEnd::Signal(name, code) => (State::Killed, Some(code), Some(name)),
+            TaskEnd::Code(code) => (TaskState::Exited, Some(code), None),
+            TaskEnd::Signal(name, code) => (TaskState::Killed, Some(code), Some(name)),
             TaskEnd::Lost(loss) => {
                 self.notes.push(loss.reason().to_owned());
-                (State::Lost, None, None)
+                (TaskState::Lost, None, None)
             }
         };
         self.ended_at = Some(now_ms());
@@ -247,7 +247,7 @@ impl Task {
 
     /// Returns the task as it was while it ran.
     pub fn before_its_end(self) -> Self {
-        Self { state: State::Running, exit_code: None, signal: None, ended_at: None, output_bytes: None, ..self }
+        Self { state: TaskState::Running, exit_code: None, signal: None, ended_at: None, output_bytes: None, ..self }
     }
 
     /// Returns where it runs, as this process sees it.
@@ -273,10 +273,10 @@ impl Task {
     /// Returns the last line of its log, with its newline.
     pub fn closing_line(&self) -> String {
         let how = match (self.state, self.exit_code, &self.signal) {
-            (State::Exited, Some(0), _) => "completed".to_owned(),
-            (State::Exited, Some(code), _) => format!("failed: exit code {code}"),
-            (State::Killed, _, Some(signal)) => format!("killed: {signal}"),
-            (State::Lost, ..) => format!("lost: {}", self.notes.last().map_or("", String::as_str)),
+            (TaskState::Exited, Some(0), _) => "completed".to_owned(),
+            (TaskState::Exited, Some(code), _) => format!("failed: exit code {code}"),
+            (TaskState::Killed, _, Some(signal)) => format!("killed: {signal}"),
+            (TaskState::Lost, ..) => format!("lost: {}", self.notes.last().map_or("", String::as_str)),
             _ => "ended".to_owned(),
         };
         format!("[background process {how}]\n")

@@ -11,7 +11,7 @@ use crate::{Change, Counts, LISTED, Receipt, Rename};
 
 /// The place of a path in a receipt.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum Listing {
     /// In its lists.
     Listed,
     /// As a part of this directory, which is large and ignored.
@@ -86,7 +86,7 @@ impl Replay {
     /// A path that named something before and names something now is compared, whatever file it is. A rename is listed
     /// besides, and takes its old path from the deleted and its new path from the created ones. A file created at the
     /// old path of a rename is listed as created.
-    pub fn effect(&self, after: impl Fn(&Path) -> Option<Node>, place: impl Fn(&Path) -> Place) -> Effect {
+    pub fn effect(&self, after: impl Fn(&Path) -> Option<Node>, place: impl Fn(&Path) -> Listing) -> Effect {
         let after = |path: &[u8]| after(Path::new(OsStr::from_bytes(path)));
         let mut comparer = Comparer { replay: self, locations: Locations::of(self), after, lists: Lists::new(place) };
         for (start, before) in &self.before {
@@ -147,7 +147,7 @@ struct Comparer<'a, A, P> {
     lists: Lists<P>,
 }
 
-impl<A: Fn(&[u8]) -> Option<Node>, P: Fn(&Path) -> Place> Comparer<'_, A, P> {
+impl<A: Fn(&[u8]) -> Option<Node>, P: Fn(&Path) -> Listing> Comparer<'_, A, P> {
     /// A path, and the file that was there when the run began.
     fn known(&mut self, start: &Bytes, before: &Node) {
         let now = (self.after)(start);
@@ -207,7 +207,7 @@ struct Lists<P> {
     directories: BTreeSet<PathBuf>,
 }
 
-impl<P: Fn(&Path) -> Place> Lists<P> {
+impl<P: Fn(&Path) -> Listing> Lists<P> {
     fn new(place: P) -> Self {
         Self { place, effect: Effect::default(), directories: BTreeSet::new() }
     }
@@ -216,9 +216,9 @@ impl<P: Fn(&Path) -> Place> Lists<P> {
     fn listed(&mut self, path: &[u8]) -> Option<PathBuf> {
         let path = path_of(path.to_vec());
         match (self.place)(&path) {
-            Place::Listed => return Some(path),
-            Place::Within(directory) => drop(self.directories.insert(directory)),
-            Place::Hidden => {}
+            Listing::Listed => return Some(path),
+            Listing::Within(directory) => drop(self.directories.insert(directory)),
+            Listing::Hidden => {}
         }
         None
     }

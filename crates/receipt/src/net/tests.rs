@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::{Contents, Effect, Metadata, Node, Place, Replay};
+use super::{Contents, Effect, Listing, Metadata, Node, Replay};
 use crate::{Attribution, Kind, LISTED, Receipt};
 
 /// A directory tree as text: `a=1` is a file whose content is `1`, `d/` a directory.
@@ -103,9 +103,9 @@ impl Run {
             self.files.0.get(path).copied()
         };
         self.replay.effect(after, |path| match path {
-            path if path.starts_with("/r/.git") => Place::Hidden,
-            path if path.starts_with("/r/big/deep") => Place::Within("/r/big".into()),
-            _ => Place::Listed,
+            path if path.starts_with("/r/.git") => Listing::Hidden,
+            path if path.starts_with("/r/big/deep") => Listing::Within("/r/big".into()),
+            _ => Listing::Listed,
         })
     }
 }
@@ -212,7 +212,7 @@ fn without_contents() {
     for (before, after, expected) in table {
         let mut replay = Replay::new();
         replay.before(&absolute("a"), Some(&before));
-        assert_eq!(shown(&replay.effect(|_| Some(after), |_| Place::Listed)), expected);
+        assert_eq!(shown(&replay.effect(|_| Some(after), |_| Listing::Listed)), expected);
     }
 }
 

@@ -4,7 +4,7 @@ use super::wanted::{Detail, Wanted, When};
 
 /// How a run is recorded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Way {
+pub enum Method {
     /// Not at all.
     #[default]
     Off,
@@ -36,7 +36,7 @@ pub struct Known {
 ///
 /// # Errors
 /// Why the run has to be refused: it cannot be undone, and that is required.
-pub fn choose(wanted: &Wanted, known: Known) -> Result<(Way, Vec<String>), String> {
+pub fn choose(wanted: &Wanted, known: Known) -> Result<(Method, Vec<String>), String> {
     let undo = wanted.undo.filter(|undo| undo.when == When::Always || known.is_risky);
     let is_required = undo.is_some_and(|undo| undo.require);
     let mut notes = Vec::new();
@@ -49,23 +49,23 @@ pub fn choose(wanted: &Wanted, known: Known) -> Result<(Way, Vec<String>), Strin
         point = false;
     }
     if !point && wanted.receipt != Some(Detail::Exact) {
-        return Ok((if wanted.receipt.is_some() { Way::Watch } else { Way::Off }, notes));
+        return Ok((if wanted.receipt.is_some() { Method::Watch } else { Method::Off }, notes));
     }
-    let Some(why) = known.no_record else { return Ok((Way::Exact { point }, notes)) };
+    let Some(why) = known.no_record else { return Ok((Method::Exact { point }, notes)) };
     if point && is_required {
         return Err(why);
     }
     if let Some(tree) = known.tree.filter(|_| point) {
         let only = format!("only changes in {tree} can be undone");
         notes.push(format!("{only}, from a snapshot, and the receipt is that of a watch: {why}"));
-        return Ok((Way::Snapshot, notes));
+        return Ok((Method::Snapshot, notes));
     }
     notes.push(if point {
         format!("the command cannot be undone, and its receipt is that of a watch: {why}")
     } else {
         format!("the receipt is that of a watch: {why}")
     });
-    Ok((Way::Watch, notes))
+    Ok((Method::Watch, notes))
 }
 
 #[cfg(test)]
@@ -79,20 +79,20 @@ mod tests {
         Wanted { receipt, undo, store: None }
     }
 
-    const POINT: Way = Way::Exact { point: true };
-    const RECORD: Way = Way::Exact { point: false };
+    const POINT: Method = Method::Exact { point: true };
+    const RECORD: Method = Method::Exact { point: false };
 
     #[test]
     fn what_is_wanted_is_chosen() {
         use Detail::{Exact, Watch};
         use When::{Always, Risky};
         for (receipt, undo, is_risky, way) in [
-            (Some(Watch), None, true, Way::Watch),
+            (Some(Watch), None, true, Method::Watch),
             (Some(Exact), None, false, RECORD),
             (None, Some(Always), false, POINT),
             (None, Some(Risky), true, POINT),
-            (None, Some(Risky), false, Way::Off),
-            (Some(Watch), Some(Risky), false, Way::Watch),
+            (None, Some(Risky), false, Method::Off),
+            (Some(Watch), Some(Risky), false, Method::Watch),
             (Some(Watch), Some(Risky), true, POINT),
             (Some(Exact), Some(Risky), false, RECORD),
         ] {
@@ -106,10 +106,10 @@ mod tests {
     fn a_snapshot_serves_where_a_run_cannot_be_recorded() {
         let known = Known { no_record: Some("why".into()), tree: Some("/tree".into()), ..Known::default() };
         for (receipt, undo, way) in [
-            (None, Some((When::Always, false)), Ok(Way::Snapshot)),
-            (Some(Detail::Exact), Some((When::Always, false)), Ok(Way::Snapshot)),
+            (None, Some((When::Always, false)), Ok(Method::Snapshot)),
+            (Some(Detail::Exact), Some((When::Always, false)), Ok(Method::Snapshot)),
             (None, Some((When::Always, true)), Err("why".to_owned())),
-            (Some(Detail::Exact), Some((When::Risky, false)), Ok(Way::Watch)),
+            (Some(Detail::Exact), Some((When::Risky, false)), Ok(Method::Watch)),
         ] {
             let chosen = choose(&wanted(receipt, undo), known.clone());
             assert_eq!(chosen.map(|(way, _)| way), way, "{receipt:?} {undo:?}");
@@ -132,21 +132,21 @@ mod tests {
         let neither = "the command cannot be undone, and its receipt is that of a watch: why";
         let no_receipt = "the receipt is that of a watch: why";
         for (receipt, undo, known, expected) in [
-            (None, always(false), &point, Ok((Way::Off, no_undo))),
-            (Some(Watch), always(false), &point, Ok((Way::Watch, no_undo))),
+            (None, always(false), &point, Ok((Method::Off, no_undo))),
+            (Some(Watch), always(false), &point, Ok((Method::Watch, no_undo))),
             (Some(Exact), always(false), &point, Ok((RECORD, no_undo))),
             (Some(Exact), always(true), &point, Err("why")),
-            (None, always(false), &record, Ok((Way::Watch, neither))),
+            (None, always(false), &record, Ok((Method::Watch, neither))),
             (None, always(true), &record, Err("why")),
-            (Some(Exact), None, &record, Ok((Way::Watch, no_receipt))),
+            (Some(Exact), None, &record, Ok((Method::Watch, no_receipt))),
             // A command that is not risky is not to be undone.
-            (Some(Exact), Some((When::Risky, true)), &record, Ok((Way::Watch, no_receipt))),
+            (Some(Exact), Some((When::Risky, true)), &record, Ok((Method::Watch, no_receipt))),
         ] {
             let chosen = choose(&wanted(receipt, undo), known.clone());
             let expected = expected.map(|(way, note)| (way, vec![note.to_owned()])).map_err(str::to_owned);
             assert_eq!(chosen, expected, "{receipt:?} {undo:?} {known:?}");
         }
         let watch = choose(&wanted(Some(Watch), None), record);
-        assert_eq!(watch, Ok((Way::Watch, Vec::new())));
+        assert_eq!(watch, Ok((Method::Watch, Vec::new())));
     }
 }

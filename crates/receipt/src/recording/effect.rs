@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::contents::Kept;
 use crate::Kind;
-use crate::net::{Contents, Effect, Metadata, Node, Place, Replay};
+use crate::net::{Contents, Effect, Listing, Metadata, Node, Replay};
 use undo::Point;
 use undo::node::{self, FileId, Meta};
 
@@ -35,7 +35,7 @@ pub fn effect(kept: &Kept<'_>, store: &Path) -> Effect {
     let after = After::new(kept, &numbers);
     let place = |path: &Path| {
         let is_hidden = is_own(path) || path.iter().any(|name| name == GIT);
-        if is_hidden { Place::Hidden } else { Place::Listed }
+        if is_hidden { Listing::Hidden } else { Listing::Listed }
     };
     replay.effect(|path| after.node(path), place)
 }

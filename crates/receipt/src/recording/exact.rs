@@ -14,7 +14,7 @@ use super::run_record::{Coverage, RunRecord};
 use crate::git::{Repository, Snapshot, compare};
 use crate::ports::Listeners;
 use crate::watch::Watch;
-use crate::{Attribution, Receipt, State};
+use crate::{Attribution, Completeness, Receipt};
 use undo::gaps::{gap, gaps};
 use undo::node::{Contents, File, Node};
 use undo::{Extent, Point, Purpose, Store, StoreError};
@@ -98,13 +98,16 @@ impl Exact {
         let doubt = effect.doubt().or(unfound);
         effect.fill(&mut receipt);
         for why in point.missing.iter().take(1).map(gap).chain(doubt) {
-            receipt.lower(State::Partial, why);
+            receipt.lower(Completeness::Partial, why);
         }
         if point.end.as_ref().is_some_and(|end| end.extent == Extent::Guessed) {
-            receipt.lower(State::Partial, "its recorder was killed, so what it changed at its very end may be missing");
+            receipt.lower(
+                Completeness::Partial,
+                "its recorder was killed, so what it changed at its very end may be missing",
+            );
         }
         if let Some(beyond) = point.header.beyond() {
-            receipt.lower(State::Partial, format!("its changes were not recorded: {beyond}"));
+            receipt.lower(Completeness::Partial, format!("its changes were not recorded: {beyond}"));
         }
         self.compare_repositories(point, &mut receipt);
         match (&self.ports, Listeners::read()) {
@@ -113,7 +116,7 @@ impl Exact {
                 receipt.ports.keep_owned();
                 receipt.ports.add_own_network(tree);
             }
-            _ => receipt.lower(State::Partial, "the ports of before are not known"),
+            _ => receipt.lower(Completeness::Partial, "the ports of before are not known"),
         }
         receipt
     }
@@ -134,7 +137,7 @@ impl Exact {
             }
             if known.is_none() && !is_new {
                 let why = format!("{} is another repository, whose state before is not known", top.display());
-                receipt.lower(State::Partial, why);
+                receipt.lower(Completeness::Partial, why);
                 continue;
             }
             let before = known.and_then(|known| known.snapshot.as_deref());
@@ -142,10 +145,10 @@ impl Exact {
             let Some(compared) = compare(&top, before, after.as_deref(), is_touched) else { continue };
             if compared.is_unknown {
                 let why = format!("{} keeps its references in reftables, which are not read", top.display());
-                receipt.lower(State::Partial, why);
+                receipt.lower(Completeness::Partial, why);
             }
             if let Some(doubt) = compared.doubt {
-                receipt.lower(State::Partial, doubt);
+                receipt.lower(Completeness::Partial, doubt);
             }
             receipt.git.push(compared.change);
         }
@@ -227,7 +230,7 @@ fn lost_files(point: &Point) -> impl Iterator<Item = String> {
 /// A run whose record is lost.
 pub fn lost(why: &str) -> RunRecord {
     let mut receipt = Receipt::new(Attribution::Command);
-    receipt.lower(State::Unknown, format!("the record of its changes is lost: {why}"));
+    receipt.lower(Completeness::Unknown, format!("the record of its changes is lost: {why}"));
     let notes = vec![format!("the changes of the command could not be recorded: {why}")];
     RunRecord { receipt: Some(receipt), undo: None, notes }
 }

@@ -26,7 +26,7 @@ mod room;
 mod run_record;
 mod wanted;
 
-pub use choice::Way;
+pub use choice::Method;
 pub use exact::Exact;
 pub use prepare::{Prepared, Subject, no_point, no_record, prepare, tree};
 pub use recording::Recording;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::choice::{Known, Way, choose};
+use super::choice::{Known, Method, choose};
 use super::risk::Risk;
 use super::room::make_room;
 use super::wanted::{Detail, Undo, Wanted, When};
@@ -37,7 +37,7 @@ pub struct Subject {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Prepared {
     /// The choice.
-    pub way: Way,
+    pub way: Method,
     /// The order for its shim, if every change is recorded.
     pub record: Option<Record>,
     /// Wishes that cannot be met, for the notes of its result.
@@ -66,9 +66,9 @@ pub fn prepare(wanted: &Wanted, subject: Subject) -> Result<Prepared, String> {
         tree: tree.as_ref().map(|tree| tree.display().to_string()),
     };
     let (way, notes) = choose(wanted, known)?;
-    let point = matches!(way, Way::Exact { point: true } | Way::Snapshot);
+    let point = matches!(way, Method::Exact { point: true } | Method::Snapshot);
     let record = match (way, store) {
-        (Way::Exact { .. } | Way::Snapshot, Ok(store)) => {
+        (Method::Exact { .. } | Method::Snapshot, Ok(store)) => {
             let Limits { file_bytes, run_bytes, store_bytes } = undo.map_or(Limits::DEFAULT, |undo| undo.limits);
             Some(Record {
                 purpose: if point { RecordPurpose::Undo } else { RecordPurpose::Receipt },
@@ -79,7 +79,7 @@ pub fn prepare(wanted: &Wanted, subject: Subject) -> Result<Prepared, String> {
                 at: now_ms(),
                 beyond: risk.reversal.beyond,
                 tree: tree.filter(|_| point).unwrap_or_default(),
-                only_tree: way == Way::Snapshot,
+                only_tree: way == Method::Snapshot,
             })
         }
         _ => None,

@@ -10,7 +10,7 @@ use super::exact::{Exact, lost};
 use super::prepare::note_failure;
 use super::run_record::RunRecord;
 use crate::watch::{Token, Watch};
-use crate::{Receipt, State};
+use crate::{Completeness, Receipt};
 use protocol::Survivor;
 
 /// The trees that this process watches.
@@ -109,7 +109,7 @@ fn compared(receipt: Receipt, exact: &Exact, failure: Option<&str>) -> RunRecord
         return RunRecord { notes, ..RunRecord::of(receipt) };
     }
     let record = exact.read(&[]);
-    if receipt.state == State::Unknown { record } else { RunRecord { receipt: Some(receipt), ..record } }
+    if receipt.state == Completeness::Unknown { record } else { RunRecord { receipt: Some(receipt), ..record } }
 }
 
 fn pids(survivors: &[Survivor]) -> Vec<Pid> {

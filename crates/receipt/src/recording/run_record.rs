@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Attribution, Receipt, State};
+use crate::{Attribution, Completeness, Receipt};
 use protocol::Survivor;
 
 /// The record of a run.
@@ -39,7 +39,7 @@ impl RunRecord {
     /// Of a run in a watched tree, before the process that watches it has said what changed.
     pub fn unreported() -> Self {
         let mut receipt = Receipt::new(Attribution::Window);
-        receipt.lower(State::Unknown, "the process that watches has not said what changed".to_owned());
+        receipt.lower(Completeness::Unknown, "the process that watches has not said what changed".to_owned());
         Self::of(receipt)
     }
 
@@ -49,7 +49,7 @@ impl RunRecord {
             return;
         }
         if let Some(receipt) = &mut self.receipt {
-            receipt.lower(State::Partial, format!("{MAY_GO_ON}: {}", named(survivors)));
+            receipt.lower(Completeness::Partial, format!("{MAY_GO_ON}: {}", named(survivors)));
         }
         if let Some(undo) = &mut self.undo {
             undo.all = false;
@@ -111,7 +111,7 @@ mod tests {
             let mut recorded = nothing();
             recorded.has_survivors(&survivors(count));
             let receipt = recorded.receipt.expect("a receipt");
-            assert_eq!(receipt.state, State::Partial);
+            assert_eq!(receipt.state, Completeness::Partial);
             assert!(receipt.why.is_some_and(|text| text.ends_with(&format!(": {why}"))), "{count}");
         }
         let mut recorded = nothing();

@@ -16,7 +16,7 @@ use super::failure::Failure;
 use super::limits::{Budget, FIRST, GATHER, RETRY, TREES};
 use super::tree::{Moment, Tree};
 use crate::ports::Listeners;
-use crate::{Attribution, Receipt, State};
+use crate::{Attribution, Completeness, Receipt};
 
 /// The trees that a host watches. A tree is watched from the first command in it on.
 #[derive(Debug, Clone)]
@@ -184,7 +184,7 @@ impl Token {
                 receipt.ports = now.since(before, tree);
                 receipt.ports.add_own_network(tree);
             }
-            _ => receipt.lower(State::Partial, "the ports of this system cannot be read"),
+            _ => receipt.lower(Completeness::Partial, "the ports of this system cannot be read"),
         }
         receipt
     }
@@ -202,7 +202,7 @@ impl Drop for Token {
 
 fn unknown(why: impl Into<String>) -> Receipt {
     let mut receipt = Receipt::new(Attribution::Window);
-    receipt.lower(State::Unknown, why);
+    receipt.lower(Completeness::Unknown, why);
     receipt
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::window::renamed;
 use crate::git::{Snapshot, compare};
-use crate::{GitChange, State};
+use crate::{Completeness, GitChange};
 use sys::TreeEvent;
 
 /// All repositories of a tree, by the tops of their work trees.
@@ -68,7 +68,7 @@ impl Repositories {
     }
 
     /// Compares the last snapshots with earlier ones. Returns the changes, and why some are not known.
-    pub fn compare(&self, before: &BTreeMap<PathBuf, Arc<Snapshot>>) -> (Vec<GitChange>, Vec<(State, String)>) {
+    pub fn compare(&self, before: &BTreeMap<PathBuf, Arc<Snapshot>>) -> (Vec<GitChange>, Vec<(Completeness, String)>) {
         let after = self.snapshots();
         let tops: BTreeSet<_> = before.keys().chain(after.keys()).collect();
         let (mut changes, mut unknown) = (Vec::new(), Vec::new());
@@ -77,9 +77,9 @@ impl Repositories {
             let Some(compared) = compare(top, before, after, false) else { continue };
             if compared.is_unknown {
                 let why = format!("{} keeps its references in reftables, which are not read", top.display());
-                unknown.push((State::Unknown, why));
+                unknown.push((Completeness::Unknown, why));
             }
-            unknown.extend(compared.doubt.map(|doubt| (State::Partial, doubt)));
+            unknown.extend(compared.doubt.map(|doubt| (Completeness::Partial, doubt)));
             changes.push(compared.change);
         }
         (changes, unknown)

@@ -13,8 +13,8 @@ use super::links::Links;
 use super::marks::{Mark, Marks};
 use super::repositories::Repositories;
 use super::window::{Window, Windows};
-use crate::net::{Node, Place};
-use crate::{Attribution, Kind, Receipt, State};
+use crate::net::{Listing, Node};
+use crate::{Attribution, Completeness, Kind, Receipt};
 use sys::{TreeEvent, TreeWatch, TreeWatchId};
 
 /// The target of a watch of the system.
@@ -159,7 +159,7 @@ impl Tree {
         self.drain()?;
         self.note_race();
         if self.trouble.lost.is_some() {
-            self.windows.trouble(State::Partial, RACE);
+            self.windows.trouble(Completeness::Partial, RACE);
         }
         self.refresh_git()
     }
@@ -179,7 +179,7 @@ impl Tree {
         let overflow = "more changed than the kernel's queue of changes holds, so renamed files may be listed as \
                         deleted and created";
         let why = if lost == Lost::Overflow { overflow } else { RACE };
-        self.windows.trouble(State::Partial, why);
+        self.windows.trouble(Completeness::Partial, why);
         Ok(())
     }
 
@@ -229,19 +229,20 @@ impl Tree {
 
     fn fill(&self, receipt: &mut Receipt, window: &Window) {
         let Window { replay, summed_up, git, trouble } = window;
-        let mut reasons: Vec<(State, String)> = trouble.iter().cloned().collect();
-        reasons.extend(self.trouble.standing.iter().map(|why| (State::Partial, why.clone())));
+        let mut reasons: Vec<(Completeness, String)> = trouble.iter().cloned().collect();
+        reasons.extend(self.trouble.standing.iter().map(|why| (Completeness::Partial, why.clone())));
         let place = |path: &Path| self.place(path, summed_up);
         let mut effect = replay.effect(|path| self.catalog.find(path).map(|(_, entry)| entry.node), place);
-        let changed = summed_up.iter().filter(|path| matches!(place(path), Place::Listed));
+        let changed = summed_up.iter().filter(|path| matches!(place(path), Listing::Listed));
         effect.directories.extend(changed.cloned());
         effect.directories.sort();
         effect.directories.dedup();
-        reasons.extend(effect.doubt().map(|why| (State::Partial, why)));
+        reasons.extend(effect.doubt().map(|why| (Completeness::Partial, why)));
         let other_names = effect.modified.iter().filter(|change| change.kind == Kind::File);
         if let Some(path) = other_names.map(|change| &change.path).find(|path| self.has_other_names(path)) {
             let (path, root) = (path.display(), self.root().display());
-            reasons.push((State::Partial, format!("{path} has other names, which are not watched below {root}")));
+            reasons
+                .push((Completeness::Partial, format!("{path} has other names, which are not watched below {root}")));
         }
         effect.fill(receipt);
         let (changes, unread) = self.git.compare(git);
@@ -252,17 +253,17 @@ impl Tree {
         }
     }
 
-    fn place(&self, path: &Path, changed: &BTreeSet<PathBuf>) -> Place {
+    fn place(&self, path: &Path, changed: &BTreeSet<PathBuf>) -> Listing {
         let below = path.strip_prefix(self.root()).unwrap_or(path);
         if below.iter().any(|name| name == super::GIT) {
-            return Place::Hidden;
+            return Listing::Hidden;
         }
         let summed_up = self.catalog.summed_up(path);
         // One that was removed is not in the catalog.
         let removed = || path.ancestors().skip(1).find(|above| changed.contains(*above)).map(Path::to_owned);
         match summed_up.or_else(|| if changed.is_empty() { None } else { removed() }) {
-            Some(directory) => Place::Within(directory),
-            None => Place::Listed,
+            Some(directory) => Listing::Within(directory),
+            None => Listing::Listed,
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::State;
+use crate::Completeness;
 use crate::git;
 use crate::net::{Node, Replay};
 
@@ -18,7 +18,7 @@ pub struct Window {
     /// The repositories as they were, by their tops.
     pub git: BTreeMap<PathBuf, Arc<git::Snapshot>>,
     /// Why not everything is known.
-    pub trouble: Option<(State, String)>,
+    pub trouble: Option<(Completeness, String)>,
 }
 
 /// All windows of a tree, by their numbers.
@@ -86,7 +86,7 @@ impl Windows {
     }
 
     /// Not everything that changes is seen.
-    pub fn trouble(&mut self, state: State, why: &str) {
+    pub fn trouble(&mut self, state: Completeness, why: &str) {
         for window in self.open.values_mut() {
             if window.trouble.as_ref().is_none_or(|(known, _)| state > *known) {
                 window.trouble = Some((state, why.to_owned()));

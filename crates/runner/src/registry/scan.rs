@@ -8,7 +8,7 @@ use super::record::RecordState;
 use super::registry::{Entry, Inner, Registry};
 use crate::supervise::Traces;
 use protocol::task::Stamp;
-use protocol::task::{State, Task};
+use protocol::task::{Task, TaskState};
 
 impl Registry {
     /// Reads changed files of the directory, and settles tasks that no shim keeps any more.
@@ -79,7 +79,7 @@ impl Registry {
     fn settle(&self, inner: &mut Inner, id: &str) {
         match self.store.settle(id) {
             Ok(Some(task)) => {
-                if task.state == State::Lost {
+                if task.state == TaskState::Lost {
                     self.clear_away(task.clone());
                 }
                 self.update(inner, task, None);

@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 
 use super::*;
 use crate::pattern::Pattern;
-use protocol::task::{Log, State, Store, Task, TaskEnd};
+use protocol::task::{Log, Store, Task, TaskEnd, TaskState};
 
 /// A task that the test keeps.
 struct Kept {
@@ -96,7 +96,7 @@ async fn the_closing_line_is_no_output() {
     kept.write("last\n");
     kept.exit();
     let check = registry.check(&id, None).await.expect("checked");
-    assert_eq!((check.output.as_str(), check.task.state), ("last\n", State::Exited));
+    assert_eq!((check.output.as_str(), check.task.state), ("last\n", TaskState::Exited));
     assert_eq!(check.task.exit_code, Some(0));
 }
 
@@ -139,7 +139,7 @@ async fn a_wait_ends_with_the_task() {
     let (_open, given_up) = oneshot::channel();
     let (waited, ()) = tokio::join!(registry.wait(&id, wait_for("never"), given_up), ends);
     let waited = waited.expect("waited");
-    assert_eq!((waited.matched, waited.task.state), (false, State::Exited));
+    assert_eq!((waited.matched, waited.task.state), (false, TaskState::Exited));
 }
 
 #[tokio::test]
@@ -174,11 +174,11 @@ async fn a_task_whose_shim_is_gone_is_lost() {
     let kept = Kept::new(&registry, 700_009);
     let id = kept.id();
     let state = |registry: &Registry| registry.find(&id).map(|(task, _)| task.state).expect("found");
-    assert_eq!(state(&registry), State::Running);
+    assert_eq!(state(&registry), TaskState::Running);
     drop(kept);
     let listed = registry.list().expect("open");
-    assert_eq!(listed.iter().map(|task| task.state).collect::<Vec<_>>(), [State::Lost]);
-    assert_eq!(state(&registry), State::Lost);
+    assert_eq!(listed.iter().map(|task| task.state).collect::<Vec<_>>(), [TaskState::Lost]);
+    assert_eq!(state(&registry), TaskState::Lost);
 }
 
 #[tokio::test]
@@ -237,7 +237,7 @@ async fn a_task_elsewhere_is_read_and_never_ended_from_here() {
     let (id, log) = (kept.id(), kept.store.log_path(&kept.id()));
     drop(kept);
     let listed = registry.list().expect("open");
-    assert_eq!(listed.iter().map(|task| task.state).collect::<Vec<_>>(), [State::Running]);
+    assert_eq!(listed.iter().map(|task| task.state).collect::<Vec<_>>(), [TaskState::Running]);
     let notes = registry.notes();
     assert!(notes[0].starts_with(&format!("task {id}: it runs elsewhere")) && notes[0].contains("other"), "{notes:?}");
     assert_eq!(registry.check(&id, None).await.expect("read").output, "so far\n");

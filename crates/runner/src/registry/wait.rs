@@ -27,7 +27,7 @@ const FIRST_SEARCH: Duration = Duration::from_millis(100);
 const SETTLED: Duration = Duration::from_secs(1);
 
 /// The place of a match.
-enum Found {
+enum MatchPlace {
     InLog,
     /// In an unfinished line that is not in the log yet.
     InPending,
@@ -143,16 +143,16 @@ impl Registry {
         let (task, file, end) = self.store.readable(id)?.ok_or(RegistryError::Closed)?;
         let (found, search) = self.search_log(search, file, end, pending).await?;
         let matched = match found {
-            Found::InLog => true,
+            MatchPlace::InLog => true,
             // An unfinished line of a task that has ended is in its log.
-            Found::InPending if ended => false,
-            Found::InPending => {
+            MatchPlace::InPending if ended => false,
+            MatchPlace::InPending => {
                 if let Some(sender) = sender {
                     self.settle_line(sender, end, progress).await;
                 }
                 true
             }
-            Found::Nowhere => false,
+            MatchPlace::Nowhere => false,
         };
         let ends_now = !matched && !task.is_running() && !ended && !self.is_closing(&task);
         if ends_now {
@@ -169,12 +169,12 @@ impl Registry {
         file: File,
         end: u64,
         pending: Vec<String>,
-    ) -> Result<(Found, Search), RegistryError> {
+    ) -> Result<(MatchPlace, Search), RegistryError> {
         let found = tokio::task::spawn_blocking(move || {
             let found = match search.in_log(file, end)? {
-                true => Found::InLog,
-                false if search.in_pending(&pending) => Found::InPending,
-                false => Found::Nowhere,
+                true => MatchPlace::InLog,
+                false if search.in_pending(&pending) => MatchPlace::InPending,
+                false => MatchPlace::Nowhere,
             };
             Ok((found, search))
         });

@@ -2,7 +2,7 @@
 
 use super::error::RequestError;
 use super::raw::RawOptions;
-use super::time::Place;
+use super::time::TimeRule;
 
 /// The longest argument that a program can be given, bytes.
 pub(super) const MAX_ARGUMENT: usize = 131_071;
@@ -33,11 +33,11 @@ pub fn check_command(raw: &RawOptions) -> Result<(), RequestError> {
 ///
 /// # Errors
 /// [`RequestError::TaskInTerminal`], [`RequestError::StdinInTerminal`]
-pub fn check_terminal(raw: &RawOptions, place: Place) -> Result<(), RequestError> {
+pub fn check_terminal(raw: &RawOptions, place: TimeRule) -> Result<(), RequestError> {
     if raw.terminal.is_none() {
         return Ok(());
     }
-    if place == Place::Background {
+    if place == TimeRule::Background {
         return Err(RequestError::TaskInTerminal);
     }
     if raw.stdin.is_some() {
@@ -82,13 +82,13 @@ mod tests {
     fn a_command_in_a_terminal_is_no_task_and_has_no_other_input() {
         let terminal = || Some(Terminal::new(TerminalSize { cols: 80, rows: 24 }));
         let typed = RawOptions { terminal: terminal(), ..RawOptions::default() };
-        assert!(check_terminal(&typed, Place::Terminal).is_ok());
-        let message = check_terminal(&typed, Place::Background).expect_err("refused").to_string();
+        assert!(check_terminal(&typed, TimeRule::Terminal).is_ok());
+        let message = check_terminal(&typed, TimeRule::Background).expect_err("refused").to_string();
         assert_eq!(message, "a command in a terminal: a task has none");
         let fed = RawOptions { terminal: terminal(), stdin: Some(Vec::new()), ..RawOptions::default() };
-        let message = check_terminal(&fed, Place::Terminal).expect_err("refused").to_string();
+        let message = check_terminal(&fed, TimeRule::Terminal).expect_err("refused").to_string();
         assert_eq!(message, "a command in a terminal: what it reads is typed: use write instead of stdin");
         let piped = RawOptions { stdin: Some(Vec::new()), ..RawOptions::default() };
-        assert!(check_terminal(&piped, Place::Background).is_ok(), "without a terminal both are fine");
+        assert!(check_terminal(&piped, TimeRule::Background).is_ok(), "without a terminal both are fine");
     }
 }

@@ -38,7 +38,7 @@ pub use output::{
     HEAD_BYTES, MAX_BYTES, MAX_CHARS, MAX_LINES, SNAPSHOT_INTERVAL_MS, SPILL_MAX_BYTES, SPILL_RETENTION_MS, Spill,
     SpillPlace, TAIL_BYTES, check_spill, check_truncate,
 };
-pub use time::{GRACE_MS, MOVING_LIMIT, Mode, Place, TIMEOUT_MS};
+pub use time::{GRACE_MS, MOVING_LIMIT, Mode, TIMEOUT_MS, TimeRule};
 
 pub use raw::{RawEarlier, RawOptions, RawReduction, RawSnapshot, RawSpill, RawTruncate, RawUndo, RawWorld, Streams};
 pub use record::undo_store;
@@ -135,7 +135,7 @@ impl Request {
     pub fn check(raw: RawOptions) -> Result<Self, RequestError> {
         check_command(&raw)?;
         let mode = Mode::of(raw.mode.as_deref())?;
-        let place = Place::of(&raw, mode);
+        let place = TimeRule::of(&raw, mode);
         check_terminal(&raw, place)?;
         let limit = time::limit(raw.timeout_ms, mode, place)?;
         let idle_limit = time::idle_limit(raw.idle_timeout_ms, place)?;
@@ -145,7 +145,7 @@ impl Request {
         let truncate = raw.truncate.as_ref().map_or(Ok(Truncate::default()), check_truncate)?;
         let record = record::check_record(&raw)?;
         let spill = raw.spill.map(check_spill).transpose()?;
-        let in_terminal = place == Place::Terminal;
+        let in_terminal = place == TimeRule::Terminal;
         let reduce = reduction::in_place(raw.reduce, place, raw.streams)?;
         let confine = raw.confine.as_ref().map(|world| check_world(world, &raw.cwd, &raw.host_env)).transpose()?;
         let environment = plan::environment(raw.host_env, raw.inherit, raw.env, in_terminal)?;
@@ -177,8 +177,8 @@ impl Request {
             starts: raw.starts || in_terminal || raw.streams.is_some(),
             aborted: raw.aborted,
             registry: raw.registry,
-            to_background: place == Place::Moving,
-            background: place == Place::Background,
+            to_background: place == TimeRule::Moving,
+            background: place == TimeRule::Background,
             guard: raw.guard,
             notes: Vec::new(),
             startup: raw.startup,

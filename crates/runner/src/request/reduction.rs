@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::error::RequestError;
 use super::number::Number;
 use super::raw::{RawEarlier, RawReduction, Streams};
-use super::time::Place;
+use super::time::TimeRule;
 use crate::pattern::Pattern;
 use reduce::rules::{self, Rule, RuleError};
 use reduce::seen::{self, Earlier, Shown};
@@ -70,11 +70,11 @@ fn own_rules(texts: &[String]) -> Result<Vec<Arc<Rule>>, RuleError> {
 /// As [`check_reduction`].
 pub(super) fn in_place(
     raw: Option<RawReduction>,
-    place: Place,
+    place: TimeRule,
     streams: Option<Streams>,
 ) -> Result<Option<Box<Reduction>>, RequestError> {
     let reduction = raw.map(check_reduction).transpose()?;
-    let has_view = matches!(place, Place::Foreground | Place::Moving) && streams.is_none();
+    let has_view = matches!(place, TimeRule::Foreground | TimeRule::Moving) && streams.is_none();
     Ok(reduction.filter(|_| has_view).map(Box::new))
 }
 

@@ -63,7 +63,7 @@ impl Mode {
 
 /// The place of a command, which its time limit depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum TimeRule {
     /// In the foreground; terminated at its limit.
     Foreground,
     /// In the foreground; moved to the background at its limit.
@@ -74,7 +74,7 @@ pub enum Place {
     Terminal,
 }
 
-impl Place {
+impl TimeRule {
     /// The place that these options ask for.
     pub fn of(raw: &RawOptions, mode: Mode) -> Self {
         if raw.background || mode == Mode::Background {
@@ -93,15 +93,15 @@ impl Place {
 ///
 /// # Errors
 /// [`RequestError::NotInRange`]
-pub fn limit(timeout_ms: Option<f64>, mode: Mode, place: Place) -> Result<Option<Duration>, RequestError> {
+pub fn limit(timeout_ms: Option<f64>, mode: Mode, place: TimeRule) -> Result<Option<Duration>, RequestError> {
     if let Some(ms) = TIMEOUT_MS.check_given(timeout_ms)? {
         return Ok(Some(Duration::from_millis(ms)));
     }
     Ok(match (place, mode) {
-        (Place::Terminal, _) => None,
-        (Place::Background, _) => Some(Mode::Background.limit()),
-        (Place::Moving, Mode::Default) => Some(MOVING_LIMIT),
-        (Place::Moving | Place::Foreground, mode) => Some(mode.limit()),
+        (TimeRule::Terminal, _) => None,
+        (TimeRule::Background, _) => Some(Mode::Background.limit()),
+        (TimeRule::Moving, Mode::Default) => Some(MOVING_LIMIT),
+        (TimeRule::Moving | TimeRule::Foreground, mode) => Some(mode.limit()),
     })
 }
 
@@ -109,9 +109,9 @@ pub fn limit(timeout_ms: Option<f64>, mode: Mode, place: Place) -> Result<Option
 ///
 /// # Errors
 /// [`RequestError::NotInRange`]
-pub fn idle_limit(idle_timeout_ms: Option<f64>, place: Place) -> Result<Option<Duration>, RequestError> {
+pub fn idle_limit(idle_timeout_ms: Option<f64>, place: TimeRule) -> Result<Option<Duration>, RequestError> {
     let given = IDLE_TIMEOUT_MS.check_given(idle_timeout_ms)?;
-    Ok(given.filter(|_| place != Place::Terminal).map(Duration::from_millis))
+    Ok(given.filter(|_| place != TimeRule::Terminal).map(Duration::from_millis))
 }
 
 #[cfg(test)]
@@ -132,10 +132,10 @@ mod tests {
     fn each_mode_has_its_limit_in_each_place() {
         let seconds = |mode, place| limit(None, mode, place).expect("valid").map(|limit| limit.as_secs());
         for (place, expected) in [
-            (Place::Foreground, [Some(30), Some(900), Some(86_400)]),
-            (Place::Moving, [Some(120), Some(900), Some(86_400)]),
-            (Place::Background, [Some(86_400); 3]),
-            (Place::Terminal, [None; 3]),
+            (TimeRule::Foreground, [Some(30), Some(900), Some(86_400)]),
+            (TimeRule::Moving, [Some(120), Some(900), Some(86_400)]),
+            (TimeRule::Background, [Some(86_400); 3]),
+            (TimeRule::Terminal, [None; 3]),
         ] {
             assert_eq!(Mode::ALL.map(|mode| seconds(mode, place)), expected, "{place:?}");
         }
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn the_limit_of_the_caller_comes_first_everywhere() {
-        for place in [Place::Foreground, Place::Moving, Place::Background, Place::Terminal] {
+        for place in [TimeRule::Foreground, TimeRule::Moving, TimeRule::Background, TimeRule::Terminal] {
             let own = limit(Some(7.0), Mode::Slow, place).expect("valid");
             assert_eq!(own, Some(Duration::from_millis(7)), "{place:?}");
         }
@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn limits_outside_their_range_are_refused() {
         for value in [0.0, -1.0, 1.5, 86_400_001.0] {
-            let message = limit(Some(value), Mode::Default, Place::Foreground).expect_err("refused").to_string();
+            let message = limit(Some(value), Mode::Default, TimeRule::Foreground).expect_err("refused").to_string();
             assert_eq!(message, format!("timeoutMs: {value} is not a whole number from 1 to 86400000"));
         }
         assert!(GRACE_MS.get(Some(15_000.0)).is_ok() && GRACE_MS.get(Some(0.0)).is_ok());
@@ -163,13 +163,13 @@ mod tests {
     #[test]
     fn silence_is_limited_on_request_and_never_in_a_terminal() {
         let limit = |ms, place| idle_limit(ms, place).expect("valid");
-        for place in [Place::Foreground, Place::Moving, Place::Background] {
+        for place in [TimeRule::Foreground, TimeRule::Moving, TimeRule::Background] {
             assert_eq!(limit(None, place), None, "{place:?}");
             assert_eq!(limit(Some(7.0), place), Some(Duration::from_millis(7)), "{place:?}");
         }
-        assert_eq!(limit(Some(7.0), Place::Terminal), None);
+        assert_eq!(limit(Some(7.0), TimeRule::Terminal), None);
         for value in [0.0, 0.5, 86_400_001.0] {
-            let message = idle_limit(Some(value), Place::Terminal).expect_err("refused").to_string();
+            let message = idle_limit(Some(value), TimeRule::Terminal).expect_err("refused").to_string();
             assert_eq!(message, format!("idleTimeoutMs: {value} is not a whole number from 1 to 86400000"));
         }
     }
@@ -177,9 +177,9 @@ mod tests {
     #[test]
     fn a_command_moves_only_with_a_registry() {
         let moving = RawOptions { to_background: true, ..RawOptions::default() };
-        assert_eq!(Place::of(&moving, Mode::Default), Place::Foreground);
-        assert_eq!(Place::of(&moving, Mode::Background), Place::Background);
+        assert_eq!(TimeRule::of(&moving, Mode::Default), TimeRule::Foreground);
+        assert_eq!(TimeRule::of(&moving, Mode::Background), TimeRule::Background);
         let task = RawOptions { background: true, ..RawOptions::default() };
-        assert_eq!(Place::of(&task, Mode::Slow), Place::Background);
+        assert_eq!(TimeRule::of(&task, Mode::Slow), TimeRule::Background);
     }
 }

@@ -6,7 +6,7 @@ use super::Launch;
 use super::plan::{StartupFiles, plan_of};
 use crate::error::Error;
 use protocol::plan::next_mark;
-use receipt::recording::{Recording, Subject, Way, prepare};
+use receipt::recording::{Method, Recording, Subject, prepare};
 
 impl Launch {
     /// Chooses how the command is recorded.
@@ -38,13 +38,13 @@ impl Launch {
 
     /// Begins the recording, unless an earlier attempt has. Called right before the command starts.
     pub(super) async fn begin_record(&mut self) {
-        if self.prepared.way == Way::Off || self.recording.is_some() {
+        if self.prepared.way == Method::Off || self.recording.is_some() {
             return;
         }
         let (cwd, directories) = (self.request.cwd.clone(), self.prepared.directories.clone());
         let store = self.order.plan.record.as_ref().map(|record| record.store.clone());
         let run = self.request.mark.clone();
-        let is_snapshot = self.prepared.way == Way::Snapshot;
+        let is_snapshot = self.prepared.way == Method::Snapshot;
         let begin = move || match store {
             Some(store) if is_snapshot => Recording::snapshot(&store, run, &cwd),
             Some(store) => Recording::exact(&store, run, &directories),

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use nix::unistd::Pid;
 
-use crate::shell_state::{State, call_save, save_script};
+use crate::shell_state::{ShellState, call_save, save_script};
 use crate::supervise::Inheritance;
 use protocol::plan::Inherited;
 use sys::{Identity, Shared};
@@ -85,12 +85,12 @@ impl Exchange {
     }
 
     /// The state, if it was written whole.
-    pub(super) fn state(&self) -> Option<State> {
+    pub(super) fn state(&self) -> Option<ShellState> {
         let bytes = match self {
             Self::Named(files) => files.state.read(),
             Self::Inherited(files) => files.state(),
         };
-        State::parse(&bytes.ok()?)
+        ShellState::parse(&bytes.ok()?)
     }
 }
 

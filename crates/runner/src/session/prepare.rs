@@ -9,7 +9,7 @@ use super::session::Session;
 use crate::error::Error;
 use crate::request::{Mode, RawOptions, Request};
 use crate::run::Launch;
-use crate::shell_state::{State, is_complete, mentions_signals, mentions_trap};
+use crate::shell_state::{ShellState, is_complete, mentions_signals, mentions_trap};
 use crate::snapshot::Snapshot;
 use crate::supervise::Slot;
 use protocol::plan::{Boot, Startup};
@@ -19,7 +19,7 @@ pub(super) struct Prepared {
     run: Launch,
     exchange: Exchange,
     env: Vec<(String, Option<String>)>,
-    before: Option<Arc<State>>,
+    before: Option<Arc<ShellState>>,
     slot: Slot,
 }
 

@@ -7,7 +7,7 @@ use tokio::time::timeout;
 
 use super::exchange::Exchange;
 use super::session::Session;
-use crate::shell_state::State;
+use crate::shell_state::ShellState;
 use crate::supervise::{Child, Helpers, ShimEvent, Slot};
 use protocol::plan::{Boot, ShellKind};
 use sys::Exit;
@@ -22,7 +22,7 @@ pub(super) struct Saver {
     /// Variables of the command alone.
     pub env: Vec<(String, Option<String>)>,
     /// The state that the command began with.
-    pub before: Option<Arc<State>>,
+    pub before: Option<Arc<ShellState>>,
     /// The kind of its shell, if such a shell can be warm.
     pub kind: Option<Arc<ShellKind>>,
     /// Free again once this is dropped.
@@ -86,6 +86,6 @@ impl Saver {
 }
 
 /// The code that restores a state.
-pub(super) fn boot(state: &State, env: &[u8]) -> Boot {
+pub(super) fn boot(state: &ShellState, env: &[u8]) -> Boot {
     Boot { early: state.restore_early(env).into(), late: state.restore_late().into() }
 }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 
 use crate::error::Error;
-use crate::shell_state::State;
+use crate::shell_state::ShellState;
 use crate::supervise::Helpers;
 use protocol::plan::ShellKind;
 
@@ -22,7 +22,7 @@ pub struct Session {
 struct Inner {
     directory: PathBuf,
     /// The state after the last command that exited by itself; `None` before the first.
-    state: Option<Arc<State>>,
+    state: Option<Arc<ShellState>>,
     /// The kind of warm shells that hold this state.
     next: Option<Arc<ShellKind>>,
     closed: bool,
@@ -76,7 +76,7 @@ impl Session {
         (first, Some(note))
     }
 
-    pub(super) fn state(&self) -> Option<Arc<State>> {
+    pub(super) fn state(&self) -> Option<Arc<ShellState>> {
         self.inner().state.clone()
     }
 
@@ -86,7 +86,7 @@ impl Session {
     }
 
     /// Saves the state of a command, and the kind of warm shells that hold it. Returns `false` after the close.
-    pub(super) fn save(&self, state: State, next: Option<Arc<ShellKind>>) -> bool {
+    pub(super) fn save(&self, state: ShellState, next: Option<Arc<ShellKind>>) -> bool {
         let mut inner = self.inner();
         if inner.closed {
             return false;

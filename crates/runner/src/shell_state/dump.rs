@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::State;
+use super::ShellState;
 use super::entries::{Value, Variable, variables};
 use super::functions::functions;
 use super::options::Options;
@@ -11,7 +11,7 @@ use super::quoting::word;
 
 type Variables = BTreeMap<Vec<u8>, Variable>;
 
-impl State {
+impl ShellState {
     /// Reads a dump, whose sections are in the order of `save.sh`. Returns `None` if it is incomplete or damaged.
     pub fn parse(dump: &[u8]) -> Option<Self> {
         let mut sections = dump.split(|byte| *byte == 0);

@@ -1,9 +1,9 @@
 //! Changes that must not last: variables given to one run only, and traps that the dump cannot show.
 
-use super::State;
+use super::ShellState;
 use super::entries::Value;
 
-impl State {
+impl ShellState {
     /// Restores, after a run, the variables that were given to that run only and that it did not change (`None` for
     /// removed ones), and the traps hidden by an exit within a function. `before` is the state before the run, if there
     /// was one.

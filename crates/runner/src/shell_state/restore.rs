@@ -3,13 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use super::State;
+use super::ShellState;
 use super::entries::{Value, Variable};
 use super::options::{Options, names};
 use super::own::{FRESH, is_own};
 use super::quoting::push_quoted;
 
-impl State {
+impl ShellState {
     /// Returns bash code that restores this state in a fresh shell. The shell was started with `env`, a block of
     /// NUL-terminated NAME=VALUE entries, and sources this with stdout and stderr on /dev/null.
     pub fn restore(&self, env: &[u8]) -> Vec<u8> {

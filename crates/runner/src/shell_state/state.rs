@@ -9,7 +9,7 @@ use super::text::code_mentions_trap;
 
 /// The state that carries over from one command of a session to the next.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct State {
+pub struct ShellState {
     /// Whether this is the whole state, so that a shell has nothing else. A snapshot only adds.
     pub(super) whole: bool,
     pub(super) cwd: Vec<u8>,
@@ -28,7 +28,7 @@ pub struct State {
     pub(super) hidden_traps: BTreeSet<Vec<u8>>,
 }
 
-impl State {
+impl ShellState {
     /// The directory, as the shell names it.
     pub fn cwd(&self) -> &[u8] {
         &self.cwd

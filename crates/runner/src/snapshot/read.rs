@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::request::{RawOptions, Request};
 use crate::run::outcome::{Outcome, Status};
 use crate::run::{Launch, Listener, LiveView, Prompt, Reply};
-use crate::shell_state::State;
+use crate::shell_state::ShellState;
 use capture::Stream;
 use protocol::plan::{Inherit, RawLimits};
 use sys::Shared;
@@ -90,7 +90,7 @@ pub async fn read(wanted: &Wanted) -> Result<Code, SnapshotError> {
     let variables = String::from_utf8_lossy(&variables);
     let variables = variables.strip_suffix("end\0").ok_or_else(unreadable)?;
     let variables = || variables.split_terminator('\0').filter_map(|entry| entry.split_once('='));
-    let state = State::parse(&state.read().map_err(files)?).ok_or_else(unreadable)?;
+    let state = ShellState::parse(&state.read().map_err(files)?).ok_or_else(unreadable)?;
     let path = variables().find(|(name, _)| *name == "PATH").map(|(_, made)| joined(made, &wanted.environment.path));
     Code::of(&state.for_snapshot().restore(b""), path.as_deref(), &Secrets::of(variables()))
 }

@@ -10,7 +10,7 @@ use protocol::BlockedOn;
 use sys::{Activity, FileKind, Opened, ThreadActivity};
 
 /// The pid of a blocked process, the reason, the number of others with the same reason, and whether it is certain.
-pub type Found = (i32, BlockedOn, u32, bool);
+pub type Culprit = (i32, BlockedOn, u32, bool);
 
 /// The needs of a process. Meeting any one of them unblocks it.
 #[derive(Default)]
@@ -26,7 +26,7 @@ struct Needs {
 }
 
 /// Returns the blocked process that blocks this shell, or a stopped job beside slow processes.
-pub fn find(shell: i32, seen: &[Activity]) -> Option<Found> {
+pub fn find(shell: i32, seen: &[Activity]) -> Option<Culprit> {
     let tree = Tree { seen };
     let root = seen.iter().position(|one| one.pid == shell)?;
     tree.blocked(root).or_else(|| tree.stopped_job(root))
@@ -34,7 +34,7 @@ pub fn find(shell: i32, seen: &[Activity]) -> Option<Found> {
 
 impl Tree<'_> {
     /// Returns the blocked process that blocks this one.
-    fn blocked(&self, root: usize) -> Option<Found> {
+    fn blocked(&self, root: usize) -> Option<Culprit> {
         let seen = self.seen;
         let mut needs: Vec<Option<Needs>> = (0..seen.len()).map(|at| self.needs(at)).collect();
         // A process blocked on a slow one is slow.
@@ -65,7 +65,7 @@ impl Tree<'_> {
 
     /// Returns a stopped job. With job control each job has a group of its own. A job that was stopped stays so when
     /// the others have ended.
-    fn stopped_job(&self, root: usize) -> Option<Found> {
+    fn stopped_job(&self, root: usize) -> Option<Culprit> {
         let shell = &self.seen[root];
         let mut jobs = self.seen.iter().filter(|one| one.stopped && one.group != shell.group);
         let job = jobs.next()?;

@@ -1,7 +1,7 @@
 //! A shim and the records of its commands.
 
 use super::Shim;
-use super::record::{RecordError, Records, Way};
+use super::record::{AnswerChannel, RecordError, Records};
 use super::task_server::TaskServer;
 use super::world::ShimWorld;
 use protocol::RunDescriptors;
@@ -15,7 +15,7 @@ impl Shim {
         &mut self,
         plan: &Plan,
         descriptors: &RunDescriptors,
-    ) -> Result<Option<Way>, LaunchError> {
+    ) -> Result<Option<AnswerChannel>, LaunchError> {
         let world = self.world.as_ref().map(ShimWorld::has_listener);
         let begun = self.records.begin(plan, descriptors, world);
         let failed = |error: &RecordError| LaunchError { step: LaunchStep::Record, errno: error.errno() };

@@ -4,7 +4,7 @@ use std::io;
 use std::time::Instant;
 
 use super::Shim;
-use super::record::{RecordError, Way};
+use super::record::{AnswerChannel, RecordError};
 use super::running::Running;
 use super::start::{Launched, Restraint, start};
 use crate::group::Group;
@@ -28,7 +28,7 @@ impl Shim {
                 return Ok(());
             }
         };
-        let (filter, socket, journal) = way.map_or((None, None, None), Way::parts);
+        let (filter, socket, journal) = way.map_or((None, None, None), AnswerChannel::parts);
         let confined = match self.confine(journal) {
             Ok(confined) => confined,
             Err(failure) => return self.refuse(failure),

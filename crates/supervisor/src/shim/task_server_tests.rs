@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use super::*;
 use capture::Sanitize;
-use protocol::task::State;
+use protocol::task::TaskState;
 use protocol::{FrameReader, Received, ToShim, ToTask};
 
 /// Longer than the shortest time between two answers to a client.
@@ -232,7 +232,7 @@ fn clients_learn_of_the_end_once_its_state_is_written() {
     let (outputs, clients) = task.server.end(TaskEnd::Code(3));
     assert_eq!((outputs.len(), clients.len()), (1, 2), "for a task of the survivors");
     let written = store.read(id).expect("valid").expect("there");
-    assert_eq!((written.state, written.exit_code, written.output_bytes), (State::Exited, Some(3), Some(8)));
+    assert_eq!((written.state, written.exit_code, written.output_bytes), (TaskState::Exited, Some(3), Some(8)));
     for peer in &mut peers {
         assert_eq!(peer.next(), Some(FromTask::Ended(Box::new(written.clone()))));
     }

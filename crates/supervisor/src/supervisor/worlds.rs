@@ -13,7 +13,7 @@ use nix::unistd::Pid;
 use crate::shim::world::{ShimWorld, Ways};
 use confine::gate::{self, GateControl, GateError, GateNamespaces, GateSetup};
 use confine::listener::{self, Link, Settings};
-use confine::world::{self, Door, Joined, Leftovers, Place, Published, World};
+use confine::world::{self, Door, HostPaths, Joined, Leftovers, Published, World};
 use confine::{Missing, Network, NoWorld, Part, Policy, WorldError, WorldFacts};
 use protocol::plan::{MARK, WorldId};
 use protocol::task::Store;
@@ -101,7 +101,7 @@ impl Worlds {
             self.sweep(state);
         }
         let watches = self.watching.len() < WATCHING;
-        let mut world = world::build(policy, &Place { state, readable: &[], watches })?;
+        let mut world = world::build(policy, &HostPaths { state, readable: &[], watches })?;
         if let Some(init) = world.namespaces.as_ref().and_then(|spaces| spaces.init) {
             self.inits.insert(init, Some(id));
             self.watching.extend(watches.then_some(init));

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::tree::Tree;
 use super::trouble::Trouble;
 use super::types::{UndoError, Undone};
-use super::way::Way;
+use super::way::Route;
 use crate::look::{At, look};
 use crate::manifest::{Point, Record};
 use crate::node::{FileId, Node};
@@ -25,7 +25,7 @@ pub(super) struct Carrier<'a> {
     stops: &'a mut dyn FnMut(&str) -> bool,
     pub undone: Undone,
     /// The way to the thing that was restored last.
-    pub last: Option<Way>,
+    pub last: Option<Route>,
     /// Files with several names, by their identity of before, and where one of them is now.
     pub linked: HashMap<FileId, PathBuf>,
     /// Files with several names that this undo has changed under one of them.
@@ -70,14 +70,14 @@ impl<'a> Carrier<'a> {
     pub fn clean(&mut self, unfinished: &Point) {
         for path in unfinished.before.keys().chain(self.point.before.keys()) {
             for now in [path.clone(), self.point.names.entry(path)] {
-                let Ok(way) = Way::to(&now) else { continue };
+                let Ok(way) = Route::to(&now) else { continue };
                 let _none = remove_if_there(&self.beside(way.at()));
                 let _none = remove_if_there(&self.beside_lock(way.at()));
                 let _none = fs::remove_dir(self.beside(way.at()));
             }
         }
         for (path, id) in &unfinished.writing {
-            let Ok(way) = Way::to(path) else { continue };
+            let Ok(way) = Route::to(path) else { continue };
             let (is_lock, lock) = (path.extension().is_some_and(|extension| extension == "lock"), way.at().reach);
             if is_lock && look(lock).is_ok_and(|node| node.id() == Some(*id) && node.size() == Some(0)) {
                 let _none = remove_if_there(lock);

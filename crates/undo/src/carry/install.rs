@@ -11,7 +11,7 @@ use super::carrier::{Carrier, remove_if_there};
 use super::meta;
 use super::tree::Image;
 use super::trouble::Trouble;
-use super::way::Way;
+use super::way::Route;
 use crate::images::{copy_file, set_mtime};
 use crate::look::{self, At, look};
 use crate::manifest::Record;
@@ -154,7 +154,7 @@ impl Carrier<'_> {
     }
 
     /// Another name of the same file, which is as it was.
-    fn other_name(&self, file: &File) -> Option<Way> {
+    fn other_name(&self, file: &File) -> Option<Route> {
         if file.links < 2 {
             return None;
         }
@@ -162,7 +162,7 @@ impl Carrier<'_> {
         let restored = self.linked.get(&id).cloned();
         let names = self.names_of.get(&id).into_iter().flatten();
         restored.into_iter().chain(names.map(|path| self.point.names.entry(path))).find_map(|path| {
-            let way = Way::to(&path).ok()?;
+            let way = Route::to(&path).ok()?;
             let now = look(way.at().reach).ok()?;
             let restored = self.linked.get(&id) == Some(&path);
             let is_original = || self.tree.is_same(&Node::File(file.clone()), way.at().reach, &now);

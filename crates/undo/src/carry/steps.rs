@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::carrier::Carrier;
 use super::trouble::Trouble;
 use super::types::{Stayed, UndoError};
-use super::way::Way;
+use super::way::Route;
 use super::{kept, meta};
 use crate::look::{At, look};
 use crate::manifest::Record;
@@ -45,7 +45,7 @@ impl Carrier<'_> {
         // Files of one directory follow each other.
         let is_restored = matches!(step, Step::Restore { .. });
         let known = self.last.take().filter(|_| is_restored).and_then(|last| last.sibling(step.path()));
-        let way = known.map_or_else(|| Way::to(step.path()), Ok)?;
+        let way = known.map_or_else(|| Route::to(step.path()), Ok)?;
         let taken = self.take_at(step, way.at());
         self.last = is_restored.then_some(way);
         taken
@@ -55,7 +55,7 @@ impl Carrier<'_> {
         match step {
             Step::Remove { now, .. } => self.remove(at, now),
             Step::RemoveDirectory { now, .. } => self.remove_directory(at, now),
-            Step::Move { from, id, .. } => self.rename(Way::to(from)?.at(), at, *id),
+            Step::Move { from, id, .. } => self.rename(Route::to(from)?.at(), at, *id),
             Step::MakeDirectory { before, .. } => self.make_directory(at, before),
             Step::Restore { before, now, .. } => self.restore(at, before, now),
             Step::SetMeta { before, .. } => self.set_meta(at, before),

@@ -15,7 +15,7 @@ use crate::store::Store;
 use crate::traces::Traces;
 
 /// The state of a file: identity, size and time.
-type State = (FileId, u64, Time);
+type FileStamp = (FileId, u64, Time);
 
 /// The tree now, compared with one point.
 pub struct Tree<'a> {
@@ -27,9 +27,9 @@ pub struct Tree<'a> {
     plain: RefCell<Plain>,
     traces: RefCell<Traces>,
     /// Files that any point has kept, by their state at that time.
-    kept: RefCell<Option<HashMap<State, Image>>>,
+    kept: RefCell<Option<HashMap<FileStamp, Image>>>,
     /// Hashes in any point, by the state of the file at that time.
-    hashes: RefCell<Option<HashMap<State, Hash>>>,
+    hashes: RefCell<Option<HashMap<FileStamp, Hash>>>,
 }
 
 /// A kept file.
@@ -182,7 +182,7 @@ fn leads(traces: &Traces, file: &File, image: &Image) -> bool {
     traces.leads(image.file.meta.id, file.mtime, image.file.mtime)
 }
 
-fn state(file: &File) -> State {
+fn state(file: &File) -> FileStamp {
     (file.meta.id, file.size, file.mtime)
 }
 
@@ -190,7 +190,7 @@ fn points(store: &Store) -> impl Iterator<Item = Point> {
     store.runs().unwrap_or_default().into_iter().filter_map(|run| manifest::read(&store.manifest(&run).ok()?).ok())
 }
 
-fn all_hashes(store: &Store) -> HashMap<State, Hash> {
+fn all_hashes(store: &Store) -> HashMap<FileStamp, Hash> {
     let mut all = HashMap::new();
     for point in points(store) {
         for node in point.before.values() {
@@ -202,7 +202,7 @@ fn all_hashes(store: &Store) -> HashMap<State, Hash> {
     all
 }
 
-fn all_kept(store: &Store, traces: &Traces) -> HashMap<State, Image> {
+fn all_kept(store: &Store, traces: &Traces) -> HashMap<FileStamp, Image> {
     let mut all = HashMap::new();
     for point in points(store) {
         for node in point.before.values() {

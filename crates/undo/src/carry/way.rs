@@ -7,14 +7,14 @@ use super::trouble::Trouble;
 use crate::look::{At, is_absent};
 
 /// The way to a thing. It stays in the directory that was found, whatever other processes put into the path meanwhile.
-pub(super) struct Way {
+pub(super) struct Route {
     path: PathBuf,
     reach: PathBuf,
     /// Open as long as the way is used.
     directory: Option<OwnedFd>,
 }
 
-impl Way {
+impl Route {
     /// Finds the way to a path.
     ///
     /// # Errors

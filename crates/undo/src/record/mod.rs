@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::images::{Images, Limits, NotKept, Way};
+use crate::images::{Images, Keeping, Limits, NotKept};
 use crate::look::{self, At};
 use crate::manifest::{Header, Move, Point, Purpose, Record, Writer};
 use crate::names::Names;
@@ -50,7 +50,7 @@ enum Need {
     /// The hash of its contents.
     Hash,
     /// Its contents.
-    Image(Way),
+    Image(Keeping),
 }
 
 impl Need {
@@ -58,9 +58,9 @@ impl Need {
     /// mode. A copy, which is made before the time of a kept file changes, is no longer one of its names.
     fn concerns_all_names(self, contents: &Contents) -> bool {
         match self {
-            Self::Meta | Self::Image(Way::Copy) => true,
+            Self::Meta | Self::Image(Keeping::Copy) => true,
             Self::Hash => matches!(contents, Contents::Image(_)),
-            Self::Image(Way::Link) => false,
+            Self::Image(Keeping::Link) => false,
         }
     }
 }
@@ -187,12 +187,12 @@ impl Recorder {
         let at = at.into();
         self.confirm()?;
         match change {
-            Change::Rewrite => self.keep(at, Need::Image(Way::Copy)),
+            Change::Rewrite => self.keep(at, Need::Image(Keeping::Copy)),
             Change::Write => match at.look()? {
                 Node::Absent => self.appear(at.path).map_err(Into::into),
-                node => self.keep_node(at, node, Need::Image(Way::Copy)),
+                node => self.keep_node(at, node, Need::Image(Keeping::Copy)),
             },
-            Change::Remove => self.keep(at, Need::Image(Way::Link)),
+            Change::Remove => self.keep(at, Need::Image(Keeping::Link)),
             Change::Meta => self.keep(at, Need::Meta),
             Change::Times => self.keep(at, Need::Hash),
             Change::Create => self.create(at).map(drop),
@@ -237,8 +237,8 @@ impl Recorder {
         let (directory, swap) = (node.is_directory(), swap.then(|| over.is_directory()));
         // Only their contents tell two files of one size apart.
         let is_alike = node.size().is_some() && node.size() == over.size() && self.header.purpose == Purpose::Receipt;
-        let need = if is_alike { Need::Hash } else { Need::Image(Way::Link) };
-        let first = self.keep_node(from, node, Need::Image(Way::Link));
+        let need = if is_alike { Need::Hash } else { Need::Image(Keeping::Link) };
+        let first = self.keep_node(from, node, Need::Image(Keeping::Link));
         let second = match over {
             Node::Absent => self.appear(to.path).map_err(Into::into),
             over => self.keep_node(to, over, need),
@@ -264,14 +264,14 @@ impl Recorder {
     fn keep_node(&mut self, at: At<'_>, node: Node, need: Need) -> Result<(), TouchError> {
         let entry = self.new_entry(at.path);
         let Node::File(file) = &node else {
-            let has_contents = matches!(need, Need::Hash | Need::Image(Way::Copy));
+            let has_contents = matches!(need, Need::Hash | Need::Image(Keeping::Copy));
             let entry = entry.filter(|_| !node.is_absent() && !has_contents);
             return entry.map_or(Ok(()), |entry| self.write(entry, node)).map_err(Into::into);
         };
         let known = self.known(at, file);
         // A kept file is known again by the time it had before the run, which another name of it cannot have.
         let is_dated = known.as_ref().is_some_and(|known| known.mtime != file.mtime);
-        let need = if is_dated && need == Need::Image(Way::Link) { Need::Image(Way::Copy) } else { need };
+        let need = if is_dated && need == Need::Image(Keeping::Link) { Need::Image(Keeping::Copy) } else { need };
         let is_of_before = entry.is_some() || known.is_some();
         let kept = if is_of_before {
             self.keep_contents(at, known.as_ref().unwrap_or(file), need)
@@ -322,8 +322,8 @@ impl Recorder {
 
     fn keep_contents(&mut self, at: At<'_>, file: &File, need: Need) -> Result<Contents, NotKept> {
         let need = match need {
-            Need::Image(Way::Link) if self.header.purpose == Purpose::Receipt => Need::Meta,
-            Need::Image(Way::Copy) if self.header.purpose == Purpose::Receipt => Need::Hash,
+            Need::Image(Keeping::Link) if self.header.purpose == Purpose::Receipt => Need::Meta,
+            Need::Image(Keeping::Copy) if self.header.purpose == Purpose::Receipt => Need::Hash,
             need => need,
         };
         match (need, &file.contents) {
@@ -333,8 +333,8 @@ impl Recorder {
                 self.images.keep(at, file, way)
             }
             // The time of a file is that of its other names.
-            (Need::Hash, Contents::Image(_)) if !self.images.is_safe(file.meta.id, Way::Copy) => {
-                self.images.keep(at, file, Way::Copy)
+            (Need::Hash, Contents::Image(_)) if !self.images.is_safe(file.meta.id, Keeping::Copy) => {
+                self.images.keep(at, file, Keeping::Copy)
             }
             (_, contents) => Ok(contents.clone()),
         }

@@ -1,7 +1,7 @@
 //! Keeps a removed file by making its removal.
 
 use super::{Need, Recorder, TouchError};
-use crate::images::Way;
+use crate::images::Keeping;
 use crate::look::At;
 use crate::manifest::{Purpose, Record};
 use crate::node::{Contents, File, Node};
@@ -21,7 +21,7 @@ impl Recorder {
             _ => None,
         };
         let (Some(id), Node::File(file)) = (room.filter(|_| self.header.purpose != Purpose::Receipt), &node) else {
-            return self.keep_node(at, node, Need::Image(Way::Link)).map(|()| false);
+            return self.keep_node(at, node, Need::Image(Keeping::Link)).map(|()| false);
         };
         let Some(entry) = self.new_entry(at.path) else { return Ok(false) };
         let file = file.clone();
@@ -30,7 +30,7 @@ impl Recorder {
         if self.images.take(at, &file, id).is_ok() {
             return Ok(true);
         }
-        let kept = self.images.keep(at, &file, Way::Link);
+        let kept = self.images.keep(at, &file, Keeping::Link);
         let contents = match &kept {
             Ok(contents) => contents.clone(),
             Err(why) => Contents::Nothing { why: why.to_string() },

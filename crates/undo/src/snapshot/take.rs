@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::directory::Directory;
 use super::tree::{Entry, Listing, PACK, Snapshot, TREE, Tree, is_own};
-use crate::images::{NotKept, Way, has_room};
+use crate::images::{Keeping, NotKept, has_room};
 use crate::look::{self, At, look};
 use crate::node::{Contents, File as Kept, FileId, Node, Time};
 use crate::record::Recorder;
@@ -163,7 +163,7 @@ impl Taker<'_> {
         let limits = self.recorder.images().limits();
         let is_large = file.size > limits.file_bytes || is_object && file.size > LARGE_OBJECT;
         let kept = if is_large {
-            let kept = self.recorder.images().keep(at, &file, Way::Link);
+            let kept = self.recorder.images().keep(at, &file, Keeping::Link);
             kept.map(|contents| {
                 file.contents = contents;
                 None

@@ -29,7 +29,7 @@ pub(super) enum Next {
 /// Reads the requests of a connection.
 #[derive(Debug)]
 pub(super) struct Requests {
-    state: State,
+    state: BodyState,
     /// The head of the current request.
     head: Vec<u8>,
     /// Bytes of it that were passed on already.
@@ -43,7 +43,7 @@ pub(super) struct Requests {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum BodyState {
     Head,
     Body(u64),
     /// The line with the size of a chunk: its digits, whether an extension has begun, whether CR was read.
@@ -67,9 +67,9 @@ enum State {
     Asked,
 }
 
-const CHUNK_SIZE: State = State::ChunkSize { size: 0, digits: 0, extension: false, cr: false };
+const CHUNK_SIZE: BodyState = BodyState::ChunkSize { size: 0, digits: 0, extension: false, cr: false };
 
-impl State {
+impl BodyState {
     /// Reads a byte between the chunks of a body. `None`: it may not be there.
     fn after(self, byte: u8) -> Option<Self> {
         Some(match (self, byte) {
@@ -107,12 +107,12 @@ impl Requests {
     /// Begins behind the first line, all of which but its last byte was passed on already.
     pub fn after(line: Vec<u8>) -> Self {
         let sent = line.len() - 1;
-        Self { state: State::Head, head: line, sent, count: 0, upgrade: None, served: Vec::new() }
+        Self { state: BodyState::Head, head: line, sent, count: 0, upgrade: None, served: Vec::new() }
     }
 
     /// Returns whether all of this belongs to a body, and counts it.
     pub fn skip(&mut self, input: &[u8]) -> bool {
-        let (State::Body(left) | State::Chunk(left)) = &mut self.state else { return false };
+        let (BodyState::Body(left) | BodyState::Chunk(left)) = &mut self.state else { return false };
         let skips = *left > input.len() as u64;
         if skips {
             *left -= input.len() as u64;
@@ -129,7 +129,7 @@ impl Requests {
     pub fn on_served(&mut self, output: &[u8]) -> bool {
         let missing = SWITCHING.len().saturating_sub(self.served.len()).min(output.len());
         self.served.extend_from_slice(&output[..missing]);
-        missing > 0 && self.state == State::Asked && self.switched().is_some()
+        missing > 0 && self.state == BodyState::Asked && self.switched().is_some()
     }
 
     /// Whether the server has agreed to another protocol. `None`: it has not answered.
@@ -142,19 +142,19 @@ impl Requests {
     /// another protocol are kept until the server has answered.
     pub fn feed(&mut self, mut input: &[u8], out: &mut Vec<u8>, accepts: &dyn Fn(&str) -> bool) -> Result<Next, Fault> {
         loop {
-            if self.state == State::Asked {
+            if self.state == BodyState::Asked {
                 return self.feed_asked(input, out, accepts);
             }
             if input.is_empty() {
                 return Ok(Next::More);
             }
             let taken = match self.state {
-                State::Head => self.take_head(input, out, accepts)?,
-                State::Body(left) | State::Chunk(left) => {
+                BodyState::Head => self.take_head(input, out, accepts)?,
+                BodyState::Body(left) | BodyState::Chunk(left) => {
                     let taken = input.len().min(usize::try_from(left).unwrap_or(usize::MAX));
                     let left = left - taken as u64;
-                    let body = matches!(self.state, State::Body(_));
-                    self.state = if body { State::Body(left) } else { State::Chunk(left) };
+                    let body = matches!(self.state, BodyState::Body(_));
+                    self.state = if body { BodyState::Body(left) } else { BodyState::Chunk(left) };
                     out.extend_from_slice(&input[..taken]);
                     taken
                 }
@@ -166,9 +166,9 @@ impl Requests {
             };
             input = &input[taken..];
             self.state = match self.state {
-                State::Chunk(0) => State::ChunkEnd(false),
-                State::Body(0) | State::Over if self.count == 1 && self.upgrade.is_some() => State::Asked,
-                State::Body(0) | State::Over => State::Head,
+                BodyState::Chunk(0) => BodyState::ChunkEnd(false),
+                BodyState::Body(0) | BodyState::Over if self.count == 1 && self.upgrade.is_some() => BodyState::Asked,
+                BodyState::Body(0) | BodyState::Over => BodyState::Head,
                 state => state,
             };
         }
@@ -186,7 +186,7 @@ impl Requests {
             Some(false) => {
                 let kept = std::mem::take(&mut self.head);
                 self.upgrade = None;
-                self.state = State::Head;
+                self.state = BodyState::Head;
                 self.feed(&kept, out, accepts)
             }
         }
@@ -241,7 +241,7 @@ struct Head {
     /// The hosts that it names, in lower case and without ports.
     hosts: Vec<String>,
     /// The state behind it.
-    body: State,
+    body: BodyState,
     /// Whether it asks for another protocol, and whether that is HTTP/2.
     upgrade: Option<bool>,
 }
@@ -306,7 +306,7 @@ fn parse(head: &[u8]) -> Option<Head> {
     let body = match (length, chunked) {
         (Some(_), true) => return None,
         (None, true) => CHUNK_SIZE,
-        (length, false) => State::Body(length.unwrap_or(0)),
+        (length, false) => BodyState::Body(length.unwrap_or(0)),
     };
     Some(Head { hosts, body, upgrade })
 }

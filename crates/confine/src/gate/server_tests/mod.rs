@@ -18,7 +18,7 @@ use crate::gate::server::Gate;
 use crate::gate::setup::{GateNamespaces, GateSetup};
 use crate::gate::sockets::Sockets;
 use crate::{Grant, Network};
-use world::{HANG, Place, World, address_in, echo, is_refused, is_reset, resets, resolve, serve};
+use world::{HANG, HostPaths, World, address_in, echo, is_refused, is_reset, resets, resolve, serve};
 
 #[test]
 fn an_allowed_name_is_reached_and_both_sides_close_by_themselves() {
@@ -76,7 +76,7 @@ fn the_program_and_the_command_that_tried_are_found() {
 
 #[test]
 fn a_world_without_hosts_records_the_names_that_it_asks_for() {
-    let Ok(inside) = Place::new() else { return };
+    let Ok(inside) = HostPaths::new() else { return };
     let Ok(sockets) = inside.ip(vec!["link set lo up".into()]).and_then(|()| inside.run(Sockets::open_resolver)) else {
         return;
     };

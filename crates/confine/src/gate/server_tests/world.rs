@@ -25,13 +25,13 @@ use crate::policy::{AllowEntry, AllowHost};
 pub(super) const HANG: Duration = Duration::from_secs(20);
 
 /// A thread in a network namespace of its own, which runs functions.
-pub(super) struct Place {
+pub(super) struct HostPaths {
     work: mpsc::Sender<Box<dyn FnOnce() + Send>>,
     thread: libc::pid_t,
     pub network: OwnedFd,
 }
 
-impl Place {
+impl HostPaths {
     pub fn new() -> io::Result<Self> {
         let (work, todo) = mpsc::channel::<Box<dyn FnOnce() + Send>>();
         let (made, making) = mpsc::channel();
@@ -79,11 +79,11 @@ impl Place {
 
 /// A world with its gate.
 pub(super) struct World {
-    pub inside: Place,
+    pub inside: HostPaths,
     pub control: GateControl,
     lifeline: Option<OwnedFd>,
     gate: Option<JoinHandle<io::Result<()>>>,
-    _outside: Place,
+    _outside: HostPaths,
 }
 
 /// The names that exist, as far as the host of these tests knows.
@@ -109,7 +109,7 @@ impl World {
     }
 
     pub fn make(allow: &[(&str, u16)], mapped: &[&str], expose: &[u16]) -> io::Result<Self> {
-        let (inside, outside) = (Place::new()?, Place::new()?);
+        let (inside, outside) = (HostPaths::new()?, HostPaths::new()?);
         let net = |address: IpAddr, prefix| format!("{address}/{prefix}");
         outside.ip(vec![
             "link set lo up".into(),

@@ -5,7 +5,7 @@ use std::os::unix::fs::chown;
 use std::path::Path;
 
 use super::super::testing::{Scene, end, isolated, run_in, users, users_and_watches};
-use super::super::{Place, build};
+use super::super::{HostPaths, build};
 use super::{check, give};
 use crate::{Caches, Policy, Read, Tmp};
 
@@ -139,7 +139,7 @@ fn files_of_results_can_be_read_at_their_path() {
         let policy = Policy { hide: vec![scene.outside.clone()], ..scene.policy() };
         let script = format!("cat {0}/log; touch {0}/log; ls {1}", kept.display(), other.display());
         let (output, _) = isolated(user, || {
-            let place = Place { state: &scene.state, readable: std::slice::from_ref(&kept), watches: true };
+            let place = HostPaths { state: &scene.state, readable: std::slice::from_ref(&kept), watches: true };
             let world = build(&policy, &place).expect("a world");
             let result = run_in(&world, &scene.root, &script);
             end(world);

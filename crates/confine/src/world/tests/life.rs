@@ -9,7 +9,7 @@ use std::path::Path;
 use nix::sys::wait::{WaitStatus, waitpid};
 
 use super::super::testing::{Scene, end, isolated, run_in, users};
-use super::super::{Leftovers, Place, build, probe};
+use super::super::{HostPaths, Leftovers, build, probe};
 use super::check;
 use crate::gate::RESOLV_CONF;
 use crate::{Network, Part, Policy, WorldError};
@@ -175,7 +175,7 @@ fn a_world_that_cannot_be_made_leaves_nothing() {
     let scene = Scene::new(None);
     let policy = Policy { write: vec![scene.root.join("missing")], ..scene.policy() };
     isolated(None, || {
-        let place = Place { state: &scene.state, readable: &[], watches: true };
+        let place = HostPaths { state: &scene.state, readable: &[], watches: true };
         assert!(matches!(build(&policy, &place), Err(WorldError::Step { step, .. }) if step.contains("missing")));
         assert!(sys::children(nix::unistd::getpid()).is_empty());
     });
@@ -259,7 +259,7 @@ fn without_user_namespaces_landlock_is_left_or_parts_are_missing() {
 fn forbidden(scene: &Scene) -> ! {
     let tried = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         fs::write("/proc/sys/user/max_user_namespaces", "0").expect("limited");
-        let place = Place { state: &scene.state, readable: &[], watches: true };
+        let place = HostPaths { state: &scene.state, readable: &[], watches: true };
         let Err(WorldError::Missing(missing)) = build(&scene.policy(), &place) else { panic!("a world") };
         assert_eq!(missing.len(), 3);
         assert!(missing.iter().all(|missing| missing.remedy.contains("max_user_namespaces")), "{missing:?}");

@@ -1,5 +1,5 @@
 use super::Fixture;
-use crate::State;
+use crate::Completeness;
 
 const TREE: &str = "mkdir -p d/e f; echo 1 >a; echo 22 >b; echo 333 >d/c; echo 4444 >d/e/x; ln -s a link; chmod 644 a";
 
@@ -59,7 +59,7 @@ fn receipts() {
             words
         };
         assert_eq!(sorted(&shown), sorted(&expected), "{script}: {:?}", receipt.why);
-        assert_eq!(receipt.why.is_some(), receipt.state != State::Known, "{script}");
+        assert_eq!(receipt.why.is_some(), receipt.state != Completeness::Known, "{script}");
     }
 }
 
@@ -133,7 +133,7 @@ fn the_first_command_in_a_small_tree_is_known() {
     let receipt = token.finish(&[]);
     // A busy machine may need longer than the first command waits.
     match receipt.state {
-        State::Unknown => assert!(receipt.why.is_some_and(|why| why.contains("not watched yet"))),
+        Completeness::Unknown => assert!(receipt.why.is_some_and(|why| why.contains("not watched yet"))),
         _ => assert_eq!(fixture.shown(&receipt), "+n"),
     }
 }
@@ -143,7 +143,7 @@ fn the_root() {
     let fixture = Fixture::new(TREE);
     for script in ["rm -r $PWD", "mv $PWD $OUTSIDE/elsewhere"] {
         let receipt = fixture.receipt(script);
-        assert_eq!(receipt.state, State::Unknown, "{script}");
+        assert_eq!(receipt.state, Completeness::Unknown, "{script}");
         assert!(receipt.why.is_some_and(|why| why.contains("removed or renamed")));
         fixture.run(TREE);
         assert!(fixture.watch.prepare(&fixture.root(), std::time::Duration::from_secs(30)));
@@ -151,5 +151,5 @@ fn the_root() {
         fixture.run("rm -rf $OUTSIDE/elsewhere n");
     }
     let token = super::super::Watch::new().begin(std::path::Path::new("/"));
-    assert_eq!(token.finish(&[]).state, State::Unknown);
+    assert_eq!(token.finish(&[]).state, Completeness::Unknown);
 }

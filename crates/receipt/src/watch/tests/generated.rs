@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::Fixture;
 use super::tree::check;
-use crate::State;
+use crate::Completeness;
 
 /// A sequence of numbers without a pattern: xorshift.
 struct Numbers(u64);
@@ -61,8 +61,8 @@ fn random_changes() {
             let token = fixture.begin();
             let steps: String = (0..=numbers.below(12)).map(|_| change(&mut numbers, &fixture.root())).collect();
             let receipt = token.finish(&[]);
-            assert_ne!(receipt.state, State::Unknown, "{:?}", receipt.why);
-            known += u32::from(receipt.state == State::Known);
+            assert_ne!(receipt.state, Completeness::Unknown, "{:?}", receipt.why);
+            known += u32::from(receipt.state == Completeness::Known);
             check(&receipt, before, &fixture.files(), &format!("seed {seed}: {steps}"));
         }
     }
@@ -83,12 +83,12 @@ fn others_at_work() {
         });
         while !other.is_finished() {
             let receipt = fixture.begin().finish(&[]);
-            assert_ne!(receipt.state, State::Unknown, "{:?}", receipt.why);
+            assert_ne!(receipt.state, Completeness::Unknown, "{:?}", receipt.why);
         }
         other.join().expect("a thread");
         // The next command is known, whatever the reader saw meanwhile.
         let receipt = fixture.receipt("rm -rf ./*; mkdir -p a/b c");
-        assert_eq!(receipt.state, State::Known, "{:?}", receipt.why);
+        assert_eq!(receipt.state, Completeness::Known, "{:?}", receipt.why);
     }
 }
 
@@ -103,7 +103,7 @@ fn changes_while_the_reader_is_awake() {
             change(&mut numbers, &fixture.root());
         }
         let receipt = token.finish(&[]);
-        assert_ne!(receipt.state, State::Unknown, "{:?}", receipt.why);
+        assert_ne!(receipt.state, Completeness::Unknown, "{:?}", receipt.why);
         check(&receipt, before, &fixture.files(), "many changes");
     }
 }

@@ -1,5 +1,5 @@
 use super::Fixture;
-use crate::{GitChange, State};
+use crate::{Completeness, GitChange};
 
 fn shown(git: &[GitChange], fixture: &Fixture) -> String {
     let one = |change: &GitChange| {
@@ -50,7 +50,7 @@ fn a_linked_work_tree_is_followed_outside_of_the_tree() {
     );
     let receipt = fixture.receipt("git commit -q --allow-empty -m two");
     assert_eq!(shown(&receipt.git, &fixture), "[] head");
-    assert_eq!(receipt.state, State::Known);
+    assert_eq!(receipt.state, Completeness::Known);
     let receipt = fixture.receipt("git -C $OUTSIDE/main pack-refs --all");
     assert_eq!(shown(&receipt.git, &fixture), "[]");
     assert!(fixture.receipt("true").git.is_empty());

@@ -3,7 +3,7 @@ use std::time::Duration;
 use super::super::Watch;
 use super::super::limits::Budget;
 use super::Fixture;
-use crate::State;
+use crate::Completeness;
 
 const MANY: &str = "for i in {1..1100}; do echo 1 >node_modules/p/$i; done";
 
@@ -21,7 +21,7 @@ fn large_ignored_directories_are_summed_up() {
     assert_eq!(fixture.shown(&fixture.receipt("rm -r node_modules")), "-node_modules in:node_modules");
     let receipt = fixture.receipt(&format!("mkdir -p node_modules/p; {MANY}"));
     assert_eq!(fixture.shown(&receipt), "+node_modules in:node_modules");
-    assert_eq!(receipt.state, State::Known);
+    assert_eq!(receipt.state, Completeness::Known);
     assert!(fixture.shown(&fixture.receipt("mv node_modules old")).contains("node_modules→old"));
 }
 
@@ -47,7 +47,7 @@ fn more_directories_than_the_budget() {
     let watch = Watch::with(budget.clone());
     assert!(!watch.prepare(&fixture.root(), Duration::from_secs(30)));
     let receipt = watch.begin(&fixture.root()).finish(&[]);
-    assert_eq!(receipt.state, State::Unknown);
+    assert_eq!(receipt.state, Completeness::Unknown);
     assert!(receipt.why.as_ref().is_some_and(|why| why.contains("a quarter of")), "{receipt:?}");
     assert_eq!(budget.used(), 0);
 }
@@ -62,12 +62,12 @@ fn watches_are_given_back() {
     for (script, used) in [("mkdir -p c/d", 5), ("mv c a/c", 5), ("rm -r a", 2), ("mv b $OUTSIDE/b", 1)] {
         let token = watch.begin(&fixture.root());
         fixture.run(script);
-        assert_eq!(token.finish(&[]).state, State::Known, "{script}");
+        assert_eq!(token.finish(&[]).state, Completeness::Known, "{script}");
         assert_eq!(budget.used(), used, "{script}");
     }
     let token = watch.begin(&fixture.root());
     fixture.run("mkdir {1..20}");
-    assert_eq!(token.finish(&[]).state, State::Unknown);
+    assert_eq!(token.finish(&[]).state, Completeness::Unknown);
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn an_overflow_of_the_queue_is_found_out() {
     fixture.watch.lose(&fixture.root());
     fixture.run("echo 1 >d/new; echo more >>a; rm b; mv c e");
     let receipt = token.finish(&[]);
-    assert_eq!(receipt.state, State::Partial);
+    assert_eq!(receipt.state, Completeness::Partial);
     assert!(receipt.why.as_ref().is_some_and(|why| why.contains("queue")), "{receipt:?}");
     super::tree::check(&receipt, before, &fixture.files(), "overflow");
     assert_eq!(fixture.shown(&fixture.receipt("echo 1 >n")), "+n");

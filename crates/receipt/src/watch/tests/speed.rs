@@ -4,7 +4,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use super::Fixture;
-use crate::State;
+use crate::Completeness;
 
 fn median(mut times: Vec<Duration>) -> Duration {
     times.sort();
@@ -38,7 +38,7 @@ fn a_tree_of_50_000_files() {
         let start = Instant::now();
         let receipt = token.finish(&[]);
         writing.push(begun + start.elapsed());
-        assert_eq!((receipt.state, receipt.counts.created), (State::Known, 10));
+        assert_eq!((receipt.state, receipt.counts.created), (Completeness::Known, 10));
     }
     let (quiet, writing) = (median(quiet), median(writing));
     println!(

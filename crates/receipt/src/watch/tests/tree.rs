@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use crate::watch::{Token, Watch};
-use crate::{LISTED, Receipt, State};
+use crate::{Completeness, LISTED, Receipt};
 
 /// A tree that is watched.
 pub struct Fixture {
@@ -57,7 +57,7 @@ impl Fixture {
         let receipt = token.finish(&[]);
         let lists = [&receipt.created, &receipt.modified, &receipt.deleted].map(Vec::len);
         let is_whole = receipt.directories.is_empty() && lists.iter().all(|length| *length < LISTED);
-        if receipt.state != State::Unknown && is_whole {
+        if receipt.state != Completeness::Unknown && is_whole {
             check(&receipt, before, &self.files(), script);
         }
         receipt
@@ -84,9 +84,9 @@ impl Fixture {
         words.extend(receipt.renamed.iter().map(|rename| format!("{}→{}", name(&rename.from), name(&rename.to))));
         words.extend(receipt.directories.iter().map(|path| format!("in:{}", name(path))));
         let state = match receipt.state {
-            State::Known => "",
-            State::Partial => "partial: ",
-            State::Unknown => "unknown: ",
+            Completeness::Known => "",
+            Completeness::Partial => "partial: ",
+            Completeness::Unknown => "unknown: ",
         };
         format!("{state}{}", words.join(" "))
     }
@@ -141,7 +141,7 @@ pub fn check(receipt: &Receipt, before: Files, after: &Files, script: &str) {
     for (path, file) in &files {
         assert!(after[path] == *file, "{script}: {} has changed: {receipt:?}", path.display());
     }
-    if receipt.state == State::Known {
+    if receipt.state == Completeness::Known {
         for change in &receipt.modified {
             let is_moved = receipt.renamed.iter().any(|rename| change.path.starts_with(&rename.to));
             let is_same = before.get(&change.path) == after.get(&change.path);

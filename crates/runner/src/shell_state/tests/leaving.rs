@@ -1,6 +1,6 @@
 //! Exits of commands, and state that must not last.
 
-use super::super::State;
+use super::super::ShellState;
 use super::Shells;
 
 #[test]
@@ -106,9 +106,9 @@ fn a_dump_cut_short_is_none() {
     let mut shells = Shells::new();
     shells.tell("f() { :; }; g() { :; }; a=(1); alias x=y; trap : USR1");
     let dump = std::fs::read(shells.path("out")).expect("the dump");
-    assert!(State::parse(&dump).is_some());
+    assert!(ShellState::parse(&dump).is_some());
     for length in 0..dump.len() {
-        assert_eq!(State::parse(&dump[..length]), None, "{length}");
+        assert_eq!(ShellState::parse(&dump[..length]), None, "{length}");
     }
 }
 

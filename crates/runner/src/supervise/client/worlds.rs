@@ -59,7 +59,7 @@ type Answer = Result<Arc<WorldFacts>, WorldFailure>;
 
 /// The world of a confinement.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum WorldEntry {
     /// One that has commands already.
     Known(WorldId),
     /// A new one.
@@ -104,11 +104,11 @@ fn roots(confine: &Confine) -> Vec<Option<FileId>> {
 
 impl Worlds {
     /// The world of this confinement. `registry` is the directory of the registry that owns it, if one does.
-    pub fn of(&mut self, confine: &Arc<Confine>, registry: Option<&Path>) -> Found {
+    pub fn of(&mut self, confine: &Arc<Confine>, registry: Option<&Path>) -> WorldEntry {
         let roots = roots(confine);
         let before = self.ids.get(confine).copied();
         if let Some(id) = before.filter(|id| self.known.get(id).is_some_and(|world| world.roots == roots)) {
-            return Found::Known(id);
+            return WorldEntry::Known(id);
         }
         self.next += 1;
         let id = WorldId(self.next);
@@ -127,7 +127,7 @@ impl Worlds {
         };
         let ended = self.end_closed();
         self.known.insert(id, world);
-        Found::New { id, ended }
+        WorldEntry::New { id, ended }
     }
 
     /// Ends the worlds that no command can enter any more: a host may confine each command to a directory of its own,
@@ -238,9 +238,9 @@ mod tests {
         Arc::new(Confine { policy: Policy::sample(root), owner })
     }
 
-    fn id(found: Found) -> WorldId {
+    fn id(found: WorldEntry) -> WorldId {
         match found {
-            Found::Known(id) | Found::New { id, .. } => id,
+            WorldEntry::Known(id) | WorldEntry::New { id, .. } => id,
         }
     }
 
@@ -248,12 +248,12 @@ mod tests {
     fn equal_confinements_of_one_owner_share_a_world_that_ends_with_it() {
         let (mut worlds, root) = (Worlds::default(), Path::new("/"));
         let first = id(worlds.of(&confine(root, 1), None));
-        assert_eq!(worlds.of(&confine(root, 1), None), Found::Known(first));
+        assert_eq!(worlds.of(&confine(root, 1), None), WorldEntry::Known(first));
         let other = worlds.of(&confine(root, 2), None);
-        assert!(matches!(&other, Found::New { id, ended } if *id != first && ended.is_empty()));
+        assert!(matches!(&other, WorldEntry::New { id, ended } if *id != first && ended.is_empty()));
         assert_eq!(worlds.end_of(1), [first]);
-        assert!(matches!(worlds.of(&confine(root, 1), None), Found::New { .. }));
-        assert_eq!(worlds.of(&confine(root, 2), None), Found::Known(id(other)));
+        assert!(matches!(worlds.of(&confine(root, 1), None), WorldEntry::New { .. }));
+        assert_eq!(worlds.of(&confine(root, 2), None), WorldEntry::Known(id(other)));
     }
 
     #[test]
@@ -266,7 +266,7 @@ mod tests {
         fs::rename(&root, place.path().join("moved")).expect("moved");
         fs::create_dir(&root).expect("made again");
         let second = worlds.of(&confine(&root, 1), None);
-        assert!(matches!(&second, Found::New { ended, .. } if *ended == [first]), "{second:?}");
+        assert!(matches!(&second, WorldEntry::New { ended, .. } if *ended == [first]), "{second:?}");
         assert_eq!(worlds.end_of(1), [id(second)]);
     }
 
@@ -278,8 +278,8 @@ mod tests {
         let stays = id(worlds.of(&confine(second.path(), 2), None));
         drop(first);
         let next = worlds.of(&confine(Path::new("/"), 1), None);
-        assert!(matches!(&next, Found::New { ended, .. } if *ended == [gone]), "{next:?}");
-        assert_eq!(worlds.of(&confine(second.path(), 2), None), Found::Known(stays));
+        assert!(matches!(&next, WorldEntry::New { ended, .. } if *ended == [gone]), "{next:?}");
+        assert_eq!(worlds.of(&confine(second.path(), 2), None), WorldEntry::Known(stays));
     }
 
     #[test]

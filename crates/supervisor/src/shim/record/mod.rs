@@ -35,7 +35,7 @@ use journal::{Current, Slot};
 pub use journal::{Pending, RunJournal};
 use protocol::RunDescriptors;
 use protocol::plan::{Plan, Record, RecordLimits, RecordPurpose, Recorded};
-use protocol::task::Machine as Place;
+use protocol::task::Machine as TaskMachine;
 use snapshot::{Compared, NotTaken};
 use sys::{Filter, Filtered, Machine};
 use undo::{Header, Limits, Purpose, Store, StoreError, VERSION};
@@ -83,14 +83,14 @@ impl RecordError {
 }
 
 /// The way of the calls of a command to their answers.
-pub enum Way {
+pub enum AnswerChannel {
     /// A filter for a command without confinement, and the child's end of its socket.
     Filter(Filtered, OwnedFd),
     /// The listener's end of a socket, for a command in a world.
     World(OwnedFd),
 }
 
-impl Way {
+impl AnswerChannel {
     /// The filter with the child's end of its socket, or the listener's end of another one.
     pub fn parts(self) -> (Option<Filtered>, Option<OwnedFd>, Option<OwnedFd>) {
         match self {
@@ -126,7 +126,7 @@ impl Records {
         plan: &Plan,
         descriptors: &RunDescriptors,
         world: Option<bool>,
-    ) -> Result<Option<Way>, RecordError> {
+    ) -> Result<Option<AnswerChannel>, RecordError> {
         (self.store, self.failure) = (None, None);
         let Some(record) = &plan.record else { return Ok(None) };
         match obstacle(record, world) {
@@ -146,7 +146,7 @@ impl Records {
         plan: &Plan,
         descriptors: &RunDescriptors,
         world: Option<bool>,
-    ) -> Result<Way, RecordError> {
+    ) -> Result<AnswerChannel, RecordError> {
         let machine = Machine::HERE.ok_or(RecordError::NoListener)?;
         let header = header(record, plan)?;
         let (ours, theirs) = sys::message_pair()?;
@@ -172,12 +172,12 @@ impl Records {
         let kind = if world.is_some() { SourceKind::World(ours) } else { SourceKind::Arrival(ours) };
         answers.add(Source { run: self.run, kind });
         if world.is_some() {
-            return Ok(Way::World(theirs));
+            return Ok(AnswerChannel::World(theirs));
         }
         let theirs = sys::above_inherited(&theirs)?;
         let filter = self.filter.get_or_insert_with(|| Rc::new(filter::program(machine, Variant::Recorded)));
         let listener = (theirs.as_raw_fd(), vec![0]);
-        Ok(Way::Filter(Filtered { filter: Rc::clone(filter), listener }, theirs))
+        Ok(AnswerChannel::Filter(Filtered { filter: Rc::clone(filter), listener }, theirs))
     }
 
     /// Notes why the current command has no record, and removes any part of it.
@@ -280,7 +280,7 @@ fn header(record: &Record, plan: &Plan) -> Result<Header, RecordError> {
         command: record.command.clone(),
         cwd: Path::new(OsStr::from_bytes(&plan.cwd)).to_owned(),
         at: record.at,
-        machine: Place::here().clone(),
+        machine: TaskMachine::here().clone(),
         purpose: match record.purpose {
             RecordPurpose::Undo => Purpose::Undo,
             RecordPurpose::Receipt => Purpose::Receipt,

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::io::Interest;
 use tokio::time::timeout;
 
-use super::{Helpers, State, Supervisor, supervisor_path};
+use super::{ClientState, Helpers, Supervisor, supervisor_path};
 use crate::supervise::client::error::HelperError;
 use crate::supervise::client::pool::ShimHandle;
 use protocol::plan::WorldId;
@@ -78,7 +78,7 @@ impl Helpers {
     }
 
     /// Requests shims for all callers without one.
-    fn ask_for_queued(&'static self, state: &mut State) {
+    fn ask_for_queued(&'static self, state: &mut ClientState) {
         let queued: Vec<_> =
             state.pools.all().filter(|(_, shims)| !shims.waiting.is_empty()).map(|(world, _)| world).collect();
         for world in queued {

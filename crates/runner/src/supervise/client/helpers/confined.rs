@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::super::error::HelperError;
-use super::super::worlds::{Found, WorldFailure, state_of_worlds};
-use super::{Helpers, State};
+use super::super::worlds::{WorldEntry, WorldFailure, state_of_worlds};
+use super::{ClientState, Helpers};
 use confine::{Confine, NoWorld, WorldFacts};
 use protocol::plan::WorldId;
 use protocol::{ToSupervisor, WorldWays};
@@ -17,11 +17,11 @@ impl Helpers {
     pub fn world(&'static self, confine: &Arc<Confine>, registry: Option<&Path>) -> WorldId {
         let mut state = self.state();
         match state.worlds.of(confine, registry) {
-            Found::Known(id) => {
+            WorldEntry::Known(id) => {
                 self.ask_for_world(&mut state, id);
                 id
             }
-            Found::New { id, ended } => {
+            WorldEntry::New { id, ended } => {
                 state.pools.begin(id);
                 ended.into_iter().for_each(|ended| end(&mut state, ended));
                 // With a shim for the first command, which is made while that command is prepared.
@@ -88,7 +88,7 @@ impl Helpers {
     }
 
     /// Asks the supervisor for a world, unless that is done.
-    pub(super) fn ask_for_world(&'static self, state: &mut State, id: WorldId) {
+    pub(super) fn ask_for_world(&'static self, state: &mut ClientState, id: WorldId) {
         if state.worlds.facts(id).is_some() {
             return;
         }
@@ -109,7 +109,7 @@ impl Helpers {
 }
 
 /// Ends a world as soon as its shims have exited.
-fn end(state: &mut State, id: WorldId) {
+fn end(state: &mut ClientState, id: WorldId) {
     state.pools.end(id);
     if let Some(supervisor) = &state.supervisor {
         let _ = protocol::send(&supervisor.socket, ToSupervisor::EndWorld(id));

@@ -31,13 +31,13 @@ pub const SUPERVISOR: &str = "agent-bash-supervisor";
 /// The supervisor and the shims of this process, shared by all its threads.
 pub struct Helpers {
     runtime: Runtime,
-    state: Mutex<State>,
+    state: Mutex<ClientState>,
 }
 
 static HELPERS: OnceLock<Result<Helpers, HelperError>> = OnceLock::new();
 
 #[derive(Default)]
-struct State {
+struct ClientState {
     supervisor: Option<Arc<Supervisor>>,
     pools: Pools,
     worlds: Worlds,
@@ -87,7 +87,7 @@ impl Helpers {
         self.runtime.handle()
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ClientState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -239,7 +239,7 @@ impl Helpers {
     }
 
     /// Requests as many shims of a world as callers are queued, plus `spare`. Starts the supervisor if there is none.
-    fn ask(&'static self, state: &mut State, world: Option<WorldId>, spare: usize) {
+    fn ask(&'static self, state: &mut ClientState, world: Option<WorldId>, spare: usize) {
         let spare = if state.supervisor.is_none() { KEEP - 1 } else { spare };
         let supervisor = self.supervisor(state);
         if let Some(world) = world {
@@ -258,7 +258,7 @@ impl Helpers {
     }
 
     /// Returns the supervisor, started if there is none.
-    fn supervisor(&'static self, state: &mut State) -> Result<Arc<Supervisor>, HelperError> {
+    fn supervisor(&'static self, state: &mut ClientState) -> Result<Arc<Supervisor>, HelperError> {
         if let Some(supervisor) = &state.supervisor {
             return Ok(Arc::clone(supervisor));
         }
