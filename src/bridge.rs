@@ -11,7 +11,7 @@ use super::emitter::Dispatcher;
 use super::events::NativeEvent;
 use super::request::NativeRequest;
 use capture::Stream;
-use runner::run::Reply;
+use runner::run::{Allocation, Reply};
 
 /// The way of one JavaScript thread to the core. It keeps the process alive while `hold` says so.
 #[napi]
@@ -108,8 +108,8 @@ impl Bridge {
     ) {
         let stream = if stream == Stream::Stderr.name() { Stream::Stderr } else { Stream::Stdout };
         let answer = match (artifact, path) {
-            (Some(artifact), Some(path)) => Ok((artifact, path)),
-            _ => Err(failure.unwrap_or_else(|| "no place was allocated".to_owned())),
+            (Some(id), Some(path)) => Allocation::File { id, path },
+            _ => Allocation::Failed(failure.unwrap_or_else(|| "no place was allocated".to_owned())),
         };
         self.calls.reply(id, Reply::Allocated(stream, answer));
     }

@@ -32,18 +32,26 @@ pub struct Known {
     pub tree: Option<String>,
 }
 
-/// Chooses. Notes name the wishes that cannot be met.
+/// A run is refused: it cannot be undone, and that is required.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{why}")]
+pub struct NotUndoable {
+    /// Why it cannot be undone.
+    pub why: String,
+}
+
+/// Chooses how a run is recorded. The notes name wishes that cannot be met.
 ///
 /// # Errors
-/// Why the run has to be refused: it cannot be undone, and that is required.
-pub fn choose(wanted: &Wanted, known: Known) -> Result<(Method, Vec<String>), String> {
+/// [`NotUndoable`]
+pub fn choose(wanted: &Wanted, known: Known) -> Result<(Method, Vec<String>), NotUndoable> {
     let undo = wanted.undo.filter(|undo| undo.when == When::Always || known.is_risky);
     let is_required = undo.is_some_and(|undo| undo.require);
     let mut notes = Vec::new();
     let mut point = undo.is_some();
     if let Some(why) = known.no_point.filter(|_| point) {
         if is_required {
-            return Err(why);
+            return Err(NotUndoable { why });
         }
         notes.push(format!("the command cannot be undone: {why}"));
         point = false;
@@ -53,7 +61,7 @@ pub fn choose(wanted: &Wanted, known: Known) -> Result<(Method, Vec<String>), St
     }
     let Some(why) = known.no_record else { return Ok((Method::Exact { point }, notes)) };
     if point && is_required {
-        return Err(why);
+        return Err(NotUndoable { why });
     }
     if let Some(tree) = known.tree.filter(|_| point) {
         let only = format!("only changes in {tree} can be undone");
@@ -108,7 +116,7 @@ mod tests {
         for (receipt, undo, way) in [
             (None, Some((When::Always, false)), Ok(Method::Snapshot)),
             (Some(Detail::Exact), Some((When::Always, false)), Ok(Method::Snapshot)),
-            (None, Some((When::Always, true)), Err("why".to_owned())),
+            (None, Some((When::Always, true)), Err(NotUndoable { why: "why".to_owned() })),
             (Some(Detail::Exact), Some((When::Risky, false)), Ok(Method::Watch)),
         ] {
             let chosen = choose(&wanted(receipt, undo), known.clone());
@@ -143,7 +151,9 @@ mod tests {
             (Some(Exact), Some((When::Risky, true)), &record, Ok((Method::Watch, no_receipt))),
         ] {
             let chosen = choose(&wanted(receipt, undo), known.clone());
-            let expected = expected.map(|(way, note)| (way, vec![note.to_owned()])).map_err(str::to_owned);
+            let expected = expected
+                .map(|(way, note)| (way, vec![note.to_owned()]))
+                .map_err(|why| NotUndoable { why: why.to_owned() });
             assert_eq!(chosen, expected, "{receipt:?} {undo:?} {known:?}");
         }
         let watch = choose(&wanted(Some(Watch), None), record);

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::choice::{Known, Method, choose};
+use super::choice::{Known, Method, NotUndoable, choose};
 use super::risk::Risk;
 use super::room::make_room;
 use super::wanted::{Detail, Undo, Wanted, When};
 use crate::watch::Watch;
 use protocol::plan::{Record, RecordLimits, RecordPurpose};
 use protocol::task::now_ms;
-use undo::{Limits, Store, no_point_for};
+use undo::{Limits, Store, StoreError, no_point_for};
 
 /// Time for which nothing is recorded after a record that failed.
 const AFTER_FAILURE: Duration = Duration::from_secs(60);
@@ -49,26 +49,26 @@ pub struct Prepared {
 /// Prepares the record of a run. Blocks.
 ///
 /// # Errors
-/// Why the run has to be refused: it cannot be undone, and that is required.
-pub fn prepare(wanted: &Wanted, subject: Subject) -> Result<Prepared, String> {
+/// [`NotUndoable`]
+pub fn prepare(wanted: &Wanted, subject: Subject) -> Result<Prepared, NotUndoable> {
     let Subject { command, cwd, home, risk } = subject;
     let is_risky = wanted.undo.is_some_and(|undo| undo.when == When::Risky) && risk.is_risky();
     let undo = wanted.undo.filter(|undo| undo.when == When::Always || is_risky);
     let needs_record = undo.is_some() || wanted.receipt == Some(Detail::Exact);
-    let store = if needs_record { store_of(wanted, undo, &cwd) } else { Err(String::new()) };
+    let store = needs_record.then(|| store_of(wanted, undo, &cwd)).transpose();
     let no_point = undo.and_then(|_| no_point(&cwd, home.as_deref()));
     let obstacle = if needs_record { no_record(&risk, wanted.store.as_deref()) } else { None };
-    let tree = undo.filter(|_| store.is_ok()).and_then(|_| tree(&cwd, home.as_deref()));
+    let tree = undo.filter(|_| matches!(store, Ok(Some(_)))).and_then(|_| tree(&cwd, home.as_deref()));
     let known = Known {
         is_risky,
         no_point,
-        no_record: obstacle.or_else(|| store.as_ref().err().cloned()),
+        no_record: obstacle.or_else(|| store.as_ref().err().map(NoStore::to_string)),
         tree: tree.as_ref().map(|tree| tree.display().to_string()),
     };
     let (way, notes) = choose(wanted, known)?;
     let point = matches!(way, Method::Exact { point: true } | Method::Snapshot);
     let record = match (way, store) {
-        (Method::Exact { .. } | Method::Snapshot, Ok(store)) => {
+        (Method::Exact { .. } | Method::Snapshot, Ok(Some(store))) => {
             let Limits { file_bytes, run_bytes, store_bytes } = undo.map_or(Limits::DEFAULT, |undo| undo.limits);
             Some(Record {
                 purpose: if point { RecordPurpose::Undo } else { RecordPurpose::Receipt },
@@ -119,15 +119,26 @@ pub fn no_record(risk: &Risk, store: Option<&Path>) -> Option<String> {
     recent.next().map(|(_, (_, why))| format!("the last record failed: {why}"))
 }
 
-/// The store, with room for the run. An error is the reason why its changes cannot be recorded.
-fn store_of(wanted: &Wanted, undo: Option<Undo>, cwd: &Path) -> Result<Store, String> {
-    let dir: &Path = wanted.store.as_deref().ok_or("there is no directory for it: set XDG_STATE_HOME or HOME")?;
+/// Why there is no store for a run, whose changes cannot be recorded then.
+#[derive(Debug, thiserror::Error)]
+enum NoStore {
+    #[error("there is no directory for it: set XDG_STATE_HOME or HOME")]
+    NoDirectory,
+    #[error("its directory is in the undo store, whose own files are not recorded")]
+    InStore,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Opens the store, and makes room in it for the run.
+fn store_of(wanted: &Wanted, undo: Option<Undo>, cwd: &Path) -> Result<Store, NoStore> {
+    let dir = wanted.store.as_deref().ok_or(NoStore::NoDirectory)?;
     if is_below(cwd, dir) {
-        return Err("its directory is in the undo store, whose own files are not recorded".to_owned());
+        return Err(NoStore::InStore);
     }
-    let store = Store::open(dir).map_err(|error| error.to_string())?;
+    let store = Store::open(dir)?;
     if let Some(undo) = undo {
-        make_room(&store, undo.limits).map_err(|error| error.to_string())?;
+        make_room(&store, undo.limits)?;
     }
     Ok(store)
 }

@@ -48,7 +48,7 @@ enum Phase {
 /// A command for which a receipt is to be written. Dropped without [`Token::finish`], it leaves nothing behind.
 #[derive(Debug)]
 pub struct Token {
-    window: Result<(Arc<Follower>, u64), String>,
+    window: Result<(Arc<Follower>, u64), NotOpen>,
     listeners: Option<Listeners>,
 }
 
@@ -83,8 +83,7 @@ impl Watch {
     /// up to 25 ms until it is watched. Others wait only while the changes so far are read.
     #[must_use]
     pub fn begin(&self, directory: &Path) -> Token {
-        let window = self.open(directory).map_err(|failure| failure.to_string());
-        Token { window, listeners: Listeners::read().ok() }
+        Token { window: self.open(directory), listeners: Listeners::read().ok() }
     }
 
     /// Starts watching the tree of a directory, and waits until it is watched. Returns whether it is.
@@ -154,6 +153,8 @@ enum NotOpen {
     Failure(#[from] Failure),
     #[error("{} was not watched yet when the command began", root.display())]
     Reading { root: PathBuf },
+    #[error("the receipt was written already")]
+    Finished,
 }
 
 impl Token {
@@ -161,9 +162,9 @@ impl Token {
     /// ports are looked for among them.
     #[must_use]
     pub fn finish(mut self, tree: &[Pid]) -> Receipt {
-        let receipt = match std::mem::replace(&mut self.window, Err(String::new())) {
+        let receipt = match std::mem::replace(&mut self.window, Err(NotOpen::Finished)) {
             Ok((follower, window)) => follower.receipt(|tree| tree.finish(window)),
-            Err(why) => unknown(why),
+            Err(why) => unknown(why.to_string()),
         };
         self.with_ports(receipt, tree)
     }
@@ -173,7 +174,7 @@ impl Token {
     pub fn peek(&self, tree: &[Pid]) -> Receipt {
         let receipt = match &self.window {
             Ok((follower, window)) => follower.receipt(|tree| tree.peek(*window)),
-            Err(why) => unknown(why.clone()),
+            Err(why) => unknown(why.to_string()),
         };
         self.with_ports(receipt, tree)
     }

@@ -14,6 +14,14 @@ use receipt::recording::Recording;
 const GOING: Duration = Duration::from_secs(1);
 const POLL: Duration = Duration::from_millis(5);
 
+/// Whether the listeners of a registry know a task already.
+enum Origin {
+    /// Its start was announced.
+    Known,
+    /// Its start is still to be announced. The recording of its changes goes on, if there is one.
+    New(Option<Recording>),
+}
+
 impl Registry {
     /// Follows a task of this process from its start.
     pub fn own(self: &Arc<Self>, link: Link, task: Task) {
@@ -22,7 +30,7 @@ impl Registry {
 
     /// The same for a task whose command is recorded.
     pub fn own_recorded(self: &Arc<Self>, link: Link, task: Task, recording: Option<Recording>) {
-        self.follow(link, task, Some(recording));
+        self.follow(link, task, Origin::New(recording));
         self.sweep_soon();
     }
 
@@ -67,13 +75,13 @@ impl Registry {
         let _runtime = self.runtime().enter();
         let link = supervise::connect(&self.store.socket_path(id)).ok()?;
         let sender = link.sender();
-        self.follow(link, task, None);
+        self.follow(link, task, Origin::Known);
         self.count(id, Admission::shared().try_enter_task());
         Some(sender)
     }
 
-    /// `new`: no event of the task was emitted yet, and this is recorded of it.
-    fn follow(self: &Arc<Self>, mut link: Link, task: Task, new: Option<Option<Recording>>) {
+    /// Follows a task by its link.
+    fn follow(self: &Arc<Self>, mut link: Link, task: Task, origin: Origin) {
         let sender = link.sender();
         let mut current = task.id.clone();
         let mut inner = self.inner();
@@ -96,8 +104,8 @@ impl Registry {
         });
         let id = task.id.clone();
         self.update(&mut inner, task, None);
-        let is_new = new.is_some();
-        if let Some(recording) = new.flatten() {
+        let is_new = matches!(origin, Origin::New(_));
+        if let Origin::New(Some(recording)) = origin {
             self.begin_record(&mut inner, &id, recording);
         }
         if let Some(entry) = inner.entries.get_mut(&id) {

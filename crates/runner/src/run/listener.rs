@@ -69,8 +69,22 @@ pub enum Reply {
     ViewTaken(Option<String>),
     /// The listener has taken the prompt, or failed with this error.
     PromptTaken(Option<String>),
-    /// Id and path for a whole stream, or why there is none.
-    Allocated(Stream, Result<(String, String), String>),
+    /// The place for a whole stream.
+    Allocated(Stream, Allocation),
+}
+
+/// The answer of the caller's artifact store.
+#[derive(Debug)]
+pub enum Allocation {
+    /// The stream goes to this file.
+    File {
+        /// The id of the artifact.
+        id: String,
+        /// Its path.
+        path: String,
+    },
+    /// The store has no place.
+    Failed(String),
 }
 
 /// Waits until the caller aborts.

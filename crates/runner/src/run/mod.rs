@@ -33,7 +33,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 pub use base::{Base, BaseState, request_of};
 pub use completion::ShellAfter;
 pub use facts::facts;
-pub use listener::{Listener, LiveView, Prompt, Reply, aborted};
+pub use listener::{Allocation, Listener, LiveView, Prompt, Reply, aborted};
 pub use warm_up::warm_up;
 
 use crate::error::Error;

@@ -24,7 +24,7 @@ impl Launch {
         };
         let prepared = spawn_blocking(move || prepare(&wanted, subject)).await;
         let prepared = prepared.map_err(|error| Error::spawn(error.to_string(), &self.request.command))?;
-        self.prepared = prepared.map_err(Error::NotUndoable)?;
+        self.prepared = prepared.map_err(|refused| Error::NotUndoable(refused.why))?;
         self.request.notes.append(&mut self.prepared.notes);
         let record = self.prepared.record.take();
         if record.is_some() {

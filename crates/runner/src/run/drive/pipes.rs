@@ -12,6 +12,7 @@ use tokio::io::unix::AsyncFd;
 use crate::pty::{LineEnds, Terminal, Typing};
 use crate::request::{Request, Spill, SpillPlace};
 use crate::run::blocked::LastLines;
+use crate::run::listener::Allocation;
 use capture::{Capture, SpillDir, SpillFile, Stream, sweep};
 
 /// The most that a live view shows of each stream, bytes.
@@ -306,19 +307,19 @@ impl OutputReader {
     }
 
     /// The caller's artifact store has given a path, or none.
-    pub fn on_allocated(&mut self, answer: Result<(String, String), String>, spill: Option<&Spill>) {
+    pub fn on_allocated(&mut self, answer: Allocation, spill: Option<&Spill>) {
         if !std::mem::take(&mut self.awaits_path) {
             return;
         }
         match answer {
-            Ok((id, path)) => {
+            Allocation::File { id, path } => {
                 let max_bytes = spill.map_or(u64::MAX, |spill| spill.max_bytes);
                 match SpillFile::at(Path::new(&path), id.clone(), max_bytes) {
                     Ok(file) => self.capture.spill_to(file.with_thread()),
                     Err(error) => self.capture.spill_failed(None, None, error.brief()),
                 }
             }
-            Err(error) => self.capture.spill_failed(None, None, error),
+            Allocation::Failed(error) => self.capture.spill_failed(None, None, error),
         }
     }
 }
