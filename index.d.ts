@@ -1717,6 +1717,31 @@ declare class BashError extends Error {
   constructor(code: BashErrorCode, message: string, errno?: string, findings?: Finding[], missing?: ConfineMissing[]);
 }
 //#endregion
+//#region ts/highlight.d.ts
+/**
+ * The class of a part of a command: the name of a program, an option, quoted text, a variable, a reserved word, an
+ * operator, a comment, a number, or the name of a function that is defined.
+ */
+type HighlightClass = 'program' | 'option' | 'string' | 'variable' | 'keyword' | 'operator' | 'comment' | 'number' | 'function';
+/** A part of a command, from `start` up to `end` in UTF-16 units, as `slice` takes them. */
+interface HighlightToken {
+  start: number;
+  end: number;
+  class: HighlightClass;
+}
+/**
+ * Returns the parts of a command that a person tells apart by colour, in order and without overlap. Text without a
+ * class, such as plain arguments and blanks, is between them. Pass them to `renderText` and `renderHtml` as `tokens`.
+ *
+ * A text with syntax errors has tokens, too. Only the first 128 KiB are read, and a text that cannot be read in bounded
+ * time has none. The tokens decide nothing: `analyze` says what a command does.
+ *
+ * @example const tokens = highlight('git push --force origin "$BRANCH"');
+ * @param command any string.
+ * @throws a `BashError`, `ERR_BASH_INVALID_ARG`, for anything but a string.
+ */
+declare function highlight(command: string): HighlightToken[];
+//#endregion
 //#region ts/pty/listeners.d.ts
 /** How the program of a terminal has ended, as in `BashResult`. */
 interface PtyEnd {
@@ -2125,4 +2150,4 @@ declare const TRUNCATE: {
   };
 };
 //#endregion
-export { type Analysis, type AnalyzeOptions, type BackgroundCheck, type BackgroundCheckOptions, BackgroundRegistry, type BackgroundRegistryOptions, type BackgroundTask, type BackgroundWaitOptions, type BashBackgrounded, type BashEnded, BashError, type BashErrorCode, type BashLimits, type BashOptions, type BashPrompt, type BashResult, BashSession, type BashSnapshot, type BashTruncation, type BashUsage, type Change, type ChangeCounts, type CommandRedirect, type CommandUnit, type ConfineMissing, type ConfineNetwork, type ConfineOptions, type ConfinePart, type Confinement, type DecideRules, type Decision, type Denial, type ElidedLines, type Finding, type GitChange, type Observed, type ObservedBlock, type ObservedExit, type ObservedKill, type ObservedKind, type ObservedOutput, type ObservedRule, type ObservedStart, type ObservedUndo, type OutputChunk, type OutputRange, OutputStore, type OutputStoreOptions, type Port, type PortChanges, type PtyEnd, type PtyOptions, PtySession, type PtyWaitOptions, type Receipt, type ReduceOptions, type ReduceTextOptions, type Rename, type RuleStats, type SafetyOptions, type SafetyRule, type SanitizeOptions, type SessionResult, type SignalName, type SpillOptions, type Survivor, TRUNCATE, type TerminalCursor, type TerminalModes, type TerminalScreen, type TerminalWaited, type Truncate, type Truncation, type UndoConflict, type UndoCoverage, type UndoOptions, type UndoPoint, type UndoPointsOptions, type UndoRunOptions, type Undone, type Verdict, type View, type WarmShells, type Word, type WrapperKind, analyze, bash, decide, defaultRegistry, estimateTokens, reduceText, safetyRules, undo, undoPoints, warmShells, warmUp };
+export { type Analysis, type AnalyzeOptions, type BackgroundCheck, type BackgroundCheckOptions, BackgroundRegistry, type BackgroundRegistryOptions, type BackgroundTask, type BackgroundWaitOptions, type BashBackgrounded, type BashEnded, BashError, type BashErrorCode, type BashLimits, type BashOptions, type BashPrompt, type BashResult, BashSession, type BashSnapshot, type BashTruncation, type BashUsage, type Change, type ChangeCounts, type CommandRedirect, type CommandUnit, type ConfineMissing, type ConfineNetwork, type ConfineOptions, type ConfinePart, type Confinement, type DecideRules, type Decision, type Denial, type ElidedLines, type Finding, type GitChange, type HighlightClass, type HighlightToken, type Observed, type ObservedBlock, type ObservedExit, type ObservedKill, type ObservedKind, type ObservedOutput, type ObservedRule, type ObservedStart, type ObservedUndo, type OutputChunk, type OutputRange, OutputStore, type OutputStoreOptions, type Port, type PortChanges, type PtyEnd, type PtyOptions, PtySession, type PtyWaitOptions, type Receipt, type ReduceOptions, type ReduceTextOptions, type Rename, type RuleStats, type SafetyOptions, type SafetyRule, type SanitizeOptions, type SessionResult, type SignalName, type SpillOptions, type Survivor, TRUNCATE, type TerminalCursor, type TerminalModes, type TerminalScreen, type TerminalWaited, type Truncate, type Truncation, type UndoConflict, type UndoCoverage, type UndoOptions, type UndoPoint, type UndoPointsOptions, type UndoRunOptions, type Undone, type Verdict, type View, type WarmShells, type Word, type WrapperKind, analyze, bash, decide, defaultRegistry, estimateTokens, highlight, reduceText, safetyRules, undo, undoPoints, warmShells, warmUp };

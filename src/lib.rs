@@ -11,6 +11,7 @@ mod emitter;
 mod events;
 mod facts;
 mod folders;
+mod highlight;
 mod offers;
 mod owner;
 mod prompt;
@@ -34,6 +35,7 @@ pub use confinement::{ConfineMissing, Confinement, Denial, DenialGrant, GrantedN
 pub use events::NativeEvent;
 pub use facts::facts;
 pub use folders::{own_name, remove_at_end, remove_left, remove_no_more};
+pub use highlight::highlight;
 pub use offers::{NativeOffers, offers};
 pub use owner::NativeOwner;
 pub use prompt::BashPrompt;

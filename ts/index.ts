@@ -47,6 +47,7 @@ export type {
 export type { ConfineNetwork, ConfineOptions, ConfinePart } from './confine/types.ts';
 export type { SignalName } from './core/signals.ts';
 export { BashError, type BashErrorCode } from './errors.ts';
+export { type HighlightClass, type HighlightToken, highlight } from './highlight.ts';
 export type {
   Observed,
   ObservedBlock,

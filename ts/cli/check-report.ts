@@ -1,4 +1,12 @@
-import type { Analysis, CommandRedirect, CommandUnit, Decision, Finding, Verdict } from 'agent-bash';
+import {
+  type Analysis,
+  type CommandRedirect,
+  type CommandUnit,
+  type Decision,
+  type Finding,
+  highlight,
+  type Verdict,
+} from 'agent-bash';
 import { unitNesting, unitText } from '../safety/unit-text.ts';
 import { cells } from './columns.ts';
 import { type Colour, paint, printable } from './console.ts';
@@ -78,7 +86,7 @@ function found(command: string, { ruleId, level, confidence, span, via, message,
   const reached = via.length > 0 ? `, through ${via.join(' › ')}` : '';
   return [
     `${paint(COLOURS[level], level)} ${ruleId} ${paint('dim', `(${confidence}${reached})`)}`,
-    ...spot(command, span).flatMap(({ line, marks }) => [
+    ...spot(command, span, highlight(command)).flatMap(({ line, marks }) => [
       `  ${line}`,
       ...(marks === '' ? [] : [`  ${paint(COLOURS[level], marks)}`]),
     ]),

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { stripVTControlCharacters } from 'node:util';
-import type { BashError, Finding } from 'agent-bash';
+import type { BashError, Finding, HighlightToken } from 'agent-bash';
+import { TOKEN_COLOURS } from '../core/token-colours.ts';
 
 /** Exit codes of the program. `run` passes on its command's; `check` reports the verdict. */
 export const EXIT = {
@@ -95,6 +96,13 @@ export type Colour = keyof typeof COLOURS;
 export function paint(colour: Colour, text: string): string {
   return wantsColour() ? `\u001b[${COLOURS[colour]}m${text}\u001b[0m` : text;
 }
+
+/** Colours a part of a command as `paint` does. */
+export function paintToken(token: HighlightToken['class'] | undefined, text: string): string {
+  return token && wantsColour() ? `\u001b[${codeOf(TOKEN_COLOURS[token])}m${text}\u001b[0m` : text;
+}
+
+const codeOf = (colour: number) => (colour < 8 ? 30 + colour : 82 + colour);
 
 function wantsColour(): boolean {
   const { NO_COLOR, FORCE_COLOR, TERM } = process.env;

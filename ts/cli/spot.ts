@@ -1,4 +1,6 @@
+import type { HighlightToken } from 'agent-bash';
 import { type Cell, cells } from './columns.ts';
+import { paintToken } from './console.ts';
 
 /** A line of a command, and the marks below it. */
 export interface MarkedLine {
@@ -14,16 +16,21 @@ const LEAD = 20;
 
 /**
  * Returns the lines of a command that a span covers, with the span underlined. Offsets are UTF-16 units. An empty span
- * marks a position.
+ * marks a position. `tokens` give the parts of the command their colours.
  */
-export function spot(command: string, [from, to]: [number, number]): MarkedLine[] {
+export function spot(
+  command: string,
+  [from, to]: [number, number],
+  tokens: readonly HighlightToken[] = [],
+): MarkedLine[] {
   const marked: MarkedLine[] = [];
   let start = 0;
   let more = 0;
   for (const text of command.split('\n')) {
     const end = start + text.length;
     const touched = from === to ? from >= start && from <= end : from < end && to > start;
-    if (touched && marked.length < LINES) marked.push(mark(text, Math.max(0, from - start), to - start));
+    if (touched && marked.length < LINES)
+      marked.push(mark(text, Math.max(0, from - start), to - start, (at) => classAt(tokens, start + at)));
     else if (touched) more += 1;
     start = end + 1;
   }
@@ -31,11 +38,20 @@ export function spot(command: string, [from, to]: [number, number]): MarkedLine[
   return marked;
 }
 
-function mark(text: string, from: number, to: number): MarkedLine {
+function classAt(tokens: readonly HighlightToken[], at: number): HighlightToken['class'] | undefined {
+  return tokens.find(({ start, end }) => at >= start && at < end)?.class;
+}
+
+function mark(
+  text: string,
+  from: number,
+  to: number,
+  classAt: (at: number) => HighlightToken['class'] | undefined,
+): MarkedLine {
   const all = cells(text);
   const first = all.findIndex((cell) => cell.to > from);
   const { shown, before, after } = cut(all, first < 0 ? all.length : first);
-  const line = shown.map((cell) => cell.shown).join('');
+  const line = painted(shown, classAt);
   const marks = shown.map((cell) => (cell.from < to && cell.to > from ? '^' : ' ').repeat(cell.width)).join('');
   // The position behind the last character can be marked too.
   const place = from >= text.length ? '^' : '';
@@ -43,6 +59,18 @@ function mark(text: string, from: number, to: number): MarkedLine {
     line: `${before}${line}${after}`,
     marks: `${before && ' '}${marks}${place}`.trimEnd() || '^',
   };
+}
+
+/** Returns cells as text in which neighbours of one class are coloured together. */
+function painted(shown: readonly Cell[], classAt: (at: number) => HighlightToken['class'] | undefined): string {
+  const parts: { kind: HighlightToken['class'] | undefined; text: string }[] = [];
+  for (const cell of shown) {
+    const kind = classAt(cell.from);
+    const last = parts.at(-1);
+    if (last && last.kind === kind) last.text += cell.shown;
+    else parts.push({ kind, text: cell.shown });
+  }
+  return parts.map(({ kind, text }) => paintToken(kind, text)).join('');
 }
 
 /** Returns the cells around the first mark that fit. */

@@ -7,6 +7,7 @@ import type {
   decide,
   estimateTokens,
   facts,
+  highlight,
   lineBehindView,
   NativeOwner,
   NativeRegistry,
@@ -46,6 +47,7 @@ interface Native {
   decide: typeof decide;
   estimateTokens: typeof estimateTokens;
   facts: typeof facts;
+  highlight: typeof highlight;
   lineBehindView: typeof lineBehindView;
   noticeOfCut: typeof noticeOfCut;
   ownName: typeof ownName;

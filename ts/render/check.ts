@@ -1,4 +1,6 @@
+import type { HighlightToken } from 'agent-bash';
 import { type OptionTable, PLAIN, unknownOption } from '../core/option-names.ts';
+import { TOKEN_COLOURS } from '../core/token-colours.ts';
 import type { RenderInput, RenderOptions } from './types.ts';
 
 /** Options with their defaults. */
@@ -20,10 +22,18 @@ const isWhole =
   (value) =>
     value === Number.POSITIVE_INFINITY || (Number.isInteger(value) && (value as number) >= least);
 
+const isSpan: Test = (value) => Array.isArray(value) && value.length === 2 && value.every(Number.isInteger);
+const isToken: Test = (value) => {
+  const { start, end, class: kind } = Object(value) as Partial<HighlightToken>;
+  return Number.isInteger(start) && Number.isInteger(end) && Object.hasOwn(TOKEN_COLOURS, String(kind));
+};
+
 const TIME = 'a number of milliseconds';
 const INPUT: Record<keyof RenderInput, [Test, string]> = {
   command: [isText, 'a string'],
   cwd: [isText, 'a string'],
+  tokens: [(value) => Array.isArray(value) && value.every(isToken), 'the tokens of highlight()'],
+  marked: [(value) => Array.isArray(value) && value.every(isSpan), 'an array of [from, to]'],
   result: [(value) => value === null || isObject(value), 'a BashResult, or null while the command runs'],
   output: [isText, 'a string'],
   elapsedMs: [isTime, TIME],

@@ -39,6 +39,10 @@ const markup =
 function classesOf({ style }: Run): string[] {
   const names: string[] = [];
   for (const name of ['bold', 'dim', 'italic', 'underline', 'strike'] as const) if (style[name]) names.push(name);
+  if (style.token) {
+    names.push(`token-${style.token}`);
+    return names;
+  }
   const { foreground, background, inverse } = style;
   // A page's default colours can only be swapped by name.
   if (inverse) names.push(`fg-${background === null ? 'page' : index(background)}`);

@@ -44,9 +44,16 @@ export function lastLines(text: string, count: number, room: number): Run[][] {
  */
 export function cleanLine(text: string, room: number, left = 0): Run[] {
   const { line, behind } = lookedAt(text, room);
+  return cleanPieces([{ text: line, style: PLAIN }], room, behind + left);
+}
+
+/** Returns one line from pieces, each in a style of ours. `left` characters of the line are missing from them. */
+export function cleanPieces(pieces: readonly Run[], room: number, left: number): Run[] {
   const plain = new PlainLine(room);
-  scan(line, PLAIN, { ...NOBODY, text: (text) => plain.text(text, PLAIN), tab: () => plain.tab(PLAIN) });
-  return clamped(plain.runs, plain.more + behind + left);
+  for (const { text, style } of pieces) {
+    scan(text, PLAIN, { ...NOBODY, text: (text) => plain.text(text, style), tab: () => plain.tab(style) });
+  }
+  return clamped(plain.runs, plain.more + left);
 }
 
 function oneLine(given: string, begin: Style, room: number): { runs: Run[]; style: Style } {

@@ -1,3 +1,5 @@
+import type { HighlightToken } from 'agent-bash';
+
 /** A colour: 0 … 255 of the palette, or `RGB` plus 24 bits. */
 export type Colour = number;
 
@@ -15,6 +17,8 @@ export interface Style {
   /** `null`: the default. */
   readonly foreground: Colour | null;
   readonly background: Colour | null;
+  /** The class of a part of a command, which a page can style. */
+  readonly token?: HighlightToken['class'];
 }
 
 export const PLAIN: Style = {

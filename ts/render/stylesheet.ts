@@ -1,3 +1,4 @@
+import { TOKEN_COLOURS } from '../core/token-colours.ts';
 import { CLASS } from './html.ts';
 import { hexOf } from './palette.ts';
 
@@ -27,6 +28,10 @@ export function renderStyles(): string {
     [`-good>.${CLASS}-status`, `color:${hexOf(2)}`],
     [`-bad>.${CLASS}-status`, `color:${hexOf(9)}`],
     [`-open>.${CLASS}-status`, `color:${hexOf(3)}`],
+    ...Object.entries(TOKEN_COLOURS).map(([token, colour]): [string, string] => [
+      `-token-${token}`,
+      `color:${hexOf(colour)}`,
+    ]),
     ['-bold', 'font-weight:bold'],
     ['-dim', 'opacity:.65'],
     ['-italic', 'font-style:italic'],

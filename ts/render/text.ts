@@ -50,7 +50,9 @@ const MOODS: Record<Mood, Style> = {
 const UNPAINTED: Frame = { open: '', close: '' };
 
 function frameOf({ style, ours }: Run, own: Style | undefined): Frame {
-  const codes = codesOf(ours ? DIM : (own ?? style));
+  // The parts of a command have their own colours, and stay bold.
+  const look = own && (style.token || style.underline) ? { ...style, bold: own.bold } : (own ?? style);
+  const codes = codesOf(ours ? DIM : look);
   return codes === '' ? UNPAINTED : { open: `\u001b[${codes}m`, close: '\u001b[0m' };
 }
 

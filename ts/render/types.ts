@@ -1,9 +1,16 @@
-import type { BashResult } from 'agent-bash';
+import type { BashResult, HighlightToken } from 'agent-bash';
 
 /** A run as it is to be shown. */
 export interface RenderInput {
   /** The command. Its invisible characters are written out (`\u202e`): a person may judge by it. */
   command: string;
+  /** The parts of the command, from `highlight(command)`, which get colours. Default: the command has one colour. */
+  tokens?: readonly HighlightToken[] | undefined;
+  /**
+   * Parts of the command to underline, from and up to a UTF-16 unit, such as the `span` of each finding of `analyze`.
+   * Default: none.
+   */
+  marked?: readonly (readonly [from: number, to: number])[] | undefined;
   /** The directory in which it runs. Default: none is shown. */
   cwd?: string | undefined;
   /** The result of `bash()`; `null` while the command runs, and if nothing could be run. */

@@ -4,11 +4,12 @@ import type { Settings } from './check.ts';
 import { shownOf, wholes } from './cuts.ts';
 import { denials } from './denials.ts';
 import { elided } from './elided.ts';
-import { cleanLine, countLines, lastLines } from './output.ts';
+import { cleanLine, cleanPieces, countLines, lastLines } from './output.ts';
 import { clipped } from './plain-line.ts';
 import type { Status } from './status.ts';
 import { statusOf } from './status.ts';
-import type { Run } from './style.ts';
+import { PLAIN, type Run } from './style.ts';
+import { Pieces } from './tokens.ts';
 import type { RenderInput } from './types.ts';
 import { grouped } from './words.ts';
 
@@ -83,13 +84,16 @@ export function viewOf(run: RenderInput, settings: Settings): Rendering {
 
 type MakeLine = (kind: Kind, text: string) => Line;
 
-function header({ command, cwd }: RenderInput, room: number, line: MakeLine): Line[] {
+function header(run: RenderInput, room: number, line: MakeLine): Line[] {
+  const { command, cwd } = run;
+  const pieces = new Pieces(run);
   const total = Math.max(1, countLines(command));
   const shown = firstLines(command, room === Number.POSITIVE_INFINITY ? total : COMMAND_LINES);
-  const lines = shown.map((text, index): Line => {
+  const lines = shown.map(({ text, start }, index): Line => {
     // Escaping makes text longer, so it is clipped first.
     const head = clipped(text, room);
-    const runs = cleanLine(`${index === 0 ? '$ ' : '  '}${visible(head)}`, room, text.length - head.length);
+    const prompt: Run = { text: index === 0 ? '$ ' : '  ', style: PLAIN };
+    const runs = cleanPieces([prompt, ...pieces.next(head, start)], room, text.length - head.length);
     return { kind: 'command', runs };
   });
   const more = total - shown.length;
@@ -98,13 +102,13 @@ function header({ command, cwd }: RenderInput, room: number, line: MakeLine): Li
   return lines;
 }
 
-function firstLines(text: string, count: number): string[] {
-  const lines: string[] = [];
+function firstLines(text: string, count: number): { text: string; start: number }[] {
+  const lines: { text: string; start: number }[] = [];
   let start = 0;
   while (lines.length < count && (start < text.length || start === 0)) {
     const end = text.indexOf('\n', start);
     const line = text.slice(start, end < 0 ? text.length : end);
-    lines.push(line.endsWith('\r') && end >= 0 ? line.slice(0, -1) : line);
+    lines.push({ text: line.endsWith('\r') && end >= 0 ? line.slice(0, -1) : line, start });
     start = end < 0 ? Math.max(1, text.length) : end + 1;
   }
   return lines;

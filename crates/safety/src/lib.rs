@@ -47,4 +47,5 @@ pub use reach::Reach;
 pub use reversal::{Reversal, Target, facts as reversal_facts};
 pub use rules::{RULES, Rule};
 pub use unwrap::WrapperKind;
+pub use utf16::Utf16;
 pub use value::{Piece, Value};

@@ -1,0 +1,255 @@
+//! Finds the parts of a command that a person tells apart by colour: programs, options, strings, variables.
+//!
+//! tree-sitter-bash reads the text. Its tree is tolerant: a text with errors has colours, too. Nothing is decided by
+//! it. What a command does is judged by the crate `safety`, which reads a text as bash does.
+//!
+//! Pure, runs in the host, uses no other crate of ours. Begin with [`highlight`].
+
+use std::ops::ControlFlow;
+use std::ops::Range;
+
+use tree_sitter::{Node, ParseOptions, Parser, Tree};
+
+/// Bytes of a text that are read. The rest has no tokens. The parser's time grows with the square of some texts: of
+/// those tried, 8 KiB of `a=(` took longest, a quarter of a second.
+pub const READ: usize = 8 * 1024;
+
+/// Steps of the parser, of 100 operations each, after which it gives up. A script of [`READ`] bytes takes 150.
+const STEPS: usize = 2_000;
+
+/// The class of a part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    /// The name of a program, a builtin or a function that is called.
+    Program,
+    /// A word that begins with a hyphen.
+    Option,
+    /// Quoted text, or the text of a here-document.
+    String,
+    /// A variable, in an assignment or expanded.
+    Variable,
+    /// A reserved word, or a builtin that declares variables.
+    Keyword,
+    /// A separator, a pipe, a redirection, a bracket.
+    Operator,
+    /// A comment.
+    Comment,
+    /// A number, or a file descriptor.
+    Number,
+    /// The name of a function that is defined.
+    Function,
+}
+
+impl Class {
+    /// Returns the name of the class in the public API.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Program => "program",
+            Self::Option => "option",
+            Self::String => "string",
+            Self::Variable => "variable",
+            Self::Keyword => "keyword",
+            Self::Operator => "operator",
+            Self::Comment => "comment",
+            Self::Number => "number",
+            Self::Function => "function",
+        }
+    }
+}
+
+/// A part of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Token {
+    /// Its bytes in the text.
+    pub span: Range<usize>,
+    /// Its class.
+    pub class: Class,
+}
+
+/// Returns the tokens of a command, in order and without overlap. Text between them, such as arguments, has no class.
+/// A text that the parser cannot read in bounded time has no tokens.
+#[must_use]
+pub fn highlight(command: &str) -> Vec<Token> {
+    let text = &command[..command.floor_char_boundary(READ)];
+    tree_of(text).map_or_else(Vec::new, |tree| Painter::default().paint(&tree, text))
+}
+
+fn tree_of(text: &str) -> Option<Tree> {
+    let mut parser = Parser::new();
+    parser.set_language(&tree_sitter_bash::LANGUAGE.into()).ok()?;
+    let mut steps = 0;
+    let mut bound = |_: &_| {
+        steps += 1;
+        if steps > STEPS { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let options = ParseOptions::new().progress_callback(&mut bound);
+    let mut read = |at: usize, _| text.as_bytes().get(at..).unwrap_or_default();
+    parser.parse_with_options(&mut read, None, Some(options))
+}
+
+/// Collects tokens. Text that no child of a node covers, such as the blanks in a string, has the class of the node.
+#[derive(Default)]
+struct Painter {
+    tokens: Vec<Token>,
+    /// The end of the text that is painted.
+    at: usize,
+}
+
+impl Painter {
+    fn paint(mut self, tree: &Tree, text: &str) -> Vec<Token> {
+        let mut cursor = tree.walk();
+        // The classes of the nodes above the cursor and of the node itself.
+        let mut classes = vec![None];
+        loop {
+            let node = cursor.node();
+            self.until(node.start_byte(), classes.last().copied().flatten());
+            classes.push(class_of(node, text, classes.last().copied().flatten()));
+            if cursor.goto_first_child() {
+                continue;
+            }
+            loop {
+                self.until(cursor.node().end_byte(), classes.pop().flatten());
+                if cursor.goto_next_sibling() {
+                    break;
+                }
+                if !cursor.goto_parent() {
+                    return self.tokens;
+                }
+            }
+        }
+    }
+
+    /// Paints the text up to an offset.
+    fn until(&mut self, end: usize, class: Option<Class>) {
+        let span = self.at..end;
+        if span.is_empty() {
+            return;
+        }
+        self.at = end;
+        let Some(class) = class else { return };
+        match self.tokens.last_mut() {
+            Some(last) if last.class == class && last.span.end == span.start => last.span.end = end,
+            _ => self.tokens.push(Token { span, class }),
+        }
+    }
+}
+
+/// Returns the class of a node, given that of its parent.
+fn class_of(node: Node<'_>, text: &str, outer: Option<Class>) -> Option<Class> {
+    if !node.is_named() {
+        return match node.kind() {
+            "\"" | "'" => outer,
+            _ if outer == Some(Class::Variable) => outer,
+            kind if kind.starts_with(|first: char| first.is_ascii_alphabetic()) => Some(Class::Keyword),
+            _ => Some(Class::Operator),
+        };
+    }
+    match node.kind() {
+        "comment" => Some(Class::Comment),
+        "command_name" => Some(Class::Program),
+        "string" | "raw_string" | "ansi_c_string" | "translated_string" | "heredoc_start" | "heredoc_body"
+        | "heredoc_end" => Some(Class::String),
+        "variable_name" | "special_variable_name" | "simple_expansion" | "expansion" => Some(Class::Variable),
+        "number" if text[node.byte_range()].starts_with('-') => Some(Class::Option),
+        "file_descriptor" | "number" => Some(Class::Number),
+        "test_operator" | "file_redirect" | "herestring_redirect" | "heredoc_redirect" => None,
+        "command_substitution" | "process_substitution" | "arithmetic_expansion" => None,
+        "word" => word_class(node, text, outer),
+        _ => outer.filter(|class| *class != Class::Variable),
+    }
+}
+
+fn word_class(node: Node<'_>, text: &str, outer: Option<Class>) -> Option<Class> {
+    let is_name = node.parent().is_some_and(|parent| {
+        parent.kind() == "function_definition" && parent.child_by_field_name("name") == Some(node)
+    });
+    if is_name {
+        return Some(Class::Function);
+    }
+    let is_option = outer.is_none() && text[node.byte_range()].starts_with('-');
+    if is_option { Some(Class::Option) } else { outer }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The tokens as `class:text`.
+    fn tokens(command: &str) -> Vec<String> {
+        highlight(command)
+            .iter()
+            .map(|token| format!("{}:{}", token.class.name(), &command[token.span.clone()]))
+            .collect()
+    }
+
+    #[test]
+    fn each_part_has_its_class() {
+        for (command, expected) in [
+            ("", vec![]),
+            ("ls", vec!["program:ls"]),
+            ("git push --force origin main", vec!["program:git", "option:--force"]),
+            (
+                "FOO=bar make -j4 # build",
+                vec!["variable:FOO", "operator:=", "program:make", "option:-j4", "comment:# build"],
+            ),
+            (
+                r#"echo "a $B c" 'd e'"#,
+                vec!["program:echo", "string:\"a ", "variable:$B", "string: c\"", "string:'d e'"],
+            ),
+            ("rm -rf ${DIR:-/tmp}/x", vec!["program:rm", "option:-rf", "variable:${DIR:-/tmp}"]),
+            (
+                "make 2>&1 | tail -5",
+                vec!["program:make", "number:2", "operator:>&", "number:1", "operator:|", "program:tail", "option:-5"],
+            ),
+            (
+                "if true; then f; fi",
+                vec![
+                    "keyword:if",
+                    "program:true",
+                    "operator:;",
+                    "keyword:then",
+                    "program:f",
+                    "operator:;",
+                    "keyword:fi",
+                ],
+            ),
+            ("f() { ls; }", vec!["function:f", "operator:()", "operator:{", "program:ls", "operator:;", "operator:}"]),
+            ("echo $(date -u)", vec!["program:echo", "operator:$(", "program:date", "option:-u", "operator:)"]),
+            (
+                "cat <<E\nhi $X\nE\n",
+                vec!["program:cat", "operator:<<", "string:E", "string:hi ", "variable:$X", "string:\nE"],
+            ),
+        ] {
+            assert_eq!(tokens(command), expected, "{command}");
+        }
+    }
+
+    #[test]
+    fn a_text_with_errors_has_tokens_for_the_rest() {
+        assert_eq!(tokens("git status; )(")[..2], ["program:git", "operator:;"]);
+    }
+
+    #[test]
+    fn a_long_or_deep_text_takes_bounded_time() {
+        let deep = "$(".repeat(20_000);
+        let long = "echo 'a b' \"$x\" | cat -n; ".repeat(10_000);
+        assert!(highlight(&deep).len() <= deep.len());
+        assert!(highlight(&long).iter().all(|token| token.span.end <= READ));
+    }
+
+    proptest! {
+        #[test]
+        fn tokens_are_in_order_and_within_the_text(command in "[a-z $(){}'\"`<>|&;=#\\\\\n\u{e9}-]{0,60}") {
+            let mut at = 0;
+            for Token { span, .. } in highlight(&command) {
+                prop_assert!(span.start >= at && span.start < span.end);
+                prop_assert!(command.is_char_boundary(span.start) && command.is_char_boundary(span.end));
+                at = span.end;
+            }
+            prop_assert!(at <= command.len());
+        }
+    }
+}

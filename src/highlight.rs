@@ -1,0 +1,32 @@
+//! The parts of a command for JavaScript.
+
+use napi::{Error, Result};
+use napi_derive::napi;
+use serde::Serialize;
+
+use safety::Utf16;
+
+/// Returns the parts of a command, in order and without overlap, as JSON with this type. Offsets are UTF-16 units.
+///
+/// ```ts
+/// type Tokens = { start: number; end: number; class: string }[];
+/// ```
+///
+/// # Errors
+/// Never: the values are plain.
+#[napi]
+pub fn highlight(command: String) -> Result<String> {
+    #[derive(Serialize)]
+    struct Token {
+        start: usize,
+        end: usize,
+        class: &'static str,
+    }
+    let units = Utf16::new(&command);
+    let tokens = highlight::highlight(&command);
+    let tokens = tokens.iter().map(|token| {
+        let (start, end) = units.span(&token.span);
+        Token { start, end, class: token.class.name() }
+    });
+    serde_json::to_string(&tokens.collect::<Vec<_>>()).map_err(|error| Error::from_reason(error.to_string()))
+}
