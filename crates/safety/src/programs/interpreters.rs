@@ -12,7 +12,7 @@ pub(super) static PROGRAMS: &[Program] = &[
     Program {
         names: "R Rscript",
         interpreters: &[Interpreter {
-            language: Language::R,
+            language: Language::Other,
             options: OptionSpec::leading("e:f:", "vanilla slave no-save quiet file= version help default-packages="),
             code: "e",
             stop: "version help f file",
@@ -66,7 +66,7 @@ pub(super) static PROGRAMS: &[Program] = &[
     Program {
         names: "elixir",
         interpreters: &[Interpreter {
-            language: Language::Elixir,
+            language: Language::Other,
             options: OptionSpec::leading("e:r:S:pvh", "eval= rpc-eval= no-halt"),
             code: "e eval",
             stop: "v h",
@@ -74,7 +74,38 @@ pub(super) static PROGRAMS: &[Program] = &[
         }],
         ..Program::UNKNOWN
     },
-    Program { names: "emacs ex expect tclsh vi wish", rule: Never, ..Program::UNKNOWN },
+    Program {
+        names: "emacs emacsclient",
+        interpreters: &[Interpreter {
+            language: Language::Other,
+            options: OptionSpec {
+                permute: true,
+                ..OptionSpec::go(
+                    "\
+                    eval= execute= e= f= funcall= l= load= script= x= insert= batch q Q no-init-file nw no-window-system \
+                    c n t create-frame tty no-wait s= socket-name= a= alternate-editor=",
+                )
+            },
+            code: "eval execute e",
+            stop: "batch f funcall l load script x",
+            ..Interpreter::NONE
+        }],
+        rule: Never,
+        ..Program::DATA
+    },
+    Program { names: "ex vi", rule: Never, ..Program::UNKNOWN },
+    Program {
+        names: "expect",
+        interpreters: &[Interpreter {
+            language: Language::Other,
+            options: OptionSpec::leading("c:dDf:inNbv", ""),
+            code: "c",
+            stop: "f b v",
+            ..Interpreter::NONE
+        }],
+        rule: Never,
+        ..Program::UNKNOWN
+    },
     Program {
         names: "esno zx",
         interpreters: &[Interpreter {
@@ -111,7 +142,7 @@ pub(super) static PROGRAMS: &[Program] = &[
     Program {
         names: "iex",
         interpreters: &[Interpreter {
-            language: Language::Elixir,
+            language: Language::Other,
             options: OptionSpec::leading("e:r:S:pvh", "eval= rpc-eval= no-halt"),
             code: "e eval",
             stop: "v h",
@@ -163,7 +194,7 @@ pub(super) static PROGRAMS: &[Program] = &[
     Program {
         names: "julia",
         interpreters: &[Interpreter {
-            language: Language::Julia,
+            language: Language::Other,
             options: OptionSpec::leading("e:E:J:p:t:L:C:O::g::qvhi", "eval= print= project=? threads= startup-file="),
             code: "e E eval print",
             stop: "v h",
@@ -175,7 +206,7 @@ pub(super) static PROGRAMS: &[Program] = &[
     Program {
         names: "littler",
         interpreters: &[Interpreter {
-            language: Language::R,
+            language: Language::Other,
             options: OptionSpec::leading("e:f:", "vanilla slave no-save quiet file= version help default-packages="),
             code: "e",
             stop: "version help f file",
@@ -248,7 +279,7 @@ pub(super) static PROGRAMS: &[Program] = &[
     Program {
         names: "osascript",
         interpreters: &[Interpreter {
-            language: Language::AppleScript,
+            language: Language::Other,
             options: OptionSpec::leading("e:l:is:", ""),
             code: "e",
             ..Interpreter::NONE
@@ -326,6 +357,12 @@ pub(super) static PROGRAMS: &[Program] = &[
         rule: Never,
         facts: &[Fact::PrintsItsVersion],
         ..Program::COMMANDS
+    },
+    Program {
+        names: "jimsh tclsh wish",
+        interpreters: &[Interpreter { language: Language::Other, ..Interpreter::NONE }],
+        rule: Never,
+        ..Program::UNKNOWN
     },
     Program {
         names: "texlua",

@@ -24,7 +24,7 @@ pub(super) static PROGRAMS: &[Program] = &[
             defaults delta dep depcheck deployctl depmod devpi devspace dhclient diff3 difft dig disown dmd dmesg \
             dmidecode dnsmasq dos2unix dot doxygen dpkg dpkg-deb dpkg-query dpkg-reconfigure dprint dredd dscl \
             dseditgroup dtrx duf dune duplicity dust dwdiff e2fsck earth earthly easy_install eb efibootmgr electron \
-            electron-builder eleventy elixirc elm emacsclient emerge emulate emulator enable enca enscript envsubst \
+            electron-builder eleventy elixirc elm emerge emulate emulator enable enca enscript envsubst \
             erl erlc esbuild esbuild-server eslint eslint_d espeak etcdctl ethtool exa exiftool expo eza eza-cloud \
             fastapi fastboot fastfetch fastlane fauna faust fc fc-cache fc-list fdupes ffmpeg ffplay ffprobe fg \
             figlet findmnt firefox firewall-cmd flake8 flatc flatpak flex flower foreman fortune fossil fpm \

@@ -102,7 +102,7 @@ pub(super) static PROGRAMS: &[Program] = &[
     Program {
         names: "mix",
         interpreters: &[Interpreter {
-            language: Language::Elixir,
+            language: Language::Other,
             options: OptionSpec::leading("e:", "eval="),
             code: "e eval",
             subcommand: "run",

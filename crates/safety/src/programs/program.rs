@@ -179,11 +179,9 @@ pub enum Language {
     JavaScript,
     Php,
     Lua,
-    R,
-    Julia,
-    Elixir,
     Awk,
-    AppleScript,
+    /// Any other language. Its programs are not read, so they are opaque.
+    Other,
 }
 
 impl Program {

@@ -3,7 +3,6 @@
 use super::ansible;
 use super::custom;
 use super::docker;
-use super::emacs;
 use super::env;
 use super::evaluate;
 use super::exec_rest::exec_rest;
@@ -19,7 +18,6 @@ use super::node_tools;
 use super::parallel::parallel;
 use super::queries::queries;
 use super::shell::shell;
-use super::tcl;
 use super::terminals;
 use super::unknown::unknown;
 use super::variables;
@@ -101,9 +99,6 @@ fn builtin(command: &Command, name: &str, input: &Input) -> Option<Vec<InnerComm
         "ansible" => ansible::ansible(command),
         "nodemon" => node_tools::nodemon(command),
         "export" | "declare" | "typeset" => variables::exported(command),
-        "tclsh" | "tclsh8.6" | "wish" | "jimsh" => tcl::tcl(command, input),
-        "expect" => tcl::expect(command, input),
-        "emacs" | "emacsclient" => emacs::emacs(command),
         "make" | "gmake" => make::make(command, input),
         _ => return None,
     })

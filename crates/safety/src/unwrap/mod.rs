@@ -4,7 +4,6 @@ mod ansible;
 mod custom;
 mod dispatch;
 mod docker;
-mod emacs;
 mod env;
 mod evaluate;
 mod exec_rest;
@@ -27,7 +26,6 @@ mod placeholders;
 mod queries;
 mod shell;
 mod stdin;
-mod tcl;
 mod terminals;
 #[cfg(test)]
 mod testing;

@@ -192,21 +192,4 @@ pub(super) static LUA: &[Call] = &[
     with("cmd", &["vim"], Runs::Script),
 ];
 
-pub(super) static R: &[Call] = &[
-    call("system", Runs::Script),
-    call("shell", Runs::Script),
-    call("system2", Runs::Program),
-    call("unlink", Runs::DeleteRecursive),
-    call("setwd", Runs::Chdir),
-];
-
-pub(super) static JULIA: &[Call] = &[call("rm", Runs::DeleteRecursive), call("cd", Runs::Chdir)];
-
-pub(super) static ELIXIR: &[Call] = &[
-    with("cmd", &["System"], Runs::Program),
-    call("cmd", Runs::Script),
-    call("shell", Runs::Script),
-    call("rm_rf", Runs::Delete),
-];
-
 pub(super) static AWK: &[Call] = &[call("system", Runs::Script)];

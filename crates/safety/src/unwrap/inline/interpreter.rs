@@ -44,9 +44,9 @@ fn read(command: &Command, name: &str, input: &Input, interpreter: &Interpreter)
     let is_awk = interpreter.language == Language::Awk;
     let variables = if is_awk { assigned(&parsed) } else { Vec::new() };
     let opaque = |via: &str| vec![InnerCommand::Opaque { via: via.to_owned() }];
-    let look = |text: &Value, via: &str| match is_opaque(text) {
-        true => opaque(via),
-        false => program(command, grammar(interpreter.language), text, via, variables.clone()),
+    let look = |text: &Value, via: &str| match grammar(interpreter.language) {
+        Some(grammar) if !is_opaque(text) => program(command, grammar, text, via, variables.clone()),
+        _ => opaque(via),
     };
     let operand = parsed.operands.first().map(|at| &args[*at]);
     let from_file = parsed.value("f file").filter(|_| is_awk);

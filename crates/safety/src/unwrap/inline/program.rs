@@ -127,11 +127,6 @@ impl Program<'_> {
     }
 
     fn word(&mut self, tokens: &Tokens, word: &str, at: usize) {
-        // AppleScript
-        if word == "do" && tokens.word(at + 1) == Some("shell") && tokens.word(at + 2) == Some("script") {
-            let script = self.expression(tokens, at + 3, tokens.line(at + 3), 0);
-            self.script(&script);
-        }
         if matches!(word, "for" | "foreach") {
             self.walk(tokens, at);
         }

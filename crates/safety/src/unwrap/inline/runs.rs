@@ -140,7 +140,7 @@ impl Program<'_> {
             .or_else(|| given.iter().skip(1).find(|item| matches!(item, Item::List(_))).map(|item| (*item).clone()));
         let rest = match &list {
             Some(Item::List(items)) => flattened(items),
-            // `execa('rm', 'x')`, R's `system2('rm', 'x')`
+            // `execa('rm', 'x')`
             _ => given.get(1).and_then(|item| item.text()).map(|text| vec![text.clone()]).unwrap_or_default(),
         };
         let words: Vec<Value> = std::iter::once(program.clone()).chain(rest).collect();

@@ -124,16 +124,4 @@ pub(super) static LUA: Syntax = Syntax {
     bare_calls: true,
     ..BASE
 };
-pub(super) static R: Syntax = BASE;
-pub(super) static JULIA: Syntax = Syntax {
-    block: Some(("#=", "=#")),
-    single: false,
-    inside: Inside::Dollar,
-    backquote: Backquote::Script,
-    joins: &["*"],
-    ..BASE
-};
-pub(super) static ELIXIR: Syntax = Syntax { inside: Inside::Hash, joins: &["<>"], bare_calls: true, ..BASE };
 pub(super) static AWK: Syntax = Syntax { single: false, patterns: true, joins: &[], adjacent: true, ..BASE };
-pub(super) static APPLESCRIPT: Syntax =
-    Syntax { comments: &["--"], block: Some(("(*", "*)")), single: false, joins: &["&"], ..BASE };

@@ -22,12 +22,12 @@ impl Program<'_> {
         let mut given = args.into_iter().filter(|arg| arg.name.is_none()).map(|arg| arg.item);
         match (owner, name) {
             ("os", "homedir") | ("", "homedir") | ("Path", "home") | ("Dir", "home") => Item::of(self.home),
-            (_, "getcwd" | "getcwdb" | "cwd" | "pwd" | "getwd") => Item::Text(self.folder.clone()),
+            (_, "getcwd" | "getcwdb" | "cwd" | "pwd") => Item::Text(self.folder.clone()),
             ("env" | "environ", "get") | (_, "getenv" | "Getenv") | ("ENV", "fetch") => {
                 let key = given.next();
                 self.variable(key.as_ref().and_then(Item::text).and_then(Value::known))
             }
-            (_, "expanduser" | "expand_path" | "path_expand") => match given.next() {
+            (_, "expanduser" | "expand_path") => match given.next() {
                 Some(Item::Text(text)) => Item::Text(self.with_home(&text)),
                 _ => Item::Unknown,
             },
@@ -55,10 +55,7 @@ impl Program<'_> {
                 Some(Item::Text(text)) => split(&text),
                 _ => Item::Unknown,
             },
-            // R's and PHP's lists
-            ("", "c" | "array" | "list" | "tuple") => Item::List(given.collect()),
-            ("", "paste0") => given.reduce(|all, item| all.joined(item, "")).unwrap_or(Item::Unknown),
-            ("", "paste") => given.reduce(|all, item| all.joined(item, " ")).unwrap_or(Item::Unknown),
+            ("", "array" | "list" | "tuple") => Item::List(given.collect()),
             ("", "sprintf" | "format") | ("string", "format") => match given.next() {
                 Some(text) => filled(text, "%", Item::List(given.collect())),
                 None => Item::Unknown,

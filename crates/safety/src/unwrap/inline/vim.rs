@@ -1,10 +1,9 @@
 //! Commands for vim, ex and ed: `:!command`, `:r !command`, `call system('…')`.
 
-use super::languages::grammar;
+use super::languages::LUA;
 use super::program::{Grammar, program};
 use super::{calls, syntax};
 use crate::command::{Command, Input};
-use crate::programs::program::Language;
 use crate::unwrap::inner::InnerCommand;
 use crate::unwrap::placeholders::PlaceholderText;
 use crate::unwrap::words::same;
@@ -76,7 +75,7 @@ fn look(command: &Command, ex: &Value, via: &str, found: &mut Vec<InnerCommand>)
         return;
     }
     if let Some(code) = text.strip_prefix("lua ") {
-        found.extend(program(command, grammar(Language::Lua), &flat.value(code), via, Vec::new()));
+        found.extend(program(command, &LUA, &flat.value(code), via, Vec::new()));
     } else if text.contains('(') {
         found.extend(program(command, &VIM, &flat.value(text), via, Vec::new()));
     }
