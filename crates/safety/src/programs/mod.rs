@@ -1,4 +1,4 @@
-//! Data about programs: one record per program, in one place.
+//! Data about programs: one record per program, in one place. `data/programs/*.toml` has the records.
 
 pub mod call;
 pub mod contents;
@@ -20,7 +20,7 @@ macro_rules! programs {
     ($($family:ident,)*) => {
         $(pub mod $family;)*
 
-        static FAMILIES: &[&[Program]] = &[$($family::PROGRAMS,)*];
+        static WRITTEN: &[&[Program]] = &[$($family::PROGRAMS,)*];
     };
 }
 
@@ -32,10 +32,8 @@ programs! {
     docker,
     environments,
     forge,
-    git,
     interpreters,
     known,
-    kubernetes,
     languages,
     migrations,
     network,
@@ -53,6 +51,8 @@ programs! {
     text,
     users,
 }
+
+include!(concat!(env!("OUT_DIR"), "/programs.rs"));
 
 /// All records by name.
 static BY_NAME: LazyLock<NameMap<&'static str, &'static Program>> =
@@ -73,7 +73,7 @@ static EFFECTS: LazyLock<NameMap<(usize, &'static str), Effect>> = LazyLock::new
 
 /// All records.
 pub fn all() -> impl Iterator<Item = &'static Program> {
-    FAMILIES.iter().copied().flatten()
+    FAMILIES.iter().chain(WRITTEN).copied().flatten()
 }
 
 /// The record of the program with this name, which has no path.
@@ -105,6 +105,9 @@ mod tests {
     use super::program::Words;
     use super::wrapper::Login;
     use super::*;
+    use crate::CommandUnit;
+    use crate::corpus_tests::judge;
+    use crate::level::Verdict;
     use crate::lists::{has_word, paths};
 
     #[test]
@@ -133,6 +136,30 @@ mod tests {
                 assert!(seen.insert(path), "{}: the effect of {path}", program.names);
             }
         }
+    }
+
+    #[test]
+    fn examples_of_records_are_judged_as_they_say() {
+        let mut faults = Vec::new();
+        for (names, passes, asks) in EXAMPLES {
+            let wanted = passes.iter().map(|line| (line, false)).chain(asks.iter().map(|line| (line, true)));
+            for (line, asks) in wanted {
+                let analysis = judge(line);
+                let is_of = |unit: &CommandUnit| unit.name.as_deref().is_some_and(|name| is_named(names, name));
+                if !analysis.commands.iter().any(is_of) {
+                    faults.push(format!("{names}: another program runs: {line}"));
+                }
+                if asks != (analysis.verdict >= Verdict::Ask) || !analysis.complete {
+                    faults.push(format!("{names}: {:?}: {line}", analysis.verdict));
+                }
+            }
+        }
+        assert!(faults.is_empty(), "{}", faults.join("\n"));
+    }
+
+    /// Whether a name is that of a record, or begins as one that ends in `.` or `_`.
+    fn is_named(names: &str, name: &str) -> bool {
+        words(names).any(|own| own == name || own.ends_with(['.', '_']) && name.starts_with(own))
     }
 
     #[test]

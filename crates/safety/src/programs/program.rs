@@ -153,6 +153,19 @@ pub struct Hook {
     pub begins: &'static [&'static str],
 }
 
+/// Options of subcommands whose value is a command.
+#[derive(Debug)]
+pub struct CommandOption {
+    /// The subcommands.
+    pub subcommands: &'static str,
+    /// Their options, as far as words that are values need it.
+    pub spec: OptionSpec,
+    /// The options whose value is a command.
+    pub options: &'static str,
+    /// The form that a finding names.
+    pub via: &'static str,
+}
+
 /// One way to give an interpreter its program.
 #[derive(Debug)]
 pub struct Interpreter {

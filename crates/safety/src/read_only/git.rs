@@ -91,7 +91,8 @@ fn edits(arg: &Value) -> bool {
     let text = arg.prefix();
     let letters = text.strip_prefix('-').filter(|rest| !rest.starts_with('-')).unwrap_or_default();
     let name = text.split('=').next().unwrap_or(text);
-    letters.contains(EDITING_LETTERS) || text.len() > 3 && words(EDITING_OPTIONS).any(|option| option.starts_with(name))
+    letters.contains(|letter| EDITING_LETTERS.contains(letter))
+        || text.len() > 3 && words(EDITING_OPTIONS).any(|option| option.starts_with(name))
 }
 
 /// Whether it is said that nothing runs.

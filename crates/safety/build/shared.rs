@@ -1,0 +1,66 @@
+//! Replaces references in a family by the values that they name: `like = "node"` and `"@verbs"`.
+
+use toml::{Table, Value};
+
+/// The tables with named values. A key of the same name may refer to them.
+const SHARED: [&str; 6] = ["options", "wrappers", "hooks", "interpreters", "lasting", "queries"];
+/// References that lead to other references.
+const DEEPEST: usize = 4;
+
+/// The named values of a family.
+pub struct Shared {
+    values: Table,
+    lists: Table,
+}
+
+impl Shared {
+    /// Takes the named values out of a family.
+    pub fn take(family: &mut Table) -> Self {
+        let taken = SHARED.iter().filter_map(|key| Some(((*key).to_owned(), family.remove(*key)?)));
+        let values = taken.collect();
+        let lists = match family.remove("lists") {
+            Some(Value::Table(lists)) => lists,
+            _ => Table::new(),
+        };
+        Self { values, lists }
+    }
+
+    /// Replaces all references in the value of a key.
+    pub fn resolve(&self, key: &str, value: &mut Value) -> Result<(), String> {
+        self.replace(key, value, DEEPEST)
+    }
+
+    fn replace(&self, key: &str, value: &mut Value, depth: usize) -> Result<(), String> {
+        match value {
+            Value::String(text) => {
+                if let Some(name) = text.strip_prefix('@').filter(|name| !name.contains([' ', '/'])) {
+                    *value = self.lists.get(name).ok_or_else(|| format!("no list `{name}`"))?.clone();
+                }
+            }
+            Value::Array(items) => items.iter_mut().try_for_each(|item| self.replace(key, item, depth))?,
+            Value::Table(table) => {
+                if let Some(name) = table.remove("like") {
+                    let name = name.as_str().ok_or("`like` is a name")?;
+                    self.fill(key, name, table, depth)?;
+                }
+                for (key, value) in table.iter_mut() {
+                    self.replace(key, value, depth)?;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Adds the entries of a named value that a table does not have.
+    fn fill(&self, key: &str, name: &str, table: &mut Table, depth: usize) -> Result<(), String> {
+        let named = self.values.get(key).and_then(|values| values.get(name));
+        let mut named = named.ok_or_else(|| format!("no `{key}.{name}`"))?.clone();
+        self.replace(key, &mut named, depth.checked_sub(1).ok_or_else(|| format!("`{key}.{name}` is a circle"))?)?;
+        let named = named.try_into::<Table>().map_err(|error| format!("`{key}.{name}`: {error}"))?;
+        named.into_iter().for_each(|(key, value)| {
+            table.entry(key).or_insert(value);
+        });
+        Ok(())
+    }
+}
