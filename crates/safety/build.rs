@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 mod code;
 #[path = "build/family.rs"]
 mod family;
+#[path = "build/parts.rs"]
+mod parts;
 #[path = "build/shared.rs"]
 mod shared;
 

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use crate::family::{
-    Arity, CommandOptions, Dashes, Database, Dialect, Effect, Facts, Family, Form, Hook, Interpreter, Lasting, Login,
-    Operands, Options, Program, Queries, Sends, Sent, Style, Target, Text, Wrapper,
+use crate::family::{CommandOptions, Family, Program, Sends, Sent};
+use crate::parts::{
+    Arity, Dashes, Database, Dialect, Effect, Facts, Form, Hook, Interpreter, Lasting, Login, Operands, Options,
+    Queries, Style, Target, Text, Wrapper,
 };
 
 /// Returns a module for each family, with `FAMILIES`, `SENDINGS` and, for tests, `EXAMPLES`.
@@ -54,7 +55,7 @@ fn module(code: &mut String, name: &str, family: &Family) {
 }
 
 fn program(program: &Program) -> String {
-    let rules = program.rules.iter().map(|(count, paths)| format!("({}, {})", named_arity(count), text(paths)));
+    let rules = program.rules.iter().map(|(count, paths)| format!("({}, {})", arity(count), text(paths)));
     format!(
         "super::program::Program {{ names: {}, words: super::program::Words::{:?}, options: {}, wrappers: {}, hooks: {}, \
         interpreters: {}, rule: {}, sub_rules: {}, effect: {}, subcommands: {}, facts: {} }}",
@@ -73,25 +74,7 @@ fn program(program: &Program) -> String {
 }
 
 fn arity(arity: &Arity) -> String {
-    match arity {
-        Arity::Words(count) => format!("super::program::Arity::Words({count})"),
-        Arity::Named(name) => named_arity(name),
-    }
-}
-
-/// `exact`, `never`, `2`, or `2 or none`.
-fn named_arity(name: &str) -> String {
-    let variant = match name.split_once(" or none") {
-        _ if name == "exact" => "Exact".to_owned(),
-        _ if name == "never" => "Never".to_owned(),
-        Some((count, "")) => format!("WordsOrNone({})", number(count)),
-        _ => format!("Words({})", number(name)),
-    };
-    format!("super::program::Arity::{variant}")
-}
-
-fn number(text: &str) -> usize {
-    text.parse().unwrap_or_else(|_| panic!("{text:?} is no number of words, and neither `exact` nor `never`"))
+    format!("super::program::Arity::{arity:?}")
 }
 
 fn effect(effect: &Effect) -> String {

@@ -77,11 +77,6 @@ impl Lasting {
         Self { unless, ..self }
     }
 
-    /// Only with such operands.
-    pub const fn operands(self, operands: Operands) -> Self {
-        Self { operands, ..self }
-    }
-
     /// With these options behind the subcommand.
     pub const fn spec(self, spec: OptionSpec) -> Self {
         Self { spec: Some(spec), ..self }

@@ -246,15 +246,3 @@ impl Program {
             })
     }
 }
-
-impl Interpreter {
-    /// Without options.
-    pub const NONE: Self = Self {
-        language: Language::Python,
-        options: OptionSpec::leading("", ""),
-        code: "",
-        flag: "",
-        stop: "",
-        subcommand: "",
-    };
-}

@@ -3,7 +3,6 @@
 use crate::command::Input;
 use crate::lists::has_word;
 use crate::options::{GivenOption, OptionSpec, parse};
-use crate::queries::sql::Dialect;
 use crate::queries::{QueryLanguage, UNKNOWN};
 use crate::value::{Piece, Value};
 
@@ -54,26 +53,6 @@ pub struct Queries {
 }
 
 impl QueryClient {
-    /// A client that is given queries as the value of options, or on its standard input.
-    pub const fn new(language: QueryLanguage, options: OptionSpec, code: &'static str) -> Self {
-        Self {
-            language,
-            sub: "",
-            options,
-            code,
-            operands: None,
-            files: "",
-            harmless: "",
-            database: Database::Option(""),
-            safe: "",
-        }
-    }
-
-    /// The same for SQL.
-    pub const fn sql(dialect: Dialect, options: OptionSpec, code: &'static str) -> Self {
-        Self::new(QueryLanguage::Sql(dialect), options, code)
-    }
-
     /// Reads the queries of a call. `None` if it runs none that is known.
     pub fn read(&self, args: &[Value], input: &Input) -> Option<Queries> {
         let parsed = parse(args, &self.options);

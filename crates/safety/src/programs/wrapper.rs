@@ -111,16 +111,6 @@ impl Wrapper {
         Self { sub, ..self }
     }
 
-    /// Options count behind operands, too.
-    pub const fn permuted(self) -> Self {
-        Self { spec: OptionSpec::gnu(self.spec.short, self.spec.long), ..self }
-    }
-
-    /// Each word of the command is a script.
-    pub const fn each_is_a_script(self) -> Self {
-        Self { form: Form::Each, ..self }
-    }
-
     /// So many operands before the command.
     pub const fn operands(self, operands: usize) -> Self {
         Self { operands, ..self }
