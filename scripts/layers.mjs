@@ -18,7 +18,7 @@ const FIELDS = 12;
 const LARGER = {
   'crates/safety/src/eval/simple_command.rs SimpleCommand':
     'one field per fact of a command that rules or results read',
-  'crates/safety/src/programs/wrapper.rs Wrapper': 'one field per fact of a wrapper, each set by a builder of its name',
+  'crates/safety/src/programs/wrapper.rs Wrapper': 'one field per fact of a wrapper',
   'crates/safety/src/unwrap/inline/syntax.rs Syntax': 'one field per sign in which languages differ',
   'crates/protocol/src/plan/child.rs Plan': 'one field per fact of a process to start',
   'crates/runner/src/request/mod.rs Request': 'one field per option, as the stages read them',

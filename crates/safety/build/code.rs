@@ -19,11 +19,9 @@ pub fn of(families: &BTreeMap<String, Family>) -> String {
     let tables = list(with_programs().map(|(name, _)| format!("{name}::PROGRAMS")));
     let sends = list(families.values().flat_map(|family| &family.sends).map(sends));
     let examples = list(with_programs().flat_map(|(_, family)| &family.programs).filter_map(examples));
-    if sends != "&[]" {
-        write!(code, "pub static SENDINGS: &[sending::Sending] = {sends};").expect("text");
-    }
     code + &format!(
         "static FAMILIES: &[&[program::Program]] = {tables};\n\
+        pub static SENDINGS: &[sending::Sending] = {sends};\n\
         #[cfg(test)]\nstatic EXAMPLES: &[(&str, &[&str], &[&str])] = {examples};\n"
     )
 }

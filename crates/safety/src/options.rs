@@ -23,16 +23,6 @@ impl OptionSpec {
     /// No options: every word is an operand or an unknown option.
     pub const NONE: Self = Self::leading("", "");
 
-    /// Options end at the first operand, and long ones are written in full.
-    pub const fn exact(short: &'static str, long: &'static str) -> Self {
-        Self { short, long, permute: false, abbreviate: false, go: false }
-    }
-
-    /// Programs in Go: options end at the first operand, and have one dash or two.
-    pub const fn go(long: &'static str) -> Self {
-        Self { go: true, ..Self::exact("", long) }
-    }
-
     /// Most programs: options anywhere, long ones abbreviated.
     pub const fn gnu(short: &'static str, long: &'static str) -> Self {
         Self { short, long, permute: true, abbreviate: true, go: false }
@@ -206,7 +196,7 @@ mod tests {
     fn each_style_tells_options_from_operands() {
         let gnu = OptionSpec::gnu("fn:o::", "force name= color=? no-force");
         let leading = OptionSpec { permute: false, ..gnu };
-        let go = OptionSpec::go("chdir= auto-approve");
+        let go = OptionSpec { abbreviate: false, go: true, ..OptionSpec::leading("", "chdir= auto-approve") };
         for (line, spec, options, operands) in [
             ("-fn x a --forc b", &gnu, "f n=x force", vec![2, 4]),
             ("a --name=x --no", &gnu, "name=x no-force", vec![0]),

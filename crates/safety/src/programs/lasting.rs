@@ -62,26 +62,6 @@ pub enum Operands {
 }
 
 impl Lasting {
-    /// An effect of this kind under all conditions.
-    pub const fn of(stake: Stake, says: &'static str, instead: &'static str) -> Self {
-        Self { stake, says, instead, with: "", unless: "", operands: Operands::Any, spec: None }
-    }
-
-    /// Only with one of these options.
-    pub const fn with(self, with: &'static str) -> Self {
-        Self { with, ..self }
-    }
-
-    /// Not with one of these options.
-    pub const fn unless(self, unless: &'static str) -> Self {
-        Self { unless, ..self }
-    }
-
-    /// With these options behind the subcommand.
-    pub const fn spec(self, spec: OptionSpec) -> Self {
-        Self { spec: Some(spec), ..self }
-    }
-
     /// Whether each call of the subcommand has the effect, but for its dry runs.
     pub const fn is_certain(&self) -> bool {
         self.with.is_empty() && matches!(self.operands, Operands::Any)

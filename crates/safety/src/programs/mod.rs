@@ -1,12 +1,10 @@
 //! Data about programs: one record per program, in one place. `data/programs/*.toml` has the records.
 
 pub mod call;
-pub mod contents;
 pub mod lasting;
 pub mod program;
 pub mod query_client;
 pub mod sending;
-pub mod variables;
 pub mod wrapper;
 
 use std::sync::LazyLock;
@@ -15,31 +13,7 @@ use self::program::{Effect, Program};
 use super::lists::{paths, words};
 use super::names::NameMap;
 
-/// Declares the module of each family of programs and lists its `PROGRAMS`: a new family is a file and a line below.
-macro_rules! programs {
-    ($($family:ident,)*) => {
-        $(pub mod $family;)*
-
-        static WRITTEN: &[&[Program]] = &[$($family::PROGRAMS,)*];
-    };
-}
-
-programs! {
-    coreutils,
-    devices,
-    known,
-    network,
-    processes,
-    remote,
-    search,
-    services,
-    shells,
-    system,
-    terminals,
-    text,
-    users,
-}
-
+// A module for each family with what rules read of it, `FAMILIES`, `SENDINGS`, and `EXAMPLES` for the tests.
 include!(concat!(env!("OUT_DIR"), "/programs.rs"));
 
 /// All records by name.
@@ -61,7 +35,7 @@ static EFFECTS: LazyLock<NameMap<(usize, &'static str), Effect>> = LazyLock::new
 
 /// All records.
 pub fn all() -> impl Iterator<Item = &'static Program> {
-    FAMILIES.iter().chain(WRITTEN).copied().flatten()
+    FAMILIES.iter().copied().flatten()
 }
 
 /// The record of the program with this name, which has no path.
@@ -93,10 +67,10 @@ mod tests {
     use super::program::Words;
     use super::wrapper::Login;
     use super::*;
-    use crate::CommandUnit;
     use crate::corpus_tests::judge;
     use crate::level::Verdict;
     use crate::lists::{has_word, paths};
+    use crate::{CommandUnit, RULES};
 
     #[test]
     fn each_name_stands_in_one_record() {
@@ -143,6 +117,16 @@ mod tests {
             }
         }
         assert!(faults.is_empty(), "{}", faults.join("\n"));
+    }
+
+    #[test]
+    fn programs_with_a_rule_have_examples_of_both_kinds() {
+        let ruled: HashSet<&str> = RULES.iter().flat_map(|rule| rule.programs.names()).collect();
+        let lacks = all().filter(|program| words(program.names).any(|name| ruled.contains(name))).filter(|program| {
+            let own = EXAMPLES.iter().find(|(names, ..)| *names == program.names);
+            own.is_none_or(|(_, passes, asks)| passes.is_empty() || asks.is_empty())
+        });
+        assert_eq!(lacks.map(|program| program.names).collect::<Vec<_>>(), [] as [&str; 0]);
     }
 
     /// Whether a name is that of a record, or begins as one that ends in `.` or `_`.

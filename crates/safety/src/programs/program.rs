@@ -8,8 +8,7 @@ use crate::options::OptionSpec;
 
 /// All that the engine knows of one program, with a few exceptions. `plan::wanted` and `plan::unattended` list the
 /// variables of the environment that programs read. `unwrap` reads the words of programs that no table can describe.
-/// `contents` and `sending` list what programs print and send.
-/// Names with the same facts share a record.
+/// Names with the same facts share a record. `data/programs/README.md` explains how records are written.
 ///
 /// Lists of names are texts: `"force recursive"` are two options, `"compose up, compose down"` are two subcommands.
 #[derive(Debug)]
@@ -212,10 +211,6 @@ impl Program {
         subcommands: &[],
         facts: &[],
     };
-    /// A program whose words are data.
-    pub const DATA: Self = Self { words: Words::Data, ..Self::UNKNOWN };
-    /// A program whose words are code or a command.
-    pub const COMMANDS: Self = Self { words: Words::Commands, ..Self::UNKNOWN };
 
     /// Whether the program is known to take words of a certain kind.
     pub fn is_known(&self) -> bool {

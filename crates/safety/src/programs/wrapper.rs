@@ -73,106 +73,23 @@ pub struct Wrapper {
 }
 
 impl Wrapper {
-    /// One whose options come first and whose other words are the command.
-    pub const fn rest(short: &'static str, long: &'static str) -> Self {
-        Self {
-            sub: "",
-            spec: OptionSpec::leading(short, long),
-            form: Form::Rest,
-            operands: 0,
-            assignments: false,
-            again: false,
-            dashes: Dashes::End,
-            marks: "--",
-            chdir: "",
-            script: "",
-            stop: "",
-            switch: "",
-            login: Login::Never,
-            line: false,
-            elsewhere: false,
-            prefix: true,
-        }
-    }
-
-    /// One whose words are joined to a script.
-    pub const fn joined(short: &'static str, long: &'static str) -> Self {
-        Self { form: Form::Joined, prefix: false, ..Self::rest(short, long) }
-    }
-
-    /// One whose words are scripts.
-    pub const fn each(short: &'static str, long: &'static str) -> Self {
-        let spec = OptionSpec::gnu(short, long);
-        Self { form: Form::Each, spec, prefix: false, ..Self::rest(short, long) }
-    }
-
-    /// Subcommands.
-    pub const fn sub(self, sub: &'static str) -> Self {
-        Self { sub, ..self }
-    }
-
-    /// So many operands before the command.
-    pub const fn operands(self, operands: usize) -> Self {
-        Self { operands, ..self }
-    }
-
-    /// `NAME=value` before the command.
-    pub const fn assignments(self) -> Self {
-        Self { assignments: true, ..self }
-    }
-
-    /// Options behind the operands, too.
-    pub const fn again(self) -> Self {
-        Self { again: true, ..self }
-    }
-
-    /// `--` begins the command.
-    pub const fn dashes(self, dashes: Dashes) -> Self {
-        Self { dashes, ..self }
-    }
-
-    /// One of these begins the command.
-    pub const fn behind(self, marks: &'static str) -> Self {
-        Self { dashes: Dashes::Need, marks, ..self }
-    }
-
-    /// Options that change the directory.
-    pub const fn chdir(self, chdir: &'static str) -> Self {
-        Self { chdir, ..self }
-    }
-
-    /// Options that hold a script.
-    pub const fn script(self, script: &'static str) -> Self {
-        Self { script, ..self }
-    }
-
-    /// Options with which nothing runs.
-    pub const fn stop(self, stop: &'static str) -> Self {
-        Self { stop, ..self }
-    }
-
-    /// Options that change what the words are.
-    pub const fn switch(self, switch: &'static str) -> Self {
-        Self { switch, ..self }
-    }
-
-    /// When it starts a shell.
-    pub const fn login(self, login: Login) -> Self {
-        Self { login, ..self }
-    }
-
-    /// A single word is a command line.
-    pub const fn line(self) -> Self {
-        Self { line: true, ..self }
-    }
-
-    /// Another machine, or a container.
-    pub const fn elsewhere(self) -> Self {
-        Self { elsewhere: true, prefix: false, ..self }
-    }
-
-    /// The command runs as a child, perhaps more than once.
-    pub const fn child(self) -> Self {
-        Self { prefix: false, ..self }
-    }
+    /// A wrapper whose words are a command: `nohup COMMAND…`.
+    pub const PLAIN: Self = Self {
+        sub: "",
+        spec: OptionSpec::NONE,
+        form: Form::Rest,
+        operands: 0,
+        assignments: false,
+        again: false,
+        dashes: Dashes::End,
+        marks: "--",
+        chdir: "",
+        script: "",
+        stop: "",
+        switch: "",
+        login: Login::Never,
+        line: false,
+        elsewhere: false,
+        prefix: true,
+    };
 }

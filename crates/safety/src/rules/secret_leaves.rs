@@ -12,8 +12,10 @@ use crate::contents;
 use crate::level::Verdict;
 use crate::lists::{has_word, paths, words};
 use crate::options::{GivenOption, Parsed, parse};
+use crate::programs::SENDINGS;
 use crate::programs::git::ADD;
-use crate::programs::sending::{CONNECTIONS, Mark, Operands, SENDINGS, SIGN_IN_HEADERS, Sending, StandardInput};
+use crate::programs::network::{CONNECTIONS, SIGN_IN_HEADERS};
+use crate::programs::sending::{Mark, Operands, Sending, StandardInput};
 use crate::value::{Contents, Value};
 
 pub static RULE: Rule = Rule {
