@@ -22,7 +22,6 @@ fn all() -> Value {
         "capture": capture::facts(),
         "confine": confine::facts(),
         "supervise": supervise::facts(),
-        "reversal": safety::reversal_facts(),
         "tasks": {
             "maxTasks": DEFAULT_MAX_TASKS,
             "maxLogBytes": DEFAULT_MAX_LOG_BYTES,

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use crate::family::{CommandOptions, Family, Program, Sends, Sent};
+use crate::family::{Beyond, CommandOptions, Family, Overwrites, Program, Sends, Sent};
 use crate::parts::{
     Arity, Dashes, Database, Dialect, Effect, Facts, Form, Hook, Interpreter, Lasting, Login, Operands, Options,
     Queries, Style, Target, Text, Wrapper,
 };
 
-/// Returns a module for each family, with `FAMILIES`, `SENDINGS` and, for tests, `EXAMPLES`.
+/// Returns a module for each family, with the tables of all families and, for tests, `EXAMPLES`.
 pub fn of(families: &BTreeMap<String, Family>) -> String {
     let mut code = String::new();
     for (name, family) in families {
@@ -18,10 +18,14 @@ pub fn of(families: &BTreeMap<String, Family>) -> String {
     let with_programs = || families.iter().filter(|(_, family)| !family.programs.is_empty());
     let tables = list(with_programs().map(|(name, _)| format!("{name}::PROGRAMS")));
     let sends = list(families.values().flat_map(|family| &family.sends).map(sends));
+    let overwrites = list(families.values().flat_map(|family| &family.overwrites).map(overwrites));
+    let beyond = list(families.values().flat_map(|family| &family.beyond).map(beyond));
     let examples = list(with_programs().flat_map(|(_, family)| &family.programs).filter_map(examples));
     code + &format!(
         "static FAMILIES: &[&[program::Program]] = {tables};\n\
         pub static SENDINGS: &[sending::Sending] = {sends};\n\
+        pub static OVERWRITES: &[overwriting::Overwriting] = {overwrites};\n\
+        pub static BEYOND: &[(&str, &str)] = {beyond};\n\
         #[cfg(test)]\nstatic EXAMPLES: &[(&str, &[&str], &[&str])] = {examples};\n"
     )
 }
@@ -260,6 +264,21 @@ fn sends(sends: &Sends) -> String {
         list(marked.map(|(mark, words)| format!("(sending::Mark::{mark}, {})", text(words)))),
         sends.to.as_ref().map_or("\"another machine\"".to_owned(), text),
     )
+}
+
+fn overwrites(entry: &Overwrites) -> String {
+    format!(
+        "overwriting::Overwriting {{ programs: {}, sub: {}, with: {}, unless: {}, operands: {} }}",
+        text(&entry.names),
+        text(&entry.sub),
+        text(&entry.with),
+        text(&entry.unless),
+        text(&entry.operands),
+    )
+}
+
+fn beyond(entry: &Beyond) -> String {
+    format!("({}, {})", text(&entry.names), text(&entry.what))
 }
 
 fn command_options(entry: &CommandOptions) -> String {

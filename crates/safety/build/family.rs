@@ -14,6 +14,8 @@ use crate::shared::Shared;
 pub struct Family {
     pub programs: Vec<Program>,
     pub sends: Vec<Sends>,
+    pub overwrites: Vec<Overwrites>,
+    pub beyond: Vec<Beyond>,
     pub command_options: Vec<CommandOptions>,
     /// Option specs that rules read.
     pub specs: BTreeMap<String, Options>,
@@ -78,6 +80,25 @@ pub enum Sent {
     Copies(Text),
 }
 
+/// A use of programs that deletes or overwrites what exists.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Overwrites {
+    pub names: Text,
+    pub sub: Text,
+    pub with: Text,
+    pub unless: Text,
+    pub operands: Text,
+}
+
+/// Programs with effects beyond files.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Beyond {
+    pub names: Text,
+    pub what: Text,
+}
+
 /// Options of subcommands whose value is a command.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -98,6 +119,8 @@ impl Family {
             match key.as_str() {
                 "program" => family.programs = programs(value, &shared)?,
                 "sends" => family.sends = records("sends", value, &shared)?,
+                "overwrites" => family.overwrites = records("overwrites", value, &shared)?,
+                "beyond" => family.beyond = records("beyond", value, &shared)?,
                 "command-options" => family.command_options = records("command-options", value, &shared)?,
                 "specs" => family.specs = read("specs", value, &shared)?,
                 "words" => family.words = read("words", value, &shared)?,

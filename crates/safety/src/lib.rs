@@ -44,7 +44,7 @@ pub use eval::Environment;
 pub use json::json;
 pub use level::{Confidence, Verdict};
 pub use reach::Reach;
-pub use reversal::{Reversal, Target, facts as reversal_facts};
+pub use reversal::{Reversal, Target};
 pub use rules::{RULES, Rule};
 pub use unwrap::WrapperKind;
 pub use utf16::Utf16;

@@ -2,6 +2,7 @@
 
 pub mod call;
 pub mod lasting;
+pub mod overwriting;
 pub mod program;
 pub mod query_client;
 pub mod sending;
@@ -13,7 +14,8 @@ use self::program::{Effect, Program};
 use super::lists::{paths, words};
 use super::names::NameMap;
 
-// A module for each family with what rules read of it, `FAMILIES`, `SENDINGS`, and `EXAMPLES` for the tests.
+// A module for each family with what rules read of it. `FAMILIES`, and the tables of all families: `SENDINGS`,
+// `OVERWRITES` and `BEYOND`. `EXAMPLES` for the tests.
 include!(concat!(env!("OUT_DIR"), "/programs.rs"));
 
 /// All records by name.

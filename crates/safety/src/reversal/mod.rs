@@ -5,7 +5,6 @@
 
 mod beyond;
 mod elevated;
-mod facts;
 mod overwriting;
 mod read;
 mod targets;
@@ -13,6 +12,5 @@ mod targets;
 mod tests;
 mod types;
 
-pub use facts::facts;
 pub use read::read;
 pub use types::{Reversal, Target};
