@@ -14,9 +14,9 @@ use super::programs::contents::{
 };
 use super::value::{Contents, Piece, Value};
 
-/// The part of its input, or of the machine's state, that a program prints.
+/// The part of its input, or of the machine's state, that the output of a program carries.
 #[derive(Clone, Copy, Debug)]
-enum Prints {
+enum Carries {
     /// Its input, and the files behind so many operands.
     Files(usize),
     /// The lines of its input, and of the files behind its first operand, that fit that operand.
@@ -29,14 +29,14 @@ enum Prints {
     Processes,
 }
 
-static PROGRAMS: LazyLock<HashMap<&'static str, Prints>> = LazyLock::new(|| {
-    let of = |names: &'static str, prints| words(names).map(move |name| (name, prints));
-    of(PRINTS_FILES, Prints::Files(0))
-        .chain(of(PRINTS_FURTHER_FILES, Prints::Files(1)))
-        .chain(of(PRINTS_MATCHES, Prints::Matches))
-        .chain(of(PRINTS_INPUT, Prints::Input))
-        .chain(of(PRINTS_PROCESSES, Prints::Processes))
-        .chain(PRINTS_VARIABLES.iter().map(|(name, words)| (*name, Prints::Variables(words))))
+static PROGRAMS: LazyLock<HashMap<&'static str, Carries>> = LazyLock::new(|| {
+    let of = |names: &'static str, carries| words(names).map(move |name| (name, carries));
+    of(PRINTS_FILES, Carries::Files(0))
+        .chain(of(PRINTS_FURTHER_FILES, Carries::Files(1)))
+        .chain(of(PRINTS_MATCHES, Carries::Matches))
+        .chain(of(PRINTS_INPUT, Carries::Input))
+        .chain(of(PRINTS_PROCESSES, Carries::Processes))
+        .chain(PRINTS_VARIABLES.iter().map(|(name, words)| (*name, Carries::Variables(words))))
         .collect()
 });
 
@@ -51,23 +51,23 @@ pub fn printed<'a>(argv: &[Value], redirects: impl Iterator<Item = &'a Redirect>
     let args = &argv[1..];
     let operands = || args.iter().filter(|arg| !arg.prefix().starts_with('-'));
     let several_words = |word: &Value| word.prefix().contains(' ');
-    let prints = *PROGRAMS.get(name)?;
-    let behind = match prints {
-        Prints::Files(behind) => Some(behind),
-        Prints::Matches => Some(1),
-        Prints::Input => None,
-        Prints::Variables(with) => {
+    let carries = *PROGRAMS.get(name)?;
+    let behind = match carries {
+        Carries::Files(behind) => Some(behind),
+        Carries::Matches => Some(1),
+        Carries::Input => None,
+        Carries::Variables(with) => {
             let all = args.iter().all(|arg| arg.known().is_some_and(|arg| has_word(with, arg)));
             return all.then(|| Contents::Secrets("all variables of the environment".into()));
         }
-        Prints::Processes => {
+        Carries::Processes => {
             let known = |arg: &Value| words(KNOWN_PROCESSES).any(|start| arg.prefix().starts_with(start));
             return (!args.iter().any(known) && !operands().any(several_words)).then_some(Contents::Processes);
         }
     };
     if let Some(contents) = input.contents().or_else(|| args.iter().find_map(Value::contents)) {
         // A pattern of several words is a command line, not a name.
-        let narrow = matches!(prints, Prints::Matches) && operands().next().is_some_and(several_words);
+        let narrow = matches!(carries, Carries::Matches) && operands().next().is_some_and(several_words);
         return (!narrow || contents.secret().is_some()).then(|| contents.clone());
     }
     behind.and_then(|behind| operands().skip(behind).find_map(of_file)).or_else(|| read(redirects))

@@ -43,6 +43,7 @@ pub use engine::{Context, Policy, analyze, assess, findings};
 pub use eval::Environment;
 pub use json::json;
 pub use level::{Confidence, Verdict};
+pub use programs::output::Output;
 pub use reach::Reach;
 pub use reversal::{Reversal, Target};
 pub use rules::{RULES, Rule};

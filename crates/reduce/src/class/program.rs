@@ -1,4 +1,6 @@
-//! The output of programs.
+//! The output of programs, given their words.
+
+use safety::Output;
 
 /// The output of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,22 +24,18 @@ pub(super) fn prints(name: &str, words: &[Option<String>], piped: bool) -> Print
         return Prints::Exact;
     }
     match name {
-        "cd" | "pushd" | "popd" | "export" | "set" | "unset" | "source" | "." | "true" | "false" | ":" | "sleep"
-        | "mkdir" | "touch" | "rm" | "cp" | "mv" | "ln" | "chmod" | "chown" | "kill" | "wait" | "echo" | "printf"
-        | "alias" | "local" | "read" | "test" | "[" | "shopt" | "ulimit" | "trap" | "return" | "exit" | "break"
-        | "continue" | "declare" | "umask" => Prints::Nothing,
-        "cat" | "tac" | "nl" | "bat" | "batcat" | "less" | "more" | "head" | "tail" | "sed" | "awk" | "gawk"
-        | "perl" | "cut" | "tr" | "fold" | "fmt" | "expand" | "rev" | "column" => of_filter(name, words, piped),
-        "tee" | "sort" | "uniq" | "shuf" if piped => Prints::Input,
-        "diff" | "cmp" | "colordiff" | "delta" | "patch" | "jq" | "yq" | "xxd" | "od" | "hexdump" | "base64"
-        | "strings" | "xmllint" | "readelf" | "objdump" | "pbpaste" | "sqlite3" | "psql" | "mysql" => Prints::Exact,
-        "grep" | "egrep" | "fgrep" | "rg" | "ag" | "ack" | "zgrep" if piped && !reads_operand(words) => Prints::Text,
-        "grep" | "egrep" | "fgrep" | "rg" | "ag" | "ack" | "zgrep" | "find" | "fd" | "fdfind" | "ls" | "tree"
-        | "exa" | "eza" | "du" | "wc" | "stat" | "file" | "which" | "locate" | "ps" | "env" | "printenv"
-        | "history" => Prints::Rows,
-        "git" => of_git(words),
-        "gh" if has("diff") || has("--json") || has("--jq") => Prints::Exact,
-        _ => Prints::Text,
+        "git" => return of_git(words),
+        "gh" if has("diff") || has("--json") || has("--jq") => return Prints::Exact,
+        _ => {}
+    }
+    match Output::of(name) {
+        Output::Nothing => Prints::Nothing,
+        Output::Filtered => of_filter(name, words, piped),
+        Output::Input if piped => Prints::Input,
+        Output::Data => Prints::Exact,
+        Output::Matches if piped && !reads_operand(words) => Prints::Text,
+        Output::Matches | Output::Rows => Prints::Rows,
+        Output::Input | Output::Text => Prints::Text,
     }
 }
 

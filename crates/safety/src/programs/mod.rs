@@ -2,6 +2,7 @@
 
 pub mod call;
 pub mod lasting;
+pub mod output;
 pub mod overwriting;
 pub mod program;
 pub mod query_client;

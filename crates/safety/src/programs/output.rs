@@ -1,0 +1,59 @@
+//! The output of a program, as far as its name tells.
+
+use std::sync::LazyLock;
+
+use super::outputs::{OUTPUT_DATA, OUTPUT_FILTERED, OUTPUT_INPUT, OUTPUT_MATCHES, OUTPUT_NOTHING, OUTPUT_ROWS};
+use crate::lists::words;
+use crate::names::NameMap;
+
+/// The output of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Output {
+    /// Nothing that matters.
+    Nothing,
+    /// The files among its operands, or else its input, in some form.
+    Filtered,
+    /// Its input.
+    Input,
+    /// Differences or data.
+    Data,
+    /// The lines of files or of its input that fit a pattern.
+    Matches,
+    /// Rows of a search or a list.
+    Rows,
+    /// Messages of its own, or anything.
+    Text,
+}
+
+static BY_NAME: LazyLock<NameMap<&'static str, Output>> = LazyLock::new(|| {
+    let lists = [
+        (OUTPUT_NOTHING, Output::Nothing),
+        (OUTPUT_FILTERED, Output::Filtered),
+        (OUTPUT_INPUT, Output::Input),
+        (OUTPUT_DATA, Output::Data),
+        (OUTPUT_MATCHES, Output::Matches),
+        (OUTPUT_ROWS, Output::Rows),
+    ];
+    lists.into_iter().flat_map(|(names, output)| words(names).map(move |name| (name, output))).collect()
+});
+
+impl Output {
+    /// Returns the output of the program with this name, which has no path.
+    pub fn of(name: &str) -> Self {
+        BY_NAME.get(name).copied().unwrap_or(Self::Text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outputs_are_known_by_names() {
+        for (name, output) in [("cat", Output::Filtered), ("rg", Output::Matches), ("npm", Output::Text)] {
+            assert_eq!(Output::of(name), output, "{name}");
+        }
+        let all = [OUTPUT_NOTHING, OUTPUT_FILTERED, OUTPUT_INPUT, OUTPUT_DATA, OUTPUT_MATCHES, OUTPUT_ROWS];
+        assert_eq!(all.into_iter().flat_map(words).count(), BY_NAME.len(), "a name stands twice");
+    }
+}
