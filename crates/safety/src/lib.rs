@@ -47,6 +47,6 @@ pub use programs::output::Output;
 pub use reach::Reach;
 pub use reversal::{Reversal, Target};
 pub use rules::{RULES, Rule};
-pub use unwrap::WrapperKind;
+pub use unwrap::{Inside, WrapperKind, inside};
 pub use utf16::Utf16;
 pub use value::{Piece, Value};

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::program::{Prints, prints};
-use super::words::{known, without_wrappers};
+use super::words::known;
+use safety::Inside;
 use safety::parse::{Kind, List, Node, Pipeline, Redirection, Word, read};
 
 /// Longest command that is read, bytes.
@@ -135,7 +136,19 @@ impl Reader {
     }
 
     fn simple(&mut self, words: &[Option<String>], piped: bool, depth: usize) -> Prints {
-        let words = without_wrappers(words);
+        let mut words = words;
+        let mut is_unknown = false;
+        for _ in 0..DEPTH {
+            match inside(words) {
+                Some(Inside::Words(from)) => words = words.get(from..).unwrap_or_default(),
+                Some(Inside::Script(text)) => return self.nested(&text, depth),
+                Some(Inside::Argv(argv)) if depth < DEPTH => return self.simple(&argv, piped, depth + 1),
+                unknown => {
+                    is_unknown = unknown.is_some();
+                    break;
+                }
+            }
+        }
         let Some(program) = words.first() else { return Prints::Nothing };
         let Some(program) = program else { return Prints::Text };
         let name = program.rsplit('/').next().unwrap_or(program);
@@ -144,28 +157,18 @@ impl Reader {
         {
             return self.node(&body, piped, depth + 1);
         }
-        if matches!(name, "bash" | "sh" | "zsh" | "dash" | "eval" | "ssh") {
-            return self.nested(name, words, depth);
-        }
         let said = prints(name, &words[1..], piped);
-        if matches!(said, Prints::Text | Prints::Rows) {
+        if matches!(said, Prints::Text | Prints::Rows) && !is_unknown {
             self.programs.push(with_subcommands(name, &words[1..]));
         }
         said
     }
 
-    /// `bash -c TEXT`, `eval TEXT`, `ssh HOST TEXT`.
-    fn nested(&mut self, name: &str, words: &[Option<String>], depth: usize) -> Prints {
-        let text = match name {
-            "eval" | "ssh" => words.last(),
-            _ => {
-                let option = |word: &Option<String>| {
-                    word.as_deref().is_some_and(|word| word.starts_with('-') && word.ends_with('c'))
-                };
-                words.iter().position(option).and_then(|at| words.get(at + 1))
-            }
-        };
-        let Some(Some(text)) = text.filter(|_| depth < DEPTH) else { return Prints::Text };
+    /// Returns the output of a script that a command runs: `bash -c TEXT`, `eval TEXT`, `ssh HOST TEXT`.
+    fn nested(&mut self, text: &str, depth: usize) -> Prints {
+        if depth >= DEPTH {
+            return Prints::Text;
+        }
         let mut inner = Self { functions: self.functions.clone(), ..Self::default() };
         inner.script(text, depth + 1);
         self.programs.append(&mut inner.programs);
@@ -174,6 +177,16 @@ impl Reader {
             Self { other: false, rows: true, .. } => Prints::Rows,
             _ => Prints::Text,
         }
+    }
+}
+
+/// Returns the command inside a command. `python -m pytest` is read as pytest.
+fn inside(words: &[Option<String>]) -> Option<Inside> {
+    match words {
+        [Some(python), Some(option), ..] if python.starts_with("python") && option == "-m" => Some(Inside::Words(2)),
+        // Its script runs later.
+        [Some(trap), ..] if trap == "trap" => None,
+        _ => safety::inside(&words.iter().map(Option::as_deref).collect::<Vec<_>>()),
     }
 }
 
