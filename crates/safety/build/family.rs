@@ -128,7 +128,7 @@ impl Family {
                 other => return Err(format!("unknown table `{other}`")),
             }
         }
-        Ok(family)
+        shared.unused().map_or(Ok(family), |name| Err(format!("nothing refers to `{name}`")))
     }
 }
 

@@ -1,5 +1,8 @@
 //! Replaces references in a family by the values that they name: `like = "node"` and `"@verbs"`.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
 use toml::{Table, Value};
 
 /// The tables with named values. A key of the same name may refer to them.
@@ -11,6 +14,8 @@ const DEEPEST: usize = 4;
 pub struct Shared {
     values: Table,
     lists: Table,
+    /// The names that something refers to, as `options.npm`.
+    used: RefCell<BTreeSet<String>>,
 }
 
 impl Shared {
@@ -22,7 +27,7 @@ impl Shared {
             Some(Value::Table(lists)) => lists,
             _ => Table::new(),
         };
-        Self { values, lists }
+        Self { values, lists, used: RefCell::default() }
     }
 
     /// Replaces all references in the value of a key.
@@ -30,10 +35,19 @@ impl Shared {
         self.replace(key, value, DEEPEST)
     }
 
+    /// Returns a named value that nothing refers to.
+    pub fn unused(&self) -> Option<String> {
+        let tables = self.values.iter().filter_map(|(kind, values)| Some((kind.as_str(), values.as_table()?)));
+        let named = tables.chain([("lists", &self.lists)]);
+        let mut names = named.flat_map(|(kind, values)| values.keys().map(move |name| format!("{kind}.{name}")));
+        names.find(|name| !self.used.borrow().contains(name))
+    }
+
     fn replace(&self, key: &str, value: &mut Value, depth: usize) -> Result<(), String> {
         match value {
             Value::String(text) => {
                 if let Some(name) = text.strip_prefix('@').filter(|name| !name.contains([' ', '/'])) {
+                    self.used.borrow_mut().insert(format!("lists.{name}"));
                     *value = self.lists.get(name).ok_or_else(|| format!("no list `{name}`"))?.clone();
                 }
             }
@@ -54,6 +68,7 @@ impl Shared {
 
     /// Adds the entries of a named value that a table does not have.
     fn fill(&self, key: &str, name: &str, table: &mut Table, depth: usize) -> Result<(), String> {
+        self.used.borrow_mut().insert(format!("{key}.{name}"));
         let named = self.values.get(key).and_then(|values| values.get(name));
         let mut named = named.ok_or_else(|| format!("no `{key}.{name}`"))?.clone();
         self.replace(key, &mut named, depth.checked_sub(1).ok_or_else(|| format!("`{key}.{name}` is a circle"))?)?;
