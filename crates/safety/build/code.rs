@@ -256,7 +256,7 @@ fn sends(sends: &Sends) -> String {
     format!(
         "sending::Sending {{ names: {}, sub: {}, options: {}, text: {}, files: {}, marked: {}, \
         operands: sending::Operands::{operands}, input: sending::StandardInput::{input}, to: {} }}",
-        text(&sends.names),
+        sends.names.as_ref().map_or_else(String::new, text),
         text(&sends.sub),
         options(&sends.options),
         text(&sends.text),
@@ -269,7 +269,7 @@ fn sends(sends: &Sends) -> String {
 fn overwrites(entry: &Overwrites) -> String {
     format!(
         "overwriting::Overwriting {{ programs: {}, sub: {}, with: {}, unless: {}, operands: {} }}",
-        text(&entry.names),
+        entry.names.as_ref().map_or_else(String::new, text),
         text(&entry.sub),
         text(&entry.with),
         text(&entry.unless),

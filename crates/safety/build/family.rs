@@ -41,6 +41,8 @@ pub struct Program {
     pub subcommands: Subcommands,
     pub lasting: Vec<Lasting>,
     pub facts: Facts,
+    pub sends: Vec<Sends>,
+    pub overwrites: Vec<Overwrites>,
     pub passes: Vec<String>,
     pub asks: Vec<String>,
 }
@@ -49,7 +51,8 @@ pub struct Program {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Sends {
-    pub names: Text,
+    /// All names of the record that it stands in, if none are given.
+    pub names: Option<Text>,
     pub sub: Text,
     pub options: Options,
     pub text: Text,
@@ -84,7 +87,8 @@ pub enum Sent {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Overwrites {
-    pub names: Text,
+    /// As for `Sends`.
+    pub names: Option<Text>,
     pub sub: Text,
     pub with: Text,
     pub unless: Text,
@@ -128,7 +132,25 @@ impl Family {
                 other => return Err(format!("unknown table `{other}`")),
             }
         }
+        family.gather()?;
         shared.unused().map_or(Ok(family), |name| Err(format!("nothing refers to `{name}`")))
+    }
+
+    /// Puts what stands in records beside what stands outside of them.
+    fn gather(&mut self) -> Result<(), String> {
+        for program in &mut self.programs {
+            for mut entry in program.sends.drain(..) {
+                entry.names.get_or_insert_with(|| program.names.clone());
+                self.sends.push(entry);
+            }
+            for mut entry in program.overwrites.drain(..) {
+                entry.names.get_or_insert_with(|| program.names.clone());
+                self.overwrites.push(entry);
+            }
+        }
+        let mut names =
+            self.sends.iter().map(|entry| &entry.names).chain(self.overwrites.iter().map(|entry| &entry.names));
+        if names.any(Option::is_none) { Err("an entry outside of a record has no `names`".to_owned()) } else { Ok(()) }
     }
 }
 

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 /// Lists of words or of paths, written as one text or as several.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(untagged)]
 pub enum Text {
     #[default]
