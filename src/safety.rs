@@ -17,9 +17,9 @@ use safety::{
 use undo::Limits;
 
 /// Analyses a command and returns `Analysis` as JSON, with each known word as its text alone. `host_env` are its
-/// variables, `NAME=VALUE`, each terminated by a NUL; null for those of the process. `options` is `SafetyOptions` as JSON.
-/// `writable` are the only places that a confinement lets the command change, absolute, and with `offline` no host can be
-/// reached; null without confinement.
+/// variables, `NAME=VALUE`, each terminated by a NUL; null for those of the process. `options` is `SafetyOptions` as
+/// JSON. `writable` are the only places that a confinement lets the command change, absolute, and with `offline` no
+/// host can be reached; null without confinement.
 ///
 /// # Errors
 /// For an unknown rule, level or kind of wrapper.

@@ -36,8 +36,8 @@ pub struct NativeTextEnd {
 
 #[napi]
 impl NativeText {
-    /// `stderr`, or standard output. `options` has `truncate` and `sanitize` of a command, as JSON. Up to `most` bytes are
-    /// kept for a file.
+    /// `stderr`, or standard output. `options` has `truncate` and `sanitize` of a command, as JSON. Up to `most` bytes
+    /// are kept for a file.
     ///
     /// # Errors
     /// For a limit out of its range.

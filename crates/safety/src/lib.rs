@@ -3,6 +3,23 @@
 //! A guard against mistakes, not a boundary against malice (see docs/safety.md).
 //!
 //! Runs in the host, on the thread of the caller, and touches no process, clock or file. Begin with `engine.rs`.
+//!
+//! - **A rule is about an effect, not a program.** The record of a program says which of its subcommands have a lasting
+//!   effect, under which options and operands, the stake, and the safe form (`crates/safety/src/programs/lasting.rs`).
+//!   One small rule for each stake reads the records. The same entries decide whether a command only reads.
+//! - **A value is never guessed.** A word is known, known in parts, or unknown (`crates/safety/src/value.rs`). A script
+//!   with unknown parts is still judged. Branches that differ leave several possible texts. All are judged, none as
+//!   exact.
+//! - **Contents are followed without the text.** The output of `cat .env` is unknown, but it holds secrets, and that of
+//!   `pgrep node` is numbers of processes. A value and an input keep this through pipes, substitutions and variables
+//!   (`crates/safety/src/contents.rs`).
+//! - **Everything is bounded:** nesting, steps, length of values, items of loops. Beyond a bound `complete` is false,
+//!   and the verdict is at least ask. No input takes quadratic time.
+//! - **Guesses** (the words after an unknown program, a function without a call) are judged and ask. They are not
+//!   listed among the commands.
+//! - **One parser, checked by a second.** The parser is tested against `bash -n` and against the real behaviour of
+//!   bash. In the tests tree-sitter-bash parses the whole corpus, too (`parse/witness.rs`), and may find no program
+//!   that the parser missed.
 
 mod analysis;
 mod choices;

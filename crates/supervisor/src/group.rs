@@ -4,6 +4,27 @@
 //! for its commands. A shim runs one command at a time, and takes another one only if nothing is left of the last, so
 //! the cgroup holds exactly one tree. The names contain pid and start time of supervisor and shim, so that later
 //! supervisors recognize what dead ones have left.
+//!
+//! - **A cgroup belongs to a shim, not to a command.** A shim takes the next command only if nothing is left of the
+//!   last one, so the cgroup always contains exactly one tree. Creating and removing it takes about 70 µs, once for all
+//!   commands of the shim. A start in it takes about 35 µs more than one outside. CPU time counts from the command's
+//!   start.
+//! - **It is created anew** for a command with limits that the kernel enforces, because files of earlier commands in a
+//!   `tmpfs` may be charged to the old one, and after `cgroup.kill`. Some kernels (seen on Linux 6.18) kill every
+//!   process that starts by CLONE_INTO_CGROUP in a cgroup that was killed more often than that of its parent. The
+//!   supervisor starts a child in a cgroup once, and uses no cgroups if that child does not live.
+//! - **No process escapes by its start.** clone3 with CLONE_INTO_CGROUP creates it inside. If a filter forbids clone3,
+//!   the child enters before exec. If it cannot, the shim runs this command and all later ones without a cgroup.
+//! - **Who kills:** the shim with each round of SIGKILL for the whole tree, the supervisor when a shim has died, the
+//!   addon when it has lost the shim, and the next supervisor for those that are all dead. Spared children of a task
+//!   share its cgroup, so a tree with spared children is killed process by process.
+//! - **Who removes:** the shim when it exits, or the supervisor if the shim was killed. The last of the supervisor and
+//!   its shims removes the supervisor's. The state file of a task names its cgroup, so any process that settles a lost
+//!   task can kill the rest.
+//! - **No hierarchy of another program is changed.** Only directories below the host's cgroup are created. A sibling of
+//!   it is created only if the parent is the border of a delegation and already passes controllers on.
+//! - **Pidfds are not kept.** A pidfd of each process of a tree would have to be opened after each fork, which no
+//!   process can observe in time. A cgroup contains a process from its first instruction.
 
 use std::cell::Cell;
 use std::fs::{self, File, OpenOptions};

@@ -6,6 +6,8 @@
 //!
 //! `calls` is the table of calls, `recorded` says which of them can change a file, `rule` is the language of both, and
 //! `assemble` turns them into a program.
+//!
+//! - **The filter is a search tree.** When it is installed, the kernel runs it for every number of a call.
 
 mod assemble;
 mod calls;

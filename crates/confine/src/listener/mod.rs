@@ -27,6 +27,14 @@
 //!
 //! **Reads of hidden files** are not noticed here: a question for each file that is opened would cost more than all the
 //! rest of confinement. `refused_reads` finds them in what programs say.
+//!
+//! - **A listener performs the calls that it allows.** It makes a creation, a connection to a socket by path and a
+//!   change of a mode itself, with a copy of the arguments: a check of a path in the caller's memory would race with
+//!   the caller's threads.
+//! - **The listener performs nothing in the mounts of another world,** whose directories a process can receive by a
+//!   socket.
+//! - **Directories of recent changes stay open,** so that one call tells where a path leads. They are left before an
+//!   unmount, and after a tenth of a second without a change.
 
 mod asked;
 mod caller;

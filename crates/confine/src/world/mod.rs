@@ -17,6 +17,35 @@
 //! | protected paths | `protection.rs`, `targets.rs`, `repositories.rs`, `guards.rs` |
 //! | Landlock | `rules.rs` |
 //! | macOS | `seatbelt.rs` |
+//!
+//! - **A shim is half in the world.** It has its pids, so that it is a subreaper there and the kernel ends its tree
+//!   with the world. It keeps the mounts of the host, where it writes logs and states. It reads a detached procfs of
+//!   the world, and translates each pid that leaves it.
+//! - **A child confines itself** with system calls only: it joins the namespaces, gives up all capabilities, sets
+//!   no_new_privs, obeys Landlock and installs the filter. If a step fails, nothing runs (`LaunchStep::Confine`).
+//! - **Before each command** init protects new repositories. A shim asks for it when it starts a shell. A warm shell
+//!   waits inside the world, so the addon asks its shim once more (`Protect`) before it hands the command over.
+//! - **A terminal is one of its world.** The supervisor passes the world's directory of pseudo-terminals to the addon.
+//!   That opens one there, so that `tty` and `/dev/tty` mean it inside.
+//! - **A listener that is killed** takes its shim along as soon as the shim has no command. Calls that it would have
+//!   answered fail until then. One that a command stops is continued by the supervisor, like shims. A shim whose world
+//!   has no owner takes no other command either, because another world may be in its place.
+//! - **After each command** the shim collects denials from its listener and from the gate, and sends them before
+//!   `Ended`. For a task it adds them to the state file, soon after its listener has announced one (`DenialNews`). The
+//!   command of a session ends before its shell does, so the addon asks for them then (`ToShim::Denials`).
+//! - **Files that results name** are mounted into their own world at their own path
+//!   (`crates/confine/src/world/shown.rs`): logs by the shim, spilled output by the addon before the result is
+//!   delivered.
+//! - **Another host joins a world** through a socket beside its private files (`crates/confine/src/world/joined.rs`). A
+//!   state file names it if the task's registry owns the world, so a registry that is opened again finds the world of
+//!   its tasks.
+//! - **A question is asked only if something has changed.** Init, gates and listeners post numbers on a board, an
+//!   unnamed file that the askers read (`crates/confine/src/board.rs`). With init's watch on directories it also shows
+//!   whether a new repository waits for protection (`crates/confine/src/world/freshness.rs`). A question would wake
+//!   another process and wait for it, twice or three times per command.
+//! - **A world ends with its owner,** or when one of its write roots is another directory by now. The supervisor drops
+//!   the world, free shims exit, and so do shims whose commands only left processes behind. Commands and tasks that
+//!   still run keep the world until they end. Then init kills the remaining processes, and removes the world's files.
 
 mod aliases;
 mod blanks;

@@ -3,6 +3,17 @@
 //! bash reads the file that BASH_ENV names before it parses its command. For a warm shell this is a script that reports
 //! that bash has started up, then reads from a pipe. The command is written over blanks in the arguments of the shell,
 //! and the script in the pipe removes all traces of this. From there on the shell is a plain `bash -c`.
+//!
+//! - **The addon hands over the command itself.** A round trip to the shim would cost the time that is gained. The shim
+//!   is informed afterwards. If it has already seen the exit by then, it keeps the exit status for the command.
+//! - **A host may die between the two.** A shim whose host is gone therefore kills its warm shell with all descendants,
+//!   as if it had a command.
+//! - **The shell is checked twice:** its kind when it is chosen, and directory and program, by device and inode, when
+//!   it receives the command.
+//! - **A command that was not begun was not run.** If a warm shell has exited or cannot be written to, it is stale, and
+//!   the command starts cold.
+//! - **A warm shell starts one millisecond after a command exits.** Without pauses it would only compete with the next
+//!   command.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;

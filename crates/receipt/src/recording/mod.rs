@@ -12,6 +12,16 @@
 //! | effect | `effect.rs`, `contents.rs` | from that record to the net effect |
 //! | other names | `other_names.rs` | of files that have several |
 //! | run record | `run_record.rs` | what a result says |
+//!
+//! - **A command without these options takes the same way as before.** One with them starts in the runtime, as reading
+//!   the tree, the repositories and the ports may block. With a watch it may still run in a warm shell.
+//! - **The addon composes the receipt.** The shim writes the states before and after each change to the store. The
+//!   addon adds what no change shows: repositories and ports, read before and after. It removes the record unless the
+//!   run can be undone.
+//! - **Repositories are read before the run.** They are those of its directory, and of the directories in which its
+//!   words run git. What another program does in another repository makes the receipt partial.
+//! - **A change of a file with several names is one of all of them.** Those that the record does not know are searched
+//!   for below the repository. If not all are found, the receipt is partial.
 
 mod choice;
 mod contents;

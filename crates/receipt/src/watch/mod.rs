@@ -18,6 +18,15 @@
 //!
 //! Not seen: changes deep in directories that are summed up, and changes of a file by a name that it has only during
 //! the command, or that it was given outside of the tree during the command.
+//!
+//! - **A tree is watched from the first command in it on.** Its watches are added first and its files are read second,
+//!   in a thread of its own. That command waits 25 ms for it. If the tree is larger, its receipt is unknown.
+//! - **A rename has two halves.** Between them the renamed file has a path of its own. The second half is missing if
+//!   the new directory was not watched yet: the file is then found there by its inode and its time of birth.
+//! - **Contents are not known.** Each content has a version, which a write or a replacement changes. Equal versions are
+//!   equal contents. With different ones and equal sizes the file is listed, and the receipt is partial.
+//! - **git is never run.** `.git` is watched, apart from objects and logs, and its files are read when one was
+//!   reported.
 
 mod catalog;
 mod entry;

@@ -1,4 +1,31 @@
-//! The shim: parent and subreaper of one command at a time. It starts it, waits for it and terminates its tree.
+//! The shim: the parent and subreaper of one command at a time. It starts the command, waits for it and terminates its
+//! tree.
+//!
+//! One rule decides to whom the processes of a command belong. **Until the shim has sent `Released`, they are the
+//! host's:** its end terminates the whole tree, and so does an abort. Afterwards they are a task, or on their own.
+//! `linger`, in which a shim has closed all its connections and exits with the last process, is reached only by
+//! processes that are on their own, and after a termination.
+//!
+//! | state of the shim | host closed | `End` | `Release` | last process exits | supervisor gone |
+//! |---|---|---|---|---|---|
+//! | idle, perhaps with a warm shell | kills the warm shell with its tree, exits | ignored | ignored | – | as host closed, after a second for a late `WarmStart` |
+//! | running (`supervise`) | terminates | terminates | ignored | sends `Ended`, then held or idle | terminates, unless it was dying before the start |
+//! | held: `Ended` sent, the addon drains (`after_end`) | terminates | terminates | → settling | waits for `Release` | goes on; exits after this command |
+//! | settling: survivors may exit for 50 ms | terminates | terminates | starts again | sends `Released`, → idle | goes on |
+//! | task (`supervise`, `keep`, `drain`) | terminates and removes the files. With a directory: goes on | terminates | ignored | ends the task. Holders of its pipes → task, others → linger | terminates. With a directory: goes on |
+//! | survivors of a task that could not be adopted (`stay_until_host_ends`) | terminates. With a directory they are on their own from the start | ignored | ignored | exits | goes on |
+//! | linger | – | – | – | exits | – |
+//!
+//! When the 50 ms of settling are over, survivors that hold a pipe are adopted if `Release` came with a task: the shim
+//! sends `Released`, then `Task`. If that fails it sends `Refused` and is held again. All other survivors are on their
+//! own: the shim sends `Released` and lingers.
+//!
+//! "Terminates" means SIGTERM, grace, SIGKILL until no process is left or the rest cannot be signalled. The shim stays
+//! in the state until then. After `Refused` the addon answers with a `Release` without a task. A host that is gone
+//! cannot answer, even if another process has already removed its directory, which is the reason for the refusal.
+//!
+//! All messages that have arrived are read before `Released` is sent, and a failure to send it is the end of the host.
+//! The tests in `ends_tests` stop the shim in each state, let the events of one moment happen, and continue it.
 
 mod begin;
 mod blocked;

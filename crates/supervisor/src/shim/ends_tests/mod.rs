@@ -1,6 +1,5 @@
 //! The states of a shim with a real command, and the events that end each of them. The test takes the addon's part: it
-//! stops the shim, lets the events of one moment happen, and continues it. See "What ends a command" in
-//! ARCHITECTURE.md.
+//! stops the shim, lets the events of one moment happen, and continues it. The table of states is in `shim/mod.rs`.
 
 mod addon;
 

@@ -11,6 +11,14 @@
 //! only ancestors of a process read its memory. The filter of a command stays with all of its processes. Processes
 //! that the command leaves running get their answers after the command, too, and the shim stays until no process has
 //! such a filter.
+//!
+//! - **A removed file is kept by its removal:** the thread renames it into the store, and the call of the command
+//!   returns. That takes one step where a link and an unlink take two. It happens only for a caller with the rights of
+//!   the shim (`crates/confine/src/listener/rights.rs`): the filter passes on each call that changes those, and after
+//!   rules of Landlock the kernel makes every removal again.
+//! - **A record is read below an open directory,** never through a path that a command could lead elsewhere meanwhile.
+//! - **A record ends with its command,** whatever ended that. Processes that are left keep the filter, and the thread
+//!   answers them as long as they live. If a record could not begin, the command is refused, or its result says so.
 
 mod answers;
 mod journal;
