@@ -69,7 +69,6 @@ export const checks = [
   ['test suites', suitesAreComplete],
   // These two parse TypeScript with a dependency, which a fresh clone does not have yet when this file is loaded.
   ['layers and sizes', async (options) => (await import('./layers.mjs')).layered(options)],
-  ['plain words', async (options) => (await import('./words.mjs')).plainWords(options)],
   ['index.d.ts', typesAreCheckedIn],
   ['licences', licencesAreUpToDate],
   ['npm audit', audited],

@@ -2,7 +2,8 @@
  * Checks the structure of the Rust sources: `node scripts/layers.mjs`.
  *
  * No two files of a crate use each other in a circle, and files, functions and structs stay below the sizes here. The
- * compiler keeps the crates in their order. dependency-cruiser checks the imports of ts/ (.dependency-cruiser.mjs).
+ * compiler keeps the crates in their order. Comments and Markdown are wrapped. dependency-cruiser checks the imports of
+ * ts/ (.dependency-cruiser.mjs).
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,6 +14,8 @@ import { edgesOf, modulesBelow, sizesOf } from './rust.mjs';
 const LINES = 700;
 const FUNCTION_LINES = 60;
 const FIELDS = 12;
+/** Columns of a line of comment or Markdown. Tables, links and blocks of code cannot be wrapped. */
+const COLUMNS = 120;
 
 /** Places that may be larger, as `FILE`, or `FILE NAME` for a function or a struct, each with the reason. */
 const LARGER = {
@@ -105,6 +108,24 @@ function longFunctions(file) {
   return found;
 }
 
+/** The lines of comments, or of a Markdown file, that are too long. */
+function wideLines(file) {
+  const isPage = file.endsWith('.md');
+  let inCode = false;
+  return readFileSync(join(root, file), 'utf8')
+    .split('\n')
+    .flatMap((line, at) => {
+      if (isPage && /^\s*```/.test(line)) inCode = !inCode;
+      const isProse = isPage
+        ? !inCode && !/^\s*(?:\||\[)/.test(line)
+        : /^\s*(?:\/\/[/!]?|\*|\/\*\*)\s+(?![|@])/.test(line);
+      const columns = [...line].length;
+      return isProse && columns > COLUMNS && !/https?:/.test(line)
+        ? [`wide line: ${file}:${at + 1}: ${columns} columns`]
+        : [];
+    });
+}
+
 /** The modules of the crate in a directory. */
 function modulesOf(directory) {
   const source = join(directory, 'src');
@@ -113,7 +134,7 @@ function modulesOf(directory) {
 
 /** The files whose size counts, as paths in the clone. */
 async function sources() {
-  const { stdout } = await run('git', ['ls-files', '*.rs', '*.ts', '*.mjs'], { output: 'keep' });
+  const { stdout } = await run('git', ['ls-files', '*.rs', '*.ts', '*.mjs', '*.md'], { output: 'keep' });
   return stdout
     .trim()
     .split('\n')
@@ -125,12 +146,14 @@ export async function findings() {
   const crates = ['.', ...readdirSync(join(root, 'crates')).map((name) => join('crates', name))].map(modulesOf);
   const files = await sources();
   const longFiles = files
+    .filter((file) => !file.endsWith('.md'))
     .map((file) => [file, readFileSync(join(root, file), 'utf8').split('\n').length - 1])
     .filter(([file, lines]) => lines > LINES && !isLarger(file))
     .map(([file, lines]) => `long file: ${file} has ${lines} lines`);
   return [
     ...crates.flatMap((crate) => circles(edgesOf(crate))),
     ...longFiles,
+    ...files.flatMap(wideLines),
     ...crates.flatMap((crate) => [...crate.values()]).flatMap(largeItems),
     ...files.filter((file) => /^(?:ts|scripts|bench|examples)\//.test(file)).flatMap(longFunctions),
   ];
