@@ -1031,8 +1031,10 @@ interface ObservedRule {
 }
 //#endregion
 //#region ts/registry/listeners.d.ts
-type ExitListener = (task: BackgroundTask) => unknown;
-type OutputListener = (task: BackgroundTask, text: string) => unknown;
+/** Receives a task that has ended. */
+type TaskExitListener = (task: BackgroundTask) => unknown;
+/** Receives a task, and text that was added to its log. */
+type TaskOutputListener = (task: BackgroundTask, text: string) => unknown;
 //#endregion
 //#region ts/registry/types.d.ts
 /** How a `BackgroundRegistry` keeps its tasks. */
@@ -1186,11 +1188,11 @@ declare class BackgroundRegistry {
    *
    * @example registry.on('exit', ({ pid, state }) => console.log(pid, state));
    */
-  on(event: 'exit', listener: ExitListener): this;
-  on(event: 'output', listener: OutputListener): this;
+  on(event: 'exit', listener: TaskExitListener): this;
+  on(event: 'output', listener: TaskOutputListener): this;
   /** Removes a listener. Does nothing for one that was never added. */
-  off(event: 'exit', listener: ExitListener): this;
-  off(event: 'output', listener: OutputListener): this;
+  off(event: 'exit', listener: TaskExitListener): this;
+  off(event: 'output', listener: TaskOutputListener): this;
   /** Problems with files of the directory, one per line. A damaged state file loses only its own task. */
   get notes(): string[];
   /**
@@ -1696,9 +1698,8 @@ interface BashLimits {
 }
 //#endregion
 //#region ts/core/signals.d.ts
-type WithoutPrefix<Name> = Name extends `SIG${infer Rest}` ? Rest : never;
 /** The name of a signal: `'SIGINT'`, or `'INT'` for short. */
-type SignalName = NodeJS.Signals | WithoutPrefix<NodeJS.Signals>;
+type SignalName = { [Name in NodeJS.Signals]: Name | (Name extends `SIG${infer Short}` ? Short : never) }[NodeJS.Signals];
 //#endregion
 //#region ts/errors.d.ts
 /** The codes of a `BashError`. */
@@ -1744,18 +1745,20 @@ declare function highlight(command: string): HighlightToken[];
 //#endregion
 //#region ts/pty/listeners.d.ts
 /** How the program of a terminal has ended, as in `BashResult`. */
-interface PtyEnd {
+interface TerminalExit {
   /** 0 … 255; 128 + n after signal n, 124 at the time limit, 130 after `kill()`. */
   exitCode: number | null;
   /** The signal that really ended it (`'SIGKILL'`), or `null`. */
   signal: string | null;
 }
-type DataListener = (text: string) => unknown;
-type EndListener = (end: PtyEnd) => unknown;
+/** Receives the text that a program has written to a terminal. */
+type TerminalDataListener = (text: string) => unknown;
+/** Receives the end of the program in a terminal. */
+type TerminalExitListener = (end: TerminalExit) => unknown;
 //#endregion
 //#region ts/pty/options.d.ts
 /** Options of a `PtySession`. */
-interface PtyOptions extends BashOptions {
+interface TerminalOptions extends BashOptions {
   /**
    * Characters per row: a whole number from 1 to 65,535.
    *
@@ -1772,7 +1775,7 @@ interface PtyOptions extends BashOptions {
   rows?: number | undefined;
 }
 /** The events that end `PtySession.wait`, beside the end of the program. */
-interface PtyWaitOptions {
+interface TerminalWaitOptions {
   /**
    * How long to wait, in ms, a whole number of at least 0.
    *
@@ -1818,7 +1821,7 @@ declare class PtySession {
    *
    * @example const terminal = new PtySession({ cols: 120, rows: 40 });
    */
-  constructor(options?: PtyOptions);
+  constructor(options?: TerminalOptions);
   /**
    * Starts the command and resolves with the pid of its shell once that runs; 0 if `signal` was aborted before, which
    * starts nothing. Events begin after that. Rejects as `bash()` does, and with `ERR_BASH_UNSUPPORTED` if the system
@@ -1855,18 +1858,18 @@ declare class PtySession {
    *
    * @example terminal.on('data', (text) => process.stdout.write(text));
    */
-  on(event: 'data', listener: DataListener): this;
-  on(event: 'exit', listener: EndListener): this;
+  on(event: 'data', listener: TerminalDataListener): this;
+  on(event: 'exit', listener: TerminalExitListener): this;
   /** Removes a listener. Does nothing for one that was never added. */
-  off(event: 'data', listener: DataListener): this;
-  off(event: 'exit', listener: EndListener): this;
+  off(event: 'data', listener: TerminalDataListener): this;
+  off(event: 'exit', listener: TerminalExitListener): this;
   /**
    * Waits for the end of the program, or for the first of `pattern`, `idleMs` and `timeoutMs`. The pattern is searched
    * in the last 1 MiB of the text since the start or the last match, without escape sequences and with `\n` as line
    * end. The exit code is as in `BashResult`, `null` while the program runs. Rejects with `ERR_BASH_INVALID_ARG` before
    * the start, and for a pattern that the engine does not support.
    */
-  wait(options?: PtyWaitOptions): Promise<TerminalWaited>;
+  wait(options?: TerminalWaitOptions): Promise<TerminalWaited>;
   /**
    * Without `signal`: ends the program and all that it has started (SIGHUP, SIGTERM, `graceMs`, SIGKILL), and resolves
    * when they have ended. The result is that of an abort. With a `signal` (`'SIGINT'` or `'INT'`): sends only that, to
@@ -1889,6 +1892,14 @@ declare class PtySession {
   /** The same as `kill()`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
+//#endregion
+//#region ts/pty/names.d.ts
+/** @deprecated The name is `TerminalExit`. */
+type PtyEnd = TerminalExit;
+/** @deprecated The name is `TerminalOptions`. */
+type PtyOptions = TerminalOptions;
+/** @deprecated The name is `TerminalWaitOptions`. */
+type PtyWaitOptions = TerminalWaitOptions;
 //#endregion
 //#region ts/reduce/index.d.ts
 /**
@@ -2150,4 +2161,4 @@ declare const TRUNCATE: {
   };
 };
 //#endregion
-export { type Analysis, type AnalyzeOptions, type BackgroundCheck, type BackgroundCheckOptions, BackgroundRegistry, type BackgroundRegistryOptions, type BackgroundTask, type BackgroundWaitOptions, type BashBackgrounded, type BashEnded, BashError, type BashErrorCode, type BashLimits, type BashOptions, type BashPrompt, type BashResult, BashSession, type BashSnapshot, type BashTruncation, type BashUsage, type Change, type ChangeCounts, type CommandRedirect, type CommandUnit, type ConfineMissing, type ConfineNetwork, type ConfineOptions, type ConfinePart, type Confinement, type DecideRules, type Decision, type Denial, type ElidedLines, type Finding, type GitChange, type HighlightClass, type HighlightToken, type Observed, type ObservedBlock, type ObservedExit, type ObservedKill, type ObservedKind, type ObservedOutput, type ObservedRule, type ObservedStart, type ObservedUndo, type OutputChunk, type OutputRange, OutputStore, type OutputStoreOptions, type Port, type PortChanges, type PtyEnd, type PtyOptions, PtySession, type PtyWaitOptions, type Receipt, type ReduceOptions, type ReduceTextOptions, type Rename, type RuleStats, type SafetyOptions, type SafetyRule, type SanitizeOptions, type SessionResult, type SignalName, type SpillOptions, type Survivor, TRUNCATE, type TerminalCursor, type TerminalModes, type TerminalScreen, type TerminalWaited, type Truncate, type Truncation, type UndoConflict, type UndoCoverage, type UndoOptions, type UndoPoint, type UndoPointsOptions, type UndoRunOptions, type Undone, type Verdict, type View, type WarmShells, type Word, type WrapperKind, analyze, bash, decide, defaultRegistry, estimateTokens, highlight, reduceText, safetyRules, undo, undoPoints, warmShells, warmUp };
+export { type Analysis, type AnalyzeOptions, type BackgroundCheck, type BackgroundCheckOptions, BackgroundRegistry, type BackgroundRegistryOptions, type BackgroundTask, type BackgroundWaitOptions, type BashBackgrounded, type BashEnded, BashError, type BashErrorCode, type BashLimits, type BashOptions, type BashPrompt, type BashResult, type BashRun, BashSession, type BashSnapshot, type BashTruncation, type BashUsage, type Change, type ChangeCounts, type CommandRedirect, type CommandUnit, type ConfineMissing, type ConfineNetwork, type ConfineOptions, type ConfinePart, type Confinement, type DecideRules, type Decision, type Denial, type DenialGrant, type ElidedLines, type Finding, type GitChange, type GrantedNetwork, type HighlightClass, type HighlightToken, type Observed, type ObservedBlock, type ObservedExit, type ObservedKill, type ObservedKind, type ObservedOutput, type ObservedRule, type ObservedStart, type ObservedUndo, type OutputChunk, type OutputRange, OutputStore, type OutputStoreOptions, type Port, type PortChanges, type PtyEnd, type PtyOptions, PtySession, type PtyWaitOptions, type Receipt, type ReduceOptions, type ReduceTextOptions, type Rename, type RuleStats, type SafetyOptions, type SafetyRule, type SanitizeOptions, type SessionResult, type SignalName, type SpillOptions, type Survivor, TRUNCATE, type TaskExitListener, type TaskOutputListener, type TerminalCursor, type TerminalDataListener, type TerminalExit, type TerminalExitListener, type TerminalModes, type TerminalOptions, type TerminalScreen, type TerminalWaitOptions, type TerminalWaited, type Truncate, type Truncation, type UndoConflict, type UndoCoverage, type UndoOptions, type UndoPoint, type UndoPointsOptions, type UndoRunOptions, type Undone, type Verdict, type View, type WarmShells, type Word, type WrapperKind, analyze, bash, decide, defaultRegistry, estimateTokens, highlight, reduceText, safetyRules, undo, undoPoints, warmShells, warmUp };

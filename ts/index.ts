@@ -26,7 +26,9 @@ export type {
   ConfineMissing,
   Confinement,
   Denial,
+  DenialGrant,
   GitChange,
+  GrantedNetwork,
   OutputChunk,
   Port,
   PortChanges,
@@ -61,15 +63,17 @@ export type {
 } from './observe/channels.ts';
 export type { SanitizeOptions, SpillOptions, Truncate } from './output.ts';
 export { PtySession } from './pty/index.ts';
-export type { PtyEnd } from './pty/listeners.ts';
-export type { PtyOptions, PtyWaitOptions } from './pty/options.ts';
+export type { TerminalDataListener, TerminalExit, TerminalExitListener } from './pty/listeners.ts';
+export type { PtyEnd, PtyOptions, PtyWaitOptions } from './pty/names.ts';
+export type { TerminalOptions, TerminalWaitOptions } from './pty/options.ts';
 export { estimateTokens, reduceText } from './reduce/index.ts';
 export type { RuleStats } from './reduce/ledger.ts';
 export { type OutputRange, OutputStore, type OutputStoreOptions } from './reduce/store.ts';
 export type { ElidedLines, ReduceOptions, ReduceTextOptions, View } from './reduce/types.ts';
 export { BackgroundRegistry, defaultRegistry } from './registry/index.ts';
+export type { TaskExitListener, TaskOutputListener } from './registry/listeners.ts';
 export type { BackgroundCheckOptions, BackgroundRegistryOptions, BackgroundWaitOptions } from './registry/types.ts';
-export type { BashBackgrounded, BashEnded, BashResult } from './result.ts';
+export type { BashBackgrounded, BashEnded, BashResult, BashRun } from './result.ts';
 export type {
   Analysis,
   CommandRedirect,

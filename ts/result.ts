@@ -11,7 +11,7 @@ import type { EventOf } from './core/calls.ts';
 import type { View } from './reduce/types.ts';
 
 /** The fields that every result has. */
-interface BashRun {
+export interface BashRun {
   /** Standard output as sanitized text, cut to its limits with a notice; with `merge` both streams. */
   stdout: string;
   /** Standard error, likewise; `''` with `merge`. */

@@ -47,7 +47,7 @@ test.each([['git status; )('], ['echo "'], ['cat <<E\n'], ['\0'], [''], ['$('.re
 );
 
 test.each([[undefined], [3], [['ls']]])('anything but a string is refused: %j', (command) => {
-  expect(() => highlight(command as string)).toThrow('is not a string');
+  expect(() => highlight(command as unknown as string)).toThrow('is not a string');
 });
 
 test('a terminal shows each class in a colour, and marked parts underlined', () => {

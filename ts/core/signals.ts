@@ -1,4 +1,4 @@
-type WithoutPrefix<Name> = Name extends `SIG${infer Rest}` ? Rest : never;
-
 /** The name of a signal: `'SIGINT'`, or `'INT'` for short. */
-export type SignalName = NodeJS.Signals | WithoutPrefix<NodeJS.Signals>;
+export type SignalName = {
+  [Name in NodeJS.Signals]: Name | (Name extends `SIG${infer Short}` ? Short : never);
+}[NodeJS.Signals];

@@ -10,8 +10,8 @@ import { checkOptions } from '../options.ts';
 import { patternOf } from '../registry/options.ts';
 import { directoryOf, toNative } from '../request.ts';
 import { type BashResult, resultOf } from '../result.ts';
-import { type DataListener, type EndListener, PtyListeners } from './listeners.ts';
-import { checkWait, OF_TERMINALS, type PtyOptions, type PtyWaitOptions, sizeOf } from './options.ts';
+import { type TerminalDataListener, type TerminalExitListener, TerminalListeners } from './listeners.ts';
+import { checkWait, OF_TERMINALS, sizeOf, type TerminalOptions, type TerminalWaitOptions } from './options.ts';
 
 /**
  * A command in a pseudo-terminal of its own, for editors, REPLs and menus. The command sees a controlling terminal with
@@ -24,7 +24,7 @@ import { checkWait, OF_TERMINALS, type PtyOptions, type PtyWaitOptions, sizeOf }
 export class PtySession {
   readonly #native: NativeTerminal;
   readonly #options: BashOptionsOfTerminal;
-  readonly #listeners: PtyListeners;
+  readonly #listeners: TerminalListeners;
   #started: Promise<{ pid: number }> | null = null;
   #result: Promise<BashResult> | null = null;
   #command = 0;
@@ -39,7 +39,7 @@ export class PtySession {
    *
    * @example const terminal = new PtySession({ cols: 120, rows: 40 });
    */
-  constructor(options: PtyOptions = {}) {
+  constructor(options: TerminalOptions = {}) {
     checkOptions('PtySession', '', options, OF_TERMINALS);
     const { cols = 80, rows = 24, ...others } = options;
     for (const [name, value] of [
@@ -54,7 +54,7 @@ export class PtySession {
     this.#native = new (loadNative().NativeTerminal)(theBridge(), ...sizeOf(cols, rows));
     const { registry, onTimeout, ...own } = others;
     this.#options = own;
-    this.#listeners = new PtyListeners((on) => {
+    this.#listeners = new TerminalListeners((on) => {
       this.#native.setListening(on);
       // No listener is left to acknowledge the last data.
       if (!on) this.#native.dataTaken();
@@ -174,17 +174,17 @@ export class PtySession {
    *
    * @example terminal.on('data', (text) => process.stdout.write(text));
    */
-  on(event: 'data', listener: DataListener): this;
-  on(event: 'exit', listener: EndListener): this;
-  on(event: 'data' | 'exit', listener: DataListener | EndListener): this {
+  on(event: 'data', listener: TerminalDataListener): this;
+  on(event: 'exit', listener: TerminalExitListener): this;
+  on(event: 'data' | 'exit', listener: TerminalDataListener | TerminalExitListener): this {
     this.#listeners.add(event, listener);
     return this;
   }
 
   /** Removes a listener. Does nothing for one that was never added. */
-  off(event: 'data', listener: DataListener): this;
-  off(event: 'exit', listener: EndListener): this;
-  off(event: 'data' | 'exit', listener: DataListener | EndListener): this {
+  off(event: 'data', listener: TerminalDataListener): this;
+  off(event: 'exit', listener: TerminalExitListener): this;
+  off(event: 'data' | 'exit', listener: TerminalDataListener | TerminalExitListener): this {
     this.#listeners.remove(event, listener);
     return this;
   }
@@ -195,7 +195,7 @@ export class PtySession {
    * end. The exit code is as in `BashResult`, `null` while the program runs. Rejects with `ERR_BASH_INVALID_ARG` before
    * the start, and for a pattern that the engine does not support.
    */
-  async wait(options: PtyWaitOptions = {}): Promise<TerminalWaited> {
+  async wait(options: TerminalWaitOptions = {}): Promise<TerminalWaited> {
     checkWait(options);
     const { timeoutMs, idleMs, pattern } = options;
     const { source, flags } = patternOf(pattern);
@@ -266,7 +266,7 @@ export class PtySession {
   }
 }
 
-type BashOptionsOfTerminal = Omit<PtyOptions, 'cols' | 'rows' | 'stdin' | 'registry' | 'onTimeout'>;
+type BashOptionsOfTerminal = Omit<TerminalOptions, 'cols' | 'rows' | 'stdin' | 'registry' | 'onTimeout'>;
 
 function used(): BashError {
   return new BashError(

@@ -2,40 +2,42 @@ import { failureOf } from '../core/listener.ts';
 import { checkListener } from './options.ts';
 
 /** How the program of a terminal has ended, as in `BashResult`. */
-export interface PtyEnd {
+export interface TerminalExit {
   /** 0 … 255; 128 + n after signal n, 124 at the time limit, 130 after `kill()`. */
   exitCode: number | null;
   /** The signal that really ended it (`'SIGKILL'`), or `null`. */
   signal: string | null;
 }
 
-export type DataListener = (text: string) => unknown;
-export type EndListener = (end: PtyEnd) => unknown;
+/** Receives the text that a program has written to a terminal. */
+export type TerminalDataListener = (text: string) => unknown;
+/** Receives the end of the program in a terminal. */
+export type TerminalExitListener = (end: TerminalExit) => unknown;
 
 /** The listeners of one terminal. The core sends no text without a listener. */
-export class PtyListeners {
-  readonly #data = new Set<DataListener>();
-  readonly #exit = new Set<EndListener>();
+export class TerminalListeners {
+  readonly #data = new Set<TerminalDataListener>();
+  readonly #exit = new Set<TerminalExitListener>();
   readonly #listened: (on: boolean) => void;
-  readonly #warned = new WeakSet<DataListener | EndListener>();
+  readonly #warned = new WeakSet<TerminalDataListener | TerminalExitListener>();
 
   constructor(listened: (on: boolean) => void) {
     this.#listened = listened;
   }
 
-  add(event: 'data' | 'exit', listener: DataListener | EndListener): void {
+  add(event: 'data' | 'exit', listener: TerminalDataListener | TerminalExitListener): void {
     checkListener(event, listener);
-    if (event === 'exit') this.#exit.add(listener as EndListener);
+    if (event === 'exit') this.#exit.add(listener as TerminalExitListener);
     else {
-      this.#data.add(listener as DataListener);
+      this.#data.add(listener as TerminalDataListener);
       this.#listened(true);
     }
   }
 
-  remove(event: 'data' | 'exit', listener: DataListener | EndListener): void {
+  remove(event: 'data' | 'exit', listener: TerminalDataListener | TerminalExitListener): void {
     checkListener(event, listener);
-    if (event === 'exit') this.#exit.delete(listener as EndListener);
-    else if (this.#data.delete(listener as DataListener) && this.#data.size === 0) this.#listened(false);
+    if (event === 'exit') this.#exit.delete(listener as TerminalExitListener);
+    else if (this.#data.delete(listener as TerminalDataListener) && this.#data.size === 0) this.#listened(false);
   }
 
   /** Resolves when all of them have taken it. */
@@ -43,11 +45,11 @@ export class PtyListeners {
     await Promise.all([...this.#data].map((listener) => this.#call(listener, () => listener(text))));
   }
 
-  end(end: PtyEnd): void {
+  end(end: TerminalExit): void {
     for (const listener of [...this.#exit]) void this.#call(listener, () => listener({ ...end }));
   }
 
-  async #call(listener: DataListener | EndListener, call: () => unknown): Promise<void> {
+  async #call(listener: TerminalDataListener | TerminalExitListener, call: () => unknown): Promise<void> {
     const failure = await failureOf(call);
     if (failure === undefined || this.#warned.has(listener)) return;
     this.#warned.add(listener);

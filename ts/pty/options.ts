@@ -2,7 +2,7 @@ import { type Checks, checkFields, invalid, isPattern, wholeNumber } from '../co
 import type { BashOptions } from '../types.ts';
 
 /** Options of a `PtySession`. */
-export interface PtyOptions extends BashOptions {
+export interface TerminalOptions extends BashOptions {
   /**
    * Characters per row: a whole number from 1 to 65,535.
    *
@@ -20,7 +20,7 @@ export interface PtyOptions extends BashOptions {
 }
 
 /** The events that end `PtySession.wait`, beside the end of the program. */
-export interface PtyWaitOptions {
+export interface TerminalWaitOptions {
   /**
    * How long to wait, in ms, a whole number of at least 0.
    *
@@ -50,9 +50,9 @@ export interface PtyWaitOptions {
 const side = wholeNumber(1, 65_535);
 
 /** The options that a terminal has beside those of `bash()`. */
-export const OF_TERMINALS: Checks<Omit<PtyOptions, keyof BashOptions>> = { cols: side, rows: side };
+export const OF_TERMINALS: Checks<Omit<TerminalOptions, keyof BashOptions>> = { cols: side, rows: side };
 
-const WAIT: Checks<PtyWaitOptions> = { timeoutMs: wholeNumber(0), idleMs: wholeNumber(1), pattern: isPattern };
+const WAIT: Checks<TerminalWaitOptions> = { timeoutMs: wholeNumber(0), idleMs: wholeNumber(1), pattern: isPattern };
 
 /** Checks both sides of a terminal. */
 export function sizeOf(cols: unknown, rows: unknown): [cols: number, rows: number] {
@@ -61,8 +61,8 @@ export function sizeOf(cols: unknown, rows: unknown): [cols: number, rows: numbe
   return [cols as number, rows as number];
 }
 
-export function checkWait(options: unknown): asserts options is PtyWaitOptions {
-  checkFields<PtyWaitOptions>('PtySession.wait', options, WAIT);
+export function checkWait(options: unknown): asserts options is TerminalWaitOptions {
+  checkFields<TerminalWaitOptions>('PtySession.wait', options, WAIT);
 }
 
 export function checkListener(event: unknown, listener: unknown): asserts event is 'data' | 'exit' {

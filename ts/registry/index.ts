@@ -11,7 +11,7 @@ import { checkOptions } from '../options.ts';
 import { directoryOf, toNative } from '../request.ts';
 import type { BashOptions } from '../types.ts';
 import { type Handle, handleOf, keepHandle, tasksOf } from './handle.ts';
-import { type ExitListener, type OutputListener, RegistryListeners } from './listeners.ts';
+import { RegistryListeners, type TaskExitListener, type TaskOutputListener } from './listeners.ts';
 import { checkCheckOptions, checkRegistryOptions, checkWaitOptions, nameOf, toNativeWait } from './options.ts';
 import type { BackgroundCheckOptions, BackgroundRegistryOptions, BackgroundWaitOptions } from './types.ts';
 
@@ -157,18 +157,18 @@ export class BackgroundRegistry {
    *
    * @example registry.on('exit', ({ pid, state }) => console.log(pid, state));
    */
-  on(event: 'exit', listener: ExitListener): this;
-  on(event: 'output', listener: OutputListener): this;
-  on(event: 'exit' | 'output', listener: ExitListener | OutputListener): this {
+  on(event: 'exit', listener: TaskExitListener): this;
+  on(event: 'output', listener: TaskOutputListener): this;
+  on(event: 'exit' | 'output', listener: TaskExitListener | TaskOutputListener): this {
     this.#open();
     this.#listeners.add(event, listener);
     return this;
   }
 
   /** Removes a listener. Does nothing for one that was never added. */
-  off(event: 'exit', listener: ExitListener): this;
-  off(event: 'output', listener: OutputListener): this;
-  off(event: 'exit' | 'output', listener: ExitListener | OutputListener): this {
+  off(event: 'exit', listener: TaskExitListener): this;
+  off(event: 'output', listener: TaskOutputListener): this;
+  off(event: 'exit' | 'output', listener: TaskExitListener | TaskOutputListener): this {
     this.#listeners.remove(event, listener);
     return this;
   }

@@ -4,31 +4,33 @@ import { invalid } from '../core/checks.ts';
 import { failureOf } from '../core/listener.ts';
 import { TaskObserver } from '../observe/tasks.ts';
 
-export type ExitListener = (task: BackgroundTask) => unknown;
-export type OutputListener = (task: BackgroundTask, text: string) => unknown;
+/** Receives a task that has ended. */
+export type TaskExitListener = (task: BackgroundTask) => unknown;
+/** Receives a task, and text that was added to its log. */
+export type TaskOutputListener = (task: BackgroundTask, text: string) => unknown;
 
 /** The listeners of one registry. The core sends only events that have a listener. */
 export class RegistryListeners {
   readonly #native: NativeRegistry;
-  readonly #exit = new Set<ExitListener>();
-  readonly #output = new Set<OutputListener>();
+  readonly #exit = new Set<TaskExitListener>();
+  readonly #output = new Set<TaskOutputListener>();
   /** Publishes on the channels. */
   readonly observer = new TaskObserver();
   #observed = { exit: false, output: false };
   /** Listeners that have failed before: one that fails at each line must not fill the terminal. */
-  readonly #warned = new WeakSet<ExitListener | OutputListener>();
+  readonly #warned = new WeakSet<TaskExitListener | TaskOutputListener>();
 
   constructor(native: NativeRegistry) {
     this.#native = native;
   }
 
-  add(event: 'exit' | 'output', listener: ExitListener | OutputListener): void {
+  add(event: 'exit' | 'output', listener: TaskExitListener | TaskOutputListener): void {
     if (typeof listener !== 'function') throw invalid('listener', listener, 'a function');
     this.#of(event).add(listener);
     this.#watch();
   }
 
-  remove(event: 'exit' | 'output', listener: ExitListener | OutputListener): void {
+  remove(event: 'exit' | 'output', listener: TaskExitListener | TaskOutputListener): void {
     if (this.#of(event).delete(listener)) this.#watch();
   }
 
@@ -55,8 +57,8 @@ export class RegistryListeners {
     };
   }
 
-  #of(event: 'exit' | 'output'): Set<ExitListener | OutputListener> {
-    if (event === 'exit') return this.#exit as Set<ExitListener | OutputListener>;
+  #of(event: 'exit' | 'output'): Set<TaskExitListener | TaskOutputListener> {
+    if (event === 'exit') return this.#exit as Set<TaskExitListener | TaskOutputListener>;
     if (event === 'output') return this.#output;
     throw invalid('event', event, 'one of exit, output');
   }
@@ -93,7 +95,7 @@ export class RegistryListeners {
     this.#native.outputTaken(task.id);
   }
 
-  async #call(listener: ExitListener | OutputListener, call: () => unknown): Promise<void> {
+  async #call(listener: TaskExitListener | TaskOutputListener, call: () => unknown): Promise<void> {
     const failure = await failureOf(call);
     if (failure === undefined || this.#warned.has(listener)) return;
     this.#warned.add(listener);
