@@ -206,7 +206,10 @@ impl Body {
             return;
         }
         self.settle_cr(sink);
-        if self.line.active() {
+        // A string sequence that is cut short has no end in its text, so a line cannot be read from the text again.
+        let is_open = self.escape.inside() && !self.keeps_progress();
+        let is_settled = self.handed == Handed::Settled && self.line_start() == 0;
+        if self.line.active() || is_open && !is_settled && self.draw() {
             self.line.attach(raw);
             if self.line.is_over() {
                 self.deliver_long(sink);

@@ -123,6 +123,12 @@ fn sequences_can_stay() {
 }
 
 #[test]
+fn a_string_sequence_that_is_cut_short_does_not_hide_the_text_behind_it() {
+    assert_eq!(everywhere(RAW_ANSI, b"aaG \r[[G;\x1bP\x1b[K0\x08]"), "[[G;]");
+    assert_eq!(everywhere(RAW_ANSI, b"ab\x1b]0;t\x1b[1mc\x08d\n"), "abd\n", "sequences go with the cell");
+}
+
+#[test]
 fn tabs_and_other_scripts_are_intact() {
     assert_eq!(collapsed("a\tb\n中文 é 😀👩‍👩‍👧\n"), "a\tb\n中文 é 😀👩‍👩‍👧\n");
     assert_eq!(collapsed("x\ty\x08z\n"), "x\tz\n");
