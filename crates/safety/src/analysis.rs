@@ -111,13 +111,12 @@ pub struct Word {
 }
 
 impl RedirectUnit {
-    /// The file that it writes. `None` if it writes no file, `Some(None)` if the file is not known.
-    pub fn writes(&self) -> Option<Option<&str>> {
-        let writes = match self.op.as_str() {
+    /// Returns whether it writes a file: `path`, or a file that is not known.
+    pub fn writes_file(&self) -> bool {
+        match self.op.as_str() {
             ">" | ">>" | ">|" | "&>" | "&>>" | "<>" => true,
             ">&" => self.path.is_some() || !self.target.known,
             _ => false,
-        };
-        writes.then_some(self.path.as_deref())
+        }
     }
 }

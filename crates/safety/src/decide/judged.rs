@@ -60,8 +60,8 @@ impl<'a> Unit<'a> {
     fn new(unit: &'a CommandUnit) -> Self {
         let file =
             |path: Option<&str>| !path.is_some_and(|path| STREAMS.contains(&path) || path.starts_with("/dev/fd/"));
-        let written = unit.redirects.iter().filter_map(|redirect| Some((redirect, redirect.writes()?)));
-        let writes = written.filter(|(_, path)| file(*path));
+        let written = unit.redirects.iter().filter(|redirect| redirect.writes_file());
+        let writes = written.map(|redirect| (redirect, redirect.path.as_deref())).filter(|(_, path)| file(*path));
         Self {
             source: &unit.source,
             argv: unit.argv.iter().map(|word| (word.text.as_str(), word.known)).collect(),

@@ -4,7 +4,7 @@ use super::evaluator::Evaluator;
 use super::frame::Frame;
 use super::output;
 use super::parameter::Expanded;
-use super::shell::Shell;
+use super::shell::{Separators, Shell};
 use super::text::{PARTING, push_closed, push_open};
 use super::{braces, parameter};
 use crate::parse::{Kind, List, Nested, Part, Word};
@@ -29,9 +29,9 @@ impl Fields {
     /// Adds the value of an unquoted expansion: blanks split it, globs in it count.
     fn split(&mut self, value: &Value, shell: &Shell) {
         let signs = match shell.separators() {
-            None => " \t\n",
-            Some(Some(signs)) => signs,
-            Some(None) => {
+            Separators::Default => " \t\n",
+            Separators::Set(signs) => signs,
+            Separators::Unknown => {
                 self.current.derive(value);
                 self.current.push(Piece::Unknown(true));
                 return;

@@ -51,9 +51,14 @@ impl FunctionTable {
         definitions.filter(|definition| !definition.called).map(|definition| (definition.function, definition.frame))
     }
 
-    /// A function from before the command that was called already.
-    pub(super) fn earlier(&self, name: &str) -> Option<Option<Function>> {
-        self.earlier.get(name).cloned()
+    /// Returns whether a function from before the command was read already.
+    pub(super) fn has_read(&self, name: &str) -> bool {
+        self.earlier.contains_key(name)
+    }
+
+    /// Returns a function from before the command, unless its text has none.
+    pub(super) fn earlier(&self, name: &str) -> Option<Function> {
+        self.earlier.get(name).cloned().flatten()
     }
 
     /// Remembers a function from before the command.

@@ -2,7 +2,7 @@
 
 use super::evaluator::Evaluator;
 use super::frame::Frame;
-use super::shell::Shell;
+use super::shell::{Separators, Shell};
 use crate::glob::Glob;
 use crate::parse::{Parameter, ParameterOp, Part};
 use crate::value::{Piece, Value};
@@ -115,7 +115,7 @@ impl Evaluator<'_> {
     fn found(&self, shell: &Shell, parameter: &Parameter) -> Option<Vec<Value>> {
         let name = parameter.name.as_str();
         match name {
-            "*" if shell.separators().is_some() => {
+            "*" if shell.separators() != Separators::Default => {
                 return Some(match shell.args.len() {
                     0 | 1 => Vec::new(),
                     2 => vec![shell.args[1].clone()],

@@ -41,6 +41,17 @@ pub(super) struct Shell {
     pub redirects: Vec<Redirect>,
 }
 
+/// The characters that split words: the value of IFS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Separators<'a> {
+    /// IFS is as the shell began with it.
+    Default,
+    /// IFS was set to these.
+    Set(&'a str),
+    /// IFS was set to something that is not known.
+    Unknown,
+}
+
 impl Shell {
     /// A shell that starts in this directory.
     pub(super) fn new(cwd: Value, args: Vec<Value>) -> Self {
@@ -77,10 +88,11 @@ impl Shell {
         self.location.cwd()
     }
 
-    /// The characters that split words, if IFS was set. `Some(None)` if they are not known.
-    pub(super) fn separators(&self) -> Option<Option<&str>> {
-        let changed = self.variables.get("IFS")?;
-        Some(changed.values.as_deref().and_then(|values| values.first()).and_then(Value::known))
+    /// Returns the characters that split words.
+    pub(super) fn separators(&self) -> Separators<'_> {
+        let Some(changed) = self.variables.get("IFS") else { return Separators::Default };
+        let first = changed.values.as_deref().and_then(|values| values.first());
+        first.and_then(Value::known).map_or(Separators::Unknown, Separators::Set)
     }
 
     /// How many steps a copy of it takes.

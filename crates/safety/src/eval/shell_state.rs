@@ -49,8 +49,8 @@ impl Evaluator<'_> {
             return Some(function.clone());
         }
         let text = shell.functions.unread.get(name)?;
-        if let Some(known) = self.functions.earlier(name) {
-            return known;
+        if self.functions.has_read(name) {
+            return self.functions.earlier(name);
         }
         let read = self.read(text);
         let commands = read.script.body.into_iter().flat_map(|entry| entry.pipelines).flat_map(|(_, one)| one.commands);
