@@ -23,7 +23,7 @@ function inOneWay(way: Way): TestProjectConfiguration {
 function confined(): TestProjectConfiguration {
   const { test } = project('confined', repeatedFiles('confined'));
   const setupFiles = [fileURLToPath(new URL(`${TESTS}/support/confined/setup.ts`, import.meta.url))];
-  return { extends: true, test: { ...test, env: { AGENT_BASH_CONFINE: 'workspace' }, setupFiles } };
+  return { extends: true, test: { ...test, provide: { confined: true }, setupFiles } };
 }
 
 export default defineConfig({

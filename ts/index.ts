@@ -1,7 +1,7 @@
 import type { Undone, UndoPoint } from '../native.cjs';
 import { run } from './bash.ts';
 import { checkAccess, reachOf } from './confine/access.ts';
-import { confineByDefault, newOwner } from './confine/native.ts';
+import { defaults, newOwner } from './confine/native.ts';
 import { facts, outlineOf } from './core/answers.ts';
 import { invalid } from './core/checks.ts';
 import { INNER, type Inner } from './core/inner.ts';
@@ -157,7 +157,7 @@ const inner: Inner = {
   check: checkElsewhere,
   newOwner,
   checkAccess,
-  confineByDefault,
+  defaults,
   reachOf,
   undoForecast,
   invalid,

@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BashError, type BashOptions, BashSession, bash, type ConfineOptions, PtySession } from 'agent-bash';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { folder, rejection } from '../support/index.ts';
 
 const refused = (confine: unknown, cwd = folder()) =>
@@ -158,27 +158,6 @@ describe('off', () => {
   test.each([[undefined], ['off']] as const)('%s: no confinement', async (confine) => {
     const { stdout, confinement } = await bash('echo hi', { confine });
     expect([stdout, confinement]).toEqual(['hi\n', null]);
-  });
-});
-
-describe('the default of tests', () => {
-  const { AGENT_BASH_CONFINE: before } = process.env;
-  afterEach(() => {
-    if (before === undefined) Reflect.deleteProperty(process.env, 'AGENT_BASH_CONFINE');
-    else process.env.AGENT_BASH_CONFINE = before;
-  });
-
-  test('counts where the option is left out, and nowhere else', async () => {
-    process.env.AGENT_BASH_CONFINE = 'workspace';
-    expect((await rejection(() => bash('true', { cwd: '/' }))).message).toContain('cannot be the workspace');
-    expect((await bash('echo hi', { cwd: '/', confine: 'off' })).stdout).toBe('hi\n');
-  });
-
-  test('is one of the words', async () => {
-    process.env.AGENT_BASH_CONFINE = '1';
-    expect((await rejection(() => bash('true'))).message).toBe(
-      'AGENT_BASH_CONFINE: "1" is not one of off, read-only, workspace',
-    );
   });
 });
 

@@ -1,12 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { confined } from './confined/index.ts';
 import { finished } from './finished.ts';
 import { settles, until } from './until.ts';
 import { moduleOf, way } from './way.ts';
 
 export const packageRoot = fileURLToPath(new URL('../../', import.meta.url));
 export const fixture = (name: string) => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
+
+const CONFINED_BY_DEFAULT = new URL('confined/by-default.mjs', import.meta.url).href;
 
 export interface Host {
   pid: number;
@@ -42,7 +45,8 @@ export function host(
 ): Host {
   const text = `import { bash, TRUNCATE } from 'agent-bash';\nvoid TRUNCATE;\n${source}`;
   const module = way ? text.replaceAll("from 'agent-bash'", `from '${moduleOf(way)}'`) : text;
-  const argv = [process.execPath, ...execArgv, '--input-type=module', '--eval', module];
+  const confining = confined ? ['--import', CONFINED_BY_DEFAULT] : [];
+  const argv = [process.execPath, ...confining, ...execArgv, '--input-type=module', '--eval', module];
   const child = spawn('bash', ['-c', `${CLOSE_INHERITED}\n${before}\nexec "$@"`, 'bash', ...argv], {
     cwd: packageRoot,
     env: { ...process.env, NODE_OPTIONS: '', ...env },

@@ -1,7 +1,6 @@
 import { resolve } from '../core/builtins.ts';
 import { loadNative } from '../core/native.ts';
 import { OWNER, type Owner } from '../core/world.ts';
-import { BashError } from '../errors.ts';
 import type { BashOptions } from '../types.ts';
 import type { ConfineOptions } from './types.ts';
 
@@ -31,21 +30,13 @@ export function nativeConfinement(given: BashOptions): NativeConfinement | undef
 
 /** Returns what `confine` stands for; `null` if commands are not confined. */
 export function confinementOf(confine: BashOptions['confine']): ConfineOptions | null {
-  const given = confine ?? confineByDefault();
+  const given = confine ?? defaults.confine;
   if (given === 'off') return null;
   return typeof given === 'string' ? { profile: given } : given;
 }
 
-/** The default, which tests of this package change to run every command confined. */
-export function confineByDefault(): 'off' | 'read-only' | 'workspace' {
-  const value = process.env.AGENT_BASH_CONFINE;
-  if (value === undefined || value === '' || value === 'off') return 'off';
-  if (value === 'read-only' || value === 'workspace') return value;
-  throw new BashError(
-    'ERR_BASH_INVALID_ARG',
-    `AGENT_BASH_CONFINE: ${JSON.stringify(value)} is not one of off, read-only, workspace`,
-  );
-}
+/** The `confine` of options that have none. The tests of this package change it to run every command confined. */
+export const defaults: { confine: 'off' | 'read-only' | 'workspace' } = { confine: 'off' };
 
 /** Makes the owner of the worlds of commands that belong together. `root` is an absolute path. */
 export function newOwner(root: string): Owner {

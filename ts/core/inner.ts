@@ -41,8 +41,8 @@ export interface Inner {
    * `ERR_BASH_CONFINEMENT` for access that cannot be granted.
    */
   checkAccess(options: object, cwd: string, access: Access): Access;
-  /** The `confine` of options that have none. */
-  confineByDefault(): 'off' | 'read-only' | 'workspace';
+  /** The `confine` of options that have none. The tests of this package change it. */
+  readonly defaults: { confine: 'off' | 'read-only' | 'workspace' };
   /** Returns what a confinement leaves in reach; `null` if a command with these options is not confined. */
   reachOf(options: object, cwd: string): Reach | null;
   /** Tells how far the undo of a command would go. `options` are those of `analyze`, `undo` is that of `bash`. */

@@ -30,7 +30,7 @@ export function baseOf(entry: string, options: LocalSessionOptions): { base: Bas
   const { onOutput, onSnapshot, onPrompt } = options;
   checkFunctions(inner, { onOutput, onSnapshot, onPrompt });
   const cwd = folderOf(options.cwd, 'cwd') ?? process.cwd();
-  const { confine = inner.confineByDefault() } = rest;
+  const { confine = inner.defaults.confine } = rest;
   return { base: { ...rest, confine, cwd, [OWNER]: inner.newOwner(cwd) }, home: folderOf(home, 'home') };
 }
 

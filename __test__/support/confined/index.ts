@@ -1,10 +1,17 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import type { BashOptions } from 'agent-bash';
-import { expect } from 'vitest';
+import { expect, inject } from 'vitest';
 import { type Process, processes } from '../processes.ts';
 
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Set by the project of vitest.config.ts that confines commands. */
+    confined: true;
+  }
+}
+
 /** Whether every command of this project is confined, unless its call says something else: the project `confined`. */
-export const confined = (process.env.AGENT_BASH_CONFINE ?? 'off') !== 'off';
+export const confined = inject('confined') === true;
 
 /** The options with which a command reaches these directories of a test, besides its own. */
 export function reaching(...directories: string[]): Pick<BashOptions, 'confine'> {

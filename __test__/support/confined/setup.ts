@@ -1,7 +1,10 @@
 /**
+ * Confines every command of the project, unless its call says something else.
+ *
  * Leaves out the tests of a file that `reasons/` lists, and says why. A listed name that no test has is a failure, so
  * the lists cannot grow stale.
  */
+import './by-default.mjs';
 import { join, relative } from 'node:path';
 import { beforeAll, beforeEach, type RunnerTask } from 'vitest';
 import { packageRoot } from '../host.ts';

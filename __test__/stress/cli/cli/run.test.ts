@@ -184,7 +184,7 @@ describe('run --reduce', () => {
 
   test('salient keeps within the budget, and the whole stays after the program', async () => {
     const temporary = folder();
-    const program = new Program({ TMPDIR: temporary, AGENT_BASH_CONFINE: 'off' });
+    const program = new Program({ TMPDIR: temporary });
     const { code, stdout } = await program.run(
       'run',
       '--reduce',
@@ -208,7 +208,7 @@ describe('run --reduce', () => {
   });
 
   test('a budget alone asks for salient', async () => {
-    const program = new Program({ TMPDIR: folder(), AGENT_BASH_CONFINE: 'off' });
+    const program = new Program({ TMPDIR: folder() });
     const { stdout } = await program.run('run', '--budget-tokens', '100', build);
     expect(stdout).toMatch(/^\[2,001 lines whole in /m);
   });
