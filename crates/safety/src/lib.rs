@@ -50,6 +50,8 @@ mod reversal;
 mod rules;
 #[cfg(test)]
 mod shell_state_tests;
+#[cfg(test)]
+mod unread_tests;
 mod unwrap;
 mod utf16;
 mod value;

@@ -144,6 +144,7 @@ impl<'a> Reader<'a> {
     fn script(&mut self) -> Script {
         let mut script = Script::default();
         loop {
+            script.end = self.at;
             match self.line() {
                 Ok(None) => break,
                 Ok(Some(list)) => script.body.extend(list),

@@ -12,6 +12,8 @@ pub struct Script {
     pub body: List,
     /// Why the rest could not be read.
     pub fault: Option<Fault>,
+    /// The place of the rest: the start of the line with the fault. Without a fault, behind all commands.
+    pub end: usize,
 }
 
 /// Why a text cannot be read.

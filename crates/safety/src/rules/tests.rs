@@ -88,6 +88,9 @@ fn long_commands_are_judged_in_time() {
         format!("git add '{}'", "*?".repeat(50_000)),
         format!("sed '{}' x", "s/a/b/;".repeat(30_000)),
         format!("awk '{}' x", "{print $1}".repeat(20_000)),
+        "a=(".repeat(20_000),
+        "echo $(".repeat(20_000),
+        "bash -c '$(a; )'; ".repeat(5_000),
     ] {
         let start = std::time::Instant::now();
         judge(&command);
