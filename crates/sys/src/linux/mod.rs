@@ -1,7 +1,7 @@
 //! Linux: subreapers, `/proc`, pidfds, anonymous files.
 
 mod activity;
-mod attributes;
+mod clone;
 mod connections;
 mod features;
 mod fifo;
@@ -34,7 +34,7 @@ mod warm;
 mod watch_files;
 
 pub use activity::*;
-pub use attributes::*;
+pub use clone::*;
 pub use connections::*;
 pub use features::*;
 pub use files::*;
@@ -63,3 +63,8 @@ pub use tree_watch::*;
 pub use usage::*;
 pub use warm::*;
 pub use watch_files::*;
+
+/// Converts an error of rustix into one of nix.
+fn errno(error: rustix::io::Errno) -> nix::errno::Errno {
+    nix::errno::Errno::from_raw(error.raw_os_error())
+}
