@@ -29,7 +29,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// No limits but that of the disk.
+    /// No limits except the disk's.
     pub const NONE: Self = Self { file_bytes: u64::MAX, run_bytes: u64::MAX, store_bytes: u64::MAX };
     /// The limits of a caller that sets none.
     pub const DEFAULT: Self = Self { file_bytes: 64 << 20, run_bytes: 1 << 30, store_bytes: 2 << 30 };
@@ -44,9 +44,9 @@ impl Default for Limits {
 /// The change that is about to happen to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keeping {
-    /// One of its names goes. Another name keeps it.
+    /// A name of the file goes. Another name keeps the file.
     Link,
-    /// Its contents change. A clone or a copy keeps them.
+    /// The contents change. A clone or a copy keeps them.
     Copy,
 }
 
@@ -261,7 +261,7 @@ impl Images {
         Ok(())
     }
 
-    /// The place for a file system, or that of the store.
+    /// Returns the place for a file system, or else the store's place.
     fn place_of(&mut self, at: &Path, device: u64) -> u16 {
         if self.places[0].1 != device {
             self.make_place(at, device);
@@ -284,7 +284,7 @@ impl Images {
         Ok(())
     }
 
-    /// Gives a file another name in a place of its mount, if there is one.
+    /// Gives a file another name in a place of its mount, if the mount has one.
     fn link(&mut self, at: At<'_>, file: &File) -> Result<Option<Kept>, NotKept> {
         self.check(file, Keeping::Link, true)?;
         let device = file.meta.id.device;

@@ -114,9 +114,9 @@ pub fn is_absent(error: &io::Error) -> bool {
 /// The way to the entries of a directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reach {
-    /// Its path has no links in it.
+    /// The path has no links in it.
     Plain,
-    /// Its path has links in it.
+    /// The path has links in it.
     Links,
     /// The directory is missing, and there are no links on the way to where it would be.
     Nowhere,

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
 
-/// The current places of the directories of before. Only the moved and the new ones are listed.
+/// The current places of the directories that existed before the command. Only moved and new directories are listed.
 ///
-/// A path *of before* names a place in the tree before the command, a path *of now* one in the current tree. Both are
-/// equal unless a directory above was moved or made.
+/// A path *of before* names a place in the tree before the command. A path *of now* names a place in the current tree.
+/// Both are equal unless a directory above was moved or made.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Names {
     /// By the path of now.
@@ -67,8 +67,8 @@ impl Names {
         self.origin_of_directory(parent).map(|of| of.join(name))
     }
 
-    /// Returns the path of before of a directory of now. `None` for one that the command made, and where another
-    /// directory was until it was moved away.
+    /// Returns the path of before of a directory, by its path of now. `None` if the command made the directory, or if
+    /// another directory was there until it was moved away.
     pub fn origin_of_directory(&self, now: &Path) -> Option<PathBuf> {
         if self.is_made(now) {
             return None;
@@ -82,7 +82,7 @@ impl Names {
         found.map_or_else(|| before.to_owned(), |(above, now)| joined(now, before, above))
     }
 
-    /// The moved directories: the path of before, and that of now.
+    /// Returns the moved directories: the path of before, and the path of now.
     pub fn moved(&self) -> impl Iterator<Item = (&Path, &Path)> {
         self.moved.iter().map(|(before, now)| (before.as_path(), now.as_path()))
     }
@@ -102,7 +102,8 @@ impl Names {
         matches!(self.current.get(now), Some(Origin::Made)) || self.origin(now).is_none()
     }
 
-    /// The directories that were made, by their paths of now. Not those in other new ones that are not listed.
+    /// Returns the directories that the command made, by their paths of now. Directories inside a new directory are not
+    /// listed separately.
     pub fn made(&self) -> impl Iterator<Item = &Path> {
         self.current.iter().filter(|(_, origin)| **origin == Origin::Made).map(|(now, _)| now.as_path())
     }

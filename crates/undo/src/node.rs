@@ -20,7 +20,7 @@ pub enum Node {
         /// The text of the link.
         #[serde(with = "protocol::plan::bytes::path")]
         target: PathBuf,
-        /// Its mode means nothing.
+        /// Metadata of the link. The mode means nothing.
         meta: Meta,
     },
     /// A named pipe, a socket or a device.
@@ -165,7 +165,7 @@ impl Meta {
 }
 
 impl Node {
-    /// Its owner, mode and attributes, if there is anything.
+    /// Returns the owner, mode and attributes, if anything exists.
     pub fn meta(&self) -> Option<&Meta> {
         match self {
             Self::Absent => None,
@@ -176,12 +176,12 @@ impl Node {
         }
     }
 
-    /// Its identity, if there is anything.
+    /// Returns the identity, if anything exists.
     pub fn id(&self) -> Option<FileId> {
         self.meta().map(|meta| meta.id)
     }
 
-    /// Its sort, if there is anything.
+    /// Returns the kind, if anything exists.
     pub fn kind(&self) -> Option<Kind> {
         match self {
             Self::Absent => None,
@@ -202,7 +202,7 @@ impl Node {
         matches!(self, Self::Directory(_))
     }
 
-    /// Whether it is a file with several names.
+    /// Returns whether this is a file with several names.
     pub fn has_names(&self) -> bool {
         matches!(self, Self::File(file) if file.links > 1)
     }
@@ -230,7 +230,8 @@ impl Node {
 }
 
 impl File {
-    /// Whether it is the same file with the same contents, by identity, size and time. A program can set the time back.
+    /// Returns whether both are the same file with the same contents, by identity, size and time. A program can set the
+    /// time back.
     pub fn is_unwritten(&self, other: &Self) -> bool {
         (self.meta.id, self.size, self.mtime) == (other.meta.id, other.size, other.mtime)
     }
@@ -253,7 +254,7 @@ impl Time {
         Self { seconds: i64::try_from(now.as_secs()).unwrap_or(i64::MAX), nanoseconds: now.subsec_nanos().into() }
     }
 
-    /// Whether it may be in the same tick of the clock of files as `now`.
+    /// Returns whether the time may be in the same tick of the file clock as `now`.
     pub fn is_recent(self, now: Self) -> bool {
         /// The coarsest tick, in nanoseconds.
         const TICK: i64 = 20_000_000;

@@ -26,13 +26,13 @@ pub(super) struct Carrier<'a> {
     pub undone: Undone,
     /// The way to the thing that was restored last.
     pub last: Option<Route>,
-    /// Files with several names, by their identity of before, and where one of them is now.
+    /// Files with several names, by their identity before the run, with the current path of one name.
     pub linked: HashMap<FileId, PathBuf>,
-    /// Files with several names that this undo has changed under one of them.
+    /// Files with several names whose contents this undo has changed through one name.
     pub altered: HashSet<FileId>,
-    /// Files of which a name stays as it is.
+    /// Files with a name that stays as it is.
     pub contested: HashSet<FileId>,
-    /// The touched names of before of each file with several names.
+    /// The touched names of each file with several names, as they were before the run.
     pub names_of: HashMap<FileId, Vec<PathBuf>>,
 }
 
@@ -66,7 +66,7 @@ impl<'a> Carrier<'a> {
         }
     }
 
-    /// Removes what a killed undo has left beside the things that it was restoring.
+    /// Removes the files that a killed undo has left beside the files that it was restoring.
     pub fn clean(&mut self, unfinished: &Point) {
         for path in unfinished.before.keys().chain(self.point.before.keys()) {
             for now in [path.clone(), self.point.names.entry(path)] {
@@ -148,7 +148,7 @@ impl<'a> Carrier<'a> {
     }
 }
 
-/// Removes a file, if there is one.
+/// Removes a file, if it exists.
 pub(super) fn remove_if_there(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),

@@ -13,12 +13,11 @@ use crate::node::{Contents, File, FileId, Meta, Node};
 use crate::record::Recorder;
 use crate::store::{Store, StoreError};
 
-/// A change so soon after the last record is taken for one of the run, in nanoseconds. Each change follows its record.
+/// A change this soon after the last record, in nanoseconds, is attributed to the run. Each change follows its record.
 const SLACK: i64 = 50_000_000;
 
-/// Fills in the state that the run left, here and in its manifest. A thing that did not change after the last record is
-/// as the run left it. One that changed later may be the run's or the user's. Its state is filled in as one that
-/// equals no other.
+/// Fills in the state that the run left, here and in its manifest. A file that did not change after the last record is
+/// as the run left it. A later change may be the run's or the user's, so the filled-in state equals no other.
 ///
 /// # Errors
 /// If the manifest cannot be read or written.

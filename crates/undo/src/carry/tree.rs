@@ -35,11 +35,11 @@ pub struct Tree<'a> {
 /// A kept file.
 #[derive(Debug, Clone)]
 pub struct Image {
-    /// Its path.
+    /// Path of the kept file.
     pub path: PathBuf,
-    /// Whether it is the file itself, by another name.
+    /// Whether this is the original file itself, by another name.
     pub linked: bool,
-    /// How it is now.
+    /// The current state of the file.
     pub file: File,
 }
 

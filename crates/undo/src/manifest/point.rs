@@ -93,7 +93,7 @@ impl Point {
         }
     }
 
-    /// Takes a rename as one that has happened.
+    /// Records that a rename has happened.
     pub fn rename(&mut self, moved: Move) {
         self.moving.retain(|moving| *moving != moved);
         moved.apply(&mut self.names);

@@ -20,12 +20,12 @@ pub struct Header {
     pub run: String,
     /// The command as the caller gave it.
     pub command: String,
-    /// Its directory.
+    /// Directory of the command.
     #[serde(with = "protocol::plan::bytes::path")]
     pub cwd: PathBuf,
-    /// Its start, in ms since 1970.
+    /// Start of the run, in ms since 1970.
     pub at: u64,
-    /// The machine that it ran on.
+    /// The machine on which the command ran.
     #[serde(with = "json")]
     pub machine: Machine,
     /// The reason for the manifest.
@@ -75,10 +75,10 @@ pub enum Purpose {
     Undone(String),
 }
 
-/// One entry of a manifest. Paths *of before* and *of now* are those of [`super::names::Names`].
+/// An entry of a manifest. Paths *of before* and *of now* are defined at [`super::names::Names`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Record {
-    /// The first one.
+    /// The first entry.
     Header(Header),
     /// A directory that keeps files of this run, on the mount that they came from. Number 0 is the store itself.
     Place {
@@ -166,14 +166,15 @@ pub struct Move {
 }
 
 impl Move {
-    /// Whether it moves what an earlier rename would have moved, which has not happened when this one is about to. That
-    /// one has failed, and where its thing is later tells no more about it.
+    /// Returns whether this rename moves a directory that an earlier rename would have moved. The earlier rename had
+    /// not happened when this rename began, so it has failed. A later place of its directory does not prove that it
+    /// happened.
     pub fn replaces(&self, earlier: &Self) -> bool {
         let moves = |path: &Path| earlier.from.starts_with(path);
         earlier.id == self.id || moves(&self.from) || self.swap.is_some() && moves(&self.to)
     }
 
-    /// Tells the names of directories that it has happened.
+    /// Applies the rename to the names of directories.
     pub fn apply(&self, names: &mut Names) {
         let (from, to) = (&self.from, &self.to);
         match (self.directory, self.swap) {
@@ -206,6 +207,6 @@ pub enum Extent {
     All,
     /// Not those that could not be kept or followed.
     Part,
-    /// Perhaps not those of the very end: the recorder was killed.
+    /// Perhaps without the changes of the very end: the recorder was killed.
     Guessed,
 }

@@ -1,4 +1,4 @@
-//! Writes a manifest. Each record is one write, so that a killed writer loses no record.
+//! Writes a manifest. Each record is a single write, so a killed writer loses no record.
 
 use std::fs::File;
 use std::io::{self, Write};

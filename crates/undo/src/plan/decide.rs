@@ -218,7 +218,7 @@ fn is_unchanged(was: &Node, left: &Node) -> bool {
     }
 }
 
-/// Whether the run has put another file in the place of one, and one of them has several names.
+/// Returns whether the run has replaced a file by another file, and either has several names.
 fn is_relinked(was: &Node, left: &Node) -> bool {
     match (was, left) {
         (Node::File(was), Node::File(left)) => was.meta.id != left.meta.id && (was.links > 1 || left.links > 1),

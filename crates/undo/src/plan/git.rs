@@ -25,7 +25,8 @@ fn is_ref(rest: &Path) -> bool {
 }
 
 impl Planner<'_> {
-    /// Whether it is an object that the run added to a repository that was there before. Others may refer to it by now.
+    /// Returns whether the run added this object to a repository that existed before. Other objects may refer to it by
+    /// now.
     pub(super) fn is_object(&self, after: &Path) -> bool {
         let objects = |(_, rest): &(&Path, &Path)| rest.components().any(|part| part.as_os_str() == "objects");
         repository(after).filter(objects).is_some_and(|(repository, _)| !self.made.contains(repository))

@@ -10,9 +10,9 @@ use crate::node::FileId;
 /// A directory that the run moved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct MovedDirectory {
-    /// Its path before the run.
+    /// Path before the run.
     pub before: PathBuf,
-    /// Its path after the run.
+    /// Path after the run.
     pub after: PathBuf,
     pub id: FileId,
     pub at: At,
@@ -32,7 +32,7 @@ pub(super) enum At {
 }
 
 impl MovedDirectory {
-    /// Whether it is to go back.
+    /// Returns whether the directory is to go back.
     pub fn goes(&self) -> bool {
         matches!(self.at, At::Away(_)) && self.stuck.is_none()
     }
@@ -63,17 +63,17 @@ impl Moved {
         self.all.iter()
     }
 
-    /// The one with this path before the run.
+    /// Returns the moved directory with this path before the run.
     pub fn of_before(&self, path: &Path) -> Option<&MovedDirectory> {
         self.before.get(path).map(|number| &self.all[*number])
     }
 
-    /// The one with this path after the run.
+    /// Returns the moved directory with this path after the run.
     pub fn of_after(&self, path: &Path) -> Option<&MovedDirectory> {
         self.after.get(path).map(|number| &self.all[*number])
     }
 
-    /// The one that is away, at this path now.
+    /// Returns the moved directory that is at this path now.
     pub fn at(&self, path: &Path) -> Option<&MovedDirectory> {
         self.away.get(path).map(|number| &self.all[*number])
     }

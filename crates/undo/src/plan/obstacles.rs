@@ -28,7 +28,7 @@ impl Planner<'_> {
         (!free).then(|| "something else is in its place".into())
     }
 
-    /// Whether what the run made in the place of a thing of before is gone, or goes.
+    /// Returns whether the run's replacement for an earlier file is gone, or goes.
     fn is_cleared(&self, before: &Path) -> bool {
         let fate = self.entry(before).and_then(|entry| self.fates.get(&entry).copied());
         matches!(fate, Some(Fate::Goes | Fate::Gone))

@@ -63,7 +63,7 @@ fn is_below(path: &Path, directories: &[PathBuf]) -> bool {
     directories.iter().any(|directory| path.starts_with(directory))
 }
 
-/// The names of before, elsewhere, of files below these paths: whatever changes one of them changes all.
+/// Returns the other names, before the run, of files below these paths: a change through one name changes all.
 fn other_names<'a>(point: &'a Point, paths: &[PathBuf]) -> BTreeSet<&'a Path> {
     let linked = |node: &Node| matches!(node, Node::File(file) if file.links > 1).then(|| node.id()).flatten();
     let files = || point.before.iter().filter_map(|(path, node)| Some((path.as_path(), linked(node)?)));
@@ -114,7 +114,7 @@ impl<'a> Planner<'a> {
         found
     }
 
-    /// Whether the undo concerns one of these paths.
+    /// Returns whether the undo concerns one of these paths.
     pub fn is_wanted(&self, paths: [&Path; 2]) -> bool {
         self.paths.is_empty() || paths.iter().any(|path| is_below(path, self.paths) || self.names.contains(path))
     }

@@ -12,9 +12,9 @@ pub trait Now {
     fn look(&self, path: &Path) -> Option<Node>;
     /// Whether the thing that is at a path, as `look` returned it, is the recorded one. Contents count, times do not.
     fn is_same(&self, recorded: &Node, path: &Path, now: &Node) -> bool;
-    /// Whether it is the recorded directory, or one that an undo has made again in its place.
+    /// Returns whether this is the recorded directory, or a directory that an undo has made again in its place.
     fn is_directory(&self, recorded: FileId, now: &Node) -> bool;
-    /// The recorded directory, and those that undos have made again in its place, oldest first.
+    /// Returns the recorded directory, and the directories that undos have made again in its place, oldest first.
     fn again(&self, recorded: FileId) -> Vec<FileId>;
     /// The names in a directory.
     fn entries(&self, directory: &Path) -> Vec<OsString>;
@@ -62,7 +62,7 @@ pub enum Step {
         to: PathBuf,
         #[expect(missing_docs, reason = "the thing")]
         id: FileId,
-        /// Whether it is where it was, then.
+        /// Whether the directory is at its original place then.
         home: bool,
     },
     /// Makes a directory that the run removed.
@@ -103,11 +103,11 @@ impl Step {
 /// A thing that stays as it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conflict {
-    /// Its path, or the one that it had before.
+    /// Path of the file, or its path before the run.
     pub path: PathBuf,
     /// A sentence.
     pub why: String,
-    /// How it was before the run.
+    /// State of the file before the run.
     pub before: Node,
     /// The moved directory that stays at this place.
     pub stays: Option<PathBuf>,

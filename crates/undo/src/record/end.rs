@@ -33,7 +33,8 @@ impl Recorder {
         self.writer.append(&Record::Gone { path: path.to_owned() })
     }
 
-    /// Records what the run left, and ends the record. `not_covered` are sentences about effects beyond files.
+    /// Records the state that the run left, and ends the record. `not_covered` are sentences about effects beyond
+    /// files.
     ///
     /// # Errors
     /// If something cannot be read or written. The record has no end then.
@@ -133,12 +134,12 @@ impl Recorder {
         look(path)
     }
 
-    /// Adds what tells the contents of a file from later ones, and from those of before.
+    /// Adds a hash or image of a file's contents where size and time cannot tell them from later or earlier contents.
     fn with_contents(&mut self, path: &Path, mut node: Node, now: Time) -> Node {
         let Node::File(file) = &mut node else { return node };
         let entry = self.entry(path);
         let before = entry.and_then(|entry| self.before.get(&entry));
-        // A program can set the time of the contents back, but not that of the last change.
+        // A program can set the modification time back, but not the time of the last change.
         let is_kept = |before: &File| matches!(before.contents, Contents::Image(_));
         let is_untouched =
             |before: &File| if is_kept(before) { before.is_untouched(file) } else { before.is_unwritten(file) };

@@ -1,4 +1,5 @@
-//! Records what a run changes: each thing as it was before its first change, and at the end what the run left.
+//! Records the changes of a run: each file as it was before its first change, and at the end the state that the run
+//! left.
 
 mod end;
 mod entries;
@@ -45,17 +46,18 @@ pub enum Change<'a> {
 /// The part that an undo needs of a file that is about to change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Need {
-    /// Its mode, owner and attributes.
+    /// Mode, owner and attributes.
     Meta,
-    /// The hash of its contents.
+    /// Hash of the contents.
     Hash,
-    /// Its contents.
+    /// Contents.
     Image(Keeping),
 }
 
 impl Need {
-    /// Whether the change concerns all names of a file whose contents are kept so: they share its contents and its
-    /// mode. A copy, which is made before the time of a kept file changes, is no longer one of its names.
+    /// Returns whether the change concerns all names of a file whose contents are kept this way: the names share
+    /// contents and mode. A copy, which is made before the time of a kept file changes, is no longer a name of the
+    /// file.
     fn concerns_all_names(self, contents: &Contents) -> bool {
         match self {
             Self::Meta | Self::Image(Keeping::Copy) => true,
@@ -251,9 +253,9 @@ impl Recorder {
         first.and(second)
     }
 
-    /// Records the thing at a path, if it is one of before.
+    /// Records the thing at a path, if it existed before the run.
     fn keep(&mut self, at: At<'_>, need: Need) -> Result<(), TouchError> {
-        // No other name can be one of a file of before.
+        // No other name can belong to an earlier file.
         if self.by_id.is_empty() && self.new_entry(at.path).is_none() {
             return Ok(());
         }
@@ -307,12 +309,13 @@ impl Recorder {
             Contents::Hash(hash) if self.header.purpose != Purpose::Receipt && !known.is_unwritten(file) => {
                 known.size == file.size && look::hash(at.reach).is_ok_and(|found| found == hash)
             }
-            // Of a receipt no contents are kept that would tell. A new file with an old number has no second name yet.
+            // Receipts keep no contents to compare. A recycled inode has one link, so two links on both sides mean the
+            // same file.
             _ if self.header.purpose == Purpose::Receipt && known.links > 1 && file.links > 1 => true,
             _ => known.is_unwritten(file),
         };
         match self.before.get(first)? {
-            // A file whose contents are lost may be another one with the same number by now.
+            // A file whose contents are lost may by now be another file with the same inode.
             Node::File(known) if matches!(known.contents, Contents::Image(_)) || is_unwritten(known) => {
                 Some(known.clone())
             }
@@ -332,7 +335,7 @@ impl Recorder {
             (Need::Image(way), Contents::Image(_)) if !self.images.is_safe(file.meta.id, way) => {
                 self.images.keep(at, file, way)
             }
-            // The time of a file is that of its other names.
+            // All names of a file share its time.
             (Need::Hash, Contents::Image(_)) if !self.images.is_safe(file.meta.id, Keeping::Copy) => {
                 self.images.keep(at, file, Keeping::Copy)
             }

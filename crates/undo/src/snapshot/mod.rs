@@ -1,8 +1,8 @@
 //! A snapshot: a tree before a command, where the changes of a command cannot be recorded as it makes them.
 //!
-//! The contents of all files are copied into one file. After the command the tree is compared, and what changed becomes
-//! an ordinary record, with the files it needs. The rest is removed. A snapshot knows nothing of other trees, and it
-//! cannot tell the changes of the command from those of others.
+//! The contents of all files are copied into one file. After the command the tree is compared, and the changes become
+//! an ordinary record, with the files it needs. The rest is removed. A snapshot knows nothing of other trees, and
+//! cannot tell the command's changes from other changes.
 //!
 //! | part | where | what |
 //! |---|---|---|

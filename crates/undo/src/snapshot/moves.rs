@@ -36,7 +36,8 @@ impl Comparison<'_> {
         Ok(())
     }
 
-    /// Whether a new thing is a file of before that is not kept, or has one in it: it must not be removed.
+    /// Returns whether a new entry is an earlier file that is not kept, or contains one. Such an entry must not be
+    /// removed.
     fn holds_unkept(&self, path: &Path, node: &Node) -> bool {
         if self.unkept.is_empty() {
             return false;

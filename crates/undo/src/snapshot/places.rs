@@ -15,9 +15,9 @@ pub(super) struct Places {
     pub gone: BTreeMap<PathBuf, FileId>,
     /// The new things, by their current paths.
     pub new: BTreeMap<PathBuf, Node>,
-    /// The new directories, and those in them.
+    /// The new directories, and the directories in them.
     directories: HashMap<FileId, PathBuf>,
-    /// Those of before, by their paths of now.
+    /// The earlier directories, by their paths of now.
     pub moved: BTreeMap<PathBuf, (PathBuf, FileId)>,
 }
 

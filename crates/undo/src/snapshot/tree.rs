@@ -29,9 +29,9 @@ pub struct Snapshot {
 /// The known entries of a tree.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Tree {
-    /// Its root.
+    /// Path of the root.
     pub root: PathBuf,
-    /// The root itself.
+    /// State of the root.
     pub node: Node,
     /// When reading began.
     pub began: Time,
@@ -126,7 +126,7 @@ impl Tree {
         }
     }
 
-    /// Whether a name is that of a large directory that can be had again, and is read last.
+    /// Returns whether a directory with this name is usually large and reproducible. Such directories are read last.
     pub fn is_large(name: &OsStr) -> bool {
         const LARGE: [&str; 9] =
             ["node_modules", "target", ".venv", "venv", "dist", "build", ".next", ".cache", "__pycache__"];

@@ -19,7 +19,7 @@ use crate::manifest::{self, End, Extent, Header, Point, Purpose, Writer};
 
 /// How long a point is kept.
 pub const RETENTION: Duration = Duration::from_secs(7 * 24 * 60 * 60);
-/// The directories below that of the store.
+/// The directories in the directory of the store.
 const POINTS: &str = "points";
 const KEPT: &str = "kept";
 /// The lock of the process that undoes or evicts.
@@ -33,7 +33,7 @@ const MANIFEST: &str = "manifest";
 const SUMMARY: &str = "summary";
 const FILES: &str = "files";
 
-/// A point in lists, also one that is gone.
+/// A point in lists, including evicted points.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Summary {
@@ -41,13 +41,13 @@ pub struct Summary {
     pub run: String,
     #[expect(missing_docs, reason = "its command")]
     pub command: String,
-    /// Its directory, as text.
+    /// Directory of the command, as text.
     pub cwd: String,
-    /// Its start, in ms since 1970.
+    /// Start of the run, in ms since 1970.
     pub at: u64,
     /// Bytes that were freed.
     pub bytes: u64,
-    /// Whether it covered everything.
+    /// Whether the point covered everything.
     pub all: bool,
     /// Whether the run can be undone.
     pub undoable: bool,
@@ -182,7 +182,7 @@ impl Store {
     /// Creates the point of a run.
     ///
     /// # Errors
-    /// If there is one already, or it cannot be created.
+    /// If the point exists already, or cannot be created.
     pub fn create(&self, header: Header, limits: Limits) -> Result<(Writer, Images), StoreError> {
         let dir = self.run_dir(&header.run)?;
         let failed = |source| StoreError::System { path: dir.clone(), source };

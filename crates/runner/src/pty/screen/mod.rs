@@ -1,8 +1,7 @@
 //! The screen of a terminal: an emulator without threads and without IO, fed with the output of a program.
 //!
-//! The emulator is `alacritty_terminal`. vt100, the other library that has only the screen, lacks
-//! `ESC ( 0` (line drawing) and `CSI b` (repeat), which every ncurses program uses. Three steps come before the
-//! emulator sees a byte:
+//! The emulator is `alacritty_terminal`. vt100, the other library that has only the screen, lacks `ESC ( 0` (line
+//! drawing) and `CSI b` (repeat), which every ncurses program uses. Three steps come before the emulator sees a byte:
 //!
 //! - `split` cuts the bytes into text and whole escape sequences, so that the screen is the same under any split, and
 //!   so that nothing without an end (an operating system command, say) grows in memory.
