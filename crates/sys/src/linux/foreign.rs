@@ -50,8 +50,8 @@ impl Process {
     }
 }
 
-/// Makes this process a listener of other processes' calls: it cannot be inspected or traced, and keeps
-/// no capability but the one to read the memory of processes of its own user namespace, if it has it.
+/// Makes this process a listener of other processes' calls: it cannot be inspected or traced. Its only remaining
+/// capability is to read the memory of processes of its own user namespace, if it had that capability.
 pub fn become_listener() -> io::Result<()> {
     // SAFETY: a plain system call.
     Errno::result(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) })?;

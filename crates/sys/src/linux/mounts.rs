@@ -116,7 +116,7 @@ pub fn set_read_only(path: &Path, read_only: bool) -> io::Result<()> {
     set(libc::AT_FDCWD, &text(path)?, &Attributes { set: set_bits, clear, ..Attributes::default() }, false)
 }
 
-/// Cuts all mounts of this namespace off from those of others: neither sees what the other mounts from now on.
+/// Cuts all mounts of this namespace off from other namespaces: neither sees new mounts of the other.
 pub fn stop_propagation() -> io::Result<()> {
     set(libc::AT_FDCWD, c"/", &Attributes { propagation: libc::MS_PRIVATE, ..Attributes::default() }, true)
 }

@@ -67,14 +67,15 @@ thread_local! {
 
 /// Gives this thread a working directory of its own, for [`stand_in`].
 pub fn take_own_directory() -> nix::Result<()> {
-    // SAFETY: a plain system call, which separates the directories and the mask of this thread from those of others.
+    // SAFETY: a plain system call, which separates the directories and the umask of this thread from the other
+    // threads'.
     Errno::result(unsafe { libc::unshare(libc::CLONE_FS) })?;
     HAS_DIRECTORY.set(true);
     Ok(())
 }
 
-/// Makes an open directory the working directory of this thread, if that has one of its own. Paths of names in the
-/// directory are short and lead to no other one then. Returns whether it did.
+/// Makes an open directory the working directory of this thread, if the thread has a working directory of its own.
+/// Names in the directory are then short paths that cannot lead elsewhere. Returns whether it did.
 pub fn stand_in(directory: &Arc<OwnedFd>) -> bool {
     let go = |standing: &mut Option<Arc<OwnedFd>>| {
         if standing.as_ref().is_some_and(|known| Arc::ptr_eq(known, directory)) {
@@ -120,8 +121,8 @@ fn facts(base: BorrowedFd<'_>, name: &CStr, wanted: u32) -> nix::Result<libc::st
     Ok(unsafe { data.assume_init() })
 }
 
-/// Returns the identity of the file or directory that a path leads to, through all links. With an empty path it is that
-/// of the open file itself.
+/// Returns the identity of the file or directory that a path leads to, through all links. With an empty path, returns
+/// the identity of the open file itself.
 pub fn place_id(base: BorrowedFd<'_>, path: &CStr) -> nix::Result<PlaceId> {
     let mut data = std::mem::MaybeUninit::<libc::statx>::zeroed();
     let wanted = libc::STATX_INO | libc::STATX_MNT_ID;

@@ -174,7 +174,7 @@ pub fn has_listeners() -> bool {
     unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_GET_ACTION_AVAIL, 0, &raw const action) == 0 }
 }
 
-/// Makes an owned descriptor of what a call returned.
+/// Makes an owned descriptor from the result of a call.
 pub(super) fn owned(result: libc::c_long) -> nix::Result<OwnedFd> {
     let fd = i32::try_from(Errno::result(result)?).map_err(|_| Errno::EBADF)?;
     // SAFETY: the kernel has just created it for us.
