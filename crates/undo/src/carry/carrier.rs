@@ -17,14 +17,14 @@ use crate::plan::Plan;
 use crate::record::{Change, Recorder};
 use crate::store::Store;
 
-/// One undo at work.
+/// An undo at work.
 pub(super) struct Carrier<'a> {
     pub point: &'a Point,
     pub tree: &'a Tree<'a>,
     recorder: Recorder,
     stops: &'a mut dyn FnMut(&str) -> bool,
     pub undone: Undone,
-    /// The way to the thing that was restored last.
+    /// The route to the thing that was restored last.
     pub last: Option<Route>,
     /// Files with several names, by their identity before the run, with the current path of one name.
     pub linked: HashMap<FileId, PathBuf>,
@@ -116,7 +116,7 @@ impl<'a> Carrier<'a> {
         Ok(self.recorder.append(record)?)
     }
 
-    /// A name beside a path for a thing that is not yet in its place.
+    /// Returns a name beside a path, for a thing that is not yet in its place.
     pub(super) fn beside(&self, at: At<'_>) -> PathBuf {
         let mut bytes = self.recorder.header().run.clone().into_bytes();
         bytes.extend_from_slice(at.path.as_os_str().as_bytes());
@@ -124,12 +124,13 @@ impl<'a> Carrier<'a> {
         at.reach.with_file_name(format!(".agent-bash-undo-{hash:032x}"))
     }
 
-    /// The same for the lock of git on it.
+    /// Returns a name beside git's lock of a path, like [`Self::beside`].
     pub(super) fn beside_lock(&self, at: At<'_>) -> PathBuf {
         self.beside(At { path: &at.path.with_extension("lock"), reach: at.reach, is_vacant: false })
     }
 
-    /// Whether a thing is as it was when the plan was made. Its number of names does not count, as our record adds one.
+    /// Returns whether a thing is as it was when the plan was made. The number of its names does not count, because our
+    /// record adds a name.
     pub(super) fn is_unchanged(&self, path: &Path, then: &Node) -> bool {
         look(path).is_ok_and(|now| match (&now, then) {
             _ if self.is_altered(&now) && now.id() == then.id() => true,
@@ -138,7 +139,7 @@ impl<'a> Carrier<'a> {
         })
     }
 
-    /// The number of names by which the record of this undo keeps a file.
+    /// Returns the number of names by which the record of this undo keeps a file.
     pub(super) fn names_of(&self, id: FileId) -> u64 {
         self.recorder.names_of(id)
     }

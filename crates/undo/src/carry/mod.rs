@@ -92,7 +92,7 @@ fn is_own(path: &Path, store: &Store, point: &Point) -> bool {
     path.starts_with(store.path()) || point.places.values().any(|place| path.starts_with(place))
 }
 
-/// Reads the record of a run that has ended. If its recorder was killed, it is given its end.
+/// Reads the record of a run that has ended. A record whose recorder was killed gets its end.
 ///
 /// # Errors
 /// If there is none, it cannot be read, or the run still goes on.
@@ -124,7 +124,7 @@ fn header(point: &Point) -> Header {
     }
 }
 
-/// The record of the same undo, if that was killed.
+/// Returns the record of the same undo, if that undo was killed.
 fn unfinished_of(store: &Store, run: &str) -> Result<Option<Point>, StoreError> {
     for header in store.undos_of(run)? {
         let point = manifest::read(&store.manifest(&header.run)?)?;
@@ -135,7 +135,7 @@ fn unfinished_of(store: &Store, run: &str) -> Result<Option<Point>, StoreError> 
     Ok(None)
 }
 
-/// The effect that the plan would have.
+/// Returns the effect that the plan would have.
 fn report_only(store: &Store, point: &Point, plan: &Plan) -> Undone {
     let mut undone = Undone { not_covered: not_covered(point, plan), ..Undone::default() };
     for step in &plan.steps {

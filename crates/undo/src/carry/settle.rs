@@ -57,7 +57,7 @@ pub fn settle(point: &mut Point, store: &Store) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Records the changes since the snapshot of a run, if it has one. It is not known which the run made.
+/// Records the changes since the snapshot of a run, if it has one. Nothing tells which of them the run made.
 fn compare(point: &mut Point, store: &Store, manifest: &Path) -> io::Result<()> {
     let directory = manifest.parent().unwrap_or(manifest);
     let Some(snapshot) = Snapshot::left(directory).filter(|_| point.header.is_snapshot()) else { return Ok(()) };

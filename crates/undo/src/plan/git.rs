@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 
 use super::planner::{Action, Fate, Planner};
 
-/// Splits a path in a directory of git into that directory and the rest.
+/// Splits a path in a git directory into that directory and the rest.
 pub fn repository(path: &Path) -> Option<(&Path, &Path)> {
     let is_one = |above: &&Path| above.file_name().map(OsStr::as_bytes).is_some_and(|name| name.ends_with(b".git"));
     let above = path.ancestors().skip(1).filter(is_one).last()?;
     Some((above, path.strip_prefix(above).ok()?))
 }
 
-/// Whether a path in a directory of git is a file that git replaces under a lock beside it.
+/// Returns whether a path in a git directory is a file that git replaces under a lock beside it.
 pub fn has_lock(path: &Path) -> bool {
     let free = ["objects", "hooks", "logs", "info"];
     repository(path)
@@ -32,7 +32,7 @@ impl Planner<'_> {
         repository(after).filter(objects).is_some_and(|(repository, _)| !self.made.contains(repository))
     }
 
-    /// Keeps each repository that the run made, and that was used since, as a whole.
+    /// Keeps each repository that the run made and that was used since, as a whole.
     pub(super) fn spare_used_repositories(&mut self) {
         let is_git = |path: &&PathBuf| path.extension() == Some(OsStr::new("git")) || path.ends_with(".git");
         let made: Vec<PathBuf> = self.made.iter().filter(is_git).cloned().collect();

@@ -18,7 +18,7 @@ use self::planner::Planner;
 pub use self::types::{Conflict, Now, Plan, Step};
 use super::manifest::Point;
 
-/// Plans the undo of a run, as far as it concerns these paths and everything below them. Without paths, all of it.
+/// Plans the undo of a run for these paths and everything below them. Without paths, plans the undo of all of it.
 pub fn plan(point: &Point, now: &dyn Now, paths: &[PathBuf]) -> Plan {
     let mut planner = Planner::new(point, now, paths);
     planner.decide();

@@ -19,7 +19,7 @@ impl Planner<'_> {
         self.report_moved();
     }
 
-    /// Restores files in place that have several names. Others may come back as their names afterwards.
+    /// Restores files with several names in place. Other names of them may come back afterwards.
     fn rewrite(&mut self) {
         for (path, action) in &self.actions {
             let Action::Restore(now) = action else { continue };
@@ -33,7 +33,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Takes moved files that come back out of the things to remove.
+    /// Moves files that come back out of directories that are removed.
     fn fetch_aside(&mut self) {
         let fetched: Vec<(PathBuf, FileId)> = self
             .actions
@@ -76,7 +76,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Whether a thing of before, other than a moved directory, comes back in this place.
+    /// Returns whether an earlier thing other than a moved directory comes back in this place.
     fn is_in_the_way(&self, after: &Path) -> bool {
         let Some(before) = self.entries.get(after) else { return false };
         let comes = matches!(self.actions.get(before), Some(Action::Make | Action::Restore(_) | Action::FetchFrom(..)));
@@ -133,7 +133,7 @@ impl Planner<'_> {
         matches!(action, Some(Action::Conflict(_)))
     }
 
-    /// Brings the things of before back, from the top.
+    /// Puts the earlier things back, from the top.
     fn restore(&mut self) {
         let actions = std::mem::take(&mut self.actions);
         let mut directories = Vec::new();
@@ -173,7 +173,7 @@ impl Planner<'_> {
         self.plan.steps.extend(directories.into_iter().rev());
     }
 
-    /// Moves a directory to where it was, once the directories above it are there.
+    /// Moves a directory back, once the directories above it are there.
     fn bring_home(&mut self, before: &Path) {
         let Some(directory) = self.moved.of_before(before).filter(|moved| moved.goes()) else { return };
         let (At::Away(from), id) = (directory.at.clone(), directory.id) else { return };

@@ -1,4 +1,4 @@
-//! The end of a record: everything that the run left.
+//! The end of a record: the state that the run left.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -18,7 +18,7 @@ impl Recorder {
         for (before, path) in moved {
             let id = self.before.get(&before).and_then(Node::id);
             let node = look(&path)?;
-            // A new file may have the number of the directory.
+            // A new file may have the inode of the directory.
             if node.id() != id || !node.is_directory() {
                 self.note_gone(&path)?;
             }
@@ -56,7 +56,7 @@ impl Recorder {
         let lost = self.before.iter().filter(|(path, node)| self.is_lost(path, node, &left)).count();
         for (path, node) in left {
             let node = self.with_contents(&path, node, now);
-            // Without an end they are worth nothing.
+            // These records are worthless without an end.
             self.writer.queue(&Record::After { path, node })?;
         }
         not_covered.extend(self.header.beyond());
@@ -68,7 +68,7 @@ impl Recorder {
         Ok(end)
     }
 
-    /// Whether the contents of a file are not kept, and the file has changed. A refused change does not count.
+    /// Returns whether the contents of a file are not kept, and the file has changed. A refused change does not count.
     fn is_lost(&self, path: &Path, node: &Node, left: &BTreeMap<PathBuf, Node>) -> bool {
         let Node::File(before) = node else { return false };
         if !matches!(before.contents, Contents::Nothing { .. }) {
@@ -79,7 +79,7 @@ impl Recorder {
         !is_same
     }
 
-    /// All that is there now where something was touched, and all in new directories, by the path of now.
+    /// Returns the current state of every touched place and of everything in new directories, by the current path.
     fn left(&self) -> io::Result<BTreeMap<PathBuf, Node>> {
         let mut left = BTreeMap::new();
         let entries = self.before.keys().filter_map(|path| self.names.slot(path));
@@ -123,7 +123,7 @@ impl Recorder {
         Ok(())
     }
 
-    /// Reads a thing in a directory that the run made. A receipt compares a new file with nothing.
+    /// Reads a thing in a directory that the run made. A receipt has nothing to compare with a new file.
     fn look_below_made(&self, path: &Path) -> io::Result<Node> {
         if self.header.purpose == Purpose::Receipt
             && let node @ Node::File(_) = look_roughly(path)?

@@ -13,7 +13,7 @@ use crate::manifest::Move;
 use crate::node::Node;
 
 impl Comparison<'_> {
-    /// Records the new things, the outer ones first.
+    /// Records the new things, outer things first.
     pub(super) fn write_new(&mut self) -> io::Result<()> {
         let Places { new, mut moved, .. } = std::mem::take(&mut self.places);
         let mut all: BTreeMap<PathBuf, Option<Node>> = moved.keys().map(|path| (path.clone(), None)).collect();
@@ -57,7 +57,7 @@ impl Comparison<'_> {
             Ok(_) => false,
             Err(_) => true,
         };
-        // Without time, it may.
+        // If the time is up, the directory may contain one.
         names.is_none_or(|names| names.iter().any(|name| is_unkept(name)))
     }
 }
