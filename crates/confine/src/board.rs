@@ -1,5 +1,5 @@
 //! Numbers that one process of a world posts for others, which read them without a question. A question would wake the
-//! other process and wait for it, which costs more than the rest of a confined start.
+//! other process and wait for it, two or three times per command. That costs more than the rest of a confined start.
 
 use std::fs::File;
 use std::io;

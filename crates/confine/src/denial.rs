@@ -1,4 +1,4 @@
-//! Denials: what a confined command tried and was refused.
+//! Denials: operations that a confined command tried and that were refused.
 
 use serde::{Deserialize, Serialize};
 

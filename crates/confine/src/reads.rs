@@ -44,8 +44,8 @@ fn is_border(character: char) -> bool {
     character.is_whitespace() || ":'\"`‘’“”,()".contains(character)
 }
 
-/// The absolute path that a word of a message is. A bare name is one if it stands as messages write names, in quotes or
-/// before a colon: "no such file" is not about a hidden `file`.
+/// Returns the absolute path that a word of a message names. A bare name counts only in quotes or before a colon, as
+/// messages write names: "no such file" is not about a hidden `file`.
 fn path_of(word: &str, line: &str, cwd: &Path) -> Option<PathBuf> {
     let written = |end: &str| line.contains(&format!("{word}{end}"));
     if word.is_empty()

@@ -26,13 +26,13 @@ pub enum BlockedOn {
 pub struct BlockedProcess {
     /// The pid.
     pub pid: i32,
-    /// Its command line, shortened and without control characters.
+    /// Command line of the process, shortened and without control characters.
     pub command: String,
     /// The reason.
     pub on: BlockedOn,
     /// The number of other processes with the same reason.
     pub others: u32,
-    /// Whether this is certain without its last output.
+    /// Whether the reason is certain without the last output.
     pub sure: bool,
 }
 

@@ -24,9 +24,9 @@ pub struct Pipes {
 pub struct Order {
     /// The plan of the command.
     pub plan: Plan,
-    /// A file with the command, if that is too long for an argument.
+    /// A file with the command, if the command is too long for an argument.
     pub script: Option<Arc<OwnedFd>>,
-    /// Files that the command inherits, in the order of those of the plan.
+    /// Files that the command inherits, in the order of the plan's files.
     pub files: Vec<Arc<OwnedFd>>,
     /// The task to start, if the command is a task from its start.
     pub task: Option<TaskSpec>,

@@ -15,7 +15,7 @@ use sys::Listener;
 pub struct Listeners(BTreeMap<(u16, IpAddr), HashSet<u64>>);
 
 impl Listeners {
-    /// Reads those of this process's network.
+    /// Reads the servers of this process's network.
     ///
     /// # Errors
     /// If the system does not tell them.
@@ -23,7 +23,7 @@ impl Listeners {
         Ok(Self::of(sys::listeners()?))
     }
 
-    /// Reads those of the network of another process, which may be that of a world.
+    /// Reads the servers of another process's network, such as a world's.
     #[must_use]
     pub fn read_of(pid: Pid) -> Self {
         Self::of(sys::listeners_of(pid))

@@ -30,7 +30,8 @@ impl PatternError {
 }
 
 impl Pattern {
-    /// `flags` are those of JavaScript. Those that say where a match may begin (`g`, `y`) make no difference here.
+    /// Compiles a pattern with `flags` of JavaScript. `g` and `y`, which say where a match may begin, make no
+    /// difference here.
     ///
     /// # Errors
     /// [`PatternError`]
@@ -84,7 +85,7 @@ impl Search {
         Ok(false)
     }
 
-    /// Whether the pattern matches with one of these unfinished lines.
+    /// Returns whether the pattern matches together with one of these unfinished lines.
     pub fn in_pending(&self, pending: &[String]) -> bool {
         pending.iter().any(|line| !line.is_empty() && self.is_in(line))
     }

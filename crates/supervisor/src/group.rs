@@ -1,28 +1,23 @@
 //! Cgroups of version 2. Each shim has one, and every process of its command starts there.
 //!
-//! A supervisor divides the cgroup of its host: it creates a directory of its own, and below that each shim creates one
-//! for its commands. A shim runs one command at a time, and takes another one only if nothing is left of the last, so
-//! the cgroup holds exactly one tree. The names contain pid and start time of supervisor and shim, so that later
-//! supervisors recognize what dead ones have left.
+//! A supervisor divides the cgroup of its host: it creates a directory of its own, and below that each shim creates a
+//! cgroup for its commands. The names contain pid and start time of supervisor and shim, so that later supervisors
+//! recognize the cgroups of dead ones.
 //!
-//! - **A cgroup belongs to a shim, not to a command.** A shim takes the next command only if nothing is left of the
-//!   last one, so the cgroup always contains exactly one tree. Creating and removing it takes about 70 µs, once for all
-//!   commands of the shim. A start in it takes about 35 µs more than one outside. CPU time counts from the command's
-//!   start.
-//! - **It is created anew** for a command with limits that the kernel enforces, because files of earlier commands in a
-//!   `tmpfs` may be charged to the old one, and after `cgroup.kill`. Some kernels (seen on Linux 6.18) kill every
-//!   process that starts by CLONE_INTO_CGROUP in a cgroup that was killed more often than that of its parent. The
-//!   supervisor starts a child in a cgroup once, and uses no cgroups if that child does not live.
+//! - **A cgroup belongs to a shim, not to a command.** A shim takes the next command only if no process of the last
+//!   command is left, so the cgroup always contains exactly one tree. Creating and removing the cgroup takes about 70
+//!   µs, once for all commands of the shim. A start in a cgroup takes about 35 µs more than a start outside. CPU time
+//!   counts from the command's start.
 //! - **No process escapes by its start.** clone3 with CLONE_INTO_CGROUP creates it inside. If a filter forbids clone3,
-//!   the child enters before exec. If it cannot, the shim runs this command and all later ones without a cgroup.
+//!   the child enters before exec. If it cannot, the shim runs this command and all later commands without a cgroup.
 //! - **Who kills:** the shim with each round of SIGKILL for the whole tree, the supervisor when a shim has died, the
-//!   addon when it has lost the shim, and the next supervisor for those that are all dead. Spared children of a task
-//!   share its cgroup, so a tree with spared children is killed process by process.
+//!   addon when it has lost the shim, and the next supervisor if all of them are dead. Spared children of a task share
+//!   its cgroup, so a tree with spared children is killed process by process.
 //! - **Who removes:** the shim when it exits, or the supervisor if the shim was killed. The last of the supervisor and
-//!   its shims removes the supervisor's. The state file of a task names its cgroup, so any process that settles a lost
-//!   task can kill the rest.
+//!   its shims removes the supervisor's cgroup. The state file of a task names its cgroup, so any process that settles
+//!   a lost task can kill the rest.
 //! - **No hierarchy of another program is changed.** Only directories below the host's cgroup are created. A sibling of
-//!   it is created only if the parent is the border of a delegation and already passes controllers on.
+//!   the host's cgroup is created only if the parent is the border of a delegation and already passes controllers on.
 //! - **Pidfds are not kept.** A pidfd of each process of a tree would have to be opened after each fork, which no
 //!   process can observe in time. A cgroup contains a process from its first instruction.
 
@@ -63,7 +58,8 @@ pub struct Groups {
 }
 
 impl Groups {
-    /// Creates the cgroup of this supervisor, and clears away those of dead ones. `None` if commands have no cgroups.
+    /// Creates the cgroup of this supervisor, and clears away the cgroups of dead supervisors. `None` if commands have
+    /// no cgroups: they are switched off, the system refuses, or a child that starts in a cgroup does not live.
     pub fn begin() -> Option<Self> {
         if switch().is_some() {
             return None;
@@ -122,7 +118,7 @@ pub struct Group {
     killed_before: Cell<u64>,
     /// Whether the kernel bounds the memory of the command.
     bounds_memory: Cell<bool>,
-    /// Whether it serves one command only: limits are set, or its processes were killed at once.
+    /// Whether the cgroup serves one command only: limits are set, or its processes were killed at once.
     spent: Cell<bool>,
 }
 
@@ -144,10 +140,11 @@ impl Group {
         })
     }
 
-    /// Prepares the cgroup for a command, or creates a new one in its place for two reasons. Memory of earlier commands
-    /// may still be charged to the old one, such as files in a `tmpfs`, so a limit on memory begins with a new one. And
-    /// some kernels kill every process that starts in a cgroup whose processes were killed at once before. Leaves none
-    /// if the system refuses.
+    /// Prepares the cgroup for a command, or creates a new cgroup in its place for two reasons. Memory of earlier
+    /// commands may still be charged to the old cgroup, such as files in a `tmpfs`, so a limit that the kernel enforces
+    /// begins with a new cgroup. And some kernels (seen on Linux 6.18) kill every process that starts by
+    /// CLONE_INTO_CGROUP in a cgroup that was killed more often than its parent's cgroup. Leaves none if the system
+    /// refuses.
     pub fn begin(group: &mut Option<Rc<Self>>, limits: Limits) {
         let Some(last) = group else { return };
         let limited =
@@ -205,13 +202,13 @@ impl Group {
         &self.path
     }
 
-    /// Sends SIGKILL to every process in it at once, so that none can start another one that escapes.
+    /// Sends SIGKILL to every process of the cgroup at once, so that no process can start another that escapes.
     pub fn kill(&self) {
         self.spent.set(true);
         kill(&self.path);
     }
 
-    /// Removes the cgroup if no process is left in it, and that of its supervisor if it was the last one.
+    /// Removes the cgroup if no process is left in it, and the supervisor's cgroup if it was the last one.
     pub fn remove(&self) {
         remove_with_parent(&self.path);
     }
@@ -327,8 +324,8 @@ pub fn remove(path: &Path) -> bool {
     }
 }
 
-/// Removes a shim's cgroup if no process is left in it, and that of its supervisor if it was the last one. A living
-/// supervisor keeps its own for its next shim. Returns whether the shim's is gone.
+/// Removes a shim's cgroup if no process is left in it, and the cgroup of a dead supervisor if it was the last one. A
+/// living supervisor keeps its cgroup for its next shim. Returns whether the shim's cgroup is gone.
 pub fn remove_with_parent(path: &Path) -> bool {
     let Some((above, [pid, started, _])) = path.parent().and_then(|above| Some((above, supervisor_of(above)?))) else {
         return true;

@@ -1,8 +1,8 @@
 //! The processes between a host and its commands: one supervisor per host process, which forks shims, each of which
 //! runs one command at a time.
 //!
-//! `main.rs` is the supervisor's program. Begin with `shim/mod.rs`: what a shim does with a command. Nothing here is
-//! asynchronous. The addon uses [`tree`] and [`group`] to find and end what dead helpers have left.
+//! `main.rs` is the supervisor's program. Begin with `shim/mod.rs`, the life of a shim with its commands. Nothing here
+//! is asynchronous. The addon uses [`tree`] and [`group`] to find and end the processes of dead helpers.
 
 mod blocked;
 mod facts;

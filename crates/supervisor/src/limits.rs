@@ -33,7 +33,7 @@ const CPU: [Duration; 2] = [Duration::from_millis(10), Duration::from_secs(1)];
 const UNTIL_EXEC: [Duration; 3] = [Duration::from_millis(5), Duration::from_millis(10), Duration::ZERO];
 /// Most processes whose usage is added up when the shell has exited and they have not.
 const ADDED_UP: usize = 200;
-/// On systems without subreapers, one of this many checks searches the list of all processes for orphans.
+/// Number of checks of which one searches the list of all processes for orphans, on systems without subreapers.
 const SEARCH: u32 = 16;
 
 /// Usage of a tree at one moment.

@@ -87,8 +87,8 @@ pub fn all_members(mark: Option<&str>, spared: &[Pid]) -> Vec<Member> {
     found
 }
 
-/// Returns the living descendants of `root` through those of its children that `wanted` accepts. While it looks for
-/// those of a fork bomb in a world, all others of that world stop.
+/// Returns the living descendants of `root` through its children that `wanted` accepts. While it lists the descendants
+/// of a fork bomb in a world, all other processes of that world are stopped.
 pub fn below(root: Pid, wanted: impl Fn(Pid) -> bool) -> Vec<Member> {
     let mut found: Vec<Member> = Vec::new();
     let mut parents = vec![root];

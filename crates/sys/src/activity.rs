@@ -52,7 +52,7 @@ pub enum ThreadActivity {
     Open {
         /// The path of the FIFO.
         path: String,
-        /// Whether it opens the FIFO for writing.
+        /// Whether the process opens the FIFO for writing.
         writes: bool,
     },
     /// Waits for the first of several descriptors.
@@ -75,9 +75,9 @@ pub struct Opened {
     pub name: String,
     /// The kind of file.
     pub file: FileKind,
-    /// Whether it is open for reading.
+    /// Whether the file is open for reading.
     pub reads: bool,
-    /// Whether it is open for writing.
+    /// Whether the file is open for writing.
     pub writes: bool,
 }
 

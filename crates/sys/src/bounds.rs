@@ -9,10 +9,10 @@ use super::{Entrance, Filter};
 /// The bounds of a child, or a filter that reports its calls.
 #[derive(Debug, Default)]
 pub enum Bounds {
-    /// Nothing.
+    /// No bounds.
     #[default]
     None,
-    /// Its confinement.
+    /// The confinement of the child.
     Confined(Rc<Confined>),
     /// A filter alone.
     Filtered(Filtered),
@@ -39,6 +39,6 @@ pub struct Confined {
     /// The filter of system calls.
     pub filter: Option<Rc<Filter>>,
     /// The socket to the filter's listener, if it has one, and the message that goes there with the filter's
-    /// descriptor. The number of the socket is above those of inherited descriptors.
+    /// descriptor. The number of the socket is higher than the numbers of inherited descriptors.
     pub listener: Option<(RawFd, Vec<u8>)>,
 }

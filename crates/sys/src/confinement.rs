@@ -58,7 +58,7 @@ pub enum FileRight {
 /// The descriptors by which a child enters a world between clone and exec. Their owner keeps them open meanwhile.
 #[derive(Debug, Clone, Copy)]
 pub struct Entrance {
-    /// The network namespace. `None`: that of the parent.
+    /// The network namespace. `None`: the parent's.
     pub network: Option<RawFd>,
     /// The namespace of System V and POSIX IPC.
     pub ipc: RawFd,
@@ -84,15 +84,15 @@ pub struct Landlocked {
 /// A file as a path leads to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MountedFile {
-    /// The number of its mount.
+    /// The number of the mount.
     pub mount: u64,
-    /// Its device and inode.
+    /// Device and inode of the file.
     pub id: (u64, u64),
-    /// Whether it is a directory.
+    /// Whether the file is a directory.
     pub is_directory: bool,
-    /// Whether it is a symbolic link.
+    /// Whether the file is a symbolic link.
     pub is_link: bool,
-    /// Whether it is where the mount begins.
+    /// Whether the file is the root of the mount.
     pub is_mount: bool,
 }
 

@@ -13,7 +13,7 @@ pub struct Instruction {
     pub yes: u8,
     /// Instructions to skip if it does not.
     pub no: u8,
-    /// Its value.
+    /// Value of the instruction.
     pub value: u32,
 }
 
@@ -53,11 +53,11 @@ pub struct Call {
     pub id: u64,
     /// The thread that waits, as a pid of the listener's namespace. 0: it has none there.
     pub thread: i32,
-    /// The kind of machine that its number is for, as the kernel's audit names it.
+    /// The kind of machine that the number is for, as the kernel's audit names it.
     pub machine: u32,
     /// The number of the call.
     pub number: u32,
-    /// Its arguments.
+    /// Arguments of the call.
     pub args: [u64; 6],
 }
 
@@ -118,7 +118,7 @@ pub struct FileStatus {
 }
 
 impl FileStatus {
-    /// Whether the file is of this kind, one of the `S_IF` values.
+    /// Returns whether the file has this kind, an `S_IF` value.
     pub fn is(&self, kind: u32) -> bool {
         self.mode & 0o170_000 == kind
     }

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PidNamespace {
-    /// Its number, which a later namespace may have again.
+    /// Number of the namespace, which a later namespace may have again.
     pub id: u64,
-    /// The start time of its first process, in ticks since boot. `None` if `/proc` hides that process.
+    /// The start time of the namespace's first process, in ticks since boot. `None` if `/proc` hides that process.
     pub init_started: Option<u64>,
 }
 
@@ -16,7 +16,7 @@ impl PidNamespace {
     /// The number of the namespace that the machine starts with (PROC_PID_INIT_INO in the kernel).
     pub const WHOLE_MACHINE: u64 = 0xEFFF_FFFC;
 
-    /// Returns whether this is the namespace that the machine starts with, and not that of a container.
+    /// Returns whether this is the namespace that the machine starts with, and not a container's.
     pub fn is_whole_machine(self) -> bool {
         self.id == Self::WHOLE_MACHINE
     }

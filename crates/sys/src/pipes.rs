@@ -12,12 +12,12 @@ pub struct OpenPipes {
 /// The program that a process runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Program {
-    /// The file name of its executable, without the directory.
+    /// The file name of the executable, without the directory.
     pub executable: String,
-    /// The name of the process, which is that of a script if it runs one.
+    /// The name of the process. A process that runs a script has the script's name.
     pub name: String,
     /// The arguments, with the program's name first.
     pub arguments: Vec<String>,
-    /// Whether it has a handler of SIGTERM.
+    /// Whether the process has a handler of SIGTERM.
     pub handles_terminate: bool,
 }

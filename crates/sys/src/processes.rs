@@ -30,11 +30,11 @@ pub struct Launch {
     pub open_files: Option<u64>,
     /// Limit on the size of a file that it writes, in bytes, if it is below the inherited one.
     pub file_bytes: Option<u64>,
-    /// The directory of the cgroup that it starts in, if it is another than this process's.
+    /// The directory of the cgroup that the child starts in, if it differs from this process's cgroup.
     pub group: Option<RawFd>,
-    /// Descriptors of this process that it inherits, each with its number in the child.
+    /// Descriptors of this process that the child inherits, each with its number in the child.
     pub inherits: Vec<(RawFd, RawFd)>,
-    /// Its bounds, or a filter that reports its calls.
+    /// The bounds of the child, or a filter that reports its calls.
     pub bounds: Bounds,
 }
 
@@ -62,7 +62,7 @@ pub enum LaunchStep {
     Protect = 9,
     /// The filter of system calls could not be installed.
     Filter = 10,
-    /// Its changes could not be recorded, and they have to be.
+    /// The changes of the command could not be recorded, and they have to be.
     Record = 11,
 }
 
@@ -322,8 +322,8 @@ fn micros(time: libc::timeval) -> u64 {
     u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000 + u64::try_from(time.tv_usec).unwrap_or(0)
 }
 
-/// Signals every process of a group at once, so that none can start another one that escapes. A group that is gone is
-/// not an error.
+/// Signals every process of a group at once, so that no process can start another that escapes. A missing group is not
+/// an error.
 pub fn signal_group(group: Pid, signal: Signal) {
     // 0 and 1 do not name groups, and this process's own group is never signalled.
     if group.as_raw() > 1 && group != nix::unistd::getpgrp() {
@@ -338,7 +338,7 @@ pub fn signal(pid: Pid, signal: Signal) {
     let _ = unsafe { libc::kill(pid.as_raw(), signal.number()) };
 }
 
-/// Returns a text that identifies this process on this machine, also among later ones with the same pid.
+/// Returns a text that identifies this process on this machine, even among later processes with the same pid.
 pub fn process_mark() -> &'static str {
     static MARK: std::sync::OnceLock<String> = std::sync::OnceLock::new();
     MARK.get_or_init(|| {

@@ -29,7 +29,7 @@ macro_rules! signals {
             $(#[$platform] pub const $own: Self = Self(libc::$own);)*
         }
 
-        /// Every name with its signal. The first name of a signal is the one that is reported.
+        /// Every name with its signal. The first name of a signal is reported.
         const NAMES: &[(&str, Signal)] = &[
             $((stringify!($name), Signal::$name),)*
             $(#[$platform] (stringify!($own), Signal::$own),)*
@@ -151,7 +151,7 @@ pub struct ChildEvents {
 }
 
 impl ChildEvents {
-    /// Starts to receive the changes. There is one receiver per process, and a later one replaces an earlier one.
+    /// Starts to receive the changes. A process has one receiver, and a later receiver replaces an earlier one.
     pub fn listen() -> io::Result<Self> {
         let (read, write) = super::pipe()?;
         super::set_nonblocking(&read)?;

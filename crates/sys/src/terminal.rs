@@ -32,7 +32,7 @@ pub fn open_terminal(size: TerminalSize) -> io::Result<OwnedFd> {
     Ok(master)
 }
 
-/// Opens a new pseudo-terminal like [`open_terminal`], among those of a directory.
+/// Opens a new pseudo-terminal like [`open_terminal`], among the pseudo-terminals of a directory.
 pub fn open_terminal_in(directory: &OwnedFd, size: TerminalSize) -> io::Result<OwnedFd> {
     let flags = libc::O_RDWR | libc::O_NOCTTY | libc::O_CLOEXEC;
     // SAFETY: a constant C string, and a directory that is open.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-/// Paths that are named. A tree may have any number of them.
+/// The most paths that are named. A tree may have any number of them.
 const NAMED: usize = 100;
 
 /// Returns the sentences, without repetitions. The paths beyond the first 100 are counted.
@@ -27,7 +27,7 @@ pub fn gaps(sentences: impl IntoIterator<Item = String>) -> Vec<String> {
     named
 }
 
-/// The sentence about a path.
+/// Returns the sentence about a path.
 pub fn gap((path, why): &(PathBuf, String)) -> String {
     format!("{}: {why}", path.display())
 }

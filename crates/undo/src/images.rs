@@ -17,10 +17,10 @@ pub use confine::policy::UNDO_PLACE as PLACE;
 /// The end of the name by which a run holds a file with several names.
 const HELD: &str = "held";
 
-/// How much is kept.
+/// Limits on kept files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// The largest file that is copied, in bytes. A larger one is only kept by another name.
+    /// The largest file that is copied, in bytes. A larger file is only kept by another name.
     pub file_bytes: u64,
     /// Bytes of all files of one run.
     pub run_bytes: u64,
@@ -29,9 +29,9 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// No limits but that of the disk.
+    /// No limits except the disk's.
     pub const NONE: Self = Self { file_bytes: u64::MAX, run_bytes: u64::MAX, store_bytes: u64::MAX };
-    /// The limits of a caller that sets none.
+    /// The limits of a caller that sets no limits.
     pub const DEFAULT: Self = Self { file_bytes: 64 << 20, run_bytes: 1 << 30, store_bytes: 2 << 30 };
 }
 
@@ -44,9 +44,9 @@ impl Default for Limits {
 /// The change that is about to happen to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keeping {
-    /// One of its names goes. Another name keeps it.
+    /// A name of the file goes. Another name keeps the file.
     Link,
-    /// Its contents change. A clone or a copy keeps them.
+    /// The contents change. A clone or a copy keeps them.
     Copy,
 }
 
@@ -78,14 +78,14 @@ pub enum NotKept {
 /// The kept files of one run.
 #[derive(Debug)]
 pub struct Images {
-    /// The directory of each place for this run, and the file system that it is for. The first is the store's.
+    /// The directory of each place for this run, and its file system. The first place is the store's.
     places: Vec<(PathBuf, u64)>,
     /// File systems on which no place could be made.
     placeless: Vec<u64>,
-    /// Whether the first of them is made.
+    /// Whether the store's place exists.
     is_made: bool,
     run: String,
-    /// No place is made at or below it.
+    /// No place is made in this directory or below it.
     avoid: PathBuf,
     pub(super) limits: Limits,
     /// The place that took the last link, and its file system.
@@ -93,7 +93,7 @@ pub struct Images {
     pub(super) next: u64,
     pub(super) bytes: u64,
     pub(super) kept: HashMap<FileId, Kept>,
-    /// Files that have a name here besides their kept one.
+    /// Files that have a second name here besides the kept name.
     held: HashSet<FileId>,
 }
 
@@ -101,13 +101,13 @@ pub struct Images {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Kept {
     pub(super) id: ImageId,
-    /// Only another name, which changes with the file.
+    /// Whether the image is only another name, which changes with the file.
     pub(super) linked: bool,
 }
 
 impl Images {
-    /// The kept files of a run below `home`, which is made for the first of them. `avoid` is the directory of the
-    /// command.
+    /// Returns the kept files of a run below `home`, which is made with the first kept file. `avoid` is the directory
+    /// of the command.
     ///
     /// # Errors
     /// If the directory above cannot be read.
@@ -128,7 +128,7 @@ impl Images {
         })
     }
 
-    /// Goes on with a run that has such places besides the store. Numbers of files that exist are not used again.
+    /// Continues a run that has such places besides the store. Numbers of existing files are not used again.
     pub fn resume(&mut self, places: impl IntoIterator<Item = PathBuf>) {
         for path in places {
             let device = fs::metadata(&path).map_or(0, |data| data.dev());
@@ -139,7 +139,7 @@ impl Images {
         self.next = numbers.max().map_or(0, |number| number + 1);
     }
 
-    /// Notes that a file is kept already.
+    /// Adds a file that is kept already.
     pub fn adopt(&mut self, file: &File) {
         let Contents::Image(id) = file.contents else { return };
         if usize::from(id.place) < self.places.len()
@@ -151,27 +151,27 @@ impl Images {
         }
     }
 
-    /// The number of names that a file has here.
+    /// Returns the number of names that a file has here.
     pub fn names_of(&self, id: FileId) -> u64 {
         u64::from(self.kept.get(&id).is_some_and(|kept| kept.linked)) + u64::from(self.held.contains(&id))
     }
 
-    /// Bytes that are kept.
+    /// Returns the number of bytes that are kept.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// The places besides the store, from number 1.
+    /// Returns the places besides the store, from number 1.
     pub fn places(&self) -> impl Iterator<Item = &Path> {
         self.places.iter().skip(1).map(|(path, _)| path.as_path())
     }
 
-    /// The path of a kept file.
+    /// Returns the path of a kept file.
     pub fn path(&self, id: ImageId) -> PathBuf {
         self.places[usize::from(id.place)].0.join(id.number.to_string())
     }
 
-    /// Whether a file, whatever its name, is kept, so that a later change of its contents needs no more.
+    /// Returns whether a file, whatever its name, is kept, so that a later change of its contents needs no other copy.
     pub fn is_safe(&self, id: FileId, way: Keeping) -> bool {
         self.kept.get(&id).is_some_and(|kept| way == Keeping::Link || !kept.linked)
     }
@@ -210,8 +210,8 @@ impl Images {
         Ok(Contents::Image(kept.id))
     }
 
-    /// The image that a file would become by [`Images::take`]. `None`: the file is kept already, or its mount has no
-    /// place that took a link of this run.
+    /// Returns the image that a file would become by [`Images::take`]. `None`: the file is kept already, or its mount
+    /// has no place that took a link of this run.
     pub fn room_for(&self, file: &File) -> Option<ImageId> {
         let (place, _) = self.open.filter(|(_, device)| *device == file.meta.id.device)?;
         let is_new = !self.kept.contains_key(&file.meta.id) && self.check(file, Keeping::Link, true).is_ok();
@@ -227,7 +227,7 @@ impl Images {
         fs::rename(at.reach, &path)?;
         let data = fs::symlink_metadata(&path)?;
         if (data.dev(), data.ino()) != (file.meta.id.device, file.meta.id.inode) {
-            // Another one has got its name meanwhile.
+            // Another file has got the name meanwhile.
             fs::rename(&path, at.reach)?;
             return Err(io::ErrorKind::NotFound.into());
         }
@@ -237,8 +237,8 @@ impl Images {
         Ok(())
     }
 
-    /// Gives a file with several names one more, by which its unknown names are reached, too. Returns that, the first
-    /// time. Without links on its mount, the known names have to do.
+    /// Gives a file with several names one more name, by which its unknown names are reached, too. Returns that name,
+    /// the first time. On a mount without links, the known names have to do.
     pub fn hold(&mut self, at: At<'_>, file: &File) -> Option<PathBuf> {
         if file.links < 2 || !self.held.insert(file.meta.id) {
             return None;
@@ -261,7 +261,7 @@ impl Images {
         Ok(())
     }
 
-    /// The place for a file system, or that of the store.
+    /// Returns the place for a file system, or else the store's place.
     fn place_of(&mut self, at: &Path, device: u64) -> u16 {
         if self.places[0].1 != device {
             self.make_place(at, device);
@@ -284,7 +284,7 @@ impl Images {
         Ok(())
     }
 
-    /// Gives a file another name in a place of its mount, if there is one.
+    /// Gives a file another name in a place of its mount, if the mount has one.
     fn link(&mut self, at: At<'_>, file: &File) -> Result<Option<Kept>, NotKept> {
         self.check(file, Keeping::Link, true)?;
         let device = file.meta.id.device;
@@ -301,7 +301,7 @@ impl Images {
                         return Ok(Some(Kept { id, linked: true }));
                     }
                     Err(error) if error.raw_os_error() == Some(libc::EXDEV) => {}
-                    // Too many names, a file of another user, a file system without links: a copy does.
+                    // Too many names, a file of another user, or a file system without links: a copy is made instead.
                     Err(_) => return Ok(None),
                 }
             }
@@ -342,10 +342,10 @@ impl Images {
     }
 }
 
-/// Copies the contents of a file into a new one, or clones them. The new one replaces a left one.
+/// Copies or clones the contents of a file into a new file, which replaces a left-over file.
 ///
 /// # Errors
-/// If one cannot be read or written.
+/// If either file cannot be read or written.
 pub fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
     let mut from = look::open(from)?;
     match fs::remove_file(to) {
@@ -369,7 +369,7 @@ pub fn set_mtime(path: &Path, time: Time) -> io::Result<()> {
     Ok(nix::sys::stat::utimensat(nix::fcntl::AT_FDCWD, path, &TimeSpec::UTIME_OMIT, &time, follow)?)
 }
 
-/// Whether the disk of a directory has room for so many bytes without its last tenth.
+/// Returns whether the disk of a directory has room for so many bytes without its last tenth.
 pub(crate) fn has_room(directory: &Path, bytes: u64) -> io::Result<bool> {
     let disk = statvfs(directory)?;
     #[cfg_attr(target_os = "linux", expect(clippy::useless_conversion, reason = "of another size on macOS"))]

@@ -91,7 +91,7 @@ fn a_file_that_cannot_be_read_is_named() {
     assert!(matches!(kit.images.keep(&gone, &found, Keeping::Copy), Err(NotKept::System(_))));
 }
 
-/// A directory on another file system than the temporary one, if there is one.
+/// Returns a directory on another file system than the temporary directory, if there is one.
 #[cfg(target_os = "linux")]
 fn elsewhere(base: &Path) -> Option<tempfile::TempDir> {
     let device = |path: &Path| fs::metadata(path).map(|data| data.dev()).ok();

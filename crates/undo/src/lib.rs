@@ -1,4 +1,4 @@
-//! Undo: what a command changed is recorded while it runs, and can be taken back.
+//! Undo: the changes of a command are recorded while it runs, and can be taken back.
 //!
 //! | part | where | what |
 //! |---|---|---|

@@ -14,10 +14,10 @@ use nix::fcntl::AT_FDCWD;
 use super::node::{Attribute, Contents, File, FileId, Hash, Meta, Node, Time, UNSEEN};
 use sys::Follow;
 
-/// The bits of a mode that tell the sort of a thing.
+/// The bits of a mode that give the kind of a file.
 const TYPE: u32 = 0o170_000;
 
-/// A path, and the way to it.
+/// A path, and the route to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct At<'a> {
     /// The path: absolute, without links in its directories.
@@ -25,7 +25,7 @@ pub struct At<'a> {
     /// The path by which this process reaches the thing. It may begin at an open directory, so that it leads to no
     /// other thing when the directories of the path are exchanged meanwhile.
     pub reach: &'a Path,
-    /// Whether nothing was there a moment ago. False if that is not known.
+    /// Whether nothing was there a moment ago. `false` if that is not known.
     pub is_vacant: bool,
 }
 
@@ -35,8 +35,8 @@ impl<'a, P: AsRef<Path> + ?Sized> From<&'a P> for At<'a> {
     }
 }
 
-/// Reads the thing at a path, without following a link and without the contents of files. Of a path below a file, or
-/// below nothing, nothing is there.
+/// Reads the thing at a path, without following a link and without the contents of files. A path below a file, or below
+/// nothing, is absent.
 ///
 /// # Errors
 /// If the system refuses to answer.
@@ -44,7 +44,7 @@ pub fn look(path: &Path) -> io::Result<Node> {
     look_for(path, true)
 }
 
-/// The same without attributes, which are empty then.
+/// Like [`look`], without attributes, which are then empty.
 ///
 /// # Errors
 /// As [`look`].
@@ -94,7 +94,7 @@ impl At<'_> {
     }
 }
 
-/// The number of a user or a group, if this process sees it. `map` is the file that tells which numbers it sees.
+/// Returns the number of a user or a group, if this process sees it. `map` is the file that lists the visible numbers.
 fn seen(number: u32, map: &str) -> u32 {
     /// The number that stands for all others.
     const OTHERS: u32 = 65_534;
@@ -106,17 +106,17 @@ fn seen(number: u32, map: &str) -> u32 {
     if is_partial { UNSEEN } else { number }
 }
 
-/// Whether nothing can be at a path, by the system's answer.
+/// Returns whether the system's answer means that nothing is at a path.
 pub fn is_absent(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::ENOENT | libc::ENOTDIR | libc::ELOOP))
 }
 
-/// The way to the entries of a directory.
+/// The kind of route to the entries of a directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reach {
-    /// Its path has no links in it.
+    /// The path has no links in it.
     Plain,
-    /// Its path has links in it.
+    /// The path has links in it.
     Links,
     /// The directory is missing, and there are no links on the way to where it would be.
     Nowhere,
@@ -133,7 +133,7 @@ impl Reach {
         }
     }
 
-    /// The same on a system that opens nothing without following links.
+    /// Like [`Self::to`], for a system that opens nothing without following links.
     fn found_slowly(directory: &Path) -> Self {
         match fs::canonicalize(directory) {
             Ok(real) if real == directory => Self::Plain,
@@ -143,12 +143,12 @@ impl Reach {
     }
 }
 
-/// Tells for directories whether their paths have no links in them. Remembers the answers.
+/// Reports whether the paths of directories have no links in them. Remembers the answers.
 #[derive(Debug, Default)]
 pub struct Plain(HashMap<PathBuf, Reach>);
 
 impl Plain {
-    /// Whether the directory of this path has no links in its own path. A missing one has none.
+    /// Returns whether the directory of this path has no links in its own path. A missing directory has no links.
     pub fn has(&mut self, path: &Path) -> bool {
         self.way_to(path) != Reach::Links
     }
@@ -161,7 +161,7 @@ impl Plain {
         if self.way_to(path) == Reach::Plain { look(path) } else { Ok(Node::Absent) }
     }
 
-    /// The way to the directory of a path.
+    /// Returns the kind of route to the directory of a path.
     fn way_to(&mut self, path: &Path) -> Reach {
         let Some(directory) = path.parent() else { return Reach::Plain };
         if let Some(known) = self.0.get(directory) {
@@ -217,10 +217,10 @@ pub fn hash(path: &Path) -> io::Result<Hash> {
     }
 }
 
-/// Whether two files have equal contents.
+/// Returns whether two files have equal contents.
 ///
 /// # Errors
-/// If one cannot be read.
+/// If either file cannot be read.
 pub fn is_equal(one: &Path, other: &Path) -> io::Result<bool> {
     let (one, other) = (open(one)?, open(other)?);
     if one.metadata()?.len() != other.metadata()?.len() {
@@ -228,7 +228,7 @@ pub fn is_equal(one: &Path, other: &Path) -> io::Result<bool> {
     }
     let (mut one, mut other) = (one.take(u64::MAX), other.take(u64::MAX));
     let (mut first, mut second) = (Vec::new(), Vec::new());
-    /// Read at a time.
+    /// Bytes that are read at a time.
     const PART: u64 = 128 * 1024;
     loop {
         first.clear();

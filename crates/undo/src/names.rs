@@ -1,32 +1,32 @@
-//! The directories that a command moved or made: where each path of before is now, and the reverse. Pure.
+//! The directories that a command moved or made: the current path of each earlier path, and the reverse. Pure.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
 
-/// The current places of the directories of before. Only the moved and the new ones are listed.
+/// The current places of the directories that existed before the command. Only moved and new directories are listed.
 ///
-/// A path *of before* names a place in the tree before the command, a path *of now* one in the current tree. Both are
-/// equal unless a directory above was moved or made.
+/// An *earlier* path names a place in the tree before the command. A *current* path names a place in the current tree.
+/// Both are equal unless a directory above was moved or made.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Names {
-    /// By the path of now.
+    /// Origins, by the current path.
     current: BTreeMap<PathBuf, Origin>,
-    /// The moved ones, by the path of before.
+    /// The current paths of the moved directories, by the earlier path.
     moved: BTreeMap<PathBuf, PathBuf>,
 }
 
 /// The origin of a listed directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Origin {
-    /// This path of before.
+    /// The directory was moved from this earlier path.
     Moved(PathBuf),
-    /// The command made it.
+    /// The command made the directory.
     Made,
 }
 
 impl Names {
-    /// Returns the path of before for a path of now, and `None` below a directory that the command made.
+    /// Returns the earlier path for a current path, and `None` below a directory that the command made.
     pub fn origin(&self, now: &Path) -> Option<PathBuf> {
         if self.current.is_empty() {
             return Some(now.to_owned());
@@ -42,8 +42,8 @@ impl Names {
         Some(now.to_owned())
     }
 
-    /// Returns the path of now of the *entry* with this path of before: its name in its directory, wherever that is.
-    /// The entry itself may have been moved away.
+    /// Returns the current path of the *entry* with this earlier path: its name in its directory, wherever that
+    /// directory is now. The entry itself may have been moved away.
     pub fn entry(&self, before: &Path) -> PathBuf {
         match (before.parent(), before.file_name()) {
             (Some(parent), Some(name)) if !self.moved.is_empty() => self.place(parent).join(name),
@@ -51,8 +51,8 @@ impl Names {
         }
     }
 
-    /// The same, if the directory of the entry still exists, or a new one is in its place. `None` if another directory
-    /// of before was moved there.
+    /// Like [`Self::entry`], if the directory of the entry still exists, or a new directory is in its place. `None` if
+    /// another earlier directory was moved there.
     pub fn slot(&self, before: &Path) -> Option<PathBuf> {
         let entry = self.entry(before);
         let (Some(parent), Some(of)) = (before.parent(), entry.parent()) else { return Some(entry) };
@@ -60,15 +60,15 @@ impl Names {
         is_there.then_some(entry)
     }
 
-    /// Returns the path of before of an entry of now: its name in its directory, wherever that was. `None` in a
+    /// Returns the earlier path of a current entry: its name in its directory, wherever that directory was. `None` in a
     /// directory that the command made, and where a directory was until it was moved away.
     pub fn origin_of_entry(&self, now: &Path) -> Option<PathBuf> {
         let (Some(parent), Some(name)) = (now.parent(), now.file_name()) else { return Some(now.to_owned()) };
         self.origin_of_directory(parent).map(|of| of.join(name))
     }
 
-    /// Returns the path of before of a directory of now. `None` for one that the command made, and where another
-    /// directory was until it was moved away.
+    /// Returns where this directory was before the command. `None` if the command made the directory, or if another
+    /// directory was there until it was moved away.
     pub fn origin_of_directory(&self, now: &Path) -> Option<PathBuf> {
         if self.is_made(now) {
             return None;
@@ -76,49 +76,51 @@ impl Names {
         self.origin(now).filter(|of| self.moved.is_empty() || self.place(of) == now)
     }
 
-    /// Returns the path of now of the thing with this path of before, if it or a directory above was moved.
+    /// Returns the current path of the thing with this earlier path, which differs if the thing or a directory above
+    /// was moved.
     pub fn place(&self, before: &Path) -> PathBuf {
         let found = before.ancestors().find_map(|above| Some((above, self.moved.get(above)?)));
         found.map_or_else(|| before.to_owned(), |(above, now)| joined(now, before, above))
     }
 
-    /// The moved directories: the path of before, and that of now.
+    /// Returns the moved directories: the earlier path, and the current path.
     pub fn moved(&self) -> impl Iterator<Item = (&Path, &Path)> {
         self.moved.iter().map(|(before, now)| (before.as_path(), now.as_path()))
     }
 
-    /// Whether the directory with this path of before was moved.
+    /// Returns whether the directory with this earlier path was moved.
     pub fn has_moved(&self, before: &Path) -> bool {
         self.moved.contains_key(before)
     }
 
-    /// Whether a directory, by its path of now, was moved.
+    /// Returns whether the directory with this current path was moved.
     pub fn is_moved(&self, now: &Path) -> bool {
         matches!(self.current.get(now), Some(Origin::Moved(_)))
     }
 
-    /// Whether a directory, by its path of now, was made by the command.
+    /// Returns whether the command made the directory with this current path.
     pub fn is_made(&self, now: &Path) -> bool {
         matches!(self.current.get(now), Some(Origin::Made)) || self.origin(now).is_none()
     }
 
-    /// The directories that were made, by their paths of now. Not those in other new ones that are not listed.
+    /// Returns the current paths of the directories that the command made. Directories inside a new directory are not
+    /// listed separately.
     pub fn made(&self) -> impl Iterator<Item = &Path> {
         self.current.iter().filter(|(_, origin)| **origin == Origin::Made).map(|(now, _)| now.as_path())
     }
 
-    /// A directory is made.
+    /// Records that a directory is made.
     pub fn make(&mut self, now: &Path) {
         self.forget(now);
         self.current.insert(now.to_owned(), Origin::Made);
     }
 
-    /// A directory is removed. Nothing is below it any more.
+    /// Records that a directory is removed. Nothing is left below it.
     pub fn remove(&mut self, now: &Path) {
         self.forget(now);
     }
 
-    /// A directory is renamed, over an empty one or where nothing was.
+    /// Records that a directory is renamed, over an empty directory or where nothing was.
     pub fn rename(&mut self, from: &Path, to: &Path) {
         let origin = self.taken(from);
         self.forget(to);
@@ -127,7 +129,7 @@ impl Names {
         self.lowered(below, from, to);
     }
 
-    /// Two directories change their places.
+    /// Records that two directories swap their places.
     pub fn swap(&mut self, one: &Path, other: &Path) {
         let (first, second) = (self.taken(one), self.taken(other));
         let (below_one, below_other) = (self.lifted(one), self.lifted(other));
@@ -137,7 +139,7 @@ impl Names {
         self.lowered(below_other, other, one);
     }
 
-    /// Takes a directory out of the lists and returns where it comes from.
+    /// Removes a directory from the lists and returns its origin.
     fn taken(&mut self, now: &Path) -> Origin {
         let origin = match self.current.get(now) {
             Some(Origin::Made) => Origin::Made,
@@ -149,7 +151,7 @@ impl Names {
 
     fn put(&mut self, now: &Path, origin: Origin) {
         if let Origin::Moved(before) = &origin {
-            // Back where it was, as far as the directories above are.
+            // The directory is back at its earlier place, as far as the directories above are.
             if self.origin(now).as_ref() == Some(before) {
                 return;
             }
@@ -164,9 +166,9 @@ impl Names {
         }
     }
 
-    /// Takes everything below a directory out of the lists.
+    /// Removes everything below a directory from the lists.
     fn lifted(&mut self, from: &Path) -> Vec<(PathBuf, Origin)> {
-        // A path sorts right before those below it.
+        // A path sorts right before the paths below it.
         let behind = self.current.range::<Path, _>((Bound::Excluded(from), Bound::Unbounded));
         let paths: Vec<PathBuf> =
             behind.map(|(path, _)| path).take_while(|path| path.starts_with(from)).cloned().collect();
@@ -184,7 +186,7 @@ impl Names {
     }
 }
 
-/// `path`, which is `above` or below it, with `base` in the place of `above`.
+/// Returns `path`, which is `above` or below it, with `base` in the place of `above`.
 pub fn joined(base: &Path, path: &Path, above: &Path) -> PathBuf {
     match path.strip_prefix(above) {
         Ok(rest) if !rest.as_os_str().is_empty() => base.join(rest),

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
-/// One thing in the file system, or its absence.
+/// A thing in the file system, or its absence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Node {
     /// Nothing.
@@ -20,7 +20,7 @@ pub enum Node {
         /// The text of the link.
         #[serde(with = "protocol::plan::bytes::path")]
         target: PathBuf,
-        /// Its mode means nothing.
+        /// Metadata of the link. The mode means nothing.
         meta: Meta,
     },
     /// A named pipe, a socket or a device.
@@ -39,28 +39,29 @@ pub enum Node {
 pub struct File {
     #[expect(missing_docs, reason = "as for the others")]
     pub meta: Meta,
-    /// In bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// When its contents changed.
+    /// Time of the last change of the contents.
     pub mtime: Time,
-    /// When anything about it changed.
+    /// Time of the last change of anything about the file.
     pub ctime: Time,
-    /// The number of its names.
+    /// Number of names.
     pub links: u64,
-    /// The knowledge of its contents.
+    /// Knowledge of the contents.
     pub contents: Contents,
 }
 
 /// The knowledge of a file's contents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Contents {
-    /// Nothing was read or kept, as no change was about to happen. Size, time and identity tell them from others.
+    /// Nothing was read or kept, as no change was about to happen. Size, time and identity distinguish the contents
+    /// from others.
     Untouched,
-    /// Their hash.
+    /// The hash of the contents.
     Hash(Hash),
-    /// The store keeps them.
+    /// The store keeps the contents.
     Image(ImageId),
-    /// The store should keep them, and does not.
+    /// The store should keep the contents, and does not.
     Nothing {
         /// The reason.
         why: String,
@@ -83,19 +84,19 @@ pub struct ImageId {
 /// Owner, mode and attributes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Meta {
-    /// The permission bits, with those for set-uid, set-gid and sticky.
+    /// The permission bits, and the bits for set-uid, set-gid and sticky.
     pub mode: u32,
     #[expect(missing_docs, reason = "the user")]
     pub uid: u32,
     #[expect(missing_docs, reason = "the group")]
     pub gid: u32,
-    /// Tells one existing thing from another.
+    /// Identity of the existing thing.
     pub id: FileId,
     /// Extended attributes, access lists among them, by name.
     pub xattrs: Vec<Attribute>,
 }
 
-/// The identity of an existing thing. A later one may have it again.
+/// The identity of an existing thing. A later thing may have it again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct FileId {
     #[expect(missing_docs, reason = "the number of the file system")]
@@ -122,7 +123,7 @@ pub struct Time {
     pub nanoseconds: i64,
 }
 
-/// The sort of a thing.
+/// The kind of a thing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Kind {
     #[expect(missing_docs, reason = "a regular file")]
@@ -136,7 +137,8 @@ pub enum Kind {
 }
 
 impl Contents {
-    /// Whether the other knowledge is more: an image, or why there is none, before a hash, before nothing.
+    /// Returns whether `other` is better knowledge: an image, or the reason for a missing image, beats a hash, and a
+    /// hash beats none.
     pub fn is_weaker(&self, other: &Self) -> bool {
         let rank = |contents: &Self| match contents {
             Self::Untouched => 0,
@@ -152,12 +154,12 @@ impl Contents {
 pub const UNSEEN: u32 = u32::MAX;
 
 impl Meta {
-    /// Whether mode, owner and attributes are equal, whatever thing has them.
+    /// Returns whether mode, owner and attributes are equal, of whatever things.
     pub fn is_same(&self, other: &Self) -> bool {
         self.mode == other.mode && self.has_owner_of(other) && self.xattrs == other.xattrs
     }
 
-    /// Whether the owners are equal, as far as they were seen.
+    /// Returns whether the owners are equal, as far as they were seen.
     pub fn has_owner_of(&self, other: &Self) -> bool {
         let is_same = |one: u32, other: u32| one == other || one == UNSEEN || other == UNSEEN;
         is_same(self.uid, other.uid) && is_same(self.gid, other.gid)
@@ -165,7 +167,7 @@ impl Meta {
 }
 
 impl Node {
-    /// Its owner, mode and attributes, if there is anything.
+    /// Returns the owner, mode and attributes, if anything exists.
     pub fn meta(&self) -> Option<&Meta> {
         match self {
             Self::Absent => None,
@@ -176,12 +178,12 @@ impl Node {
         }
     }
 
-    /// Its identity, if there is anything.
+    /// Returns the identity, if anything exists.
     pub fn id(&self) -> Option<FileId> {
         self.meta().map(|meta| meta.id)
     }
 
-    /// Its sort, if there is anything.
+    /// Returns the kind, if anything exists.
     pub fn kind(&self) -> Option<Kind> {
         match self {
             Self::Absent => None,
@@ -202,17 +204,18 @@ impl Node {
         matches!(self, Self::Directory(_))
     }
 
-    /// Whether it is a file with several names.
+    /// Returns whether this is a file with several names.
     pub fn has_names(&self) -> bool {
         matches!(self, Self::File(file) if file.links > 1)
     }
 
-    /// The size of a file, in bytes.
+    /// Returns the size of a file, in bytes.
     pub fn size(&self) -> Option<u64> {
         if let Self::File(file) = self { Some(file.size) } else { None }
     }
 
-    /// Whether both are equal but for the contents of files, which are to be compared if the sizes are equal.
+    /// Returns whether both are equal apart from the contents of files, which the caller compares if the sizes are
+    /// equal.
     pub fn is_alike(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Absent, Self::Absent) => true,
@@ -230,30 +233,31 @@ impl Node {
 }
 
 impl File {
-    /// Whether it is the same file with the same contents, by identity, size and time. A program can set the time back.
+    /// Returns whether both are the same file with the same contents, by identity, size and time. A program can set the
+    /// time back.
     pub fn is_unwritten(&self, other: &Self) -> bool {
         (self.meta.id, self.size, self.mtime) == (other.meta.id, other.size, other.mtime)
     }
 
-    /// Whether nothing about the file has changed. No program can set the time of the last change back.
+    /// Returns whether nothing about the file has changed. No program can set the time of the last change back.
     pub fn is_untouched(&self, other: &Self) -> bool {
         self.is_unwritten(other) && self.ctime == other.ctime
     }
 
-    /// Whether a comparison has found that a run has left other contents in it, whatever time it has.
+    /// Returns whether a comparison has found that a run has left other contents, whatever time the file has.
     pub fn is_rewritten(&self, left: &Self) -> bool {
         self.ctime != left.ctime && matches!((&self.contents, &left.contents), (Contents::Image(_), Contents::Hash(_)))
     }
 }
 
 impl Time {
-    /// The current time.
+    /// Returns the current time.
     pub fn now() -> Self {
         let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
         Self { seconds: i64::try_from(now.as_secs()).unwrap_or(i64::MAX), nanoseconds: now.subsec_nanos().into() }
     }
 
-    /// Whether it may be in the same tick of the clock of files as `now`.
+    /// Returns whether the time may be in the same tick of the file clock as `now`.
     pub fn is_recent(self, now: Self) -> bool {
         /// The coarsest tick, in nanoseconds.
         const TICK: i64 = 20_000_000;

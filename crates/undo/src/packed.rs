@@ -1,4 +1,4 @@
-//! Kept files that come from the pack of a snapshot, and those that a run turns out not to need.
+//! Kept files from the pack of a snapshot, and kept files that a run turns out not to need.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -8,7 +8,7 @@ use super::images::{Images, Kept, Limits, set_mtime};
 use super::node::{self, Contents, ImageId};
 
 impl Images {
-    /// How much is kept.
+    /// Returns the limits on kept files.
     pub fn limits(&self) -> Limits {
         self.limits
     }
@@ -41,7 +41,7 @@ impl Images {
         let Contents::Image(id) = file.contents else { return };
         if self.kept.remove(&file.meta.id).is_some() {
             self.bytes = self.bytes.saturating_sub(file.size);
-            // A file that stays goes with the run at the latest.
+            // A file that stays is removed with the run at the latest.
             let _stays = fs::remove_file(self.path(id));
         }
     }

@@ -11,20 +11,20 @@ pub struct UndoPoint {
     pub run: String,
     #[expect(missing_docs, reason = "its command")]
     pub command: String,
-    /// Its directory, as text.
+    /// Directory of the command, as text.
     pub cwd: String,
-    /// Its start, in ms since 1970.
+    /// Start of the run, in ms since 1970.
     pub at: u64,
     /// Whether the undo covers everything.
     pub all: bool,
-    /// Bytes that are kept for it.
+    /// Bytes that are kept for the point.
     pub bytes: u64,
-    /// Why it is gone, if it is.
+    /// Why the point is gone, if it is.
     pub evicted: Option<String>,
 }
 
-/// Lists the points, the newest first. With `cwd`, those of commands that ran there or below. Runs that still go on
-/// have no point yet.
+/// Lists the points, the newest first. With `cwd`, only points of commands that ran there or below. Runs that still go
+/// on have no point yet.
 ///
 /// # Errors
 /// If the store cannot be read.

@@ -1,7 +1,7 @@
 //! The traces of undos: changes to things that other records know.
 //!
-//! A file that an undo puts back by another name gets the current time, and a directory that it makes again is another
-//! one. All records of the same thing have to know that.
+//! A file that an undo puts back by another name gets the current time, and a directory that it makes again is a new
+//! directory. All records of the same thing have to know that.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::manifest::{Frames, encode};
 use super::node::{File, FileId, Time};
 
-/// One act of an undo.
+/// An action of an undo that other records must know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum Trace {
     /// A file gets another time.
@@ -80,7 +80,7 @@ impl Traces {
         Ok(())
     }
 
-    /// Notes, here and in the file of the store, that a file is about to get another time.
+    /// Records, here and in the file of the store, that a file is about to get another time.
     ///
     /// # Errors
     /// If the file of the store cannot be written.
@@ -88,7 +88,7 @@ impl Traces {
         self.append(path, Trace::Dated { id, from, to })
     }
 
-    /// Notes that a directory of before is made again.
+    /// Records that an earlier directory is made again.
     ///
     /// # Errors
     /// If the file of the store cannot be written.
@@ -96,22 +96,22 @@ impl Traces {
         self.append(path, Trace::Again { was, now, at: Time::now() })
     }
 
-    /// Whether a file, recorded as `then`, can have the time of `now` without having been written to.
+    /// Returns whether a file, recorded as `then`, can have the time of `now` without having been written to.
     pub fn is_unwritten(&self, then: &File, now: &File) -> bool {
         (then.meta.id, then.size) == (now.meta.id, now.size) && self.leads(then.meta.id, then.mtime, now.mtime)
     }
 
-    /// Whether a file had the second time after the first one, by what undos did alone.
+    /// Returns whether undos alone can have changed the time of a file from the first time to the second.
     pub fn leads(&self, id: FileId, from: Time, to: Time) -> bool {
         is_reached(from, to, |time| self.dated.get(&(id, *time)))
     }
 
-    /// Whether a directory is the recorded one, or was made again in its place.
+    /// Returns whether a directory is the recorded directory, or was made again in its place.
     pub fn is_directory(&self, recorded: FileId, now: FileId) -> bool {
         is_reached(recorded, now, |id| self.again.get(id))
     }
 
-    /// The recorded directory, and those that were made again in its place.
+    /// Returns the recorded directory, and the directories that were made again in its place.
     pub fn again(&self, recorded: FileId) -> Vec<FileId> {
         let mut found = vec![recorded];
         let mut at = 0;
@@ -131,7 +131,7 @@ impl Traces {
     }
 }
 
-/// Whether steps lead from one thing to another.
+/// Returns whether steps lead from one thing to another.
 fn is_reached<'a, T: Copy + Eq + std::hash::Hash + 'a>(
     from: T,
     to: T,

@@ -60,7 +60,8 @@ fn audit(machine: Machine) -> u32 {
     }
 }
 
-/// Whether the number of a call is one of this machine, and not of another kind in the same process.
+/// Returns whether a call comes from the machine's own call table, not from another ABI (32 bits, x32) in the same
+/// process.
 pub fn is_known(machine: Machine, of: u32, number: u32) -> bool {
     of == audit(machine) && number < X32
 }
@@ -174,7 +175,8 @@ fn decision(Case(tests, action): &Case) -> Decision {
     (tests.to_vec(), *action)
 }
 
-/// The decisions about a call. What confinement allows is recorded all the same.
+/// Returns the decisions about a call. With `ConfinedAndRecorded`, the filter also records the calls that confinement
+/// allows.
 fn cases(entry: &Entry, variant: Variant) -> Vec<Decision> {
     let record: Rule = recorded::rule(entry.name);
     match variant {

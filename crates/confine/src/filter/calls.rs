@@ -94,11 +94,11 @@ pub enum Question {
 /// A call, and what happens to it.
 #[derive(Debug)]
 pub struct Entry {
-    /// Its name.
+    /// Name of the call.
     pub name: &'static str,
-    /// Its number on x86-64.
+    /// Number on x86-64.
     pub x86: u32,
-    /// Its number on 64-bit ARM.
+    /// Number on 64-bit ARM.
     pub arm: u32,
     /// The listener's handling of the call.
     pub question: Question,
@@ -173,7 +173,7 @@ const FILES: &[Entry] = &[
     entry("openat", 257, 56, Question::OpenAt, opening::<2>()),
     entry("open", 2, NONE, Question::Open, opening::<1>()),
     entry("creat", 85, NONE, Question::Creat, ASK),
-    // Its flags are in memory. Programs fall back to openat, as on kernels before 5.6.
+    // The flags of openat2 are in memory. Programs fall back to openat, as on kernels before 5.6.
     entry("openat2", 437, 437, Question::OpenAt2, ABSENT),
     entry("mkdir", 83, NONE, Question::Mkdir, ASK),
     entry("mkdirat", 258, 34, Question::MkdirAt, ASK),
@@ -280,7 +280,7 @@ const PROCESSES: &[Entry] = &[
             Case(&[Masked(0, CLONE_FILES_AND_THREAD, CLONE_FILES)], Refuse(EPERM)),
         ],
     ),
-    // Its flags are in memory. The C library falls back to clone.
+    // The flags of clone3 are in memory. The C library falls back to clone.
     refused("clone3", 435, 435, ABSENT),
     refused("unshare", 272, 97, &[Case(&[Bits(0, NAMESPACES | CLONE_NEWTIME)], Deny)]),
     refused("kill", 62, 129, &[Case(&[Is(0, u32::MAX)], Refuse(EPERM))]),
@@ -309,7 +309,7 @@ const PROCESSES: &[Entry] = &[
     denied("process_vm_readv", 310, 270),
     denied("process_vm_writev", 311, 271),
     denied("pidfd_getfd", 438, 438),
-    // Limits of another process, such as a helper of ours. Those of its own are set with the number 0.
+    // A process sets its own limits with pid 0. Any other pid may be another process, such as a helper of ours.
     refused(
         "prlimit64",
         302,

@@ -1,8 +1,8 @@
 //! The filter of system calls: a program that the kernel runs for each call of a command. It confines the command, or
 //! asks about all that the command changes, or both.
 //!
-//! It kills nothing. A refused call fails with `EPERM`, or with the error number of a kernel that does not have it. The
-//! kernel remembers which calls it always allows, so that these cost nothing.
+//! The filter kills no process. A refused call fails with `EPERM`, or with the error number of a kernel that lacks the
+//! call. The kernel remembers which calls it always allows, so that these cost nothing.
 //!
 //! `calls` is the table of calls, `recorded` says which of them can change a file, `rule` is the language of both, and
 //! `assemble` turns them into a program.

@@ -19,7 +19,7 @@ const OTHER_PATHS: u32 = 0x1002_0000;
 /// The calls that are recorded whatever their arguments are.
 pub const ALWAYS: &[&str] = &[
     "creat",
-    // Its flags are in memory.
+    // The flags of openat2 are in memory.
     "openat2",
     "mkdir",
     "mkdirat",

@@ -20,7 +20,7 @@ pub enum Variant {
 }
 
 impl Variant {
-    /// Whether it passes calls on to a listener.
+    /// Returns whether the filter passes calls on to a listener.
     pub fn has_listener(self) -> bool {
         self != Self::Silent
     }

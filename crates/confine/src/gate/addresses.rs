@@ -32,7 +32,7 @@ const RESERVED_V6: [([u16; 2], u32); 5] =
 pub(super) fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(v4) => is_public_v4(v4),
-        // Everything outside of 2000::/3 is one of those, also the prefixes of mapped and translated addresses.
+        // All of IPv6 outside 2000::/3 is not public, including the prefixes of mapped and translated addresses.
         IpAddr::V6(v6) => v6.segments()[0] & 0xe000 == 0x2000 && !RESERVED_V6.iter().any(|network| in_v6(v6, *network)),
     }
 }

@@ -26,7 +26,7 @@ const DIALLING: Duration = Duration::from_secs(60);
 pub(super) struct Candidate {
     /// The address.
     pub address: SocketAddr,
-    /// Whether it is one of the world's own network.
+    /// Whether the address belongs to the world's own network.
     pub inside: bool,
 }
 
@@ -69,7 +69,7 @@ pub(super) enum Need {
 /// How far a connection is.
 #[derive(Debug)]
 enum Stage {
-    /// Its destination is not known yet.
+    /// The destination is not known yet.
     Waiting(TcpStream),
     /// Addresses are tried, the last one first.
     Dialling { client: TcpStream, server: Option<TcpStream>, rest: Vec<Candidate> },
@@ -117,7 +117,7 @@ impl Connection {
         }
     }
 
-    /// One of its sockets, and the events to report about it.
+    /// Returns a socket of this connection, and the events to report about it.
     pub fn socket(&self, side: Side) -> Option<(&TcpStream, Option<Interest>)> {
         match (&self.stage, side) {
             (Stage::Waiting(client) | Stage::Dialling { client, .. }, Side::Client) => {
@@ -186,7 +186,7 @@ impl Connection {
         Need::Event
     }
 
-    /// Takes an event of one of its sockets.
+    /// Handles an event of a socket of this connection.
     pub fn on_event(&mut self, side: Side, event: Readiness, buffer: &mut [u8]) -> Need {
         match &mut self.stage {
             // Only its failure is reported.
@@ -255,7 +255,7 @@ impl Connection {
 fn is_reached(socket: &TcpStream) -> bool {
     let ends = || Ok::<_, io::Error>((socket.local_addr()?, socket.peer_addr()?));
     if ends().is_ok_and(|(own, other)| own == other) {
-        // Its port is free again at once for the server that is to come.
+        // Frees the port at once for the server that is still to start there.
         reset(socket);
         return false;
     }

@@ -20,7 +20,7 @@ const LARGE: usize = 64 * 1024;
 const SMALL: usize = 4 * 1024;
 /// Bytes that all connections keep before reads become small.
 const KEPT: usize = 16 * 1024 * 1024;
-/// Bytes that all connections keep at most. One that wants more ends.
+/// Bytes that all connections keep at most. A connection that would exceed them ends.
 const MOST_KEPT: usize = 64 * 1024 * 1024;
 
 /// A connection with a number of its own.
@@ -81,7 +81,7 @@ impl Connections {
         Some(self.places.get(slot)?.as_ref()?.serial)
     }
 
-    /// Counts a change of what a connection keeps. Returns whether there is room for that.
+    /// Counts a change in the bytes that a connection keeps. Returns whether there is room for the change.
     pub fn recount(&mut self, before: usize, after: usize) -> bool {
         self.kept = self.kept.saturating_sub(before) + after;
         after <= before || self.kept <= MOST_KEPT
@@ -95,7 +95,8 @@ impl Connections {
         }
     }
 
-    /// Has the poller report what the connection at a place waits for. Returns whether it does.
+    /// Registers the events that the connection at a place waits for with the poller. Returns whether all are
+    /// registered.
     pub fn watch(&mut self, poller: &Poller, slot: usize) -> bool {
         let kind = self.kind;
         let Some((connection, _)) = self.at(slot) else { return true };

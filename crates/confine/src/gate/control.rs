@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// A question to a gate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Request {
-    /// Whether it listens.
+    /// Whether the gate listens.
     Started,
     /// The refusals.
     Take(Option<String>),
@@ -72,8 +72,8 @@ impl GateControl {
         }
     }
 
-    /// Takes the refusals since the last call. `mark` is the value of `AGENT_BASH_ID` of a command: then those of other
-    /// commands stay.
+    /// Takes the refusals since the last call. `mark` is the value of `AGENT_BASH_ID` of a command: the refusals of
+    /// other commands then stay.
     pub fn take(&self, mark: Option<&str>) -> io::Result<Refusals> {
         match self.ask(&Request::Take(mark.map(str::to_owned)))? {
             Answer::Taken(refusals) => Ok(refusals),
@@ -103,7 +103,7 @@ impl GateControl {
     }
 }
 
-/// Waits for an answer. A signal does not end the wait: the supervisor gets one for each child that exits.
+/// Waits for an answer. A signal does not end the wait, because the supervisor gets a signal for each child that exits.
 fn answered(socket: BorrowedFd<'_>) -> io::Result<()> {
     let end = Instant::now() + PATIENCE;
     loop {

@@ -14,7 +14,7 @@ use super::rules::Rules;
 /// The destination of a connection that a program opens.
 #[derive(Debug)]
 pub(super) enum Destination {
-    /// One of these addresses.
+    /// The gate dials one of these addresses.
     Dial(Vec<SocketAddr>, Dialled),
     /// The addresses of this name, which are not known yet.
     Resolve(String),
@@ -98,7 +98,7 @@ pub(super) fn check(rules: &Rules, name: &str, port: u16, addresses: &[IpAddr]) 
     }
 }
 
-/// Returns the text for what a program wants to reach: the name that an address stands for, if it stands for one.
+/// Returns the text for the destination of a program: the name that the address stands for, or else the address.
 pub(super) fn target(names: &Names, to: SocketAddr) -> String {
     let ip = to.ip().to_canonical();
     match names.name_of(ip) {

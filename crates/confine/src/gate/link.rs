@@ -1,8 +1,8 @@
 //! The addresses of the link between a world and its gate.
 //!
-//! They lie in ranges that no host of the internet has: 198.18.0.0/15, which is reserved for benchmarks, and a unique
-//! local network of IPv6. The world sees nothing of the host's own networks. A world without a link has the address of
-//! the resolver on its own loopback.
+//! The addresses lie in ranges that no host of the internet has: 198.18.0.0/15, which is reserved for benchmarks, and a
+//! unique local network of IPv6. The world sees nothing of the host's own networks. A world without a link has the
+//! resolver's address on its own loopback.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -27,7 +27,7 @@ pub const RESOLV_CONF: &str = "nameserver 198.19.255.253\noptions timeout:2 atte
 /// The port of resolvers.
 pub(super) const DNS_PORT: u16 = 53;
 
-/// Returns whether an address is that of the world's resolver, which no policy names.
+/// Returns whether this is the address of the world's resolver, which no policy names.
 pub fn is_resolver(to: SocketAddr) -> bool {
     to.port() == DNS_PORT && (to.ip().to_canonical() == GATE_V4 || to.ip() == GATE_V6)
 }
@@ -36,7 +36,7 @@ pub fn is_resolver(to: SocketAddr) -> bool {
 const FIRST: u32 = u32::from_be_bytes([198, 18, 0, 1]);
 /// Addresses that stand for names.
 pub(super) const NAMES: u32 = u32::from_be_bytes([198, 19, 255, 0]) - FIRST;
-/// The network of the addresses of IPv6 that stand for names. The last four bytes are those of the IPv4 address.
+/// The IPv6 network of addresses that stand for names. The last four bytes are the IPv4 address.
 const NAMES_V6: [u16; 6] = [0xfd61, 0x6762, 0x7368, 1, 0, 0];
 
 /// Returns the addresses that stand for the name with this number.

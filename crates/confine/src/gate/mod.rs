@@ -7,29 +7,22 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `setup`, `serve` | how the supervisor makes a gate, and its process |
-//! | `control` | questions of the supervisor and of shims |
-//! | `link` | the addresses of the link, and those that stand for names |
-//! | `sockets`, `spring`, `openings` | its sockets in the namespaces of the world |
+//! | `setup`, `serve`, `control` | the start of a gate, its process, and questions of the supervisor and of shims |
+//! | `link`, `sockets`, `spring`, `openings` | addresses of the link and of names; sockets in the world's namespaces |
 //! | `server` | the loop |
 //! | `rules`, `addresses`, `names`, `destination` | names and addresses that may be reached; pure |
-//! | `dns` | queries and their answers |
+//! | `dns`, `resolve` | queries and their answers; the host's resolver, in threads |
 //! | `handshake` | the name that a program gives to a server |
-//! | `resolve` | the host's resolver, in threads |
 //! | `connection`, `connections`, `relay` | the bytes of connections |
 //! | `refusals`, `recorder` | refusals, with the program that tried |
 //!
-//! **What a name means.** The resolver answers an allowed name with an address that stands for it and asks no other
-//! resolver, so no query leaves the host for a name that is not allowed. A connection to that address is dialled by the
-//! gate, which resolves the name on the host and connects to exactly the address that it has checked: one of the
-//! internet, unless the caller has mapped the name or allowed the address.
+//! The resolver answers an allowed name with an address that stands for the name, and asks no other resolver. So no
+//! query leaves the host for a name that is not allowed. The gate dials connections to that address: it resolves the
+//! name on the host and connects to exactly the address that it has checked. That is an address of the internet, unless
+//! the caller has mapped the name or allowed the address.
 //!
-//! **What a program notices.** A connection to a port that no entry has is refused at once. At other ports the kernel
-//! accepts before the gate has decided, so a connection that is refused there, or whose server cannot be reached, is
-//! reset. Proxies of the host cannot be reached, so variables that name them have to be removed from the environment.
-//!
-//! **What a world can do to the host.** All bytes, names and connections that are kept for it are bounded. A gate that
-//! is busy refuses its own world, and it ends with it.
+//! All bytes, names and connections that the gate keeps for a world are bounded. A busy gate refuses only its own
+//! world, and it ends with that world.
 
 mod addresses;
 mod connection;

@@ -66,7 +66,7 @@ impl Recorder {
         let _ = self.board.as_ref().map_or(Ok(()), |board| board.post(Post::Refusals, self.refused));
     }
 
-    /// Takes what a command tried, or everything.
+    /// Takes the refusals of one command, or all.
     pub fn take(&mut self, mark: Option<&str>) -> Refusals {
         self.log.take(mark)
     }

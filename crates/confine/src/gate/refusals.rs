@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::denial::LISTED;
 use crate::{DenialKind, Denials, Grant};
 
-/// Commands whose refusals are kept until they are taken. Those of the oldest are dropped beyond that.
+/// Commands whose refusals are kept until they are taken. Beyond that, the refusals of the oldest command are dropped.
 const COMMANDS: usize = 64;
 
 /// Equal attempts that were refused.
@@ -55,14 +55,15 @@ impl Refusals {
         }
     }
 
-    /// Adds those of another time.
+    /// Adds the refusals of another time.
     fn merge(&mut self, other: Self) {
         let listed: u64 = other.listed.iter().map(|one| one.count).sum();
         self.total += other.total.saturating_sub(listed);
         other.listed.into_iter().for_each(|refused| self.add(refused));
     }
 
-    /// Turns them into denials. If the gate found no program, that of an attempt to reach the same address counts.
+    /// Turns the refusals into denials. A refusal without a program gets the program that tried to reach the same
+    /// address.
     pub fn into_denials(self, attempts: &[Attempt]) -> Denials {
         let mut denials = Denials::default();
         let listed: u64 = self.listed.iter().map(|one| one.count).sum();
@@ -104,7 +105,7 @@ impl Log {
         self.0.push((mark, refusals));
     }
 
-    /// Takes those of a command and those of unknown commands, or all.
+    /// Takes the refusals of a command and of unknown commands, or all.
     pub fn take(&mut self, mark: Option<&str>) -> Refusals {
         let mut taken = Refusals::default();
         let all = std::mem::take(&mut self.0);

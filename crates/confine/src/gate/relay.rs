@@ -57,7 +57,7 @@ struct Direction {
 }
 
 impl Direction {
-    /// Passes bytes on, and keeps what the receiver does not take now.
+    /// Passes bytes on, and keeps the rest until the receiver takes it.
     fn pass(&mut self, bytes: &[u8], to: &TcpStream) -> io::Result<()> {
         let passed = if self.is_clear() { write(to, bytes)? } else { 0 };
         self.pending.extend_from_slice(&bytes[passed..]);

@@ -1,4 +1,8 @@
 //! One loop over all sockets of a gate.
+//!
+//! A connection to a port that no entry of the policy has is refused at once. At other ports the kernel accepts before
+//! the gate has decided. So a connection that is refused there, or whose server cannot be reached, is reset. Proxies of
+//! the host cannot be reached, so variables that name them have to be removed from the environment.
 
 use std::collections::HashMap;
 use std::io;
@@ -28,7 +32,7 @@ use super::spring::Spring;
 
 /// Connections, queries or packets that are taken in a row, after which others have their turn.
 const TURNS: usize = 32;
-/// Such turns for what a command has sent before it ended: as many connections as may wait for a listener.
+/// Turns for the arrivals of a command that has ended: as many connections as may wait for a listener.
 const ROUNDS: usize = 4096 / TURNS;
 /// The longest query over UDP that a program sends.
 const QUERY: usize = 4096;

@@ -1,5 +1,5 @@
 //! The sockets of a gate in other network namespaces. A short-lived child enters the namespace and opens them, because
-//! the gate itself stays in that of the host.
+//! the gate itself stays in the host's namespace.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -38,7 +38,7 @@ impl Sockets {
         Ok(Self { listeners, resolvers: [v4].into_iter().chain(v6).collect(), openings: sys::opening_packets().ok() })
     }
 
-    /// Opens only a resolver, in the network namespace of this thread, which is that of the world: nothing leaves it.
+    /// Opens only a resolver, in this thread's network namespace: the world itself, which no packet leaves.
     pub fn open_resolver() -> io::Result<Self> {
         sys::NetworkSettings::open()?.add_address(sys::LOOPBACK, GATE_V4.into(), 32)?;
         let resolver = UdpSocket::bind((GATE_V4, DNS_PORT))?;

@@ -77,7 +77,7 @@ impl Asked<'_> {
         Ok(())
     }
 
-    /// The directory and the name of what a call creates. Fails if the name is guarded there.
+    /// Returns the directory and the name of the file that a call creates. Fails if the name is guarded there.
     pub fn creation(&mut self, base: Base, path: &CStr) -> Result<(Base, CString), Errno> {
         let (directory, name) = parent(base, path)?;
         self.guard(&directory, &name)?;

@@ -22,25 +22,25 @@ const PATH_MAX: usize = 4096;
 const FIRST: usize = 256;
 const PAGE: u64 = 4096;
 
-/// A thread.
+/// A thread that made a call.
 pub(super) struct Caller {
-    /// Its directory in `/proc`. It stays that of this thread, whatever becomes of the pid.
+    /// The thread's directory in `/proc`. It keeps referring to this thread even if the pid is reused.
     pub directory: OwnedFd,
-    /// Its process.
+    /// The process of the thread.
     pub process: Process,
-    /// The pid of its process.
+    /// The pid of the process.
     pub pid: i32,
-    /// Its mask for new files. The listener sees each change of it.
+    /// The umask. The listener sees each change of it.
     pub umask: u32,
-    /// The number of the call at which it was known to exist.
+    /// The number of the last call at which the thread was known to exist.
     seen_at: u64,
     /// `None`: the mounts of any world are fine.
     own: Option<Rc<OwnMounts>>,
-    /// Whether it sees the same files by the same paths as this process. `None`: not checked yet.
+    /// Whether the thread sees the same files at the same paths as this process. `None`: not checked yet.
     sees_same: Option<bool>,
-    /// The directory and the name at which it was about to create its last file, where nothing was.
+    /// The directory and the name of the last file that the thread was about to create, where nothing existed.
     pub created: Option<(Arc<OwnedFd>, CString)>,
-    /// Whether it has the rights of this process. `None`: not checked yet.
+    /// Whether the thread has the rights of this process. `None`: not checked yet.
     is_equal: Option<bool>,
 }
 
@@ -95,13 +95,13 @@ impl Caller {
         opened.map_err(|errno| if errno == Errno::ENOENT { Errno::EBADF } else { errno })
     }
 
-    /// Whether it has the root and the mounts of this process, whose namespace of mounts has this name.
+    /// Returns whether the thread has the root and the mounts of this process, whose mount namespace has this name.
     fn has_mounts(&self, mounts: &CStr) -> bool {
         let link = |name: &CStr| sys::link_text(self.directory.as_fd(), name);
         link(c"root").is_ok_and(|root| root.as_c_str() == c"/") && link(c"ns/mnt").is_ok_and(|own| *own == *mounts)
     }
 
-    /// Whether no other thread can change its descriptors.
+    /// Returns whether no other thread can change the caller's descriptors.
     pub fn is_alone(&self) -> bool {
         sys::has_one_thread(self.directory.as_fd())
     }

@@ -32,7 +32,7 @@ const EMPTY_PATH: i32 = 0x1000;
 /// `RENAME_EXCHANGE`
 const EXCHANGE: u32 = 2;
 
-/// Whether a path is one of the kernel's own files, which belong to no disk.
+/// Returns whether a path lies in a file system of the kernel, which is on no disk.
 fn is_of_kernel(path: &Path) -> bool {
     path.starts_with("/proc") || path.starts_with("/sys")
 }
@@ -152,7 +152,7 @@ impl Reading<'_> {
         Ok(Change { spot: self.spot(descriptor, text, false)?, act })
     }
 
-    /// A removal of a name. With `plain` the name is not one of a directory.
+    /// Returns the removal of a name. With `plain`, the name cannot be a directory's.
     fn removed(&mut self, descriptor: i32, at: usize, plain: bool) -> Result<Change, Skip> {
         let text = self.text(at)?;
         let is_plain = plain && !text.to_bytes().ends_with(b"/");
@@ -181,8 +181,8 @@ impl Reading<'_> {
         Ok(Change { spot: of_file(file)?, act })
     }
 
-    /// Whether an open file of the caller is the one that it created last. That is recorded, and there was nothing
-    /// before.
+    /// Returns whether an open file of the caller is the file that it created last. The creation is recorded already,
+    /// and nothing existed there before.
     fn is_new(&mut self, number: i32) -> bool {
         let Ok(caller) = self.caller() else { return false };
         let (Some((directory, name)), Ok(link)) = (&caller.created, text(format!("fd/{number}"))) else { return false };

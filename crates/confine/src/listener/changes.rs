@@ -62,7 +62,7 @@ fn is_plainly_allowed(asked: &Asked<'_>, path: &[u8]) -> bool {
     plain && path.is_absolute() && asked.shared.paths.may_change(path)
 }
 
-/// The path of what the kernel will refuse to change.
+/// Returns the path of a file or directory that the kernel will refuse to change.
 fn refused(asked: &Asked<'_>, base: Base, path: std::ffi::CString, change: Change) -> Option<PathBuf> {
     let (base, path) = if change.is_of_directory() { parent(base, &path).ok()? } else { (base, path) };
     let place = if change.is_of_directory() {

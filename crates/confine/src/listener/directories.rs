@@ -1,4 +1,5 @@
-//! The directories of recent changes. One call tells which of them a path leads to, where it takes several to open it.
+//! The directories of recent changes. One call tells which of them a path leads to, where opening the path takes
+//! several calls. They stay open until an unmount, or until a tenth of a second passes without a change.
 
 use std::collections::HashMap;
 use std::ffi::CString;

@@ -11,7 +11,7 @@ pub(super) type Id = (u64, u64);
 
 /// Guarded names with their directories. The name is looked up first: most creations need no look at their directory.
 ///
-/// Names are compared without regard to the case of ASCII letters, because a file system may do the same.
+/// Names are compared without regard to the case of ASCII letters, because a file system may ignore case, too.
 #[derive(Debug, Default)]
 pub(super) struct Names(HashMap<Vec<u8>, Vec<Id>>);
 

@@ -12,8 +12,8 @@ use super::caller::path_of;
 
 /// A consumer of the changes of a command.
 pub trait Journal {
-    /// Takes note of a change that is about to be made, and that may fail. An error is the one that the call of the
-    /// command fails with instead.
+    /// Records a change that is about to be made, and that may fail. The command's call fails with the returned error
+    /// instead of making the change.
     ///
     /// # Errors
     /// If the change must not be made.
@@ -100,7 +100,7 @@ impl Spot {
         Ok(Self { directory, parent, name, is_vacant: false })
     }
 
-    /// Its path.
+    /// Returns the path of the spot.
     pub fn path(&self) -> PathBuf {
         if self.name.as_c_str() == c"." {
             return self.parent.clone();

@@ -2,39 +2,24 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `protocol` | what the shim and its listener say to each other |
-//! | `service` | the loop: messages of the shim, calls of commands |
-//! | `asked`, `caller`, `place` | one call, its thread, the place that its path names |
-//! | `directories` | the directories of recent changes |
-//! | `own` | the mounts of the world: nothing is performed in those of another one |
-//! | `open`, `names`, `renames` | calls that create a name: performed here |
-//! | `changes` | calls that change what exists: recorded |
-//! | `modes` | set-group-id bits of directories: performed here |
+//! | `protocol`, `service` | messages of the shim and its listener; the loop over messages and calls |
+//! | `asked`, `caller`, `place`, `reply` | one call, its thread, the place that its path names, its answer |
+//! | `directories`, `own` | the directories of recent changes; the mounts of the world |
+//! | `open`, `names`, `renames`, `modes` | performed here: creation of a name, set-group-id bits of directories |
+//! | `changes` | recorded here: calls that change existing files |
 //! | `sockets` | `connect`, `bind`, `sendto` |
 //! | `guards`, `record` | names that must not be created; refused calls |
 //! | `journal`, `changed` | a consumer of changes before they are made; from a call to its change |
 //! | `remote`, `watcher` | a journal in another process; calls of commands that are recorded and not confined |
-//! | `rights` | callers in whose place this process may act |
-//! | `threads` | answers that take their time |
+//! | `rights`, `threads` | callers in whose place this process may act; answers that take their time |
 //!
-//! **No check of memory that may change.** A path is copied once. The listener itself performs calls that create a
-//! name. It uses that copy, below directories that it has open, and hands the result to the caller. The kernel gets a
+//! **A listener performs the calls that it allows,** because a check of a path in the caller's memory would race with
+//! the caller's threads. It copies the arguments once. With the copy it creates the name, connects to the socket at a
+//! path or changes the mode, below directories that it has open, and hands the result to the caller. The kernel gets a
 //! call only if the answer does not depend on the checked memory: mounts, Landlock or registers bound such a call.
 //!
-//! **Who the listener is.** It has the user, pid and mount namespaces of the world, so mounts bound its own creations
-//! as those of its callers. It is not in their Landlock domain: a process cannot read the memory of one in another
-//! domain. It keeps no capability but the one to read the memory of processes of its namespace.
-//!
-//! **Reads of hidden files** are not noticed here: a question for each file that is opened would cost more than all the
-//! rest of confinement. `refused_reads` finds them in what programs say.
-//!
-//! - **A listener performs the calls that it allows.** It makes a creation, a connection to a socket by path and a
-//!   change of a mode itself, with a copy of the arguments: a check of a path in the caller's memory would race with
-//!   the caller's threads.
-//! - **The listener performs nothing in the mounts of another world,** whose directories a process can receive by a
-//!   socket.
-//! - **Directories of recent changes stay open,** so that one call tells where a path leads. They are left before an
-//!   unmount, and after a tenth of a second without a change.
+//! Reads of hidden files are not noticed here: a question for each file that is opened would cost more than all the
+//! rest of confinement. `refused_reads` finds such reads in the output of programs.
 
 mod asked;
 mod caller;
@@ -70,8 +55,15 @@ pub use protocol::{Ends, Link, Report};
 pub use settings::Settings;
 pub use watcher::{Watcher, spot_of};
 
-/// Answers the calls of the commands of one shim, until the shim closes its end. The process has the
-/// namespaces of the world and one thread, and needs no other descriptors.
+/// Answers the calls of the commands of one shim, until the shim closes its end. The process has one thread and needs
+/// no other descriptors.
+///
+/// The process has the user, pid and mount namespaces of the world, so mounts bound its own creations like its
+/// callers'. It is not in the Landlock domain of its callers, because a process cannot read the memory of a process in
+/// another domain. The only capability that it keeps is to read the memory of processes of its namespace.
+///
+/// A listener that is killed takes its shim along as soon as the shim has no command. Until then, the calls that it
+/// would have answered fail. The supervisor continues a listener that a command stops, like a shim.
 pub fn serve(ends: Ends, settings: Settings) -> ! {
     let _ = sys::name_process(c"agent-bash-listener");
     sys::let_threads_wake();

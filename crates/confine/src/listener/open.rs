@@ -85,7 +85,7 @@ pub(super) fn open(asked: &mut Asked<'_>, descriptor: i32, at: usize, flags: i32
     Err(Errno::ELOOP)
 }
 
-/// Creates a file, or opens the one that exists.
+/// Creates a file, or opens the existing file.
 fn create(asked: &mut Asked<'_>, wish: Wish, base: Base, path: CString) -> Result<Step, Errno> {
     let (base, path) =
         if asked.names.directories(last(&path).1).is_some() { asked.creation(base, &path)? } else { (base, path) };
@@ -129,7 +129,7 @@ fn existing(asked: &mut Asked<'_>, wish: Wish, base: Base, path: CString) -> Res
 fn follow(asked: &mut Asked<'_>, base: Base, path: CString) -> Result<Step, Errno> {
     let (directory, name) = parent(base, &path)?;
     let Base::Directory(directory) = directory else { return Err(Errno::ELOOP) };
-    // These links have no text, or that of the listener's own files.
+    // Links of a procfs have no text, or their text names files of the listener.
     if sys::is_of_proc(directory.as_fd())? {
         return Err(Errno::EACCES);
     }

@@ -132,7 +132,7 @@ fn open_file<'a>(
     if words.peek().is_none() {
         return Ok(Some(Place::Open(caller.process.descriptor(number).map_err(known)?)));
     }
-    // The directory may belong to another world, as one that a call names directly.
+    // The directory may belong to another world, like a directory that a call names directly.
     rest(Base::Directory(caller.open_descriptor(number).map_err(known)?), words)
 }
 

@@ -109,7 +109,7 @@ impl Link {
         Ok((Self { socket: sys::above_inherited(&ours)?, board, taken: Cell::new(0) }, ends))
     }
 
-    /// The descriptor over which a child sends that of its filter, with [`sys::install_filter`].
+    /// Returns the descriptor over which a child sends the descriptor of its filter, with [`sys::install_filter`].
     pub fn descriptor(&self) -> RawFd {
         self.socket.as_raw_fd()
     }
@@ -135,9 +135,12 @@ impl Link {
         parts(command, guards).iter().try_for_each(|part| self.send(part))
     }
 
-    /// Ends a command, and returns the listener's record of the command.
+    /// Ends a command, and returns the listener's record of it. `None`: the listener has posted nothing since the last
+    /// time. The record is then empty, and no question is asked.
     ///
-    /// It is empty and costs no question if the listener has posted nothing since the last time. `None` then.
+    /// The shim collects the denials of its listener and of the gate, and sends them before `Ended`. For a task it adds
+    /// them to the state file, soon after its listener has announced a denial (`DenialNews`). The command of a session
+    /// ends before its shell does, so the addon asks for the denials then (`ToShim::Denials`).
     pub fn end(&self, command: u64) -> io::Result<Option<Report>> {
         let posted = self.board.read(Post::Records)?;
         if self.taken.replace(posted) == posted {
@@ -146,7 +149,7 @@ impl Link {
         self.ask(command).map(Some)
     }
 
-    /// The same, in any case with a question.
+    /// Like [`Link::end`], but always asks.
     pub(super) fn ask(&self, command: u64) -> io::Result<Report> {
         self.send(&ToListener::End { command })?;
         self.report(command)

@@ -38,12 +38,12 @@ impl Paths {
         Self { writable, sockets, host, hidden: policy.hide.clone() }
     }
 
-    /// Whether a path, by its text, is one that may be changed.
+    /// Returns whether a path, by its text, may be changed.
     pub fn may_change(&self, path: &Path) -> bool {
         below(&self.writable, path)
     }
 
-    /// Whether a path, by its text, may be one of the host's that may be changed.
+    /// Returns whether a path, by its text, may belong to the host and may be changed.
     pub fn is_of_host(&self, path: &Path) -> bool {
         below(&self.host, path)
     }

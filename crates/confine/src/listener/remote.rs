@@ -1,6 +1,6 @@
-//! A journal in another process. A listener sees the files of its world, and the journal those of the host. So each
-//! directory travels as its path with its device and inode: only where both processes mean the same one, a file of the
-//! host is about to change. Private directories and overlays differ.
+//! A journal in another process. A listener sees the files of its world, and the journal sees the files of the host. So
+//! each directory travels as its path with its device and inode. A file of the host is about to change only if both
+//! processes find the same directory there. Private directories and overlays differ.
 
 use std::ffi::{CString, OsStr};
 use std::fs;
@@ -62,7 +62,7 @@ struct Named {
     parent: PathBuf,
     directory: Id,
     name: CString,
-    /// The thing that has the name, if there is one.
+    /// Id of the file or directory with this name, if one exists.
     thing: Option<Id>,
 }
 
@@ -127,7 +127,7 @@ impl Named {
         (is_same && id_of(directory.as_fd(), &self.name) == self.thing).then_some(directory)
     }
 
-    /// Whether the directory is one of the host's, on the file system that is at its path.
+    /// Returns whether the directory belongs to the host, on the file system that is mounted at its path.
     fn is_of_host(&self) -> bool {
         let device = self.parent.ancestors().find_map(|above| Some(fs::symlink_metadata(above).ok()?.dev()));
         let is_thing_too = self.thing.is_none_or(|thing| thing.0 == self.directory.0);
@@ -140,7 +140,7 @@ impl Named {
 enum Elsewhere {
     /// The thing is in a place that only its world has.
     Private,
-    /// Another process has changed the thing at this path, so that it is not known what the call changes.
+    /// Another process has changed the entry at this path, so the target of the call is unknown.
     Changed(PathBuf),
 }
 

@@ -27,7 +27,7 @@ pub(super) struct Rights {
 }
 
 impl Rights {
-    /// Those of a thread, by its directory in `/proc`.
+    /// Reads the rights of a thread from its directory in `/proc`.
     pub fn of(thread: BorrowedFd<'_>) -> Result<Self, Errno> {
         let status = read(thread, c"status")?;
         let status = String::from_utf8_lossy(&status);
@@ -39,7 +39,7 @@ impl Rights {
         Ok(Self { lines, users: sys::link_text(thread, c"ns/user")?, label: label(thread) })
     }
 
-    /// Those of this thread.
+    /// Reads the rights of this thread.
     pub fn own() -> Result<Self, Errno> {
         Self::of(sys::open_directory(AT_FDCWD, c"/proc/thread-self", Follow::Texts)?.as_fd())
     }

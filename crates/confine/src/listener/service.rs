@@ -204,7 +204,7 @@ impl Service {
         let touches_network = entry.is_some_and(|entry| matches!(entry.question, Question::Connect | Question::SendTo));
         if touches_network || record.size() != before {
             self.posted += 1;
-            // Its shim can only fail to see the record.
+            // If this fails, the shim misses the record, and nothing else is lost.
             let _ = self.ends.board.post(Post::Records, self.posted);
         }
         if *ended {

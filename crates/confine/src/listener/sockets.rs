@@ -1,8 +1,8 @@
 //! `connect`, `bind` and `sendto`.
 //!
-//! All that decides is done on a duplicate of the caller's socket with a copy of its address. Only a call whose socket
-//! cannot be exchanged, because the caller has a single thread, and cannot reach a path, because it is one of the
-//! internet, is passed on to the kernel.
+//! The listener decides on a duplicate of the caller's socket with a copy of its address. The kernel gets a call only
+//! if the caller cannot exchange the socket, because it has a single thread, and the socket cannot reach a path,
+//! because it is an internet socket.
 
 use std::ffi::{CStr, OsStr};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};

@@ -119,7 +119,7 @@ pub fn contradictions(
     Ok(())
 }
 
-/// The directory that commands start in must be one that they can enter.
+/// Fails unless commands can enter the directory in which they start.
 fn root_is_visible(policy: &Policy, root: &Root, hidden: &[Entry]) -> Result<(), PolicyError> {
     if let Some(entry) = hidden.iter().find(|entry| within(&root.path, &entry.path)) {
         return Err(match &entry.text {

@@ -92,7 +92,7 @@ pub(super) const HIDE: [&str; 49] = [
     ".config/rbw",
 ];
 
-/// Directories that can always be read: those of the system, where programs and their libraries lie.
+/// Directories that can always be read: system directories with programs and their libraries.
 pub const SYSTEM: [&str; 24] = [
     "/bin",
     "/sbin",
@@ -161,7 +161,7 @@ const CACHES: [(&str, &str, &str); 33] = [
 /// The name of a directory that keeps files for undos on their own mount, with the user's number behind it.
 pub const UNDO_PLACE: &str = ".agent-bash-undo-";
 
-/// The homes of the user: `$HOME`, and that of the user database.
+/// Returns the homes of the user: `$HOME`, and the home in the user database.
 pub(super) fn homes(host: &impl Surroundings) -> Vec<PathBuf> {
     let mut homes: Vec<PathBuf> = Vec::new();
     let own = host.variable("HOME").map(Path::new);
@@ -173,8 +173,8 @@ pub(super) fn homes(host: &impl Surroundings) -> Vec<PathBuf> {
     homes
 }
 
-/// The default list of hidden paths. Our own directories are hidden as well: the tasks of other commands, what other
-/// commands wrote, and what the user's shell has set.
+/// Returns the default list of hidden paths. It includes our own directories: the tasks and the output of other
+/// commands, and the state of the user's shell.
 pub(super) fn hidden(host: &impl Surroundings, homes: &[PathBuf]) -> Vec<PathBuf> {
     let mut hidden: Vec<PathBuf> = Vec::new();
     for home in homes {

@@ -18,7 +18,7 @@ pub enum PolicyError {
     Invalid {
         /// The option, as a caller writes it: `confine.write`.
         option: &'static str,
-        /// Its value, or the entry of its list.
+        /// The value of the option, or the entry of its list.
         value: String,
         /// The fault of the value, and a remedy.
         #[source]
@@ -54,7 +54,7 @@ pub enum PolicyError {
 /// A fault of a value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
-    /// The value is not one of the allowed words.
+    /// The value is not an allowed word.
     #[error("is not one of {0}")]
     NotOneOf(&'static str),
     /// The value is empty.
@@ -149,7 +149,7 @@ pub enum Fault {
     /// No entry of `allow` has this name.
     #[error("is allowed by no entry of confine.network.allow; add it there")]
     NotAllowed,
-    /// `require` demands what the options do not ask for.
+    /// `require` demands a part that the options switch off.
     #[error("cannot be required with network 'full', which limits nothing; leave it out of require")]
     NothingToHold,
 }

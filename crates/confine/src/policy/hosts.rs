@@ -122,7 +122,7 @@ fn network(address: IpAddr, prefix: &str) -> Result<AllowHost, Fault> {
     if network != address {
         return Err(Fault::HostBits(format!("{network}/{prefix}")));
     }
-    // The addresses of IPv4 in IPv6 are the same as those of IPv4.
+    // IPv4 addresses in IPv6 form equal the IPv4 addresses.
     match (network, network.to_canonical()) {
         (IpAddr::V6(_), IpAddr::V4(inner)) if prefix >= 96 => Ok(AllowHost::Net(IpAddr::V4(inner), prefix - 96)),
         _ => Ok(AllowHost::Net(network, prefix)),

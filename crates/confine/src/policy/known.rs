@@ -1,5 +1,5 @@
-//! Policies that were made before. Links are resolved once for each owner: what a command changes afterwards has no
-//! effect on what the next one may reach.
+//! Policies of earlier commands. Links are resolved once for each owner, so a command cannot change what the next
+//! command may reach.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,8 @@ fn known() -> MutexGuard<'static, HashMap<Key, Arc<Confine>>> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns the confinement of a command: the one that was made for these options of this owner before, or a new one.
+/// Returns the confinement of a command: the confinement of an earlier command with these options and this owner, or a
+/// new one.
 ///
 /// # Errors
 /// As [`policy_beside`].

@@ -30,7 +30,7 @@ pub fn policy(raw: &RawConfine, root: &Path, host: &impl Surroundings) -> Result
 /// As [`policy`], if other commands may change files below `others`, now or before.
 ///
 /// # Errors
-/// As [`policy`], and if a link in one of these leads to a write root elsewhere.
+/// As [`policy`], and if a link in one of `others` leads to a write root elsewhere.
 pub fn policy_beside(
     others: &[PathBuf],
     raw: &RawConfine,

@@ -351,7 +351,7 @@ fn paths_that_only_look_as_if_they_contradicted_each_other_pass() {
     let entries = ["/home/ann/.sshx/", "/proj/plain/.vscode/", "/proj/inner -> /proj/plain", "/out/", "/proj/.git/"];
     for (json, root) in [
         (r#"{"write":["~/.sshx"]}"#, "/proj"),
-        // A directory that is no repository has no protected names besides those of its write root.
+        // A directory without a repository has only the protected names of its write root.
         (r#"{"write":["/proj/plain/.vscode"]}"#, "/proj"),
         (r#"{"write":["/proj/.git"]}"#, "/proj"),
         (r#"{"write":["/proj/inner"]}"#, "/proj"),

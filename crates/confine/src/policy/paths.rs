@@ -9,7 +9,7 @@ use super::surroundings::Surroundings;
 
 /// A path that an entry of a list means.
 pub struct Entry {
-    /// The entry, as the caller wrote it. `None`: one of a default list.
+    /// The entry, as the caller wrote it. `None`: the entry of a default list.
     pub text: Option<String>,
     /// The path, resolved.
     pub path: PathBuf,

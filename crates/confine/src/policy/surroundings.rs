@@ -23,7 +23,7 @@ pub trait Surroundings {
 
 /// The real host.
 pub struct Host<'a> {
-    /// Its environment: `NAME=VALUE`, each ended by a NUL.
+    /// Environment of the host: `NAME=VALUE`, each ended by a NUL.
     pub environment: &'a str,
 }
 

@@ -44,7 +44,7 @@ const BASE: &str = r#"(allow process-exec process-fork)
   (global-name "com.apple.PowerManagement.control"))
 "#;
 
-/// Devices. Other terminals than those of the sandbox need its extension.
+/// Devices. A `/dev/ttys…` terminal needs an extension, which the sandbox's own terminals have.
 const DEVICES: &str = r#"(allow file-read* file-write* file-ioctl
   (literal "/dev/null") (literal "/dev/zero") (literal "/dev/random") (literal "/dev/urandom")
   (literal "/dev/tty") (literal "/dev/ptmx") (literal "/dev/dtracehelper")

@@ -41,7 +41,7 @@ fn rules(policy: &Policy) -> Vec<String> {
     joined.lines().map(str::to_owned).collect()
 }
 
-/// The place of a rule. The last one that matches counts, so the order is a part of the meaning.
+/// Returns the position of a rule. The last matching rule counts, so the order is a part of the meaning.
 fn at(rules: &[String], rule: &str) -> usize {
     rules.iter().position(|other| other == rule).unwrap_or_else(|| panic!("no {rule} in\n{}", rules.join("\n")))
 }

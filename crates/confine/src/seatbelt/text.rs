@@ -43,7 +43,7 @@ impl Profile {
         self.0.push_str(text);
     }
 
-    /// Adds a rule for these paths. Without paths there is no rule, as one without filters counts for everything.
+    /// Adds a rule for these paths. Without paths it adds none, because a rule without filters counts for everything.
     pub fn rule<'a>(
         &mut self,
         action: &str,

@@ -14,7 +14,7 @@ struct Mount {
     root: PathBuf,
     /// The path at which it is mounted.
     at: PathBuf,
-    /// Whether it is a procfs.
+    /// Whether the file system is a procfs.
     is_proc: bool,
 }
 
@@ -49,7 +49,7 @@ impl Mounts {
     /// Returns the other paths of a file or directory, and of the mounted parts of it.
     pub fn aliases(&self, path: &Path) -> Vec<PathBuf> {
         let within = self.0.iter().enumerate().filter(|(_, mount)| path.starts_with(&mount.at));
-        // The longest one counts, and the last one of those.
+        // The longest mount point counts, and of equal ones the last.
         let Some((own, mount)) = within.max_by_key(|(at, mount)| (mount.at.components().count(), *at)) else {
             return Vec::new();
         };

@@ -43,7 +43,7 @@ impl Blanks {
         created().step(|| "covers for hidden paths".into())
     }
 
-    /// Covers a path. One that does not exist needs no cover.
+    /// Covers a path. A missing path needs no cover.
     pub fn cover(&self, at: &Path) -> io::Result<()> {
         let Ok(data) = fs::symlink_metadata(at) else { return Ok(()) };
         let blank = if data.is_dir() { &self.directory } else { &self.file };

@@ -12,7 +12,7 @@ use super::private::Private;
 use crate::{Caches, Policy};
 use sys::MountFlags;
 
-/// Returns the layers of caches, and adds a note for each that is not what the policy says.
+/// Returns the layers of caches, and adds a note for each cache that differs from the policy.
 pub(super) fn layers(policy: &Policy, private: &Private, notes: &mut Vec<String>) -> Result<Vec<Layer>, Failure> {
     let (kind, places) = &policy.caches;
     let places = places.iter().filter(|place| place.is_dir());

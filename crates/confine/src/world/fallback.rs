@@ -10,9 +10,8 @@ use crate::{Board, Caches, Missing, Network, Part, Policy, Tmp, WorldError, Worl
 /// Returns a world without namespaces, in which commands are restricted by Landlock and the filter of system calls.
 /// `failure` is the reason.
 ///
-/// # Errors
-/// [`WorldError::Missing`] if the policy requires a part that needs namespaces. [`WorldError::Step`] if the failure is
-/// not one of this machine.
+/// [`WorldError::Missing`] if the policy requires a part that needs namespaces. [`WorldError::Step`] if the machine is
+/// not the cause of the failure.
 pub(super) fn without_namespaces(policy: &Policy, failure: Failure) -> Result<World, WorldError> {
     let Some(remedy) = remedy::of_failure(&failure) else { return Err(failure.into()) };
     let parts = policy.parts().filter(|part| *part != Part::Syscalls);
@@ -135,7 +134,7 @@ mod tests {
         let (protected, pinned) = protecting(&mut world);
         let at = |path: &str| format!("\"{}\"", root.join(path).display());
         assert!(protected.contains(&at(".vscode")) && !protected.contains(".git/hooks"), "{protected}");
-        // The directory above does not exist, and another one with the rest in it could take its place.
+        // The directory above does not exist, and another directory with the rest in it could take its place.
         assert!(protected.contains(&at(".idea")) && !protected.contains(&at(".idea/x")), "{protected}");
         assert!(!pinned.contains(".git"), "{pinned}");
         for directory in ["sub/.git/hooks", "sub/.git/objects", ".idea"] {

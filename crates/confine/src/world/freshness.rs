@@ -7,10 +7,10 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use crate::{Board, Post};
 
-/// The facts that show whether something changed since init has looked.
+/// Facts that show whether anything changed since init looked.
 ///
-/// Changes that init has not read can be read from one of the watches. Before init reads them, it posts 0.
-/// Once it has protected the new paths, it posts the number of the guards.
+/// Changes that init has not read are readable from a watch. Before init reads them, it posts 0. Once it has protected
+/// the new paths, it posts the number of the guards.
 #[derive(Debug)]
 pub struct Freshness {
     board: Board,
@@ -23,8 +23,8 @@ impl Freshness {
         Self { board, watches }
     }
 
-    /// Returns whether all that exists is protected, and the guards are those of this number. Otherwise init has to be
-    /// asked.
+    /// Returns whether all existing paths are protected, and the guards with this number are current. Otherwise the
+    /// caller has to ask init.
     pub fn is_current(&self, number: u64) -> bool {
         // In this order: a path that is not in the queue any more was read after the post of 0.
         let mut watches = self.watches.each_ref().map(|watch| PollFd::new(watch.as_fd(), PollFlags::POLLIN));
@@ -32,7 +32,7 @@ impl Freshness {
         is_read && number != 0 && self.board.read(Post::Guards).is_ok_and(|posted| posted == number)
     }
 
-    /// Returns other descriptors of the same.
+    /// Returns duplicates of the descriptors.
     pub fn another(&self) -> io::Result<Self> {
         let [first, second] = &self.watches;
         Ok(Self { board: self.board.another()?, watches: [first.try_clone()?, second.try_clone()?] })

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct Guarded {
     /// The device and the inode of the directory.
     pub directory: (u64, u64),
-    /// Its path.
+    /// Path of the directory.
     pub path: PathBuf,
     /// The names.
     pub names: Vec<OsString>,

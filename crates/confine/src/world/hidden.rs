@@ -35,14 +35,14 @@ impl Hidden {
         &self.paths
     }
 
-    /// Covers a hidden directory with one in which other mounts can be made. It cannot be listed.
+    /// Covers a hidden directory with an unlistable directory in which other mounts can be made.
     pub fn veil(&mut self, path: &Path) -> io::Result<()> {
         sys::attach_tree(&sys::new_mount(c"tmpfs", &[(c"mode", Some(c"0111"))], MountFlags::NO_DEVICES)?, path)?;
         self.covers.insert(path.to_owned(), sys::mount_of(path)?.mount);
         Ok(())
     }
 
-    /// Covers those that are new, and those that have lost their cover.
+    /// Covers new hidden paths, and paths that have lost their cover.
     pub fn cover(&mut self) {
         for path in &self.paths {
             let Ok(file) = sys::mount_of(path) else { continue };

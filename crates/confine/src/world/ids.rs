@@ -1,12 +1,12 @@
-//! User and group ids of a world: those of the host.
+//! User and group ids of a world, which equal the host's.
 
 use std::fs;
 use std::io;
 
 use nix::unistd::{Pid, getegid, geteuid};
 
-/// Maps the ids of a process in a new user namespace to themselves: as many as this process may map. That is all for
-/// a privileged one, else its own.
+/// Maps as many ids of a process in a new user namespace to themselves as this process may map: all ids for a
+/// privileged process, else its own.
 pub(super) fn map_ids(child: Pid) -> io::Result<()> {
     let write = |name: &str, text: &str| fs::write(format!("/proc/{child}/{name}"), text);
     if geteuid().is_root() {

@@ -25,7 +25,7 @@ const PATIENCE: u16 = 10_000;
 /// of those that follow, each after twice the time.
 const BLIND: [u16; 2] = [200, 800];
 
-/// Descriptors that init keeps free: those of shims that it does not know yet, and those that it needs for a moment.
+/// Descriptors that init keeps free: for shims that it does not know yet, and for its own short-lived needs.
 const SPARE: i64 = 24;
 
 /// Descriptors that init keeps from its maker.
@@ -123,7 +123,7 @@ struct Init {
     /// The socket by which other supervisors join the world.
     listener: UnixListener,
     world: Construction,
-    /// Facts for them, and the way to the gate, if there is one.
+    /// The facts that a joining supervisor receives, and the way to the gate, if there is one.
     published: Vec<OwnedFd>,
     /// The write ends of pipes that report the end of this process.
     ends: Vec<OwnedFd>,
@@ -245,8 +245,8 @@ impl Init {
     fn answer(&mut self, door: &OwnedFd) -> bool {
         let message = match messages::receive(door) {
             Ok(Some(message)) => message,
-            // This process had no free descriptors for those of the message. Its shim then has no way to this process,
-            // and starts nothing.
+            // This process had no free descriptors for the message. Its shim then cannot reach this process, and starts
+            // no command.
             Err(error) if error.raw_os_error() == Some(libc::ENOBUFS) => return true,
             Err(error) => return matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted),
             Ok(None) => return false,

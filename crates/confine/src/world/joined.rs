@@ -1,4 +1,6 @@
-//! The way of another supervisor into a living world: the host of its tasks was started again.
+//! The way of another supervisor into a living world: the host of its tasks was started again. It joins through a
+//! socket beside the private files of the world. A task's state file names that socket if the task's registry owns the
+//! world, so a registry that is opened again finds the world of its tasks.
 
 use std::cell::RefCell;
 use std::io;
@@ -19,7 +21,7 @@ const OPTIONAL: usize = 7;
 /// A world of another supervisor.
 #[derive(Debug)]
 pub struct Joined {
-    /// The world. It lives as long as one of its supervisors keeps it.
+    /// The world. It lives as long as any of its supervisors keeps it.
     pub world: World,
     /// The way to its gate, if it has one.
     pub gate: Option<OwnedFd>,

@@ -18,7 +18,7 @@ pub(super) enum What {
     Tree(OwnedFd),
     /// An empty directory in which nothing exists but the layers below it.
     Veil,
-    /// Nothing that can be read. Layers below it can be reached all the same.
+    /// Nothing readable. Layers below the path can still be reached.
     Hidden,
 }
 

@@ -14,7 +14,7 @@ const SIZE: usize = 9;
 
 /// Starts init once its ids are mapped.
 pub(super) const START: u8 = b's';
-/// Asks for [`Guards`], unless they are those of the number.
+/// Asks for [`Guards`], unless the number is current.
 pub(super) const REFRESH: u8 = b'r';
 /// Answers [`REFRESH`], with the guards ([`super::Guards`]) if their number differs.
 pub(super) const GUARDS: u8 = b'g';
@@ -68,7 +68,8 @@ pub(super) struct Message {
     pub fds: Vec<OwnedFd>,
 }
 
-/// Sends a message. The receiver reads each before the next one that it has to answer, so the socket is never full.
+/// Sends a message. The receiver reads every message before the next message that needs an answer, so the socket is
+/// never full.
 pub(super) fn send(socket: &impl AsFd, kind: u8, number: u64, fds: &[BorrowedFd<'_>]) -> io::Result<()> {
     let mut bytes = [kind; SIZE];
     bytes[1..].copy_from_slice(&number.to_ne_bytes());

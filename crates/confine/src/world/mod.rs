@@ -1,10 +1,10 @@
 //! Worlds: namespaces that the commands with one policy share.
 //!
-//! A world is made by the supervisor, and lives in one process of its own, its *init*: process 1 of its pid namespace.
+//! The supervisor makes a world. The world lives in one process of its own, its *init*: process 1 of its pid namespace.
 //! Init makes the mounts and the network, hands out descriptors of all namespaces, and then waits. It protects new
 //! repositories when it is asked to, and covers hidden files again as soon as the host replaces them. It kills each
-//! process that is reparented to it, because the shim of that process is gone. Its end comes when the supervisor has
-//! dropped the [`World`] and the last process that the world is kept for has exited: it removes the world's files and
+//! process that is reparented to it, because the shim of that process is gone. Init ends once the supervisor has
+//! dropped the [`World`] and the last process that the world is kept for has exited. It removes the world's files and
 //! exits, and the kernel kills the rest of the pid namespace.
 //!
 //! | step | where |
@@ -15,37 +15,7 @@
 //! | the files | `files.rs`, `layers.rs`, `devices.rs`, `caches.rs`, `visible.rs` |
 //! | hidden paths, and files that are shown in them | `hidden.rs`, `blanks.rs`, `aliases.rs`, `shown.rs` |
 //! | protected paths | `protection.rs`, `targets.rs`, `repositories.rs`, `guards.rs` |
-//! | Landlock | `rules.rs` |
-//! | macOS | `seatbelt.rs` |
-//!
-//! - **A shim is half in the world.** It has its pids, so that it is a subreaper there and the kernel ends its tree
-//!   with the world. It keeps the mounts of the host, where it writes logs and states. It reads a detached procfs of
-//!   the world, and translates each pid that leaves it.
-//! - **A child confines itself** with system calls only: it joins the namespaces, gives up all capabilities, sets
-//!   no_new_privs, obeys Landlock and installs the filter. If a step fails, nothing runs (`LaunchStep::Confine`).
-//! - **Before each command** init protects new repositories. A shim asks for it when it starts a shell. A warm shell
-//!   waits inside the world, so the addon asks its shim once more (`Protect`) before it hands the command over.
-//! - **A terminal is one of its world.** The supervisor passes the world's directory of pseudo-terminals to the addon.
-//!   That opens one there, so that `tty` and `/dev/tty` mean it inside.
-//! - **A listener that is killed** takes its shim along as soon as the shim has no command. Calls that it would have
-//!   answered fail until then. One that a command stops is continued by the supervisor, like shims. A shim whose world
-//!   has no owner takes no other command either, because another world may be in its place.
-//! - **After each command** the shim collects denials from its listener and from the gate, and sends them before
-//!   `Ended`. For a task it adds them to the state file, soon after its listener has announced one (`DenialNews`). The
-//!   command of a session ends before its shell does, so the addon asks for them then (`ToShim::Denials`).
-//! - **Files that results name** are mounted into their own world at their own path
-//!   (`crates/confine/src/world/shown.rs`): logs by the shim, spilled output by the addon before the result is
-//!   delivered.
-//! - **Another host joins a world** through a socket beside its private files (`crates/confine/src/world/joined.rs`). A
-//!   state file names it if the task's registry owns the world, so a registry that is opened again finds the world of
-//!   its tasks.
-//! - **A question is asked only if something has changed.** Init, gates and listeners post numbers on a board, an
-//!   unnamed file that the askers read (`crates/confine/src/board.rs`). With init's watch on directories it also shows
-//!   whether a new repository waits for protection (`crates/confine/src/world/freshness.rs`). A question would wake
-//!   another process and wait for it, twice or three times per command.
-//! - **A world ends with its owner,** or when one of its write roots is another directory by now. The supervisor drops
-//!   the world, free shims exit, and so do shims whose commands only left processes behind. Commands and tasks that
-//!   still run keep the world until they end. Then init kills the remaining processes, and removes the world's files.
+//! | Landlock; macOS | `rules.rs`; `seatbelt.rs` |
 
 mod aliases;
 mod blanks;
@@ -108,12 +78,16 @@ pub struct HostPaths<'a> {
     pub state: &'a Path,
     /// Files and directories that can be read in the world whatever the policy hides, such as logs of its own tasks.
     pub readable: &'a [PathBuf],
-    /// Whether it watches protected files and directories. A user can have few watches of the kernel, and a world has
-    /// two. Without them it looks at these files now and then and before each command.
+    /// Whether the world watches protected files and directories. A user can have few watches of the kernel, and a
+    /// world has two. Without watches, init scans these files now and then and before each command.
     pub watches: bool,
 }
 
 /// The namespaces of a world.
+///
+/// A shim is half in its world. It has the pids of the world, so that it is a subreaper there and the kernel ends its
+/// tree with the world. It keeps the mounts of the host, where it writes logs and states. It reads a detached procfs of
+/// the world, and translates each pid that leaves the world.
 #[derive(Debug)]
 pub struct Namespaces {
     /// Process 1 of the pid namespace, a child of the process that made the world. `None`: another process made it.
@@ -134,14 +108,18 @@ pub struct Namespaces {
     pub gate: Option<OwnedFd>,
     /// A detached mount of the procfs of the pid namespace.
     pub proc: OwnedFd,
-    /// The directory with the pseudo-terminals of the world. `None`: the host's.
+    /// The directory with the pseudo-terminals of the world. `None`: the host's. The supervisor passes the directory to
+    /// the addon, which opens terminals there, so that `tty` and `/dev/tty` name the terminal inside the world.
     pub terminals: Option<OwnedFd>,
     /// The read end of a pipe whose write end init alone holds: it reports the end of the world.
     pub ended: OwnedFd,
 }
 
 impl Namespaces {
-    /// Returns the descriptors by which a child enters them, with this ruleset of Landlock.
+    /// Returns the descriptors by which a child enters the namespaces, with this ruleset of Landlock.
+    ///
+    /// A child confines itself with system calls only: it joins the namespaces, gives up all capabilities, sets
+    /// no_new_privs, obeys Landlock and installs the filter. If a step fails, no program runs (`LaunchStep::Confine`).
     pub fn entrance(&self, landlock: Option<RawFd>) -> Entrance {
         Entrance {
             network: self.network.as_ref().map(AsRawFd::as_raw_fd),
@@ -154,6 +132,11 @@ impl Namespaces {
 }
 
 /// A world. It ends when this value is dropped and the last process that it is kept for has exited.
+///
+/// The supervisor drops a world when its owner ends, or when a write root of the world has become another directory.
+/// Free shims then exit, and so do shims whose commands only left processes behind. A shim of such a world takes no
+/// other command, because another world may be in its place. Commands and tasks that still run keep the world until
+/// they end.
 #[derive(Debug)]
 pub struct World {
     /// `None`: user namespaces are not available here and the policy does not require them. Commands are then
@@ -172,7 +155,9 @@ pub struct World {
 }
 
 impl World {
-    /// Protects new repositories. Called before a command starts, here or through [`Door`].
+    /// Protects new repositories. Called before a command starts, here or through [`Door`]. A shim calls it when it
+    /// starts a shell. A warm shell waits inside the world, so the addon asks its shim once more (`Protect`) before it
+    /// hands the command over.
     pub fn refresh(&self) -> io::Result<()> {
         self.door.as_ref().map_or(Ok(()), |door| door.borrow_mut().refresh())
     }

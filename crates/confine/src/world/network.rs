@@ -33,7 +33,7 @@ pub(super) fn connect(policy: &Policy, own: &OwnedFd) -> Result<Option<OwnedFd>,
     linked.map(|()| Some(gate))
 }
 
-/// Links the namespace of `world`, to which `own` belongs, with that of this process.
+/// Links the namespace of `world`, to which `own` belongs, with this process's namespace.
 fn link(world: &NetworkSettings, own: &OwnedFd) -> Result<(), Failure> {
     let gate = NetworkSettings::open().step(|| "rtnetlink".into())?;
     gate.create_pair(NAME, INDEX, own.as_fd()).step(|| DEVICES.into())?;

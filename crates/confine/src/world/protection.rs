@@ -35,7 +35,7 @@ pub(super) struct Protection {
 }
 
 impl Protection {
-    /// Protects what a policy names. The write roots are mounted. Without `watches` nothing is watched.
+    /// Protects the paths that a policy names. The write roots are mounted. Without `watches` nothing is watched.
     pub fn new(policy: &Policy, private: Vec<PathBuf>, hidden: Hidden, watches: bool) -> io::Result<Self> {
         let targets = Targets::of(policy, watches);
         let (mounts, guards) = (HashMap::new(), Guards::default());
@@ -103,22 +103,22 @@ impl Protection {
         self.watches().is_some() && !self.is_behind()
     }
 
-    /// Covers and protects again what the host has replaced.
+    /// Covers and protects the paths again that the host has replaced.
     pub fn on_change(&mut self) {
         let all = Seen { entries: true, files: true };
         let seen = self.watch.as_ref().map_or(all, DirectoryWatch::seen);
         if seen.entries {
             self.cover();
-            // A failure is one again before the next command.
+            // A failure shows again before the next command.
             let _ = self.pin();
         }
         if seen.files {
-            // A failure now is one again before the next command, which then does not start.
+            // A failure shows again before the next command, which then does not start.
             let _ = self.protect();
         }
     }
 
-    /// Covers the hidden paths again that need it.
+    /// Covers the hidden paths again that need a cover.
     fn cover(&mut self) {
         let Some(hidden) = &mut self.hidden else { return };
         if self.watch.as_ref().is_some_and(|watch| !hidden.watch(watch)) {

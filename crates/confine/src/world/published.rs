@@ -12,7 +12,7 @@ pub struct Published {
     pub policy: Policy,
     /// The write roots of the policy as they were when the world was made.
     pub roots: Vec<Option<FileId>>,
-    /// Its facts.
+    /// The facts of the world.
     pub facts: WorldFacts,
 }
 

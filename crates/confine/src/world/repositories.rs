@@ -18,9 +18,9 @@ use sys::{DirectoryWatch, WatchId, Watched};
 pub(super) struct RepositoryFiles {
     /// Directories that contain `.git`.
     pub worktrees: BTreeSet<PathBuf>,
-    /// Directories with `HEAD`, `config` and `hooks`: those of repositories, submodules and worktrees.
+    /// Directories with `HEAD`, `config` and `hooks`, in repositories, submodules and worktrees.
     pub git: BTreeSet<PathBuf>,
-    /// Files with the name `.git`, which lead to one.
+    /// Files with the name `.git`, which lead to a repository.
     pub links: BTreeSet<PathBuf>,
 }
 
@@ -43,7 +43,7 @@ pub(super) struct Repositories {
     /// Whether the watch is not the first one, which other processes know.
     replaced: bool,
     paths: HashMap<WatchId, PathBuf>,
-    /// Directories to scan with all below them, the upper ones first, and those of [`LATER`].
+    /// Directories to scan recursively, upper directories first. The second queue has the directories of [`LATER`].
     queues: [VecDeque<PathBuf>; 2],
 }
 
@@ -186,7 +186,7 @@ impl Repositories {
         }
     }
 
-    /// Adds the directory of a repository with those of its submodules and worktrees.
+    /// Adds the directory of a repository, and the directories of its submodules and worktrees.
     fn add_git(&mut self, git: &Path) {
         self.watch_directory(git);
         self.found.git.insert(git.to_owned());
@@ -211,7 +211,7 @@ impl Repositories {
 /// Entries of a bare repository.
 const BARE: [&str; 3] = ["HEAD", "objects", "refs"];
 
-/// Whether a new entry with this name may make a directory one of git's, or is one of a repository.
+/// Returns whether an entry with this name may belong to a repository, or turn its directory into one.
 fn is_part_of_git(name: &OsStr) -> bool {
     BARE.into_iter().chain(["modules", "worktrees"]).any(|part| name == part)
 }

@@ -1,4 +1,5 @@
-//! The ruleset of Landlock for a world: a second line behind its mounts, and the first one without them.
+//! The ruleset of Landlock for a world. It is a second line of defence behind the world's mounts, and the first line
+//! without them.
 
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -58,7 +59,7 @@ fn grants(policy: &Policy, place: &HostPaths<'_>, has_world: bool) -> Vec<(PathB
     grant(FileRight::Change, &mut ["/tmp", "/var/tmp", "/dev/shm"].into_iter().map(Path::new));
     grant(FileRight::Use, &mut ["/dev"].into_iter().map(Path::new));
     if has_world {
-        // Processes may write their own files. Those of the machine are mounted read-only.
+        // Processes may write their own files. The machine's files are mounted read-only.
         grant(FileRight::Use, &mut ["/proc"].into_iter().map(Path::new));
     }
     grants

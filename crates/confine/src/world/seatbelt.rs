@@ -47,8 +47,8 @@ impl Seatbelt {
     }
 }
 
-/// Protects a path in a write root, and pins the directories above it. If one of them does not exist or is a link, that
-/// is protected: a directory with the rest of the path in it could take its place.
+/// Protects a path in a write root, and pins the directories above it. A directory above that is missing or a link is
+/// protected instead, because a directory with the rest of the path in it could take its place.
 fn protect(target: &Path, roots: &[PathBuf], places: &mut Places) {
     let Some(root) = roots.iter().find(|root| target.starts_with(root)) else { return };
     let above: Vec<_> = target.ancestors().skip(1).take_while(|path| path != root).collect();

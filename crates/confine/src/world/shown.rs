@@ -1,5 +1,6 @@
 //! Files of the host that results name, which their own world can read although a private or hidden directory covers
-//! them.
+//! them. Each file is mounted into its world at its own path: logs by the shim, spilled output by the addon before the
+//! result is delivered.
 
 use std::collections::HashMap;
 use std::ffi::{CString, OsStr};

@@ -9,7 +9,7 @@ use crate::policy::SYSTEM;
 use crate::{Policy, Read};
 use sys::MountFlags;
 
-/// Returns layers that hide everything in `/` but what a policy lets commands read and the layers that it has already.
+/// Returns layers that hide everything in `/` except the policy's readable paths and the existing layers.
 pub(super) fn veils(policy: &Policy, layers: &[Layer]) -> Result<Vec<Layer>, Failure> {
     let Read::Only(readable) = &policy.read else { return Ok(Vec::new()) };
     let shown = readable.iter().map(PathBuf::as_path).chain(SYSTEM.iter().map(Path::new));

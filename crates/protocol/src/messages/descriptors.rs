@@ -8,15 +8,15 @@ use confine::world::Freshness;
 /// The descriptors of a command that starts cold.
 #[derive(Debug, Default)]
 pub struct RunDescriptors {
-    /// The program side of its terminal. A command with a terminal has no pipes.
+    /// The program side of the terminal. A command with a terminal has no pipes.
     pub terminal: Option<OwnedFd>,
-    /// The read end of its standard input.
+    /// The read end of standard input.
     pub stdin: Option<OwnedFd>,
-    /// Its output pipes: standard output, and standard error unless merged.
+    /// The output pipes: standard output, and standard error unless merged.
     pub outputs: Vec<OutputPipe>,
-    /// The file with its command, if that is too long for an argument.
+    /// The file with the command, if the command is too long for an argument.
     pub script: Option<OwnedFd>,
-    /// Other files that it inherits.
+    /// Other files that the command inherits.
     pub files: Vec<OwnedFd>,
     /// The input of a task.
     pub input: Option<TaskInput>,

@@ -14,7 +14,7 @@ const HEADER: usize = 9;
 /// The largest body: a command, its arguments and its environment, which the kernel limits to a few MiB.
 const MAX_BODY: usize = 32 * 1024 * 1024;
 
-/// A message of one of the protocols. This trait and [`Receive`] are the only places that encode and decode.
+/// A message of a protocol. This trait and [`Receive`] are the only places that encode and decode.
 pub trait Message: Serialize + DeserializeOwned {
     /// The protocol of the message. A message of another protocol is refused instead of misunderstood.
     const PROTOCOL: u32;
@@ -30,7 +30,7 @@ pub trait Message: Serialize + DeserializeOwned {
     }
 }
 
-/// A message, or one of several protocols, as received from a frame.
+/// A message, or a message of several protocols, as received from a frame.
 pub trait Receive: Sized {
     /// Decodes a frame. `None` if it is damaged, or of another protocol.
     fn decode(frame: Frame) -> Option<Self>;

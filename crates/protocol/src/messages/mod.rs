@@ -11,7 +11,7 @@
 //!
 //! A shim is ready for the next [`ToShim::Run`] once it has reported [`FromShim::Ended`] with no process alive, or
 //! [`FromShim::Released`] with no process left. A shim whose command becomes a task belongs to that task from then on.
-//! Its socket to the addon carries the task's protocol then, which begins with [`FromTask::Task`].
+//! Its socket to the addon then carries the task's protocol, which begins with [`FromTask::Task`].
 //!
 //! `serde` and `postcard` encode, and `frames` is the only place that calls them. The addon and its helpers come from
 //! one build. The id of the sources that define the messages is their protocol, so a changed message needs no version
@@ -51,6 +51,6 @@ const fn build_id(digits: &str) -> u32 {
         id = id.wrapping_mul(10).wrapping_add((bytes[at] - b'0') as u32);
         at += 1;
     }
-    // The numbers of task protocols are small, and no build id is one of them.
+    // The numbers of task protocols are small, and build ids are not.
     id | 1 << 31
 }

@@ -47,9 +47,9 @@ pub enum ToShim {
     },
     /// Starts a warm shell. Answered by [`FromShim::Prepared`].
     Prepare {
-        /// Its kind.
+        /// Kind of the shell.
         kind: Box<ShellKind>,
-        /// The files of the kind's plan, which it inherits.
+        /// The files of the kind's plan, which the shell inherits.
         #[serde(skip)]
         files: Vec<OwnedFd>,
     },
@@ -207,7 +207,7 @@ pub struct Survivor {
     pub pid: i32,
     /// The command line of the process.
     pub command: String,
-    /// Whether the process holds one of the command's pipes.
+    /// Whether the process holds a pipe of the command.
     pub holds: bool,
 }
 

@@ -21,14 +21,14 @@ pub enum ToSupervisor {
     },
     /// Makes a world. Answered by [`FromSupervisor::World`].
     World {
-        /// Its number.
+        /// Id of the world.
         id: WorldId,
-        /// The reach of its commands.
+        /// The reach of the world's commands.
         policy: Box<Policy>,
         /// The directory in which worlds keep their private files.
         #[serde(with = "crate::plan::bytes::path")]
         state: PathBuf,
-        /// The directory of a registry. The world of one of its running tasks is joined, if it is an equal one.
+        /// The directory of a registry. If a running task of the registry has an equal world, that world is joined.
         registry: Option<PathBuf>,
     },
     /// Ends a world as soon as its shims have exited.
@@ -77,9 +77,9 @@ pub enum FromSupervisor {
     },
     /// A world was made, or could not be.
     World {
-        /// Its number.
+        /// Id of the world.
         id: WorldId,
-        /// Its facts, or why there is none.
+        /// The facts of the world, or why there is none.
         made: Result<WorldFacts, NoWorld>,
         /// The addon's ways into it.
         #[serde(skip)]

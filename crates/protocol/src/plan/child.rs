@@ -30,41 +30,42 @@ pub struct Plan {
     /// The program's path.
     #[serde(with = "super::bytes")]
     pub program: Vec<u8>,
-    /// Its arguments, the name first.
+    /// Arguments of the program, the name first.
     #[serde(with = "super::bytes::list")]
     pub argv: Vec<Vec<u8>>,
     /// Where in `argv` the path of the script goes that travels with the plan, if one does.
     pub script_at: Option<u32>,
-    /// Its whole environment, `NAME=VALUE`, each ended by a NUL.
+    /// The whole environment, `NAME=VALUE`, each ended by a NUL.
     #[serde(with = "super::bytes")]
     pub env: Vec<u8>,
-    /// The directory that it starts in, absolute.
+    /// The directory in which the program starts, absolute.
     #[serde(with = "super::bytes")]
     pub cwd: Vec<u8>,
-    /// Its file mode creation mask.
+    /// File mode creation mask.
     pub umask: u32,
-    /// Its standard input.
+    /// Standard input.
     pub stdin: Stdin,
     /// Both output streams go to one pipe.
     pub merge: bool,
-    /// All its streams are a terminal of this size, which travels with the plan and controls it.
+    /// All streams are a terminal of this size, which travels with the plan and controls the program.
     pub terminal: Option<TerminalSize>,
     /// The time limit, from the start of the process.
     pub limit: Option<Duration>,
-    /// From SIGTERM to SIGKILL when its tree is ended.
+    /// Time from SIGTERM to SIGKILL when the tree is ended.
     pub grace: Duration,
-    /// Its resource limits.
+    /// Resource limits.
     pub limits: Limits,
-    /// The world that it runs in, if it is confined.
+    /// The world of the program, if it is confined.
     pub world: Option<WorldId>,
-    /// The files that travel with the plan, which it inherits.
+    /// The files that travel with the plan, which the program inherits.
     pub files: Vec<Inherited>,
-    /// The record of its changes, if one is wanted. Warm shells have none.
+    /// The record of the program's changes, if one is wanted. Warm shells have none.
     pub record: Option<Record>,
 }
 
 impl Plan {
-    /// The plan without what only one command has, the one with this mark: the command itself, its mark, its time.
+    /// Returns the plan without the parts that belong only to the command with this mark: the command itself, its mark,
+    /// its time.
     #[must_use]
     pub fn kind(&self, mark: &str) -> Self {
         let own = MARK.len() + mark.len() + 2;

@@ -60,10 +60,10 @@ pub struct EnvironmentError {
 ///
 /// - `host`: `process.env` of the calling thread, as `NAME=VALUE` each ended by a NUL (the last NUL may be missing).
 ///   Entries without `=` or without a name are skipped.
-/// - `overlay`: the caller's `env`; None removes a name, one of the defaults too.
-/// - `attended`: the command has a terminal, where a person reads and answers. Only the defaults that do not depend
-///   on that are set. Host variables with the value of such a default (PAGER=cat), CI, NO_COLOR and variables of
-///   another terminal are left out.
+/// - `overlay`: the caller's `env`; None removes a name, even of a default.
+/// - `attended`: the command has a terminal, where a person reads and answers. Only the defaults that do not depend on
+///   that are set. Host variables with the value of such a default (PAGER=cat), CI, NO_COLOR and variables of another
+///   terminal are left out.
 ///
 /// AGENT_BASH_ID is never among them: each command gets its own.
 ///
@@ -133,7 +133,8 @@ fn inherited<'a>(host: &'a str, inherit: &Inherit) -> (Vars<'a>, Vec<&'a str>) {
 struct Overlay<'a>(&'a [(String, Option<String>)]);
 
 impl Overlay<'_> {
-    /// Whether it sets (`true`) or removes (`false`) this name; `None` if it does not have it. The last entry counts.
+    /// Returns whether the overlay sets (`true`) or removes (`false`) this name; `None` if it does not name it. The
+    /// last entry counts.
     fn says(&self, name: &str) -> Option<bool> {
         self.0.iter().rev().find(|(given, _)| given == name).map(|(_, value)| value.is_some())
     }
@@ -300,7 +301,7 @@ impl<'a> Vars<'a> {
             withheld.push(*name);
         }
         if git_config_withheld {
-            // git fails when one of the numbered names is missing, so all of them go.
+            // git fails when any of the numbered names is missing, so all of them are removed.
             self.slots.iter_mut().filter(|(name, _)| is_git_config(name)).for_each(|slot| slot.1 = None);
         }
         withheld

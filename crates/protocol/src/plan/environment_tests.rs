@@ -203,7 +203,7 @@ fn name() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    /// Values are marked, so that finding one of them means that it got through.
+    /// Values are marked, so that a mark in the output means that its value got through.
     #[test]
     fn no_withheld_value_gets_through(names in prop::collection::vec(name(), 0..40), lead in "(ghp_|sk-|x://u:|)") {
         let host: String = names.iter().enumerate()

@@ -1,4 +1,4 @@
-//! Name patterns with stars at their ends only, so that each is one comparison.
+//! Name patterns with stars at their ends only, so that each pattern is a single comparison.
 
 /// A set of patterns: `NAME`, `START*`, `*END` and `*WITHIN*`. Case matters.
 pub(super) struct Globs(Vec<Glob>);

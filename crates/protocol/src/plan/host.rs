@@ -108,7 +108,8 @@ pub(super) const ROWS: &[Row] = &[
     row("npm_config_package", "npx runs the package that the host was started from"),
     row("npm_config_call", "npx runs the host's command"),
     row("INIT_CWD", "the folder where the host was started"),
-    // one repository, that of a hook that started the host: `git rev-parse --local-env-vars` and what hooks get.
+    // Variables that select the repository of a hook that started the host: `git rev-parse --local-env-vars` and the
+    // variables that hooks get.
     // GIT_CONFIG_COUNT, _KEY_n and _VALUE_n are not here: containers set safe.directory by them.
     row("GIT_DIR", "another repository"),
     row("GIT_COMMON_DIR", "another repository"),

@@ -71,7 +71,7 @@ pub enum LimitError {
     NotWhole {
         /// The name of the limit.
         name: &'static str,
-        /// Its value.
+        /// The value.
         value: f64,
     },
     /// A time is 0, negative, infinite or not a number.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The record of the files that a child and its tree change. Its run is the mark of the child.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
-    /// Its purpose.
+    /// Purpose of the record.
     pub purpose: RecordPurpose,
     /// The directory of the undo store, absolute.
     #[serde(with = "super::bytes::path")]
@@ -19,7 +19,7 @@ pub struct Record {
     pub require: bool,
     /// The command as the caller gave it.
     pub command: String,
-    /// Its start, in ms since 1970.
+    /// Start of the command, in ms since 1970.
     pub at: u64,
     /// Effects that an undo does not cover and that are known before, as sentences.
     pub beyond: Vec<String>,

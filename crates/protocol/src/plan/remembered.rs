@@ -1,4 +1,5 @@
-//! The environment of the last command, for the next one with the same: agents run many commands and change little.
+//! The environment of the last command, for a next command with equal arguments: agents run many commands and change
+//! little.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -18,10 +19,10 @@ thread_local! {
     static LAST: RefCell<Option<Remembered>> = const { RefCell::new(None) };
 }
 
-/// As [`resolve`], which is called only if its arguments differ from those of the last call.
+/// Returns the environment as [`resolve`] does, which is called only if its arguments differ from the last call's.
 ///
 /// # Errors
-/// Those of [`resolve`].
+/// As [`resolve`].
 pub fn environment(
     host: String,
     inherit: Inherit,

@@ -4,14 +4,14 @@ use std::sync::LazyLock;
 
 use super::glob::Globs;
 
-/// How much a name says.
+/// How strongly a name suggests a secret.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Says {
     /// A secret, whatever else the name says.
     Always,
-    /// A secret, unless the name is one of `HARMLESS`.
+    /// A secret, unless the name is in `HARMLESS`.
     Usually,
-    /// The same, and unless the value is a switch (`1`, `true`, `off` …), empty, or a path.
+    /// A secret, unless the name is in `HARMLESS` or the value is a switch (`1`, `true`, `off` …), empty, or a path.
     Maybe,
 }
 use Says::{Always, Maybe, Usually};

@@ -34,7 +34,7 @@ pub enum ShellNotFound {
         /// Whether anything is there.
         exists: bool,
     },
-    /// An empty name, or one with a NUL.
+    /// The name is empty or has a NUL.
     #[error("shell: not a name or a path: {0:?}")]
     NotAName(String),
 }

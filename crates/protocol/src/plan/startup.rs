@@ -36,18 +36,18 @@ impl Boot {
 /// The additions to a plain shell.
 #[derive(Debug, Clone, Default)]
 pub struct Startup {
-    /// Brings it to a state. Shells with the same can take one another's commands.
+    /// Code that sets up the shell. Shells with equal code are interchangeable.
     pub boot: Boot,
-    /// Variables that only this command has; `None` is one that it has not.
+    /// Variables that only this command has. `None` removes a variable.
     pub given: Vec<(String, Option<String>)>,
-    /// The code of its EXIT trap.
+    /// The code of the command's EXIT trap.
     pub at_exit: Option<String>,
     /// A line that follows the command.
     pub tail: Option<String>,
 }
 
 impl Startup {
-    /// Whether it writes its state down at the end.
+    /// Returns whether the shell writes its state at the end.
     pub fn saves(&self) -> bool {
         self.at_exit.is_some() || self.tail.is_some()
     }

@@ -5,7 +5,7 @@ pub(super) struct Default {
     pub(super) name: &'static str,
     /// `None` removes an inherited variable.
     pub(super) value: Option<&'static str>,
-    /// The default is not set if the caller's `env` sets one of these, which mean the opposite.
+    /// The default is not set if the caller's `env` sets any of these names, which mean the opposite.
     pub(super) unless: &'static [&'static str],
     /// The default also holds in a terminal, where a person answers.
     pub(super) always: bool,
@@ -106,7 +106,7 @@ pub(super) const DEFAULTS: &[Default] = &[
     always("DOTNET_NOLOGO", "1", "a page of welcome"),
     always("GH_NO_UPDATE_NOTIFIER", "1", "no advertisement"),
     always("DOCKER_CLI_HINTS", "false", "no advertisement"),
-    // what the output is like
+    // the format of the output
     set("TERM", "dumb", "no cursor movement"),
     Default {
         name: "NO_COLOR",

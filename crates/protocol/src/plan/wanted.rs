@@ -10,8 +10,8 @@ const NAMED: usize = 8;
 /// The part of an output that is searched, its end, bytes. Errors usually come last.
 const TAIL: usize = 64 * 1024;
 
-/// Programs and the variables that they read. The second word of a program, if any, is its subcommand; one with a `-`
-/// before it is an option and skipped.
+/// Programs and the variables that they read. The second word of an entry, if any, is the subcommand of the program. In
+/// a command, words with a leading `-` before the subcommand are options and skipped.
 const PROGRAMS: &[(&str, &[&str])] = &[
     ("gh", &["GH_*", "GITHUB_*"]),
     ("glab", &["GITLAB_*", "CI_JOB_TOKEN"]),

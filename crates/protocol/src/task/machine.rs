@@ -24,7 +24,7 @@ pub struct Machine {
 /// The place of a task, as a process sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Whereabouts {
-    /// The same as that of the process.
+    /// The place of this process.
     Here,
     /// This machine before its last restart. No process of the task is left.
     BeforeRestart,

@@ -1,8 +1,8 @@
-//! Tasks: what a shim and a host share of a command in the background.
+//! Tasks: commands in the background, with the files that a shim shares with hosts.
 //!
 //! A task's shim owns its pipes, its log and its state file. All other processes only read them.
 //!
-//! A command becomes a task in one of three ways.
+//! A command becomes a task in three ways.
 //!
 //! - **Started as a task.** The message that starts the command contains a task. The shim creates the log before it
 //!   starts a process.
@@ -12,17 +12,17 @@
 //!   discarded.
 //! - **Adopted.** Survivors that still hold the pipes become a task. Survivors without a pipe are left alone.
 //!
-//! The host reads only the log file. It is the only place with the output, so a reader needs nothing but a cursor.
+//! The host reads only the log file. All output is there alone, so a reader needs nothing but a cursor.
 //!
 //! A shim holds the lock of its log for as long as it lives. A process that finds a running task without that lock
 //! settles it under the lock of the directory: the state becomes `lost`, and the closing line is written once. The
 //! state file is always written before the closing line, so no reader takes that line for output.
 //!
-//! A pid, a socket and a lock mean something only where the task runs. `machine.rs` defines
-//! that place: boot, pid namespace, start of the first process there. A task of another place is only read.
+//! A pid, a socket and a lock mean something only where the task runs. `machine.rs` defines that place: boot, pid
+//! namespace, start of the first process there. A task of another place is only read.
 //!
-//! The limit on silence (`silence.rs`) is kept by the reader of the pipes: the addon for a command,
-//! the shim for a task. The time limit is always kept by the shim.
+//! The reader of the pipes keeps the limit on silence (`silence.rs`): the addon for a command, the shim for a task. The
+//! shim always keeps the time limit.
 
 mod log;
 mod machine;

@@ -1,5 +1,5 @@
-//! Names of directories in shared places that tell which process each belongs to, so that a later process can remove
-//! what a killed one has left.
+//! Names of directories in shared places. Each name identifies the process that owns the directory, so that a later
+//! process can remove the leftovers of a killed process.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -13,16 +13,16 @@ use super::machine::{Machine, Whereabouts};
 /// The bits of a start time that a name contains.
 const START: u64 = 0xffff;
 
-/// Returns the part of a name that tells this process from any other, also from a later one with the same pid:
-/// `PID.START.PLACE`, with the last four hexadecimal digits of the start time.
+/// Returns the part of a name that distinguishes this process from any other, even from a later process with the same
+/// pid: `PID.START.PLACE`, with the last four hexadecimal digits of the start time.
 pub fn own_name() -> String {
     let pid = process::id();
     let started = sys::identity(Pid::this()).map_or(0, |identity| identity.started);
     format!("{pid}.{:04x}.{}", started & START, Machine::here().tag())
 }
 
-/// Removes the directories `PREFIX` + [`own_name`] + `-…` of processes that are gone. Leaves those of other users, and
-/// of other machines and containers, whose processes cannot be seen from here.
+/// Removes the directories `PREFIX` + [`own_name`] + `-…` of processes that are gone. Leaves directories of other
+/// users, and of other machines and containers, whose processes cannot be seen from here.
 pub fn remove_left(parent: &Path, prefix: &str) {
     let Ok(entries) = fs::read_dir(parent) else { return };
     for entry in entries.flatten() {

@@ -22,19 +22,19 @@ pub struct TaskSpec {
     pub command: String,
     /// The directory it was started in.
     pub cwd: String,
-    /// Limit on its log, in bytes.
+    /// Limit on the log, in bytes.
     pub max_log_bytes: u64,
-    /// How its output is cleaned. `None` means that it is only decoded.
+    /// How the output is cleaned. `None`: it is only decoded.
     pub sanitize: Option<Sanitize>,
-    /// Whether it outlives the host.
+    /// Whether the task outlives the host.
     pub detached: bool,
-    /// Its time limit from the start of its process, in ms.
+    /// Time limit from the start of the process, in ms.
     pub limit_ms: u64,
     /// The longest silence that is allowed, in ms. `None` is no limit.
     pub idle_ms: Option<u64>,
-    /// Its confinement, without denials. `None`: it is not confined.
+    /// Confinement of the task, without denials. `None`: the task is not confined.
     pub confinement: Option<Confinement>,
-    /// Whether a registry of another host that opens the directory joins its world.
+    /// Whether a registry of another host that opens the directory joins the world of the task.
     pub joins: bool,
 }
 
@@ -99,7 +99,7 @@ pub enum TaskState {
     Exited,
     /// The task was ended by a signal, by `kill` or at a limit.
     Killed,
-    /// Its end was not observed.
+    /// The end was not observed.
     Lost,
 }
 
@@ -125,47 +125,47 @@ pub struct Task {
     pub state: TaskState,
     /// The exit code as in a result, or `None` while it runs and after it was lost.
     pub exit_code: Option<i32>,
-    /// The strongest signal that was sent, or the one that ended it.
+    /// The strongest signal that was sent, or the signal that ended the task.
     pub signal: Option<String>,
     /// Unix time, ms.
     pub ended_at: Option<u64>,
-    /// Bytes of output in its log, known at the end. The closing line follows them.
+    /// Bytes of output in the log, known at the end. The closing line follows them.
     pub output_bytes: Option<u64>,
-    /// Whether it outlives the host.
+    /// Whether the task outlives the host.
     pub detached: bool,
     /// The machine and the container in which it runs.
     #[serde(flatten)]
     pub machine: Machine,
-    /// The mark in the environment of its processes.
+    /// The mark in the environment of the task's processes.
     pub mark: String,
-    /// The cgroup in which its processes start, if it has one.
+    /// The cgroup in which the task's processes start, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cgroup: Option<PathBuf>,
-    /// The directory by which a registry of another host joins its world, if one does.
+    /// The directory by which a registry of another host joins the task's world, if one does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub world: Option<PathBuf>,
-    /// Its confinement with the denials so far. `None`: it is not confined.
+    /// Confinement of the task with the denials so far. `None`: the task is not confined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confinement: Option<Confinement>,
-    /// The record of its changes. `None`: there is none.
+    /// The record of the task's changes. `None`: there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub record: Option<TaskRecord>,
-    /// Errors with its files, and the limit that it exceeded.
+    /// Errors with the task's files, and the limit that it exceeded.
     pub notes: Vec<String>,
 }
 
-/// The record of what a task changes. Its run is the mark of the task.
+/// The record of a task's changes. Its run is the mark of the task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskRecord {
     /// The undo store, empty if nothing was recorded.
     #[serde(with = "path")]
     pub store: PathBuf,
-    /// Its outcome. `None` while the task runs.
+    /// Outcome of the record. `None` while the task runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<Recorded>,
 }
 
-/// The version that is written, and the only one that is read.
+/// The version that is written, and the only version that is read.
 pub const VERSION: u32 = 1;
 
 /// The end of a task.
@@ -175,7 +175,7 @@ pub enum TaskEnd {
     Code(i32),
     /// The task was ended by this signal, whatever its handler did, with this exit code.
     Signal(String, i32),
-    /// Its end was not observed.
+    /// The end was not observed.
     Lost(Loss),
 }
 
@@ -184,9 +184,9 @@ pub enum TaskEnd {
 pub enum Loss {
     /// The machine was restarted.
     Restart,
-    /// Its shim was killed.
+    /// The shim was killed.
     Helper,
-    /// The system does not report it, because it was not a child of its shim.
+    /// The system does not report the end, because the process was not a child of its shim.
     Unseen,
 }
 

@@ -15,9 +15,9 @@ const POINTER: u64 = 64 * 1024;
 pub struct Repository {
     /// The top of its work tree.
     pub top: PathBuf,
-    /// Its own directory: `.git`, or that of a linked work tree or a submodule.
+    /// The repository's own directory: `.git`, or the directory of a linked work tree or a submodule.
     pub own: PathBuf,
-    /// The directory that it shares with other work trees: the same one if there are none.
+    /// The directory that the repository shares with other work trees: equal to `own` if there are none.
     pub common: PathBuf,
 }
 
@@ -63,14 +63,14 @@ impl Repository {
         (found, are_all)
     }
 
-    /// Whether it keeps its references in reftables.
+    /// Returns whether the repository keeps its references in reftables.
     #[must_use]
     pub fn has_reftables(&self) -> bool {
         self.common.join("reftable").is_dir()
     }
 }
 
-/// The path in a file that names one.
+/// Returns the path in a file that names a path.
 fn path_in(text: &[u8]) -> &Path {
     Path::new(OsStr::from_bytes(text.trim_ascii()))
 }

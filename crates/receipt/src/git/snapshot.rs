@@ -108,7 +108,7 @@ pub fn compare(top: &Path, before: Option<&Snapshot>, after: Option<&Snapshot>, 
     Some(Compared { change, is_unknown: has_reftables(before) || has_reftables(after), doubt })
 }
 
-/// Whether ids are those of SHA-256.
+/// Returns whether ids are SHA-256 ids.
 fn has_long_ids(repository: &Repository) -> bool {
     let text = short_file(&repository.common.join("config")).unwrap_or_default();
     let text = String::from_utf8_lossy(&text).to_ascii_lowercase();
@@ -161,7 +161,7 @@ fn rest(repository: &Repository) -> u64 {
         let has_references = references.iter().any(|references| directory.starts_with(references));
         for entry in fs::read_dir(&directory).into_iter().flatten().flatten() {
             let name = entry.file_name();
-            // Locks come and go. The index is compared by its entries, and those of others belong to others.
+            // Locks come and go. The index is compared by its entries, and other work trees have their own.
             let bytes = name.as_encoded_bytes();
             let is_passing = bytes.ends_with(b".lock") || (name == "index" && !has_references);
             if is_passing || (is_shared && name != "packed-refs" && name != "config") {

@@ -81,10 +81,10 @@ impl Replay {
         paths.into_iter().map(path_of).collect()
     }
 
-    /// Compares. `after` returns what a present path names now, `place` where a path is shown.
+    /// Compares both states. `after` returns the file that a path names now, `place` says where a path is shown.
     ///
     /// A path that named something before and names something now is compared, whatever file it is. A rename is listed
-    /// besides, and takes its old path from the deleted and its new path from the created ones. A file created at the
+    /// in addition. Its old path is then not listed as deleted, and its new path not as created. A file created at the
     /// old path of a rename is listed as created.
     pub fn effect(&self, after: impl Fn(&Path) -> Option<Node>, place: impl Fn(&Path) -> Listing) -> Effect {
         let after = |path: &[u8]| after(Path::new(OsStr::from_bytes(path)));
@@ -158,7 +158,7 @@ impl<A: Fn(&[u8]) -> Option<Node>, P: Fn(&Path) -> Listing> Comparer<'_, A, P> {
             if !self.locations.follows_directory(start, path) {
                 self.lists.renamed(start, path, (now.is_none().then_some(before), replaced.is_none().then_some(node)));
             }
-            // Otherwise the file is compared with the one that it replaced.
+            // Otherwise the file is compared with the file that it replaced.
             if replaced.is_none_or(|replaced| replaced.kind != node.kind) || self.locations.lost_directory(path) {
                 self.lists.compared(path, before, node);
             }

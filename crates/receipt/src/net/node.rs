@@ -5,13 +5,13 @@ use crate::Kind;
 /// A file of any kind at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Node {
-    /// Its kind.
+    /// Kind of the file.
     pub kind: Kind,
-    /// Its size. Only that of files and links counts.
+    /// Size in bytes. Only sizes of files and links count.
     pub bytes: u64,
-    /// Its mode, owner and attributes.
+    /// Mode, owner and attributes.
     pub metadata: Metadata,
-    /// Its content. That of a directory is not compared: its entries have paths of their own.
+    /// Content of the file. Directories are not compared by content: their entries have paths of their own.
     pub contents: Contents,
 }
 
@@ -33,7 +33,9 @@ pub struct Metadata {
 pub enum Contents {
     /// A hash of the bytes of a file, or of the target of a link: equal if and only if they are.
     Hash(u128),
-    /// A number that stays while the content does. After a change it differs, even if the bytes are equal.
+    /// A number that stays while the content does. After a change it differs, even if the bytes are equal: each write
+    /// and each replacement gives a new version. Equal versions are equal contents. A file with different versions and
+    /// equal sizes is listed, and the receipt is partial.
     Version(u64),
     /// Not known.
     Unread,

@@ -303,7 +303,7 @@ mod generated {
                 prop_assert!(was_there, "{} was not there: {:?}", deleted.path.display(), effect);
             }
             files.retain(|path, _| !effect.deleted.iter().any(|deleted| deleted.path == *path));
-            // All at once, the deepest first: the old paths are those of before.
+            // All at once, the deepest first: the old paths are paths before the run.
             let mut renames: Vec<_> = effect.renamed.iter().collect();
             renames.sort_by_key(|rename| std::cmp::Reverse(rename.from.components().count()));
             let mut moved = BTreeMap::new();

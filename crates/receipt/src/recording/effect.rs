@@ -13,7 +13,7 @@ use undo::node::{self, FileId, Meta};
 /// The entry of a work tree that leads to its repository.
 const GIT: &str = ".git";
 
-/// Computes what a run changed. Files of its store are left out.
+/// Computes the net effect of a run. Files of its store are left out.
 pub fn effect(kept: &Kept<'_>, store: &Path) -> Effect {
     let point = kept.point;
     let is_own = |path: &Path| path.starts_with(store) || point.places.values().any(|place| path.starts_with(place));
@@ -102,7 +102,7 @@ impl<'a> After<'a> {
         shown(node, contents)
     }
 
-    /// The file with which it is compared: the one that was at its place, or else itself at an earlier place.
+    /// Returns the file to compare with: the earlier file at this place, or else the file itself at its earlier place.
     fn partner(&self, path: &Path, id: FileId) -> Option<(u128, &'a node::File)> {
         let own = self.kept.point.names.origin_of_entry(path);
         let own = own.and_then(|entry| self.file(&entry));
@@ -117,7 +117,7 @@ impl<'a> After<'a> {
     }
 }
 
-/// A thing as a receipt compares it. `contents` are those of a file.
+/// Returns a file of any kind as a receipt compares it. `contents` are the contents of a regular file.
 fn shown(node: &node::Node, contents: Contents) -> Option<Node> {
     let metadata =
         |meta: &Meta| Metadata { mode: meta.mode, uid: meta.uid, gid: meta.gid, attributes: hash(&meta.xattrs) };

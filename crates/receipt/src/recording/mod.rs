@@ -2,7 +2,7 @@
 //!
 //! | part | where | what |
 //! |---|---|---|
-//! | wanted | `wanted.rs` | what the caller asked for |
+//! | wanted | `wanted.rs` | the caller's wishes |
 //! | risk | `risk.rs` | the facts known of the command before it runs |
 //! | choice | `choice.rs` | how the run is recorded; pure |
 //! | prepare | `prepare.rs` | finds out the facts needed for the choice |
@@ -10,18 +10,18 @@
 //! | recording | `recording.rs` | the recording while the run goes on |
 //! | exact | `exact.rs` | reads the record of a run that has ended |
 //! | effect | `effect.rs`, `contents.rs` | from that record to the net effect |
-//! | other names | `other_names.rs` | of files that have several |
-//! | run record | `run_record.rs` | what a result says |
+//! | other names | `other_names.rs` | other names of files with several names |
+//! | run record | `run_record.rs` | the part of a result |
 //!
-//! - **A command without these options takes the same way as before.** One with them starts in the runtime, as reading
-//!   the tree, the repositories and the ports may block. With a watch it may still run in a warm shell.
+//! - **A command without these options starts as if there were none.** A command with them starts in the runtime, as
+//!   reading the tree, the repositories and the ports may block. With a watch it may still run in a warm shell.
 //! - **The addon composes the receipt.** The shim writes the states before and after each change to the store. The
-//!   addon adds what no change shows: repositories and ports, read before and after. It removes the record unless the
-//!   run can be undone.
-//! - **Repositories are read before the run.** They are those of its directory, and of the directories in which its
-//!   words run git. What another program does in another repository makes the receipt partial.
-//! - **A change of a file with several names is one of all of them.** Those that the record does not know are searched
-//!   for below the repository. If not all are found, the receipt is partial.
+//!   addon adds repositories and ports, which no change shows and which it reads before and after the run. It removes
+//!   the record unless the run can be undone.
+//! - **Repositories are read before the run:** the repository of the run's directory, and of each directory in which
+//!   the words of the command run git. A change by another program in another repository makes the receipt partial.
+//! - **A change of a file with several names counts for all its names.** Names that the record does not know are
+//!   searched for below the repository. If not all are found, the receipt is partial.
 
 mod choice;
 mod contents;

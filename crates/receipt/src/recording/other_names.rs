@@ -1,4 +1,4 @@
-//! Other names of files that have several, and were changed by one of them.
+//! Other names of files that have several names and were changed by one of them.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -17,11 +17,11 @@ const ENTRIES: usize = 100_000;
 /// A file that had several names, and may have changed.
 struct Linked<'a> {
     before: &'a File,
-    /// One of its paths.
+    /// A path of the file.
     path: &'a Path,
-    /// Its names that the record knows now.
+    /// Current names that the record knows.
     names: HashSet<PathBuf>,
-    /// Whether it has changed. `None`: the record knows no name of it now.
+    /// Whether the file has changed. `None`: the record knows no current name of it.
     is_changed: Option<bool>,
 }
 
@@ -50,7 +50,7 @@ pub fn add(effect: &mut Effect, kept: &Kept<'_>, root: Option<&Path>) -> Option<
             let now = file.names.iter().find_map(|path| fs::symlink_metadata(path).ok());
             now.is_some_and(|data| data.nlink() > known)
         }
-        // Its other names are elsewhere, if they are not gone.
+        // The other names are elsewhere, if they are not gone.
         None => is_rewritten(kept, file.before) && known_before(kept, **id) < file.before.links,
     };
     let (_, file) = linked.iter().find(is_incomplete)?;
@@ -118,7 +118,7 @@ fn is_rewritten(kept: &Kept<'_>, file: &File) -> bool {
     }
 }
 
-/// The paths below a directory that name one of these files.
+/// Returns the paths below a directory that name any of these files.
 fn find(root: &Path, kept: &Kept<'_>, files: &HashMap<FileId, Linked<'_>>) -> Vec<(PathBuf, FileId)> {
     let (mut found, mut directories, mut count) = (Vec::new(), vec![root.to_owned()], 0);
     while let Some(directory) = directories.pop() {

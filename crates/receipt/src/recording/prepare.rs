@@ -23,13 +23,13 @@ static FAILURES: LazyLock<Mutex<HashMap<PathBuf, (Instant, String)>>> = LazyLock
 /// The command of a run.
 #[derive(Debug, Clone)]
 pub struct Subject {
-    /// As the caller gave it.
+    /// The text of the command, as the caller gave it.
     pub command: String,
-    /// Its directory.
+    /// Directory of the command.
     pub cwd: PathBuf,
-    /// The home of its user.
+    /// Home of the user.
     pub home: Option<PathBuf>,
-    /// The meaning of its words.
+    /// Meaning of the command's words.
     pub risk: Risk,
 }
 
@@ -38,11 +38,11 @@ pub struct Subject {
 pub struct Prepared {
     /// The choice.
     pub way: Method,
-    /// The order for its shim, if every change is recorded.
+    /// The order for the shim, if every change is recorded.
     pub record: Option<Record>,
-    /// Wishes that cannot be met, for the notes of its result.
+    /// Wishes that cannot be met, for the notes of the result.
     pub notes: Vec<String>,
-    /// Its directory, and those in which it runs git.
+    /// The directory of the command, and the directories in which it runs git.
     pub directories: Vec<PathBuf>,
 }
 

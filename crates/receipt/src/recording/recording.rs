@@ -21,11 +21,11 @@ static WATCH: LazyLock<Watch> = LazyLock::new(Watch::new);
 pub enum Recording {
     /// A tree of directories is watched.
     Watch(Token),
-    /// Its shim records every change.
+    /// The shim records every change.
     Exact(Box<Exact>),
-    /// A tree of directories is watched, and its shim compares it with a snapshot.
+    /// A tree of directories is watched, and the shim compares it with a snapshot.
     Snapshot(Token, Box<Exact>),
-    /// Nothing is, for this reason.
+    /// Nothing is recorded, for this reason.
     Lost(String),
 }
 

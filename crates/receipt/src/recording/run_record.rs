@@ -8,9 +8,9 @@ use protocol::Survivor;
 /// The record of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunRecord {
-    /// Its changes. `None`: no receipt was wanted.
+    /// Changes of the run. `None`: no receipt was wanted.
     pub receipt: Option<Receipt>,
-    /// The extent of its undo. `None`: the run cannot be undone.
+    /// The extent of the undo. `None`: the run cannot be undone.
     pub undo: Option<Coverage>,
     /// Facts for the notes of the result.
     pub notes: Vec<String>,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use undo::Limits;
 
-/// The wishes of a caller: to know a run, and to be able to take it back. At least one of both.
+/// The wishes of a caller: a receipt of a run, and an undo. At least one of both is wanted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted {
     /// The receipt. `None`: only runs that can be undone have one.
@@ -18,7 +18,7 @@ pub struct Wanted {
 /// How closely a receipt is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
-    /// From what the system reports of a tree of directories.
+    /// From the system's reports about a tree of directories.
     Watch,
     /// From every change of the run's own processes.
     Exact,

@@ -14,19 +14,19 @@ pub const ROOT: DirectoryId = 0;
 /// A directory.
 #[derive(Debug)]
 pub struct Directory {
-    /// Its entry in the directory above. The root has none.
+    /// Entry of the directory in the directory above. The root has none.
     pub place: Option<Key>,
-    /// Its entries, by name.
+    /// Entries of the directory, by name.
     pub entries: HashMap<OsString, Entry>,
-    /// The number of its watch.
+    /// The number of the directory's watch.
     pub watch: TreeWatchId,
-    /// The rules that say what git ignores in it.
+    /// The rules by which git ignores files in the directory.
     pub rules: Rules,
-    /// The highest ignored directory in which it lies, or itself.
+    /// The highest ignored directory that contains this directory, or this directory itself.
     pub ignored: Option<DirectoryId>,
     /// Entries at all depths. Counted for the highest ignored directories only.
     pub count: usize,
-    /// Whether it is large and ignored: only changes of its own entries are seen, and it lists none.
+    /// Whether the directory is large and ignored: only changes of its own entries are seen, and it lists no entries.
     pub is_summed_up: bool,
 }
 
@@ -57,7 +57,7 @@ impl Catalog {
         id
     }
 
-    /// Returns a directory, if there is still one with this number.
+    /// Returns a directory, if this number is still in use.
     pub fn directory(&self, id: DirectoryId) -> Option<&Directory> {
         self.directories.get(&id)
     }

@@ -21,7 +21,7 @@ pub type Key = (DirectoryId, OsString);
 /// A file as it was last seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry {
-    /// Its node for the comparison.
+    /// Node of the file, for the comparison.
     pub node: Node,
     /// The file itself, whatever its names are.
     pub inode: Inode,
@@ -29,7 +29,7 @@ pub struct Entry {
     pub written: (i64, i64),
     /// When anything of it was last changed.
     pub changed: (i64, i64),
-    /// The number of its names.
+    /// Number of names of the file.
     pub links: u64,
     /// The number of the directory that it is, if that is watched.
     pub directory: Option<DirectoryId>,
@@ -57,7 +57,7 @@ impl Inode {
 }
 
 impl Entry {
-    /// Reads a file. `version` becomes that of its content. `None`: there is nothing.
+    /// Reads a file. `version` becomes the version of its content. `None`: there is no file.
     pub fn read(path: &Path, version: u64) -> io::Result<Option<Self>> {
         let metadata = match fs::symlink_metadata(path) {
             Ok(metadata) => metadata,
@@ -67,7 +67,7 @@ impl Entry {
         let attributes = match sys::attributes(path) {
             Ok(attributes) => attributes,
             Err(error) if is_gone(&error) => return Ok(None),
-            // Those of a file that may not be read cannot be changed by this user either, or not without its time.
+            // The attributes of an unreadable file cannot be changed by this user either, or not without its time.
             Err(_) => Vec::new(),
         };
         let kind = kind_of(&metadata);
@@ -95,17 +95,17 @@ impl Entry {
         }))
     }
 
-    /// Whether it is a regular file with several names.
+    /// Returns whether this is a regular file with several names.
     pub fn is_linked(&self) -> bool {
         self.node.kind == Kind::File && self.links > 1
     }
 
-    /// Whether it is a directory.
+    /// Returns whether this is a directory.
     pub fn is_directory(&self) -> bool {
         self.node.kind == Kind::Directory
     }
 
-    /// Keeps the version of the earlier entry, since the content is the same.
+    /// Keeps the version of the earlier entry, since the content is unchanged.
     pub fn keep_version(&mut self, before: &Self) {
         if matches!(self.node.contents, Contents::Version(_)) {
             self.node.contents = before.node.contents;

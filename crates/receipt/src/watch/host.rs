@@ -79,8 +79,8 @@ impl Watch {
         Ok(top.unwrap_or(&directory).to_owned())
     }
 
-    /// Begins a command in a directory, right before it starts. The first one in a tree starts watching that, and waits
-    /// up to 25 ms until it is watched. Others wait only while the changes so far are read.
+    /// Begins a command in a directory, right before it starts. The first command in a tree starts watching the tree,
+    /// and waits up to 25 ms until it is watched. Others wait only while the changes so far are read.
     #[must_use]
     pub fn begin(&self, directory: &Path) -> Token {
         Token { window: self.open(directory), listeners: Listeners::read().ok() }

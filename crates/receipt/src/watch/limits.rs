@@ -1,4 +1,4 @@
-//! Bounds of what a host watches.
+//! Bounds on the watches of a host.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -32,7 +32,7 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// A quarter of what the user may have: editors and builds need the others.
+    /// Returns a quarter of the user's limit, because editors and builds need the rest.
     pub fn new() -> Self {
         Self::of(sys::most_watches().map_or(usize::MAX, |most| most / 4))
     }
@@ -42,7 +42,7 @@ impl Budget {
         Self { used: Arc::default(), most }
     }
 
-    /// Takes one watch, if there is one left.
+    /// Takes a watch, if one is left.
     pub fn take(&self) -> bool {
         let more = |used| (used < self.most).then_some(used + 1);
         self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok()

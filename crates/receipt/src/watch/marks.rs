@@ -8,13 +8,13 @@ use super::entry::Key;
 /// Reports on one file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Mark {
-    /// Its content was written.
+    /// The content was written.
     pub written: bool,
     /// The file was open for writing.
     pub closed: bool,
-    /// Another file may have taken its path.
+    /// Another file may have taken the path.
     pub replaced: bool,
-    /// Changes may have been missed: only its times tell whether there were any.
+    /// Changes may have been missed. Only the times of the file tell whether there were any.
     pub missed: bool,
     /// The report was on another name of the file.
     pub by_link: bool,

@@ -5,28 +5,22 @@
 //! |---|---|---|
 //! | [`Watch`] | `host.rs` | the trees of a host, and the threads that follow them |
 //! | tree | `tree.rs` | one tree: the catalog, the marks and the windows |
-//! | events | `events.rs` | what a report says at once |
+//! | events | `events.rs` | the immediate effect of a report |
 //! | settle | `settle.rs` | reads the files that were reported |
 //! | places | `places.rs` | directories and entries that come, go and move |
-//! | window | `window.rs` | what changed since one command began |
+//! | window | `window.rs` | the changes since one command began |
 //! | names | `names.rs` | files with several names |
-//! | repositories | `repositories.rs`, `refresh.rs` | what changed in git |
+//! | repositories | `repositories.rs`, `refresh.rs` | changes in git |
 //!
-//! The catalog is changed by reports alone while commands run, and files are read when one begins or ends: a path may
-//! name another file by the time it is read. Every change of the catalog is reported to the windows before it is made,
-//! so that a window leads from the catalog at its beginning to the catalog at its end, and both match the disk.
+//! While commands run, only reports change the catalog. Files are read when a command begins or ends, because a path
+//! may name another file by the time it is read. Every change of the catalog is reported to the windows before it is
+//! made. So a window leads from the catalog at its beginning to the catalog at its end, and both match the disk.
 //!
 //! Not seen: changes deep in directories that are summed up, and changes of a file by a name that it has only during
 //! the command, or that it was given outside of the tree during the command.
 //!
-//! - **A tree is watched from the first command in it on.** Its watches are added first and its files are read second,
-//!   in a thread of its own. That command waits 25 ms for it. If the tree is larger, its receipt is unknown.
-//! - **A rename has two halves.** Between them the renamed file has a path of its own. The second half is missing if
-//!   the new directory was not watched yet: the file is then found there by its inode and its time of birth.
-//! - **Contents are not known.** Each content has a version, which a write or a replacement changes. Equal versions are
-//!   equal contents. With different ones and equal sizes the file is listed, and the receipt is partial.
-//! - **git is never run.** `.git` is watched, apart from objects and logs, and its files are read when one was
-//!   reported.
+//! A tree is watched from the first command in it on. Its watches are added first and its files are read second, in a
+//! thread of its own. That command waits 25 ms for it. If the tree is larger, its receipt is unknown.
 
 mod catalog;
 mod entry;

@@ -45,11 +45,11 @@ impl Tree {
         }
     }
 
-    /// A name of a file that had several is gone, or is that of another file now.
+    /// Handles the loss of a name of a file that had several names: the name is gone, or belongs to another file now.
     pub(super) fn forget_link(&mut self, key: &Key, before: &Entry) {
         self.links.remove(before.inode, key);
         for name in self.links.names(before.inode) {
-            // The number of its names is another one now, and who has it open by the lost name can still write.
+            // The number of names differs now, and a process that has the file open by the lost name can still write.
             self.marks.add(name, Mark { closed: true, by_link: true, ..Mark::default() });
         }
         if self.links.count(before.inode) == 0

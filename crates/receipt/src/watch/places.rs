@@ -1,4 +1,7 @@
 //! Directories and entries that come, go and move.
+//!
+//! A rename has two halves. Between them the renamed file has a path of its own. The second half is missing if the new
+//! directory was not watched yet. The file is then found there by its inode and its time of birth.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -293,7 +296,7 @@ impl Tree {
         self.windows.remove(path);
     }
 
-    /// Tells the windows the entries of a directory below one that is removed and that was at another path before.
+    /// Reports to the windows the entries of a directory below a removed directory that was at another path before.
     fn tell_entries(&mut self, id: DirectoryId, (top, was): (&Path, &Path)) {
         let Some(directory) = self.catalog.directory(id) else { return };
         let path = self.catalog.path(id);

@@ -1,4 +1,5 @@
-//! The repositories of a tree. They are read again when something below their `.git` is reported.
+//! The repositories of a tree. git is never run. `.git` is watched, apart from objects and logs, and its files are read
+//! again when something below it is reported.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -23,9 +24,9 @@ pub struct Repositories {
 /// A repository.
 #[derive(Debug)]
 pub struct Known {
-    /// Its last snapshot.
+    /// Last snapshot of the repository.
     pub snapshot: Option<Arc<Snapshot>>,
-    /// Whether all of it is watched. If not, it is read after each command.
+    /// Whether all of the repository is watched. If not, it is read after each command.
     pub is_watched: bool,
 }
 

@@ -20,8 +20,8 @@ struct Level {
 }
 
 impl Rules {
-    /// Returns the rules of a repository, by the top of its work tree, and the directory with its `info`. Those of the
-    /// user are the last that count.
+    /// Returns the rules of a repository, by the top of its work tree, and the directory with its `info`. The user's
+    /// own rules have the lowest precedence.
     pub fn of_repository(top: &Path, common: &Path) -> Self {
         let (global, _) = Gitignore::global();
         let user = Self::level(global, Self::default());
@@ -29,7 +29,8 @@ impl Rules {
         own.inside(top)
     }
 
-    /// Returns the rules for a directory, from those of the directory above it, if it has a file with rules.
+    /// Returns the rules for a directory: the rules of the directory above, and the directory's own file of rules, if
+    /// any.
     pub fn inside(&self, directory: &Path) -> Self {
         if self.0.is_none() {
             // Outside of repositories nothing is ignored.

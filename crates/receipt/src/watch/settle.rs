@@ -54,7 +54,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Whether the place of a directory is known. That of one that is being renamed is not.
+    /// Returns whether the place of a directory is known. It is unknown while the directory is being renamed.
     fn has_path(&self, directory: DirectoryId) -> bool {
         self.moving.is_empty() || self.catalog.is_attached(directory)
     }

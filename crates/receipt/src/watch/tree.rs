@@ -1,4 +1,4 @@
-//! A watched tree: its catalog follows what the system reports, and its windows record what changed.
+//! A watched tree: its catalog follows the system's reports, and its windows record the changes.
 
 use std::collections::{BTreeSet, HashMap};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -259,7 +259,7 @@ impl Tree {
             return Listing::Hidden;
         }
         let summed_up = self.catalog.summed_up(path);
-        // One that was removed is not in the catalog.
+        // A removed directory is not in the catalog.
         let removed = || path.ancestors().skip(1).find(|above| changed.contains(*above)).map(Path::to_owned);
         match summed_up.or_else(|| if changed.is_empty() { None } else { removed() }) {
             Some(directory) => Listing::Within(directory),
@@ -292,7 +292,7 @@ impl Tree {
         Ok(is_any)
     }
 
-    /// Tells all windows what a path names before it changes.
+    /// Reports to all windows the file at a path before it changes.
     pub(super) fn before(&mut self, path: &Path, node: Option<&Node>) {
         if !self.windows.is_empty() {
             self.windows.before(path, node);

@@ -51,7 +51,7 @@ impl Input {
 }
 
 impl InputQueue {
-    /// Types what the terminal takes now. `WouldBlock` when it takes no more.
+    /// Types as much as the terminal takes. `WouldBlock` when it takes no more.
     pub fn pump(&mut self, master: &OwnedFd) -> io::Result<()> {
         while let Some(piece) = self.queue.front_mut() {
             let rest = &piece.bytes[piece.typed..];

@@ -73,10 +73,10 @@ pub enum TerminalError {
     /// A terminal runs a single command.
     #[error("this terminal has run its command already, or still does; make another one")]
     Used,
-    /// No program was started in it yet.
+    /// No program was started in the terminal yet.
     #[error("nothing was started in this terminal yet")]
     NotStarted,
-    /// Its program has ended.
+    /// The program of the terminal has ended.
     #[error("the program in this terminal has ended")]
     Ended,
     /// The system has no terminal to give.
@@ -118,8 +118,8 @@ impl Terminal {
         Ok(())
     }
 
-    /// Replaces the pseudo-terminal by one of this directory, before a program is started in it. The directory belongs
-    /// to the world of the program, so that the program finds its terminal there.
+    /// Replaces the pseudo-terminal by a pseudo-terminal of this directory, before a program is started in it. The
+    /// directory belongs to the world of the program, so that the program finds its terminal there.
     ///
     /// # Errors
     /// [`TerminalError::NotStarted`], [`TerminalError::Ended`], [`TerminalError::None`]
@@ -152,7 +152,7 @@ impl Terminal {
         self.moment.send_modify(|moment| moment.program = Program::Ended { exit_code });
     }
 
-    /// Its size.
+    /// Returns the size of the terminal.
     pub fn size(&self) -> TerminalSize {
         self.inner().size
     }

@@ -76,7 +76,7 @@ impl Typing {
         Ok(Self { terminal: Arc::clone(terminal), master })
     }
 
-    /// Types what the terminal takes, and waits for more. Returns now and then, and may be dropped at any time.
+    /// Types as much as the terminal takes, and waits for more. Returns now and then, and may be dropped at any time.
     pub async fn go_on(&self) {
         let input = &self.terminal.input;
         let answer_at = input.state().answer.as_ref().map(|(at, _)| *at);

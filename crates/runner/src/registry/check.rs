@@ -26,15 +26,15 @@ pub struct Check {
     pub task: Task,
     /// The new output, cut like a result.
     pub output: String,
-    /// Its lines before the cut.
+    /// Lines of the new output before the cut.
     pub new_lines: u64,
     /// The offset up to which the log was read, bytes.
     pub cursor: u64,
-    /// How it was cut.
+    /// How the new output was cut.
     pub truncation: Option<Truncation>,
     /// The wait has found its pattern or port.
     pub matched: bool,
-    /// Its record. `None`: nothing was recorded, or the task runs.
+    /// Record of the task. `None`: nothing was recorded, or the task runs.
     pub recorded: Option<Arc<RunRecord>>,
 }
 

@@ -16,9 +16,9 @@ const POLL: Duration = Duration::from_millis(5);
 
 /// Whether the listeners of a registry know a task already.
 enum Origin {
-    /// Its start was announced.
+    /// The start was announced.
     Known,
-    /// Its start is still to be announced. The recording of its changes goes on, if there is one.
+    /// The start is still to be announced. The recording of the task's changes goes on, if there is one.
     New(Option<Recording>),
 }
 

@@ -1,4 +1,4 @@
-//! The tasks of one directory, as a host sees them: its own, and those of other processes.
+//! The tasks of one directory, as a host sees them: the host's own tasks, and tasks of other processes.
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -93,23 +93,23 @@ pub(super) struct Entry {
     pub stamp: Option<Stamp>,
     /// The shared cursor: the offset up to which its output was read.
     pub cursor: u64,
-    /// The link to its shim.
+    /// Link to the shim.
     pub link: Option<Linked>,
     pub progress: watch::Sender<TaskProgress>,
-    /// Set while its output is emitted. Its end is emitted after that.
+    /// Set while the output is emitted. The end of the task is emitted after that.
     pub emitter: Option<Arc<tokio::sync::Notify>>,
-    /// Its end was emitted.
+    /// The end was emitted.
     pub exit_emitted: bool,
-    /// Its end is emitted once its record is read.
+    /// The end is emitted once the record is read.
     pub exit_waits: bool,
-    /// Its record.
+    /// Record of the task.
     pub record: RecordState,
 }
 
 /// A link with its listener, which stops when this is dropped.
 pub(super) struct Linked {
     pub sender: TaskSender,
-    /// The descriptors of the link, among those of this process.
+    /// The descriptors that the link counts among this process's descriptors.
     pub place: Option<TaskPlace>,
     pub listener: tokio::task::AbortHandle,
 }
@@ -278,8 +278,8 @@ impl Registry {
         notes
     }
 
-    /// A task by its id or its pid: of several with one pid one of this machine, then the running one, then the last
-    /// started. No sweep of this registry removes its files for as long as the guard lives.
+    /// Finds a task by its id or its pid. If several have the pid, a task of this machine comes first, then the running
+    /// task, then the task started last. No sweep of this registry removes its files for as long as the guard lives.
     ///
     /// # Errors
     /// [`RegistryError::UnknownTask`], [`RegistryError::Closed`]

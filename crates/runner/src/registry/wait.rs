@@ -56,7 +56,7 @@ pub struct WaitOptions {
 }
 
 impl Registry {
-    /// Waits until a task has ended, or for what the options name. Reads from the shared cursor.
+    /// Waits until a task has ended, or until a condition of the options holds. Reads from the shared cursor.
     ///
     /// # Errors
     /// [`RegistryError::UnknownTask`], [`RegistryError::Closed`], [`RegistryError::Store`]
@@ -199,8 +199,7 @@ async fn time_is_up(until: Option<Instant>, searched: &Notify) {
     let _ = timeout(FIRST_SEARCH, searched.notified()).await;
 }
 
-/// Waits until a server accepts connections at a port of the task's loopback, which is that of its world if it is
-/// confined.
+/// Waits until a server accepts connections at a port of the task's loopback. A confined task has its world's loopback.
 async fn port_accepts(port: Option<u16>, process: Option<Pid>) {
     let Some(port) = port else { return std::future::pending().await };
     if let Some(process) = process.filter(|process| sys::has_other_network(*process)) {

@@ -1,4 +1,4 @@
-//! The command itself: `command`, `args`, `cwd`, and what a command in a terminal may have.
+//! The command itself: `command`, `args`, `cwd`, and the limits of a command in a terminal.
 
 use super::error::RequestError;
 use super::raw::RawOptions;
@@ -9,10 +9,10 @@ pub(super) const MAX_ARGUMENT: usize = 131_071;
 /// The longest command, bytes.
 pub const MAX_COMMAND: usize = 64 * 1024 * 1024;
 
-/// Checks what the shell is given.
+/// Checks the input of the shell.
 ///
 /// # Errors
-/// A [`RequestError`] that says what no shell can be given.
+/// A [`RequestError`] that names the part that no shell can be given.
 pub fn check_command(raw: &RawOptions) -> Result<(), RequestError> {
     if raw.command.contains('\0') {
         return Err(RequestError::NulInCommand);
@@ -29,7 +29,7 @@ pub fn check_command(raw: &RawOptions) -> Result<(), RequestError> {
     Ok(())
 }
 
-/// Checks what a command in a terminal cannot have.
+/// Checks the options that exclude a terminal.
 ///
 /// # Errors
 /// [`RequestError::TaskInTerminal`], [`RequestError::StdinInTerminal`]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::raw::RawWorld;
 use confine::{Confine, Host, PolicyError, RawConfine, confine};
 
-/// Returns the world of a command that starts in `cwd`. `environment` is that of the host, as text.
+/// Returns the world of a command that starts in `cwd`. `environment` is the host's environment, as text.
 ///
 /// # Errors
 /// A [`PolicyError`] that names the option, its value and a remedy.

@@ -7,13 +7,13 @@ use confine::PolicyError;
 use protocol::plan::{EnvironmentError, LimitError};
 use reduce::rules::RuleError;
 
-/// An option has a value that it cannot have, or one that this system cannot honour.
+/// An option has an impossible value, or a value that this system cannot honour.
 #[derive(Debug, thiserror::Error)]
 pub enum RequestError {
     /// The options are no JSON of the contract.
     #[error("options: {0}")]
     Options(serde_json::Error),
-    /// `safety` names what does not exist.
+    /// `safety` names an unknown rule, level or kind of wrapper.
     #[error(transparent)]
     Safety(#[from] SafetyError),
     /// The command holds a NUL.
@@ -22,9 +22,9 @@ pub enum RequestError {
     /// The command is too long.
     #[error("the command has {length} bytes; at most {} MiB can be run", most / (1024 * 1024))]
     CommandTooLong {
-        /// Its length, bytes.
+        /// Length of the command, bytes.
         length: usize,
-        /// The longest that can be run, bytes.
+        /// Length of the longest possible command, bytes.
         most: usize,
     },
     /// Another option holds a NUL.
@@ -32,7 +32,7 @@ pub enum RequestError {
     Nul {
         /// The option.
         option: &'static str,
-        /// Its value.
+        /// Value of the option.
         value: String,
     },
     /// A number has a fraction, or is too small or too large.

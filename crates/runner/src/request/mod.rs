@@ -49,11 +49,11 @@ pub use safety::{Guard, SafetyError, SafetyOptions};
 pub struct Request {
     /// The command.
     pub command: String,
-    /// Its positional parameters.
+    /// Positional parameters of the command.
     pub args: Vec<String>,
-    /// The directory it starts in.
+    /// The directory in which the command starts.
     pub cwd: PathBuf,
-    /// Its variables, inherited and given.
+    /// Variables of the command, inherited and given.
     pub environment: Arc<Environment>,
     /// The directory for temporary files.
     pub temp: PathBuf,

@@ -31,7 +31,7 @@ pub struct NumberOr {
 pub struct NotInRange {
     /// The option with its range.
     pub number: Number,
-    /// Its value.
+    /// Value of the option.
     pub value: f64,
 }
 
@@ -59,7 +59,7 @@ impl Number {
         Err(NotInRange { number: self, value })
     }
 
-    /// Checks a value, if there is one.
+    /// Checks a value, if it is given.
     ///
     /// # Errors
     /// [`NotInRange`]

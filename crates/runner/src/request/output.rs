@@ -40,7 +40,7 @@ pub struct Spill {
 /// The party that chooses the path of whole output.
 #[derive(Debug, Clone)]
 pub enum SpillPlace {
-    /// A private directory of ours below the one for temporary files.
+    /// A private directory of ours in the directory for temporary files.
     Private,
     /// A directory of the caller's.
     Directory(PathBuf),

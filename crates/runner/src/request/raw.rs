@@ -158,11 +158,11 @@ pub struct RawReduction {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RawEarlier {
-    /// The number of its output.
+    /// The number of the output.
     pub id: u64,
-    /// Its output: stdout, then stderr.
+    /// Text of the output: stdout, then stderr.
     pub text: String,
-    /// The lines of it, from 1, that a model does not read there.
+    /// Ranges of lines of the text, from 1, that a model does not read there.
     pub hidden: Vec<(usize, usize)>,
 }
 
@@ -183,7 +183,7 @@ pub struct RawUndo {
     /// Bytes that are kept of all commands.
     #[serde(deserialize_with = "number")]
     pub store_bytes: Option<f64>,
-    /// The directory of the store, absolute. `None`: that of the user.
+    /// The directory of the store, absolute. `None`: the user's store.
     pub dir: Option<String>,
 }
 

@@ -56,7 +56,8 @@ fn check_undo(raw: &RawUndo) -> Result<Option<Undo>, RequestError> {
     Ok(Some(Undo { when, require: raw.require, limits }))
 }
 
-/// The directory of undo points: the given one, or that of the user whose environment this is, as text.
+/// Returns the directory of undo points: the given directory, or the default of the user with this environment, as
+/// text.
 pub fn undo_store(given: Option<&str>, environment: &str) -> Option<PathBuf> {
     let host = Host { environment };
     let variable = |name: &str| match (host.variable(name), name) {

@@ -63,8 +63,8 @@ fn own_rules(texts: &[String]) -> Result<Vec<Arc<Rule>>, RuleError> {
     Ok(files.into_iter().flatten().collect())
 }
 
-/// Checks `reduce` of a command in its place. Only a result whose text is that of a command in the foreground has a
-/// view.
+/// Checks `reduce` of a command in its place. A view needs a result whose text is the output of a command in the
+/// foreground.
 ///
 /// # Errors
 /// As [`check_reduction`].

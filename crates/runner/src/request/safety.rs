@@ -42,9 +42,9 @@ pub struct SafetyOptions {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OnAsk {
-    /// It runs.
+    /// The command runs.
     Allow,
-    /// It is refused.
+    /// The command is refused.
     Deny,
 }
 

@@ -32,7 +32,7 @@ impl Mode {
     /// Every mode.
     pub const ALL: [Self; 3] = [Self::Default, Self::Slow, Self::Background];
 
-    /// Its public name.
+    /// Returns the public name of the mode.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Default => "default",

@@ -12,7 +12,7 @@ use protocol::{BlockedProcess, note_of_prompt, plain};
 pub const QUIET: Duration = Duration::from_millis(300);
 /// Time between two scans of a command that stays quiet.
 pub const AGAIN: Duration = Duration::from_millis(500);
-/// The longest line that is quoted, characters. A longer one that asks for nothing is a screen.
+/// The longest line that is quoted, characters. A longer line that asks for nothing is taken for a screen.
 const LINE: usize = 100;
 /// The most of a command line that a listener gets, characters.
 const COMMAND: usize = 101;
@@ -69,7 +69,7 @@ struct Evidence {
 }
 
 impl ReportedPrompt {
-    /// Whether the prompt is still the same: typed text is drawn behind it, or in the place of its proposal.
+    /// Returns whether this is still the same prompt: typed text is drawn behind it, or in the place of its proposal.
     fn is(&self, other: &Self) -> bool {
         let common = self.line.chars().zip(other.line.chars()).take_while(|(one, two)| one == two).count();
         let same = self.pid == other.pid || !(self.seen && other.seen);

@@ -39,21 +39,21 @@ pub struct Completion<'a> {
     pub pid: i32,
     /// How the shell ended.
     pub exit: ShellExit,
-    /// The longest silence that was allowed, if that was its time limit.
+    /// The longest silence that was allowed, if silence was the time limit.
     pub silent: Option<Duration>,
-    /// Its output.
+    /// Output of the command.
     pub output: Produced<'a>,
     /// Processes that the command left running.
     pub survivors: Vec<Survivor>,
     /// The task that the command has become, or that its survivors have.
     pub task: Option<Task>,
-    /// The command itself is that task: it has not ended.
+    /// The command itself has become the task, and has not ended.
     pub moved: bool,
     /// Time from the start, as the addon measured it.
     pub elapsed: Duration,
     /// Facts for the caller.
     pub notes: Vec<String>,
-    /// The denials of its confinement.
+    /// The denials of the command's confinement.
     pub denials: Denials,
     /// The shell after its command.
     pub shell: ShellAfter,
@@ -63,7 +63,7 @@ pub struct Completion<'a> {
 pub struct Produced<'a> {
     /// The kept part of standard output.
     pub stdout: Captured,
-    /// The kept part of standard error; that of nothing when both were merged.
+    /// The kept part of standard error. Empty when both streams were merged.
     pub stderr: Captured,
     /// The view of both in the making.
     pub view: ViewMaker<'a>,
@@ -76,6 +76,6 @@ pub struct ShellAfter {
     pub child: Option<Child>,
     /// The directory that it reported with the exit code.
     pub directory: Option<PathBuf>,
-    /// The files for its state, if it was warm and has inherited others than those of the request.
+    /// The files for the shell's state, if it was warm and has inherited other files than the request's.
     pub files: Option<Inheritance>,
 }

@@ -31,7 +31,7 @@ pub trait Listener: Send + Sync + 'static {
 /// A running command as it looks now.
 #[derive(Debug, Clone)]
 pub struct LiveView {
-    /// Its pid.
+    /// Pid of the command.
     pub pid: i32,
     /// The end of each stream, the unfinished line included.
     pub stdout: String,
@@ -46,7 +46,7 @@ pub struct LiveView {
 pub struct Prompt {
     /// The blocked process.
     pub pid: i32,
-    /// Its command line.
+    /// Command line of the process.
     pub command: String,
     /// The unfinished line; '' if there is none.
     pub text: String,
@@ -80,7 +80,7 @@ pub enum Allocation {
     File {
         /// The id of the artifact.
         id: String,
-        /// Its path.
+        /// Path of the file.
         path: String,
     },
     /// The store has no place.

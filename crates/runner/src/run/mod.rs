@@ -60,7 +60,7 @@ const STARTED_UP: Duration = Duration::from_secs(10);
 pub struct Finished {
     /// How it ended.
     pub outcome: Outcome,
-    /// Its shell, as far as a session needs it.
+    /// The shell of the command, as far as a session needs it.
     pub shell: ShellAfter,
 }
 
@@ -125,7 +125,7 @@ impl<B: Base> Command<B> {
     }
 }
 
-/// The launch of one command: its request, its order for a shim, and the started process if there is one already.
+/// The launch of one command: its request, its order for a shim, and the process if it has started already.
 pub struct Launch {
     request: Request,
     order: Order,

@@ -63,9 +63,9 @@ pub struct Outcome {
     pub background: Option<(Task, Store)>,
     /// Survivors, each with the id of its task.
     pub survivors: Vec<(Survivor, Option<String>)>,
-    /// Resources that its processes have used.
+    /// Resources that the command's processes have used.
     pub usage: Usage,
-    /// Its confinement; `None` if it was not confined.
+    /// Confinement of the command. `None`: it was not confined.
     pub confinement: Option<Confinement>,
     /// One fact per line.
     pub notes: Vec<String>,

@@ -6,9 +6,9 @@ use sys::Exit;
 
 /// ShellExit code after the time limit, as `timeout` has it.
 pub const TIMED_OUT: i32 = 124;
-/// ShellExit code after an abort: that of SIGINT.
+/// ShellExit code after an abort, equal to the code of SIGINT.
 pub const ABORTED: i32 = 130;
-/// A signal n is this exit code and n.
+/// Exit code of signal n, less n.
 const SIGNALED: i32 = 128;
 
 const STILL_THERE: &str = "the command did not end after SIGKILL; its processes may still be there";

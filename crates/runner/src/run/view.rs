@@ -7,7 +7,7 @@ use capture::Captured;
 use reduce::seen::Shown;
 use reduce::{End, Level, Options, Reducer, Stream, View, estimate_tokens, reduce};
 
-/// Makes the view of an output, if one is wanted: that of a salient reduction while the command runs.
+/// Makes the view of an output, if one is wanted. A salient reduction makes its view while the command runs.
 pub struct ViewMaker<'a> {
     /// `None` if no view is wanted, and after a fault in the reduction, which must not cost the output.
     wanted: Option<Wanted<'a>>,
@@ -20,12 +20,12 @@ struct Wanted<'a> {
     reducer: Option<Box<Reducer<'a>>>,
 }
 
-/// A view, and what the file with the whole output needs.
+/// A view, and the text that the file with the whole output needs.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Draft {
     /// The view.
     pub view: View,
-    /// Of each stream of which the result has only a part: the whole, if it was still in memory.
+    /// The whole of each stream that the result has only in part, if it was still in memory.
     pub whole: [Option<String>; 2],
 }
 

@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::request::Request;
 use crate::supervise::{self, Admission, HelperError, Helpers};
 
-/// Starts a warm shell for a command like this one, unless there is one. Returns whether there is one then.
+/// Starts a warm shell for commands like this, unless one is there. Returns whether one is there now.
 ///
 /// # Errors
 /// When there is no shell, no directory or no helper process.

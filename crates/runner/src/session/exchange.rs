@@ -13,9 +13,9 @@ use sys::{Identity, Shared};
 
 /// The files of one shell.
 pub(super) enum Exchange {
-    /// Those of a shell that opens them by their paths in `/proc`.
+    /// Files of a shell that opens them by their paths in `/proc`.
     Named(Named),
-    /// Those of a shell that is confined or recorded.
+    /// Files of a shell that is confined or recorded.
     Inherited(Inheritance),
 }
 
@@ -31,7 +31,7 @@ pub(super) struct Named {
 
 /// Files that no running shell knows, for the next commands of any session.
 static FREE: Mutex<Vec<Named>> = Mutex::new(Vec::new());
-/// The most of them.
+/// The most files that are kept free.
 const MOST_FREE: usize = 2;
 /// Files of shells that may go on without their session. No other shell must write to the same paths.
 static HELD: Mutex<Vec<(Pid, Identity, Named)>> = Mutex::new(Vec::new());

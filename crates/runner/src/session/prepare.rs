@@ -26,7 +26,7 @@ pub(super) struct Prepared {
 /// How the shell of a command writes its state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Saving {
-    /// No state is written: that of the command before stays.
+    /// Writes no state. The state of the command before stays.
     Never,
     /// In its EXIT trap. `early`: the exit code that the trap reports ends the command, while the shell still writes.
     AtExit { early: bool },

@@ -64,11 +64,11 @@ impl ShellState {
     }
 }
 
-/// Replaces the local variables of a function in which the shell exited by those of the shell. Returns the traps that
-/// the function hides.
+/// Replaces the local variables of the function in which the shell exited by the shell's variables. Returns the traps
+/// that the function hides.
 fn uncover(within: &[u8], variables: &mut Variables, options: &Options) -> Option<BTreeSet<Vec<u8>>> {
     let (locals, uncovered) = within_function(within)?;
-    // A variable that cannot be unset covers the one below it, which is then unknown.
+    // A variable that cannot be unset covers the variable below it, which is then unknown.
     let covered = |name: &Vec<u8>| uncovered.get(name).is_none_or(|variable| variable.flags.contains(['n', 'r']));
     let covered: Vec<_> = locals.into_keys().filter(covered).collect();
     variables.extend(uncovered);
@@ -82,7 +82,7 @@ fn uncover(within: &[u8], variables: &mut Variables, options: &Options) -> Optio
 }
 
 /// Splits the dump of a shell that exited within a function: the function's local variables, then all variables below
-/// those of functions.
+/// the variables of functions.
 fn within_function(text: &[u8]) -> Option<(Variables, Variables)> {
     let end = if text.starts_with(b"\n") { 0 } else { memchr::memmem::find(text, b"\n\n")? + 1 };
     Some((variables(&text[..end])?, variables(&text[end + 1..])?))

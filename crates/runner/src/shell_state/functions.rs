@@ -9,7 +9,7 @@ use super::quoting::push_quoted;
 /// A function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Function {
-    /// Its definition, with its name.
+    /// Definition of the function, with its name.
     pub text: Vec<u8>,
     /// Letters of its attributes: `x`, `t`, `r`.
     pub flags: String,

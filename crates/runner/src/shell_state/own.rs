@@ -1,4 +1,4 @@
-//! Variables that belong to bash or to us, and what a fresh shell has.
+//! Variables that belong to bash or to us, and variables of a fresh shell.
 
 /// Returns whether the variable belongs to one shell or one command, and never lasts.
 pub(super) fn is_own(name: &[u8]) -> bool {

@@ -34,7 +34,7 @@ const UNFIT: [&str; 5] = ["BASH_ENV", "ENV", "POSIXLY_CORRECT", "SHELLOPTS", "BA
 pub struct RcEnvironment {
     /// `NAME=VALUE`, each followed by a NUL.
     pub block: Arc<str>,
-    /// Its PATH.
+    /// PATH of that shell.
     pub path: Arc<str>,
     /// The directory of the rc files.
     pub home: Arc<PathBuf>,

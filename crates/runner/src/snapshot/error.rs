@@ -75,7 +75,7 @@ pub enum SnapshotError {
     /// The state is too large to be read before every command.
     #[error("its functions and aliases take {} KB; at most 1 MB can be used", bytes / 1000)]
     TooLarge {
-        /// Its size.
+        /// Size of the state.
         bytes: usize,
     },
     /// No file could be made for the trial in a fresh shell.

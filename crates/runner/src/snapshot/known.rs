@@ -11,7 +11,7 @@ use super::wanted::Wanted;
 use super::{cache, read, trial};
 use crate::request::Request;
 
-/// The most snapshots that are kept. The one that was wanted last comes last.
+/// The most snapshots that are kept. The snapshot that was wanted last comes last.
 const MOST: usize = 8;
 /// Variables that make bash read other files first, or none.
 const UNFIT: [&str; 2] = ["BASH_ENV", "POSIXLY_CORRECT"];

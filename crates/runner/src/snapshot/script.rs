@@ -1,4 +1,4 @@
-//! The script that reads the rc files, in a shell that takes itself for one that a person sits before.
+//! The script that reads the rc files, in a shell that believes that it is interactive.
 
 use std::fmt::Write;
 use std::os::unix::ffi::OsStrExt;
@@ -49,7 +49,7 @@ fn inner(wanted: &Wanted, places: &Places<'_>, save: &Path) -> String {
         let parses = format!(
             "{shell} -O extglob -n {name} >/dev/null 2>&1 || \\builtin printf 'syntax {number}\\0' >|{progress}"
         );
-        // bash says of a text that it cannot read 2, but so may any command; one that is asked to read only, knows.
+        // bash exits with 2 on a syntax error, but a command may, too. `bash -n` only parses and settles it.
         let read = format!(
             "\\builtin printf 'read {number}\\0' >|{progress}\n\
              \\builtin . {name} || \\builtin test \"$?\" != 2 || {parses}\n"

@@ -1,5 +1,5 @@
-//! The files by which a confined shell of a session gives its state back. It inherits them, and no other shell ever has
-//! the same: what its processes left may still write to them.
+//! The files by which a confined shell of a session gives its state back. The shell inherits them, and no other shell
+//! gets the same files, because processes that the shell left may still write to them.
 
 use std::io;
 use std::os::fd::OwnedFd;

@@ -1,4 +1,4 @@
-//! From the activity of all processes of a command to the one that blocks it.
+//! From the activity of all processes of a command to the process that blocks the command.
 //!
 //! A process is *blocked* if everything that could unblock it is blocked too or outside the command. A shell that waits
 //! for its children is blocked with the last of them, a reader with all its writers. An unknown activity counts as
@@ -12,16 +12,16 @@ use sys::{Activity, FileKind, Opened, ThreadActivity};
 /// The pid of a blocked process, the reason, the number of others with the same reason, and whether it is certain.
 pub type Culprit = (i32, BlockedOn, u32, bool);
 
-/// The needs of a process. Meeting any one of them unblocks it.
+/// The needs of a process. Meeting any of them unblocks the process.
 #[derive(Default)]
 struct Needs {
     /// Needs that no process of the command can meet.
     nobody: Vec<BlockedOn>,
-    /// Other processes that would have to act: any one of each group.
+    /// Other processes that would have to act: any process of each group.
     others: Vec<usize>,
-    /// Other processes that it reads from, and the kind of read.
+    /// Other processes that the process reads from, and the kind of read.
     reads: Option<BlockedOn>,
-    /// Whether it would continue by itself after some time, or may not be read.
+    /// Whether the process would continue by itself after some time, or may not be read.
     unsure: bool,
 }
 
@@ -58,7 +58,7 @@ impl Tree<'_> {
             found = circle.into_iter().take(1).collect();
         }
         let others = found.iter().map(|(at, _)| at).collect::<HashSet<_>>().len().saturating_sub(1);
-        // The deepest comes first, and a process in front of its terminal before one in the background.
+        // The deepest process comes first, and a foreground process of its terminal before a background process.
         let (at, on) = found.into_iter().min_by_key(|(at, _)| in_background(&seen[*at]))?;
         Some((seen[at].pid, on, u32::try_from(others).unwrap_or(u32::MAX), !unsure))
     }
@@ -74,7 +74,7 @@ impl Tree<'_> {
     }
 }
 
-/// The path from the shell down to the processes that depend on no other one of the command.
+/// The path from the shell down to the processes that depend on no other process of the command.
 struct Visit<'a> {
     needs: &'a [Option<Needs>],
     visited: HashSet<usize>,
@@ -108,7 +108,7 @@ struct Tree<'a> {
 }
 
 impl Tree<'_> {
-    /// Returns the needs of a process, or `None` for one that continues by itself.
+    /// Returns the needs of a process, or `None` for a process that continues by itself.
     fn needs(&self, at: usize) -> Option<Needs> {
         let one = &self.seen[at];
         if one.stopped {
@@ -253,8 +253,8 @@ impl Tree<'_> {
                     match (named || kept_open, held, blocked) {
                         // A process that wakes itself, from a signal or another thread.
                         (false, true, false) => return Some(()),
-                        // Its writers are outside the command, or a `sleep`. The writers of a FIFO can be found by its
-                        // name, those of a pipe cannot.
+                        // The writers are outside the command, or a `sleep`. The writers of a FIFO can be found by its
+                        // name, the writers of a pipe cannot.
                         (true, ..) | (false, true, true) => needs.nobody.push(on),
                         (false, false, _) => return None,
                     }
@@ -283,7 +283,7 @@ impl Tree<'_> {
         }
         let readers = self.holders(at, file, |file| file.reads);
         if readers.is_empty() {
-            // Its reader is outside the command: the host.
+            // The reader is outside the command: the host.
             return None;
         }
         needs.others.extend(readers);

@@ -44,7 +44,7 @@ impl Shim {
         denials
     }
 
-    /// Adds what the world has denied to a task since the last call.
+    /// Adds the world's denials since the last call to a task.
     pub(super) fn collect_denials(&mut self, mark: Option<&str>) {
         if let Some((world, server)) = self.world.as_mut().zip(self.server.as_mut()) {
             server.add_denials(world.take(mark));
@@ -60,7 +60,7 @@ impl Shim {
         self.send(FromShim::Denied(denials));
     }
 
-    /// Reports what the world has denied to a command.
+    /// Reports the world's denials to a command.
     pub(super) fn report_denials(&mut self, mark: Option<&str>) {
         let denials = self.world.as_mut().map(|world| world.end(mark)).unwrap_or_default();
         if denials.total > 0 {

@@ -24,13 +24,13 @@ pub struct Deferral {
     front: HashSet<(Pid, u64)>,
     /// The processes that were not signalled.
     deferred: Vec<Stage>,
-    /// When a signalled process was last seen to write what a deferred one reads.
+    /// When a signalled process was last seen to write to a pipe that a deferred process reads.
     fed: Instant,
     /// The part of [`LATEST`] that is left from then on.
     left: Duration,
     next: Instant,
-    /// When the readers with a handler of SIGTERM are signalled. The handler may take its time, which would come on top
-    /// of that of the processes before it, and has to end before SIGKILL.
+    /// When the readers with a handler of SIGTERM are signalled. The handler may take its time, which would add to the
+    /// time of the processes before it, and it has to end before SIGKILL.
     handlers_at: Instant,
     /// Whether the processes in front have received SIGKILL.
     killed: bool,
@@ -88,11 +88,12 @@ impl Deferral {
 
     /// Signals the deferred processes whose time has come. Returns whether others are left.
     ///
-    /// The first ones have half of the time that is left if others read from them, since those wait for their end next.
+    /// The first readers have half of the time that is left if others read from them, since those wait for their end
+    /// next.
     pub fn check(&mut self, processes: &impl Processes, scope: Scope<'_>) -> bool {
         let now = processes.now();
-        // Time in which the machine stalled is not taken from the readers, which did not run either. That of a handler
-        // is, since SIGKILL does not wait for it.
+        // Time in which the machine stalled is not taken from the readers, which did not run either. It is taken from a
+        // handler, since SIGKILL does not wait for the handler.
         let late = now.saturating_duration_since(self.next);
         if late >= STALL {
             self.fed += late;
@@ -133,8 +134,8 @@ impl Deferral {
         }
     }
 
-    /// Takes over what the processes are now, continues readers that were stopped meanwhile, and kills the processes in
-    /// front if their time is over. Returns whether readers are left.
+    /// Updates the known processes, continues readers that were stopped meanwhile, and kills the processes in front if
+    /// their time is over. Returns whether readers are left.
     fn follow(&mut self, processes: &impl Processes, stages: &[Stage], now: Instant) -> bool {
         // A list can lack a process that is there, and a reader that was forgotten would never be signalled.
         let listed: HashSet<_> = stages.iter().map(id).collect();
@@ -150,8 +151,8 @@ impl Deferral {
         !self.deferred.is_empty()
     }
 
-    /// Takes over what the processes are now. A process that a signalled one started cleans up and is left alone. Any
-    /// other new one is deferred.
+    /// Updates the known processes. A process that a signalled process started cleans up and is left alone. Any other
+    /// new process is deferred.
     fn update(&mut self, stages: &[Stage], now: Instant) {
         let mut deferred: HashSet<(Pid, u64)> = self.deferred.iter().map(id).collect();
         let mut pids = HashSet::new();
@@ -185,7 +186,7 @@ fn signal_all(processes: &impl Processes, stages: &[Stage], signal: Signal) {
     }
 }
 
-/// Tells a process from a later one with the same pid.
+/// Distinguishes a process from a later process with the same pid.
 fn id(stage: &Stage) -> (Pid, u64) {
     (stage.member.pid, stage.member.started())
 }

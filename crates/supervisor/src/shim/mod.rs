@@ -8,24 +8,20 @@
 //!
 //! | state of the shim | host closed | `End` | `Release` | last process exits | supervisor gone |
 //! |---|---|---|---|---|---|
-//! | idle, perhaps with a warm shell | kills the warm shell with its tree, exits | ignored | ignored | – | as host closed, after a second for a late `WarmStart` |
-//! | running (`supervise`) | terminates | terminates | ignored | sends `Ended`, then held or idle | terminates, unless it was dying before the start |
-//! | held: `Ended` sent, the addon drains (`after_end`) | terminates | terminates | → settling | waits for `Release` | goes on; exits after this command |
-//! | settling: survivors may exit for 50 ms | terminates | terminates | starts again | sends `Released`, → idle | goes on |
-//! | task (`supervise`, `keep`, `drain`) | terminates and removes the files. With a directory: goes on | terminates | ignored | ends the task. Holders of its pipes → task, others → linger | terminates. With a directory: goes on |
-//! | survivors of a task that could not be adopted (`stay_until_host_ends`) | terminates. With a directory they are on their own from the start | ignored | ignored | exits | goes on |
+//! | idle, perhaps with a warm shell | exits ¹ | – | – | – | exits ¹ |
+//! | running (`supervise`) | T | T | – | sends `Ended`, → held or idle | T, unless it was dying before the start |
+//! | held: `Ended` sent, addon drains (`after_end`) | T | T | → settling | waits for `Release` | goes on, later exits |
+//! | settling: survivors may exit for 50 ms | T | T | starts again | sends `Released`, → idle | goes on |
+//! | task (`supervise`, `keep`, `drain`) | T ² | T | – | ends the task ³ | T ² |
+//! | unadopted survivors of a task (`stay_until_host_ends`) | T ⁴ | – | – | exits | goes on |
 //! | linger | – | – | – | exits | – |
 //!
-//! When the 50 ms of settling are over, survivors that hold a pipe are adopted if `Release` came with a task: the shim
-//! sends `Released`, then `Task`. If that fails it sends `Refused` and is held again. All other survivors are on their
-//! own: the shim sends `Released` and lingers.
-//!
-//! "Terminates" means SIGTERM, grace, SIGKILL until no process is left or the rest cannot be signalled. The shim stays
-//! in the state until then. After `Refused` the addon answers with a `Release` without a task. A host that is gone
-//! cannot answer, even if another process has already removed its directory, which is the reason for the refusal.
-//!
-//! All messages that have arrived are read before `Released` is sent, and a failure to send it is the end of the host.
-//! The tests in `ends_tests` stop the shim in each state, let the events of one moment happen, and continue it.
+//! - **T** terminates: SIGTERM, grace, SIGKILL until no process is left or the rest cannot be signalled. The shim stays
+//!   in the state until then. A shim that goes on and later exits does so after the command. **–**: ignored.
+//! - ¹ Kills the warm shell with its tree. If the supervisor is gone, waits a second for a late `WarmStart` before.
+//! - ² With a directory, goes on. Without one, the shim also removes the files when the host is closed.
+//! - ³ Holders of the pipes of the task become a task, other processes linger. ⁴ With a directory, they are on their
+//!   own from the start.
 
 mod begin;
 mod blocked;

@@ -55,15 +55,15 @@ pub struct Stage {
     pub reads: Vec<String>,
     /// The pipes that it has open for writing.
     pub writes: Vec<String>,
-    /// Whether it acts on each part of its input.
+    /// Whether the process acts on each part of its input.
     pub acts: bool,
-    /// Whether it has a handler of SIGTERM.
+    /// Whether the process has a handler of SIGTERM.
     pub handles_terminate: bool,
 }
 
 impl Stage {
-    /// Whether this process writes what `reader` reads. A reader that holds the write end of a pipe as well never
-    /// finds its end.
+    /// Returns whether this process writes a pipe that `reader` reads. A reader that holds the write end of a pipe as
+    /// well never finds its end.
     fn feeds(&self, reader: &Self) -> bool {
         let ends = |pipe: &&String| !reader.writes.contains(*pipe);
         self.member.pid != reader.member.pid && reader.reads.iter().filter(ends).any(|pipe| self.writes.contains(pipe))
@@ -117,8 +117,8 @@ pub fn readers(stages: &[Stage]) -> HashSet<Pid> {
     feeders.into_keys().filter(|pid| !ring.contains(pid)).collect()
 }
 
-/// Whether one of `front`, which were signalled, still writes what a reader of `deferred` waits for. A process that is
-/// above the reader, and whose children are all deferred, waits for the reader itself.
+/// Returns whether a process of `front`, which were signalled, still writes what a reader of `deferred` waits for. A
+/// process above the reader whose children are all deferred waits for the reader itself.
 pub fn is_fed(stages: &[Stage], deferred: &HashSet<Pid>) -> bool {
     let (waiting, front): (Vec<&Stage>, Vec<&Stage>) =
         stages.iter().partition(|stage| deferred.contains(&stage.member.pid));

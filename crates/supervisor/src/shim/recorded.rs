@@ -9,8 +9,8 @@ use protocol::plan::{Plan, RecordPurpose, Recorded};
 use sys::{LaunchError, LaunchStep};
 
 impl Shim {
-    /// Begins the record of what a command changes, if one is wanted. Without one the command runs all the same, unless
-    /// it is required, and the reason is reported with its end.
+    /// Begins the record of a command's changes, if one is wanted. If that fails, the command still runs, unless the
+    /// record is required, and the reason is reported with its end.
     pub(super) fn begin_record(
         &mut self,
         plan: &Plan,

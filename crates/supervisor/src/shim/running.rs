@@ -56,7 +56,7 @@ pub struct Running<P = System> {
     pub pipes: Vec<OwnedFd>,
     /// Children of the shim that are left alone in any case, with all processes below them.
     pub spared: Vec<Pid>,
-    /// A warm shell that was killed because this command started cold. Its usage is not that of this command.
+    /// A warm shell that was killed because this command started cold. Its usage does not count for this command.
     pub dismissed: Option<Pid>,
     /// Checks the limits over the tree, if it has any.
     pub watch: Option<LimitWatch>,
@@ -317,13 +317,13 @@ impl<P: Processes> Running<P> {
         now >= *killed + bound
     }
 
-    /// Reaps the children that have exited, but no more once something else is due: those of a fork bomb may exit
+    /// Reaps the children that have exited, but stops once something else is due: the children of a fork bomb may exit
     /// faster than they can be reaped. Returns whether a process is left.
     pub fn reap(&mut self) -> bool {
         self.reap_until(|running| running.wake_at().is_some_and(|at| at <= running.processes.now()))
     }
 
-    /// The same, with the question whether that is enough after every [`BATCH`] of them.
+    /// Like [`Self::reap`], but asks `is_enough` after every [`BATCH`] of children.
     fn reap_until(&mut self, is_enough: impl Fn(&Self) -> bool) -> bool {
         for count in 1_usize.. {
             match self.processes.reap() {

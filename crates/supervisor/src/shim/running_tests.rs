@@ -19,7 +19,7 @@ const CHILD: Pid = Pid::from_raw(101);
 const GRACE: Duration = Duration::from_secs(2);
 const MS: Duration = Duration::from_millis(1);
 
-/// Processes and a clock that do what a test says.
+/// Processes and a clock that a test controls.
 #[derive(Clone)]
 struct Mock(Rc<RefCell<State>>);
 
@@ -146,7 +146,7 @@ fn exited(pid: Pid, exit: Exit) -> Reaped {
     Reaped::Ended(pid, exit, Usage { user_us: 10, system_us: 1, max_rss: 7 })
 }
 
-/// Which states of a command are over, and what the addon learns about survivors then.
+/// Checks which states of a command are over, and what the addon learns about survivors then.
 #[test]
 fn a_command_is_over_when_its_shell_exited_and_nothing_is_left_to_terminate() {
     let shell = exited(SHELL, Exit::Code(0));

@@ -33,7 +33,7 @@ pub struct TaskFiles {
 
 /// The bounds of a command, and the way of its calls.
 pub struct Restraint {
-    /// Its confinement, or a filter alone.
+    /// The confinement, or a filter alone.
     pub bounds: Bounds,
     /// The child's end of the socket of a filter alone.
     pub socket: Option<OwnedFd>,
@@ -52,8 +52,8 @@ pub fn start(
     let launch::Prepared { mut launch, script, pipes, theirs, input } = launch::prepare(plan, descriptors)?;
     let Restraint { bounds, socket: _socket, required } = restraint;
     launch.bounds = bounds;
-    // The files come first. A task without files is not started, and a task that kills its shim at once is known all
-    // the same.
+    // The files come first. A task without files is not started, and a task that kills its shim at once still has its
+    // files.
     let log = task.as_ref().map(|spec| create_files(spec, plan, group.as_deref())).transpose()?;
     let mut unrecorded = None;
     let started = match launch::launch_in(&mut launch, group) {

@@ -1,4 +1,13 @@
 //! Survivors belong to the host until the shim has sent their release. Then they are a task, or on their own.
+//!
+//! When the 50 ms of settling are over, survivors that hold a pipe are adopted if `Release` came with a task: the shim
+//! sends `Released`, then `Task`. If that fails it sends `Refused` and is held again. All other survivors are on their
+//! own: the shim sends `Released` and lingers.
+//!
+//! After `Refused` the addon answers with a `Release` without a task. A host that is gone cannot answer, even if
+//! another process has already removed its directory, which is the reason for the refusal.
+//!
+//! All messages that have arrived are read before `Released` is sent, and a failure to send it is the end of the host.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};

@@ -92,7 +92,7 @@ impl Shim {
         }
     }
 
-    /// Dedicates this shim to the task. The host becomes one of the task's clients.
+    /// Dedicates this shim to the task. The host becomes a client of the task.
     pub(super) fn serve_task(&mut self, mut server: TaskServer) {
         match self.socket.take() {
             Some(socket) => server.join(TaskClient::with(socket, std::mem::take(&mut self.reader), true)),
@@ -293,8 +293,8 @@ pub fn adopt_released(running: &mut Running, transfer: Transfer) -> io::Result<O
     adopted
 }
 
-/// Returns the command line of an adopted process. A process that is about to exit has none any more, and gets that of
-/// the shell that left it.
+/// Returns the command line of an adopted process. A process that is about to exit has no command line any more, and
+/// gets the command line of the shell that left it.
 fn command_of(pid: Pid, left_by: String) -> String {
     match sys::command_line(pid) {
         Some(line) if !line.starts_with('[') => line.chars().take(COMMAND_KEPT).collect(),

@@ -28,7 +28,7 @@ pub struct TaskClient {
 struct GrowthWatch {
     /// The number of output bytes that the log has to exceed.
     from: u64,
-    /// Whether unfinished lines other than those of the last answer count, too.
+    /// Whether unfinished lines that differ from the last answer's count, too.
     pending: bool,
 }
 

@@ -107,7 +107,7 @@ impl Shim {
         running
     }
 
-    /// Kills the warm shell, if there is one.
+    /// Kills the warm shell, if it exists.
     pub(super) fn dismiss(&mut self) {
         if let Some(shell) = self.warm.take().and_then(WarmShell::dismiss) {
             // Reaped at once, so that its usage does not count for the next command.

@@ -14,7 +14,7 @@ use confine::world::{Door, Freshness, Guards, Namespaces, Seatbelt};
 use confine::{Board, Denials, Post};
 use sys::{Confined, Entrance, Filter, Machine};
 
-/// Time the first process of a world may take to exit once one of its descriptors is closed, ms.
+/// Time the first process of a world may take to exit once a descriptor of it is closed, ms.
 const ENDING: u16 = 50;
 
 /// The world of a shim.
@@ -28,9 +28,9 @@ pub struct ShimWorld {
     door: Option<Door>,
     /// The listener beside this shim. `None` where the kernel has none.
     listener: Option<Link>,
-    /// Whether that process has ended, and whether the world has no owner any more.
+    /// Whether the listener has ended, and whether the world has no owner any more.
     ended: [bool; 2],
-    /// Its gate, the board on which that posts, and its post when its record was taken last.
+    /// The gate, the board on which the gate posts, and its post when its record was taken last.
     gate: Option<(GateControl, Board, u64)>,
     /// A pipe that ends when the world has no owner any more.
     owner: Option<OwnedFd>,
@@ -176,8 +176,8 @@ impl ShimWorld {
         self.ended[0]
     }
 
-    /// Whether the processes live that commands need: the first one, and the one that answers calls. Called after a
-    /// failure, and waits for the end of the first one, which may be under way.
+    /// Returns whether the processes that commands need are alive: the first process of the world, and the process that
+    /// answers calls. Called after a failure. Waits for the end of the first process, which may be under way.
     pub fn is_intact(&self) -> bool {
         let ended = self.descriptors.0.as_ref().is_some_and(|spaces| {
             let mut fds = [PollFd::new(spaces.ended.as_fd(), PollFlags::POLLIN)];
@@ -215,11 +215,11 @@ impl ShimWorld {
         self.denials(report, mark)
     }
 
-    /// Adds what the gate has refused to the command with this mark.
+    /// Adds the gate's refusals to the command with this mark.
     fn denials(&mut self, report: Option<Report>, mark: Option<&str>) -> Denials {
         let refused = self.gate.as_mut().and_then(|(gate, board, taken)| {
             let posted = board.read(Post::Refusals).ok()?;
-            // The gate may still have to read what the command has sent.
+            // The gate may still have to read messages of the command.
             let may_follow = report.is_some();
             (std::mem::replace(taken, posted) != posted || may_follow).then(|| gate.take(mark).ok()).flatten()
         });

@@ -186,7 +186,7 @@ impl Supervisor {
         !orphans.is_empty()
     }
 
-    /// Removes the cgroups of dead shims. Returns whether a process is left in one of them.
+    /// Removes the cgroups of dead shims. Returns whether any of them still contains a process.
     fn remove_groups(&mut self) -> bool {
         self.emptied.retain(|group| !group::remove_with_parent(group));
         !self.emptied.is_empty()

@@ -20,10 +20,10 @@ use protocol::task::Store;
 use protocol::{WORLD_LOST, WorldWays};
 use sys::{Fork, Signal};
 
-/// Time the first process of a world may take to exit once one of its descriptors is closed, ms.
+/// Time the first process of a world may take to exit once a descriptor of it is closed, ms.
 const ENDING: u16 = 50;
 
-/// Time for an ending world to release its ports, so that a session can follow another one with the same `expose`.
+/// Time for an ending world to release its ports, so that a session can follow another session with the same `expose`.
 const PORT_RELEASE: Duration = Duration::from_millis(500);
 const TRY_EVERY: Duration = Duration::from_millis(2);
 
@@ -36,15 +36,15 @@ pub struct Worlds {
     known: HashMap<WorldId, Made>,
     /// The first processes of worlds, which may be ending already.
     inits: HashMap<Pid, Option<WorldId>>,
-    /// Those of them that watch files.
+    /// The first processes of worlds that watch files.
     watching: HashSet<Pid>,
     /// The gates. A world without its gate ends.
     gates: HashMap<Pid, Option<WorldId>>,
     /// The listeners of shims.
     listeners: HashSet<Pid>,
-    /// Processes that remove what killed worlds have left.
+    /// Processes that remove the leftovers of killed worlds.
     sweepers: HashSet<Pid>,
-    /// Directories in which killed worlds may have left something, as far as they were searched.
+    /// Directories in which killed worlds may have leftovers, as far as they were searched.
     swept: HashSet<PathBuf>,
 }
 
@@ -60,7 +60,7 @@ struct Made {
 }
 
 impl Worlds {
-    /// Makes a world, or joins that of a running task of a registry.
+    /// Makes a world, or joins the world of a running task of a registry.
     pub fn make(
         &mut self,
         id: WorldId,

@@ -67,7 +67,7 @@ fn calls_of(pid: Pid, files: &[Opened], until: Instant) -> Option<Vec<ThreadActi
             calls.push(ThreadActivity::Busy);
             continue;
         }
-        // A process of another user, or one that has changed its own, may not be read.
+        // A process of another user, or a process that has changed its user, may not be read.
         let line = fs::read_to_string(format!("{folder}/syscall")).ok()?;
         calls.push(call_of(pid, &line, files).unwrap_or(ThreadActivity::Busy));
     }
@@ -111,7 +111,7 @@ fn kind(link: &Path, name: &str) -> FileKind {
         _ if name.starts_with("/dev/pts/") || name.starts_with("/dev/tty") || name == "/dev/console" => {
             FileKind::Terminal
         }
-        // Its type is in the file system, which may be on a disk that does not answer: see below.
+        // The type is in the file system, which may be on a disk that does not answer: see below.
         _ => FileKind::Other,
     }
 }

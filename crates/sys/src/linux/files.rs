@@ -60,7 +60,7 @@ pub fn anonymous_file(bytes: &[u8]) -> io::Result<OwnedFd> {
     Ok(file.into())
 }
 
-/// Returns a path by which a child of this process can open one of its descriptors while it is open.
+/// Returns a path by which a child of this process can open this descriptor while it is open.
 pub fn script_path(fd: &impl AsFd) -> PathBuf {
     PathBuf::from(format!("/proc/{}/fd/{}", nix::unistd::getpid(), fd.as_fd().as_raw_fd()))
 }
@@ -70,7 +70,7 @@ pub fn open_descriptors() -> usize {
     fs::read_dir(Path::new("/proc/self/fd")).map_or(32, Iterator::count)
 }
 
-/// Returns those of these processes that have one of these pipes open.
+/// Returns the processes among `pids` that have any of these pipes open.
 pub fn holders(pids: &[Pid], pipes: &[BorrowedFd<'_>]) -> Vec<Pid> {
     let names: Vec<_> = pipes.iter().filter_map(name_of).collect();
     pids.iter().copied().filter(|pid| descriptors(*pid).any(|open| open.is_one_of(&names))).collect()
@@ -80,8 +80,8 @@ fn name_of(pipe: &BorrowedFd<'_>) -> Option<PathBuf> {
     fs::read_link(format!("/proc/self/fd/{}", pipe.as_raw_fd())).ok()
 }
 
-/// Returns those of these processes that can write to one of these pipes. Descriptors other than pipes are left out:
-/// every terminal has the same name at its master's end.
+/// Returns the processes among `pids` that can write to any of these pipes. Descriptors other than pipes are left out,
+/// because every terminal has the same name at its master's end.
 pub fn writers_of(pids: &[Pid], pipes: &[BorrowedFd<'_>]) -> Vec<Pid> {
     let is_pipe = |name: &PathBuf| name.to_str().is_some_and(|name| name.starts_with("pipe:"));
     let names: Vec<_> = pipes.iter().filter_map(name_of).filter(is_pipe).collect();

@@ -50,8 +50,8 @@ impl Process {
     }
 }
 
-/// Makes this process a listener of other processes' calls: it cannot be inspected or traced, and keeps
-/// no capability but the one to read the memory of processes of its own user namespace, if it has it.
+/// Makes this process a listener of other processes' calls: it cannot be inspected or traced. Its only remaining
+/// capability is to read the memory of processes of its own user namespace, if it had that capability.
 pub fn become_listener() -> io::Result<()> {
     nix::sys::prctl::set_no_new_privs()?;
     keep_only_tracing()?;

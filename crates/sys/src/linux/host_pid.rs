@@ -10,7 +10,8 @@ use super::proc::{identity_below, is_dying_below};
 use super::proc_root::{HOST, is_in_world};
 use crate::Identity;
 
-/// Returns the host's pid of a process. Outside of worlds it is the same. `None` if the process is gone.
+/// Returns the pid of a process in the host's namespace. Outside worlds both pids are equal. `None` if the process is
+/// gone.
 pub fn host_pid(pid: Pid) -> Option<Pid> {
     if !is_in_world() {
         return Some(pid);

@@ -22,7 +22,7 @@ mod right {
 
 /// Number of rights on files that the versions of the interface know, from version 0 on.
 const KNOWN: [u32; 6] = [0, 13, 14, 15, 15, 16];
-/// The first version that restricts TCP, and the one that restricts abstract sockets and signals.
+/// The first version that restricts TCP, and the first that restricts abstract sockets and signals.
 const WITH_TCP: u32 = 4;
 const WITH_SCOPES: u32 = 6;
 /// Binding and connecting.
@@ -104,7 +104,7 @@ impl Ruleset {
         let rights = rights & self.known & if is_directory { u64::MAX } else { on_files };
         let rule = Beneath { rights, directory: path.as_fd().as_raw_fd() };
         let (fd, rule): (_, *const Beneath) = (self.fd.as_raw_fd(), &raw const rule);
-        // SAFETY: the structure is the one of this kind of rule.
+        // SAFETY: the structure fits this kind of rule.
         done(unsafe { libc::syscall(libc::SYS_landlock_add_rule, fd, RULE_PATH_BENEATH, rule, 0) })
     }
 

@@ -83,8 +83,8 @@ fn plain_clone(stack: &mut Vec<u128>, shared: &mut Shared<'_>) -> Result<Pid, i3
     if pid < 0 { Err(errno()) } else { Ok(Pid::from_raw(pid)) }
 }
 
-/// Returns whether a child that starts in a cgroup lives. Some kernels kill it if its cgroup and that of its parent
-/// were killed a different number of times.
+/// Returns whether a child that starts in a cgroup lives. Some kernels kill the child if its cgroup and its parent's
+/// cgroup were killed a different number of times.
 pub fn can_start_in(group: BorrowedFd<'_>) -> bool {
     extern "C" fn nothing(_: *mut libc::c_void) -> libc::c_int {
         0

@@ -107,7 +107,7 @@ pub fn set_read_only(path: &Path, read_only: bool) -> io::Result<()> {
     set(CWD, path, &Attributes { set: added, clear, ..Attributes::default() }, false)
 }
 
-/// Cuts all mounts of this namespace off from those of others: neither sees what the other mounts from now on.
+/// Cuts all mounts of this namespace off from other namespaces: neither sees new mounts of the other.
 pub fn stop_propagation() -> io::Result<()> {
     set(CWD, c"/", &Attributes { propagation: libc::MS_PRIVATE, ..Attributes::default() }, true)
 }

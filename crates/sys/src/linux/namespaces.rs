@@ -1,4 +1,4 @@
-//! Namespaces: processes that start in new ones, and the way into those of another process.
+//! Namespaces: processes that start in new namespaces, and the way into the namespaces of another process.
 
 use std::ffi::CStr;
 use std::fs::File;
@@ -84,13 +84,13 @@ pub fn fork_into(user: BorrowedFd<'_>, processes: BorrowedFd<'_>) -> io::Result<
     }
 }
 
-/// Stops all processes of a world but its process 1 and this one, until it is dropped. The kernel stops them at once,
-/// so none of them starts another meanwhile. One that was stopped before goes on as well.
+/// Stops all processes of a world except its process 1 and this process, until the value is dropped. The kernel stops
+/// them at once, so that no process starts another meanwhile. A process that was stopped before is continued, too.
 #[derive(Debug)]
 pub struct WorldPause(());
 
 impl WorldPause {
-    /// Stops them. `None`: this process has not joined a world.
+    /// Stops the processes. `None`: this process has not joined a world.
     pub fn begin() -> Option<Self> {
         if !IN_WORLD.load(Ordering::Relaxed) {
             return None;
@@ -160,8 +160,8 @@ pub fn enter_world(entrance: &Entrance) -> Result<(), i32> {
     take_own_null()
 }
 
-/// Replaces `/dev/null` of the host as a standard stream by that of the world, whose mount keeps its permissions. Only
-/// system calls.
+/// Replaces the host's `/dev/null` as a standard stream by the world's `/dev/null`, whose mount keeps its permissions.
+/// Makes only system calls.
 fn take_own_null() -> Result<(), i32> {
     const NULL: libc::dev_t = libc::makedev(1, 3);
     for number in 0..3 {
@@ -177,7 +177,7 @@ fn take_own_null() -> Result<(), i32> {
         }
         // SAFETY: the path is a C string.
         let own = unsafe { libc::open(c"/dev/null".as_ptr(), libc::O_RDWR | libc::O_CLOEXEC) };
-        // SAFETY: a plain system call. A descriptor that is not replaced is one that no command may have.
+        // SAFETY: a plain system call. On failure the launch fails, because no command may have the host's descriptor.
         if own < 0 || unsafe { libc::dup2(own, number) } < 0 {
             return Err(errno());
         }

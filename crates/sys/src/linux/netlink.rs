@@ -122,7 +122,7 @@ impl NetworkSettings {
         }
     }
 
-    /// Creates a pair of devices with this name and index: one here, and one in another namespace.
+    /// Creates a pair of devices with this name and index: one here, the other in another namespace.
     pub fn create_pair(&self, name: &str, index: u32, other: BorrowedFd<'_>) -> io::Result<()> {
         let name = [name.as_bytes(), &[0]].concat();
         let other = other.as_raw_fd().to_ne_bytes();

@@ -65,8 +65,8 @@ pub fn take_own_directory() -> nix::Result<()> {
     Ok(())
 }
 
-/// Makes an open directory the working directory of this thread, if that has one of its own. Paths of names in the
-/// directory are short and lead to no other one then. Returns whether it did.
+/// Makes an open directory the working directory of this thread, if the thread has a working directory of its own.
+/// Names in the directory are then short paths that cannot lead elsewhere. Returns whether it did.
 pub fn stand_in(directory: &Arc<OwnedFd>) -> bool {
     let go = |standing: &mut Option<Arc<OwnedFd>>| {
         if standing.as_ref().is_some_and(|known| Arc::ptr_eq(known, directory)) {
@@ -108,8 +108,8 @@ fn facts(base: BorrowedFd<'_>, name: &CStr, wanted: StatxFlags) -> nix::Result<S
     statx(base, name, flags, wanted).map_err(errno)
 }
 
-/// Returns the identity of the file or directory that a path leads to, through all links. With an empty path it is that
-/// of the open file itself.
+/// Returns the identity of the file or directory that a path leads to, through all links. With an empty path, returns
+/// the identity of the open file itself.
 pub fn place_id(base: BorrowedFd<'_>, path: &CStr) -> nix::Result<PlaceId> {
     let flags = AtFlags::NO_AUTOMOUNT | AtFlags::EMPTY_PATH | AtFlags::STATX_DONT_SYNC;
     let data = statx(base, path, flags, StatxFlags::INO | StatxFlags::MNT_ID).map_err(errno)?;

@@ -1,4 +1,4 @@
-//! Signals that never reach another process than the one that is meant.
+//! Signals that never reach any process but the intended one.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};

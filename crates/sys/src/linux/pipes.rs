@@ -28,8 +28,8 @@ pub fn open_pipes(pid: Pid, until: Duration) -> Option<OpenPipes> {
     Some(found)
 }
 
-/// Returns a name that is the same for each descriptor of a pipe. That of a named pipe is not its path, since it may
-/// have several.
+/// Returns a name that is equal for all descriptors of a pipe. The name of a named pipe is not its path, since the pipe
+/// may have several paths.
 fn pipe_name(open: &Descriptor) -> Option<String> {
     let target = open.target()?.into_os_string().into_string().ok()?;
     let named = || open.fifo().map(|((major, minor), inode)| format!("fifo:[{major}:{minor}:{inode}]"));

@@ -72,7 +72,7 @@ pub fn pid_namespace() -> Option<PidNamespace> {
     Some(PidNamespace { id, init_started: identity(Pid::from_raw(1)).map(|init| init.started) })
 }
 
-/// Returns an id that differs for each boot of the machine. Containers show that of their host.
+/// Returns an id that differs for each boot of the machine. Containers show the id of their host.
 pub fn boot_id() -> String {
     static BOOT: OnceLock<String> = OnceLock::new();
     BOOT.get_or_init(|| fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim_end().to_owned())

@@ -45,17 +45,17 @@ pub(super) fn descriptors(pid: Pid) -> impl Iterator<Item = Descriptor> {
 }
 
 impl Descriptor {
-    /// The kernel's name for its file: a path, or `pipe:[…]` and the like.
+    /// Returns the kernel's name for the file: a path, or `pipe:[…]` and the like.
     pub fn target(&self) -> Option<PathBuf> {
         fs::read_link(&self.0).ok()
     }
 
-    /// Whether its file has one of these names.
+    /// Returns whether the file has one of these names.
     pub fn is_one_of(&self, names: &[PathBuf]) -> bool {
         self.target().is_some_and(|target| names.contains(&target))
     }
 
-    /// How it was opened, which the mode of the entry itself tells.
+    /// Returns how the file was opened, from the mode of the entry itself.
     pub fn access(&self) -> Access {
         let mode = fs::symlink_metadata(&self.0).map_or(0, |data| data.permissions().mode());
         Access { reads: mode & 0o400 != 0, writes: mode & 0o200 != 0 }
@@ -76,16 +76,16 @@ impl Descriptor {
     }
 }
 
-/// Tells a process from a later one with the same pid.
+/// Distinguishes a process from a later process with the same pid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Identity {
     /// The parent's pid.
     pub parent: Pid,
     /// The start time, in ticks since boot.
     pub started: u64,
-    /// Whether it has exited and was not reaped yet.
+    /// Whether the process has exited and was not reaped yet.
     pub zombie: bool,
-    /// Whether a signal stopped it.
+    /// Whether a signal stopped the process.
     pub stopped: bool,
 }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 /// The steps of nice by which this process is ahead of the commands that it starts.
 const AHEAD: i32 = 20;
 
-/// The nice value of those commands; [`NOT_AHEAD`] if this process has the same.
+/// The nice value of the commands; [`NOT_AHEAD`] if this process has the same value.
 static USUAL: AtomicI32 = AtomicI32::new(NOT_AHEAD);
 const NOT_AHEAD: i32 = i32::MAX;
 

@@ -22,13 +22,13 @@ pub type TreeEvent = TreeReport<TreeWatchId>;
 pub struct TreeWatch(Inotify);
 
 impl TreeWatch {
-    /// Watches nothing yet. The root is that of the tree to come.
+    /// Watches nothing yet. `_root` is the root of the tree that will be watched.
     pub fn new(_root: &Path) -> io::Result<Self> {
         Ok(Self(Inotify::init(InitFlags::IN_CLOEXEC | InitFlags::IN_NONBLOCK)?))
     }
 
-    /// Adds a directory, and returns which one it is, since another may have its path by now. One that is watched
-    /// already keeps its number.
+    /// Adds a directory, and returns its number and metadata, since another directory may have its path by now. A
+    /// directory that is watched already keeps its number.
     pub fn add(&self, directory: &Path) -> io::Result<(TreeWatchId, Metadata)> {
         let held = File::options().read(true).custom_flags(PLACE).open(directory)?;
         let path = format!("/proc/self/fd/{}", held.as_raw_fd());
@@ -46,12 +46,12 @@ impl TreeWatch {
 
     /// Removes a directory or a file.
     pub fn remove(&self, watch: TreeWatchId) {
-        // One that was deleted is not watched any more.
+        // A deleted directory or file is not watched any more.
         let _ = self.0.rm_watch(watch);
     }
 
-    /// Appends the changes since the last call, in order, without waiting. A system call that has returned has put its
-    /// changes there.
+    /// Appends the changes since the last call, in order, without waiting. The changes of a system call are there once
+    /// the call has returned.
     pub fn read(&self, changes: &mut Vec<TreeEvent>) -> io::Result<()> {
         loop {
             match self.0.read_events() {

@@ -17,9 +17,9 @@ pub const HAS_WARM_SHELLS: bool = true;
 /// The identity of a file or directory, whatever its path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileId {
-    /// Its device.
+    /// Device number.
     pub device: u64,
-    /// Its inode.
+    /// Inode number.
     pub inode: u64,
 }
 

@@ -45,7 +45,7 @@ impl DirectoryWatch {
         Ok(Self(Inotify::init(InitFlags::IN_CLOEXEC | InitFlags::IN_NONBLOCK)?))
     }
 
-    /// Adds a directory. One that is watched already keeps its number.
+    /// Adds a directory. A directory that is watched already keeps its number.
     pub fn add(&self, directory: &Path) -> io::Result<WatchId> {
         let flags = AddWatchFlags::IN_CREATE | AddWatchFlags::IN_MOVE | AddWatchFlags::IN_DELETE;
         let flags = flags | AddWatchFlags::IN_ONLYDIR | AddWatchFlags::IN_DONT_FOLLOW | ADDED;

@@ -145,7 +145,7 @@ impl Stream {
 
 impl Drop for Stream {
     fn drop(&mut self) {
-        // SAFETY: the stream is alive. One that did not start is left alone.
+        // SAFETY: the stream is alive. Stopping a stream that did not start has no effect.
         unsafe { FSEventStreamStop(self.stream) };
         // SAFETY: as above. No report begins from now on.
         unsafe { FSEventStreamInvalidate(self.stream) };

@@ -1,4 +1,4 @@
-//! Servers of the internet, by the descriptors of processes. Those of other users are not shown.
+//! Internet servers, by the descriptors of processes. Servers of other users are not shown.
 
 use std::io;
 use std::mem::offset_of;

@@ -293,7 +293,7 @@ pub fn anonymous_file(bytes: &[u8]) -> io::Result<OwnedFd> {
     Ok(file.into())
 }
 
-/// Returns a path by which a child of this process can open one of its descriptors, which the child inherits.
+/// Returns a path by which a child of this process can open this descriptor, which the child inherits.
 pub fn script_path(fd: &impl AsFd) -> PathBuf {
     let _ = nix::fcntl::fcntl(fd.as_fd(), nix::fcntl::FcntlArg::F_SETFD(nix::fcntl::FdFlag::empty()));
     PathBuf::from(format!("/dev/fd/{}", fd.as_fd().as_raw_fd()))

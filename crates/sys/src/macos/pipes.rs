@@ -17,12 +17,12 @@ pub fn program(_: Pid) -> Program {
     Program::default()
 }
 
-/// Returns all of these processes: macOS cannot tell which of them have one of these pipes open.
+/// Returns all of these processes: macOS cannot tell which processes have these pipes open.
 pub fn holders(pids: &[Pid], _: &[BorrowedFd<'_>]) -> Vec<Pid> {
     pids.to_vec()
 }
 
-/// Returns those of these processes that can write to one of these pipes. Not known here.
+/// Returns no process: macOS cannot tell which processes can write to a pipe.
 pub fn writers_of(_: &[Pid], _: &[BorrowedFd<'_>]) -> Vec<Pid> {
     Vec::new()
 }

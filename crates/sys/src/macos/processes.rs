@@ -53,16 +53,16 @@ pub fn kill_children(parent: Pid) -> Vec<Pid> {
     children
 }
 
-/// Tells a process from a later one with the same pid.
+/// Distinguishes a process from a later process with the same pid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Identity {
     /// The parent's pid.
     pub parent: Pid,
     /// The start time, in µs.
     pub started: u64,
-    /// Whether it has exited and was not reaped yet.
+    /// Whether the process has exited and was not reaped yet.
     pub zombie: bool,
-    /// Whether a signal stopped it.
+    /// Whether a signal stopped the process.
     pub stopped: bool,
 }
 

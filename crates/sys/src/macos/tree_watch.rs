@@ -59,7 +59,7 @@ impl TreeWatch {
         Ok(Self { root: root.to_owned(), stream, reports, readiness, directories: Mutex::default() })
     }
 
-    /// Adds a directory, and returns which one it is. One that is watched already keeps its number.
+    /// Adds a directory, and returns its number and metadata. A directory that is watched already keeps its number.
     pub fn add(&self, directory: &Path) -> io::Result<(TreeWatchId, Metadata)> {
         if !directory.starts_with(&self.root) {
             return Err(io::ErrorKind::Unsupported.into());

@@ -17,22 +17,22 @@ use crate::plan::Plan;
 use crate::record::{Change, Recorder};
 use crate::store::Store;
 
-/// One undo at work.
+/// An undo at work.
 pub(super) struct Carrier<'a> {
     pub point: &'a Point,
     pub tree: &'a Tree<'a>,
     recorder: Recorder,
     stops: &'a mut dyn FnMut(&str) -> bool,
     pub undone: Undone,
-    /// The way to the thing that was restored last.
+    /// The route to the thing that was restored last.
     pub last: Option<Route>,
-    /// Files with several names, by their identity of before, and where one of them is now.
+    /// Files with several names, by their identity before the run, with the current path of one name.
     pub linked: HashMap<FileId, PathBuf>,
-    /// Files with several names that this undo has changed under one of them.
+    /// Files with several names whose contents this undo has changed through one name.
     pub altered: HashSet<FileId>,
-    /// Files of which a name stays as it is.
+    /// Files with a name that stays as it is.
     pub contested: HashSet<FileId>,
-    /// The touched names of before of each file with several names.
+    /// The touched names of each file with several names, as they were before the run.
     pub names_of: HashMap<FileId, Vec<PathBuf>>,
 }
 
@@ -66,7 +66,7 @@ impl<'a> Carrier<'a> {
         }
     }
 
-    /// Removes what a killed undo has left beside the things that it was restoring.
+    /// Removes the files that a killed undo has left beside the files that it was restoring.
     pub fn clean(&mut self, unfinished: &Point) {
         for path in unfinished.before.keys().chain(self.point.before.keys()) {
             for now in [path.clone(), self.point.names.entry(path)] {
@@ -116,7 +116,7 @@ impl<'a> Carrier<'a> {
         Ok(self.recorder.append(record)?)
     }
 
-    /// A name beside a path for a thing that is not yet in its place.
+    /// Returns a name beside a path, for a thing that is not yet in its place.
     pub(super) fn beside(&self, at: At<'_>) -> PathBuf {
         let mut bytes = self.recorder.header().run.clone().into_bytes();
         bytes.extend_from_slice(at.path.as_os_str().as_bytes());
@@ -124,12 +124,13 @@ impl<'a> Carrier<'a> {
         at.reach.with_file_name(format!(".agent-bash-undo-{hash:032x}"))
     }
 
-    /// The same for the lock of git on it.
+    /// Returns a name beside git's lock of a path, like [`Self::beside`].
     pub(super) fn beside_lock(&self, at: At<'_>) -> PathBuf {
         self.beside(At { path: &at.path.with_extension("lock"), reach: at.reach, is_vacant: false })
     }
 
-    /// Whether a thing is as it was when the plan was made. Its number of names does not count, as our record adds one.
+    /// Returns whether a thing is as it was when the plan was made. The number of its names does not count, because our
+    /// record adds a name.
     pub(super) fn is_unchanged(&self, path: &Path, then: &Node) -> bool {
         look(path).is_ok_and(|now| match (&now, then) {
             _ if self.is_altered(&now) && now.id() == then.id() => true,
@@ -138,7 +139,7 @@ impl<'a> Carrier<'a> {
         })
     }
 
-    /// The number of names by which the record of this undo keeps a file.
+    /// Returns the number of names by which the record of this undo keeps a file.
     pub(super) fn names_of(&self, id: FileId) -> u64 {
         self.recorder.names_of(id)
     }
@@ -148,7 +149,7 @@ impl<'a> Carrier<'a> {
     }
 }
 
-/// Removes a file, if there is one.
+/// Removes a file, if it exists.
 pub(super) fn remove_if_there(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),

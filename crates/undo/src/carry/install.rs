@@ -1,4 +1,4 @@
-//! Puts a thing of before back under its name, at once: it is made beside the name, and renamed over it.
+//! Puts an earlier thing back under its name, atomically: it is made beside the name, and renamed over it.
 
 use std::fs;
 use std::io::{self, Seek, SeekFrom, Write};
@@ -110,7 +110,7 @@ impl Carrier<'_> {
         Ok(copy_file(&image.path, next)?)
     }
 
-    /// Whether a kept file may be put back itself: nothing but this store has names of it, or it had several.
+    /// Returns whether a kept file may be put back itself: only this store has names of it, or it had several names.
     fn is_free(&self, file: &File, image: &Image) -> bool {
         file.links > 1 || image.file.links <= 1 + self.names_of(file.meta.id)
     }
@@ -132,7 +132,7 @@ impl Carrier<'_> {
         Ok(())
     }
 
-    /// Puts a kept file back where nothing is, at once. Returns whether that could be.
+    /// Puts a kept file back where nothing is, atomically. Returns whether that was possible.
     fn link_back(&mut self, at: At<'_>, file: &File) -> Result<bool, Trouble> {
         let image = self.tree.image(file).ok_or(Trouble::Gone)?;
         if !image.linked || has_lock(at.path) || !self.is_free(file, &image) {
@@ -140,7 +140,7 @@ impl Carrier<'_> {
         }
         self.refresh(file, &image)?;
         self.stop("touch")?;
-        // A link is put over nothing.
+        // A link never replaces an existing name.
         self.touch(At { is_vacant: true, ..at }, Change::Create)?;
         self.stop("link")?;
         match fs::hard_link(&image.path, at.reach) {
@@ -153,7 +153,7 @@ impl Carrier<'_> {
         }
     }
 
-    /// Another name of the same file, which is as it was.
+    /// Returns another name of the same file, which is as it was.
     fn other_name(&self, file: &File) -> Option<Route> {
         if file.links < 2 {
             return None;
@@ -171,7 +171,7 @@ impl Carrier<'_> {
         })
     }
 
-    /// Writes the contents of before into a file that has other names, all of which keep naming it.
+    /// Writes the earlier contents into a file that has other names, all of which keep naming it.
     fn rewrite(&mut self, at: At<'_>, was: &File) -> Result<(), Trouble> {
         let image = self.tree.image(was).ok_or(Trouble::Gone)?;
         if image.linked {
@@ -194,12 +194,12 @@ impl Carrier<'_> {
         self.stop("meta")?;
         let now = look(at.reach)?;
         meta::set(at.reach, &now, &was.meta)?;
-        // Other records of the file know it with the time of then.
+        // Other records know the file with its earlier time.
         let Node::File(now) = now else { return Err(Trouble::Changed) };
         Ok(self.tree.note_time(was, now.mtime)?)
     }
 
-    /// Takes git's own lock of a file in its directory, as git would.
+    /// Takes git's own lock on a file in its directory, as git would.
     pub(super) fn lock_git(&mut self, at: At<'_>) -> Result<Option<PathBuf>, Trouble> {
         let (true, Some(parent), Some(name)) = (has_lock(at.path), at.path.parent(), at.path.file_name()) else {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! Keeps things of before that an undo does not put back.
+//! Keeps earlier things that an undo does not put back.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use crate::manifest::Point;
 use crate::node::{Contents, Node};
 use crate::store::Store;
 
-/// Puts a thing of before beside the points, below its whole path.
+/// Copies an earlier thing to a place beside the points, at its whole path.
 pub fn keep(store: &Store, point: &Point, tree: &Tree<'_>, path: &Path, before: &Node) -> Option<PathBuf> {
     let directory = || {
         let kept = store.kept(&point.header.run).ok()?.join(path.parent()?.strip_prefix("/").ok()?);
@@ -20,7 +20,7 @@ pub fn keep(store: &Store, point: &Point, tree: &Tree<'_>, path: &Path, before: 
         Node::File(file) if matches!(file.contents, Contents::Image(_)) => {
             let (image, to) = (tree.image(file)?, directory()?);
             let _replaced = fs::remove_file(&to);
-            // A copy, as the kept file may change with the user's.
+            // A copy, because the kept file may change with the user's file.
             copy_file(&image.path, &to).ok().map(|()| to)
         }
         Node::Link { target, .. } => {

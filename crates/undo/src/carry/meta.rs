@@ -6,19 +6,19 @@ use std::path::Path;
 
 use crate::node::{Meta, Node, UNSEEN};
 
-/// The number of differences.
+/// Returns the number of differences.
 fn differences(now: &Meta, wanted: &Meta) -> usize {
     usize::from(now.mode != wanted.mode)
         + usize::from(!now.has_owner_of(wanted))
         + usize::from(now.xattrs != wanted.xattrs) * (now.xattrs.len() + wanted.xattrs.len())
 }
 
-/// Whether a change of these takes more than one call of the system.
+/// Returns whether the change takes more than one system call.
 pub fn takes_steps(now: &Meta, wanted: &Meta) -> bool {
     differences(now, wanted) > 1
 }
 
-/// Sets what differs. A link has no mode.
+/// Sets the values that differ. A link has no mode.
 ///
 /// # Errors
 /// If the system refuses it.
@@ -33,7 +33,7 @@ pub fn set(path: &Path, now: &Node, wanted: &Meta) -> io::Result<()> {
     if meta.xattrs != wanted.xattrs || owner {
         set_attributes(path, meta, wanted)?;
     }
-    // A new owner or a new access list may have changed the mode, too.
+    // A new owner or a new access list may have changed the mode as well.
     if !is_link && (meta.mode != wanted.mode || owner || meta.xattrs != wanted.xattrs) {
         sys::set_mode(path, wanted.mode)?;
     }

@@ -1,7 +1,7 @@
 //! Carries out an undo: under a lock, with a record of its own, one atomic step after the other.
 //!
-//! The record is that of any run, so an undo is itself undone. An undo that was killed goes on with the same record
-//! when it is run again.
+//! The undo is recorded like any run, so it can itself be undone. A killed undo continues with the same record when it
+//! is run again.
 
 mod carrier;
 mod install;
@@ -37,7 +37,7 @@ pub fn undo(store: &Store, run: &str, options: Options<'_>) -> Result<Undone, Un
     undo_with(store, run, options, &mut |_| false)
 }
 
-/// The same. `stops` is asked before each change of a file, with its name, and may stop the undo as a kill would.
+/// Like [`undo`]. `stops` is asked before each change of a file, with its name, and may stop the undo as a kill would.
 ///
 /// # Errors
 /// As [`undo`], and [`UndoError::Stopped`].
@@ -87,12 +87,12 @@ pub fn undo_with(
     Ok(undone)
 }
 
-/// Whether a path is that of a kept file. Its other names are those that a reader knows.
+/// Returns whether a path leads to a kept file. Reports name such a file by its other names, which a reader knows.
 fn is_own(path: &Path, store: &Store, point: &Point) -> bool {
     path.starts_with(store.path()) || point.places.values().any(|place| path.starts_with(place))
 }
 
-/// Reads the record of a run that has ended. If its recorder was killed, it is given its end.
+/// Reads the record of a run that has ended. A record whose recorder was killed gets its end.
 ///
 /// # Errors
 /// If there is none, it cannot be read, or the run still goes on.
@@ -124,7 +124,7 @@ fn header(point: &Point) -> Header {
     }
 }
 
-/// The record of the same undo, if that was killed.
+/// Returns the record of the same undo, if that undo was killed.
 fn unfinished_of(store: &Store, run: &str) -> Result<Option<Point>, StoreError> {
     for header in store.undos_of(run)? {
         let point = manifest::read(&store.manifest(&header.run)?)?;
@@ -135,7 +135,7 @@ fn unfinished_of(store: &Store, run: &str) -> Result<Option<Point>, StoreError> 
     Ok(None)
 }
 
-/// The effect that the plan would have.
+/// Returns the effect that the plan would have.
 fn report_only(store: &Store, point: &Point, plan: &Plan) -> Undone {
     let mut undone = Undone { not_covered: not_covered(point, plan), ..Undone::default() };
     for step in &plan.steps {

@@ -127,7 +127,7 @@ fn is_related(one: &Path, other: &Path) -> bool {
     one.starts_with(other) || other.starts_with(one)
 }
 
-/// The places of before and of after that have to do with what the user changed.
+/// Returns the places, before and after the run, that the user's changes concern.
 fn users_places(scene: &Scene, after: &Snapshot, used: &Snapshot) -> Vec<PathBuf> {
     let point = manifest::read(&scene.store.manifest("r").expect("an id")).expect("read");
     let all: BTreeSet<&PathBuf> = after.keys().chain(used.keys()).collect();

@@ -13,12 +13,11 @@ use crate::node::{Contents, File, FileId, Meta, Node};
 use crate::record::Recorder;
 use crate::store::{Store, StoreError};
 
-/// A change so soon after the last record is taken for one of the run, in nanoseconds. Each change follows its record.
+/// A change this soon after the last record, in nanoseconds, is attributed to the run. Each change follows its record.
 const SLACK: i64 = 50_000_000;
 
-/// Fills in the state that the run left, here and in its manifest. A thing that did not change after the last record is
-/// as the run left it. One that changed later may be the run's or the user's. Its state is filled in as one that
-/// equals no other.
+/// Fills in the state that the run left, here and in its manifest. A file that did not change after the last record is
+/// as the run left it. A later change may be the run's or the user's, so the filled-in state equals no other.
 ///
 /// # Errors
 /// If the manifest cannot be read or written.
@@ -58,7 +57,7 @@ pub fn settle(point: &mut Point, store: &Store) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Records the changes since the snapshot of a run, if it has one. It is not known which the run made.
+/// Records the changes since the snapshot of a run, if it has one. Nothing tells which of them the run made.
 fn compare(point: &mut Point, store: &Store, manifest: &Path) -> io::Result<()> {
     let directory = manifest.parent().unwrap_or(manifest);
     let Some(snapshot) = Snapshot::left(directory).filter(|_| point.header.is_snapshot()) else { return Ok(()) };

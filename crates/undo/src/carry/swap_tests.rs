@@ -33,7 +33,7 @@ fn scene() -> (Scene, PathBuf) {
     (scene, secret)
 }
 
-/// Undoes the run as often as the undo has steps. Right before one of them `swap` exchanges something.
+/// Undoes the run once for each step of the undo. Right before that step `swap` exchanges something.
 fn try_all(swap: impl Fn(&Scene, &Path)) {
     for at in 0.. {
         let (scene, secret) = scene();

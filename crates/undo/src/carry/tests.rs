@@ -308,7 +308,7 @@ fn a_moved_directory_that_a_later_run_made_again_comes_back() {
         scene.run("newer", |run| {
             run.remove_all("c").expect("done");
             if made_in_between {
-                // It takes the number of the removed one, if that is used again.
+                // The new directory takes the inode of the removed directory, if inodes are used again.
                 run.make_directory("x").expect("done");
             }
             run.make_directory("c").expect("done");

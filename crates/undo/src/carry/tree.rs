@@ -17,34 +17,34 @@ use crate::traces::Traces;
 /// The state of a file: identity, size and time.
 type FileStamp = (FileId, u64, Time);
 
-/// The tree now, compared with one point.
+/// The current tree, compared with one point.
 pub struct Tree<'a> {
     store: &'a Store,
     point: &'a Point,
-    /// The same undo, which was killed.
+    /// The record of the same undo, if that undo was killed.
     unfinished: Option<&'a Point>,
-    /// Whether a directory has no links in its path.
+    /// Tells whether a directory has no links in its path.
     plain: RefCell<Plain>,
     traces: RefCell<Traces>,
-    /// Files that any point has kept, by their state at that time.
+    /// Files that any point has kept, by their state at the time.
     kept: RefCell<Option<HashMap<FileStamp, Image>>>,
-    /// Hashes in any point, by the state of the file at that time.
+    /// Hashes in any point, by the state of the file at the time.
     hashes: RefCell<Option<HashMap<FileStamp, Hash>>>,
 }
 
 /// A kept file.
 #[derive(Debug, Clone)]
 pub struct Image {
-    /// Its path.
+    /// Path of the kept file.
     pub path: PathBuf,
-    /// Whether it is the file itself, by another name.
+    /// Whether this is the original file itself, by another name.
     pub linked: bool,
-    /// How it is now.
+    /// The current state of the file.
     pub file: File,
 }
 
 impl<'a> Tree<'a> {
-    /// The tree, for the undo of a point.
+    /// Reads the tree for the undo of a point.
     pub fn new(store: &'a Store, point: &'a Point, unfinished: Option<&'a Point>) -> Self {
         let traces = RefCell::new(Traces::read(&store.traces()));
         Self {
@@ -58,7 +58,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// The kept contents of a file, if they did not change since.
+    /// Returns the kept contents of a file, if they have not changed since.
     pub fn image(&self, file: &File) -> Option<Image> {
         let Contents::Image(id) = file.contents else { return None };
         let image = image_at(self.store, self.point, id, file)?;
@@ -67,20 +67,20 @@ impl<'a> Tree<'a> {
         is_it.then_some(image)
     }
 
-    /// Whether another run, which changed the times of a kept file, has noted its contents before.
+    /// Returns whether another run, which changed the times of a kept file, has noted its contents before that.
     fn has_hash(&self, file: &File, image: &Image) -> bool {
         let mut hashes = self.hashes.borrow_mut();
         let hash = hashes.get_or_insert_with(|| all_hashes(self.store)).get(&state(file));
         hash.is_some_and(|hash| look::hash(&image.path).is_ok_and(|now| now == *hash))
     }
 
-    /// Whether another run, which changed a kept file's times and then the file, has copied its contents before. Its
-    /// copy took the place of their hash.
+    /// Returns whether another run, which changed a kept file's times and then the file, has copied its contents before
+    /// that. The copy took the place of the hash.
     fn has_copy(&self, file: &File, image: &Image) -> bool {
         self.kept_in(file).is_some_and(|copy| !copy.linked && look::is_equal(&copy.path, &image.path).unwrap_or(false))
     }
 
-    /// Gives a kept file the current time, and notes that before.
+    /// Gives a kept file the current time, and writes a note of that first.
     ///
     /// # Errors
     /// If it cannot be noted, or the file's time cannot be read.
@@ -88,7 +88,7 @@ impl<'a> Tree<'a> {
         self.traces.borrow_mut().date(&self.store.traces(), file.meta.id, file.mtime, now)
     }
 
-    /// Notes that a file has the contents of then, with this time.
+    /// Writes a note that a file has its recorded contents, with this time.
     ///
     /// # Errors
     /// If it cannot be noted.
@@ -96,7 +96,7 @@ impl<'a> Tree<'a> {
         self.traces.borrow_mut().date(&self.store.traces(), then.meta.id, then.mtime, now)
     }
 
-    /// Notes that a directory of before is made again.
+    /// Writes a note that an earlier directory is made again.
     ///
     /// # Errors
     /// If it cannot be noted.
@@ -104,17 +104,17 @@ impl<'a> Tree<'a> {
         self.traces.borrow_mut().make_again(&self.store.traces(), was, now)
     }
 
-    /// Whether a file was not written to since it was recorded, whatever time an undo has given to it.
+    /// Returns whether a file was not written to since it was recorded, whatever time an undo has given to it.
     pub fn is_unwritten(&self, then: &File, now: &File) -> bool {
         self.traces.borrow().is_unwritten(then, now)
     }
 
-    /// Whether some point has kept the file in the recorded state, with the contents that are at a path now.
+    /// Returns whether any point has kept the file in the recorded state, with the contents that are at a path now.
     fn was_kept(&self, recorded: &File, path: &Path) -> bool {
         self.kept_in(recorded).is_some_and(|image| look::is_equal(&image.path, path).unwrap_or(false))
     }
 
-    /// The file that some point has kept in the recorded state.
+    /// Returns the file that any point has kept in the recorded state.
     fn kept_in(&self, recorded: &File) -> Option<Image> {
         let mut kept = self.kept.borrow_mut();
         let kept = kept.get_or_insert_with(|| all_kept(self.store, &self.traces.borrow()));
@@ -123,7 +123,7 @@ impl<'a> Tree<'a> {
 
     fn has_same_contents(&self, recorded: &File, path: &Path, now: &File) -> bool {
         match recorded.contents {
-            // A program can set the time of a file back, so that the kept contents decide if they are there.
+            // A program can set the time of a file back, so the kept contents decide, if they are there.
             Contents::Image(_) => match self.image(recorded) {
                 Some(image) if image.file.meta.id == now.meta.id => true,
                 Some(image) => look::is_equal(&image.path, path).unwrap_or(false),
@@ -169,7 +169,7 @@ impl Now for Tree<'_> {
     }
 }
 
-/// The kept file of a point, if it still has the size of then.
+/// Returns the kept file of a point, if it still has the recorded size.
 fn image_at(store: &Store, point: &Point, id: ImageId, file: &File) -> Option<Image> {
     let place = if id.place == 0 { store.files(&point.header.run).ok()? } else { point.places.get(&id.place)?.clone() };
     let path = place.join(id.number.to_string());
@@ -177,7 +177,7 @@ fn image_at(store: &Store, point: &Point, id: ImageId, file: &File) -> Option<Im
     (kept.size == file.size).then(|| Image { path, linked: kept.meta.id == file.meta.id, file: kept })
 }
 
-/// Whether a kept file was not written to since, by its time.
+/// Returns whether a kept file was not written to since, by its time.
 fn leads(traces: &Traces, file: &File, image: &Image) -> bool {
     traces.leads(image.file.meta.id, file.mtime, image.file.mtime)
 }

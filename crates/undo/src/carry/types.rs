@@ -13,7 +13,7 @@ pub enum UndoError {
     /// A path to undo is not absolute.
     #[error("{} is not an absolute path", .0.display())]
     Relative(PathBuf),
-    /// Neither a directory nor a home for one is known.
+    /// Neither the option, the environment nor the user's home gives a directory.
     #[error("there is no directory for undo points: set XDG_STATE_HOME or HOME, or give `dir`")]
     NoStore,
     /// A test has stopped the undo.
@@ -43,15 +43,15 @@ pub struct Stayed {
     pub path: PathBuf,
     #[expect(missing_docs, reason = "the reason, as a sentence")]
     pub why: String,
-    /// The place that keeps the thing of before, if one does.
+    /// The place that keeps the earlier thing, if it is kept.
     pub kept_at: Option<PathBuf>,
 }
 
 /// The extent of an undo.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Options<'a> {
-    /// Only say what an undo would do.
+    /// Only reports what an undo would do.
     pub dry_run: bool,
-    /// Only these absolute paths, and everything below them. All, if there are none.
+    /// Limits the undo to these absolute paths and everything below them. Empty: no limit.
     pub paths: &'a [PathBuf],
 }

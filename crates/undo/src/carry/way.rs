@@ -1,4 +1,4 @@
-//! The way to a thing through its open directory.
+//! The route to a thing through its open directory.
 
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -6,16 +6,17 @@ use std::path::{Path, PathBuf};
 use super::trouble::Trouble;
 use crate::look::{At, is_absent};
 
-/// The way to a thing. It stays in the directory that was found, whatever other processes put into the path meanwhile.
+/// The route to a thing. It stays in the directory that was found, whatever other processes put into the path
+/// meanwhile.
 pub(super) struct Route {
     path: PathBuf,
     reach: PathBuf,
-    /// Open as long as the way is used.
+    /// The open directory, as long as the route is used.
     directory: Option<OwnedFd>,
 }
 
 impl Route {
-    /// Finds the way to a path.
+    /// Finds the route to a path.
     ///
     /// # Errors
     /// If its directory is gone, or a link leads to it.
@@ -27,14 +28,14 @@ impl Route {
         }
     }
 
-    /// The way to another thing in the same directory. `None`: its path has another directory.
+    /// Returns the route to another thing in the same directory. `None`: its path has another directory.
     pub fn sibling(self, path: &Path) -> Option<Self> {
         let directory = self.directory.filter(|_| self.path.parent() == path.parent())?;
         let reach = sys::path_in(&directory, path.file_name()?);
         Some(Self { path: path.to_owned(), reach, directory: Some(directory) })
     }
 
-    /// The path, and the way to it.
+    /// Returns the path, and the route to it.
     pub fn at(&self) -> At<'_> {
         At { path: &self.path, reach: &self.reach, is_vacant: false }
     }

@@ -5,9 +5,9 @@ use std::io::{self, Read};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Bytes before each record: its length and its checksum.
+/// Bytes before each record: the record's length and its checksum.
 pub const FRAME: usize = 8;
-/// Larger records are not ours.
+/// Length limit. A longer record was not written by agent-bash.
 const MOST: usize = 64 * 1024 * 1024;
 
 /// Encodes a record with its frame.
@@ -26,7 +26,7 @@ pub fn encode(record: &impl Serialize, buffer: &mut Vec<u8>) -> io::Result<()> {
     Ok(())
 }
 
-/// The low 32 bits of the XXH3 hash.
+/// Returns the low 32 bits of the XXH3 hash.
 #[expect(clippy::cast_possible_truncation, reason = "the low bits are meant")]
 fn checksum(bytes: &[u8]) -> u32 {
     twox_hash::XxHash3_128::oneshot(bytes) as u32
@@ -42,17 +42,17 @@ pub struct Frames<R> {
 }
 
 impl<R: Read> Frames<R> {
-    /// Reads from the first record on.
+    /// Reads from the first record.
     pub fn new(from: R) -> Self {
         Self { from, length: 0, buffer: Vec::new() }
     }
 
-    /// Reads after a beginning of another form, of so many bytes.
+    /// Reads after a beginning of another form, with this length.
     pub fn after(from: R, length: u64) -> Self {
         Self { length, ..Self::new(from) }
     }
 
-    /// The next record, or `None` at the end, torn or not.
+    /// Returns the next record, or `None` at the end, torn or not.
     pub fn next_one<T: DeserializeOwned>(&mut self) -> Option<T> {
         let mut frame = [0; FRAME];
         self.from.read_exact(&mut frame).ok()?;
@@ -63,7 +63,7 @@ impl<R: Read> Frames<R> {
             return None;
         }
         self.buffer.clear();
-        // The length may be damaged, so the buffer grows with the bytes that are there.
+        // The length may be damaged, so the buffer grows with the available bytes.
         let got = self.from.by_ref().take(length as u64).read_to_end(&mut self.buffer).ok()?;
         if got < length || checksum(&self.buffer) != sum {
             return None;

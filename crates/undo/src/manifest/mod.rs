@@ -1,7 +1,7 @@
-//! The manifest of a run: each path before the command and after it. One file, only ever appended to.
+//! The manifest of a run: the state of each path before the command and after it. One file that is only appended to.
 //!
-//! Each record has its length and a checksum, so that the torn end of a killed writer is recognised. The first record
-//! is the [`Header`].
+//! Each record has its length and a checksum, so that readers recognise the torn end of a killed writer. The first
+//! record is the [`Header`].
 
 mod frames;
 mod point;

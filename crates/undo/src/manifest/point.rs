@@ -7,26 +7,26 @@ use super::types::{End, Header, Move, Purpose, Record};
 use crate::names::Names;
 use crate::node::{FileId, Node};
 
-/// All that is known of a run.
+/// All known facts of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Point {
     #[expect(missing_docs, reason = "the run")]
     pub header: Header,
     /// The directories of kept files besides the store, by number.
     pub places: BTreeMap<u16, PathBuf>,
-    /// The things of before, by their paths of before.
+    /// The earlier things, by their earlier paths.
     pub before: BTreeMap<PathBuf, Node>,
-    /// The things that the command left, by their paths of now.
+    /// The things that the command left, by their current paths.
     pub after: BTreeMap<PathBuf, Node>,
     /// The renames that have happened, also of files.
     pub moved: Vec<Move>,
-    /// Renames of which it is not known whether they have happened. Only of a run without an end.
+    /// Renames that may or may not have happened. Only a run without an end has any.
     pub moving: Vec<Move>,
     /// The directories that the command moved and made.
     pub names: Names,
     /// Things that are not covered: path and reason.
     pub missing: Vec<(PathBuf, String)>,
-    /// Things that an undo was changing, by the path of now.
+    /// Things that an undo was changing, by the current path.
     pub writing: HashMap<PathBuf, FileId>,
     /// `None` if the run goes on, or its recorder was killed.
     pub end: Option<End>,
@@ -35,7 +35,7 @@ pub struct Point {
 }
 
 impl Point {
-    /// A point of which only the run is known.
+    /// Returns a point of which only the run is known.
     pub fn new(header: Header) -> Self {
         Self {
             header,
@@ -52,12 +52,12 @@ impl Point {
         }
     }
 
-    /// Whether the run can be undone.
+    /// Returns whether the run can be undone.
     pub fn is_undoable(&self) -> bool {
         self.header.purpose != Purpose::Receipt
     }
 
-    /// Takes one record more.
+    /// Adds a record.
     pub fn add(&mut self, record: Record) {
         match record {
             Record::Header(_) => {}
@@ -93,7 +93,7 @@ impl Point {
         }
     }
 
-    /// Takes a rename as one that has happened.
+    /// Records that a rename has happened.
     pub fn rename(&mut self, moved: Move) {
         self.moving.retain(|moving| *moving != moved);
         moved.apply(&mut self.names);

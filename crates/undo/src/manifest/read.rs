@@ -34,7 +34,7 @@ pub enum ReadError {
     },
 }
 
-/// Reads a manifest. Records after a damaged one are left out.
+/// Reads a manifest. Records after a damaged record are left out.
 ///
 /// # Errors
 /// If there is no header that can be read.

@@ -20,12 +20,12 @@ pub struct Header {
     pub run: String,
     /// The command as the caller gave it.
     pub command: String,
-    /// Its directory.
+    /// Directory of the command.
     #[serde(with = "protocol::plan::bytes::path")]
     pub cwd: PathBuf,
-    /// Its start, in ms since 1970.
+    /// Start of the run, in ms since 1970.
     pub at: u64,
-    /// The machine that it ran on.
+    /// The machine on which the command ran.
     #[serde(with = "json")]
     pub machine: Machine,
     /// The reason for the manifest.
@@ -36,29 +36,29 @@ pub struct Header {
 }
 
 impl Header {
-    /// Whether a snapshot was taken, because the changes could not be recorded.
+    /// Returns whether a snapshot was taken, because the changes could not be recorded.
     pub fn is_snapshot(&self) -> bool {
         !self.tree.as_os_str().is_empty()
     }
 
-    /// Returns a sentence on the changes that its undo always leaves.
+    /// Returns a sentence on the changes that the undo always leaves.
     pub fn beyond(&self) -> Option<String> {
         let of = || format!("changes outside of {}, of which a snapshot was taken", self.tree.display());
         self.is_snapshot().then(of)
     }
 }
 
-/// A value whose fields may be left out, which only a format with names can hold.
+/// Values with optional fields, which only a format with names can hold.
 mod json {
     use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error};
     use serde::ser::{Error as _, Serialize, Serializer};
 
-    /// Encodes it as a text.
+    /// Encodes the value as text.
     pub fn serialize<T: Serialize, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
         serde_json::to_string(value).map_err(S::Error::custom)?.serialize(serializer)
     }
 
-    /// Decodes it.
+    /// Decodes the value.
     pub fn deserialize<'de, T: DeserializeOwned, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
         serde_json::from_str(&String::deserialize(deserializer)?).map_err(D::Error::custom)
     }
@@ -75,22 +75,22 @@ pub enum Purpose {
     Undone(String),
 }
 
-/// One entry of a manifest. Paths *of before* and *of now* are those of [`super::names::Names`].
+/// An entry of a manifest. *Earlier* and *current* paths are defined at [`super::names::Names`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Record {
-    /// The first one.
+    /// The first entry.
     Header(Header),
     /// A directory that keeps files of this run, on the mount that they came from. Number 0 is the store itself.
     Place {
-        /// From 1.
+        /// Number of the place, from 1.
         number: u16,
-        /// The directory of this run there.
+        /// The directory of this run in the place.
         #[serde(with = "protocol::plan::bytes::path")]
         path: PathBuf,
     },
     /// The thing at a path when the command first touched it.
     Before {
-        /// Of before.
+        /// Earlier path.
         #[serde(with = "protocol::plan::bytes::path")]
         path: PathBuf,
         /// The thing.
@@ -98,7 +98,7 @@ pub enum Record {
     },
     /// The contents of a file, kept later than its `Before`.
     Kept {
-        /// Of before.
+        /// Earlier path.
         #[serde(with = "protocol::plan::bytes::path")]
         path: PathBuf,
         /// The contents.
@@ -110,19 +110,19 @@ pub enum Record {
     Renamed(Move),
     /// A directory is about to be made where nothing is.
     Made {
-        /// Of now.
+        /// Current path.
         #[serde(with = "protocol::plan::bytes::path")]
         path: PathBuf,
     },
     /// A moved directory is removed.
     Gone {
-        /// Of now.
+        /// Current path.
         #[serde(with = "protocol::plan::bytes::path")]
         path: PathBuf,
     },
-    /// Something that an undo will not cover.
+    /// An effect that an undo will not cover.
     Missing {
-        /// The path, or what else it is.
+        /// The path, or the name of another effect.
         #[serde(with = "protocol::plan::bytes::path")]
         path: PathBuf,
         /// The reason.
@@ -130,7 +130,7 @@ pub enum Record {
     },
     /// An undo is about to change a thing in more than one step.
     Writing {
-        /// Of now.
+        /// Current path.
         #[serde(with = "protocol::plan::bytes::path")]
         path: PathBuf,
         /// The thing.
@@ -138,42 +138,43 @@ pub enum Record {
     },
     /// The thing that the command left at a path.
     After {
-        /// Of now.
+        /// Current path.
         #[serde(with = "protocol::plan::bytes::path")]
         path: PathBuf,
         /// The thing.
         node: Node,
     },
-    /// The last one.
+    /// The last entry.
     End(End),
 }
 
 /// A rename.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Move {
-    /// Of now, before the rename.
+    /// Current path before the rename.
     #[serde(with = "protocol::plan::bytes::path")]
     pub from: PathBuf,
-    /// Of now, after it.
+    /// Current path after the rename.
     #[serde(with = "protocol::plan::bytes::path")]
     pub to: PathBuf,
-    /// The thing at `from`.
+    /// Id of the thing at `from`.
     pub id: FileId,
-    /// Whether that is a directory.
+    /// Whether the thing is a directory.
     pub directory: bool,
     /// For a swap: whether the thing that comes from `to` to `from` is a directory.
     pub swap: Option<bool>,
 }
 
 impl Move {
-    /// Whether it moves what an earlier rename would have moved, which has not happened when this one is about to. That
-    /// one has failed, and where its thing is later tells no more about it.
+    /// Returns whether this rename moves a directory that an earlier rename would have moved. The earlier rename had
+    /// not happened when this rename began, so it has failed. A later place of its directory does not prove that it
+    /// happened.
     pub fn replaces(&self, earlier: &Self) -> bool {
         let moves = |path: &Path| earlier.from.starts_with(path);
         earlier.id == self.id || moves(&self.from) || self.swap.is_some() && moves(&self.to)
     }
 
-    /// Tells the names of directories that it has happened.
+    /// Applies the rename to the names of directories.
     pub fn apply(&self, names: &mut Names) {
         let (from, to) = (&self.from, &self.to);
         match (self.directory, self.swap) {
@@ -201,11 +202,11 @@ pub struct End {
 /// The changed files that an undo covers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Extent {
-    /// All of them.
+    /// All files.
     #[default]
     All,
-    /// Not those that could not be kept or followed.
+    /// Not the files that could not be kept or followed.
     Part,
-    /// Perhaps not those of the very end: the recorder was killed.
+    /// Perhaps without the changes of the very end: the recorder was killed.
     Guessed,
 }

@@ -1,4 +1,4 @@
-//! Writes a manifest. Each record is one write, so that a killed writer loses no record.
+//! Writes a manifest. Each record is a single write, so a killed writer loses no record.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -10,12 +10,12 @@ use super::types::{Header, Record};
 
 /// The beginning of the file.
 pub(super) const MAGIC: &[u8] = b"agent-bash undo\n";
-/// The writer of a manifest. It holds a lock on the file, by which others see that the run still goes on.
+/// The writer of a manifest. It holds a lock on the file, which shows other processes that the run still goes on.
 #[derive(Debug)]
 pub struct Writer {
     file: File,
     buffer: Vec<u8>,
-    /// Records that are written with the next one.
+    /// Records that are written with the next record.
     queued: Vec<u8>,
 }
 
@@ -39,7 +39,7 @@ impl Writer {
     /// Continues a manifest after its last whole record, which ends at `length`.
     ///
     /// # Errors
-    /// As above; also if another process writes it.
+    /// As [`Writer::create`], and if another process writes the manifest.
     pub fn resume(path: &Path, length: u64) -> io::Result<Self> {
         let file = File::options().append(true).custom_flags(libc::O_NOFOLLOW).open(path)?;
         file.try_lock().map_err(|error| match error {
@@ -55,7 +55,7 @@ impl Writer {
     /// Adds a record.
     ///
     /// # Errors
-    /// If it cannot be written, in whole or in part. A part is recognised by readers.
+    /// If the record cannot be written, in whole or in part. Readers recognise a part.
     pub fn append(&mut self, record: &Record) -> io::Result<()> {
         encode(record, &mut self.buffer)?;
         if self.queued.is_empty() {
@@ -65,10 +65,10 @@ impl Writer {
         self.flush()
     }
 
-    /// Adds a record that may be lost until the next one is added with [`Writer::append`].
+    /// Adds a record that may be lost until another record is added with [`Writer::append`].
     ///
     /// # Errors
-    /// As above.
+    /// As [`Writer::append`].
     pub fn queue(&mut self, record: &Record) -> io::Result<()> {
         encode(record, &mut self.buffer)?;
         self.queued.extend_from_slice(&self.buffer);

@@ -10,7 +10,7 @@ use crate::node::{Contents, File, Node};
 
 impl Planner<'_> {
     pub(super) fn decide(&mut self) {
-        // A directory that cannot go back keeps others from being removed, and the other way round.
+        // A directory that cannot go back keeps others from being removed, and vice versa.
         loop {
             self.fates = self.fates();
             if !self.find_stuck() {
@@ -28,7 +28,7 @@ impl Planner<'_> {
         self.find_contested();
     }
 
-    /// Finds the things that stay as they are, while all are at their current places.
+    /// Finds the things that stay as they are, before any of them is moved.
     fn find_contested(&mut self) {
         let made = self.fates.iter().filter(|(_, fate)| matches!(fate, Fate::Changed | Fate::Used));
         let before = self.actions.iter().filter(|(_, action)| matches!(action, Action::Conflict(_)));
@@ -41,8 +41,8 @@ impl Planner<'_> {
         self.plan.contested = places.chain(taken).filter_map(|path| self.look(&path)?.id()).collect();
     }
 
-    /// Finds the directories that the run has made again in their places. They stay, and other records know the removed
-    /// ones.
+    /// Finds the directories that the run has made again in the place of removed directories. They stay, and other
+    /// records know the removed directories.
     fn find_again(&mut self) {
         let found = self.point.before.iter().filter_map(|(path, was)| {
             let left = self.left(path);
@@ -58,10 +58,10 @@ impl Planner<'_> {
         self.plan.again = found.collect();
     }
 
-    /// The fates of all things that the run made. The entries of a directory are decided before the directory.
+    /// Returns the fates of all things that the run made. The entries of a directory are decided before the directory.
     fn fates(&self) -> BTreeMap<PathBuf, Fate> {
         let mut fates = BTreeMap::new();
-        // A path sorts behind its directory.
+        // A path sorts after its directory.
         for path in self.made.iter().rev() {
             let fate = self.fate(path, &fates);
             fates.insert(path.clone(), fate);
@@ -77,7 +77,7 @@ impl Planner<'_> {
         }
         let Some(now) = self.look(&here) else { return Fate::Changed };
         let after = self.after(path);
-        // The thing of before may be back already.
+        // The earlier thing may be back already.
         let was = self.point.before.get(before).unwrap_or(&Node::Absent);
         let back = match self.moved.of_before(before) {
             Some(moved) => moved.at == At::Home,
@@ -92,7 +92,8 @@ impl Planner<'_> {
         if after.is_directory() { self.fate_of_directory(path, &here, below) } else { Fate::Goes }
     }
 
-    /// Whether the directory of a made thing, if the run made that, too, is still there, or was made again by an undo.
+    /// Returns whether a made thing is still in its directory. A directory that the run made must still be there, or an
+    /// undo must have made it again.
     fn is_in_its_directory(&self, path: &Path) -> bool {
         let Some(parent) = path.parent().filter(|parent| self.made.contains(*parent)) else { return true };
         let there = self.here(parent).and_then(|here| self.look(&here));
@@ -119,7 +120,7 @@ impl Planner<'_> {
         fate
     }
 
-    /// The action for a thing of before.
+    /// Returns the action for an earlier thing.
     fn action(&self, path: &Path, was: &Node) -> Action {
         let entry = self.entry(path);
         if was.is_absent() || !self.is_wanted([path, entry.as_deref().unwrap_or(path)]) {
@@ -146,7 +147,7 @@ impl Planner<'_> {
         }
     }
 
-    /// The same, from the three states of the thing.
+    /// Returns the action that follows from the three states of a thing.
     fn compared(&self, path: &Path, was: &Node, left: &Node, (spot, now): (&Path, Node)) -> Action {
         if is_unchanged(was, left) {
             return Action::Nothing;
@@ -170,7 +171,7 @@ impl Planner<'_> {
         if same { Action::Nothing } else { Action::Conflict(changed(&now).into()) }
     }
 
-    /// Brings a thing of before back, in the place of the current one.
+    /// Puts an earlier thing back, in the place of the current thing.
     fn put(&self, path: &Path, was: &Node, left: &Node, now: Node) -> Action {
         let is_there = path.parent().is_some_and(|parent| self.will_be_directory(parent));
         match (was, &now) {
@@ -185,7 +186,7 @@ impl Planner<'_> {
         }
     }
 
-    /// A file that was not kept. The run may only have moved it.
+    /// Returns the action for a file that was not kept. The run may only have moved it.
     fn fetched(&self, file: &File) -> Action {
         let id = file.meta.id;
         let is_it = |path: &&PathBuf| matches!(self.after(path), Node::File(left) if left.is_unwritten(file));
@@ -206,7 +207,7 @@ impl Planner<'_> {
     }
 }
 
-/// Whether the run has left a thing as it was.
+/// Returns whether the run has left a thing as it was.
 fn is_unchanged(was: &Node, left: &Node) -> bool {
     match (was, left) {
         (Node::File(one), Node::File(two)) => {
@@ -218,7 +219,7 @@ fn is_unchanged(was: &Node, left: &Node) -> bool {
     }
 }
 
-/// Whether the run has put another file in the place of one, and one of them has several names.
+/// Returns whether the run has replaced a file by another file, and either has several names.
 fn is_relinked(was: &Node, left: &Node) -> bool {
     match (was, left) {
         (Node::File(was), Node::File(left)) => was.meta.id != left.meta.id && (was.links > 1 || left.links > 1),
@@ -226,7 +227,7 @@ fn is_relinked(was: &Node, left: &Node) -> bool {
     }
 }
 
-/// Whether the run has changed mode, owner or attributes alone.
+/// Returns whether the run has changed mode, owner or attributes alone.
 fn is_meta_only(file: &File, left: &Node) -> bool {
     let has_contents = |left: &File| file.meta.id == left.meta.id && matches!(file.contents, Contents::Hash(_));
     let same = |left: &File| {

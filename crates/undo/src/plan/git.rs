@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 
 use super::planner::{Action, Fate, Planner};
 
-/// Splits a path in a directory of git into that directory and the rest.
+/// Splits a path in a git directory into that directory and the rest.
 pub fn repository(path: &Path) -> Option<(&Path, &Path)> {
     let is_one = |above: &&Path| above.file_name().map(OsStr::as_bytes).is_some_and(|name| name.ends_with(b".git"));
     let above = path.ancestors().skip(1).filter(is_one).last()?;
     Some((above, path.strip_prefix(above).ok()?))
 }
 
-/// Whether a path in a directory of git is a file that git replaces under a lock beside it.
+/// Returns whether a path in a git directory is a file that git replaces under a lock beside it.
 pub fn has_lock(path: &Path) -> bool {
     let free = ["objects", "hooks", "logs", "info"];
     repository(path)
@@ -25,13 +25,14 @@ fn is_ref(rest: &Path) -> bool {
 }
 
 impl Planner<'_> {
-    /// Whether it is an object that the run added to a repository that was there before. Others may refer to it by now.
+    /// Returns whether the run added this object to a repository that existed before. Other objects may refer to it by
+    /// now.
     pub(super) fn is_object(&self, after: &Path) -> bool {
         let objects = |(_, rest): &(&Path, &Path)| rest.components().any(|part| part.as_os_str() == "objects");
         repository(after).filter(objects).is_some_and(|(repository, _)| !self.made.contains(repository))
     }
 
-    /// Keeps each repository that the run made, and that was used since, as a whole.
+    /// Keeps each repository that the run made and that was used since, as a whole.
     pub(super) fn spare_used_repositories(&mut self) {
         let is_git = |path: &&PathBuf| path.extension() == Some(OsStr::new("git")) || path.ends_with(".git");
         let made: Vec<PathBuf> = self.made.iter().filter(is_git).cloned().collect();

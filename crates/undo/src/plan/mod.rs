@@ -1,8 +1,8 @@
-//! The plan of an undo: from the state before the run, the one that it left and the current one to the steps that take
-//! the run back. Pure: the current tree is behind a trait.
+//! The plan of an undo: three states, before the run, as the run left it and now, become the steps that take the run
+//! back. Pure: the current tree is behind a trait.
 //!
-//! For each path, three states are compared. If the thing is as the run left it, the thing of before comes back. If it
-//! is as before, nothing is to do. Anything else is a conflict, and stays.
+//! For each path, the three states are compared. If the file is as the run left it, the earlier file comes back. If it
+//! is as before, nothing is done. Anything else is a conflict, and stays.
 
 mod decide;
 pub mod git;
@@ -18,7 +18,7 @@ use self::planner::Planner;
 pub use self::types::{Conflict, Now, Plan, Step};
 use super::manifest::Point;
 
-/// Plans the undo of a run, as far as it concerns these paths and everything below them. Without paths, all of it.
+/// Plans the undo of a run for these paths and everything below them. Without paths, plans the undo of all of it.
 pub fn plan(point: &Point, now: &dyn Now, paths: &[PathBuf]) -> Plan {
     let mut planner = Planner::new(point, now, paths);
     planner.decide();

@@ -10,29 +10,29 @@ use crate::node::FileId;
 /// A directory that the run moved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct MovedDirectory {
-    /// Its path before the run.
+    /// Path before the run.
     pub before: PathBuf,
-    /// Its path after the run.
+    /// Path after the run.
     pub after: PathBuf,
     pub id: FileId,
     pub at: At,
-    /// The reason why it cannot go back. Empty if it is not wanted back.
+    /// The reason why the directory cannot go back. Empty if it is not wanted back.
     pub stuck: Option<String>,
 }
 
 /// The current place of a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum At {
-    /// The place that it had before the run.
+    /// The place before the run.
     Home,
-    /// Somewhere else.
+    /// Another place.
     Away(PathBuf),
-    /// Another process moved or removed it.
+    /// Another process moved or removed the directory.
     Lost,
 }
 
 impl MovedDirectory {
-    /// Whether it is to go back.
+    /// Returns whether the directory is to go back.
     pub fn goes(&self) -> bool {
         matches!(self.at, At::Away(_)) && self.stuck.is_none()
     }
@@ -44,7 +44,7 @@ pub(super) struct Moved {
     all: Vec<MovedDirectory>,
     before: HashMap<PathBuf, usize>,
     after: HashMap<PathBuf, usize>,
-    /// Those that are away, by their current paths.
+    /// The directories that are away, by their current paths.
     away: BTreeMap<PathBuf, usize>,
 }
 
@@ -63,22 +63,22 @@ impl Moved {
         self.all.iter()
     }
 
-    /// The one with this path before the run.
+    /// Returns the moved directory with this path before the run.
     pub fn of_before(&self, path: &Path) -> Option<&MovedDirectory> {
         self.before.get(path).map(|number| &self.all[*number])
     }
 
-    /// The one with this path after the run.
+    /// Returns the moved directory with this path after the run.
     pub fn of_after(&self, path: &Path) -> Option<&MovedDirectory> {
         self.after.get(path).map(|number| &self.all[*number])
     }
 
-    /// The one that is away, at this path now.
+    /// Returns the moved directory that is at this path now.
     pub fn at(&self, path: &Path) -> Option<&MovedDirectory> {
         self.away.get(path).map(|number| &self.all[*number])
     }
 
-    /// Gives reasons why directories cannot go back.
+    /// Sets the reasons why directories cannot go back.
     pub fn hold(&mut self, stuck: Vec<(PathBuf, String)>) {
         for (before, why) in stuck {
             if let Some(number) = self.before.get(&before) {
@@ -87,7 +87,7 @@ impl Moved {
         }
     }
 
-    /// Notes that everything below `from` is below `to` from now on.
+    /// Records that everything below `from` is below `to` from now on.
     pub fn shift(&mut self, from: &Path, to: &Path) {
         let below = self
             .away
@@ -109,7 +109,7 @@ impl Moved {
         }
     }
 
-    /// The current place of a path of after the run.
+    /// Returns the current place of a path after the run.
     pub fn here(&self, after: &Path) -> Option<PathBuf> {
         let Some((above, directory)) = after.ancestors().find_map(|above| Some((above, self.of_after(above)?))) else {
             return Some(after.to_owned());
@@ -121,7 +121,7 @@ impl Moved {
         }
     }
 
-    /// The place of a directory of before, or its place to be if the run has removed it.
+    /// Returns the place of an earlier directory, or its future place if the run has removed it.
     pub fn place(&self, before: &Path) -> Option<PathBuf> {
         let Some((above, directory)) = before.ancestors().find_map(|above| Some((above, self.of_before(above)?)))
         else {

@@ -1,4 +1,4 @@
-//! Which moved directories can go home.
+//! Decides which moved directories can go back.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use super::moved::{At, MovedDirectory};
 use super::planner::{Fate, Planner};
 
 impl Planner<'_> {
-    /// Finds the moved directories that cannot go back. Returns whether there are more of them than before.
+    /// Finds the moved directories that cannot go back. Returns whether their number has grown.
     pub(super) fn find_stuck(&mut self) -> bool {
         let going = self.moved.iter().filter(|directory| directory.goes());
         let stuck: Vec<(PathBuf, String)> =
@@ -28,13 +28,13 @@ impl Planner<'_> {
         (!free).then(|| "something else is in its place".into())
     }
 
-    /// Whether what the run made in the place of a thing of before is gone, or goes.
+    /// Returns whether the run's replacement for an earlier file is gone, or goes.
     fn is_cleared(&self, before: &Path) -> bool {
         let fate = self.entry(before).and_then(|entry| self.fates.get(&entry).copied());
         matches!(fate, Some(Fate::Goes | Fate::Gone))
     }
 
-    /// Whether a path of before will be a directory after the undo.
+    /// Returns whether an earlier path will be a directory after the undo.
     pub(super) fn will_be_directory(&self, before: &Path) -> bool {
         if let Some(moved) = self.moved.of_before(before) {
             return moved.at != At::Lost;
@@ -46,7 +46,7 @@ impl Planner<'_> {
         match there {
             _ if !was.is_directory() => false,
             Some(node) if node.is_directory() => true,
-            // Another process removed it.
+            // Another process removed the directory.
             Some(node) if node.is_absent() && self.left(before).is_directory() => false,
             Some(node) => {
                 let above = before.parent().is_some_and(|parent| self.will_be_directory(parent));

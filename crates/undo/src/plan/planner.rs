@@ -12,11 +12,11 @@ use crate::node::{FileId, Node};
 /// The fate of a thing that the run made, by its path after the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fate {
-    /// Gone already.
+    /// The thing is gone already.
     Gone,
-    /// Removed by this undo.
+    /// This undo removes the thing.
     Goes,
-    /// Changed since.
+    /// The thing has changed since.
     Changed,
     /// A directory in which another process made something.
     Used,
@@ -26,7 +26,7 @@ pub(super) enum Fate {
     Stays,
 }
 
-/// The fate of a thing of before, by its path before the run.
+/// The action for an earlier thing, by its path before the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Action {
     Nothing,
@@ -45,12 +45,12 @@ pub(super) struct Planner<'a> {
     pub point: &'a Point,
     pub now: &'a dyn Now,
     paths: &'a [PathBuf],
-    /// The other names of files at these paths, among them those in the store.
+    /// The other names of files at these paths, including names in the store.
     names: BTreeSet<&'a Path>,
     pub moved: Moved,
-    /// Paths after the run of the things that it made.
+    /// Paths after the run of the things that the run made.
     pub made: BTreeSet<PathBuf>,
-    /// From the path after the run to the path before, of all entries that were touched.
+    /// All touched entries: the path before the run, by the path after the run.
     pub entries: HashMap<PathBuf, PathBuf>,
     pub fates: BTreeMap<PathBuf, Fate>,
     pub actions: BTreeMap<PathBuf, Action>,
@@ -63,7 +63,7 @@ fn is_below(path: &Path, directories: &[PathBuf]) -> bool {
     directories.iter().any(|directory| path.starts_with(directory))
 }
 
-/// The names of before, elsewhere, of files below these paths: whatever changes one of them changes all.
+/// Returns the other names, before the run, of files below these paths: a change through one name changes all.
 fn other_names<'a>(point: &'a Point, paths: &[PathBuf]) -> BTreeSet<&'a Path> {
     let linked = |node: &Node| matches!(node, Node::File(file) if file.links > 1).then(|| node.id()).flatten();
     let files = || point.before.iter().filter_map(|(path, node)| Some((path.as_path(), linked(node)?)));
@@ -95,16 +95,17 @@ impl<'a> Planner<'a> {
         planner
     }
 
-    /// Whether the run made the thing that it left at this path. A directory that it moved there is not made.
+    /// Returns whether the run made the thing that it left at this path. A directory that it moved there does not
+    /// count.
     fn is_made(&self, path: &Path) -> bool {
         let Some(before) = self.point.names.origin_of_entry(path) else { return true };
-        // A thing that it never touched is not its own.
+        // A thing that the run never touched is not its own.
         let Some(was) = self.point.before.get(&before) else { return false };
         let went = self.point.names.has_moved(&before);
         was.is_absent() || went || was.is_directory() != self.point.after[path].is_directory()
     }
 
-    /// The thing at a path now.
+    /// Returns the current thing at a path.
     pub fn look(&self, path: &Path) -> Option<Node> {
         if let Some(known) = self.seen.borrow().get(path) {
             return known.clone();
@@ -114,34 +115,34 @@ impl<'a> Planner<'a> {
         found
     }
 
-    /// Whether the undo concerns one of these paths.
+    /// Returns whether the undo concerns one of these paths.
     pub fn is_wanted(&self, paths: [&Path; 2]) -> bool {
         self.paths.is_empty() || paths.iter().any(|path| is_below(path, self.paths) || self.names.contains(path))
     }
 
-    /// The thing that the run left at a path.
+    /// Returns the thing that the run left at a path.
     pub fn after(&self, path: &Path) -> &'a Node {
         self.point.after.get(path).unwrap_or(&Node::Absent)
     }
 
-    /// The place of a path of after the run, now or after the steps so far. `None` if its directory is lost.
+    /// Returns the place of a path after the run, now or after the steps so far. `None` if its directory is lost.
     pub fn here(&self, after: &Path) -> Option<PathBuf> {
         self.moved.here(after)
     }
 
-    /// The entry with this path of before, by its path after the run. `None` if the run has removed its directory and
-    /// moved another one there.
+    /// Returns the path after the run of the entry with this earlier path. `None` if the run has removed its directory
+    /// and moved another directory there.
     pub fn entry(&self, before: &Path) -> Option<PathBuf> {
         self.point.names.slot(before)
     }
 
-    /// The rest that the run left of a thing of before: nothing, if it moved another one there.
+    /// Returns what the run left of an earlier thing: nothing, if it moved another thing there.
     pub fn left(&self, before: &Path) -> &'a Node {
         let entry = self.entry(before).filter(|entry| self.moved.of_after(entry).is_none());
         entry.map_or(&Node::Absent, |entry| self.after(&entry))
     }
 
-    /// The place of the entry with this path of before, now or after the steps so far.
+    /// Returns the place of the entry with this earlier path, now or after the steps so far.
     pub fn spot(&self, before: &Path) -> Option<PathBuf> {
         match (before.parent(), before.file_name()) {
             (Some(parent), Some(name)) => Some(self.moved.place(parent)?.join(name)),
@@ -149,7 +150,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// The thing in that place. Nothing, if it is below a moved directory that goes away from there.
+    /// Returns the thing in that place. Nothing, if it is below a moved directory that goes away from there.
     pub fn look_spot(&self, before: &Path, spot: &Path) -> Option<Node> {
         let innermost = spot.ancestors().find_map(|above| self.moved.at(above));
         // Of the moved directories that were around it, only the inner one is. Others may be in its way.
@@ -163,7 +164,8 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Whether something else is in the place of the directory of a thing of before, as the run has removed that.
+    /// Returns whether something else is in the place of an earlier thing's directory, because the run has removed that
+    /// directory.
     fn is_displaced(&self, before: &Path) -> bool {
         let Some(parent) = before.parent().filter(|parent| self.point.before.contains_key(*parent)) else {
             return false;
@@ -180,7 +182,7 @@ impl<'a> Planner<'a> {
     }
 }
 
-/// Finds the moved directories, the outer ones first.
+/// Finds the moved directories, outer directories first.
 fn find(planner: &Planner<'_>) -> Moved {
     let mut known: Vec<(&Path, &Path)> = planner.point.names.moved().collect();
     known.sort_by_key(|(_, after)| after.components().count());
@@ -196,7 +198,7 @@ fn find(planner: &Planner<'_>) -> Moved {
         } else if let Some((id, path)) = found.here(after).and_then(|path| Some((id_at(&path)?, path))) {
             (id, At::Away(path))
         } else {
-            // An undo that was killed may have put it aside.
+            // A killed undo may have put it aside.
             let waits = |id| waiting_place(planner, &found, after, id).filter(|path| id_at(path) == Some(id));
             let ids = planner.now.again(recorded).into_iter();
             ids.rev().find_map(|id| Some((id, At::Away(waits(id)?)))).unwrap_or((recorded, At::Lost))
@@ -208,13 +210,13 @@ fn find(planner: &Planner<'_>) -> Moved {
     found
 }
 
-/// The place in which a directory waits: beside itself, or beside the outermost new directory around it.
+/// Returns the place in which a directory waits: beside itself, or beside the outermost new directory around it.
 fn waiting_place(planner: &Planner<'_>, moved: &Moved, after: &Path, id: FileId) -> Option<PathBuf> {
     let outermost = outermost_made(planner, after).unwrap_or(after);
     Some(moved.here(outermost.parent()?)?.join(waiting_name(id)))
 }
 
-/// The outermost of the new directories around a path, with only new ones between them.
+/// Returns the outermost new directory around a path, if only new directories are between them.
 pub(super) fn outermost_made<'p>(planner: &Planner<'_>, after: &'p Path) -> Option<&'p Path> {
     after.ancestors().skip(1).take_while(|above| planner.made.contains(*above)).last()
 }

@@ -1,5 +1,5 @@
-//! From decisions to steps: clear what the run made, bring directories home, restore from the top, and set the modes of
-//! directories last.
+//! From decisions to steps: remove the new files of the run, move directories back, restore from the top, and set the
+//! modes of directories last.
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ impl Planner<'_> {
         self.report_moved();
     }
 
-    /// Restores files in place that have several names. Others may come back as their names afterwards.
+    /// Restores files with several names in place. Other names of them may come back afterwards.
     fn rewrite(&mut self) {
         for (path, action) in &self.actions {
             let Action::Restore(now) = action else { continue };
@@ -33,7 +33,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Takes moved files that come back out of the things to remove.
+    /// Moves files that come back out of directories that are removed.
     fn fetch_aside(&mut self) {
         let fetched: Vec<(PathBuf, FileId)> = self
             .actions
@@ -56,7 +56,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Takes moved directories out of new ones that are removed, and out of places where other things come back.
+    /// Moves directories out of new directories that are removed, and out of places where other files come back.
     fn hoist(&mut self) {
         let going: Vec<PathBuf> =
             self.moved.iter().filter(|moved| moved.goes()).map(|moved| moved.before.clone()).collect();
@@ -76,7 +76,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Whether a thing of before, other than a moved directory, comes back in this place.
+    /// Returns whether an earlier thing other than a moved directory comes back in this place.
     fn is_in_the_way(&self, after: &Path) -> bool {
         let Some(before) = self.entries.get(after) else { return false };
         let comes = matches!(self.actions.get(before), Some(Action::Make | Action::Restore(_) | Action::FetchFrom(..)));
@@ -88,7 +88,7 @@ impl Planner<'_> {
         self.moved.shift(from, to);
     }
 
-    /// Removes what the run made, from the bottom. Returns what stays, and why.
+    /// Removes the new files of the run, from the bottom. Returns the files that stay, and why.
     fn clear(&mut self) -> Vec<(PathBuf, &'static str)> {
         let mut stay = Vec::new();
         let fates: Vec<(PathBuf, Fate)> = self.fates.iter().rev().map(|(path, fate)| (path.clone(), *fate)).collect();
@@ -100,7 +100,7 @@ impl Planner<'_> {
                     self.plan.steps.push(Step::RemoveDirectory { path: here, now: node });
                 }
                 Fate::Goes => self.remove(&path, here, node),
-                // The thing that was before it reports the conflict, if there is one.
+                // The earlier file at this place reports the conflict, if there is one.
                 Fate::Changed | Fate::Used if self.reports_itself(&path) => {}
                 Fate::Changed => stay.push((path, "the run made it, and it changed since")),
                 Fate::Used => stay.push((path, "the run made it, and it is in use since")),
@@ -110,7 +110,7 @@ impl Planner<'_> {
         stay
     }
 
-    /// Reports what the run made and stays, at its place after all moves.
+    /// Reports the new files that stay, at their places after all moves.
     fn report_made(&mut self, stay: Vec<(PathBuf, &'static str)>) {
         for (path, why) in stay {
             if let Some(here) = self.here(&path) {
@@ -120,7 +120,7 @@ impl Planner<'_> {
     }
 
     fn remove(&mut self, after: &Path, here: PathBuf, node: Node) {
-        // Its replacement takes its place at once.
+        // The replacement takes the place at once.
         let replaced = self.entries.get(after).and_then(|before| self.actions.get(before));
         if matches!(replaced, Some(Action::Restore(now)) if !now.is_absent()) {
             return;
@@ -133,7 +133,7 @@ impl Planner<'_> {
         matches!(action, Some(Action::Conflict(_)))
     }
 
-    /// Brings the things of before back, from the top.
+    /// Puts the earlier things back, from the top.
     fn restore(&mut self) {
         let actions = std::mem::take(&mut self.actions);
         let mut directories = Vec::new();
@@ -173,7 +173,7 @@ impl Planner<'_> {
         self.plan.steps.extend(directories.into_iter().rev());
     }
 
-    /// Moves a directory to where it was, once the directories above it are there.
+    /// Moves a directory back, once the directories above it are there.
     fn bring_home(&mut self, before: &Path) {
         let Some(directory) = self.moved.of_before(before).filter(|moved| moved.goes()) else { return };
         let (At::Away(from), id) = (directory.at.clone(), directory.id) else { return };
@@ -182,7 +182,7 @@ impl Planner<'_> {
             let aside = parent.join(waiting_name(other));
             self.push_move(before, &aside, other, false);
         }
-        // The one in the way may have held it.
+        // The directory in the way may have contained it.
         let from = match self.moved.of_before(before).map(|moved| &moved.at) {
             Some(At::Away(from)) => from.clone(),
             _ => from,

@@ -8,61 +8,62 @@ use crate::node::{FileId, Node};
 
 /// The current tree.
 pub trait Now {
-    /// The thing at a path. `None` if the system refuses to answer.
+    /// Returns the thing at a path. `None` if the system refuses to answer.
     fn look(&self, path: &Path) -> Option<Node>;
-    /// Whether the thing that is at a path, as `look` returned it, is the recorded one. Contents count, times do not.
+    /// Returns whether the thing at a path, as `look` returned it, is the recorded thing. Contents count, times do not.
     fn is_same(&self, recorded: &Node, path: &Path, now: &Node) -> bool;
-    /// Whether it is the recorded directory, or one that an undo has made again in its place.
+    /// Returns whether this is the recorded directory, or a directory that an undo has made again in its place.
     fn is_directory(&self, recorded: FileId, now: &Node) -> bool;
-    /// The recorded directory, and those that undos have made again in its place, oldest first.
+    /// Returns the recorded directory, and the directories that undos have made again in its place, oldest first.
     fn again(&self, recorded: FileId) -> Vec<FileId>;
-    /// The names in a directory.
+    /// Returns the names in a directory.
     fn entries(&self, directory: &Path) -> Vec<OsString>;
-    /// Whether an undo that was killed was changing this thing.
+    /// Returns whether a killed undo was changing this thing.
     fn is_half_done(&self, path: &Path, now: &Node) -> bool;
 }
 
-/// The acts of an undo, in this order.
+/// The actions of an undo, in this order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Plan {
     #[expect(missing_docs, reason = "the steps")]
     pub steps: Vec<Step>,
     /// Things that stay.
     pub conflicts: Vec<Conflict>,
-    /// The things of the conflicts. Their paths are those after the steps.
+    /// Ids of the things in the conflicts. The paths of the conflicts are paths after the steps.
     pub contested: HashSet<FileId>,
-    /// Directories that the run put in the place of removed ones, and that stay as those: before, and now.
+    /// Directories that the run put in the place of removed directories, and that stay there: earlier id, and current
+    /// id.
     pub again: Vec<(FileId, FileId)>,
-    /// Things that changed and were not kept: path and reason.
+    /// Things that have changed and were not kept: path and reason.
     pub lost: Vec<(PathBuf, String)>,
 }
 
-/// One step of an undo. Paths are those at the time of the step.
+/// A step of an undo. Paths are paths at the time of the step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
-    /// Removes something that the run made, and that is no directory.
+    /// Removes a new thing of the run that is no directory.
     Remove {
         #[expect(missing_docs, reason = "where")]
         path: PathBuf,
-        /// The thing as the run left it.
+        /// The state of the thing after the run.
         now: Node,
     },
     /// Removes an empty directory that the run made.
     RemoveDirectory {
         #[expect(missing_docs, reason = "where")]
         path: PathBuf,
-        /// The thing as the run left it.
+        /// The state of the directory after the run.
         now: Node,
     },
-    /// Renames a thing that the run moved: out of the way, or to where it was.
+    /// Renames a thing that the run moved: out of the way, or back.
     Move {
         #[expect(missing_docs, reason = "from where")]
         from: PathBuf,
-        /// Nothing is there.
+        /// The new path, at which nothing exists.
         to: PathBuf,
         #[expect(missing_docs, reason = "the thing")]
         id: FileId,
-        /// Whether it is where it was, then.
+        /// Whether the directory is at its original place then.
         home: bool,
     },
     /// Makes a directory that the run removed.
@@ -91,7 +92,7 @@ pub enum Step {
 }
 
 impl Step {
-    /// The path that the step changes.
+    /// Returns the path that the step changes.
     pub fn path(&self) -> &Path {
         match self {
             Self::Remove { path, .. } | Self::RemoveDirectory { path, .. } | Self::MakeDirectory { path, .. } => path,
@@ -103,13 +104,13 @@ impl Step {
 /// A thing that stays as it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conflict {
-    /// Its path, or the one that it had before.
+    /// Path of the file, or its path before the run.
     pub path: PathBuf,
-    /// A sentence.
+    /// The reason, as a sentence.
     pub why: String,
-    /// How it was before the run.
+    /// State of the file before the run.
     pub before: Node,
-    /// The moved directory that stays at this place.
+    /// The moved directory that stays at this place, if one does.
     pub stays: Option<PathBuf>,
 }
 

@@ -1,4 +1,4 @@
-//! The end of a record: everything that the run left.
+//! The end of a record: the state that the run left.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -18,7 +18,7 @@ impl Recorder {
         for (before, path) in moved {
             let id = self.before.get(&before).and_then(Node::id);
             let node = look(&path)?;
-            // A new file may have the number of the directory.
+            // A new file may have the inode of the directory.
             if node.id() != id || !node.is_directory() {
                 self.note_gone(&path)?;
             }
@@ -33,7 +33,8 @@ impl Recorder {
         self.writer.append(&Record::Gone { path: path.to_owned() })
     }
 
-    /// Records what the run left, and ends the record. `not_covered` are sentences about effects beyond files.
+    /// Records the state that the run left, and ends the record. `not_covered` are sentences about effects beyond
+    /// files.
     ///
     /// # Errors
     /// If something cannot be read or written. The record has no end then.
@@ -55,7 +56,7 @@ impl Recorder {
         let lost = self.before.iter().filter(|(path, node)| self.is_lost(path, node, &left)).count();
         for (path, node) in left {
             let node = self.with_contents(&path, node, now);
-            // Without an end they are worth nothing.
+            // These records are worthless without an end.
             self.writer.queue(&Record::After { path, node })?;
         }
         not_covered.extend(self.header.beyond());
@@ -67,7 +68,7 @@ impl Recorder {
         Ok(end)
     }
 
-    /// Whether the contents of a file are not kept, and the file has changed. A refused change does not count.
+    /// Returns whether the contents of a file are not kept, and the file has changed. A refused change does not count.
     fn is_lost(&self, path: &Path, node: &Node, left: &BTreeMap<PathBuf, Node>) -> bool {
         let Node::File(before) = node else { return false };
         if !matches!(before.contents, Contents::Nothing { .. }) {
@@ -78,7 +79,7 @@ impl Recorder {
         !is_same
     }
 
-    /// All that is there now where something was touched, and all in new directories, by the path of now.
+    /// Returns the current state of every touched place and of everything in new directories, by the current path.
     fn left(&self) -> io::Result<BTreeMap<PathBuf, Node>> {
         let mut left = BTreeMap::new();
         let entries = self.before.keys().filter_map(|path| self.names.slot(path));
@@ -122,7 +123,7 @@ impl Recorder {
         Ok(())
     }
 
-    /// Reads a thing in a directory that the run made. A receipt compares a new file with nothing.
+    /// Reads a thing in a directory that the run made. A receipt has nothing to compare with a new file.
     fn look_below_made(&self, path: &Path) -> io::Result<Node> {
         if self.header.purpose == Purpose::Receipt
             && let node @ Node::File(_) = look_roughly(path)?
@@ -133,12 +134,12 @@ impl Recorder {
         look(path)
     }
 
-    /// Adds what tells the contents of a file from later ones, and from those of before.
+    /// Adds a hash or image of a file's contents where size and time cannot tell them from later or earlier contents.
     fn with_contents(&mut self, path: &Path, mut node: Node, now: Time) -> Node {
         let Node::File(file) = &mut node else { return node };
         let entry = self.entry(path);
         let before = entry.and_then(|entry| self.before.get(&entry));
-        // A program can set the time of the contents back, but not that of the last change.
+        // A program can set the modification time back, but not the time of the last change.
         let is_kept = |before: &File| matches!(before.contents, Contents::Image(_));
         let is_untouched =
             |before: &File| if is_kept(before) { before.is_untouched(file) } else { before.is_unwritten(file) };

@@ -1,11 +1,11 @@
-//! The paths of before of the things that change.
+//! The earlier paths of the things that change.
 
 use std::path::{Path, PathBuf};
 
 use super::Recorder;
 
 impl Recorder {
-    /// The path of before of an entry; `None` in a directory that the run made.
+    /// Returns the earlier path of an entry. `None` in a directory that the run made.
     pub(super) fn entry(&mut self, now: &Path) -> Option<PathBuf> {
         let (Some(parent), Some(name)) = (now.parent(), now.file_name()) else { return Some(now.to_owned()) };
         if self.directory.as_ref().is_none_or(|(directory, _)| directory != parent) {
@@ -14,7 +14,7 @@ impl Recorder {
         self.directory.as_ref()?.1.as_ref().map(|directory| directory.join(name))
     }
 
-    /// The same, if nothing of it is recorded yet.
+    /// Like [`Self::entry`], if the entry is not recorded yet.
     pub(super) fn new_entry(&mut self, now: &Path) -> Option<PathBuf> {
         self.entry(now).filter(|entry| !self.before.contains_key(entry))
     }

@@ -1,4 +1,4 @@
-//! Changes that are recorded after they happened, from a comparison with the state of before.
+//! Changes that are recorded after they happened, from a comparison with the earlier state.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use crate::manifest::{Move, Record};
 use crate::node::Node;
 
 impl Recorder {
-    /// Records the thing of before at a path of before.
+    /// Records the earlier thing at an earlier path.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -43,13 +43,13 @@ impl Recorder {
         Ok(())
     }
 
-    /// The directory of the run in the store.
+    /// Returns the directory of the run in the store.
     pub(crate) fn directory(&self) -> PathBuf {
         let manifest = self.store.manifest(&self.header.run).unwrap_or_default();
         manifest.parent().unwrap_or(&manifest).to_owned()
     }
 
-    /// The kept files.
+    /// Returns the kept files.
     pub(crate) fn images(&mut self) -> &mut Images {
         &mut self.images
     }

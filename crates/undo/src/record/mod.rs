@@ -1,4 +1,5 @@
-//! Records what a run changes: each thing as it was before its first change, and at the end what the run left.
+//! Records the changes of a run: each file as it was before its first change, and at the end the state that the run
+//! left.
 
 mod end;
 mod entries;
@@ -22,15 +23,15 @@ use crate::store::{Store, StoreError};
 pub enum Change<'a> {
     /// The contents of a file change: an open for writing, a truncation. Things of other kinds are left alone.
     Rewrite,
-    /// The same, and a file may appear where nothing is.
+    /// The contents of a file change as in [`Change::Rewrite`], or a file may appear where nothing is.
     Write,
-    /// A name goes: an unlink, an rmdir, something that is put over it.
+    /// A name goes: by an unlink, an rmdir, or another thing that replaces it.
     Remove,
     /// Mode, owner or attributes change.
     Meta,
     /// The times of a file change, by which its contents could have been recognised.
     Times,
-    /// A file, link, pipe … may appear where nothing is. What exists is not touched.
+    /// A file, link, pipe … may appear where nothing is. An existing thing is not touched.
     Create,
     /// A directory may appear where nothing is.
     MakeDirectory,
@@ -45,17 +46,18 @@ pub enum Change<'a> {
 /// The part that an undo needs of a file that is about to change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Need {
-    /// Its mode, owner and attributes.
+    /// Mode, owner and attributes.
     Meta,
-    /// The hash of its contents.
+    /// Hash of the contents.
     Hash,
-    /// Its contents.
+    /// Contents.
     Image(Keeping),
 }
 
 impl Need {
-    /// Whether the change concerns all names of a file whose contents are kept so: they share its contents and its
-    /// mode. A copy, which is made before the time of a kept file changes, is no longer one of its names.
+    /// Returns whether the change concerns all names of a file whose contents are kept this way: the names share
+    /// contents and mode. A copy, which is made before the time of a kept file changes, is no longer a name of the
+    /// file.
     fn concerns_all_names(self, contents: &Contents) -> bool {
         match self {
             Self::Meta | Self::Image(Keeping::Copy) => true,
@@ -85,13 +87,13 @@ pub struct Recorder {
     images: Images,
     places: usize,
     names: Names,
-    /// By the path of before.
+    /// The earlier things, by the earlier path.
     before: BTreeMap<PathBuf, Node>,
-    /// The paths of before of a file that was there.
+    /// The earlier paths of each earlier file.
     by_id: HashMap<FileId, Vec<PathBuf>>,
-    /// The directory of the last change, and its path of before, unless the run made it.
+    /// The directory of the last change, and its earlier path, unless the run made it.
     directory: Option<(PathBuf, Option<PathBuf>)>,
-    /// Renames of which it is not known yet whether they happen.
+    /// Renames that may or may not have happened yet.
     pending: Vec<Move>,
     missed: usize,
 }
@@ -123,7 +125,7 @@ impl Recorder {
         }
     }
 
-    /// Goes on with a record whose recorder was killed.
+    /// Continues a record whose recorder was killed.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -152,12 +154,12 @@ impl Recorder {
         &self.header
     }
 
-    /// The number of names by which this record keeps a file.
+    /// Returns the number of names by which this record keeps a file.
     pub fn names_of(&self, id: FileId) -> u64 {
         self.images.names_of(id)
     }
 
-    /// The directories that were moved and made so far.
+    /// Returns the directories that were moved and made so far.
     pub fn names(&self) -> &Names {
         &self.names
     }
@@ -170,7 +172,7 @@ impl Recorder {
         self.writer.append(record)
     }
 
-    /// Records something that an undo will not cover.
+    /// Records an effect that an undo will not cover.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -182,7 +184,7 @@ impl Recorder {
     /// Records a thing before it changes. The change need not happen.
     ///
     /// # Errors
-    /// If an undo will not cover the change. The next changes can be recorded all the same.
+    /// If an undo will not cover the change. Later changes can still be recorded.
     pub fn touch<'a>(&mut self, at: impl Into<At<'a>>, change: Change<'_>) -> Result<(), TouchError> {
         let at = at.into();
         self.confirm()?;
@@ -213,7 +215,7 @@ impl Recorder {
         }
     }
 
-    /// Returns whether nothing is there.
+    /// Records that a thing may appear. Returns whether nothing is there.
     fn create(&mut self, at: At<'_>) -> Result<bool, TouchError> {
         if !at.look()?.is_absent() {
             return Ok(false);
@@ -235,7 +237,7 @@ impl Recorder {
         let (node, over) = (from.look()?, to.look()?);
         let Some(id) = node.id().filter(|id| over.id() != Some(*id)) else { return Ok(()) };
         let (directory, swap) = (node.is_directory(), swap.then(|| over.is_directory()));
-        // Only their contents tell two files of one size apart.
+        // Two files of one size differ only in their contents.
         let is_alike = node.size().is_some() && node.size() == over.size() && self.header.purpose == Purpose::Receipt;
         let need = if is_alike { Need::Hash } else { Need::Image(Keeping::Link) };
         let first = self.keep_node(from, node, Need::Image(Keeping::Link));
@@ -251,9 +253,9 @@ impl Recorder {
         first.and(second)
     }
 
-    /// Records the thing at a path, if it is one of before.
+    /// Records the thing at a path, if it existed before the run.
     fn keep(&mut self, at: At<'_>, need: Need) -> Result<(), TouchError> {
-        // No other name can be one of a file of before.
+        // No other name can belong to an earlier file.
         if self.by_id.is_empty() && self.new_entry(at.path).is_none() {
             return Ok(());
         }
@@ -269,7 +271,7 @@ impl Recorder {
             return entry.map_or(Ok(()), |entry| self.write(entry, node)).map_err(Into::into);
         };
         let known = self.known(at, file);
-        // A kept file is known again by the time it had before the run, which another name of it cannot have.
+        // A kept file is recognised by the time it had before the run, which another name of it cannot have.
         let is_dated = known.as_ref().is_some_and(|known| known.mtime != file.mtime);
         let need = if is_dated && need == Need::Image(Keeping::Link) { Need::Image(Keeping::Copy) } else { need };
         let is_of_before = entry.is_some() || known.is_some();
@@ -299,7 +301,7 @@ impl Recorder {
         kept.map(drop).map_err(Into::into)
     }
 
-    /// The file as it was first recorded, if that was under another name, or before this change.
+    /// Returns the file as it was first recorded, if that was under another name, or before this change.
     fn known(&self, at: At<'_>, file: &File) -> Option<File> {
         let first = self.by_id.get(&file.meta.id)?.first()?;
         let is_unwritten = |known: &File| match known.contents {
@@ -307,12 +309,13 @@ impl Recorder {
             Contents::Hash(hash) if self.header.purpose != Purpose::Receipt && !known.is_unwritten(file) => {
                 known.size == file.size && look::hash(at.reach).is_ok_and(|found| found == hash)
             }
-            // Of a receipt no contents are kept that would tell. A new file with an old number has no second name yet.
+            // Receipts keep no contents to compare. A recycled inode has one link, so two links on both sides mean the
+            // same file.
             _ if self.header.purpose == Purpose::Receipt && known.links > 1 && file.links > 1 => true,
             _ => known.is_unwritten(file),
         };
         match self.before.get(first)? {
-            // A file whose contents are lost may be another one with the same number by now.
+            // A file whose contents are lost may by now be another file with the same inode.
             Node::File(known) if matches!(known.contents, Contents::Image(_)) || is_unwritten(known) => {
                 Some(known.clone())
             }
@@ -332,7 +335,7 @@ impl Recorder {
             (Need::Image(way), Contents::Image(_)) if !self.images.is_safe(file.meta.id, way) => {
                 self.images.keep(at, file, way)
             }
-            // The time of a file is that of its other names.
+            // All names of a file share its time.
             (Need::Hash, Contents::Image(_)) if !self.images.is_safe(file.meta.id, Keeping::Copy) => {
                 self.images.keep(at, file, Keeping::Copy)
             }

@@ -1,4 +1,4 @@
-//! Renames of which it is not known yet whether they happen.
+//! Renames that may or may not have happened yet.
 
 use std::io;
 
@@ -6,12 +6,12 @@ use super::Recorder;
 use crate::look::look;
 use crate::manifest::{Move, Record};
 
-/// Renames of files that are looked for before each change.
+/// Renames of files that are checked before each change.
 const PENDING: usize = 32;
 
 impl Recorder {
-    /// Gives up renames of files that have failed, as their calls were answered long ago. A rename across file systems
-    /// fails for each file. The directories decide where later paths lead, so they stay.
+    /// Gives up renames of files that have failed, because their calls were answered long ago. A rename across file
+    /// systems fails for each file. Renames of directories stay, because they decide where later paths lead.
     pub(super) fn give_up_failed(&mut self) {
         let is_of_file = |moving: &Move| !moving.directory && moving.swap != Some(true);
         let mut surplus = self.pending.iter().filter(|moving| is_of_file(moving)).count().saturating_sub(PENDING);

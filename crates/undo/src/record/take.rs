@@ -25,7 +25,7 @@ impl Recorder {
         };
         let Some(entry) = self.new_entry(at.path) else { return Ok(false) };
         let file = file.clone();
-        // First the record, so that no file is in the store of which none knows the name.
+        // The record comes first, so that the store has no file with an unknown name.
         self.write(entry.clone(), Node::File(File { contents: Contents::Image(id), ..file.clone() }))?;
         if self.images.take(at, &file, id).is_ok() {
             return Ok(true);

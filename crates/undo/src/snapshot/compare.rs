@@ -1,4 +1,4 @@
-//! Compares a tree with its snapshot, and records what changed.
+//! Compares a tree with its snapshot, and records the changes.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fs::File;
@@ -17,18 +17,18 @@ use crate::record::Recorder;
 /// Time that a comparison may take. A command may have made any number of things.
 const MOST: Duration = Duration::from_secs(10);
 
-/// The comparison at work.
+/// A comparison at work.
 pub(super) struct Comparison<'a> {
     pub recorder: &'a mut Recorder,
     tree: Tree,
     pack: File,
     pub until: Instant,
-    /// The directories that are to be read: their paths of before, and where they are now.
+    /// The directories that are to be read: the earlier path, and the current path.
     pub queue: VecDeque<(PathBuf, Option<PathBuf>)>,
     pub places: Places,
     /// Files that are not kept, and are not where they were.
     pub unkept: HashSet<FileId>,
-    /// Unchanged names of files with several.
+    /// Unchanged names of files with several names.
     names: HashMap<FileId, Vec<(PathBuf, Entry)>>,
     /// Changed files with several names.
     linked: HashSet<FileId>,
@@ -74,7 +74,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// Compares the entries of a directory. `now`: it is gone if there is none.
+    /// Compares the entries of a directory. `now` is `None` if the directory is gone.
     fn read(&mut self, before: &Path, now: Option<&Path>) -> io::Result<()> {
         // An unknown directory is already recorded as missing.
         let Some(Listing { entries, is_whole }) = self.tree.directories.remove(before) else { return Ok(()) };
@@ -112,7 +112,7 @@ impl Comparison<'_> {
         Ok(())
     }
 
-    /// Compares an earlier entry with the current one.
+    /// Compares an earlier entry with the current entry.
     fn compare(&mut self, path: PathBuf, entry: &Entry, now: Option<Here<'_>>) -> io::Result<()> {
         let (here, node, directory) = match now {
             Some((here, node, there)) => (Some(here), node, there.map(|(_, directory)| directory)),
@@ -191,7 +191,7 @@ impl Comparison<'_> {
         Ok(())
     }
 
-    /// A file of before, with its contents as a kept file.
+    /// Returns an earlier file, with its contents as a kept file.
     fn kept(&mut self, file: &Kept, at: Option<u64>, now: &Node) -> io::Result<Kept> {
         let contents = match (&file.contents, at) {
             (_, Some(at)) => match self.recorder.images().put(file, &self.pack, at) {

@@ -21,12 +21,12 @@ impl Directory {
         directory.below(path.strip_prefix("/").unwrap_or(path))
     }
 
-    /// Opens a directory in this one.
+    /// Opens a subdirectory of this directory.
     pub fn inside(&self, name: &OsStr) -> io::Result<Self> {
         File::options().read(true).custom_flags(FLAGS).open(self.reach(name)).map(Self)
     }
 
-    /// Opens a directory below this one.
+    /// Opens a directory below this directory.
     pub fn below(self, path: &Path) -> io::Result<Self> {
         path.components().try_fold(self, |directory, component| match component {
             Component::Normal(name) => directory.inside(name),
@@ -34,12 +34,12 @@ impl Directory {
         })
     }
 
-    /// The path by which this process reaches an entry.
+    /// Returns the path by which this process reaches an entry.
     pub fn reach(&self, name: &OsStr) -> PathBuf {
         sys::path_in(&self.0, name)
     }
 
-    /// The names of all entries. `None`: there was no time.
+    /// Returns the names of all entries. `None`: the time was up.
     pub fn names(&self, until: Instant) -> io::Result<Option<Vec<OsString>>> {
         let mut names = Vec::new();
         for entry in fs::read_dir(self.reach(OsStr::new(".")))? {

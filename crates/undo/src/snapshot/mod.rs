@@ -1,8 +1,8 @@
-//! A snapshot: a tree before a command, where the changes of a command cannot be recorded as it makes them.
+//! A snapshot: the tree before a command whose changes cannot be recorded as it makes them.
 //!
-//! The contents of all files are copied into one file. After the command the tree is compared, and what changed becomes
-//! an ordinary record, with the files it needs. The rest is removed. A snapshot knows nothing of other trees, and it
-//! cannot tell the changes of the command from those of others.
+//! The contents of all files are copied into one file. After the command the tree is compared, and the changes become
+//! an ordinary record, with the files it needs. The rest is removed. A snapshot knows nothing of other trees, and
+//! cannot tell the command's changes from other changes.
 //!
 //! | part | where | what |
 //! |---|---|---|
@@ -29,7 +29,7 @@ use super::record::Recorder;
 pub use tree::Snapshot;
 use tree::{PACK, TREE, Tree};
 
-/// Time that a snapshot may take before a command.
+/// Time limit of a snapshot before a command.
 pub const TIME: Duration = Duration::from_millis(300);
 
 impl Snapshot {
@@ -42,13 +42,13 @@ impl Snapshot {
         take::take(recorder, root, time)
     }
 
-    /// The snapshot of a run whose recorder was killed. `None`: there is none, or it was not complete.
+    /// Returns the snapshot of a run whose recorder was killed. `None`: there is none, or it was not complete.
     pub(crate) fn left(directory: &Path) -> Option<Self> {
         let tree = Tree::read(&directory.join(TREE))?;
         Some(Self { tree, pack: fs::File::open(directory.join(PACK)).ok()? })
     }
 
-    /// Records what changed in the tree. Blocks.
+    /// Records the changes in the tree. Blocks.
     ///
     /// # Errors
     /// If the record cannot be written.
@@ -56,7 +56,7 @@ impl Snapshot {
         let directory = recorder.directory().to_owned();
         compare::compare(recorder, self)?;
         for name in [TREE, PACK] {
-            // Files that stay go with the run at the latest.
+            // Files that stay are removed with the run at the latest.
             let _stays = fs::remove_file(directory.join(name));
         }
         Ok(())

@@ -13,7 +13,7 @@ use crate::manifest::Move;
 use crate::node::Node;
 
 impl Comparison<'_> {
-    /// Records the new things, the outer ones first.
+    /// Records the new things, outer things first.
     pub(super) fn write_new(&mut self) -> io::Result<()> {
         let Places { new, mut moved, .. } = std::mem::take(&mut self.places);
         let mut all: BTreeMap<PathBuf, Option<Node>> = moved.keys().map(|path| (path.clone(), None)).collect();
@@ -36,7 +36,8 @@ impl Comparison<'_> {
         Ok(())
     }
 
-    /// Whether a new thing is a file of before that is not kept, or has one in it: it must not be removed.
+    /// Returns whether a new entry is an earlier file that is not kept, or contains one. Such an entry must not be
+    /// removed.
     fn holds_unkept(&self, path: &Path, node: &Node) -> bool {
         if self.unkept.is_empty() {
             return false;
@@ -56,7 +57,7 @@ impl Comparison<'_> {
             Ok(_) => false,
             Err(_) => true,
         };
-        // Without time, it may.
+        // If the time is up, the directory may contain one.
         names.is_none_or(|names| names.iter().any(|name| is_unkept(name)))
     }
 }

@@ -8,16 +8,16 @@ use super::directory::Directory;
 use crate::look::look;
 use crate::node::{FileId, Node};
 
-/// Where directories of before may be now.
+/// The current places of earlier directories.
 #[derive(Debug, Default)]
 pub(super) struct Places {
-    /// Directories that are not where they were, by their paths of before.
+    /// Directories that are not at their earlier place, by their earlier paths.
     pub gone: BTreeMap<PathBuf, FileId>,
     /// The new things, by their current paths.
     pub new: BTreeMap<PathBuf, Node>,
-    /// The new directories, and those in them.
+    /// The new directories, and the directories in them.
     directories: HashMap<FileId, PathBuf>,
-    /// Those of before, by their paths of now.
+    /// The earlier directories, by their current paths.
     pub moved: BTreeMap<PathBuf, (PathBuf, FileId)>,
 }
 
@@ -46,7 +46,7 @@ impl Places {
         }
     }
 
-    /// The path of a directory that is not where it was.
+    /// Returns the current path of a directory that is not at its earlier place.
     pub fn find(&mut self, before: &Path, id: FileId) -> Option<PathBuf> {
         let now = self.directories.remove(&id)?;
         self.moved.insert(now.clone(), (before.to_owned(), id));

@@ -16,7 +16,7 @@ use crate::look::{self, At, look};
 use crate::node::{Contents, File as Kept, FileId, Node, Time};
 use crate::record::Recorder;
 
-/// Objects of git never change. Larger ones are kept by another name.
+/// Objects of git never change. Larger objects are kept by another name.
 const LARGE_OBJECT: u64 = 64 * 1024;
 /// Bytes that are copied between two looks at the clock and the disk.
 const PART: u64 = 1 << 20;
@@ -25,8 +25,8 @@ const PART: u64 = 1 << 20;
 #[derive(Default)]
 struct Waiting {
     next: Vec<(Rc<Directory>, OsString, PathBuf)>,
-    /// Objects of git, and large directories that can be had again. They are opened anew: each open one takes a
-    /// descriptor.
+    /// Objects of git, and large directories that can be had again. They are opened when they are read, because each
+    /// open directory takes a descriptor.
     later: [VecDeque<PathBuf>; 2],
 }
 
@@ -39,7 +39,7 @@ struct Taker<'a> {
     directory: PathBuf,
     pack: BufWriter<File>,
     packed: u64,
-    /// The bytes at which the disk is looked at again.
+    /// The byte count at which the disk is checked again.
     looked: u64,
     /// Files with several names that are in the pack.
     linked: HashMap<FileId, u64>,
@@ -55,7 +55,7 @@ pub fn take(recorder: &mut Recorder, root: &Path, time: Duration) -> io::Result<
     let tree = Tree { root: root.to_owned(), node, began: Time::now(), directories: BTreeMap::new() };
     let mut taker = Taker {
         recorder,
-        // The tree has to be written, too.
+        // The tree has to be written within the time, too.
         until: until.checked_sub(time / 6).unwrap_or(until),
         tree,
         device,
@@ -153,7 +153,7 @@ impl Taker<'_> {
         Ok(())
     }
 
-    /// Keeps a file: in the pack, or by another name if it is too large for that.
+    /// Keeps a file: in the pack, or by another name if it is too large for the pack.
     fn keep(&mut self, at: At<'_>, mut file: Kept, is_object: bool) -> io::Result<Entry> {
         if file.links > 1
             && let Some(at) = self.linked.get(&file.meta.id)

@@ -178,7 +178,7 @@ fn a_run_whose_recorder_was_killed_loses_nothing() {
     script(&scene, "rm -r d; echo other > b; echo x > new");
     let undone = scene.undo("r");
     assert_eq!(scene.read("d/e/z").as_deref(), Some("d/e/z\n"));
-    // The run may not be the one that changed them.
+    // The change may not be the run's.
     assert_eq!(scene.read("new").as_deref(), Some("x\n"));
     let [conflict] = &undone.conflicts[..] else { panic!("{:?}", undone.conflicts) };
     assert_eq!(conflict.path, scene.path("b"));

@@ -29,9 +29,9 @@ pub struct Snapshot {
 /// The known entries of a tree.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Tree {
-    /// Its root.
+    /// Path of the root.
     pub root: PathBuf,
-    /// The root itself.
+    /// State of the root.
     pub node: Node,
     /// When reading began.
     pub began: Time,
@@ -42,13 +42,13 @@ pub struct Tree {
 /// The entries of a directory.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Listing {
-    /// Those that were read.
+    /// The entries that were read.
     pub entries: BTreeMap<OsString, Entry>,
-    /// Whether these are all.
+    /// Whether these are all entries.
     pub is_whole: bool,
 }
 
-/// A thing of before.
+/// An earlier thing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     /// The thing. A file that is kept by another name has an image.
@@ -57,7 +57,7 @@ pub struct Entry {
     pub at: Option<u64>,
 }
 
-/// A part of the file.
+/// A part of the tree's file.
 #[derive(Serialize, Deserialize)]
 enum Part {
     Root {
@@ -71,14 +71,14 @@ enum Part {
         path: PathBuf,
         is_whole: bool,
     },
-    /// In the last directory.
+    /// An entry of the last directory.
     Entry {
         #[serde(with = "protocol::plan::bytes::path")]
         name: PathBuf,
         node: Node,
         at: Option<u64>,
     },
-    /// The last one.
+    /// The last part.
     End,
 }
 
@@ -126,7 +126,7 @@ impl Tree {
         }
     }
 
-    /// Whether a name is that of a large directory that can be had again, and is read last.
+    /// Returns whether a directory with this name is usually large and reproducible. Such directories are read last.
     pub fn is_large(name: &OsStr) -> bool {
         const LARGE: [&str; 9] =
             ["node_modules", "target", ".venv", "venv", "dist", "build", ".next", ".cache", "__pycache__"];
@@ -134,7 +134,7 @@ impl Tree {
     }
 }
 
-/// Whether a path belongs to a store.
+/// Returns whether a path belongs to a store.
 pub fn is_own(path: &Path, store: &Path) -> bool {
     let is_place = |name: &OsStr| name.as_encoded_bytes().starts_with(PLACE.as_bytes());
     path.starts_with(store) || path.file_name().is_some_and(is_place)

@@ -9,7 +9,7 @@ use capture::SpillError;
 /// Why the store cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The system refuses it.
+    /// The system refuses access.
     #[error("the undo store {}: {source}", path.display())]
     System {
         #[expect(missing_docs, reason = "the directory or file")]
@@ -20,10 +20,10 @@ pub enum StoreError {
     /// The directory belongs to another user.
     #[error("the undo store {} belongs to another user", .0.display())]
     NotOurs(PathBuf),
-    /// The directory has files that are not those of a store.
+    /// The directory has files that do not belong to a store.
     #[error("{} is no undo store and has other files: the store needs a directory of its own", .0.display())]
     NoStore(PathBuf),
-    /// No run has such an id.
+    /// No run has this id.
     #[error("{} is not the id of a run", shortened(.0))]
     NoId(String),
     /// There is no point.
@@ -37,7 +37,7 @@ pub enum StoreError {
         #[expect(missing_docs, reason = "the reason")]
         why: String,
     },
-    /// Its manifest cannot be read.
+    /// The manifest of the run cannot be read.
     #[error(transparent)]
     Manifest(#[from] ReadError),
     /// The run still goes on.

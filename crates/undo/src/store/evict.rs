@@ -1,4 +1,4 @@
-//! Makes room: removes old points, and the oldest of too many.
+//! Makes room: removes old points, and the oldest points if there are too many.
 
 use std::fs;
 use std::io::{self, Write};
@@ -11,12 +11,12 @@ use crate::node::Time;
 use crate::traces::Traces;
 
 impl Store {
-    /// Whether a tenth of its disk is free.
+    /// Returns whether a tenth of the store's disk is free.
     pub fn has_room(&self) -> bool {
         has_room(&self.path, 0).unwrap_or(true)
     }
 
-    /// Removes points that are too old, and then the oldest ones until `limits` and the disk have room for a new run.
+    /// Removes points that are too old, and then the oldest points until `limits` and the disk have room for a new run.
     /// Points of running commands stay. Does nothing while an undo is at work.
     ///
     /// # Errors
@@ -67,7 +67,7 @@ impl Store {
         file.and_then(|mut file| file.write_all(&line)).map_err(failed)
     }
 
-    /// Removes what conflicts kept, once it is older than points are.
+    /// Removes files that were kept for conflicts, once they are older than the retention of points.
     fn sweep_kept(&self, now: SystemTime) {
         let Ok(entries) = fs::read_dir(self.path.join(KEPT)) else { return };
         for entry in entries.flatten() {

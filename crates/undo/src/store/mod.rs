@@ -17,9 +17,9 @@ pub use self::error::StoreError;
 use crate::images::{Images, Limits};
 use crate::manifest::{self, End, Extent, Header, Point, Purpose, Writer};
 
-/// How long a point is kept.
+/// Retention of a point.
 pub const RETENTION: Duration = Duration::from_secs(7 * 24 * 60 * 60);
-/// The directories below that of the store.
+/// The directories in the directory of the store.
 const POINTS: &str = "points";
 const KEPT: &str = "kept";
 /// The lock of the process that undoes or evicts.
@@ -28,12 +28,12 @@ const LOCK: &str = "lock";
 const EVICTED: &str = "evicted.jsonl";
 /// The traces of undos.
 const TRACES: &str = "traces";
-/// In the directory of a run.
+/// Names in the directory of a run.
 const MANIFEST: &str = "manifest";
 const SUMMARY: &str = "summary";
 const FILES: &str = "files";
 
-/// A point in lists, also one that is gone.
+/// A point in lists, including evicted points.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Summary {
@@ -41,17 +41,17 @@ pub struct Summary {
     pub run: String,
     #[expect(missing_docs, reason = "its command")]
     pub command: String,
-    /// Its directory, as text.
+    /// Directory of the command, as text.
     pub cwd: String,
-    /// Its start, in ms since 1970.
+    /// Start of the run, in ms since 1970.
     pub at: u64,
-    /// Bytes that were freed.
+    /// Bytes that the point keeps, or that its eviction freed.
     pub bytes: u64,
-    /// Whether it covered everything.
+    /// Whether the point covered everything.
     pub all: bool,
     /// Whether the run can be undone.
     pub undoable: bool,
-    /// Why it was evicted; empty if it is there.
+    /// The reason of the eviction. Empty if the point is there.
     pub why: String,
 }
 
@@ -75,17 +75,17 @@ impl Summary {
 pub struct Evicted {
     #[expect(missing_docs, reason = "the points, oldest first")]
     pub points: Vec<Summary>,
-    /// Bytes that the others hold. `None`: an undo is at work, and no point was looked at.
+    /// Bytes that the other points hold. `None`: an undo is at work, and no point was checked.
     pub left: Option<u64>,
 }
 
-/// The directory. Cheap to clone, and nothing stays open.
+/// The directory of the store. Cheap to clone, and holds nothing open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Store {
     path: PathBuf,
 }
 
-/// Why no point is made for a directory: it is `/`, or the home directory itself.
+/// Returns why a directory gets no point: it is `/`, or the home directory itself.
 pub fn no_point_for(root: &Path, home: Option<&Path>) -> Option<&'static str> {
     if root.parent().is_none() {
         return Some("no undo point is made for /");
@@ -94,19 +94,19 @@ pub fn no_point_for(root: &Path, home: Option<&Path>) -> Option<&'static str> {
     home.is_some_and(is_home).then_some("no undo point is made for the home directory")
 }
 
-/// The directory of the store if none is given, from the environment of its user.
+/// Returns the default directory of the store, from the environment of its user.
 pub fn default_dir(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
     let absolute = |name| variable(name).filter(|path| path.is_absolute());
     let state = absolute("XDG_STATE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/state")));
     state.map(|state| state.join("agent-bash/undo"))
 }
 
-/// Whether a directory is a store already.
+/// Returns whether a directory is a store already.
 fn is_store(dir: &Path) -> bool {
     [POINTS, KEPT].iter().all(|below| dir.join(below).is_dir())
 }
 
-/// Whether a directory has files that no store has. Another process may be about to make it a store.
+/// Returns whether a directory has files that no store has. Another process may be about to make it a store.
 fn has_other_files(dir: &Path) -> bool {
     let is_other =
         |entry: fs::DirEntry| ![POINTS, KEPT, LOCK, EVICTED, TRACES].iter().any(|own| entry.file_name() == *own);
@@ -135,7 +135,7 @@ impl Store {
         Ok(Self { path: dir })
     }
 
-    /// Opens the store if it is there. Nothing is created.
+    /// Opens the store if it exists. Creates nothing.
     ///
     /// # Errors
     /// As [`Store::open`].
@@ -153,7 +153,7 @@ impl Store {
         &self.path
     }
 
-    /// Whether a text can be the id of a run.
+    /// Returns whether a text can be the id of a run.
     pub fn is_id(run: &str) -> bool {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
         !run.is_empty() && run.len() <= 128 && !run.starts_with('.') && run.bytes().all(is_plain)
@@ -163,7 +163,7 @@ impl Store {
         if Self::is_id(run) { Ok(self.path.join(POINTS).join(run)) } else { Err(StoreError::NoId(run.to_owned())) }
     }
 
-    /// The manifest of a run.
+    /// Returns the path of a run's manifest.
     ///
     /// # Errors
     /// [`StoreError::NoId`]
@@ -171,7 +171,7 @@ impl Store {
         Ok(self.run_dir(run)?.join(MANIFEST))
     }
 
-    /// The directory with the kept files of a run.
+    /// Returns the directory with the kept files of a run.
     ///
     /// # Errors
     /// [`StoreError::NoId`]
@@ -182,7 +182,7 @@ impl Store {
     /// Creates the point of a run.
     ///
     /// # Errors
-    /// If there is one already, or it cannot be created.
+    /// If the point exists already, or cannot be created.
     pub fn create(&self, header: Header, limits: Limits) -> Result<(Writer, Images), StoreError> {
         let dir = self.run_dir(&header.run)?;
         let failed = |source| StoreError::System { path: dir.clone(), source };
@@ -192,7 +192,7 @@ impl Store {
         Ok((writer, images))
     }
 
-    /// Goes on with a point whose writer was killed.
+    /// Continues a point whose writer was killed.
     ///
     /// # Errors
     /// If it cannot be written, or another process writes it.
@@ -206,7 +206,7 @@ impl Store {
         Ok((writer, images))
     }
 
-    /// The file of [`super::traces::Traces`].
+    /// Returns the path of the file of [`super::traces::Traces`].
     pub fn traces(&self) -> PathBuf {
         self.path.join(TRACES)
     }
@@ -231,19 +231,19 @@ impl Store {
         if point.is_undoable() { Ok(point) } else { Err(StoreError::NoUndo(run.to_owned())) }
     }
 
-    /// Whether the manifest of a run is still written.
+    /// Returns whether the manifest of a run is still written.
     pub fn is_running(&self, run: &str) -> bool {
         let Ok(path) = self.manifest(run) else { return false };
         let file = fs::File::options().read(true).custom_flags(libc::O_NOFOLLOW).open(path);
         file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(fs::TryLockError::WouldBlock)))
     }
 
-    /// Whether there is a point, readable or not.
+    /// Returns whether a point exists, readable or not.
     pub fn has(&self, run: &str) -> bool {
         self.manifest(run).is_ok_and(|path| path.exists())
     }
 
-    /// The runs with a point, in no order.
+    /// Returns the runs with a point, in no order.
     ///
     /// # Errors
     /// If the directory cannot be read.
@@ -254,7 +254,7 @@ impl Store {
         Ok(names.filter(|run| self.has(run)).collect())
     }
 
-    /// The newest ids of undos of a run first, whether or not they were completed.
+    /// Returns the headers of the undos of a run, newest first, whether or not they were completed.
     ///
     /// # Errors
     /// As [`Store::runs`].
@@ -282,7 +282,7 @@ impl Store {
         opened.map_err(|source| StoreError::System { path, source })
     }
 
-    /// A new directory beside the points, for the files of one undo that conflicts keep from being put back.
+    /// Makes a directory beside the points, for the files of one undo that conflicts keep from being put back.
     ///
     /// # Errors
     /// If it cannot be made.
@@ -294,13 +294,13 @@ impl Store {
         }
     }
 
-    /// The evicted points, oldest first.
+    /// Returns the evicted points, oldest first.
     pub fn evicted(&self) -> Vec<Summary> {
         let text = fs::read_to_string(self.path.join(EVICTED)).unwrap_or_default();
         text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
     }
 
-    /// Writes what lists need of a point that has ended.
+    /// Writes the summary of a point that has ended, for lists.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -313,7 +313,7 @@ impl Store {
         written.map_err(failed)
     }
 
-    /// The part of a point that lists and evictions need.
+    /// Returns the part of a point that lists and evictions need.
     pub fn summary(&self, run: &str) -> Option<Summary> {
         if let Ok(bytes) = fs::read(self.run_dir(run).ok()?.join(SUMMARY)) {
             return serde_json::from_slice(&bytes).ok();
@@ -324,7 +324,7 @@ impl Store {
         Some(Summary::of(&point.header, end, bytes))
     }
 
-    /// Bytes of the files that a point keeps.
+    /// Returns the bytes of the files that a point keeps.
     pub fn measured(&self, point: &Point) -> u64 {
         let home = self.files(&point.header.run).ok();
         let places = home.into_iter().chain(point.places.values().cloned());
@@ -341,7 +341,7 @@ impl Store {
         if let Ok(point) = manifest::read(&dir.join(MANIFEST)) {
             for place in point.places.values().filter(|place| place.ends_with(run)) {
                 let _gone = fs::remove_dir_all(place);
-                // Others may use it.
+                // Other runs may use it.
                 let _used = place.parent().map(fs::remove_dir);
             }
         }

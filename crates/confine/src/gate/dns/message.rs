@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 const HEADER: usize = 12;
 /// The longest name, in the form of a message.
 const LONGEST: usize = 255;
-/// Seconds for which a program may remember an answer. The address of a name stays the same.
+/// Seconds for which a program may remember an answer. The address of a name never changes.
 const LIFETIME: u32 = 60;
 
 /// The kind of a record that is asked for.
@@ -33,7 +33,7 @@ pub(super) enum Outcome<'a> {
     NoData,
     /// The name does not exist.
     NoName,
-    /// The question is not one that a program asks.
+    /// Programs ask no such question.
     NotImplemented,
     /// The message is damaged.
     Damaged,
@@ -54,12 +54,12 @@ pub(super) struct Query {
     pub name: Option<String>,
     /// The kind of record.
     pub kind: Kind,
-    /// Whether it asks for the internet's class with a standard query.
+    /// Whether this is a standard query for the internet's class.
     pub standard: bool,
 }
 
 impl Query {
-    /// Whether it has a question that is not damaged.
+    /// Returns whether the query has an undamaged question.
     pub fn is_whole(&self) -> bool {
         !self.question.is_empty()
     }
@@ -98,8 +98,8 @@ pub(super) fn parse(message: &[u8]) -> Option<Query> {
     Some(query)
 }
 
-/// Parses an uncompressed name, as all questions have it. Returns the name, if all its bytes are those of hosts' names,
-/// and its length in the message. `None`: it is damaged.
+/// Parses an uncompressed name; questions never compress names. Returns the length in the message, and the name if all
+/// its bytes can be part of a host's name. `None`: the name is damaged.
 fn parse_name(bytes: &[u8]) -> Option<(Option<String>, usize)> {
     let (mut name, mut plain, mut at) = (String::new(), true, 0);
     loop {

@@ -1,4 +1,4 @@
-//! A program that looks for a host asks twice: for its addresses of IPv4 and for those of IPv6. Both are one attempt.
+//! A program that looks for a host asks twice, for IPv4 and for IPv6 addresses. Both queries are one attempt.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ const MOST: usize = 32;
 pub(in crate::gate) struct Pairs(VecDeque<(String, Kind, Instant)>);
 
 impl Pairs {
-    /// Returns whether a query is the second one of a pair.
+    /// Returns whether a query is the second of a pair.
     pub(super) fn completes(&mut self, name: &str, kind: Kind, now: Instant) -> bool {
         let other = match kind {
             Kind::A => Kind::Aaaa,

@@ -1,5 +1,5 @@
 //! The names in the requests of a plain HTTP connection (RFC 9112). Each request of a connection is read, because a
-//! server may choose another host for each. What a server could read in two ways is refused.
+//! server may choose another host for each. Ambiguous requests are refused.
 
 /// The longest head of a request, in bytes.
 const LONGEST_HEAD: usize = 32 * 1024;
@@ -125,7 +125,7 @@ impl Requests {
         self.head.len()
     }
 
-    /// Notes what the server sends. Returns whether bytes that were kept may now be passed on.
+    /// Reads the server's answer. Returns whether kept bytes may now be passed on.
     pub fn on_served(&mut self, output: &[u8]) -> bool {
         let missing = SWITCHING.len().saturating_sub(self.served.len()).min(output.len());
         self.served.extend_from_slice(&output[..missing]);
@@ -242,12 +242,12 @@ struct Head {
     hosts: Vec<String>,
     /// The state behind it.
     body: BodyState,
-    /// Whether it asks for another protocol, and whether that is HTTP/2.
+    /// `None`: no other protocol is asked for. `true`: HTTP/2 is.
     upgrade: Option<bool>,
 }
 
-/// Returns whether a server may take a line for the first one of a request, of any version. The oldest version has
-/// none, and names a host only in its target.
+/// Returns whether a server may take a line for the first line of a request, of any version. A line of the oldest
+/// version names no version, and names a host only in its target.
 pub(super) fn is_request_line(line: &[u8]) -> bool {
     let version = |at: &[u8]| at[..5].eq_ignore_ascii_case(b"HTTP/") && at[5].is_ascii_digit();
     let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).skip(1);

@@ -1,15 +1,15 @@
 //! The name that a program gives in its first bytes to a server.
 //!
-//! Many hosts of the internet share an address, and the server chooses one of them by the name in the handshake. So a
-//! connection to an allowed name could be used to talk to another one. The client's bytes are read before they are
+//! Many hosts of the internet share an address, and the server chooses a host by the name in the handshake. So a
+//! connection to an allowed name could be used to talk to another host. The client's bytes are read before they are
 //! passed on, and a connection whose handshake names another host is refused:
 //!
 //! - **TLS**: the name in the ClientHello, however it is split over records and segments, also in a second ClientHello,
-//!   and in one that comes later, as behind `STARTTLS`. The outer name counts where the inner one is encrypted. A
+//!   and in a later ClientHello, such as after `STARTTLS`. The outer name counts where the inner name is encrypted. A
 //!   handshake without a name is refused, unless the program has dialled an address.
-//! - **HTTP/1**: the host of each request of the connection, and the one in its target. Requests that a server could
-//!   read in two ways, requests without a host and `CONNECT` are refused. A connection whose server has agreed to
-//!   another protocol is not read any further.
+//! - **HTTP/1**: the host of each request of the connection, and the host in its target. Ambiguous requests, requests
+//!   without a host and `CONNECT` are refused. A connection whose server has agreed to another protocol is not read any
+//!   further.
 //! - **HTTP/2 in plain text** is refused, because its names are compressed, unless the caller has mapped the name: then
 //!   the caller has chosen the server.
 //! - **All else** has no name, and is passed on as it is. The bytes of a server that speaks first are never kept back.
@@ -92,7 +92,7 @@ pub(super) struct Inspector {
 
 #[derive(Debug)]
 enum State {
-    /// The first line, all of which was passed on. It may be that of a request.
+    /// The first line, which may belong to a request. All its bytes were passed on.
     Line(Line),
     /// The first bytes of a possible ClientHello. They were passed on.
     Probe(Vec<u8>),
@@ -249,9 +249,9 @@ fn step_http(
 #[derive(Debug, Default)]
 struct Line {
     text: Vec<u8>,
-    /// Whether it has text.
+    /// Whether the line has text.
     begun: bool,
-    /// Whether its first word is over.
+    /// Whether the first word is complete.
     spaced: bool,
 }
 

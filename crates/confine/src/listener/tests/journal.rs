@@ -11,7 +11,7 @@ use nix::sys::wait::WaitPidFlag;
 
 use super::*;
 
-/// Notes each change and whether its thing was there, and forbids those of some names.
+/// Records each change and whether its file existed, and forbids changes of some names.
 #[derive(Default)]
 struct Notes {
     changes: RefCell<Vec<String>>,

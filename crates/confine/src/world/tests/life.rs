@@ -249,7 +249,7 @@ fn a_probe_tries_all_parts() {
 fn without_user_namespaces_landlock_is_left_or_parts_are_missing() {
     let scene = Scene::below(Path::new("/var"), None);
     isolated(None, || {
-        // In a user namespace of its own, so that the limit is that of this process alone.
+        // The child has a user namespace of its own, so that the limit applies to this process alone.
         let Fork::Parent(child) = sys::fork_world(false).expect("forked") else { forbidden(&scene) };
         assert_eq!(waitpid(child, None), Ok(WaitStatus::Exited(child, 0)));
     });

@@ -1,14 +1,13 @@
 //! The screen of a terminal: an emulator without threads and without IO, fed with the output of a program.
 //!
-//! The emulator is that of alacritty (`alacritty_terminal`). vt100, the other library that has only the screen, lacks
-//! `ESC ( 0` (line drawing) and `CSI b` (repeat), which every ncurses program uses. Three things are done before it
-//! sees a byte:
+//! The emulator is `alacritty_terminal`. vt100, the other library that has only the screen, lacks `ESC ( 0` (line
+//! drawing) and `CSI b` (repeat), which every ncurses program uses. Three steps come before the emulator sees a byte:
 //!
 //! - `split` cuts the bytes into text and whole escape sequences, so that the screen is the same under any split, and
 //!   so that nothing without an end (an operating system command, say) grows in memory.
 //! - Everything that `Shown` cannot show is dropped: colours and other attributes, hyperlinks, the clipboard, strings
 //!   of devices. Concealed text is thereby shown. Synchronized updates (`CSI ? 2026`) are drawn as they come, and a
-//!   program that asks gets the answer that they are unknown: a screen that waits for the end of one could be hidden
+//!   program that asks is told that they are unknown: a screen that waits for the end of an update could be hidden
 //!   forever.
 //! - Text waits until it has to be drawn. Lines that have scrolled off by then are never drawn (`skip`).
 
@@ -45,8 +44,8 @@ impl Screen {
         Self { splitter: Splitter::default(), painter: Painter::new(cols, rows) }
     }
 
-    /// Takes in what a program has written, as much as can be drawn in some milliseconds, and says how many bytes that
-    /// was: at least one, if there are any. Three bytes may clear a million cells. Any split of the same bytes gives
+    /// Takes in the output of a program, as much as can be drawn in some milliseconds. Returns the number of bytes
+    /// taken: at least one, if there are any. Three bytes may clear a million cells. Any split of the same bytes gives
     /// the same screen.
     #[must_use = "what was not taken in is to be given again"]
     pub fn feed(&mut self, bytes: &[u8]) -> usize {

@@ -36,16 +36,16 @@ pub(super) fn lines(text: &[u8], rows: usize, row: usize) -> Option<Skip<'_>> {
     {
         return None;
     }
-    // `CSI b` repeats the last character, even that of a line that is gone.
+    // `CSI b` repeats the last character, even if its line is gone.
     let first = if seen.iter().any(|byte| is_character(*byte)) { &[][..] } else { last_character(unseen)? };
     Some(Skip { first, home: true, from })
 }
 
-/// The same in a line so long that it fills the screen by wrapping, of ASCII only. Supposes that lines wrap and that
-/// characters are not inserted.
+/// Skips within a line of ASCII only that is so long that it fills the screen by wrapping. Supposes that lines wrap and
+/// that characters are not inserted.
 ///
-/// A character in the first column comes without a wrap only at the beginning, hence the first one is drawn; then each
-/// row of characters leads to the same column.
+/// A character reaches the first column without a wrap only at the beginning, so the first character is drawn. Then
+/// each row of characters leads to the same column.
 pub(super) fn wrapped(text: &[u8], rows: usize, cols: usize) -> Option<Skip<'_>> {
     let kept = 1 + (rows + 1) * cols;
     if text.len() < LEAST + kept {
@@ -56,12 +56,12 @@ pub(super) fn wrapped(text: &[u8], rows: usize, cols: usize) -> Option<Skip<'_>>
     (unseen >= rows).then(|| Skip { first: &text[..1], home: false, from: 1 + unseen * cols })
 }
 
-/// Whether a byte is surely one of a character. Behind 0xC2 control characters can follow.
+/// Returns whether a byte surely belongs to a character. After 0xC2, control characters can follow.
 fn is_character(byte: u8) -> bool {
     matches!(byte, b' '..=0x7f | 0xc3..)
 }
 
-/// The last character if it is ASCII, nothing if there is none.
+/// Returns the last character if it is ASCII, nothing if there is none.
 fn last_character(text: &[u8]) -> Option<&[u8]> {
     match text.iter().rposition(|byte| *byte >= b' ') {
         None => Some(&[]),

@@ -14,7 +14,7 @@ const STYLE_LIMIT: usize = 32;
 /// The most that is kept of an operating system command.
 const COMMAND_LIMIT: usize = 2 + 1024;
 
-/// A part of what a program has written.
+/// A part of the output of a program.
 pub(super) enum Piece<'a> {
     /// Text with its control characters. `cut`: an escape sequence follows, so that a character which is not whole yet
     /// will never be.

@@ -184,7 +184,7 @@ impl Terminal {
         }
     }
 
-    /// The rows up to the last one with anything in it, or with the cursor.
+    /// Returns the number of rows up to the last row that has any content or the cursor.
     fn used(&self) -> usize {
         let grid = self.term.grid();
         let filled =
@@ -251,8 +251,9 @@ impl Terminal {
         &text[from..]
     }
 
-    /// Whether the scroll region is the whole screen. The library does not tell, but in origin mode the cursor cannot
-    /// leave the region. Of a single row it is never said: there a region below the screen looks the same.
+    /// Returns whether the scroll region is the whole screen. The library does not tell, but in origin mode the cursor
+    /// cannot leave the region. On a screen of a single row this is always `false`, because a region below the screen
+    /// looks the same there.
     fn scrolls_whole(&mut self) -> bool {
         let cursor = self.term.grid().cursor.clone();
         let origin = self.term.mode().contains(TermMode::ORIGIN);

@@ -76,7 +76,7 @@ pub async fn complete<'a, L: Listener>(
     Ok((completion, recorded))
 }
 
-/// The order for a task of what the command has left on its pipes, if there is a registry to take it.
+/// Returns the order for a task that takes over the pipes that the command left open, if there is a registry.
 fn adoption<S: Shim, L: Listener>(drive: &mut Drive<'_, S, L>) -> Option<Adoption> {
     let registry = drive.request.registry.as_ref()?;
     if !drive.process.left_survivors() || !drive.output.streams.is_open() {
@@ -290,12 +290,12 @@ pub enum EndOfRecord {
     Off,
     /// No process of the command lives. Its record is being read.
     Reading(JoinHandle<RunRecord>),
-    /// The processes that it left are to be known first. The text is the reason why its shim has no record.
+    /// The surviving processes must be known first. The text is the reason why the shim has no record.
     Open(Recording, Option<String>),
 }
 
 impl EndOfRecord {
-    /// Begins to read what the command left, if nothing of it lives.
+    /// Begins to read the record if no process of the command lives.
     pub fn new(recording: Option<Recording>, exit: Option<&ShellExit>) -> Self {
         let Some(recording) = recording else { return Self::Off };
         let ended = exit.and_then(|exit| exit.as_ref().ok());
@@ -372,7 +372,7 @@ mod tests {
 
         #[tokio::test(start_paused = true)]
         async fn a_list_is_awaited_for_five_seconds_and_that_of_a_terminated_tree_until_its_bound() {
-            // Each row: the bound, the time of the answer and that of the result, s, and whether there is a list then.
+            // Each row: the bound, the times of the answer and of the result, s, and whether there is a list then.
             for (bound, answer, result, listed) in
                 [(0, 4, 4, true), (0, 6, 5, false), (9, 8, 8, true), (9, 10, 9, false)]
             {

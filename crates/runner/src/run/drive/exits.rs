@@ -36,7 +36,7 @@ pub struct Deadlines {
 }
 
 impl Deadlines {
-    /// `limit` is the one that the shim keeps.
+    /// `limit` is the time limit that the shim keeps.
     pub fn new(began: Instant, limit: Option<Duration>, grace: Duration) -> Self {
         let hard = began + limit.unwrap_or(NO_LIMIT) + grace + HARD_BOUND;
         Self { began, grace, hard, drain: None }

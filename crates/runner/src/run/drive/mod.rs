@@ -509,7 +509,7 @@ impl ProcessState {
     }
 }
 
-/// A shim: its events, and its duties. Tests drive the loop with one that starts no process.
+/// A shim: its events, and its duties. Tests drive the loop with a shim that starts no process.
 pub trait Shim: Send {
     /// The next event. Nothing is lost if the future is dropped.
     fn next_event(&mut self) -> impl Future<Output = ShimEvent> + Send;
@@ -519,7 +519,7 @@ pub trait Shim: Send {
     fn terminate(&self);
     /// Terminates the tree because of its time limit.
     fn terminate_at_limit(&self);
-    /// Signals the group of the shell, and the one that the keys of its terminal go to.
+    /// Signals the group of the shell, and the foreground group of its terminal, which keys go to.
     fn signal(&self, signal: Signal, foreground: Option<i32>);
     /// Asks which process is blocked; answered by [`ShimEvent::Blocked`].
     fn scan(&self);

@@ -148,8 +148,8 @@ impl<'a, L: Listener> Output<'a, L> {
         read
     }
 
-    /// Draws more of what the terminal was sent. Returns whether that counts as output: the rest of a terminated
-    /// command is only passed on.
+    /// Draws more of the text that the terminal was sent. Returns whether the text counts as output: the rest of a
+    /// terminated command is only passed on.
     pub fn draw_more(&mut self, terminated: bool) -> bool {
         if let Some(terminal) = &self.terminal {
             terminal.draw_more();
@@ -177,7 +177,7 @@ impl<'a, L: Listener> Output<'a, L> {
         }
     }
 
-    /// Passes on what a stream has got: to the journal, the file with the whole output, and the listener.
+    /// Passes on the new output of a stream: to the journal, the file with the whole output, and the listener.
     fn pass_on(&mut self, stream: Stream) {
         let Some(reader) = self.streams.get_mut(stream) else { return };
         self.moving.on_output(&reader.capture.take_journal());
@@ -423,7 +423,7 @@ impl LiveViews {
         if self.in_flight || !self.changed {
             return None;
         }
-        // The view may be the same: the end of a stream was read, or a progress line drawn again.
+        // The view may be unchanged: the end of a stream was read, or a progress line drawn again.
         self.changed = false;
         let view = look();
         if self.shown.as_ref() == Some(&view) {

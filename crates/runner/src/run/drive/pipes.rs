@@ -140,9 +140,9 @@ fn read_much(terminal: &OwnedFd, buffer: &mut [u8]) -> io::Result<usize> {
 pub struct OutputReader {
     pub stream: Stream,
     pub capture: Capture,
-    /// The terminal that draws it.
+    /// The terminal that draws the output.
     terminal: Option<Arc<Terminal>>,
-    /// Makes the lines of a terminal end as those of pipes do, where the sanitizer does not.
+    /// Turns line ends of a terminal into line ends of pipes, where the sanitizer does not.
     line_ends: Option<LineEnds>,
     pipe: Option<AsyncFd<OwnedFd>>,
     large: bool,
@@ -449,12 +449,12 @@ impl TerminalIo {
         self.typing.go_on().await;
     }
 
-    /// Whether no more is read before its listeners have taken the text that waits.
+    /// Returns whether reading must pause until the listeners have taken the text that waits.
     pub fn is_full(&self) -> bool {
         self.terminal.is_full()
     }
 
-    /// Whether it has more than could be drawn at once.
+    /// Returns whether the terminal has more text than could be drawn at once.
     pub fn is_behind(&self) -> bool {
         self.terminal.is_behind()
     }
@@ -463,7 +463,7 @@ impl TerminalIo {
         self.terminal.draw_on();
     }
 
-    /// The next text for its listeners, unless they are busy.
+    /// Returns the next text for the listeners, unless they are busy.
     pub fn next_data(&self) -> Option<String> {
         self.terminal.next_data()
     }
@@ -478,12 +478,12 @@ impl TerminalIo {
         self.terminal.finish_data();
     }
 
-    /// Its listeners get no more.
+    /// Gives the listeners no more text.
     pub fn stop_listeners(&self) {
         self.terminal.give_listeners_up();
     }
 
-    /// The group of processes that keys go to.
+    /// Returns the group of processes that keys go to.
     pub fn foreground(&self) -> Option<i32> {
         self.terminal.foreground()
     }

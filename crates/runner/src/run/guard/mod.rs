@@ -24,7 +24,8 @@ pub(super) fn takes_long(request: &Request) -> bool {
 /// Judges a command. Findings that do not refuse it become notes of its outcome.
 ///
 /// # Errors
-/// [`Error::Blocked`] for a command that is denied. With `denies_ask`, for one that a person would be asked about, too.
+/// [`Error::Blocked`] for a command that is denied. With `denies_ask`, also for a command that a person would be asked
+/// about.
 pub(super) fn judge(request: &mut Request) -> Result<(), Error> {
     let guard = request.guard.take();
     if request.needs_risk() {

@@ -2,7 +2,7 @@
 
 use super::Shells;
 
-/// Checks that a second command sees the state of the first one, and that the state it leaves is the same.
+/// Checks that a second command sees the state of the first command, and leaves an equal state.
 fn lasts(first: &str, second: &str, seen: &str) {
     let mut shells = Shells::new();
     shells.run(first);

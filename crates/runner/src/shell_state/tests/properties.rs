@@ -59,7 +59,7 @@ proptest! {
         let mut first = String::from("shopt -s extglob\n");
         for (index, (body, value)) in bodies.iter().enumerate() {
             let mut plain: Vec<u8> = value.iter().copied().filter(|byte| byte.is_ascii() && *byte > 1 && *byte < 127).collect();
-            // In a heredoc `$$` is the pid, which is another one in the next shell.
+            // In a heredoc `$$` is the pid, which differs in the next shell.
             plain.dedup_by(|one, before| (*one, *before) == (b'$', b'$'));
             let mut word = Vec::new();
             push_quoted(&mut word, &plain);

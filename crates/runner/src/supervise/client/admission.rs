@@ -12,9 +12,9 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 pub const PER_COMMAND: u64 = 11;
 /// Descriptors that one task needs in this process: the socket to its shim, and its log while that is read.
 pub const PER_TASK: u64 = 2;
-/// Extra descriptors of a session that runs a command. One in this many commands may belong to a session.
+/// Extra descriptors of a session that runs a command. Of this many commands, one may belong to a session.
 pub const PER_SESSION: usize = 5;
-/// One in this many commands may be a terminal, because a terminal may stay open for hours.
+/// Of this many commands, one may be a terminal, because a terminal may stay open for hours.
 pub const PER_TERMINAL: usize = 2;
 /// Descriptors reserved for the host.
 pub const RESERVE: u64 = 48;

@@ -49,7 +49,7 @@ pub enum ShimEvent {
     Prepared(String, Option<ReadyShell>),
     /// The shim is gone.
     Lost {
-        /// Whether it never read the plan, so that nothing was started.
+        /// Whether the shim never read the plan, so that no process was started.
         untaken: bool,
     },
 }
@@ -273,12 +273,12 @@ impl Child {
         let _ = protocol::send(self.socket.get_ref(), message);
     }
 
-    /// Turns into one of the links to a task.
+    /// Turns this into a link to a task.
     pub fn into_link(self) -> Link {
         Link::new(self.socket, self.reader)
     }
 
-    /// The socket to its shim.
+    /// Returns the socket to the shim.
     pub fn socket(&self) -> &OwnedFd {
         self.socket.get_ref()
     }

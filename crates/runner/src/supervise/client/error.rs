@@ -31,7 +31,7 @@ pub enum HelperError {
 }
 
 impl HelperError {
-    /// Returns the system's error number, if there is one.
+    /// Returns the system's error number, if the error has one.
     pub fn errno(&self) -> Option<i32> {
         match self {
             Self::Missing(_) => Some(libc::ENOENT),

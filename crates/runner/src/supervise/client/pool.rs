@@ -29,15 +29,15 @@ const SEEN: usize = 8;
 
 /// A free shim.
 pub struct ShimHandle {
-    /// Its pid, a child of the supervisor.
+    /// Pid of the shim, a child of the supervisor.
     pub pid: i32,
-    /// Its socket, non-blocking.
+    /// Socket to the shim, non-blocking.
     pub socket: OwnedFd,
-    /// Its warm shell, ready or being prepared.
+    /// Warm shell of the shim, ready or being prepared.
     pub shell: Option<PooledShell>,
-    /// The cgroup of its commands, if they have one.
+    /// The cgroup of the shim's commands, if they have one.
     pub group: Option<PathBuf>,
-    /// The world of its commands, if they are confined.
+    /// The world of the shim's commands, if they are confined.
     pub world: Option<WorldId>,
     reader: FrameReader,
 }
@@ -215,7 +215,7 @@ impl ShimPool {
         self.shims.clear();
     }
 
-    /// Adds a shim. If there are enough, drops another: one without a shell, or else the oldest.
+    /// Adds a shim. If there are enough, drops another shim: one without a shell, or else the oldest.
     pub fn add(&mut self, shim: ShimHandle) {
         self.shims.push(shim);
         if self.shims.len() > KEEP {
@@ -223,8 +223,8 @@ impl ShimPool {
         }
     }
 
-    /// Takes a shim with a ready shell of this kind, or else one without a shell, or else any. A shell of another kind
-    /// is ended.
+    /// Takes a shim with a ready shell of this kind, or else a shim without a shell, or else any. A shell of another
+    /// kind is ended.
     pub fn take(&mut self, kind: Option<&ShellKind>) -> Option<ShimHandle> {
         if let Some(shim) = kind.and_then(|kind| self.take_waiting(kind)) {
             return Some(shim);

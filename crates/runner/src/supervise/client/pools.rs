@@ -76,7 +76,7 @@ impl Pools {
         }
     }
 
-    /// Drops the free shims of a world that has ended too early. Its callers wait for those of another one.
+    /// Drops the free shims of a world that has ended too early. Its callers wait for shims of another world.
     pub fn renew(&mut self, world: WorldId) {
         let callers = self.worlds.get_mut(&world).map(|shims| (std::mem::take(&mut shims.waiting), shims.asked));
         let Some((waiting, asked)) = callers else { return };
@@ -84,14 +84,14 @@ impl Pools {
         self.worlds.insert(world, Shims { waiting, asked, ..Shims::default() });
     }
 
-    /// Gives a shim to the next caller of its world, or keeps it. That of an ended world is dropped.
+    /// Gives a shim to the next caller of its world, or keeps it. Drops a shim of an ended world.
     pub fn hand_out(&mut self, shim: ShimHandle) {
         if let Some(shims) = self.of(shim.world) {
             shims.hand_out(shim);
         }
     }
 
-    /// All of them, with their world.
+    /// Returns all shims, with their world.
     pub fn all(&mut self) -> impl Iterator<Item = (Option<WorldId>, &mut Shims)> {
         let worlds = self.worlds.iter_mut().map(|(world, shims)| (Some(*world), shims));
         std::iter::once((None, &mut self.plain)).chain(worlds)

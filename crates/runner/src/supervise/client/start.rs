@@ -55,7 +55,7 @@ impl Launched {
         };
         match Self::give_to_warm_shell(helpers, shim, order) {
             WarmAttempt::Given(launched) => Ok(Some(launched)),
-            // Its shell must become ready first, which is not awaited here.
+            // The shim's shell must become ready first, which is not awaited here.
             WarmAttempt::Not(shim) if order.warm.as_ref().is_some_and(|warm| warm.prestarts) => {
                 helpers.give_back(shim);
                 Ok(None)
@@ -178,7 +178,7 @@ enum WarmAttempt {
 }
 
 /// Prepares a warm shell of this kind below this shim, unless it has one. The shell may fail. Returns whether the shim
-/// was lost meanwhile: one that was killed may not look so yet.
+/// was lost meanwhile: a killed shim may still look alive.
 async fn prestarted(
     helpers: &'static Helpers,
     mut shim: ShimHandle,

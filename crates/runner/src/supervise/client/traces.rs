@@ -29,7 +29,7 @@ pub struct Traces {
 }
 
 impl Traces {
-    /// Those of a task, which its state file contains.
+    /// Returns the traces of a task, which its state file contains.
     pub fn of_task(task: &Task) -> Self {
         // After a restart the path would name the cgroup of other processes, if of any.
         let group = task.cgroup.clone().filter(|_| task.whereabouts() == Whereabouts::Here);

@@ -60,13 +60,13 @@ type Answer = Result<Arc<WorldFacts>, WorldFailure>;
 /// The world of a confinement.
 #[derive(Debug, PartialEq, Eq)]
 pub enum WorldEntry {
-    /// One that has commands already.
+    /// A world that has commands already.
     Known(WorldId),
     /// A new one.
     New {
         /// The world.
         id: WorldId,
-        /// Those that no command can enter any more, because a write root is gone or another directory by now.
+        /// Worlds that no command can enter any more, because a write root is gone or another directory by now.
         ended: Vec<WorldId>,
     },
 }
@@ -92,7 +92,7 @@ struct World {
     registry: Option<PathBuf>,
     /// Whether the supervisor was asked for it.
     asked: bool,
-    /// Whether it has ended too early and the supervisor was not asked for another one yet.
+    /// Whether the world has ended too early and the supervisor was not asked for another world yet.
     lost: bool,
     waiting: Vec<oneshot::Sender<Answer>>,
 }
@@ -205,7 +205,7 @@ impl Worlds {
         }
     }
 
-    /// Forgets what the supervisor has made, since it is gone. Returns the worlds that callers wait for.
+    /// Forgets all that the supervisor has made, since it is gone. Returns the worlds that callers wait for.
     pub fn lose_supervisor(&mut self) -> Vec<WorldId> {
         for world in self.known.values_mut() {
             (world.facts, world.terminals, world.door) = (None, None, None);

@@ -25,9 +25,9 @@ pub const GRACE: Duration = Duration::from_millis(450);
 /// Longer than any grace and any drain of these commands.
 pub const LATER: Duration = Duration::from_millis(1200);
 
-/// Leaves two survivors that hold the pipes. One of them ignores SIGTERM.
+/// Leaves two survivors that hold the pipes. The second ignores SIGTERM.
 pub const SURVIVORS: &str = "sleep 1000 & (trap '' TERM; exec sleep 1000) & echo hi";
-/// Runs until it is terminated, beside two such processes.
+/// Runs until it is terminated, beside two survivors like these.
 pub const ENDLESS: &str = "sleep 1000 & (trap '' TERM; exec sleep 1000) & sleep 1000";
 /// Leaves a survivor that holds no pipe, and has closed them all before the shell exits.
 pub const DAEMON: &str =
@@ -253,9 +253,9 @@ impl Drop for Addon {
 #[derive(Debug, Clone, Copy)]
 pub enum Registry {
     None,
-    /// Its tasks end with the host.
+    /// The tasks end with the host.
     Temporary,
-    /// Its tasks outlive the host.
+    /// The tasks outlive the host.
     Kept,
 }
 

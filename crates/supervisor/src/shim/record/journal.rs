@@ -49,14 +49,14 @@ impl Pending {
 /// The record of the running command.
 #[derive(Default)]
 pub enum Slot {
-    /// None.
+    /// No record.
     #[default]
     Empty,
-    /// One that begins with the first call of the command, or before: while its program starts.
+    /// A record that begins with the first call of the command, or before: while its program starts.
     Pending(Box<Pending>),
-    /// One that has begun.
+    /// A record that has begun.
     Current(Box<Current>),
-    /// One that could not begin.
+    /// A record that could not begin.
     Failed(StoreError),
 }
 
@@ -210,7 +210,7 @@ impl Current {
     }
 }
 
-/// Whether an error may be one of writing the record, after which a reader finds no later entry.
+/// Returns whether writing the record may have failed with this error, after which a reader finds no later entry.
 fn is_of_store(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::ENOSPC | libc::EDQUOT | libc::EFBIG | libc::EIO | libc::EROFS) | None)
 }

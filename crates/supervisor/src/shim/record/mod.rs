@@ -1,4 +1,4 @@
-//! The record of what the commands of a shim change.
+//! The record of the changes that a shim's commands make.
 //!
 //! | file | what |
 //! |---|---|
@@ -7,8 +7,8 @@
 //! | `snapshot` | compares the tree instead, where the calls of a command do not come |
 //! | `answers` | the thread that answers the calls of commands |
 //!
-//! A thread answers, so that the shim itself is never waited for. It is a thread of the shim because a system may let
-//! only ancestors of a process read its memory. The filter of a command stays with all of its processes. Processes
+//! A thread answers, so that commands never wait for the shim itself. It is a thread of the shim because a system may
+//! let only ancestors of a process read its memory. The filter of a command stays with all of its processes. Processes
 //! that the command leaves running get their answers after the command, too, and the shim stays until no process has
 //! such a filter.
 //!
@@ -113,19 +113,19 @@ impl AnswerChannel {
 pub struct Records {
     answers: Option<Answers>,
     filter: Option<Rc<Filter>>,
-    /// Counts runs, to tell calls of an ended command from those of the current one.
+    /// Counts runs, to distinguish calls of an ended command from calls of the current command.
     run: u64,
-    /// The snapshot of the tree, if there is one instead of a record of each change.
+    /// The snapshot of the tree, if it replaces a record of each change.
     compared: Option<Compared>,
-    /// The store of the current record, and what that is for.
+    /// The store of the current record, and the record's purpose.
     store: Option<(PathBuf, RecordPurpose)>,
     /// Why there is no record though one was wanted.
     failure: Option<String>,
 }
 
 impl Records {
-    /// Begins the record of a command, if its plan wants one. What the command inherits open for writing is recorded at
-    /// once. Returns the way of its calls.
+    /// Begins the record of a command, if its plan wants one. Files that the command inherits open for writing are
+    /// recorded at once. Returns the way of the command's calls.
     ///
     /// # Errors
     /// If there is no record.

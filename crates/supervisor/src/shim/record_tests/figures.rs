@@ -13,7 +13,7 @@ const CREATE: &str = "exec python3 -c 'import os
 for i in range(300): os.makedirs(f\"t/{i}\")
 for i in range(30000): os.close(os.open(f\"t/{i % 300}/{i}\", os.O_CREAT | os.O_WRONLY, 0o644))'";
 
-/// The whole time of a command, and that of its shell.
+/// Returns the whole time of a command, and the time of its shell.
 fn timed(stage: &mut Stage<'_>, command: &str, recorded: bool) -> (Duration, Duration) {
     let begun = Instant::now();
     let finished = stage.run(command, recorded);

@@ -47,7 +47,7 @@ pub struct Stage<'a> {
 pub struct Finished {
     pub run: String,
     pub ended: Ended,
-    /// Its output to both streams.
+    /// Output of the command to both streams.
     pub output: String,
 }
 

@@ -15,7 +15,7 @@ fn scene() -> Scene {
     Scene::below(std::path::Path::new("/var/tmp"), None)
 }
 
-/// Runs a command after one that has made a place for removed files, and asserts its exit code.
+/// Runs a command after a first removal that has made a place for removed files, and asserts its exit code.
 fn succeeds(stage: &mut Stage<'_>, command: &str) {
     let finished = stage.run(&format!("rm link && {command}"), true);
     assert_eq!(finished.ended.end, Exit::Code(0), "{}", finished.output);

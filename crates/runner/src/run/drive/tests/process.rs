@@ -1,4 +1,4 @@
-//! What the exit of a shell says of its command.
+//! Conclusions from the exit of a shell about its command.
 
 use super::super::*;
 use protocol::plan::Recorded;

@@ -17,10 +17,10 @@ use sys::Signal;
 
 /// Time without an answer after which the supervisor is continued, in case it was stopped.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// Attempts to continue it before it is replaced.
+/// Attempts to continue the supervisor before it is replaced.
 const CONTINUED: u32 = 10;
-/// Supervisors that may end in a row without an answer. One that is killed meanwhile is replaced. One of another
-/// version ends at once, and so would all that follow.
+/// Supervisors in a row that may end without an answer. A supervisor that is killed meanwhile is replaced. A supervisor
+/// of another version ends at once, and so would all that follow.
 const UNANSWERED: u32 = 10;
 
 impl Helpers {

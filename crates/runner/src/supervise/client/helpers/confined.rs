@@ -12,8 +12,8 @@ use protocol::plan::WorldId;
 use protocol::{ToSupervisor, WorldWays};
 
 impl Helpers {
-    /// Returns the world of a confinement. The supervisor makes it, unless it is made. That of a registry may be the
-    /// world of a running task in its directory.
+    /// Returns the world of a confinement. The supervisor makes the world, unless it exists. For a registry, this may
+    /// be the world of a running task in its directory.
     pub fn world(&'static self, confine: &Arc<Confine>, registry: Option<&Path>) -> WorldId {
         let mut state = self.state();
         match state.worlds.of(confine, registry) {
@@ -58,8 +58,8 @@ impl Helpers {
         answer.await.unwrap_or(Err(lost))
     }
 
-    /// Lets a world read files that a result of one of its commands names, each at its own path. A file in whose way a
-    /// command has put something stays out of its sight.
+    /// Lets a world read files that a result of its commands names, each at its own path. If a command has put
+    /// something in the way of a file, the file stays invisible.
     pub async fn show(&self, id: WorldId, paths: Vec<PathBuf>) {
         let Some(door) = self.state().worlds.door(id).filter(|_| !paths.is_empty()) else { return };
         // Callers wait here for their turn, so that one thread is enough for all of them.

@@ -202,7 +202,7 @@ impl Helpers {
         self.sweep();
     }
 
-    /// Requests a new shim for one of its world that will not come back.
+    /// Requests a new shim in the place of a shim of this world that will not come back.
     pub fn replace(&'static self, world: Option<WorldId>) {
         let mut state = self.state();
         if state.supervisor.is_some()
@@ -250,7 +250,7 @@ impl Helpers {
         let Ok(supervisor) = supervisor.map_err(|error| shims.fail(&error)) else { return };
         while shims.asked < (shims.waiting.len() + spare).min(ASK_AT_ONCE) {
             if protocol::send(&supervisor.socket, ToSupervisor::WantShim { world }).is_err() {
-                // Its listener notices its end and requests again for queued callers.
+                // The supervisor's listener notices its end and requests again for queued callers.
                 return;
             }
             shims.asked += 1;
