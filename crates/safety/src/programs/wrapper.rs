@@ -9,7 +9,7 @@ pub enum Form {
     Rest,
     /// One script: the words joined with blanks.
     Joined,
-    /// Scripts: each word is one.
+    /// Scripts: each word is a script.
     Each,
 }
 
