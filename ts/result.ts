@@ -17,8 +17,8 @@ export interface BashRun {
   /** Standard error, likewise; `''` with `merge`. */
   stderr: string;
   /**
-   * The signal that really ended the shell (`'SIGKILL'`; `'SIG35'` for one without a name), after a time limit too.
-   * `null` if the shell ended with an exit code.
+   * The signal that really ended the shell (`'SIGKILL'`; `'SIG35'` for a signal without a name), after a time limit
+   * too. `null` if the shell ended with an exit code.
    */
   signal: string | null;
   /** Process id of the shell, also its process group id; 0 if nothing was started. */

@@ -208,7 +208,7 @@ export interface BashOptions {
    */
   snapshot?: boolean | string | undefined;
   /**
-   * Whether a warm shell, one that has started already, may run the command if no command could tell the difference.
+   * Whether a shell that has already started may run the command if no command could tell the difference.
    * `AGENT_BASH_WARM=0` in the host's environment turns this off.
    *
    * @default true
@@ -227,22 +227,22 @@ export interface BashOptions {
    * processes it can see. `'workspace'` lets it change files below `cwd` alone, with no network and no secrets of the
    * home. `'read-only'` lets it change no files at all. An object says more. `'off'` confines nothing.
    *
-   * Commands with equal confinement share a world: its loopback, its private `/tmp`, its processes. Those of one tool,
-   * session or registry belong together, and so do plain calls of `bash()`. A confinement that this machine cannot hold
-   * is `ERR_BASH_CONFINEMENT`, with `missing`, and nothing is started. `result.confinement` lists the parts that were
-   * held and the denials.
+   * Commands with equal confinement share a world: its loopback, its private `/tmp`, its processes. The commands of one
+   * tool, session or registry share worlds, and so do plain calls of `bash()`. A confinement that this machine cannot
+   * hold is `ERR_BASH_CONFINEMENT`, with `missing`, and nothing is started. `result.confinement` lists the parts that
+   * were held and the denials.
    *
    * @default 'off'
    * @example await bash('npm test', { confine: 'workspace' });
    */
   confine?: 'off' | 'read-only' | 'workspace' | ConfineOptions | undefined;
   /**
-   * Whether `result.receipt` says what the command changed: files, directories, ports and git repositories.
+   * Whether `result.receipt` lists the command's changes: files, directories, ports and git repositories.
    *
-   * `'watch'` changes nothing about the command: this process follows the directories of the repository of `cwd` (or of
+   * `'watch'` does not affect the command: this process follows the directories of the repository of `cwd` (or of
    * `cwd`). It does not see other places, and lists what changed while the command ran. `'exact'` records every change
-   * of the command's own processes, wherever it is, before it happens. The command then runs without new privileges:
-   * one that calls `sudo` gets `'watch'` instead, with a note, and so does every command on macOS.
+   * of the command's own processes, wherever it is, before it happens. The command then runs without new privileges. A
+   * command that calls `sudo` gets `'watch'` instead, with a note, and so does every command on macOS.
    *
    * A command that starts a background task has its receipt in `BackgroundCheck`.
    *
@@ -252,8 +252,8 @@ export interface BashOptions {
   receipt?: 'off' | 'watch' | 'exact' | undefined;
   /**
    * Whether the files that the command changes are kept, so that `undo(result.runId)` can take the changes back.
-   * `'risky'` keeps those of commands whose verdict is warn or ask, and of commands that are known to delete files or
-   * to overwrite what exists; `'always'` those of each command. Such a command has a receipt, `'exact'`.
+   * `'risky'` keeps the files of commands whose verdict is warn or ask, and of commands that are known to delete files
+   * or to overwrite what exists. `'always'` keeps the files of each command. Such a command has a receipt, `'exact'`.
    *
    * `result.undo` says whether the undo covers all files. No undo is kept for a command in `/` or in the home directory
    * itself. An object says more, and with `require` refuses a command whose undo would not cover everything:
@@ -278,7 +278,7 @@ export interface BashOptions {
   reduce?: 'off' | 'lossless' | 'salient' | ReduceOptions | undefined;
 }
 
-/** Limits of a command beside its time limit. None of them raises one of the system. */
+/** Limits of a command in addition to its time limit. No limit can raise a limit of the system. */
 export interface BashLimits {
   /**
    * CPU time in seconds that all processes of the command may use together, a number above 0. Over it the tree is

@@ -10,8 +10,8 @@ import type { BashApprovalCall, BashTool, BashToolInput, ProviderTool } from '..
 export interface ApprovalOptions extends AnalyzeOptions {
   /**
    * The tool whose calls these are, made by `createBashTool`, `createTerminalTool` or a provider entry of this package.
-   * Its directory, environment and safety options apply here too, `perCall` included, and an option beside it replaces
-   * that of the tool.
+   * Its directory, environment and safety options apply here too, `perCall` included. An option given here replaces the
+   * option of the tool.
    *
    * @default none: commands are judged as `bash()` with no options judges them
    * @example createToolApproval({ tool: bashTool, allow: ['git status:*'] });
@@ -60,8 +60,8 @@ export interface ApprovalOptions extends AnalyzeOptions {
 }
 
 /**
- * The input that an approval judges: that of any tool that runs commands. Of several commands the strictest judgement
- * applies to all.
+ * The input that an approval judges: the input of any tool that runs commands. If there are several commands, the
+ * strictest judgement applies to all.
  */
 export type ApprovalInput = BashToolInput | TerminalToolInput | AnthropicBashInput | ShellInput | LocalShellInput;
 
@@ -86,8 +86,8 @@ export interface BashApprovalJudgement {
 }
 
 /**
- * An approval of commands before they run. For ai 7 it is the entry of the tool in `toolApproval: { bash: approval }`;
- * for ai 6 its `needsApproval` is that of the tool.
+ * An approval of commands before they run. For ai 7 it is the entry of the tool in `toolApproval: { bash: approval }`.
+ * For ai 6 its `needsApproval` is the `needsApproval` of the tool.
  */
 export interface ToolApproval {
   (input: ApprovalInput, call?: BashApprovalCall): Promise<BashApprovalStatus>;

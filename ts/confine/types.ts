@@ -15,9 +15,9 @@ export interface ConfineOptions {
    */
   profile?: 'read-only' | 'workspace' | undefined;
   /**
-   * Directories and files that may be changed, besides those of the profile. One that does not exist is
-   * `ERR_BASH_CONFINEMENT`. The root directory, a directory of the kernel, a path in a hidden or protected one, and a
-   * link that leads out of another entry are refused.
+   * Directories and files that may be changed, in addition to the directories and files of the profile. A missing path
+   * is `ERR_BASH_CONFINEMENT`. The root directory, a directory of the kernel, a path in a hidden or protected
+   * directory, and a link that leads out of another entry are refused.
    *
    * @default []
    * @example await bash('make install', { confine: { write: ['/srv/www'] } });
@@ -34,8 +34,8 @@ export interface ConfineOptions {
   protect?: string[] | undefined;
   /**
    * Paths that can be neither read nor listed, added to the default list: keys, tokens and passwords in the home,
-   * profiles of browsers, keyrings, and the directories of this package. A path may be missing. One that holds `cwd` is
-   * refused.
+   * profiles of browsers, keyrings, and the directories of this package. A path may be missing. A path that contains
+   * `cwd` is refused.
    *
    * @default []
    * @example await bash('npm test', { confine: { hide: ['/srv/project/.env', '~/finances'] } });
@@ -67,8 +67,8 @@ export interface ConfineOptions {
    */
   expose?: number[] | undefined;
   /**
-   * Whether `/tmp`, `/var/tmp` and `/dev/shm` are the commands' own, and end with their owner, or those of this
-   * machine. Either way they can be changed.
+   * Whether `/tmp`, `/var/tmp` and `/dev/shm` are private to the commands and end with their owner, or are this
+   * machine's. Either way they can be changed.
    *
    * @default 'private'
    * @example await bash('cp build.tar /tmp', { confine: { tmp: 'shared' } });

@@ -16,8 +16,8 @@ export type OptionTableOf<T, Entry = OptionTable[string]> = { readonly [Name in 
 export const PLAIN = {} as const;
 
 /**
- * Says which option does not exist, with the nearest one that does; `null` if all exist. An option that is `undefined`
- * counts as left out, whatever its name.
+ * Names an option that does not exist, with the nearest existing option. `null` if all exist. An option that is
+ * `undefined` counts as left out, whatever its name.
  *
  * @param entry the function or class whose options these are, as its caller wrote it.
  */

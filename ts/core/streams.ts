@@ -2,8 +2,8 @@ import type { OutputChunk } from '../../native.cjs';
 
 /**
  * Names the option of `bash` by which the other entries of this package take the streams of a command themselves. It is
- * a symbol, out of reach of callers who only know the types. The entries are bundled apart, so the symbol is one of the
- * whole process.
+ * a symbol, out of reach of callers who only know the types. The entries are bundled apart, so the symbol belongs to
+ * the whole process.
  */
 export const STREAMS: unique symbol = Symbol.for('agent-bash.streams') as never;
 

@@ -67,7 +67,7 @@ export interface ObservedExit extends Observed {
   confinement: Confinement | null;
   /** Names the run, for `undo`. */
   runId: string;
-  /** As in a `BashResult`, also for a task that this process started; `null` for one that is from elsewhere. */
+  /** As in a `BashResult`, also for a task that this process started. `null` for a task from elsewhere. */
   receipt: Receipt | null;
   /** As in a `BashResult`, for the same tasks. */
   undo: UndoCoverage | null;

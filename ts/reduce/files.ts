@@ -9,8 +9,8 @@ const PREFIX = 'agent-bash-out-';
 const own = new Set<string>();
 
 /**
- * The directory of a store. It has mode 0700 and is made with the first file. One of ours lies in the temporary
- * directory and is removed with this process, or by the next one.
+ * The directory of a store. It has mode 0700 and is made with the first file. A directory of this package is in the
+ * temporary directory, and this process or the next one removes it.
  */
 export class OutputFiles {
   readonly #given: string | null;
@@ -83,7 +83,7 @@ export class OutputFiles {
   }
 }
 
-/** Notes that one of our directories is removed. */
+/** Notes that a directory of this package is removed. */
 function forgetOwn(path: string): void {
   own.delete(path);
   loadNative().removeNoMore(path);

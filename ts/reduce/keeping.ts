@@ -8,7 +8,7 @@ export type Reduce = Level | ReduceOptions;
 
 /**
  * Names the option of `bash` by which a tool keeps the outputs of which views leave out lines. It is a symbol, out of
- * reach of callers who only know the types, and one of the whole process, since the entries are bundled apart.
+ * reach of callers who only know the types. The entries are bundled apart, so the symbol belongs to the whole process.
  */
 export const KEEPING: unique symbol = Symbol.for('agent-bash.keeping') as never;
 
@@ -25,7 +25,7 @@ export interface Earlier {
   hidden: [from: number, to: number][];
 }
 
-/** The place of whole outputs, and what the caller knows of the conversation. */
+/** The place of whole outputs, and the caller's knowledge of the conversation. */
 export interface Keeping {
   /** An `OutputStore`. */
   store: object;

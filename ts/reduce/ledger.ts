@@ -22,7 +22,7 @@ interface Entry {
   recalls: number;
 }
 
-/** The books of a session: the tokens that each rule saved, and those of them that were recalled. */
+/** The books of a session: the tokens that each rule saved, and how many of these were recalled. */
 export class RuleLedger {
   readonly #entries = new Map<string, Entry>();
   readonly #retired = new Set<string>();

@@ -159,7 +159,7 @@ export class OutputStore {
     }
   }
 
-  /** Returns the tokens that each rule left out, and those of them that were recalled, by estimate. */
+  /** Returns the estimated tokens that each rule left out, and how many of these were recalled. */
   stats(): RuleStats[] {
     return this.#ledger.stats();
   }

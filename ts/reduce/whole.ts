@@ -11,7 +11,7 @@ type Source =
   | {
       path: string;
       bytes: number;
-      /** Whether the file is one of ours, which nothing writes to again. */
+      /** Whether the file belongs to this package. Nothing writes to such a file again. */
       isOurs: boolean;
     };
 

@@ -9,7 +9,7 @@ type Cover = NonNullable<BashResult['undo']>;
 /** Characters of the line that sums up a receipt. */
 const SUM_LENGTH = 200;
 
-/** Returns what a command changed: a line that sums it up, and with `expanded` one for each change. */
+/** Returns lines about the changes of a command: a summary and, with `expanded`, one line for each change. */
 export function changes(receipt: Receipt, cwd: string | undefined, expanded: boolean): string[] {
   const places = cwd === undefined ? [] : [cwd];
   const { state, why, attribution } = receipt;

@@ -53,7 +53,7 @@ export interface RenderOptions {
    */
   columns?: number | undefined;
   /**
-   * Whether colours are shown, those of the output and those added here.
+   * Whether colours are shown, both the output's colours and the added colours.
    *
    * @default true
    * @example renderText({ command, result }, { colour: process.stdout.isTTY });

@@ -73,9 +73,9 @@ export interface CommandUnit {
   prefix: string[];
   /** `NAME=value` before it. */
   assignments: string[];
-  /** Its redirects, including those of a group around it. */
+  /** The redirects, including the redirects of a group around the command. */
   redirects: CommandRedirect[];
-  /** The directory in which it runs, absolute, after each `cd` before it; `null` if it is not known. */
+  /** The absolute directory in which the command runs, after each `cd` before it. `null` if it is not known. */
   cwd: string | null;
   /**
    * The chain of nesting around it, the outermost first: `sudo`, `bash -c`, `heredoc`, `xargs` …. Empty for a command
@@ -129,7 +129,7 @@ export interface Decision {
 
 /** One rule of the engine. */
 export interface SafetyRule {
-  /** The id in kebab-case, which stays the same. */
+  /** The stable id in kebab-case. */
   id: string;
   /** The level of its findings, unless `SafetyOptions.rules` sets another. */
   level: Verdict;

@@ -47,7 +47,7 @@ export interface AnalyzeOptions extends SafetyOptions {
   /**
    * The home directory of the user.
    *
-   * @default `HOME` of `env`, else the one of the system
+   * @default `HOME` of `env`, else the user's home according to the system
    * @example analyze('rm -rf ~', { home: '/home/ann' });
    */
   home?: string | undefined;

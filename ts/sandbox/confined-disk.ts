@@ -106,7 +106,7 @@ export function confinedDisk(launch: Launch): Disk {
   };
 }
 
-/** What a script reads from its standard input, until `failed` is aborted. */
+/** The standard input of a script, until `failed` is aborted. */
 interface Feed {
   content: Content;
   failed: AbortSignal;
@@ -258,7 +258,7 @@ const CODES: readonly (readonly [words: string, code: string])[] = [
   ['Too many levels of symbolic links', 'ELOOP'],
 ];
 
-/** Throws what a script has found. */
+/** Throws the error that a script reports by its exit code. */
 function check(path: string, { exitCode, stderr }: { exitCode: number; stderr: string }): void {
   switch (exitCode) {
     case 0:

@@ -16,7 +16,7 @@ export interface Order {
   args?: string[];
   /** The directory to start in, relative to the sandbox's. */
   cwd?: string | undefined;
-  /** Variables laid over those of the sandbox. */
+  /** Variables that are added to the sandbox's variables or replace them. */
   env?: Record<string, string> | undefined;
   /** Ends the command, as `abort` does. */
   signal?: AbortSignal | undefined;

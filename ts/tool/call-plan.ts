@@ -182,8 +182,8 @@ export async function optionsFor(
 }
 
 /**
- * Returns the options with the owner of the command's world: the session, or the tool. The root is their directory, or
- * that of `perCall`, whatever directory the model asks for.
+ * Returns the options with the owner of the command's world: the session, or the tool. The root is the owner's
+ * directory, or the directory of `perCall`, whatever directory the model asks for.
  */
 function inWorld(options: BashToolOptions, owner: Owner): BashToolOptions & Owned {
   const session = sessionOf(options) as Owned | undefined;

@@ -58,13 +58,13 @@ function isRenumbered(confinement: Confinement | null): boolean {
 
 /** The facts that a text for a model depends on, besides the output. */
 export interface Reading {
-  /** The default is that for our own bash tool. */
+  /** The advice. Default: the advice of our own bash tool. */
   advice?: Advice | undefined;
   /** Whether the model may ask for access that a confinement denied. */
   asks?: boolean | undefined;
   /** Whether the model may undo runs. */
   undoes?: boolean | undefined;
-  /** Whether the text of a success with standard output alone is that output alone. */
+  /** Whether the text of a successful command that wrote only standard output is just this output. */
   bare?: boolean | undefined;
   /** The directory that paths are shown relative to. */
   cwd?: string | undefined;
@@ -109,7 +109,7 @@ function stateOf({ state, exitCode, signal }: BackgroundTask): string {
 /**
  * Returns the text that the model reads of a result. A blank line separates the parts, and empty parts are left out.
  * The parts are a line on how the command ended (not for a plain success), the streams (`(no output)` when both are
- * empty), the exit code, advice after a time limit, what the command changed, the denials of a confinement, and the
+ * empty), the exit code, advice after a time limit, the changes of the command, the denials of a confinement, and the
  * notes. The streams already contain their truncation notices. The text of a command that continues in the background
  * gives its pid, its log, and how to check and stop it.
  *
@@ -141,7 +141,7 @@ export function noteLines({ notes, confinement }: BashResult, { note }: Advice):
 }
 
 /**
- * Returns what the model reads of any output of the tool. With `errorOnFailure` a non-zero exit code makes it an error
+ * Returns the model's text for any output of the tool. With `errorOnFailure` a non-zero exit code makes it an error
  * text.
  */
 export function formatOutput(

@@ -54,7 +54,7 @@ export interface SandboxExit {
   exitCode: unknown;
   /** A local sandbox reports how it confined the command. */
   confinement?: unknown;
-  /** The whole exit: a local sandbox reports what the command changed. */
+  /** The whole exit, in which a local sandbox reports the command's changes. */
   record?: unknown;
   notes: string[];
 }
@@ -336,12 +336,12 @@ function isDenial(given: unknown): boolean {
   return named && Number.isSafeInteger(count) && (grant === null || isRecord(grant));
 }
 
-/** The fields of a result that say what a command changed. */
+/** The fields of a result about the changes of a command. */
 type Recorded = Pick<BashResult, 'runId' | 'receipt' | 'undo'>;
 
 /**
- * Returns what a sandbox says that a command changed. A local sandbox of this package has these fields. The answer of
- * another one may be anything, and its run has an id of its own, which no `undo` knows.
+ * Returns a sandbox's record of the changes of a command. A local sandbox of this package has these fields. The answer
+ * of another sandbox may be anything, and its run has an id of its own, which no `undo` knows.
  */
 export function recordIn(given: unknown): Recorded {
   const nothing = { runId: randomUUID(), receipt: null, undo: null };

@@ -5,7 +5,7 @@ import { type OptionTable, type OptionTableOf, PLAIN, unknownOption } from '../c
 import { type Level, STORE } from '../reduce/keeping.ts';
 import type { BashToolOptions, InterceptRule } from './types.ts';
 
-/** The options that a tool has beside those of `bash()`. */
+/** The options of a tool that `bash()` does not have. */
 const OF_TOOLS: OptionTableOf<Omit<BashToolOptions, keyof BashOptions>> = {
   perCall: PLAIN,
   session: PLAIN,
@@ -56,7 +56,7 @@ function toolOptions(): OptionTable {
   return tools;
 }
 
-/** Throws `ERR_BASH_INVALID_ARG` for options that are no object, and for one that does not exist. */
+/** Throws `ERR_BASH_INVALID_ARG` for options that are not an object, and for an unknown option. */
 export function checkOptionNames(entry: string, options: unknown, table: OptionTable = toolOptions()): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) throw noObject(options);
   const unknown = unknownOption(entry, options, table);
@@ -108,7 +108,7 @@ function noObject(options: unknown): BashError {
   return new BashError('ERR_BASH_INVALID_ARG', `options: ${given} is not an object`);
 }
 
-/** Returns the option `undo` of commands for that of a tool. */
+/** Converts a tool's `undo` option to the `undo` option of commands. */
 export function undoOption(undo: BashToolOptions['undo']): BashOptions['undo'] {
   if (typeof undo === 'boolean') return undo ? 'risky' : 'off';
   return undo;
@@ -130,14 +130,14 @@ export function withoutGaps<T extends BashToolOptions['reduce']>(reduce: T): T |
   return typeof reduce === 'object' ? { ...reduce, level: 'lossless' } : 'lossless';
 }
 
-/** Whether the text of a success with standard output alone is that output alone. */
+/** Returns whether the text of a successful command that wrote only standard output is just this output. */
 export function isBare(level: Level): boolean {
   return level === 'lossless' || level === 'salient';
 }
 
 /**
  * Names the option by which a server gives each of its tools the same store. It is a symbol, out of reach of callers
- * who only know the types, and one of the whole process, since the entries are bundled apart.
+ * who only know the types. The entries are bundled apart, so the symbol belongs to the whole process.
  */
 export const SHARED_OUTPUTS: unique symbol = Symbol.for('agent-bash.shared-outputs') as never;
 

@@ -9,7 +9,7 @@ import type { BashToolOptions, ToolSandbox, ToolSandboxSession } from './types.t
 const FOLDER = '/sandbox';
 const HOME = '/sandbox-home';
 
-/** Options that change what a command does and that a sandbox does not support. */
+/** Options that affect a command and that a sandbox does not support. */
 const NOT_THERE = ['args', 'stdin', 'merge', 'shell', 'limits'] as const;
 
 /**

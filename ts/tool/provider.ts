@@ -78,7 +78,7 @@ function quoted(text: string): string {
 export interface AnthropicBashInput {
   /** The command, byte for byte. */
   command?: string | null | undefined;
-  /** Resets the session, if there is one. */
+  /** Resets the session, if the tool has one. */
   restart?: boolean | null | undefined;
 }
 
@@ -106,7 +106,7 @@ export interface ShellInput {
 export interface LocalShellInput {
   action: {
     type: 'exec';
-    /** A program and its arguments. No shell reads them unless the program is one. */
+    /** A program and its arguments. No shell reads them unless the program is a shell. */
     command: string[];
     /** In ms, clamped to 1,000 … 3,600,000 with a note. Default: the tool's. */
     timeoutMs?: number | undefined;

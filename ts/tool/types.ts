@@ -32,8 +32,8 @@ export interface BashToolInput {
    */
   timeout_ms?: number | null | undefined;
   /**
-   * The directory to start in, resolved against that of the tool or of its session, which is the default and the
-   * meaning of `null`.
+   * The directory to start in, resolved against the directory of the tool or of its session. Default and `null`: that
+   * directory itself.
    */
   cwd?: string | null | undefined;
   /**
@@ -120,16 +120,15 @@ export interface BashToolCall {
 }
 
 /**
- * Options of `bash()` that hold for every call, and those of the tool. `undefined` counts as left out. An option that
- * does not exist is `ERR_BASH_INVALID_ARG`, thrown by the function that makes the tool; from `perCall` it is `{ error
- * }`.
+ * Options of `bash()` that hold for every call, and the tool's own options. `undefined` counts as left out. An unknown
+ * option is `ERR_BASH_INVALID_ARG`, thrown by the function that makes the tool. From `perCall` it is `{ error }`.
  */
 export interface BashToolOptions
   extends Omit<BashOptions, 'signal' | 'onOutput' | 'onSnapshot' | 'snapshotIntervalMs' | 'undo' | 'reduce'> {
   /**
-   * Asked on each call. The options that it returns replace those of the tool one by one. A throw is `{ error }` and
-   * runs nothing. `description` and `perCall` have no effect here, and the description that is written here knows no
-   * session that only this gives.
+   * Called on each call. The returned options replace the tool's options one by one. A throw is `{ error }` and runs
+   * nothing. `description` and `perCall` have no effect here, and the built-in description does not mention a session
+   * that only `perCall` gives.
    *
    * @default none
    * @example createBashTool({ perCall: ({ context }) => ({ cwd: folderOf(context) }) });
@@ -171,8 +170,8 @@ export interface BashToolOptions
   /**
    * Runs each command in a pseudo-terminal that the host draws, resizes and types into. `cols` and `rows` are 80 and 24
    * unless given. `onStart` is called once for each command, right after its start, and receives all output if it
-   * listens then. A throw in it is a note. The result is that of a command, with all output in `stdout`. Such a command
-   * ends at its limit, with a registry too.
+   * listens then. A throw in it is a note. The result is the result of a command, with all output in `stdout`. Such a
+   * command ends at its limit, with a registry too.
    *
    * Commands run without a terminal in mode `'background'`, with a `session`, with `stdin`, with a `run` of your own,
    * with `AGENT_BASH_NO_PTY=1` in the host's environment, and, with a note, if the system has none to give.
@@ -217,8 +216,8 @@ export interface BashToolOptions
    */
   updateIntervalMs?: number | undefined;
   /**
-   * Replaces the description written here. A function is called once, with the directory of the tool, or the one in
-   * which its session is then.
+   * Replaces the built-in description. A function is called once, with the tool's directory, or with the current
+   * directory of its session.
    *
    * @default a description of the tool with these options
    * @example createBashTool({ description: ({ cwd }) => `Runs bash in ${cwd}.` });
@@ -233,11 +232,11 @@ export interface BashToolOptions
    */
   onBeforeRun?: ((input: { command: string }) => Hooked<{ command: string }>) | undefined;
   /**
-   * Decides when the model asks for more than `confine` allows, with the `access` of its call. `true` grants it to this
-   * command, `'session'` to this one and all later ones of this tool (in a session: of that session), `false` refuses
-   * it. Refused access, and access to a path that does not exist or is hidden or protected, is `{ error }` with
-   * `ERR_BASH_CONFINEMENT`, and nothing runs. A throw refuses it, too. Called only for access that is not allowed
-   * already.
+   * Decides when the model asks for more than `confine` allows, with the `access` of its call. `true` grants the access
+   * to this command. `'session'` grants it to this command and all later commands of this tool, or of the session if
+   * there is one. `false` refuses it. Refused access, and access to a path that does not exist or is hidden or
+   * protected, is `{ error }` with `ERR_BASH_CONFINEMENT`, and nothing runs. A throw refuses it, too. Called only for
+   * access that is not allowed already.
    *
    * @default none: the input has no `access`, and the model reads that the host grants nothing
    * @example createBashTool({ confine: 'workspace', onAccess: ({ write, network }) => ask(write, network) });
@@ -254,8 +253,8 @@ export interface BashToolOptions
   undo?: BashOptions['undo'] | boolean | undefined;
   /**
    * As in `bash()`, but with another default. A text with a view is read in place of the streams. With `'lossless'` and
-   * `'salient'`, the text of a success with standard output alone is that output alone, and an exit code of 0 is left
-   * out. Of a command that is run again at once nothing is left out.
+   * `'salient'`, the text of a successful command that wrote only standard output is just this output, and an exit code
+   * of 0 is left out. Nothing is left out of a command that is run again at once.
    *
    * With the `messages` of the SDK, lines that an earlier result of this tool still shows are not repeated: `[56 lines
    * as in #9 L40-95]`. A process in the background is reduced once for each check. Commands in a terminal have no view.
@@ -340,7 +339,7 @@ export interface BashToolError {
    * - `ERR_BASH_INVALID_ARG`: bad input, or a throw in `perCall`.
    * - `ERR_BASH_BLOCKED`: a throw in `onBeforeRun`, a refusal by an approval, an interception.
    * - `ABORT_ERR`: a check or a kill that was interrupted.
-   * - `ERR_BASH_UNDO`: a run that cannot be undone, or that is not one of this tool.
+   * - `ERR_BASH_UNDO`: a run that cannot be undone, or that does not belong to this tool.
    * - `ERR_BASH_UNKNOWN_OUTPUT`: a recall of an output that is unknown or forgotten.
    */
   code: BashErrorCode | (string & {});
@@ -401,7 +400,7 @@ export interface BashToolCheck extends BackgroundCheck {
 /** The result of a command. */
 export type BashToolResult = (BashResult | SessionResult) & {
   /**
-   * The level of the call, if `perCall` turned reductions on or off. Without it, that of the tool holds. So the text of
+   * The level of the call, if `perCall` turned reductions on or off. Without it, the tool's level holds. So the text of
    * a result is the same after a JSON round trip.
    */
   reduce?: 'off' | 'lossless' | 'salient';
@@ -556,7 +555,7 @@ export interface ProviderTool<Input = any, Output = any> {
   type: 'provider';
   /** `false` for ai 7: the tool runs here, and not at the provider. */
   isProviderExecuted: false;
-  /** The provider's name and that of the tool: `'anthropic.bash_20250124'`. */
+  /** The name of the provider and the name of the tool: `'anthropic.bash_20250124'`. */
   id: `${string}.${string}`;
   /** The arguments of the tool for the provider's API; none by default. */
   args: Record<string, unknown>;

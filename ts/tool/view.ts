@@ -189,7 +189,7 @@ export class Memory {
     if (!('stdout' in output) || !('notes' in output) || output.status === 'backgrounded') return;
     const { stdout, stderr, truncation } = output;
     const characters = stdout.length + stderr.length;
-    // Lines of a stream that was cut have other numbers than those of the result.
+    // A truncated stream has other line numbers than the result.
     const isWhole = truncation?.stdout == null && truncation?.stderr == null;
     if (characters < LEAST_CHARACTERS || characters > MOST_COMPARED || !isWhole) return;
     this.#results.set(toolCallId, { command, output, read, source: null });
@@ -423,7 +423,7 @@ export class Viewing {
   }
 
   #withoutSources({ stdout, stderr, exitCode, truncation }: BashResult): Promise<View | null> {
-    // Lines of a stream that was cut have other numbers than those of the result.
+    // A truncated stream has other line numbers than the result.
     const isWhole = truncation?.stdout == null && truncation?.stderr == null;
     const reduce = isWhole ? this.#reduce : withoutGaps(this.#reduce);
     return this.#view({ stdout, stderr, exitCode, command: this.#command }, reduce, []);

@@ -1,21 +1,21 @@
 //! Reads commands with tree-sitter-bash, whose tree is tolerant: the parts that a person tells apart by colour, and the
 //! statements of a text that bash refuses.
 //!
-//! What a command does is judged by the crate `safety`, which reads a text as bash does. It asks this crate about text
+//! The crate `safety` judges the effects of a command. It reads a text as bash does, and asks this crate about text
 //! that it cannot read.
 //!
-//! Pure, runs in the host, uses no other crate of ours. Begin with [`highlight`] and [`statements`].
+//! Pure, runs in the host, uses no other crate of this repository. Begin with [`highlight`] and [`statements`].
 
 use std::ops::ControlFlow;
 use std::ops::Range;
 
 use tree_sitter::{Node, ParseOptions, Parser, Tree};
 
-/// Bytes of a text that are read. The rest has no tokens. The parser's time grows with the square of some texts: of
-/// those tried, 8 KiB of `a=(` took longest, a quarter of a second.
+/// Most bytes of a text that are read. The rest has no tokens. The parser's time grows with the square of some texts:
+/// among the texts that were tried, 8 KiB of `a=(` took longest, a quarter of a second.
 pub const READ: usize = 8 * 1024;
 
-/// Steps of the parser, of 100 operations each, after which it gives up. A script of [`READ`] bytes takes 150.
+/// Most steps of the parser, of 100 operations each, before it gives up. A script of [`READ`] bytes takes 150.
 const STEPS: usize = 2_000;
 
 /// Kinds of nodes that bash can run alone.
@@ -81,9 +81,9 @@ impl Class {
 /// A part of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Token {
-    /// Its bytes in the text.
+    /// The token's bytes in the text.
     pub span: Range<usize>,
-    /// Its class.
+    /// The class of the token.
     pub class: Class,
 }
 
@@ -95,8 +95,8 @@ pub fn highlight(command: &str) -> Vec<Token> {
     tree_of(text).map_or_else(Vec::new, |tree| Painter::default().paint(&tree, text))
 }
 
-/// Offers the statements of a text without an error in them, in order, the outermost first. `take` returns whether to
-/// pass over the statements inside of this one. Of a longer text, the first [`READ`] bytes are read.
+/// Offers the statements of a text that contain no error, in order, the outermost first. `take` returns whether to skip
+/// the statements inside the offered one. If the text is longer than [`READ`] bytes, only these are read.
 pub fn statements(text: &str, mut take: impl FnMut(Range<usize>) -> bool) {
     let text = &text[..text.floor_char_boundary(READ)];
     let Some(tree) = tree_of(text) else { return };
@@ -175,7 +175,7 @@ impl Painter {
     }
 }
 
-/// Returns the class of a node, given that of its parent.
+/// Returns the class of a node, given the class of its parent.
 fn class_of(node: Node<'_>, text: &str, outer: Option<Class>) -> Option<Class> {
     if !node.is_named() {
         return match node.kind() {
@@ -217,7 +217,7 @@ mod tests {
 
     use super::*;
 
-    /// The tokens as `class:text`.
+    /// Returns the tokens as `class:text`.
     fn tokens(command: &str) -> Vec<String> {
         highlight(command)
             .iter()
@@ -267,7 +267,7 @@ mod tests {
         }
     }
 
-    /// The outermost statements.
+    /// Returns the outermost statements.
     fn outermost(text: &str) -> Vec<&str> {
         let mut found = Vec::new();
         statements(text, |span| {

@@ -47,13 +47,13 @@ export interface SandboxProcess {
    */
   wait(): Promise<{ exitCode: number } & Confined & Recorded>;
   /**
-   * Ends it and all it started: SIGTERM, grace, SIGKILL. Resolves when that is done; `wait()` then gives 130. One that
-   * has ended is left alone.
+   * Ends the process and everything it started: SIGTERM, grace, SIGKILL. Resolves when this is done; `wait()` then
+   * gives 130. Does nothing if the process has ended.
    */
   kill(): Promise<void>;
 }
 
-/** One whose standard input is open. */
+/** A process whose standard input is open. */
 export interface WritableSandboxProcess extends SandboxProcess {
   /**
    * A write resolves once the command has room for it, and rejects with `EPIPE` if it no longer reads. Closing it ends
@@ -106,7 +106,7 @@ export interface SandboxSession {
   /** A file's text, or some lines of it, `null` when there is none. */
   readonly readTextFile: (
     options: PathOptions & {
-      /** One of `Buffer`'s, or any that `TextDecoder` knows. Default `'utf-8'`. */
+      /** A `Buffer` encoding, or any encoding that `TextDecoder` knows. Default `'utf-8'`. */
       encoding?: string | undefined;
       /** The first line, from 1. Default 1. */
       startLine?: number | undefined;
@@ -124,7 +124,7 @@ export interface SandboxSession {
   /** Writes a file from its text. */
   readonly writeTextFile: (
     options: WriteOptions<string> & {
-      /** One of `Buffer`'s. Default `'utf-8'`. */
+      /** A `Buffer` encoding. Default `'utf-8'`. */
       encoding?: string | undefined;
     },
   ) => Promise<void>;
@@ -140,8 +140,8 @@ export interface SandboxSession {
 }
 
 /**
- * A session on this machine. Without `confine`, commands and paths reach whatever the user can reach. With it, commands
- * and the methods for files reach the same.
+ * A session on this machine. Without `confine`, commands and paths reach whatever the user can reach. With `confine`,
+ * commands and the methods for files reach the same files.
  */
 export interface LocalSandboxSession extends SandboxSession {
   /**

@@ -15,7 +15,7 @@ import type {
  */
 export interface TerminalToolInput {
   action: 'start' | 'send' | 'read' | 'wait' | 'resize' | 'stop' | 'list';
-  /** Which terminal; may be left out while there is one only. Not with `start`, which gives it. */
+  /** The terminal. May be left out while there is only one. Not with `start`, which returns the id. */
   id?: string | null | undefined;
   /** `start`: the command, run by `bash -c`. */
   command?: string | null | undefined;
@@ -85,7 +85,10 @@ export interface TerminalView extends TerminalState {
   reason: TerminalReason;
   /** The rows from the top, right-trimmed, without the blank ones at the end. */
   lines: string[];
-  /** With `changed`: the rows that differ from what the model saw last, 0-based, with their text; else `null`. */
+  /**
+   * With `changed`: the rows that differ from the rows that the model saw last, 0-based, with their text. Otherwise
+   * `null`.
+   */
   changed: { row: number; text: string }[] | null;
   /** 0-based. */
   cursor: { row: number; col: number };
@@ -108,7 +111,7 @@ export interface TerminalView extends TerminalState {
   notes: string[];
 }
 
-/** The output of `list`: the running terminals, and the last ones that have ended. */
+/** The output of `list`: the running terminals, and the last terminals that have ended. */
 export interface TerminalList {
   terminals: TerminalState[];
 }
