@@ -7,7 +7,7 @@ use nix::errno::Errno;
 use nix::unistd::Pid;
 use rustix::process::{PidfdGetfdFlags, pidfd_getfd};
 
-use super::errno;
+use super::errno::errno;
 use super::pidfd::open_pid;
 
 /// Reads memory of another process into `buffer`. Returns how many bytes could be read.

@@ -3,6 +3,7 @@
 mod activity;
 mod clone;
 mod connections;
+mod errno;
 mod features;
 mod fifo;
 mod files;
@@ -63,8 +64,3 @@ pub use tree_watch::*;
 pub use usage::*;
 pub use warm::*;
 pub use watch_files::*;
-
-/// Converts an error of rustix into one of nix.
-fn errno(error: rustix::io::Errno) -> nix::errno::Errno {
-    nix::errno::Errno::from_raw(error.raw_os_error())
-}

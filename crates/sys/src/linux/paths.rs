@@ -11,7 +11,7 @@ use rustix::fs::{
     mknodat, openat2, readlinkat, renameat_with, statx, symlinkat,
 };
 
-use super::errno;
+use super::errno::errno;
 use crate::{FileStatus, Follow, PlaceId};
 
 /// The flags that openat2 accepts. openat ignores all others.
