@@ -60,10 +60,11 @@ export interface BashOptions {
    */
   timeoutMs?: number | undefined;
   /**
-   * The longest time without output, in ms, a whole number from 1 to 86,400,000: a command that is silent for that long
-   * is at its time limit, and a note says so. It counts from the start and from each output on either stream. Any byte
-   * is output, also a carriage return or an escape sequence that `sanitize` removes. A task that was started in the
-   * background is ended; a command that has moved there may be silent. It never counts in a terminal.
+   * The longest time without output, in ms, a whole number from 1 to 86,400,000. A command that is silent for this long
+   * is at its time limit, and a note reports this. The time counts from the start and from each output on either
+   * stream. Any byte is output, also a carriage return or an escape sequence that `sanitize` removes. A task that was
+   * started in the background is ended. A command that has moved to the background may be silent. The limit never
+   * counts in a terminal.
    *
    * @default none
    * @example await bash('npm ci', { mode: 'slow', idleTimeoutMs: 60_000 });
@@ -176,8 +177,9 @@ export interface BashOptions {
    */
   registry?: BackgroundRegistry | undefined;
   /**
-   * How the command is judged before anything starts: `'default'` by the rules as they are, `'off'` not at all, for
-   * hosts that judge elsewhere, or what differs from the default. A denied command is `ERR_BASH_BLOCKED`.
+   * How the command is judged before anything starts. `'default'` applies the unchanged rules. `'off'` judges nothing,
+   * for hosts that judge elsewhere. An object lists the differences from the default. A denied command is
+   * `ERR_BASH_BLOCKED`.
    *
    * @default 'default'
    * @example await bash('git clean -fd', { safety: { onAsk: 'deny' } });
@@ -264,10 +266,10 @@ export interface BashOptions {
    */
   undo?: 'off' | 'risky' | 'always' | UndoOptions | undefined;
   /**
-   * Whether `result.view` has the text that a model reads in place of `stdout` and `stderr`, which stay as they are.
-   * `'lossless'` folds repeats. `'salient'` also leaves out the lines that say least: a marker is in their place, and
-   * the whole is written to a file first, which is removed with this process. No failure is left out. An object says
-   * more.
+   * Whether `result.view` has the text that a model reads in place of `stdout` and `stderr`, which stay unchanged.
+   * `'lossless'` folds repeats. `'salient'` also leaves out the lines that tell least: a marker replaces them, and the
+   * whole output is first written to a file, which is removed with this process. No failure is left out. An object sets
+   * details.
    *
    * A command in a terminal or in the background has no view. If a confined command could not read the file, nothing
    * is left out.

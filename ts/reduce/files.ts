@@ -56,7 +56,7 @@ export class OutputFiles {
     return this.#path;
   }
 
-  /** Whether there is a file with this number. The directory of a caller may have files of an earlier process. */
+  /** Returns whether a file with this number exists. The directory of a caller may have files of an earlier process. */
   has(id: number): boolean {
     const path = this.#path ?? this.#given;
     return path !== null && existsSync(join(path, String(id)));

@@ -34,7 +34,7 @@ export interface OutputStoreOptions {
   maxBytes?: number | undefined;
 }
 
-/** The lines to read of an output. Without either, all of it. */
+/** The lines to read of an output. Without an option, all lines. */
 export interface OutputRange {
   /** The first and the last line, from 1, through both streams. */
   lines?: [number, number] | undefined;
@@ -79,8 +79,8 @@ export interface InnerKeeper extends Keeper {
 }
 
 /**
- * Keeps the outputs of which views left out lines, so that a model can recall them. Each is a file that only this user
- * can read: standard output, then standard error.
+ * Keeps the outputs whose views left out lines, so that a model can recall them. Each output is a file that only this
+ * user can read: standard output, then standard error.
  *
  * @example
  * const outputs = new OutputStore({ maxBytes: 64 * 1024 * 1024 });
@@ -108,8 +108,8 @@ export class OutputStore {
   }
 
   /**
-   * Resolves with an output as it was, byte for byte, or with lines of it. A range past the end gives the lines that
-   * are there. Rejects with `ERR_BASH_UNKNOWN_OUTPUT` for an output that is unknown or forgotten, and with
+   * Resolves with an unchanged output, byte for byte, or with lines of it. A range past the end gives the existing
+   * lines. Rejects with `ERR_BASH_UNKNOWN_OUTPUT` for an output that is unknown or forgotten, and with
    * `ERR_BASH_INVALID_ARG` for a wrong type.
    *
    * @example await outputs.read(12, { lines: [40, 95] });
@@ -241,7 +241,7 @@ export class OutputStore {
     return this.#last;
   }
 
-  /** Keeps an output of which nothing was left out, since a later view refers to it. */
+  /** Keeps an output whose view leaves out nothing, since a later view refers to it. */
   async #hold(id: number, text: string): Promise<string | null> {
     const known = this.#outputs.get(id);
     if (known) return known.path;

@@ -34,7 +34,7 @@ export interface BackgroundRegistryOptions {
    */
   retentionMs?: number | undefined;
   /**
-   * The reach of tasks that `start` starts, as in `bash()`, unless their own `confine` says otherwise. The root of the
+   * The reach of tasks that `start` starts, as in `bash()`, unless a task has its own `confine`. The root of the
    * profile is the directory of each task.
    *
    * @default 'off'

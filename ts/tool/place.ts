@@ -58,7 +58,7 @@ export function sandboxJudgement<T extends Pick<BashOptions, 'cwd' | 'env'>>(opt
 export function checkSandboxOptions(command: string, options: BashOptions): void {
   innerOf(bash).check(command, options);
   const given: string[] = NOT_THERE.filter((name) => options[name] !== undefined);
-  // The sandbox confines what runs in it, and records what that changes.
+  // The sandbox confines the commands that run in it, and records their changes.
   for (const name of ['confine', 'receipt', 'undo'] as const) {
     if (options[name] !== undefined && options[name] !== 'off') given.push(name);
   }

@@ -19,16 +19,16 @@ import type {
  * fields with a command. All may be `null` or missing: strict modes send every field, other models leave them out.
  */
 export interface BashToolInput {
-  /** The command, byte for byte; a trailing `| head …` or `| tail …` becomes a limit where that keeps its meaning. */
+  /** The command, byte for byte. A trailing `| head …` or `| tail …` becomes a limit if its meaning stays the same. */
   command?: string | null | undefined;
   /**
-   * `'default'` 30 s (120 s when it then moves to the background), `'slow'` 15 min, `'background'` returns at once;
-   * `null` takes the tool's `mode`.
+   * `'default'` 30 s (120 s if the command then moves to the background), `'slow'` 15 min, `'background'` returns at
+   * once. `null` takes the tool's `mode`.
    */
   mode?: 'default' | 'slow' | 'background' | null | undefined;
   /**
-   * The time limit in ms, clamped to 1,000 … 3,600,000 (in the background … 86,400,000) with a note; it goes before the
-   * tool's `timeoutMs` and before any mode.
+   * The time limit in ms, clamped to 1,000 … 3,600,000 (in the background … 86,400,000) with a note. It takes
+   * precedence over the tool's `timeoutMs` and any mode.
    */
   timeout_ms?: number | null | undefined;
   /**
@@ -37,7 +37,7 @@ export interface BashToolInput {
    */
   cwd?: string | null | undefined;
   /**
-   * Only the first lines of each stream, a whole number of at least 1; the command is ended 2 s after that line of
+   * Only the first lines of each stream, a whole number of at least 1. The command is ended 2 s after this line of
    * stdout.
    */
   head?: number | null | undefined;
@@ -45,16 +45,16 @@ export interface BashToolInput {
   tail?: number | null | undefined;
   /** The state and the new output of the background process with this pid. */
   check_pid?: number | null | undefined;
-  /** Ends the background process with this pid and all it started. */
+  /** Ends the background process with this pid and everything it started. */
   kill_pid?: number | null | undefined;
-  /** Undoes the run with this id; only with `undo`. */
+  /** Undoes the run with this id. Only with `undo`. */
   undo_run?: string | null | undefined;
   /**
-   * Lines of an output as they were: `'12:40-95'` those lines of output #12, `'12 /pattern/'` those that match; only
+   * Lines of an output, unchanged: `'12:40-95'` these lines of output #12, `'12 /pattern/'` the lines that match. Only
    * with `reduce: 'salient'` or `outputs`.
    */
   recall?: string | null | undefined;
-  /** More than the confinement allows, for this command. The host is asked; only with `onAccess`. */
+  /** More than the confinement allows, for this command. The host is asked. Only with `onAccess`. */
   access?: BashToolAccess | null | undefined;
 }
 
@@ -145,9 +145,9 @@ export interface BashToolOptions
   session?: BashSession | undefined;
   /**
    * The place where the commands run instead of this machine: a `SandboxSession` of ai 7, or any object with
-   * `runCommand`. Each command is judged here first, and limits, cleaning, cutting, notes and formatting are the same;
-   * with `spawn` there are snapshots, too. `experimental_sandbox` of a call replaces it, `perCall` can give each user
-   * one, and a `run` replaces it.
+   * `runCommand`. Each command is judged here first, and limits, cleaning, cutting, notes and formatting are the same.
+   * With `spawn` there are snapshots, too. `experimental_sandbox` of a call replaces the sandbox, `perCall` can give
+   * each user a sandbox, and a `run` replaces it.
    *
    * `cwd` is a directory of the sandbox and has no default. Only `env` reaches the command, nothing of this machine's
    * environment. Whole output that was cut goes to a file there, below `spill.dir` or `/tmp`, at most 64 MiB, if the
@@ -161,7 +161,7 @@ export interface BashToolOptions
    */
   sandbox?: ToolSandbox | undefined;
   /**
-   * Whether the model gets a non-zero exit code as an error text, and not as an ordinary text that says so.
+   * Whether the model gets a non-zero exit code as an error text, and not as an ordinary text with the exit code.
    *
    * @default false
    * @example createBashTool({ errorOnFailure: true });
@@ -264,8 +264,8 @@ export interface BashToolOptions
    */
   reduce?: BashOptions['reduce'] | undefined;
   /**
-   * Keeps the outputs of which lines are left out. With it, or with `reduce: 'salient'`, the input has `recall`, by
-   * which the model gets lines as they were.
+   * Keeps the outputs whose views leave out lines. With it, or with `reduce: 'salient'`, the input has `recall`, by
+   * which the model gets unchanged lines.
    *
    * @default a store of this tool, in the temporary directory, which is removed with this process
    * @example createBashTool({ reduce: 'salient', outputs: new OutputStore({ dir: '/srv/agent/outputs' }) });
@@ -353,7 +353,7 @@ export interface BashToolError {
 
 /** A call of another tool in place of a command. */
 export interface SuggestedTool {
-  /** Its name, as in `availableTools`. */
+  /** The name of the tool, as in `availableTools`. */
   name: string;
   /**
    * The parts of the command for its input, by our names and not by the tool's own: `path`, `pattern`. They are the

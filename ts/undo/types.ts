@@ -1,8 +1,8 @@
-/** When the files that a command changes are kept for an undo, and how many of them. */
+/** When the files that a command changes are kept for an undo, and how much is kept. */
 export interface UndoOptions {
   /**
-   * The commands that can be undone: `'always'` each, `'risky'` those whose verdict is warn or ask, and those that are
-   * known to delete files or to overwrite what exists (`rm`, `mv`, `sed -i`, `git checkout` …).
+   * The commands that can be undone. `'always'`: all commands. `'risky'`: commands whose verdict is warn or ask, and
+   * commands that are known to delete files or to overwrite what exists (`rm`, `mv`, `sed -i`, `git checkout` …).
    *
    * @default 'risky'
    * @example await bash('make clean', { undo: { when: 'always' } });
@@ -40,8 +40,8 @@ export interface UndoOptions {
    */
   storeBytes?: number | undefined;
   /**
-   * The directory of the store, made with mode 0700 if it is missing. A directory that is there must be empty or a
-   * store. A relative one is resolved against `process.cwd()`. `undo` and `undoPoints` need the same `dir`.
+   * The directory of the store, made with mode 0700 if it is missing. An existing directory must be empty or a store. A
+   * relative path is resolved against `process.cwd()`. `undo` and `undoPoints` need the same `dir`.
    *
    * @default `$XDG_STATE_HOME/agent-bash/undo`, else `~/.local/state/agent-bash/undo`
    * @example await bash('rm notes.txt', { undo: { dir: '/srv/agent/undo' } });
@@ -52,7 +52,7 @@ export interface UndoOptions {
 /** Options of `undo`. An option that does not exist is `ERR_BASH_INVALID_ARG`. */
 export interface UndoRunOptions {
   /**
-   * Whether nothing is changed, and the result says what an undo would do now.
+   * Whether the undo only reports its effect and changes nothing.
    *
    * @default false
    * @example const { conflicts } = await undo(runId, { dryRun: true });
