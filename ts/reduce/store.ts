@@ -13,7 +13,7 @@ import type { View } from './types.ts';
 import { closedView, draftOf, foldedView, gains, named, viewOf } from './view.ts';
 import { type Whole, wholeOfText } from './whole.ts';
 
-/** Bytes of all outputs that a store keeps, if the caller does not say. */
+/** Bytes of all outputs that a store keeps, if the caller gives no number. */
 const MAX_BYTES = 256 * 1024 * 1024;
 
 /** Options of an `OutputStore`. */
@@ -26,7 +26,7 @@ export interface OutputStoreOptions {
    */
   dir?: string | undefined;
   /**
-   * Bytes of all outputs together. The oldest ones are forgotten first. Of a larger output nothing is left out.
+   * Bytes of all outputs together. The oldest outputs are forgotten first. Nothing is left out of a larger output.
    *
    * @default 256 MiB
    * @example new OutputStore({ maxBytes: 64 * 1024 * 1024 });
@@ -72,8 +72,8 @@ interface KeptOutput {
 /** The methods of a store that only the main entry calls. */
 export interface InnerKeeper extends Keeper {
   /**
-   * Writes a whole output, and resolves with the view of its draft. Resolves with `null` if it cannot be written, or is
-   * larger than the store.
+   * Writes a whole output, and resolves with the view of its draft. Resolves with `null` if the output cannot be
+   * written, or is larger than the store.
    */
   keep(whole: Whole, draft: NativeView, recall: boolean): Promise<View | null>;
 }
@@ -149,7 +149,7 @@ export class OutputStore {
     return this.#deleted(output.path);
   }
 
-  /** Deletes a file. Returns the reason why it could not be. */
+  /** Deletes a file. Returns the reason if it could not be deleted. */
   #deleted(path: string): Error | null {
     try {
       this.#files.delete(path);

@@ -79,7 +79,7 @@ export function formatCheck(check: BackgroundCheck): string {
   return checkText(check, {});
 }
 
-/** Returns the same text for a model that may ask for access, or undo the task. */
+/** Returns the text of `formatCheck` for a model that may ask for access, or undo the task. */
 export function checkText(check: BashToolCheck, { asks = false, undoes = false }: Pick<Reading, 'asks' | 'undoes'>) {
   const { task, output, newLines, confinement, view } = check;
   return joinParts([

@@ -98,7 +98,7 @@ export function checkRuleNames(name: string, rule: object): void {
   checkOptionNames(name, rule, OF_RULES);
 }
 
-/** A path or a list of rules in the place of options would count for nothing. */
+/** A path or a list of rules in the place of options would have no effect. */
 function noObject(options: unknown): BashError {
   const given = Array.isArray(options)
     ? 'an array'

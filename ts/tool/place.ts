@@ -52,8 +52,8 @@ export function sandboxJudgement<T extends Pick<BashOptions, 'cwd' | 'env'>>(opt
 }
 
 /**
- * Refuses what `bash` refuses, and options that the sandbox cannot honour. Running the command without them would
- * change it.
+ * Refuses commands that `bash` refuses, and options that the sandbox cannot honour. Running the command without these
+ * options would change it.
  */
 export function checkSandboxOptions(command: string, options: BashOptions): void {
   innerOf(bash).check(command, options);

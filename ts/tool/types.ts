@@ -64,13 +64,13 @@ export interface BashToolAccess {
   write?: string[] | null | undefined;
   /** Hosts to reach, as in `confine.network.allow`. */
   network?: string[] | null | undefined;
-  /** Why it is needed, for the person who decides. */
+  /** Why the access is needed, for the person who decides. */
   reason: string;
 }
 
 /** A model's request for more than the confinement allows, checked and resolved. */
 export interface AccessRequest {
-  /** The command that is to run with it. */
+  /** The command that is to run with this access. */
   command: string;
   /** The directory that the command starts in, absolute. */
   cwd: string;
@@ -93,8 +93,8 @@ export interface InterceptRule {
    */
   pattern: string | RegExp;
   /**
-   * The tool to use instead, or several names for it: the first that is at hand is suggested, and without one the rule
-   * does not apply. Case, `_` and `-` make no difference.
+   * The tool to use instead, or several names for it. The first available tool is suggested. If none is available, the
+   * rule does not apply. Case, `_` and `-` make no difference.
    *
    * @example const rule: InterceptRule = { pattern: '^tree$', tool: ['list_files', 'glob'], message: 'use the tool.' };
    */
@@ -194,7 +194,7 @@ export interface BashToolOptions
    */
   availableTools?: readonly string[] | undefined;
   /**
-   * Rules for commands that another tool at hand does better. Such a command does not run, and the model reads which
+   * Rules for commands that another available tool does better. Such a command does not run, and the model reads which
    * tool to use. `true` takes `INTERCEPT_RULES`. A pattern that is no regular expression is `ERR_BASH_INVALID_ARG`.
    *
    * @default false
@@ -329,7 +329,9 @@ export interface BashTool {
   toModelOutput: (options: { toolCallId?: string; input?: unknown; output: BashToolOutput }) => BashToolModelOutput;
 }
 
-/** Nothing ran. Never a throw: the model reads `error` as the result of its call. */
+/**
+ * The answer if nothing ran. It is returned and not thrown, so that the model reads `error` as the result of its call.
+ */
 export interface BashToolError {
   /** A sentence that names the problem. */
   error: string;
@@ -343,7 +345,7 @@ export interface BashToolError {
    * - `ERR_BASH_UNKNOWN_OUTPUT`: a recall of an output that is unknown or forgotten.
    */
   code: BashErrorCode | (string & {});
-  /** Why the safety engine refused it, with `ERR_BASH_BLOCKED`. */
+  /** Why the safety engine refused the command, with `ERR_BASH_BLOCKED`. */
   findings?: Finding[];
   /** The parts of a confinement that cannot be held, with `ERR_BASH_CONFINEMENT`: why, and the remedy. */
   missing?: ConfineMissing[];
@@ -370,21 +372,21 @@ export interface BashToolSnapshot {
   exitCode: null;
   /** Process id, also the process group id. */
   pid: number;
-  /** Since the start of the process, in ms. */
+  /** Time since the start of the process, in ms. */
   durationMs: number;
 }
 
 /** The effect of `undo_run`. */
 export interface BashToolUndone extends Undone {
-  /** Tells it apart from a result. */
+  /** Distinguishes the output from a result. */
   status: 'undone';
-  /** 1 if something stays because it changed after the run, else 0. */
+  /** 1 if a path stays unchanged because it changed after the run, otherwise 0. */
   exitCode: 0 | 1;
 }
 
 /** The lines that a `recall` asks for. */
 export interface BashToolRecalled {
-  /** Tells it apart from a result. */
+  /** Distinguishes the output from a result. */
   status: 'recalled';
   exitCode: 0;
   /** The lines, byte for byte, at most 50 KiB. Empty if there are none. */
@@ -490,7 +492,7 @@ export interface SandboxCommandProcess {
  * command runs.
  */
 export interface ToolSandboxSession {
-  /** For the description of the tool. */
+  /** Text for the description of the tool. */
   readonly description?: string;
   readonly run: (command: SandboxCommand) => PromiseLike<{
     exitCode: number;
@@ -499,7 +501,7 @@ export interface ToolSandboxSession {
     confinement?: unknown;
   }>;
   readonly spawn?: (command: SandboxCommand) => PromiseLike<SandboxCommandProcess>;
-  /** Takes whole output that was cut. */
+  /** Writes whole output that was cut. */
   readonly writeTextFile?: (file: { path: string; content: string; abortSignal?: AbortSignal }) => PromiseLike<void>;
 }
 
@@ -521,7 +523,7 @@ export interface ToolCommandRunner {
     env?: Record<string, string>;
     signal?: AbortSignal;
   }): PromiseLike<RunnerFinished>;
-  /** Takes whole output that was cut. */
+  /** Writes whole output that was cut. */
   // biome-ignore lint/suspicious/noExplicitAny: runners take a Buffer, a string or either
   writeFiles?(files: { path: string; content: any }[]): PromiseLike<unknown>;
 }
