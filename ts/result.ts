@@ -40,8 +40,8 @@ export interface BashRun {
   /** The parts that its confinement held, and the denials; `null` if it was not confined. */
   confinement: Confinement | null;
   /**
-   * Names the run: unique for ever, and the value of `AGENT_BASH_ID` in the environment of its processes. `undo` takes
-   * it.
+   * Permanent and unique name of the run: the value of `AGENT_BASH_ID` in the environment of its processes, and the
+   * argument of `undo`.
    */
   runId: string;
   /** The changes of the command; `null` without the options `receipt` and `undo`, and if nothing was started. */

@@ -158,7 +158,7 @@ export class BashSession {
     this.#owner.end();
   }
 
-  /** The same as `close()`. */
+  /** Same as `close()`. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }

@@ -134,7 +134,7 @@ function judgeCommand(
   return { verdict, reason, analysis, decision };
 }
 
-/** Returns how far the command could be undone; `''` for a tool without undo. */
+/** Returns how far the command could be undone. `''` for a tool without undo. */
 function undoWords(text: string, judged: AnalyzeOptions, held: BashToolOptions): string {
   const undo = undoOption(held.undo);
   if (undo === undefined || undo === 'off' || sandboxOf(held) !== undefined) return '';

@@ -43,8 +43,9 @@ export interface ApprovalOptions extends AnalyzeOptions {
    * Whether the tool is confined, so that no person is asked about effects that its confinement prevents anyway:
    * changes outside of the writable places, signals to other processes, services and devices, and, if no host can be
    * reached, sending and publishing. Other effects are still asked about, such as deleting in the workspace, and a
-   * denied command stays denied. With `tool`, its own `confine` counts, and without one there nothing changes; without
-   * `tool` it is `'workspace'` in `cwd`. A call that asks for `access` is judged as if it were not confined.
+   * denied command stays denied. With `tool`, the tool's own `confine` counts, and if it has none, nothing changes.
+   * Without `tool`, the confinement is `'workspace'` in `cwd`. A call that asks for `access` is judged as if it were
+   * not confined.
    *
    * @default false
    * @example createToolApproval({ tool: bashTool, confined: true });
@@ -95,6 +96,6 @@ export interface ToolApproval {
    * Whether a person is asked. A refused command is not asked about: the tool gives the reason in place of a result.
    */
   needsApproval: (input: ApprovalInput, call?: BashApprovalCall) => Promise<boolean>;
-  /** The same with everything a person may want to see, for ai 6, whose requests carry no reason. */
+  /** Judges with everything that a person may want to see, for ai 6, whose requests carry no reason. */
   judge: (input: ApprovalInput, call?: BashApprovalCall) => Promise<BashApprovalJudgement>;
 }

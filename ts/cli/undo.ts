@@ -72,7 +72,7 @@ async function newestHere(what: UndoRunOptions): Promise<string> {
   );
 }
 
-/** Whether an undo of a run would do something now, or leave a conflict. */
+/** Returns whether an undo of a run would do something now, or leave a conflict. */
 async function hasEffect(runId: string, what: UndoRunOptions): Promise<boolean> {
   const { restored, removed, conflicts } = await undoRun(runId, { ...what, dryRun: true });
   return restored.length + removed.length + conflicts.length > 0;

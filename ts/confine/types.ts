@@ -8,7 +8,7 @@
  */
 export interface ConfineOptions {
   /**
-   * The starting point: `'workspace'` lets commands change files below `cwd`, `'read-only'` none.
+   * The starting point: `'workspace'` lets commands change files below `cwd`, `'read-only'` lets them change no files.
    *
    * @default 'workspace'
    * @example await bash('npm test', { confine: { profile: 'read-only', write: ['/srv/project/coverage'] } });
@@ -24,9 +24,9 @@ export interface ConfineOptions {
    */
   write?: string[] | undefined;
   /**
-   * Files that are never changed or created in those: names relative to each of them and to each git repository in it,
-   * or paths. The list replaces the default one, which has `.git/hooks`, `.git/config`, `.vscode`, `.idea`,
-   * `.mcp.json`, `.claude`, `.cursor`, `.envrc`, `.gitconfig`, `.npmrc` and the start files of shells.
+   * Files that are never changed or created in those directories: names relative to each of them and to each git
+   * repository in it, or paths. The list replaces the default list, which has `.git/hooks`, `.git/config`, `.vscode`,
+   * `.idea`, `.mcp.json`, `.claude`, `.cursor`, `.envrc`, `.gitconfig`, `.npmrc` and the start files of shells.
    *
    * @default the list above
    * @example await bash('npm version patch', { confine: { protect: ['.git/hooks', 'infra/production'] } });
@@ -42,16 +42,16 @@ export interface ConfineOptions {
    */
   hide?: string[] | undefined;
   /**
-   * Paths that can be read: `'all'` but the hidden ones, or these paths, those that may be changed, and the directories
-   * of the system. A list must reach `cwd`.
+   * Paths that can be read. `'all'`: all except the hidden paths. A list: these paths, the paths that may be changed,
+   * and the directories of the system. A list must reach `cwd`.
    *
    * @default 'all'
    * @example await bash('cargo build', { confine: { read: ['~/.cargo', '~/.rustup'] } });
    */
   read?: 'all' | string[] | undefined;
   /**
-   * Hosts that can be reached: `'none'` but the loopback of the commands, `'full'` all as without confinement, or those
-   * of a list.
+   * Hosts that can be reached. `'none'`: only the loopback of the commands. `'full'`: all hosts, as without
+   * confinement. An object: the hosts of its list.
    *
    * @default 'none'
    * @example await bash('npm ci', { confine: { network: { allow: ['registry.npmjs.org'] } } });
@@ -75,8 +75,8 @@ export interface ConfineOptions {
    */
   tmp?: 'private' | 'shared' | undefined;
   /**
-   * The caches of package managers. `'overlay'` can be read, and written files end with the owner. `'shared'` are those
-   * of this user, and can be changed. `'none'` are as read-only as the rest of the home.
+   * The caches of package managers. `'overlay'`: caches can be read, and written files end with the owner. `'shared'`:
+   * the caches of this user, which can be changed. `'none'`: caches are as read-only as the rest of the home.
    *
    * @default 'overlay'
    * @example await bash('npm ci', { confine: { caches: 'shared', network: { allow: ['registry.npmjs.org'] } } });

@@ -12,7 +12,7 @@ export const INNER: unique symbol = Symbol.for('agent-bash.inner') as never;
 
 /** How far the undo of a command would go. */
 export interface UndoForecast {
-  /** The effects that it would not take back, as sentences. */
+  /** The effects that the undo would not take back, as sentences. */
   left: string[];
   /** Why there is no undo. `null` if there is one. */
   why: string | null;

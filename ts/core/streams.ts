@@ -38,12 +38,12 @@ export class StreamsEnd {
     this.#streams = streams;
   }
 
-  /** The shell runs; `feed` writes to its standard input, and closes it without bytes. */
+  /** The shell runs. `feed` writes to its standard input. Without bytes, it closes the input. */
   onStarted(pid: number, feed: (bytes?: Uint8Array) => void): void {
     this.#streams.started(pid, { write: (bytes) => this.#write(bytes, feed), end: () => feed() });
   }
 
-  /** The last bytes were written; `open` says whether the command still reads. */
+  /** The last bytes were written. `open`: the command still reads. */
   onFed(open: boolean): void {
     this.#written(open);
   }

@@ -42,13 +42,13 @@ export interface Owned {
 export interface Owner {
   /** A number that no other owner of this process has, at least 1. */
   readonly number: number;
-  /** Whether it is a registry, which joins the worlds of the running tasks in its directory. */
+  /** Whether the owner is a registry, which joins the worlds of the running tasks in its directory. */
   readonly joins?: boolean;
   /** The root of its commands' `confine`, an absolute path, whatever their `cwd` is. */
   readonly root: string;
   /**
-   * Ends its worlds: the processes that commands have left there, and their temporary files. Tasks that outlive this
-   * process keep theirs. May be called again.
+   * Ends the owner's worlds: the processes that commands have left there, and their temporary files. Tasks that outlive
+   * this process keep their worlds. May be called again.
    */
   end(): void;
 }

@@ -261,7 +261,7 @@ export class PtySession {
     hold(this.#command, true);
   }
 
-  /** The same as `kill()`. */
+  /** Same as `kill()`. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.kill();
   }

@@ -6,7 +6,7 @@ import { named } from './view.ts';
 const CHUNK = 256 * 1024;
 /** Bytes that are searched at once. A recall gives more, so that no match of a part is left out. */
 const PART = 32 * 1024;
-/** The longest line that is searched, in bytes: a recall gives no longer ones. */
+/** The longest line that is searched, in bytes. A recall gives no longer lines. */
 const LONGEST = 50 * 1024;
 const NEWLINE = 0x0a;
 

@@ -187,7 +187,7 @@ export class BackgroundRegistry {
     return this.#closing;
   }
 
-  /** The same as `close()`. */
+  /** Same as `close()`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
@@ -228,7 +228,7 @@ export class BackgroundRegistry {
   }
 }
 
-/** The tasks of a registry; none once it was closed. */
+/** Returns the tasks of a registry. None after it was closed. */
 function tasksIn({ native }: Handle): BackgroundTask[] {
   return JSON.parse(native.list() ?? '[]') as BackgroundTask[];
 }

@@ -42,7 +42,7 @@ function listed({ created, modified, deleted, renamed, counts }: Receipt, places
 const left = (word: string, count: number) => (count > 0 ? [`  ${word} ${grouped(count)} more`] : []);
 const sized = (bytes: number | null) => (bytes === null ? '' : ` ${grouped(bytes)} B`);
 
-/** Returns how a run can be undone, and what an undo leaves. */
+/** Returns how a run can be undone, and which changes an undo leaves. */
 export function undoLines({ covers, notCovered }: Cover, runId: string | undefined): string[] {
   const how = covers === 'all' ? 'can be undone' : 'can be undone in part';
   return [

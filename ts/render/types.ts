@@ -20,9 +20,9 @@ export interface RenderInput {
    * place of its streams.
    */
   output?: string | undefined;
-  /** How long it has run so far, in ms. Beside a result that one's own figure counts. */
+  /** How long the command has run so far, in ms. If a result is given, its own figure counts. */
   elapsedMs?: number | undefined;
-  /** Its time limit in ms. Beside a result that one's own counts. */
+  /** The time limit of the command in ms. If a result is given, its own limit counts. */
   timeoutMs?: number | undefined;
   /** Why nothing could be run: what `bash()` has rejected with. Default: it runs, or has ended. */
   error?: RenderFailure | null | undefined;

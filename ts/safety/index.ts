@@ -112,7 +112,7 @@ function directory(cwd: string | undefined): string {
   }
 }
 
-/** Returns the user's home; `''` if there is none. */
+/** Returns the user's home. `''` if there is none. */
 function home({ home }: AnalyzeOptions, env: Record<string, string | undefined>): string {
   if (home) return home;
   if (env.HOME && isAbsolute(env.HOME)) return env.HOME;

@@ -45,7 +45,7 @@ export function diskBase(base: Base): Base {
   return { cwd, confine, signal, graceMs, safety: 'off', ...(owner && { [OWNER]: owner }) };
 }
 
-/** Whether the commands of a sandbox are confined. */
+/** Returns whether the commands of a sandbox are confined. */
 export function isConfined({ confine }: Base): boolean {
   return confine !== undefined && confine !== 'off';
 }

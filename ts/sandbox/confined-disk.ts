@@ -149,7 +149,7 @@ async function runScript(
   });
   try {
     const { exitCode } = await Promise.race([started.ended, fault]);
-    // A script that failed reads no further, and its stream may be silent for ever.
+    // A failed script reads no further, and its stream may stay silent forever.
     if (exitCode === 0) await feeding;
     signal?.throwIfAborted();
     return { exitCode, stdout: Buffer.concat(chunks.stdout), stderr: Buffer.concat(chunks.stderr).toString() };

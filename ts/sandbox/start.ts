@@ -12,7 +12,7 @@ import type { Ended, Listener } from './output.ts';
 export interface Order {
   /** The text for bash. */
   command: string;
-  /** Its positional parameters. */
+  /** The positional parameters. */
   args?: string[];
   /** The directory to start in, relative to the sandbox's. */
   cwd?: string | undefined;

@@ -24,7 +24,7 @@ export type LocalSessionOptions = {
   /**
    * The `HOME` of commands, resolved like `cwd`.
    *
-   * @default the user's own; of a session a private directory
+   * @default the user's own home; for a session a private directory
    * @example createLocalSandbox({ home: '/srv/home' });
    */
   home?: string | undefined;
@@ -114,7 +114,7 @@ export interface DetachedCommand {
 export interface CommandRunner {
   /** Runs a program to its end. It rejects only when nothing could be run, with a `BashError`. */
   runCommand(cmd: string, args?: string[]): Promise<CommandFinished>;
-  /** The same with a directory, variables and a signal of its own. */
+  /** Runs a program to its end, with its own directory, variables and signal. */
   runCommand(params: RunParams): Promise<CommandFinished>;
 }
 
@@ -136,9 +136,9 @@ export interface LocalSandbox extends CommandRunner {
   /** Makes a directory and those above it. Existing ones are left as they are. */
   mkDir(path: string): Promise<void>;
   /**
-   * Ends all that was started so far, detached programs and what commands left running included, and resolves when it
-   * is gone. The directory stays, the sandbox can go on being used, and it may be stopped again. It rejects with
-   * `EPERM` and the pids when something is left that may not be signalled.
+   * Ends everything that was started so far, including detached programs and processes that commands left running, and
+   * resolves when all have ended. The directory stays, the sandbox can still be used, and it may be stopped again.
+   * Rejects with `EPERM` and the pids if a process is left that may not be signalled.
    */
   stop(): Promise<void>;
 }

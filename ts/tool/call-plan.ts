@@ -115,9 +115,9 @@ export interface ToolSetup {
   folder: string;
   /** The owner of the worlds in which confined commands run. */
   owner: Owner;
-  /** Where outputs are kept of which lines are left out, unless a call has its own place. */
+  /** The store for outputs whose views leave out lines, unless a call has its own store. */
   outputs: OutputStore;
-  /** The level of a call if no option says it. */
+  /** The level of a call without an option for it. */
   level: Level;
   /** Whether the model may recall lines. */
   recalls: boolean;
@@ -125,9 +125,9 @@ export interface ToolSetup {
 
 /** How a kind of tool reduces outputs. */
 export interface Reducing {
-  /** The level of a tool if no option says it. */
+  /** The level of a tool without an option for it. */
   level: Level;
-  /** Whether its input can have `recall`. */
+  /** Whether the input can have `recall`. */
   recalls: boolean;
 }
 

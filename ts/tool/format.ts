@@ -51,7 +51,7 @@ export function byCommand(atLimit: string): Advice {
   };
 }
 
-/** Whether commands see processes under other numbers than results name. */
+/** Returns whether commands see processes under other numbers than results name. */
 function isRenumbered(confinement: Confinement | null): boolean {
   return confinement?.held.includes('processes') ?? false;
 }
@@ -72,14 +72,14 @@ export interface Reading {
 
 /**
  * Returns the text that the model reads of a check or a kill: the state of the process, its new output, the path of the
- * log, what an ended one changed, and all denials of its confinement so far. The output already contains its truncation
- * notice. Changed paths are shown relative to the directory of the task.
+ * log, the changes of an ended process, and all denials of its confinement so far. The output already contains its
+ * truncation notice. Changed paths are shown relative to the directory of the task.
  */
 export function formatCheck(check: BackgroundCheck): string {
   return checkText(check, {});
 }
 
-/** Returns the same text for a model that may ask for access, or undo the task. */
+/** Returns the text of `formatCheck` for a model that may ask for access, or undo the task. */
 export function checkText(check: BashToolCheck, { asks = false, undoes = false }: Pick<Reading, 'asks' | 'undoes'>) {
   const { task, output, newLines, confinement, view } = check;
   return joinParts([
@@ -130,7 +130,7 @@ function resultText(result: BashResult, reading: Reading): string {
   return joinParts([...parts, changed, denialPart(result.confinement, asks), noteLines(result, advice)]);
 }
 
-/** A session's result says where its next command starts. */
+/** A session's result names the directory in which its next command starts. */
 function directoryOf(output: object, { cwd }: Reading): string {
   return 'cwd' in output && typeof output.cwd === 'string' ? output.cwd : (cwd ?? process.cwd());
 }

@@ -40,7 +40,7 @@ export function trailingLimit(command: string): TrailingLimit | null {
   return { ...limit, command: before.pipesStderr ? `${kept} 2>&1` : kept };
 }
 
-/** Whether a comment lies between the commands. No other text there holds a `#`. */
+/** Returns whether a comment lies between the commands. No other text there holds a `#`. */
 function isCommented(command: string, pipelines: OutlinePipeline[]): boolean {
   let at = 0;
   for (const { span } of pipelines.flatMap(({ commands }) => commands)) {
@@ -139,7 +139,7 @@ export class HeadStop {
   }
 }
 
-/** One cut by lines. A trailing pipe limits stdout, as the pipe did. The inputs `head` and `tail` limit each stream. */
+/** A cut by lines. A trailing pipe limits stdout, as the pipe did. The inputs `head` and `tail` limit each stream. */
 export interface LineLimit {
   keep: 'head' | 'tail';
   lines: number;

@@ -158,7 +158,7 @@ const MOST = 10_000;
 /** The runs of each tool or session. Copies of an owner with another root share its `end`. */
 const runs = new WeakMap<object, Set<string>>();
 
-/** Remembers that a tool has run this. */
+/** Remembers the run of an output, or its undo, as a run of the tool or session. */
 export function rememberRun(options: BashToolOptions & Owned, output: BashToolOutput): void {
   const owner = options[OWNER];
   const id = 'undoId' in output ? output.undoId : 'runId' in output ? output.runId : null;

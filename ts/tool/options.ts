@@ -93,12 +93,12 @@ function within(option: unknown, name: string): unknown {
   return typeof option === 'object' && option !== null ? (option as Record<string, unknown>)[name] : undefined;
 }
 
-/** The same for a rule of the interceptor. */
+/** Throws `ERR_BASH_INVALID_ARG` for an unknown field of an interceptor rule. */
 export function checkRuleNames(name: string, rule: object): void {
   checkOptionNames(name, rule, OF_RULES);
 }
 
-/** A path or a list of rules in the place of options would count for nothing. */
+/** A path or a list of rules in the place of options would have no effect. */
 function noObject(options: unknown): BashError {
   const given = Array.isArray(options)
     ? 'an array'
@@ -114,7 +114,7 @@ export function undoOption(undo: BashToolOptions['undo']): BashOptions['undo'] {
   return undo;
 }
 
-/** Whether commands of a tool can be undone, and its input offers `undo_run`. */
+/** Returns whether commands of a tool can be undone, and its input offers `undo_run`. */
 export function offersUndo({ undo }: BashToolOptions): boolean {
   return undo !== undefined && undo !== false && undo !== 'off';
 }
@@ -154,7 +154,7 @@ export interface Viewed {
   [VIEWS]?: Place;
 }
 
-/** The place of the outputs of which lines are left out. */
+/** The place for outputs whose views leave out lines. */
 export interface Place {
   outputs: OutputStore;
   /** Whether the model may recall lines. */

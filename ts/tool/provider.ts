@@ -46,8 +46,8 @@ const RESERVED = new Set(
 
 /**
  * Returns a program and its arguments as a bash command in which each word reaches the program unchanged. The words are
- * quoted into the command, not passed beside it, so that safety, approvals, logs and hooks see what runs. Variables
- * precede the command, as a person would type them.
+ * quoted into the command, not passed beside it, so that safety, approvals, logs and hooks see the whole command.
+ * Variables precede the command, as a person would type them.
  */
 export function commandOf(argv: readonly string[], env: Readonly<Record<string, string>> = {}): string {
   const [program = '', ...rest] = argv;

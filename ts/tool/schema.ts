@@ -102,10 +102,10 @@ export interface OptionalFields {
   recalls: boolean;
 }
 
-/** A tool with none of them. */
+/** The optional fields of a tool that has none. */
 export const NO_FIELDS: OptionalFields = { asks: false, undoes: false, recalls: false };
 
-/** Its schema. */
+/** The schema of `access`. */
 export const ACCESS_SCHEMA = {
   type: ['object', 'null'],
   properties: {

@@ -19,16 +19,16 @@ import type {
  * fields with a command. All may be `null` or missing: strict modes send every field, other models leave them out.
  */
 export interface BashToolInput {
-  /** The command, byte for byte; a trailing `| head …` or `| tail …` becomes a limit where that keeps its meaning. */
+  /** The command, byte for byte. A trailing `| head …` or `| tail …` becomes a limit if its meaning stays the same. */
   command?: string | null | undefined;
   /**
-   * `'default'` 30 s (120 s when it then moves to the background), `'slow'` 15 min, `'background'` returns at once;
-   * `null` takes the tool's `mode`.
+   * `'default'` 30 s (120 s if the command then moves to the background), `'slow'` 15 min, `'background'` returns at
+   * once. `null` takes the tool's `mode`.
    */
   mode?: 'default' | 'slow' | 'background' | null | undefined;
   /**
-   * The time limit in ms, clamped to 1,000 … 3,600,000 (in the background … 86,400,000) with a note; it goes before the
-   * tool's `timeoutMs` and before any mode.
+   * The time limit in ms, clamped to 1,000 … 3,600,000 (in the background … 86,400,000) with a note. It takes
+   * precedence over the tool's `timeoutMs` and any mode.
    */
   timeout_ms?: number | null | undefined;
   /**
@@ -37,7 +37,7 @@ export interface BashToolInput {
    */
   cwd?: string | null | undefined;
   /**
-   * Only the first lines of each stream, a whole number of at least 1; the command is ended 2 s after that line of
+   * Only the first lines of each stream, a whole number of at least 1. The command is ended 2 s after this line of
    * stdout.
    */
   head?: number | null | undefined;
@@ -45,16 +45,16 @@ export interface BashToolInput {
   tail?: number | null | undefined;
   /** The state and the new output of the background process with this pid. */
   check_pid?: number | null | undefined;
-  /** Ends the background process with this pid and all it started. */
+  /** Ends the background process with this pid and everything it started. */
   kill_pid?: number | null | undefined;
-  /** Undoes the run with this id; only with `undo`. */
+  /** Undoes the run with this id. Only with `undo`. */
   undo_run?: string | null | undefined;
   /**
-   * Lines of an output as they were: `'12:40-95'` those lines of output #12, `'12 /pattern/'` those that match; only
+   * Lines of an output, unchanged: `'12:40-95'` these lines of output #12, `'12 /pattern/'` the lines that match. Only
    * with `reduce: 'salient'` or `outputs`.
    */
   recall?: string | null | undefined;
-  /** More than the confinement allows, for this command. The host is asked; only with `onAccess`. */
+  /** More than the confinement allows, for this command. The host is asked. Only with `onAccess`. */
   access?: BashToolAccess | null | undefined;
 }
 
@@ -64,13 +64,13 @@ export interface BashToolAccess {
   write?: string[] | null | undefined;
   /** Hosts to reach, as in `confine.network.allow`. */
   network?: string[] | null | undefined;
-  /** Why it is needed, for the person who decides. */
+  /** Why the access is needed, for the person who decides. */
   reason: string;
 }
 
 /** A model's request for more than the confinement allows, checked and resolved. */
 export interface AccessRequest {
-  /** The command that is to run with it. */
+  /** The command that is to run with this access. */
   command: string;
   /** The directory that the command starts in, absolute. */
   cwd: string;
@@ -93,8 +93,8 @@ export interface InterceptRule {
    */
   pattern: string | RegExp;
   /**
-   * The tool to use instead, or several names for it: the first that is at hand is suggested, and without one the rule
-   * does not apply. Case, `_` and `-` make no difference.
+   * The tool to use instead, or several names for it. The first available tool is suggested. If none is available, the
+   * rule does not apply. Case, `_` and `-` make no difference.
    *
    * @example const rule: InterceptRule = { pattern: '^tree$', tool: ['list_files', 'glob'], message: 'use the tool.' };
    */
@@ -145,9 +145,9 @@ export interface BashToolOptions
   session?: BashSession | undefined;
   /**
    * The place where the commands run instead of this machine: a `SandboxSession` of ai 7, or any object with
-   * `runCommand`. Each command is judged here first, and limits, cleaning, cutting, notes and formatting are the same;
-   * with `spawn` there are snapshots, too. `experimental_sandbox` of a call replaces it, `perCall` can give each user
-   * one, and a `run` replaces it.
+   * `runCommand`. Each command is judged here first, and limits, cleaning, cutting, notes and formatting are the same.
+   * With `spawn` there are snapshots, too. `experimental_sandbox` of a call replaces the sandbox, `perCall` can give
+   * each user a sandbox, and a `run` replaces it.
    *
    * `cwd` is a directory of the sandbox and has no default. Only `env` reaches the command, nothing of this machine's
    * environment. Whole output that was cut goes to a file there, below `spill.dir` or `/tmp`, at most 64 MiB, if the
@@ -161,7 +161,7 @@ export interface BashToolOptions
    */
   sandbox?: ToolSandbox | undefined;
   /**
-   * Whether the model gets a non-zero exit code as an error text, and not as an ordinary text that says so.
+   * Whether the model gets a non-zero exit code as an error text, and not as an ordinary text with the exit code.
    *
    * @default false
    * @example createBashTool({ errorOnFailure: true });
@@ -194,7 +194,7 @@ export interface BashToolOptions
    */
   availableTools?: readonly string[] | undefined;
   /**
-   * Rules for commands that another tool at hand does better. Such a command does not run, and the model reads which
+   * Rules for commands that another available tool does better. Such a command does not run, and the model reads which
    * tool to use. `true` takes `INTERCEPT_RULES`. A pattern that is no regular expression is `ERR_BASH_INVALID_ARG`.
    *
    * @default false
@@ -264,8 +264,8 @@ export interface BashToolOptions
    */
   reduce?: BashOptions['reduce'] | undefined;
   /**
-   * Keeps the outputs of which lines are left out. With it, or with `reduce: 'salient'`, the input has `recall`, by
-   * which the model gets lines as they were.
+   * Keeps the outputs whose views leave out lines. With it, or with `reduce: 'salient'`, the input has `recall`, by
+   * which the model gets unchanged lines.
    *
    * @default a store of this tool, in the temporary directory, which is removed with this process
    * @example createBashTool({ reduce: 'salient', outputs: new OutputStore({ dir: '/srv/agent/outputs' }) });
@@ -329,7 +329,9 @@ export interface BashTool {
   toModelOutput: (options: { toolCallId?: string; input?: unknown; output: BashToolOutput }) => BashToolModelOutput;
 }
 
-/** Nothing ran. Never a throw: the model reads `error` as the result of its call. */
+/**
+ * The answer if nothing ran. It is returned and not thrown, so that the model reads `error` as the result of its call.
+ */
 export interface BashToolError {
   /** A sentence that names the problem. */
   error: string;
@@ -343,7 +345,7 @@ export interface BashToolError {
    * - `ERR_BASH_UNKNOWN_OUTPUT`: a recall of an output that is unknown or forgotten.
    */
   code: BashErrorCode | (string & {});
-  /** Why the safety engine refused it, with `ERR_BASH_BLOCKED`. */
+  /** Why the safety engine refused the command, with `ERR_BASH_BLOCKED`. */
   findings?: Finding[];
   /** The parts of a confinement that cannot be held, with `ERR_BASH_CONFINEMENT`: why, and the remedy. */
   missing?: ConfineMissing[];
@@ -353,7 +355,7 @@ export interface BashToolError {
 
 /** A call of another tool in place of a command. */
 export interface SuggestedTool {
-  /** Its name, as in `availableTools`. */
+  /** The name of the tool, as in `availableTools`. */
   name: string;
   /**
    * The parts of the command for its input, by our names and not by the tool's own: `path`, `pattern`. They are the
@@ -370,21 +372,21 @@ export interface BashToolSnapshot {
   exitCode: null;
   /** Process id, also the process group id. */
   pid: number;
-  /** Since the start of the process, in ms. */
+  /** Time since the start of the process, in ms. */
   durationMs: number;
 }
 
 /** The effect of `undo_run`. */
 export interface BashToolUndone extends Undone {
-  /** Tells it apart from a result. */
+  /** Distinguishes the output from a result. */
   status: 'undone';
-  /** 1 if something stays because it changed after the run, else 0. */
+  /** 1 if a path stays unchanged because it changed after the run, otherwise 0. */
   exitCode: 0 | 1;
 }
 
 /** The lines that a `recall` asks for. */
 export interface BashToolRecalled {
-  /** Tells it apart from a result. */
+  /** Distinguishes the output from a result. */
   status: 'recalled';
   exitCode: 0;
   /** The lines, byte for byte, at most 50 KiB. Empty if there are none. */
@@ -490,7 +492,7 @@ export interface SandboxCommandProcess {
  * command runs.
  */
 export interface ToolSandboxSession {
-  /** For the description of the tool. */
+  /** Text for the description of the tool. */
   readonly description?: string;
   readonly run: (command: SandboxCommand) => PromiseLike<{
     exitCode: number;
@@ -499,7 +501,7 @@ export interface ToolSandboxSession {
     confinement?: unknown;
   }>;
   readonly spawn?: (command: SandboxCommand) => PromiseLike<SandboxCommandProcess>;
-  /** Takes whole output that was cut. */
+  /** Writes whole output that was cut. */
   readonly writeTextFile?: (file: { path: string; content: string; abortSignal?: AbortSignal }) => PromiseLike<void>;
 }
 
@@ -521,7 +523,7 @@ export interface ToolCommandRunner {
     env?: Record<string, string>;
     signal?: AbortSignal;
   }): PromiseLike<RunnerFinished>;
-  /** Takes whole output that was cut. */
+  /** Writes whole output that was cut. */
   // biome-ignore lint/suspicious/noExplicitAny: runners take a Buffer, a string or either
   writeFiles?(files: { path: string; content: any }[]): PromiseLike<unknown>;
 }

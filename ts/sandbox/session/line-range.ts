@@ -21,7 +21,7 @@ export class LineRange {
     this.#done = last < this.#first;
   }
 
-  /** Whether no later text can change the range. */
+  /** Returns whether no later text can change the range. */
   get done(): boolean {
     return this.#done;
   }

@@ -24,7 +24,7 @@ export interface SandboxSpawnOptions extends SandboxRunOptions {
 
 /** The end and the output of a command: whole and unchanged, except that bytes that are not UTF-8 become U+FFFD. */
 export interface SandboxRunResult extends Confined, Recorded {
-  /** 0…255; 128 + n after signal n, 130 after an abort, 124 at a time limit that was asked for. */
+  /** 0…255; 128 + n after signal n, 130 after an abort, 124 at a time limit of the caller. */
   exitCode: number;
   stdout: string;
   stderr: string;
@@ -32,18 +32,18 @@ export interface SandboxRunResult extends Confined, Recorded {
 
 /** A command that was spawned. */
 export interface SandboxProcess {
-  /** Of its shell, also the process group id. */
+  /** Process id of the shell, also the process group id. */
   readonly pid: number;
   /**
-   * The bytes of its standard output. Unread output holds the command back once 1 MiB of it waits, 64 MiB after a
-   * `wait()`; `cancel()` drops the rest.
+   * The bytes of the standard output. The command is held back once 1 MiB of output is unread, or 64 MiB after a
+   * `wait()`. `cancel()` drops the rest.
    */
   readonly stdout: ReadableStream<Uint8Array>;
-  /** The same of its standard error. */
+  /** The bytes of the standard error, with the same limits. */
   readonly stderr: ReadableStream<Uint8Array>;
   /**
-   * Resolves at its end, also when up to 64 MiB of each stream were not read; rejects with the reason of its
-   * `abortSignal` when that ended it. May be called any number of times.
+   * Resolves at the end of the process, also if up to 64 MiB of each stream were not read. Rejects with the reason of
+   * the `abortSignal` if the signal ended the process. May be called any number of times.
    */
   wait(): Promise<{ exitCode: number } & Confined & Recorded>;
   /**
