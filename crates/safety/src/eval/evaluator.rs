@@ -21,7 +21,7 @@ pub struct Evaluator<'a> {
     pub(super) custom: &'a CustomWrappers,
     pub(super) found: Found,
     pub(super) budget: Budget,
-    /// Whether it evaluates the code that restores a shell. No command of that code is listed.
+    /// Whether this is the evaluation of the code that restores a shell. No command of that code is listed.
     pub(super) restores: bool,
     pub(super) current: CurrentCommand,
     pub(super) calls: CallStack,
@@ -35,7 +35,7 @@ pub struct Evaluator<'a> {
 /// The simple command whose words are expanded.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CurrentCommand {
-    /// Its place in the whole command.
+    /// Place in the whole command.
     pub span: Span,
     /// Whether bash gives up before it runs: `${x:?}` of a variable that is not set.
     pub dead: bool,
