@@ -29,7 +29,7 @@ fn texts_that_a_line_can_follow() {
 fn texts_that_a_line_would_belong_to() {
     let quotes = ["echo 'a", "echo \"a", "`true", "echo $(true", "echo ${x", "a=(1", "true \\", "true # \\"];
     let heredocs = ["cat <<E", "cat <<E\nx", "cat <<E\nE2\n", "cat <<-E\n x\n E", "a <<E b <<F\nE", "cat <<''\nx\n"];
-    let lists = ["{ true", "( true", "if true", "true &&", "true |", "f()", "[[ a", "((1", "case x in", "fi"];
+    let lists = ["{ true", "( true", "if true", "true &&", "true |", "f()", "[[ a", "((1", "case x in", "a[1", "fi"];
     for text in quotes.into_iter().chain(heredocs).chain(lists) {
         assert!(!is_complete(text), "{text}");
     }

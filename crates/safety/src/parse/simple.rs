@@ -62,7 +62,10 @@ impl Reader<'_> {
     /// Reads `NAME=…`, `NAME+=…` or `NAME[…]=…`.
     fn assignment(&mut self) -> Result<Option<Assignment>> {
         let start = self.at;
-        let Some((name, after)) = self.assigned(start)? else { return Ok(None) };
+        let Some((name, after)) = self.assigned(start)? else {
+            // bash reads on to the bracket that closes, over blanks and newlines.
+            return if self.opens_index(start)? { self.fault() } else { Ok(None) };
+        };
         let append = self.text.as_bytes().get(after.wrapping_sub(2)) == Some(&b'+');
         let mut index = None;
         if self.text.as_bytes().get(start + name.len()) == Some(&b'[') {
@@ -99,6 +102,14 @@ impl Reader<'_> {
         Ok((at < self.end && bytes[at] == b'=').then_some((name, at + 1)))
     }
 
+    /// Returns whether the index of an array begins behind a name here, and does not end.
+    fn opens_index(&mut self, start: usize) -> Result<bool> {
+        let bytes = &self.text.as_bytes()[start..self.end];
+        let name = bytes.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+        let is_name = name > 0 && !bytes[0].is_ascii_digit() && bytes.get(name) == Some(&b'[');
+        Ok(is_name && self.matching(start + name, b'[', b']')?.is_none())
+    }
+
     fn assigned_value(&mut self, start: usize) -> Result<Word> {
         if self.peek() == Some(b'(') {
             let part = self.array()?;
@@ -116,6 +127,9 @@ impl Reader<'_> {
                 reader.newlines()?;
                 if reader.take(")") {
                     return Ok(Part::Array(words));
+                }
+                if reader.peek() == Some(b'[') && reader.matching(reader.at, b'[', b']')?.is_none() {
+                    return reader.fault();
                 }
                 match reader.word()? {
                     Some(word) => words.push(word),

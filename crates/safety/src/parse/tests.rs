@@ -45,6 +45,8 @@ static RARE: &[&str] = &[
     "x=$PWD/$1 y=$a,$b/$c; PATH=$PATH:$HOME/bin:$GOPATH/bin; z=a/`readlink $l`/b",
     "{\n  a= b=1\n  if ls; then ls; fi\n}; time if a; then b; fi",
     "if [ $? -ne 0 ]\nthen\n\techo\nfi\nif [ -x ${X} ]\nthen\n\techo\nfi",
+    "echo a[1 [2; [3; declare a[1; for x in a[1; do :; done; case a[1 in x) ;; esac; 1a[x",
+    "a[1 + 2]=3 b[x y]; x=([1]=2 [3 + 4]=5)",
     "echo \"`g 'x. y, run'`\" \"'e'.\"\ny=\"<- ` g 'e'`\"; case $1 in a) x=\"a\"`ls`;; esac",
 ];
 
@@ -78,6 +80,10 @@ static WRONG: &[&str] = &[
     "fi",
     "}",
     "x=(a",
+    "a[1",
+    "a[1 x=2\necho hi",
+    "! a[1 | cat",
+    "x=([1 b)",
 ];
 
 #[test]
