@@ -879,6 +879,11 @@ interface CommandUnit {
   source: string;
   /** Whether the command only runs other commands, all of which are listed: `bash -c '…'`, a function of the script. */
   wrapper: boolean;
+  /**
+   * Whether this command only reads, its redirects included. `'unknown'` for a program that is named by a path, and for
+   * git commands during which a repository's settings may run code.
+   */
+  readOnly: 'yes' | 'no' | 'unknown';
 }
 /** A redirect. */
 interface CommandRedirect {
@@ -1276,14 +1281,17 @@ interface AnalyzeOptions extends SafetyOptions {
 /** The rules of `decide`. */
 interface DecideRules {
   /**
-   * Commands and files that are allowed. With this list, everything that it does not match is asked about.
+   * Commands and files that are allowed. With this list, everything else is asked about, except commands that only
+   * read: `'read-only'` is a rule that every list has. It also covers builtins that affect nothing but their shell
+   * (`cd`, `true`, `export`, `[`) and git commands that read, although a repository's settings may make them run a
+   * program. With an empty list, every command is asked about.
    *
    * @default none: the analysis alone allows
    * @example decide(analysis, { allow: ['git log:*', 'npm test', 'write:src/**'] });
    */
   allow?: string[] | undefined;
   /**
-   * Commands and files about which a person is asked.
+   * Commands and files about which a person is asked. `'read-only'` here asks about commands that only read, too.
    *
    * @default []
    * @example decide(analysis, { ask: ['git push:*'] });
@@ -2029,17 +2037,18 @@ declare function analyze(command: string, options?: AnalyzeOptions): Analysis;
  *
  * - `'deny'` if the analysis denies, or a deny rule matches any command in it, wrapped or not.
  * - `'ask'` if the analysis asks, or an ask rule matches.
- * - `'allow'` if all of it could be judged, and each command and each written file matches an allow rule. Without
- *   `allow` the analysis alone allows.
+ * - `'allow'` if all of it could be judged, and each command and each written file matches an allow rule. Commands that
+ *   only read need none unless `allow` is empty. Without `allow` the analysis alone allows.
  * - `'ask'` otherwise.
  *
- * A rule is the words of a command (`'npm run build'`: exactly these), its first words (`'git log:*'`), or written
- * files (`'write:src/**'`, relative to the directory of the analysis). Deny and ask rules ignore the directory in a
+ * A rule is the words of a command (`'npm run build'`: exactly these), its first words (`'git log:*'`), written
+ * files (`'write:src/**'`, relative to the directory of the analysis), or `'read-only'`, all commands that only read. Deny and ask rules ignore the directory in a
  * program's name and the global options of git. An allow rule does not reach through `sudo`, `su` or `ssh`.
  *
  * @example decide(analyze('git log -3'), { allow: ['git log:*'] }).verdict; // 'allow'
  * @param analysis from `analyze`; may have been through JSON.
- * @throws a `BashError`, `ERR_BASH_INVALID_ARG`, for wrong types, an unknown list, and a rule that can match nothing.
+ * @throws a `BashError`, `ERR_BASH_INVALID_ARG`, for wrong types, an unknown list, and a rule that can match nothing,
+ *   such as one in the syntax of another tool (`npm *`, `Bash(npm publish:*)`, `/npm/`), with the rule that was meant.
  */
 declare function decide(analysis: Analysis, rules?: DecideRules): Decision;
 /** Returns all rules of the engine, as docs/safety.md lists them: a new array each time. */

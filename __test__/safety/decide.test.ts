@@ -20,15 +20,16 @@ describe('the strictest wins', () => {
     ['ask', 'git reset --hard', { allow: ['git reset:*', 'git reset --hard'] }],
     ['ask', '$CMD x', { allow: ['x:*'] }],
     ['ask', 'ls', { allow: ['ls'], ask: ['ls'] }],
-    ['ask', 'ls', { allow: ['pwd'] }],
+    ['ask', 'make', { allow: ['pwd'] }],
+    ['allow', 'ls', { allow: ['pwd'] }],
     ['ask', 'ls', { allow: [] }],
     ['ask', 'if', { allow: ['if:*'] }],
     ['allow', 'ls', { allow: ['ls'] }],
     ['allow', 'ls && pwd', { allow: ['ls', 'pwd'] }],
-    ['ask', 'ls && pwd', { allow: ['ls'] }],
-    ['ask', 'ls "$(pwd)"', { allow: ['ls:*'] }],
-    ['allow', 'ls "$(pwd)"', { allow: ['ls:*', 'pwd'] }],
-    ['ask', 'ls | tee', { allow: ['ls'] }],
+    ['ask', 'ls && make', { allow: ['ls'] }],
+    ['ask', 'ls "$(make)"', { allow: ['ls:*'] }],
+    ['allow', 'ls "$(make)"', { allow: ['ls:*', 'make'] }],
+    ['ask', 'ls | tee a', { allow: ['ls'] }],
   ])('%s: %s with %j', (expected, command, rules) => {
     expect(verdict(command, rules)).toBe(expected);
   });
@@ -67,12 +68,12 @@ describe('rules for commands', () => {
     [true, 'git:*', 'git status'],
     [true, 'git log:*', 'git log -p'],
     [false, 'git log:*', 'git logs'],
-    [true, 'ls', "l's'"],
-    [true, 'git log:*', 'g\\it "log" -1'],
-    [false, 'ls', 'ls -la'],
-    [false, 'ls:*', 'lsof'],
-    [true, 'echo a b:*', 'echo a b c'],
-    [false, 'echo a b:*', 'echo "a b" c'],
+    [true, 'make', "m'ake'"],
+    [true, 'git push:*', 'g\\it "push" -n'],
+    [false, 'make', 'make -s'],
+    [false, 'make:*', 'makefile'],
+    [true, 'node a b:*', 'node a b c'],
+    [false, 'node a b:*', 'node "a b" c'],
     [false, 'npm test:*', 'npm "$(cat x)"'],
     [false, 'cat:*', './cat x'],
     [false, 'cat:*', '/tmp/cat x'],
@@ -185,12 +186,49 @@ describe('rules for files that are written', () => {
   });
 });
 
+describe('commands that only read', () => {
+  test('need no rule once there are some', () => {
+    for (const command of ['cd packages/core && npm test', 'npm test | tail -20', 'npm test || true', 'git status'])
+      expect(verdict(command, { allow: ['npm test:*'] }), command).toBe('allow');
+    expect(verdict('ls', { allow: [] })).toBe('ask');
+    expect(verdict('ls', { allow: ['read-only'] })).toBe('allow');
+    expect(verdict('ls && make', { allow: ['read-only'] })).toBe('ask');
+  });
+
+  test('are asked about and denied by the same word', () => {
+    expect(verdict('ls', { allow: ['ls'], ask: ['read-only'] })).toBe('ask');
+    expect(verdict('make "$(ls)"', { deny: ['read-only'] })).toBe('deny');
+    expect(verdict('make', { deny: ['read-only'] })).toBe('allow');
+  });
+
+  test('are marked in the analysis', () => {
+    const commands = judge('cd a && make > /dev/null; git status; ls > b').commands;
+    expect(commands.map(({ readOnly }) => readOnly)).toEqual(['yes', 'unknown', 'unknown', 'no']);
+  });
+});
+
+test.each<[string, string]>([
+  ['npm *', 'npm:*'],
+  ['npm pub*', 'npm publish:*'],
+  ['Bash(npm publish:*)', 'npm publish:*'],
+  ['Bash(npm run test *)', 'npm run test:*'],
+  ['/npm publish/', 'npm publish:*'],
+])('a rule in the syntax of another tool is an error that names the rule to write: %s', (rule, instead) => {
+  for (const list of ['allow', 'ask', 'deny'])
+    expect(() => decided('npm publish', { [list]: [rule] })).toThrowError(
+      expect.objectContaining({
+        code: 'ERR_BASH_INVALID_ARG',
+        message: expect.stringMatching(new RegExp(`^${list}: .*write "${instead.replace('*', '\\*')}"$`)),
+      }),
+    );
+});
+
 describe('the suggestions of a decision', () => {
   test('`unmatched` has the text of each command, and `write:PATH`', () => {
-    const { verdict, unmatched } = decided('ls -la && npm  "test" > out.txt; pwd', { allow: ['pwd'] });
+    const { verdict, unmatched } = decided('make -s && npm  "test" > out.txt; pwd', { allow: ['pwd'] });
     expect(verdict).toBe('ask');
     expect(unmatched).toHaveLength(3);
-    expect(unmatched[0]).toBe('ls -la');
+    expect(unmatched[0]).toBe('make -s');
     expect(unmatched[1]).toContain('npm  "test"');
     expect(unmatched[2]).toMatch(/^write:(.*\/)?out\.txt$/);
   });

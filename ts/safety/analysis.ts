@@ -88,6 +88,11 @@ export interface CommandUnit {
   source: string;
   /** Whether the command only runs other commands, all of which are listed: `bash -c '…'`, a function of the script. */
   wrapper: boolean;
+  /**
+   * Whether this command only reads, its redirects included. `'unknown'` for a program that is named by a path, and for
+   * git commands during which a repository's settings may run code.
+   */
+  readOnly: 'yes' | 'no' | 'unknown';
 }
 
 /** A redirect. */

@@ -67,17 +67,18 @@ function wordOf(word: CrossedWord): Word {
  *
  * - `'deny'` if the analysis denies, or a deny rule matches any command in it, wrapped or not.
  * - `'ask'` if the analysis asks, or an ask rule matches.
- * - `'allow'` if all of it could be judged, and each command and each written file matches an allow rule. Without
- *   `allow` the analysis alone allows.
+ * - `'allow'` if all of it could be judged, and each command and each written file matches an allow rule. Commands that
+ *   only read need none unless `allow` is empty. Without `allow` the analysis alone allows.
  * - `'ask'` otherwise.
  *
- * A rule is the words of a command (`'npm run build'`: exactly these), its first words (`'git log:*'`), or written
- * files (`'write:src/**'`, relative to the directory of the analysis). Deny and ask rules ignore the directory in a
+ * A rule is the words of a command (`'npm run build'`: exactly these), its first words (`'git log:*'`), written
+ * files (`'write:src/**'`, relative to the directory of the analysis), or `'read-only'`, all commands that only read. Deny and ask rules ignore the directory in a
  * program's name and the global options of git. An allow rule does not reach through `sudo`, `su` or `ssh`.
  *
  * @example decide(analyze('git log -3'), { allow: ['git log:*'] }).verdict; // 'allow'
  * @param analysis from `analyze`; may have been through JSON.
- * @throws a `BashError`, `ERR_BASH_INVALID_ARG`, for wrong types, an unknown list, and a rule that can match nothing.
+ * @throws a `BashError`, `ERR_BASH_INVALID_ARG`, for wrong types, an unknown list, and a rule that can match nothing,
+ *   such as one in the syntax of another tool (`npm *`, `Bash(npm publish:*)`, `/npm/`), with the rule that was meant.
  */
 export function decide(analysis: Analysis, rules: DecideRules = {}): Decision {
   checkDecide(analysis, rules);

@@ -56,14 +56,17 @@ export interface AnalyzeOptions extends SafetyOptions {
 /** The rules of `decide`. */
 export interface DecideRules {
   /**
-   * Commands and files that are allowed. With this list, everything that it does not match is asked about.
+   * Commands and files that are allowed. With this list, everything else is asked about, except commands that only
+   * read: `'read-only'` is a rule that every list has. It also covers builtins that affect nothing but their shell
+   * (`cd`, `true`, `export`, `[`) and git commands that read, although a repository's settings may make them run a
+   * program. With an empty list, every command is asked about.
    *
    * @default none: the analysis alone allows
    * @example decide(analysis, { allow: ['git log:*', 'npm test', 'write:src/**'] });
    */
   allow?: string[] | undefined;
   /**
-   * Commands and files about which a person is asked.
+   * Commands and files about which a person is asked. `'read-only'` here asks about commands that only read, too.
    *
    * @default []
    * @example decide(analysis, { ask: ['git push:*'] });

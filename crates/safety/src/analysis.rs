@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::level::{Confidence, Verdict};
+use super::value::Value;
 
 /// The analysis of a command.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -25,12 +26,13 @@ pub struct Analysis {
 }
 
 /// Whether a command only reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ReadOnly {
     /// The command only reads.
     Yes,
     /// The command may change something.
+    #[default]
     Unknown,
     /// The command changes something.
     No,
@@ -84,6 +86,9 @@ pub struct CommandUnit {
     pub source: String,
     /// Whether the command only runs other commands, all of which are listed.
     pub wrapper: bool,
+    /// Whether the command only reads.
+    #[serde(default)]
+    pub read_only: ReadOnly,
 }
 
 /// A redirect.
@@ -108,6 +113,13 @@ pub struct Word {
     pub text: String,
     /// Whether `text` is the value.
     pub known: bool,
+}
+
+impl Word {
+    /// Returns the value of the word.
+    pub fn value(&self) -> Value {
+        if self.known { Value::of(self.text.as_str()) } else { Value::unknown() }
+    }
 }
 
 impl RedirectUnit {

@@ -34,8 +34,7 @@ impl<'a> Command<'a> {
         }
     }
 
-    /// Makes a command of these words alone, for unit tests.
-    #[cfg(test)]
+    /// Makes a command of these words alone.
     pub fn of_words(argv: &'a [Value], cwd: &'a Value, directories: &'a Directories) -> Self {
         Self { argv, assignments: &[], redirects: &[], cwd, input: &Input::Inherited, via: &[], directories }
     }

@@ -74,8 +74,9 @@ pub fn analyze(command: &str, context: Context<'_>, policy: &Policy) -> Analysis
     let findings = judge.findings(command, &evaluation);
     let mut listed = evaluation.commands;
     listed.retain(|simple| simple.traits.listed);
-    let acting = listed.iter().filter(|simple| !simple.argv.is_empty() || !simple.redirects.is_empty());
-    let worst = acting.map(|simple| judge.read_only(simple)).max().unwrap_or(ReadOnly::Yes);
+    let commands: Vec<CommandUnit> = listed.into_iter().map(|simple| judge.unit(simple)).collect();
+    let acting = commands.iter().filter(|unit| !unit.argv.is_empty() || !unit.redirects.is_empty());
+    let worst = acting.map(|unit| unit.read_only).max().unwrap_or(ReadOnly::Yes);
     Analysis {
         command: command.to_owned(),
         cwd: directories.cwd.clone(),
@@ -83,7 +84,7 @@ pub fn analyze(command: &str, context: Context<'_>, policy: &Policy) -> Analysis
         complete: evaluation.complete,
         read_only: if evaluation.complete { worst } else { worst.max(ReadOnly::Unknown) },
         findings,
-        commands: listed.into_iter().map(|simple| judge.unit(simple)).collect(),
+        commands,
     }
 }
 
@@ -236,6 +237,7 @@ impl<'a> Judge<'a> {
     }
 
     fn unit(&self, simple: SimpleCommand) -> CommandUnit {
+        let read_only = self.read_only(&simple);
         let program = simple.argv.first();
         let name = program.and_then(Value::base_name).filter(|name| !name.is_empty()).map(str::to_owned);
         let argv: Vec<Word> =
@@ -252,6 +254,7 @@ impl<'a> Judge<'a> {
             span: self.units.span(&simple.span),
             source: simple.source,
             wrapper: simple.traits.transparent,
+            read_only,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Writes an analysis as the JSON that crosses to JavaScript. Unlike in the public type, a known word is only its text,
 //! which halves the length.
 
-use super::analysis::{Analysis, CommandUnit, RedirectUnit, Word};
+use super::analysis::{Analysis, CommandUnit, ReadOnly, RedirectUnit, Word};
 
 /// The text of an analysis.
 pub fn json(analysis: &Analysis) -> serde_json::Result<String> {
@@ -50,7 +50,11 @@ fn unit(out: &mut String, unit: &CommandUnit) {
     text(out, &unit.source);
     out.push_str(",\"wrapper\":");
     out.push_str(truth(unit.wrapper));
-    out.push('}');
+    out.push_str(match unit.read_only {
+        ReadOnly::Yes => ",\"readOnly\":\"yes\"}",
+        ReadOnly::Unknown => ",\"readOnly\":\"unknown\"}",
+        ReadOnly::No => ",\"readOnly\":\"no\"}",
+    });
 }
 
 fn redirect(out: &mut String, redirect: &RedirectUnit) {

@@ -23,7 +23,8 @@ describe('check', () => {
     [0, 'allow', ['git push --force', '--rule', 'git-force-push=off']],
     [1, 'ask', ['git push --force', '--rule', 'git-force-push=ask', '--rule', 'git-reset-hard=off']],
     [0, 'allow', ['git log', '--allow', 'git log:*']],
-    [1, 'ask', ['git log', '--allow', 'git status']],
+    [1, 'ask', ['git fetch', '--allow', 'git status']],
+    [0, 'allow', ['git log', '--allow', 'git status']],
     [1, 'ask', ['git log', '--allow', 'git log:*', '--ask', 'git:*']],
     [2, 'deny', ['git log', '--allow', 'git log:*', '--ask', 'git:*', '--deny', 'git log']],
   ])('ends with %d: %s for %j', async (code, verdict, args) => {
@@ -38,6 +39,7 @@ describe('check', () => {
     [['ls', '--rule', 'git-clean=never'], 'off, warn, ask or deny'],
     [['ls', '--rule', 'git-clean'], 'off, warn, ask or deny'],
     [['ls', '--allow', ''], 'agent-bash: '],
+    [['ls', '--deny', 'npm *'], 'agent-bash: deny: "npm *": * stands only in :* at the end'],
     [['ls', '--no-such-option'], '--no-such-option'],
   ])('%j has an exit code of its own', async (args, words) => {
     const { code, stdout, stderr } = await check(...args);

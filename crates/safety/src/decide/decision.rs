@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::judged::{Judged, units};
 use super::matching::{stops, unmatched};
-use super::pattern::{BadPattern, Pattern};
+use super::pattern::{BadRule, Pattern};
 use super::suggest::suggest;
 use crate::analysis::Analysis;
 use crate::level::Verdict;
@@ -25,9 +25,13 @@ impl Permissions {
     ///
     /// # Errors
     /// Fails on the first rule that means nothing.
-    pub fn parse<T: AsRef<str>>(allow: Option<&[T]>, ask: &[T], deny: &[T]) -> Result<Self, BadPattern> {
-        let read = |rules: &[T]| rules.iter().map(|rule| Pattern::parse(rule.as_ref())).collect::<Result<Vec<_>, _>>();
-        Ok(Self { allow: allow.map(read).transpose()?, ask: read(ask)?, deny: read(deny)? })
+    pub fn parse<T: AsRef<str>>(allow: Option<&[T]>, ask: &[T], deny: &[T]) -> Result<Self, BadRule> {
+        let read = |list: &'static str, rules: &[T]| {
+            let rules = rules.iter().map(|rule| Pattern::parse(rule.as_ref()));
+            rules.collect::<Result<Vec<_>, _>>().map_err(|fault| BadRule { list, fault })
+        };
+        let allow = allow.map(|rules| read("allow", rules)).transpose()?;
+        Ok(Self { allow, ask: read("ask", ask)?, deny: read("deny", deny)? })
     }
 }
 

@@ -1,7 +1,9 @@
 //! A judged command, as far as a host's rules need it.
 
-use crate::analysis::{Analysis, CommandUnit};
+use crate::analysis::{Analysis, CommandUnit, ReadOnly, Word};
 use crate::level::Verdict;
+use crate::read_only::{git_reads, runs};
+use crate::value::Value;
 
 /// Paths that are not files.
 static STREAMS: &[&str] = &["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/zero", "/dev/full"];
@@ -40,6 +42,8 @@ pub struct Unit<'a> {
     pub wrapper: bool,
     /// Whether the command is in the body of a heredoc.
     pub heredoc: bool,
+    /// Whether the command only reads, but for what a repository's settings make git run.
+    pub reads: bool,
 }
 
 /// A redirect that writes.
@@ -62,18 +66,32 @@ impl<'a> Unit<'a> {
             |path: Option<&str>| !path.is_some_and(|path| STREAMS.contains(&path) || path.starts_with("/dev/fd/"));
         let written = unit.redirects.iter().filter(|redirect| redirect.writes_file());
         let writes = written.map(|redirect| (redirect, redirect.path.as_deref())).filter(|(_, path)| file(*path));
+        let writes: Vec<Write> = writes.map(|(redirect, path)| Write { path, text: &redirect.target.text }).collect();
+        let reads = unit.read_only == ReadOnly::Yes || writes.is_empty() && reads_as_git(unit);
         Self {
             source: &unit.source,
             argv: unit.argv.iter().map(|word| (word.text.as_str(), word.known)).collect(),
             prefix: unit.prefix.iter().map(String::as_str).collect(),
             via: unit.via.iter().map(String::as_str).collect(),
             assignments: unit.assignments.iter().map(String::as_str).collect(),
-            writes: writes.map(|(redirect, path)| Write { path, text: &redirect.target.text }).collect(),
+            writes,
             span: unit.span,
             wrapper: unit.wrapper,
             heredoc: unit.via.iter().any(|via| via == "heredoc"),
+            reads,
         }
     }
+}
+
+/// Returns whether a command is a call of git that reads, apart from what a repository's settings make git run.
+fn reads_as_git(unit: &CommandUnit) -> bool {
+    let runs_more = |assignment: &String| {
+        let (name, value) = assignment.split_once('=').unwrap_or((assignment, ""));
+        runs(name, &Value::of(value))
+    };
+    unit.argv.first().is_some_and(|program| program.known && program.text == "git")
+        && !unit.assignments.iter().any(runs_more)
+        && git_reads(&unit.argv.iter().map(Word::value).collect::<Vec<_>>())
 }
 
 impl Judged<'_> {

@@ -57,6 +57,7 @@ pub fn stops(rules: &[Pattern], unit: &Unit, cwd: &str) -> bool {
     ways.extend(starts.map(|from| Words { prefix: &unit.prefix[from..], argv: &unit.argv }));
     rules.iter().any(|rule| match rule {
         Pattern::Write(glob) => unit.writes.iter().filter_map(|write| write.path).any(|path| glob.fits(path, cwd)),
+        Pattern::ReadOnly => unit.reads,
         Pattern::Command { .. } => ways.iter().any(|words| words.fit(rule, same_head)),
     })
 }
@@ -83,7 +84,8 @@ impl<'a> Allowing<'a> {
         Self { allow, around: judged.units.iter().flat_map(fits).collect() }
     }
 
-    /// Returns whether a rule covers this command.
+    /// Returns whether a rule covers this command. With rules, a command that only reads needs
+    /// none. An empty list is for hosts that ask about everything.
     pub fn covers(&self, unit: &Unit) -> bool {
         if unit.assignments.iter().any(|assignment| hijacks(assignment)) {
             return false;
@@ -100,6 +102,9 @@ impl<'a> Allowing<'a> {
         if is_elsewhere(unit) {
             return from_elsewhere(unit).is_some_and(fits)
                 || around.any(|(outer, _)| outer.wrapper && from_elsewhere(outer).is_some());
+        }
+        if unit.reads && !self.allow.is_empty() {
+            return true;
         }
         fits(Words { prefix: &[], argv: &unit.argv })
             || !unit.prefix.is_empty() && fits(Words { prefix: &unit.prefix, argv: &unit.argv })

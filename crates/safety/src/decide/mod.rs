@@ -2,6 +2,7 @@
 
 mod arity;
 mod decision;
+mod foreign;
 mod judged;
 mod matching;
 mod pattern;
@@ -11,4 +12,4 @@ mod tests;
 mod write_glob;
 
 pub use decision::{Decision, Permissions, decide};
-pub use pattern::BadPattern;
+pub use pattern::{BadPattern, BadRule};

@@ -1,7 +1,8 @@
-//! A rule of a host: `git status:*`, `npm run build`, `write:src/**`.
+//! A rule of a host: `git status:*`, `npm run build`, `write:src/**`, `read-only`.
 
 use thiserror::Error;
 
+use super::foreign;
 use super::write_glob::WriteGlob;
 
 /// A rule of a host.
@@ -16,23 +17,49 @@ pub enum Pattern {
     },
     /// Files that may be written.
     Write(WriteGlob),
+    /// Commands that only read.
+    ReadOnly,
+}
+
+/// A rule that means nothing, in one of the lists.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{list}: {fault}")]
+pub struct BadRule {
+    /// The list: `allow`, `ask` or `deny`.
+    pub list: &'static str,
+    /// The fault.
+    pub fault: BadPattern,
 }
 
 /// A rule that means nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadPattern {
     /// No text.
-    #[error("a permission rule is empty")]
+    #[error("a rule is empty")]
     Empty,
     /// `:*`
-    #[error("the permission rule {0:?} names no command")]
+    #[error("{0:?} names no command")]
     NoCommand(String),
     /// `write:`
-    #[error("the permission rule {0:?} names no files")]
+    #[error("{0:?} names no files")]
     NoGlob(String),
     /// `git commit -m "x`
-    #[error("the permission rule {0:?} has a quote that does not end")]
+    #[error("{0:?} has a quote that does not end")]
     Quote(String),
+    /// `npm *`, `Bash(npm publish:*)`, `/npm publish/`
+    #[error("{rule:?}: {why}{}", instead_of(instead))]
+    Foreign {
+        /// The rule as it was given.
+        rule: String,
+        /// The fault.
+        why: String,
+        /// The rule that was probably meant. Empty if that is not known.
+        instead: String,
+    },
+}
+
+fn instead_of(instead: &str) -> String {
+    if instead.is_empty() { String::new() } else { format!("; write {instead:?}") }
 }
 
 impl Pattern {
@@ -52,11 +79,17 @@ impl Pattern {
             }
             return Ok(Self::Write(WriteGlob::new(glob)));
         }
+        if rule == "read-only" {
+            return Ok(Self::ReadOnly);
+        }
         let (command, prefix) = match rule.strip_suffix(":*") {
             // `\:*` is text.
             Some(command) if !command.ends_with('\\') => (command, true),
             _ => (rule, false),
         };
+        if let Some(fault) = foreign::fault(rule, command) {
+            return Err(fault);
+        }
         let words = split(command).ok_or_else(|| BadPattern::Quote(text.to_owned()))?;
         match words.first() {
             Some(head) if !head.is_empty() => Ok(Self::Command { words, prefix }),

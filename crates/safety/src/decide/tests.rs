@@ -148,14 +148,14 @@ fn suggested_rules_allow_what_they_came_from() {
 fn whole_commands() {
     for (command, allow, verdict) in [
         ("git status && ls -la", &["git status:*", "ls:*"] as &[&str], Verdict::Allow),
-        ("git status && cat x", &["git status:*", "ls:*"], Verdict::Ask),
+        ("git status && make x", &["git status:*", "ls:*"], Verdict::Ask),
         ("git status > /dev/null 2>&1", &["git status:*"], Verdict::Allow),
         ("git status > out.txt", &["git status:*"], Verdict::Ask),
         ("git status > out.txt", &["git status:*", "write:out.txt"], Verdict::Allow),
         ("git status > src/../../x", &["git status:*", "write:src/**"], Verdict::Ask),
         ("cd src && ls > a", &["cd:*", "ls:*", "write:src/*"], Verdict::Allow),
-        ("echo $(cat x)", &["echo:*"], Verdict::Ask),
-        ("echo $(cat x)", &["echo:*", "cat:*"], Verdict::Allow),
+        ("echo $(make x)", &["echo:*"], Verdict::Ask),
+        ("echo $(make x)", &["make:*"], Verdict::Allow),
         ("bash -c 'git status'", &["git status:*"], Verdict::Allow),
         ("timeout 5 git status", &["git status:*"], Verdict::Allow),
         ("sudo git status", &["git status:*"], Verdict::Ask),
@@ -165,8 +165,8 @@ fn whole_commands() {
         ("sudo git status", &["sudo git status:*"], Verdict::Allow),
         ("git push --force", &["git push:*"], Verdict::Deny),
         ("git reset --hard", &["git reset:*"], Verdict::Ask),
-        ("find . -name x -exec grep y {} +", &["grep:*"], Verdict::Ask),
-        ("find . -name x -exec grep y {} +", &["find:*", "grep:*"], Verdict::Allow),
+        ("find . -name x -exec make y {} +", &["find:*"], Verdict::Ask),
+        ("find . -name x -exec make y {} +", &["make:*"], Verdict::Allow),
         ("find . -name x -exec rm {} +", &["find:*"], Verdict::Ask),
         ("npx tsc --noEmit", &["npx tsc:*"], Verdict::Allow),
         ("npx tsc --noEmit", &["npx:*"], Verdict::Ask),
@@ -187,6 +187,47 @@ fn whole_commands() {
     assert!(whole("bash <<E\nls\nE", Some(&[]), &[], &[]).suggest_rules.is_empty());
     assert!(whole("cat <<E\n$(ls)\nE", Some(&[]), &[], &[]).suggest_rules.is_empty());
     assert_eq!(whole("git checkout main > out", Some(&[]), &[], &[]).suggest_rules, ["git checkout:*", "write:out"]);
+}
+
+#[test]
+fn with_rules_a_command_that_only_reads_needs_none() {
+    let list: &[&str] = &["npm test:*"];
+    for command in [
+        "ls",
+        "cd packages/core && npm test",
+        "npm test | tail -20",
+        "npm test || true",
+        "git status",
+        "git log --oneline | head -3",
+        "git diff HEAD~1 -- src 2>/dev/null",
+        "for i in 1 2 3; do npm test && break; sleep .3; done",
+        "export CI=1; [ -f package.json ] && npm test; echo \"exit $?\"",
+        "bash -c 'cat x | wc -l'",
+        "timeout 5 rg foo",
+    ] {
+        assert_eq!(whole(command, Some(list), &[], &[]).verdict, Verdict::Allow, "{command}");
+        assert_eq!(whole(command, Some(list), &["read-only"], &[]).verdict, Verdict::Ask, "{command}");
+        assert_eq!(whole(command, None, &[], &["read-only"]).verdict, Verdict::Deny, "{command}");
+        assert_eq!(whole(command, Some(&[]), &[], &[]).verdict, Verdict::Ask, "{command}");
+    }
+    assert_eq!(whole("ls", Some(&["read-only"]), &[], &[]).verdict, Verdict::Allow);
+    for command in [
+        "ls > out",
+        "sudo ls",
+        "ssh host ls",
+        "./ls",
+        "LD_PRELOAD=x ls",
+        "GIT_PAGER=./x git log",
+        "git -c core.pager=./x log",
+        "git diff --output=x",
+        "git branch -d x",
+        "find . -fprint out",
+        "curl localhost",
+        "$X",
+        "xargs ls < list",
+    ] {
+        assert_eq!(whole(command, Some(list), &[], &[]).verdict, Verdict::Ask, "{command}");
+    }
 }
 
 #[test]

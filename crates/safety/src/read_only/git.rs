@@ -5,8 +5,10 @@
 //! of these programs: `git -c core.fsmonitor=false --no-pager diff --no-ext-diff --no-textconv`. For all calls at once,
 //! the environment may rule out the first two (`GIT_PAGER=cat`, `GIT_CONFIG_COUNT` with its keys and values).
 
+use std::sync::LazyLock;
+
 use crate::analysis::ReadOnly;
-use crate::command::Command;
+use crate::command::{Command, Directories};
 use crate::eval::Environment;
 use crate::lists::{has_word, words};
 use crate::options::parse;
@@ -36,9 +38,22 @@ pub fn read_only(command: &Command, environment: Environment) -> ReadOnly {
         return ReadOnly::Yes;
     }
     match kind(&git) {
-        ReadOnly::Yes => {}
-        other => return other,
+        ReadOnly::Yes if !is_doubtful(&git) && pinned(&git, command, environment) => ReadOnly::Yes,
+        ReadOnly::Yes => ReadOnly::Unknown,
+        other => other,
     }
+}
+
+/// Returns whether a call of git reads by its words alone. Settings of the repository may still make git run programs.
+pub fn reads(argv: &[Value]) -> bool {
+    static NOWHERE: LazyLock<Directories> = LazyLock::new(Directories::default);
+    let cwd = Value::unknown();
+    let git = Git::new(&Command::of_words(argv, &cwd, &NOWHERE));
+    git.is_some_and(|git| git.config.is_empty() && kind(&git) == ReadOnly::Yes && !is_doubtful(&git))
+}
+
+/// Returns whether options of a reading call may write, or run a program.
+fn is_doubtful(git: &Git) -> bool {
     let doubtful = |arg: &Value| {
         let text = arg.prefix();
         let name = text.split('=').next().unwrap_or_default();
@@ -46,10 +61,7 @@ pub fn read_only(command: &Command, environment: Environment) -> ReadOnly {
         option || arg.has_unknown() && (text.is_empty() || text.starts_with('-')) || text.starts_with("-O")
     };
     let until = git.args.iter().position(|arg| arg.known() == Some("--")).unwrap_or(git.args.len());
-    if git.args[..until].iter().any(doubtful) || !pinned(&git, command, environment) {
-        return ReadOnly::Unknown;
-    }
-    ReadOnly::Yes
+    git.args[..until].iter().any(doubtful)
 }
 
 /// Judges a call by its subcommand alone.

@@ -48,7 +48,7 @@ fn redirect(redirect: &Redirect) -> ReadOnly {
 }
 
 /// Returns whether a variable makes programs run something.
-fn runs(name: &str, value: &Value) -> bool {
+pub fn runs(name: &str, value: &Value) -> bool {
     let pager = name == "PAGER" || name.ends_with("_PAGER");
     let git = name.starts_with("GIT_") && !matches!(name, "GIT_OPTIONAL_LOCKS" | "GIT_TERMINAL_PROMPT");
     match value.known() {

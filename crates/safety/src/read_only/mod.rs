@@ -7,4 +7,5 @@ mod sed;
 #[cfg(test)]
 mod tests;
 
-pub use judge::read_only;
+pub use git::reads as git_reads;
+pub use judge::{read_only, runs};
