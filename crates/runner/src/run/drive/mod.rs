@@ -38,21 +38,21 @@ use protocol::task::Task;
 use protocol::{BlockedProcess, Cause, Ended, Pipes, SilenceWatch, Transfer, note_of_silence};
 use sys::{Exit, Signal};
 
-/// The loop looks at a command at least this often.
+/// The longest time that the loop sleeps.
 const IDLE: Duration = Duration::from_secs(3600);
 
-/// A running command. Each part owns the facts that it decides by. The loop passes events on to them.
+/// A running command. Each part owns the facts on which it decides. The loop passes events to the parts.
 pub struct Drive<'a, S, L> {
     request: &'a Request,
     shim: S,
-    /// `None` once the caller's thread has ended.
+    /// The replies. `None` once the caller's thread has ended.
     replies: Option<&'a mut UnboundedReceiver<Reply>>,
     output: Output<'a, L>,
     process: ProcessState,
     deadlines: Deadlines,
     early: EarlyEnd,
     silence: SilenceWatch,
-    /// The denials of its confinement.
+    /// The denials of the command's confinement.
     denials: Denials,
 }
 
@@ -60,7 +60,7 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
     /// `shell` is the pid of a warm shell, which runs already.
     ///
     /// # Errors
-    /// When the pipes cannot be watched.
+    /// If the pipes cannot be watched.
     pub fn new(
         request: &'a Request,
         (shim, pipes): (S, Pipes),
@@ -87,7 +87,7 @@ impl<'a, S: Shim, L: Listener> Drive<'a, S, L> {
         })
     }
 
-    /// Drives the command until nothing more is to be read of it.
+    /// Drives the command until no more output can be read.
     async fn run(&mut self) -> Result<(), NotStarted> {
         while !self.is_over() {
             self.step().await?;
