@@ -5,23 +5,23 @@
 interface BackgroundCheck {
   /** The task at that time. */
   task: BackgroundTask;
-  /** The output that is new in its log since the last check, cut like a result, without the closing line. */
+  /** The output in the task's log since the last check, cut like a result, without the closing line. */
   output: string;
-  /** Lines of that output before the cut, an unfinished last one included. */
+  /** Number of lines of that output before the cut, including an unfinished last line. */
   newLines: number;
   /** The position up to which the log was read: an offset in bytes, for the `cursor` of a later check. */
   cursor: number;
-  /** How it was cut, or `null`. */
+  /** How the output was cut, or `null`. */
   truncation: Truncation | null;
   /** Whether the awaited pattern or port appeared. */
   matched: boolean;
-  /** The parts that its confinement holds, and all denials so far; `null` if it is not confined. */
+  /** The parts that the task's confinement holds, and all denials so far; `null` if the task is not confined. */
   confinement: Confinement | null;
-  /** Names the run of its command for ever, for `undo`; `null` while it runs. */
+  /** Permanent name of the task's run, for `undo`; `null` while the task runs. */
   runId: string | null;
-  /** The changes that its command made; `null` while it runs, and if no receipt was wanted. */
+  /** The changes that the task's command made; `null` while the task runs, and if no receipt was wanted. */
   receipt: Receipt | null;
-  /** The extent of `undo`; `null` while it runs, and if it cannot be undone. */
+  /** The extent of `undo`; `null` while the task runs, and if it cannot be undone. */
   undo: UndoCoverage | null;
 }
 /** A command that goes on in the background. */
@@ -29,37 +29,43 @@ interface BackgroundTask {
   /** Names the task in its registry. */
   id: string;
   /**
-   * Process id of its shell, or of its eldest process if it was adopted. 0 only if it was lost before its pid was
-   * known.
+   * Process id of the shell, or of the eldest process if the task was adopted. 0 only if the task was lost before
+   * its pid was known.
    */
   pid: number;
   /** The process group of that process. */
   pgid: number;
-  /** The command as the caller gave it, or the command line of the eldest process of an adopted one. */
+  /** The command as the caller gave it. For an adopted task, the command line of its eldest process. */
   command: string;
-  /** The directory it was started in, absolute. */
+  /** The absolute directory that the task was started in. */
   cwd: string;
-  /** Its log, absolute: all its output as sanitized text, and at the end one line that says how it ended. */
+  /** Absolute path of the log: all output as sanitized text, and at the end one line that says how the task ended. */
   logPath: string;
   /** Unix time in ms. */
   startedAt: number;
   /**
-   * `'exited'` by itself, `'killed'` by `kill`, a signal or a limit, `'lost'` if its end was not observed, because
-   * the machine was restarted or its helper process was killed.
+   * `'exited'` by itself, `'killed'` by `kill`, a signal or a limit, `'lost'` if the end of the task was not
+   * observed, because the machine was restarted or the task's helper process was killed.
    */
   state: 'running' | 'exited' | 'killed' | 'lost';
-  /** As in a `BashResult`. `null` while it runs and after it was lost. */
+  /** As in a `BashResult`. `null` while the task runs and after it was lost. */
   exitCode: number | null;
-  /** The signal that ended it, or the strongest that was sent (`'SIGTERM'`). `null` if it exited by itself. */
+  /**
+   * The signal that ended the task, or the strongest signal that was sent (`'SIGTERM'`). `null` if the task exited
+   * by itself.
+   */
   signal: string | null;
-  /** Unix time in ms; `null` while it runs. */
+  /** Unix time in ms; `null` while the task runs. */
   endedAt: number | null;
 }
 /** A command is blocked on input that only a person or another program can give. */
 interface BashPrompt {
-  /** The blocked process: the deepest one, not the shell above it. The shell if only its last line shows the prompt. */
+  /**
+   * The blocked process: the deepest process, not the shell above it. If only the last line of the output shows the
+   * prompt, this is the shell.
+   */
   pid: number;
-  /** Its command line, at most about 100 characters, without control characters. */
+  /** The command line of the process, at most about 100 characters, without control characters. */
   command: string;
   /**
    * The unfinished line that the command has written, at most its last 200 characters, without control characters:
@@ -73,7 +79,7 @@ interface BashSnapshot {
   pid: number;
   /** The last 8 KiB of sanitized standard output, the unfinished line included. */
   stdout: string;
-  /** The same of standard error; empty with `merge`. */
+  /** The last 8 KiB of sanitized standard error, the unfinished line included. Empty with `merge`. */
   stderr: string;
   /** Time since the start of the process, in ms. */
   durationMs: number;
@@ -96,16 +102,16 @@ interface BashUsage {
 }
 /** A file or directory that was created, modified or deleted. */
 interface Change {
-  /** Absolute: of a deleted file before the command, of others after it. Invalid UTF-8 shows as U+FFFD. */
+  /** Absolute path: of a deleted file before the command, of other files after it. Invalid UTF-8 shows as U+FFFD. */
   path: string;
-  /** Its size after the command; `null` if it was deleted, and for a kind without a size. */
+  /** Size after the command; `null` if the file was deleted, and for a kind without a size. */
   bytes: number | null;
-  /** Its size before the command; `null` if it was created, and for a kind without a size. */
+  /** Size before the command; `null` if the file was created, and for a kind without a size. */
   bytesBefore: number | null;
   /** The kind; `'other'` is a device, a socket or a named pipe. */
   kind: 'file' | 'directory' | 'link' | 'other';
 }
-/** How many changes there are. */
+/** Numbers of changes. */
 interface ChangeCounts {
   /** Of `created`. */
   created: number;
@@ -118,7 +124,7 @@ interface ChangeCounts {
 }
 /** The outcome of a confinement: plain data. */
 interface Confinement {
-  /** The starting point. */
+  /** The profile that the confinement starts from. */
   profile: 'read-only' | 'workspace';
   /** The parts that were held. */
   held: ('files' | 'network' | 'processes' | 'syscalls')[];
@@ -126,7 +132,7 @@ interface Confinement {
   missing: Array<ConfineMissing>;
   /** The denials, at most 50 entries. */
   denied: Array<Denial>;
-  /** All denials, also those that are not listed. */
+  /** Number of all denials, including those that are not listed. */
   deniedTotal: number;
   /** The path of the private `/tmp` on the host, or `null` if it is shared. */
   tmp: string | null;
@@ -146,14 +152,14 @@ interface Denial {
   kind: 'write' | 'read' | 'network' | 'process' | 'syscall';
   /** An absolute path, `host:port`, a name, or the name of a system call. */
   target: string;
-  /** The basename of the executable that tried. */
+  /** The basename of the executable whose access was denied. */
   program: string;
-  /** How often. */
+  /** The number of denials. */
   count: number;
-  /** The smallest change of the options that would allow it; `null` if none does. */
+  /** The smallest change of the options that would allow the access. `null` if no change does. */
   grant: DenialGrant | null;
 }
-/** A change of the options. One of its fields is there. */
+/** A change of the options. Exactly one field is set. */
 interface DenialGrant {
   /** A path that may be changed. */
   write?: Array<string>;
@@ -164,7 +170,7 @@ interface DenialGrant {
 }
 /** The changes that a command made in a git repository. Each pair is the value before the command and after it. */
 interface GitChange {
-  /** The absolute path of its work tree. */
+  /** The absolute path of the repository's work tree. */
   repository: string;
   /** The id of the commit, `null` if there is none. */
   head: [string | null, string | null];
@@ -179,7 +185,7 @@ interface GitChange {
 }
 /** Hosts that may be reached. */
 interface GrantedNetwork {
-  /** The entry. */
+  /** The entries of the option. */
   allow: Array<string>;
 }
 /** A piece of live output. */
@@ -200,34 +206,34 @@ interface Port {
 }
 /** Ports that differ after a command. */
 interface PortChanges {
-  /** With a server now, and without one before. */
+  /** Ports with a server now, and without a server before. */
   opened: Array<Port>;
-  /** Without a server now, and with one before. */
+  /** Ports without a server now, and with a server before. */
   closed: Array<Port>;
 }
 /** The changes made while a command ran: the net effect. */
 interface Receipt {
   /**
-   * How much it knows: `'known'` every change, `'partial'` some changes may be missing or listed without a
-   * difference, `'unknown'` any change may be missing.
+   * Completeness of the receipt: `'known'` lists every change, with `'partial'` some changes may be missing or
+   * listed without a difference, with `'unknown'` any change may be missing.
    */
   state: 'known' | 'partial' | 'unknown';
-  /** Why it is not `'known'`, in a sentence; `null` if it is. */
+  /** Why the state is not `'known'`, as a sentence; `null` if it is. */
   why: string | null;
   /**
    * The origin of the changes: `'command'` the command's own processes, `'window'` any process that made changes
    * while the command ran.
    */
   attribution: 'command' | 'window';
-  /** Files and directories that are there now and were not before, by path, at most 100. */
+  /** Files and directories that exist now and did not exist before, by path, at most 100. */
   created: Array<Change>;
   /** Files with other contents, and files and directories with another mode, owner or attributes, at most 100. */
   modified: Array<Change>;
-  /** Files and directories that were there before and are gone, at most 100. */
+  /** Files and directories that existed before and are gone, at most 100. */
   deleted: Array<Change>;
   /** Files and directories that have another path now, at most 100. The contents of a directory are not listed. */
   renamed: Array<Rename>;
-  /** All changes, also those that are not listed. */
+  /** Numbers of all changes, including those that are not listed. */
   counts: ChangeCounts;
   /** Absolute paths of large ignored directories that changed and are not listed file by file. */
   directories: Array<string>;
@@ -240,18 +246,18 @@ interface Receipt {
 interface Rename {
   /** The absolute path before the command. */
   from: string;
-  /** The absolute path after it. */
+  /** The absolute path after the command. */
   to: string;
 }
 /** A process that a command left running. */
 interface Survivor {
-  /** Its process id. */
+  /** The process id. */
   pid: number;
-  /** Its command line, at most 200 characters. */
+  /** The command line, at most 200 characters. */
   command: string;
   /**
-   * The task that it belongs to from now on, or `null` if it no longer holds the command's pipes or there is no
-   * registry.
+   * The task that the process belongs to from now on, or `null` if the process no longer holds the command's pipes
+   * or there is no registry.
    */
   taskId: string | null;
 }
@@ -296,11 +302,11 @@ interface Truncation {
   keep: 'tail' | 'head' | 'ends';
   /** The limit that was hit first. */
   by: 'lines' | 'bytes' | 'chars';
-  /** Lines of the stream, an unfinished last one included. */
+  /** Number of lines of the stream, including an unfinished last line. */
   totalLines: number;
   /** Bytes of the stream. */
   totalBytes: number;
-  /** Lines shown, cut ones included. */
+  /** Number of shown lines, including cut lines. */
   outputLines: number;
   /** Bytes shown. */
   outputBytes: number;
@@ -319,54 +325,54 @@ interface Truncation {
   /** The notice that was added to the text. */
   notice: string;
 }
-/** A thing that an undo leaves as it is. */
+/** A thing that an undo does not touch. */
 interface UndoConflict {
-  /** Its path. */
+  /** The path of the thing. */
   path: string;
   /** The reason, as a sentence. */
   why: string;
-  /** The place that keeps the thing of before, for as long as points are kept, or `null`. */
+  /** The place that keeps the earlier thing, for as long as points are kept, or `null`. */
   keptAt: string | null;
 }
 /** The extent of the undo of a command. */
 interface UndoCoverage {
   /** Whether all changed files are covered. */
   covers: 'all' | 'part';
-  /** Effects that no undo takes back, as sentences. At most 100 paths are named, and the others counted. */
+  /** Effects that no undo takes back, as sentences. At most 100 paths are named, and the others are counted. */
   notCovered: Array<string>;
-  /** Bytes that are kept for it. A file that is kept by another name counts as none. */
+  /** Bytes that are kept for the undo. A file that is kept by another name counts as 0. */
   bytes: number;
 }
 /** The effect of an undo, or of a dry run. */
 interface Undone {
   /** The run that was undone. */
   runId: string;
-  /** Paths of things that are as before the run again, sorted. */
+  /** Paths of things that are again as before the run, sorted. */
   restored: Array<string>;
-  /** Paths of things that the run had made, and that are gone. */
+  /** Paths of removed things that the run had made. */
   removed: Array<string>;
-  /** Things that stay as they are, because they changed after the run. */
+  /** Things that stay unchanged, because they changed after the run. */
   conflicts: Array<UndoConflict>;
-  /** Effects that no undo takes back, as sentences. At most 100 paths are named, and the others counted. */
+  /** Effects that no undo takes back, as sentences. At most 100 paths are named, and the others are counted. */
   notCovered: Array<string>;
   /** Names this undo, which is itself undone by `undo(undoId)`. Empty if nothing changed. */
   undoId: string;
 }
 /** A run that can be undone, or could before its point was evicted. Undos are listed, too. */
 interface UndoPoint {
-  /** For `undo`. */
+  /** The argument of `undo`. */
   runId: string;
   /** The command as the caller gave it. */
   command: string;
-  /** Its directory. */
+  /** The directory of the command. */
   cwd: string;
-  /** Its start, Unix time in ms. */
+  /** The start of the command, Unix time in ms. */
   at: number;
   /** Whether an undo covers all changed files. */
   covers: 'all' | 'part';
-  /** Bytes that are kept for it. */
+  /** Bytes that are kept for the point. */
   bytes: number;
-  /** Why the point is gone, or `null` if it is there. */
+  /** Why the point is gone, or `null` if it still exists. */
   evicted: string | null;
 }
 /** The numbers of this process's warm shells, over all its threads. */
@@ -402,17 +408,17 @@ interface ReduceOptions {
    */
   budgetTokens?: number | undefined;
   /**
-   * Files with rules of your own for single tools, in the format of docs/tokens.md. They apply with `level: 'salient'`,
-   * beside the shipped ones, such as the one that leaves out the passed tests of pytest. One with the name of a shipped
-   * rule replaces it. The files are read once per call. A file that cannot be read or used is `ERR_BASH_INVALID_ARG`,
-   * with the file, the line and the reason. `false`: no rule applies.
+   * Files with your own rules for single tools, in the format of docs/tokens.md. They apply with `level: 'salient'`, in
+   * addition to the shipped rules, such as the rule that leaves out the passed tests of pytest. A rule with the name of
+   * a shipped rule replaces it. The files are read once per call. A file that cannot be read or used is
+   * `ERR_BASH_INVALID_ARG`, with the file, the line and the reason. `false`: no rule applies.
    *
    * @default the shipped rules alone
    * @example reduceText(log, { level: 'salient', rules: ['rules/deploy.toml'] });
    */
   rules?: readonly string[] | false | undefined;
   /**
-   * Lines that must stay: those that contain one of these texts, or match one of these expressions.
+   * Lines that must stay: lines that contain one of these texts or match one of these expressions.
    *
    * @default none but failures and the last ten lines
    * @example reduceText(log, { level: 'salient', keep: ['checksum', /^deployed to /] });
@@ -482,8 +488,8 @@ interface BashRun {
   /** Standard error, likewise; `''` with `merge`. */
   stderr: string;
   /**
-   * The signal that really ended the shell (`'SIGKILL'`; `'SIG35'` for one without a name), after a time limit too.
-   * `null` if the shell ended with an exit code.
+   * The signal that really ended the shell (`'SIGKILL'`; `'SIG35'` for a signal without a name), after a time limit
+   * too. `null` if the shell ended with an exit code.
    */
   signal: string | null;
   /** Process id of the shell, also its process group id; 0 if nothing was started. */
@@ -505,8 +511,8 @@ interface BashRun {
   /** The parts that its confinement held, and the denials; `null` if it was not confined. */
   confinement: Confinement | null;
   /**
-   * Names the run: unique for ever, and the value of `AGENT_BASH_ID` in the environment of its processes. `undo` takes
-   * it.
+   * Permanent and unique name of the run: the value of `AGENT_BASH_ID` in the environment of its processes, and the
+   * argument of `undo`.
    */
   runId: string;
   /** The changes of the command; `null` without the options `receipt` and `undo`, and if nothing was started. */
@@ -558,25 +564,25 @@ type BashResult = BashEnded | BashBackgrounded;
  */
 interface ConfineOptions {
   /**
-   * The starting point: `'workspace'` lets commands change files below `cwd`, `'read-only'` none.
+   * The starting point: `'workspace'` lets commands change files below `cwd`, `'read-only'` lets them change no files.
    *
    * @default 'workspace'
    * @example await bash('npm test', { confine: { profile: 'read-only', write: ['/srv/project/coverage'] } });
    */
   profile?: 'read-only' | 'workspace' | undefined;
   /**
-   * Directories and files that may be changed, besides those of the profile. One that does not exist is
-   * `ERR_BASH_CONFINEMENT`. The root directory, a directory of the kernel, a path in a hidden or protected one, and a
-   * link that leads out of another entry are refused.
+   * Directories and files that may be changed, in addition to the directories and files of the profile. A missing path
+   * is `ERR_BASH_CONFINEMENT`. The root directory, a directory of the kernel, a path in a hidden or protected
+   * directory, and a link that leads out of another entry are refused.
    *
    * @default []
    * @example await bash('make install', { confine: { write: ['/srv/www'] } });
    */
   write?: string[] | undefined;
   /**
-   * Files that are never changed or created in those: names relative to each of them and to each git repository in it,
-   * or paths. The list replaces the default one, which has `.git/hooks`, `.git/config`, `.vscode`, `.idea`,
-   * `.mcp.json`, `.claude`, `.cursor`, `.envrc`, `.gitconfig`, `.npmrc` and the start files of shells.
+   * Files that are never changed or created in those directories: names relative to each of them and to each git
+   * repository in it, or paths. The list replaces the default list, which has `.git/hooks`, `.git/config`, `.vscode`,
+   * `.idea`, `.mcp.json`, `.claude`, `.cursor`, `.envrc`, `.gitconfig`, `.npmrc` and the start files of shells.
    *
    * @default the list above
    * @example await bash('npm version patch', { confine: { protect: ['.git/hooks', 'infra/production'] } });
@@ -584,24 +590,24 @@ interface ConfineOptions {
   protect?: string[] | undefined;
   /**
    * Paths that can be neither read nor listed, added to the default list: keys, tokens and passwords in the home,
-   * profiles of browsers, keyrings, and the directories of this package. A path may be missing. One that holds `cwd` is
-   * refused.
+   * profiles of browsers, keyrings, and the directories of this package. A path may be missing. A path that contains
+   * `cwd` is refused.
    *
    * @default []
    * @example await bash('npm test', { confine: { hide: ['/srv/project/.env', '~/finances'] } });
    */
   hide?: string[] | undefined;
   /**
-   * Paths that can be read: `'all'` but the hidden ones, or these paths, those that may be changed, and the directories
-   * of the system. A list must reach `cwd`.
+   * Paths that can be read. `'all'`: all except the hidden paths. A list: these paths, the paths that may be changed,
+   * and the directories of the system. A list must reach `cwd`.
    *
    * @default 'all'
    * @example await bash('cargo build', { confine: { read: ['~/.cargo', '~/.rustup'] } });
    */
   read?: 'all' | string[] | undefined;
   /**
-   * Hosts that can be reached: `'none'` but the loopback of the commands, `'full'` all as without confinement, or those
-   * of a list.
+   * Hosts that can be reached. `'none'`: only the loopback of the commands. `'full'`: all hosts, as without
+   * confinement. An object: the hosts of its list.
    *
    * @default 'none'
    * @example await bash('npm ci', { confine: { network: { allow: ['registry.npmjs.org'] } } });
@@ -617,16 +623,16 @@ interface ConfineOptions {
    */
   expose?: number[] | undefined;
   /**
-   * Whether `/tmp`, `/var/tmp` and `/dev/shm` are the commands' own, and end with their owner, or those of this
-   * machine. Either way they can be changed.
+   * Whether `/tmp`, `/var/tmp` and `/dev/shm` are private to the commands and end with their owner, or are this
+   * machine's. Either way they can be changed.
    *
    * @default 'private'
    * @example await bash('cp build.tar /tmp', { confine: { tmp: 'shared' } });
    */
   tmp?: 'private' | 'shared' | undefined;
   /**
-   * The caches of package managers. `'overlay'` can be read, and written files end with the owner. `'shared'` are those
-   * of this user, and can be changed. `'none'` are as read-only as the rest of the home.
+   * The caches of package managers. `'overlay'`: caches can be read, and written files end with the owner. `'shared'`:
+   * the caches of this user, which can be changed. `'none'`: caches are as read-only as the rest of the home.
    *
    * @default 'overlay'
    * @example await bash('npm ci', { confine: { caches: 'shared', network: { allow: ['registry.npmjs.org'] } } });
@@ -725,7 +731,7 @@ type Truncate = {
    */
   headBytes: number;
   /**
-   * Bytes that are kept of its end.
+   * Bytes that are kept of the end of a longer stream.
    *
    * @example await bash('make', { truncate: { keep: 'ends', maxBytes: 65_536, headBytes: 2_048, tailBytes: 8_192 }
    * });
@@ -759,7 +765,8 @@ interface SpillOptions {
    */
   dir?: string | undefined;
   /**
-   * The most that a file may hold, in bytes, a whole number of at least 1. A longer one keeps its beginning.
+   * The most that a file may hold, in bytes, a whole number of at least 1. The file of a longer stream keeps the
+   * beginning.
    *
    * @default 1_073_741_824 (1 GiB)
    * @example await bash('npm test', { spill: { maxBytes: 10 * 1024 ** 2 } });
@@ -811,7 +818,7 @@ interface Analysis {
    */
   complete: boolean;
   /**
-   * Whether the command only reads. It is `'unknown'` for a program named by its path, which may be another one, and
+   * Whether the command only reads. `'unknown'` for a program named by its path, which may be a different program, and
    * for git, which may run code on a read.
    */
   readOnly: 'yes' | 'no' | 'unknown';
@@ -835,31 +842,31 @@ interface Finding {
   span: [number, number];
   /** The words of the simple command, after expansion. */
   argv: string[];
-  /** The way to that command; see `CommandUnit.via`. */
+  /** The way to the command; see `CommandUnit.via`. */
   via: string[];
-  /** One sentence that names the problem and a remedy. */
+  /** A sentence that names the problem and a remedy. */
   message: string;
   /** A command to use instead, which the engine lets through; `''` if there is none. */
   suggestion: string;
 }
-/** One simple command. */
+/** A simple command. */
 interface CommandUnit {
   /**
    * The name of the program without its directory; `null` if it is not known, or if there are only assignments or
    * redirects.
    */
   name: string | null;
-  /** The program as it is written; `null` in the same cases. */
+  /** The program as written; `null` in the same cases. */
   path: string | null;
-  /** Its words, the program first, without the wrappers before it. */
+  /** The words, the program first, without the wrappers before it. */
   argv: Word[];
   /** The words of wrappers before it in the same command: `sudo`, `-u`, `root`. */
   prefix: string[];
   /** `NAME=value` before it. */
   assignments: string[];
-  /** Its redirects, including those of a group around it. */
+  /** The redirects, including the redirects of a group around the command. */
   redirects: CommandRedirect[];
-  /** The directory in which it runs, absolute, after each `cd` before it; `null` if it is not known. */
+  /** The absolute directory in which the command runs, after each `cd` before it. `null` if it is not known. */
   cwd: string | null;
   /**
    * The chain of nesting around it, the outermost first: `sudo`, `bash -c`, `heredoc`, `xargs` …. Empty for a command
@@ -870,10 +877,10 @@ interface CommandUnit {
   span: [number, number];
   /** The command as it is written. */
   source: string;
-  /** Whether it only runs other commands, all of which are listed: `bash -c '…'`, a function of the script. */
+  /** Whether the command only runs other commands, all of which are listed: `bash -c '…'`, a function of the script. */
   wrapper: boolean;
 }
-/** One redirect. */
+/** A redirect. */
 interface CommandRedirect {
   /** The operator: `>`, `>>`, `<`, `<<`, `<<<`, `&>` …. */
   op: string;
@@ -907,9 +914,9 @@ interface Decision {
    */
   suggestRules: string[];
 }
-/** One rule of the engine. */
+/** A rule of the engine. */
 interface SafetyRule {
-  /** The id in kebab-case, which stays the same. */
+  /** The stable id in kebab-case. */
   id: string;
   /** The level of its findings, unless `SafetyOptions.rules` sets another. */
   level: Verdict;
@@ -926,20 +933,20 @@ interface SafetyRule {
 type ObservedKind = 'command' | 'session' | 'terminal' | 'task';
 /** The fields that all events of one run share. */
 interface Observed {
-  /** Names the run in this process; of a task its id. */
+  /** Names the run in this process. For a task, its id. */
   id: string;
   /** The kind of the run. */
   kind: ObservedKind;
-  /** Process id of its shell. */
+  /** Process id of the shell. */
   pid: number;
 }
 /** `agent-bash:start`: a run has started. */
 interface ObservedStart extends Observed {
-  /** The command as it was given, without the prefix. */
+  /** The command as given, without the prefix. */
   command: string;
-  /** Its positional parameters, as in `args`; of a task always empty. */
+  /** The positional parameters, as in `args`. Always empty for a task. */
   args: string[];
-  /** The directory in which it runs, absolute. */
+  /** The absolute directory in which the command runs. */
   cwd: string;
 }
 /** `agent-bash:output`: a run has written. */
@@ -952,8 +959,8 @@ interface ObservedOutput extends Observed {
 /** `agent-bash:kill`: the end of a run was requested. */
 interface ObservedKill extends Observed {
   /**
-   * `'abort'`: its signal was aborted. `'timeout'`: it reached its limit; published at its end. `'kill'`: `kill()` of a
-   * terminal or a registry. `'close'`: its session or registry was closed.
+   * `'abort'`: the signal of the run was aborted. `'timeout'`: the run reached its limit; published at its end.
+   * `'kill'`: `kill()` of a terminal or a registry. `'close'`: the session or registry of the run was closed.
    */
   reason: 'abort' | 'timeout' | 'kill' | 'close';
   /** The one signal that `kill(signal)` of a terminal sends; `null` if the whole tree is ended. */
@@ -961,31 +968,34 @@ interface ObservedKill extends Observed {
 }
 /** `agent-bash:exit`: a run has ended, or goes on as a task. */
 interface ObservedExit extends Observed {
-  /** As in a `BashResult`; of a task its state. */
+  /** As in a `BashResult`. For a task, its state. */
   status: 'exited' | 'signaled' | 'timed-out' | 'aborted' | 'backgrounded' | 'killed' | 'lost';
   /** As in a `BashResult`; `null` with `'backgrounded'` and `'lost'`. */
   exitCode: number | null;
-  /** The signal that really ended its shell (`'SIGKILL'`), or `null`; of a killed task the strongest that was sent. */
+  /**
+   * The signal that really ended the shell (`'SIGKILL'`), or `null`. For a killed task, the strongest signal that was
+   * sent.
+   */
   signal: string | null;
-  /** From its start to its end, in ms. */
+  /** Time from the start of the run to its end, in ms. */
   durationMs: number;
   /** The limit that applied, in ms; `null` for a task. */
   timeoutMs: number | null;
-  /** The task that it is from now on, with `'backgrounded'`; else `null`. */
+  /** With `'backgrounded'`, the task that the run is from now on. Otherwise `null`. */
   taskId: string | null;
-  /** The resources that its processes used; `null` for a task. */
+  /** The resources that the processes of the run used; `null` for a task. */
   usage: BashUsage | null;
-  /** The processes that it left running; always empty for a task. */
+  /** The processes that the run left running; always empty for a task. */
   survivors: Survivor[];
   /** As in a `BashResult`. */
   confinement: Confinement | null;
   /** Names the run, for `undo`. */
   runId: string;
-  /** As in a `BashResult`, also for a task that this process started; `null` for one that is from elsewhere. */
+  /** As in a `BashResult`, also for a task that this process started. `null` for a task from elsewhere. */
   receipt: Receipt | null;
   /** As in a `BashResult`, for the same tasks. */
   undo: UndoCoverage | null;
-  /** The tokens of its output and of its view, by estimate; `null` without a view. */
+  /** The estimated tokens of the output and of its view; `null` without a view. */
   tokens: View['tokens'] | null;
   /** Notes as in a `BashResult`; always empty for a task. */
   notes: string[];
@@ -1022,9 +1032,9 @@ interface ObservedUndo {
 }
 /** `agent-bash:rule-retired`: a rule of reductions does not pay, and is off for the rest of its store. */
 interface ObservedRule {
-  /** Its name, as in `view.rules`. */
+  /** The name of the rule, as in `view.rules`. */
   rule: string;
-  /** Tokens that it left out, by estimate. */
+  /** Estimated tokens that the rule left out. */
   saved: number;
   /** Tokens of those that were recalled. */
   recalled: number;
@@ -1040,7 +1050,7 @@ type TaskOutputListener = (task: BackgroundTask, text: string) => unknown;
 /** How a `BackgroundRegistry` keeps its tasks. */
 interface BackgroundRegistryOptions {
   /**
-   * The directory of tasks that outlive this process, made with mode 0700 if it is missing. A relative one is resolved
+   * The directory of tasks that outlive this process, made with mode 0700 if it is missing. A relative path is resolved
    * against `process.cwd()`.
    *
    * @default a temporary one, which is removed with `close()` or this process, and the tasks with it
@@ -1071,7 +1081,7 @@ interface BackgroundRegistryOptions {
    */
   retentionMs?: number | undefined;
   /**
-   * The reach of tasks that `start` starts, as in `bash()`, unless their own `confine` says otherwise. The root of the
+   * The reach of tasks that `start` starts, as in `bash()`, unless a task has its own `confine`. The root of the
    * profile is the directory of each task.
    *
    * @default 'off'
@@ -1082,14 +1092,14 @@ interface BackgroundRegistryOptions {
 /** Options of `BackgroundRegistry.check`. */
 interface BackgroundCheckOptions {
   /**
-   * An offset in the log, in bytes, a whole number of at least 0. The registry's own place stays as it is.
+   * An offset in the log, in bytes, a whole number of at least 0. The registry's own position does not change.
    *
    * @default the registry's own place, which the check moves
    * @example await registry.check(task.id, { cursor: 0 });
    */
   cursor?: number | undefined;
 }
-/** The events that end `BackgroundRegistry.wait`, beside the end of the task. */
+/** The events that end `BackgroundRegistry.wait`, in addition to the end of the task. */
 interface BackgroundWaitOptions {
   /**
    * How long to wait, in ms, a whole number of at least 0.
@@ -1151,7 +1161,7 @@ declare class BackgroundRegistry {
    */
   start(command: string, options?: BashOptions): Promise<BackgroundTask>;
   /**
-   * Returns all tasks as they are now, those of other processes in the same directory too. Ended tasks stay for
+   * Returns all tasks as they are now, including tasks of other processes in the same directory. Ended tasks stay for
    * `retentionMs`. Throws `ERR_BASH_CLOSED` after `close()`.
    */
   list(): BackgroundTask[];
@@ -1190,7 +1200,7 @@ declare class BackgroundRegistry {
    */
   on(event: 'exit', listener: TaskExitListener): this;
   on(event: 'output', listener: TaskOutputListener): this;
-  /** Removes a listener. Does nothing for one that was never added. */
+  /** Removes a listener. Does nothing if the listener was never added. */
   off(event: 'exit', listener: TaskExitListener): this;
   off(event: 'output', listener: TaskOutputListener): this;
   /** Problems with files of the directory, one per line. A damaged state file loses only its own task. */
@@ -1200,23 +1210,23 @@ declare class BackgroundRegistry {
    * called again, and resolves when all is done.
    */
   close(): Promise<void>;
-  /** The same as `close()`. */
+  /** Same as `close()`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 /**
  * Returns the registry of the user's own directory, `$XDG_STATE_HOME/agent-bash`, else `~/.local/state/agent-bash`, by
- * `process.env` at the call. There is one for each thread and directory, made at the first call and again after it was
- * closed. Its tasks outlive this process, and `npx agent-bash` shows them. Throws as the constructor does, and
+ * `process.env` at the call. Each thread has one registry for each directory, made at the first call and again after it
+ * was closed. Its tasks outlive this process, and `npx agent-bash` shows them. Throws as the constructor does, and
  * `ERR_BASH_UNSUPPORTED` for a user without a home directory.
  */
 declare function defaultRegistry(): BackgroundRegistry;
 //#endregion
 //#region ts/safety/types.d.ts
-/** How commands are judged, as far as that differs from the default. */
+/** Changes to the way in which commands are judged. */
 interface SafetyOptions {
   /**
-   * Rules by their id: turned off, or set to another level. An id that does not exist is `ERR_BASH_INVALID_ARG`. At
-   * `'deny'` only an exact finding denies; a less certain one asks.
+   * Rules by their id: turned off, or set to another level. An unknown id is `ERR_BASH_INVALID_ARG`. At `'deny'` only
+   * an exact finding denies. A less certain finding asks.
    *
    * @default {}
    * @example await bash('git add -A', { safety: { rules: { 'git-blind-add': 'off' } } });
@@ -1258,7 +1268,7 @@ interface AnalyzeOptions extends SafetyOptions {
   /**
    * The home directory of the user.
    *
-   * @default `HOME` of `env`, else the one of the system
+   * @default `HOME` of `env`, else the user's home according to the system
    * @example analyze('rm -rf ~', { home: '/home/ann' });
    */
   home?: string | undefined;
@@ -1289,11 +1299,11 @@ interface DecideRules {
 }
 //#endregion
 //#region ts/undo/types.d.ts
-/** When the files that a command changes are kept for an undo, and how many of them. */
+/** When the files that a command changes are kept for an undo, and how much is kept. */
 interface UndoOptions {
   /**
-   * The commands that can be undone: `'always'` each, `'risky'` those whose verdict is warn or ask, and those that are
-   * known to delete files or to overwrite what exists (`rm`, `mv`, `sed -i`, `git checkout` …).
+   * The commands that can be undone. `'always'`: all commands. `'risky'`: commands whose verdict is warn or ask, and
+   * commands that are known to delete files or to overwrite what exists (`rm`, `mv`, `sed -i`, `git checkout` …).
    *
    * @default 'risky'
    * @example await bash('make clean', { undo: { when: 'always' } });
@@ -1301,7 +1311,7 @@ interface UndoOptions {
   when?: 'risky' | 'always' | undefined;
   /**
    * Whether a command whose undo would not cover all files is refused with `ERR_BASH_UNDO`. A file that turns out too
-   * large while the command runs then fails to change (EDQUOT). Without it such a command runs, and a note says so.
+   * large while the command runs then fails to change (EDQUOT). Without it the command runs, and a note reports this.
    *
    * @default false
    * @example await bash('rm -rf build', { undo: { require: true } });
@@ -1323,16 +1333,16 @@ interface UndoOptions {
    */
   maxBytes?: number | undefined;
   /**
-   * The most that the store may hold, in bytes, a whole number of at least 1. Before a command the oldest runs are
-   * removed that go beyond it; see `undoPoints`.
+   * The most that the store may hold, in bytes, a whole number of at least 1. Before a command, the oldest runs that
+   * exceed this size are removed; see `undoPoints`.
    *
    * @default 2_147_483_648 (2 GiB)
    * @example await bash('git clean -fd', { undo: { storeBytes: 500 * 1024 ** 2 } });
    */
   storeBytes?: number | undefined;
   /**
-   * The directory of the store, made with mode 0700 if it is missing. A directory that is there must be empty or a
-   * store. A relative one is resolved against `process.cwd()`. `undo` and `undoPoints` need the same `dir`.
+   * The directory of the store, made with mode 0700 if it is missing. An existing directory must be empty or a store. A
+   * relative path is resolved against `process.cwd()`. `undo` and `undoPoints` need the same `dir`.
    *
    * @default `$XDG_STATE_HOME/agent-bash/undo`, else `~/.local/state/agent-bash/undo`
    * @example await bash('rm notes.txt', { undo: { dir: '/srv/agent/undo' } });
@@ -1342,14 +1352,14 @@ interface UndoOptions {
 /** Options of `undo`. An option that does not exist is `ERR_BASH_INVALID_ARG`. */
 interface UndoRunOptions {
   /**
-   * Whether nothing is changed, and the result says what an undo would do now.
+   * Whether the undo only reports its effect and changes nothing.
    *
    * @default false
    * @example const { conflicts } = await undo(runId, { dryRun: true });
    */
   dryRun?: boolean | undefined;
   /**
-   * Only these paths, and all below those that are directories. Relative ones are resolved against `process.cwd()`.
+   * Only these paths and, for directories, everything below. Relative paths are resolved against `process.cwd()`.
    *
    * @default everything that the run changed
    * @example await undo(runId, { paths: ['src'] });
@@ -1366,7 +1376,7 @@ interface UndoRunOptions {
 /** Options of `undoPoints`. An option that does not exist is `ERR_BASH_INVALID_ARG`. */
 interface UndoPointsOptions {
   /**
-   * Only runs that started in this directory or below. A relative one is resolved against `process.cwd()`.
+   * Only runs that started in this directory or below. A relative path is resolved against `process.cwd()`.
    *
    * @default every run of the store
    * @example const points = await undoPoints({ cwd: '/srv/project' });
@@ -1395,7 +1405,7 @@ interface BashOptions {
    */
   args?: string[] | undefined;
   /**
-   * The directory in which the command starts. A relative one is resolved against `process.cwd()`. It must exist
+   * The directory in which the command starts. A relative path is resolved against `process.cwd()`. It must exist
    * (`ERR_BASH_CWD_NOT_FOUND`) and be a directory (`ERR_BASH_CWD_NOT_DIRECTORY`).
    *
    * @default process.cwd()
@@ -1436,10 +1446,11 @@ interface BashOptions {
    */
   timeoutMs?: number | undefined;
   /**
-   * The longest time without output, in ms, a whole number from 1 to 86,400,000: a command that is silent for that long
-   * is at its time limit, and a note says so. It counts from the start and from each output on either stream. Any byte
-   * is output, also a carriage return or an escape sequence that `sanitize` removes. A task that was started in the
-   * background is ended; a command that has moved there may be silent. It never counts in a terminal.
+   * The longest time without output, in ms, a whole number from 1 to 86,400,000. A command that is silent for this long
+   * is at its time limit, and a note reports this. The time counts from the start and from each output on either
+   * stream. Any byte is output, also a carriage return or an escape sequence that `sanitize` removes. A task that was
+   * started in the background is ended. A command that has moved to the background may be silent. The limit never
+   * counts in a terminal.
    *
    * @default none
    * @example await bash('npm ci', { mode: 'slow', idleTimeoutMs: 60_000 });
@@ -1552,15 +1563,16 @@ interface BashOptions {
    */
   registry?: BackgroundRegistry | undefined;
   /**
-   * How the command is judged before anything starts: `'default'` by the rules as they are, `'off'` not at all, for
-   * hosts that judge elsewhere, or what differs from the default. A denied command is `ERR_BASH_BLOCKED`.
+   * How the command is judged before anything starts. `'default'` applies the unchanged rules. `'off'` judges nothing,
+   * for hosts that judge elsewhere. An object lists the differences from the default. A denied command is
+   * `ERR_BASH_BLOCKED`.
    *
    * @default 'default'
    * @example await bash('git clean -fd', { safety: { onAsk: 'deny' } });
    */
   safety?: 'default' | 'off' | SafetyOptions | undefined;
   /**
-   * The shell: a path, or a name on the PATH of `process.env`. A missing one is `ERR_BASH_SHELL_NOT_FOUND`.
+   * The shell: a path, or a name on the PATH of `process.env`. A missing shell is `ERR_BASH_SHELL_NOT_FOUND`.
    *
    * @default 'bash'
    * @example await bash('print -r -- $ZSH_VERSION', { shell: 'zsh' });
@@ -1584,7 +1596,7 @@ interface BashOptions {
    */
   snapshot?: boolean | string | undefined;
   /**
-   * Whether a warm shell, one that has started already, may run the command if no command could tell the difference.
+   * Whether a shell that has already started may run the command if no command could tell the difference.
    * `AGENT_BASH_WARM=0` in the host's environment turns this off.
    *
    * @default true
@@ -1592,7 +1604,7 @@ interface BashOptions {
    */
   warm?: boolean | undefined;
   /**
-   * Limits beside the time limit. A note names a limit that was exceeded.
+   * Limits in addition to the time limit. A note names a limit that was exceeded.
    *
    * @default none
    * @example await bash('npm test', { limits: { memoryBytes: 2 * 1024 ** 3, cpuSeconds: 600 } });
@@ -1601,24 +1613,24 @@ interface BashOptions {
   /**
    * The reach of the command, whatever its text: which files it can read and change, which hosts it can reach, which
    * processes it can see. `'workspace'` lets it change files below `cwd` alone, with no network and no secrets of the
-   * home. `'read-only'` lets it change no files at all. An object says more. `'off'` confines nothing.
+   * home. `'read-only'` lets it change no files at all. An object sets details. `'off'` confines nothing.
    *
-   * Commands with equal confinement share a world: its loopback, its private `/tmp`, its processes. Those of one tool,
-   * session or registry belong together, and so do plain calls of `bash()`. A confinement that this machine cannot hold
-   * is `ERR_BASH_CONFINEMENT`, with `missing`, and nothing is started. `result.confinement` lists the parts that were
-   * held and the denials.
+   * Commands with equal confinement share a world: its loopback, its private `/tmp`, its processes. The commands of one
+   * tool, session or registry share worlds, and so do plain calls of `bash()`. A confinement that this machine cannot
+   * hold is `ERR_BASH_CONFINEMENT`, with `missing`, and nothing is started. `result.confinement` lists the parts that
+   * were held and the denials.
    *
    * @default 'off'
    * @example await bash('npm test', { confine: 'workspace' });
    */
   confine?: 'off' | 'read-only' | 'workspace' | ConfineOptions | undefined;
   /**
-   * Whether `result.receipt` says what the command changed: files, directories, ports and git repositories.
+   * Whether `result.receipt` lists the command's changes: files, directories, ports and git repositories.
    *
-   * `'watch'` changes nothing about the command: this process follows the directories of the repository of `cwd` (or of
+   * `'watch'` does not affect the command: this process follows the directories of the repository of `cwd` (or of
    * `cwd`). It does not see other places, and lists what changed while the command ran. `'exact'` records every change
-   * of the command's own processes, wherever it is, before it happens. The command then runs without new privileges:
-   * one that calls `sudo` gets `'watch'` instead, with a note, and so does every command on macOS.
+   * of the command's own processes, wherever it is, before it happens. The command then runs without new privileges. A
+   * command that calls `sudo` gets `'watch'` instead, with a note, and so does every command on macOS.
    *
    * A command that starts a background task has its receipt in `BackgroundCheck`.
    *
@@ -1628,11 +1640,11 @@ interface BashOptions {
   receipt?: 'off' | 'watch' | 'exact' | undefined;
   /**
    * Whether the files that the command changes are kept, so that `undo(result.runId)` can take the changes back.
-   * `'risky'` keeps those of commands whose verdict is warn or ask, and of commands that are known to delete files or
-   * to overwrite what exists; `'always'` those of each command. Such a command has a receipt, `'exact'`.
+   * `'risky'` keeps the files of commands whose verdict is warn or ask, and of commands that are known to delete files
+   * or to overwrite what exists. `'always'` keeps the files of each command. Such a command has a receipt, `'exact'`.
    *
    * `result.undo` says whether the undo covers all files. No undo is kept for a command in `/` or in the home directory
-   * itself. An object says more, and with `require` refuses a command whose undo would not cover everything:
+   * itself. An object sets details, and with `require` refuses a command whose undo would not cover everything:
    * `ERR_BASH_UNDO`.
    *
    * @default 'off'
@@ -1640,10 +1652,10 @@ interface BashOptions {
    */
   undo?: 'off' | 'risky' | 'always' | UndoOptions | undefined;
   /**
-   * Whether `result.view` has the text that a model reads in place of `stdout` and `stderr`, which stay as they are.
-   * `'lossless'` folds repeats. `'salient'` also leaves out the lines that say least: a marker is in their place, and
-   * the whole is written to a file first, which is removed with this process. No failure is left out. An object says
-   * more.
+   * Whether `result.view` has the text that a model reads in place of `stdout` and `stderr`, which stay unchanged.
+   * `'lossless'` folds repeats. `'salient'` also leaves out the lines that tell least: a marker replaces them, and the
+   * whole output is first written to a file, which is removed with this process. No failure is left out. An object sets
+   * details.
    *
    * A command in a terminal or in the background has no view. If a confined command could not read the file, nothing
    * is left out.
@@ -1653,11 +1665,11 @@ interface BashOptions {
    */
   reduce?: 'off' | 'lossless' | 'salient' | ReduceOptions | undefined;
 }
-/** Limits of a command beside its time limit. None of them raises one of the system. */
+/** Limits of a command in addition to its time limit. No limit can raise a limit of the system. */
 interface BashLimits {
   /**
-   * CPU time in seconds that all processes of the command may use together, a number above 0. Over it the tree is
-   * ended: SIGTERM, `graceMs`, SIGKILL.
+   * CPU time in seconds that all processes of the command may use together, a number above 0. Above the limit the tree
+   * is ended: SIGTERM, `graceMs`, SIGKILL.
    *
    * @default none
    * @example await bash('npm test', { limits: { cpuSeconds: 0.5 } });
@@ -1665,15 +1677,15 @@ interface BashLimits {
   cpuSeconds?: number | undefined;
   /**
    * Memory in bytes that all processes of the command may hold together, shared memory counted once: a whole number of
-   * at least 1. Over it the tree is ended at once by SIGKILL.
+   * at least 1. Above the limit the tree is ended at once by SIGKILL.
    *
    * @default none
    * @example await bash('npm test', { limits: { memoryBytes: 2 * 1024 ** 3 } });
    */
   memoryBytes?: number | undefined;
   /**
-   * How many processes the command may have at once, its shell included: a whole number of at least 1. Over it the tree
-   * is ended at once by SIGKILL.
+   * How many processes the command may have at once, its shell included: a whole number of at least 1. Above the limit
+   * the tree is ended at once by SIGKILL.
    *
    * @default none
    * @example await bash('make -j', { limits: { processes: 64 } });
@@ -1734,8 +1746,8 @@ interface HighlightToken {
  * Returns the parts of a command that a person tells apart by colour, in order and without overlap. Text without a
  * class, such as plain arguments and blanks, is between them. Pass them to `renderText` and `renderHtml` as `tokens`.
  *
- * A text with syntax errors has tokens, too. Only the first 8 KiB are read, and a text that cannot be read in bounded
- * time has none. The tokens decide nothing: `analyze` says what a command does.
+ * A text with syntax errors has tokens, too. Only the first 8 KiB are read. A text that cannot be read in bounded time
+ * has no tokens. The tokens decide nothing: `analyze` says what a command does.
  *
  * @example const tokens = highlight('git push --force origin "$BRANCH"');
  * @param command any string.
@@ -1814,8 +1826,9 @@ interface TerminalWaitOptions {
 declare class PtySession {
   #private;
   /**
-   * Starts nothing. The screen keeps at most 1,000 rows and columns. The options beside `cols` and `rows` are those of
-   * `bash()`; `stdin` (input is typed, see `write`), and `'background'` as `mode` or `onTimeout`, are refused.
+   * Starts nothing. The screen keeps at most 1,000 rows and columns. The options other than `cols` and `rows` are the
+   * options of `bash()`. `stdin` (input is typed, see `write`), and `'background'` as `mode` or `onTimeout`, are
+   * refused.
    *
    * Throws a `BashError`, `ERR_BASH_INVALID_ARG`, for invalid options.
    *
@@ -1860,7 +1873,7 @@ declare class PtySession {
    */
   on(event: 'data', listener: TerminalDataListener): this;
   on(event: 'exit', listener: TerminalExitListener): this;
-  /** Removes a listener. Does nothing for one that was never added. */
+  /** Removes a listener. Does nothing if the listener was never added. */
   off(event: 'data', listener: TerminalDataListener): this;
   off(event: 'exit', listener: TerminalExitListener): this;
   /**
@@ -1871,10 +1884,10 @@ declare class PtySession {
    */
   wait(options?: TerminalWaitOptions): Promise<TerminalWaited>;
   /**
-   * Without `signal`: ends the program and all that it has started (SIGHUP, SIGTERM, `graceMs`, SIGKILL), and resolves
-   * when they have ended. The result is that of an abort. With a `signal` (`'SIGINT'` or `'INT'`): sends only that, to
-   * the foreground processes and to the shell's group. Does nothing before the start and after the end. An unknown name
-   * is `ERR_BASH_INVALID_ARG`.
+   * Without `signal`: ends the program and everything it started (SIGHUP, SIGTERM, `graceMs`, SIGKILL), and resolves
+   * when all have ended. The result is the result of an abort. With a `signal` (`'SIGINT'` or `'INT'`): only sends the
+   * signal, to the foreground processes and to the shell's group. Does nothing before the start and after the end. An
+   * unknown name is `ERR_BASH_INVALID_ARG`.
    */
   kill(signal?: SignalName): Promise<void>;
   /**
@@ -1889,7 +1902,7 @@ declare class PtySession {
   unref(): void;
   /** Undoes `unref()`: the program keeps Node alive, as it does by default. */
   ref(): void;
-  /** The same as `kill()`. */
+  /** Same as `kill()`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 //#endregion
@@ -1903,9 +1916,9 @@ type PtyWaitOptions = TerminalWaitOptions;
 //#endregion
 //#region ts/reduce/index.d.ts
 /**
- * Returns the text that a model reads in place of an output: the same text with repeats folded, and with
- * `level: 'salient'` without the lines that say least. A marker is in their place. If nothing is gained, the view has
- * the text as it was.
+ * Returns the text that a model reads in place of an output: the same text with repeats folded, and with `level:
+ * 'salient'` without the lines that tell least, which a marker replaces. If nothing is gained, the view has the
+ * unchanged text.
  *
  * The text is treated like the output of a local command. The same text, options and rules give the same view.
  *
@@ -1929,9 +1942,9 @@ declare function estimateTokens(text: string): number;
 interface RuleStats {
   /** The name of the rule; `'budget'`, `'long'` or `'seen'` for lines that no rule left out. */
   rule: string;
-  /** Tokens that it left out. */
+  /** Tokens that the rule left out. */
   saved: number;
-  /** Tokens of those that were recalled later. */
+  /** How many of these tokens were recalled later. */
   recalled: number;
 }
 //#endregion
@@ -1946,14 +1959,14 @@ interface OutputStoreOptions {
    */
   dir?: string | undefined;
   /**
-   * Bytes of all outputs together. The oldest ones are forgotten first. Of a larger output nothing is left out.
+   * Bytes of all outputs together. The oldest outputs are forgotten first. Nothing is left out of a larger output.
    *
    * @default 256 MiB
    * @example new OutputStore({ maxBytes: 64 * 1024 * 1024 });
    */
   maxBytes?: number | undefined;
 }
-/** The lines to read of an output. Without either, all of it. */
+/** The lines to read of an output. Without an option, all lines. */
 interface OutputRange {
   /** The first and the last line, from 1, through both streams. */
   lines?: [number, number] | undefined;
@@ -1964,8 +1977,8 @@ interface OutputRange {
   pattern?: string | undefined;
 }
 /**
- * Keeps the outputs of which views left out lines, so that a model can recall them. Each is a file that only this user
- * can read: standard output, then standard error.
+ * Keeps the outputs whose views left out lines, so that a model can recall them. Each output is a file that only this
+ * user can read: standard output, then standard error.
  *
  * @example
  * const outputs = new OutputStore({ maxBytes: 64 * 1024 * 1024 });
@@ -1976,8 +1989,8 @@ declare class OutputStore {
   /** @throws a `BashError`, `ERR_BASH_INVALID_ARG`, for a wrong type and an unknown option. */
   constructor(options?: OutputStoreOptions);
   /**
-   * Resolves with an output as it was, byte for byte, or with lines of it. A range past the end gives the lines that
-   * are there. Rejects with `ERR_BASH_UNKNOWN_OUTPUT` for an output that is unknown or forgotten, and with
+   * Resolves with an unchanged output, byte for byte, or with lines of it. A range past the end gives the existing
+   * lines. Rejects with `ERR_BASH_UNKNOWN_OUTPUT` for an output that is unknown or forgotten, and with
    * `ERR_BASH_INVALID_ARG` for a wrong type.
    *
    * @example await outputs.read(12, { lines: [40, 95] });
@@ -1989,7 +2002,7 @@ declare class OutputStore {
    * @throws the system's error if a file cannot be deleted. The others are deleted, and all are forgotten.
    */
   forget(id?: number): void;
-  /** Returns the tokens that each rule left out, and those of them that were recalled, by estimate. */
+  /** Returns the estimated tokens that each rule left out, and how many of these were recalled. */
   stats(): RuleStats[];
   /** Deletes all files. From then on nothing is left out of outputs that this store would keep. */
   close(): Promise<void>;
@@ -1997,12 +2010,12 @@ declare class OutputStore {
 //#endregion
 //#region ts/safety/index.d.ts
 /**
- * Returns what a command would do, without running it: every simple command at any depth, with its words after
- * expansion, its redirects and its directory, and the findings of the rules. It reads no file, starts nothing, takes
- * microseconds, and returns for every text. A command that it cannot judge has `complete: false` and a verdict of at
- * least `'ask'`.
+ * Analyzes a command without running it. The analysis lists every simple command at any depth, with its words after
+ * expansion, its redirects and its directory, and the findings of the rules. The function reads no file, starts
+ * nothing, takes microseconds, and returns for every text. A command that it cannot judge has `complete: false` and a
+ * verdict of at least `'ask'`.
  *
- * It guards against mistakes and is no boundary against malice: see docs/safety.md.
+ * The analysis guards against mistakes and is no boundary against malice: see docs/safety.md.
  *
  * @example const { verdict, findings } = analyze('git push --force', { cwd: '/srv/project' });
  * @param command any string; a syntax error or a NUL is a finding.
@@ -2039,9 +2052,9 @@ type SessionResult = BashResult & {
 };
 /**
  * A shell that remembers: the directory, variables, arrays, functions, aliases, options and traps that a command leaves
- * are there for the next one. Each command still has a fresh shell, so `exit`, `exec`, a signal, a syntax error, a
- * limit or an abort end that command alone. The state stays that of the last command that ended by itself, whatever its
- * exit code. Jobs, `$!` and EXIT traps do not carry over.
+ * are there for the next command. Each command still has a fresh shell, so `exit`, `exec`, a signal, a syntax error, a
+ * limit or an abort end that command alone. The session keeps the state of the last command that ended by itself,
+ * whatever its exit code. Jobs, `$!` and EXIT traps do not carry over.
  *
  * Commands run one after another in the order of the calls. A session begins with the environment at its construction.
  * Its state is kept in this process only.
@@ -2061,9 +2074,10 @@ declare class BashSession {
   /** The directory in which the next command starts, absolute, as its shell calls it (links are not followed). */
   get cwd(): string;
   /**
-   * Runs a command once those before it have ended. Resolves and rejects as `bash()` does, and with `ERR_BASH_CLOSED`
-   * after `close()`. `options` replace those of the session one by one, and `undefined` counts as left out. `cwd` is
-   * where this command starts, relative to the session's directory, and `env` applies to this command alone.
+   * Runs a command once the commands before it have ended. Resolves and rejects as `bash()` does, and rejects with
+   * `ERR_BASH_CLOSED` after `close()`. `options` replace the session's options one by one, and `undefined` counts as
+   * left out. `cwd` is where this command starts, relative to the session's directory, and `env` applies to this
+   * command alone.
    *
    * A command that goes to the background takes its state from the session and leaves none. If the directory is gone,
    * the command runs in the session's first one, with a note.
@@ -2081,7 +2095,7 @@ declare class BashSession {
    * `ERR_BASH_CLOSED`. May be called again.
    */
   close(): Promise<void>;
-  /** The same as `close()`. */
+  /** Same as `close()`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 //#endregion
@@ -2118,9 +2132,9 @@ declare function warmShells(): WarmShells;
  */
 declare function bash(command: string, options?: BashOptions): Promise<BashResult>;
 /**
- * Takes back what a run changed, and nothing else. A path that changed after the run is a conflict: it stays, and the
- * state before the run is kept beside the store. Only things that the run created and that are unchanged since are
- * removed. Modes, links, empty directories and extended attributes are exact, and times are those of the undo.
+ * Takes back what a run changed, and nothing else. A path that changed after the run is a conflict: the path stays, and
+ * its state before the run is kept beside the store. Only things that the run created and that are unchanged since are
+ * removed. Modes, links, empty directories and extended attributes are exact. Times are the times of the undo.
  *
  * Another undo in the same store is waited for. An undo that was killed is completed by the next call. Repeated, it
  * resolves empty. An undo is a run, too, and `undo(undoId)` undoes it.

@@ -1,8 +1,7 @@
 /**
- * LICENSE.third-party.txt holds the notices of all third-party code in the published packages. `npm run licences`
- * writes it,
- * `npm run check` compares it. Its content depends on the versions in Cargo.lock and package-lock.json, so it is the
- * same on every machine.
+ * LICENSE.third-party.txt holds the notices of all third-party code in the published packages of all six targets.
+ * `npm run licences` writes it, `npm run check` compares it. Its content depends on the versions in Cargo.lock and
+ * package-lock.json, so it is the same on every machine.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -1,4 +1,4 @@
-//! More access for one command, as a model asks for it.
+//! Access for one command beyond its confinement, as a model asks for it.
 
 use std::path::Path;
 
@@ -10,8 +10,8 @@ use confine::policy::policy;
 use confine::{Access, Caches, Host, Network, Part, Profile, RawConfine, missing_access};
 
 /// Returns the part of the access, `{ write, network }` as JSON, that the options of a confinement do not allow yet,
-/// resolved. `confine` is `ConfineOptions` as JSON, `root` the directory of the owner, `cwd` that of the command, and
-/// `host_env` as in `Bridge.start`.
+/// resolved. `confine` is `ConfineOptions` as JSON, `root` the directory of the owner, `cwd` the directory of the
+/// command, and `host_env` as in `Bridge.start`.
 ///
 /// # Errors
 /// For a path that does not exist, is hidden or protected, and for a text that names no host.
@@ -34,7 +34,7 @@ pub fn check_access(
 }
 
 /// Returns the reach that a confinement leaves, `{ write, offline }` as JSON: the places that can be changed, and
-/// whether no host can be reached. The arguments are those of `check_access`.
+/// whether no host can be reached. The arguments are as in `check_access`.
 ///
 /// # Errors
 /// For options that are no policy.
@@ -54,11 +54,11 @@ pub fn confinement_reach(confine: String, root: String, host_env: Option<String>
     let shared = if *caches == Caches::Shared { places.as_slice() } else { &[] };
     let mut write: Vec<String> =
         held.write.iter().chain(shared).map(|path| path.to_string_lossy().into_owned()).collect();
-    // Under its own name, too, which may be a link.
+    // Also under the directory's own name, which may be a link.
     if held.profile == Profile::Workspace {
         write.push(root);
     }
-    // A part that need not hold may not.
+    // A part that is not required may not hold.
     let holds = |part| held.require.contains(&part);
     if !holds(Part::Files) {
         write.push("/".to_owned());

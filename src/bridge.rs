@@ -13,7 +13,7 @@ use super::request::NativeRequest;
 use capture::Stream;
 use runner::run::{Allocation, Reply};
 
-/// The way of one JavaScript thread to the core. It keeps the process alive while `hold` says so.
+/// The connection of one JavaScript thread to the core. It keeps the process alive while `hold` is on.
 #[napi]
 pub struct Bridge {
     pub(super) calls: Arc<Calls>,
@@ -36,9 +36,9 @@ impl Bridge {
         Ok(Self { calls })
     }
 
-    /// Starts a command and returns its number; answered by `result` or `error`. `cwd` is an absolute path, `host_env`
-    /// the thread's `process.env` as `NAME=VALUE` with a NUL after each, null if that is the process's own environment,
-    /// `umask` the process's.
+    /// Starts a command and returns its number; answered by `result` or `error`. `cwd` is an absolute path. `host_env`
+    /// is the thread's `process.env` as `NAME=VALUE` with a NUL after each entry, or null if it equals the process's
+    /// own environment. `umask` is the umask of the process.
     #[napi]
     pub fn start(
         &self,
@@ -52,7 +52,7 @@ impl Bridge {
         self.calls.run(NativeRequest { command, cwd, host_env, umask, options, stdin }, None)
     }
 
-    /// Starts a warm shell for commands like this one, which is not run; answered by `warm` or `error`.
+    /// Starts a warm shell for commands like this one, without running the command; answered by `warm` or `error`.
     #[napi]
     pub fn warm_up(
         &self,
@@ -66,31 +66,32 @@ impl Bridge {
         self.calls.warm_up(NativeRequest { command, cwd, host_env, umask, options, stdin })
     }
 
-    /// Terminates a command's tree. Does nothing after its end.
+    /// Terminates a command's tree. Does nothing after the command's end.
     #[napi]
     pub fn abort(&self, id: u32) {
         self.calls.abort(id);
     }
 
-    /// The listener has taken the last output, or has failed with this error.
+    /// Reports that the listener has taken the last output, or has failed with this error.
     #[napi]
     pub fn output_taken(&self, id: u32, failure: Option<String>) {
         self.calls.reply(id, Reply::OutputTaken(failure));
     }
 
-    /// Writes to the standard input of a command with the option `fed`, answered by `fed`; closes it without bytes.
+    /// Writes to the standard input of a command with the option `fed`; answered by `fed`. Without bytes, closes the
+    /// input.
     #[napi]
     pub fn feed(&self, id: u32, bytes: Option<Uint8Array>) {
         self.calls.reply(id, Reply::Input(bytes.map(|bytes| bytes.to_vec())));
     }
 
-    /// The listener has taken the last snapshot, or has failed with this error.
+    /// Reports that the listener has taken the last snapshot, or has failed with this error.
     #[napi]
     pub fn snapshot_taken(&self, id: u32, failure: Option<String>) {
         self.calls.reply(id, Reply::ViewTaken(failure));
     }
 
-    /// The listener has taken the prompt, or has failed with this error.
+    /// Reports that the listener has taken the prompt, or has failed with this error.
     #[napi]
     pub fn prompt_taken(&self, id: u32, failure: Option<String>) {
         self.calls.reply(id, Reply::PromptTaken(failure));
@@ -114,7 +115,7 @@ impl Bridge {
         self.calls.reply(id, Reply::Allocated(stream, answer));
     }
 
-    /// Keeps the process alive, or no longer.
+    /// Sets whether the bridge keeps the process alive.
     ///
     /// # Errors
     /// If the thread is ending.

@@ -40,7 +40,7 @@ impl Calls {
         Arc::new(Self { dispatcher, pending: Mutex::default(), registries: Mutex::default(), next: AtomicU32::new(1) })
     }
 
-    /// A number that no other call or registry of this thread has.
+    /// Returns a number that no other call or registry of this thread has.
     pub fn number(&self) -> u32 {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
@@ -96,19 +96,19 @@ impl Calls {
         started.map_err(|error| self.emitter(id).emit(error.into())).ok()
     }
 
-    /// The registry that a command names; an error if it was closed.
+    /// Returns the registry that a command names, or an error if it was closed.
     pub fn registry_of(&self, raw: &RawOptions) -> Result<Option<Arc<Registry>>, Error> {
         let Some(number) = raw.registry_number else { return Ok(None) };
         self.registries().get(&number).cloned().map(Some).ok_or_else(|| RegistryError::Closed.into())
     }
 
-    /// The options of a command, with the registry that it names.
+    /// Returns the options of a command, with the registry that it names.
     pub fn read(&self, native: NativeRequest) -> Result<RawOptions, Error> {
         let raw = native.read()?;
         Ok(RawOptions { registry: self.registry_of(&raw)?, ..raw })
     }
 
-    /// Starts a command. With a registry the answer is its task there.
+    /// Starts a command. With a registry the answer is the command's task there.
     pub fn run(self: &Arc<Self>, native: NativeRequest, task_of: Option<u32>) -> u32 {
         let id = self.number();
         let as_task = task_of.is_some();
@@ -134,7 +134,7 @@ impl Calls {
         id
     }
 
-    /// Starts a warm shell for commands like this one. The answer is whether one is ready.
+    /// Starts a warm shell for commands like this one. The answer says whether a warm shell is ready.
     pub fn warm_up(self: &Arc<Self>, native: NativeRequest) -> u32 {
         let id = self.number();
         let started = native.read().map_err(Error::from).and_then(|raw| Ok((runtime()?, raw)));
@@ -149,7 +149,7 @@ impl Calls {
         id
     }
 
-    /// Runs `work`, whose event is the last of this call.
+    /// Runs `work`. Its event is the last event of this call.
     pub fn call(
         self: &Arc<Self>,
         id: u32,
@@ -159,17 +159,18 @@ impl Calls {
         work: impl Future<Output = NativeEvent> + Send + 'static,
     ) {
         let last = LastEvent { id, calls: Some(Arc::clone(self)) };
-        // The lock is held until the call is listed, so that one that settles at once finds itself in the list.
+        // The lock is held until the call is listed, so that a call that settles at once is in the list.
         let mut pending = self.pending();
         let task = runtime.spawn(async move { last.emit(work.await) }).abort_handle();
         pending.insert(id, Call { reply, give_up, task });
     }
 }
 
-/// Emits the last event of a call in any case: a fault in the addon must not leave a promise that never settles.
+/// Emits the last event of a call in any case, because a fault in the addon must not leave a promise that never
+/// settles.
 struct LastEvent {
     id: u32,
-    /// `None` once the event was emitted.
+    /// `None` once the event has been emitted.
     calls: Option<Arc<Calls>>,
 }
 

@@ -9,7 +9,7 @@ use confine::{DenialKind, Grant};
 #[napi(object, object_from_js = false, use_nullable = true)]
 #[derive(Serialize)]
 pub struct Confinement {
-    /// The starting point.
+    /// The profile that the confinement starts from.
     #[napi(ts_type = "'read-only' | 'workspace'")]
     pub profile: String,
     /// The parts that were held.
@@ -19,7 +19,7 @@ pub struct Confinement {
     pub missing: Vec<ConfineMissing>,
     /// The denials, at most 50 entries.
     pub denied: Vec<Denial>,
-    /// All denials, also those that are not listed.
+    /// Number of all denials, including those that are not listed.
     #[serde(rename = "deniedTotal")]
     pub denied_total: f64,
     /// The path of the private `/tmp` on the host, or `null` if it is shared.
@@ -48,15 +48,15 @@ pub struct Denial {
     pub kind: String,
     /// An absolute path, `host:port`, a name, or the name of a system call.
     pub target: String,
-    /// The basename of the executable that tried.
+    /// The basename of the executable whose access was denied.
     pub program: String,
-    /// How often.
+    /// The number of denials.
     pub count: f64,
-    /// The smallest change of the options that would allow it; `null` if none does.
+    /// The smallest change of the options that would allow the access. `null` if no change does.
     pub grant: Option<DenialGrant>,
 }
 
-/// A change of the options. One of its fields is there.
+/// A change of the options. Exactly one field is set.
 #[napi(object, object_from_js = false)]
 #[derive(Serialize, Default)]
 pub struct DenialGrant {
@@ -75,7 +75,7 @@ pub struct DenialGrant {
 #[napi(object, object_from_js = false)]
 #[derive(Serialize)]
 pub struct GrantedNetwork {
-    /// The entry.
+    /// The entries of the option.
     pub allow: Vec<String>,
 }
 

@@ -21,7 +21,7 @@ use runner::run::{Listener, LiveView, Prompt};
 /// keep the thread alive, and calls after the thread's end do nothing.
 pub type Dispatch = ThreadsafeFunction<(u32, NativeEvent), (), FnArgs<(u32, NativeEvent)>, Status, false, true>;
 
-/// The dispatcher as all calls of its thread share it.
+/// The dispatcher, shared by all calls of its thread.
 #[derive(Clone)]
 pub struct Dispatcher(Arc<Mutex<Dispatch>>);
 
@@ -47,7 +47,7 @@ pub struct Emitter {
 
 impl Emitter {
     pub fn emit(&self, event: NativeEvent) {
-        // An event for a thread that has ended is dropped: its clean-up hook ends its commands.
+        // Events for an ended thread are dropped. Its clean-up hook ends its commands.
         let _ = self.dispatcher.lock().call((self.id, event), ThreadsafeFunctionCallMode::NonBlocking);
     }
 }

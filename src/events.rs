@@ -12,7 +12,7 @@ use super::undo::{UndoPoint, Undone};
 use runner::error::Error;
 use runner::run::outcome::Outcome;
 
-/// One event of one call or registry, which the number beside it names.
+/// One event of one call or registry. The number beside the event names the call or registry.
 ///
 /// The last event of a call is `result`, `error`, `task`, `check`, `done`, `warm`, `waited`, `undone` or `undoPoints`.
 /// A registry sends `taskExited` and `taskOutput`. All others come from a command that is still running.
@@ -25,14 +25,14 @@ pub enum NativeEvent {
         stdout: String,
         /// `BashResult.stderr`
         stderr: String,
-        /// All other fields of its `BashResult`, as JSON.
+        /// All other fields of the `BashResult`, as JSON.
         rest: String,
-        /// Of a command in a session: the directory that the session is in now.
+        /// The current directory of the session. `None` for a command without a session.
         cwd: Option<String>,
     },
     /// Nothing could be run, or a call failed.
     Error {
-        /// Why.
+        /// The reason.
         error: NativeError,
     },
     /// A task was started.
@@ -40,9 +40,9 @@ pub enum NativeEvent {
         /// The task.
         task: BackgroundTask,
     },
-    /// A task was checked, waited for or killed.
+    /// A task was checked, awaited or killed.
     Check {
-        /// The new part of its log.
+        /// The new part of the task's log.
         check: BackgroundCheck,
     },
     /// A registry was closed, a session was reset, or a terminal has taken its input.
@@ -67,12 +67,12 @@ pub enum NativeEvent {
         /// The newest first.
         points: Vec<UndoPoint>,
     },
-    /// The shell runs. Sent with the option `starts` or `streams`, and of a terminal, which waits for
+    /// The shell runs. Sent with the option `starts` or `streams`, and for a terminal, which waits for
     /// `NativeTerminal.ready`.
     Started {
         /// Process id of the shell.
         pid: i32,
-        /// The directory that it was started in.
+        /// The directory that the shell was started in.
         cwd: String,
     },
     /// Live output; acknowledged by `Bridge.outputTaken`.
@@ -112,13 +112,13 @@ pub enum NativeEvent {
     TaskExited {
         /// The task.
         task: BackgroundTask,
-        /// Its confinement, with all denials; `null` if it was not confined.
+        /// The confinement of the task, with all denials; `null` if the task was not confined.
         confinement: Option<Confinement>,
-        /// Names the run of its command.
+        /// Names the run of the task's command.
         run_id: String,
-        /// The changes that its command made; `null` if no receipt was wanted.
+        /// The changes that the task's command made; `null` if no receipt was wanted.
         receipt: Option<Receipt>,
-        /// The extent of its undo; `null` if it cannot be undone.
+        /// The extent of the task's undo; `null` if the task cannot be undone.
         undo: Option<UndoCoverage>,
     },
     /// A task of a registry has written; acknowledged by `NativeRegistry.outputTaken`.
@@ -131,7 +131,7 @@ pub enum NativeEvent {
 }
 
 impl NativeEvent {
-    /// A command has ended; in a session, which is in this directory now.
+    /// Makes the event for the end of a command. `cwd` is the current directory of its session, if it has one.
     pub fn result(outcome: Outcome, cwd: Option<String>) -> Self {
         let mut result = BashResult::from(outcome);
         let (stdout, stderr) = (std::mem::take(&mut result.stdout), std::mem::take(&mut result.stderr));

@@ -7,23 +7,23 @@ use sys::GroupPlace;
 /// Features of the Linux kernel that a process without privileges can use.
 #[napi(object, object_from_js = false)]
 pub struct NativeOffers {
-    /// A process can be held so that a signal never hits another one.
+    /// A process can be held by a descriptor, so that a signal never hits another process.
     pub pidfd: bool,
     /// All descriptors can be closed at once.
     pub close_range: bool,
-    /// The version of Landlock's interface; 0 where there is none.
+    /// The version of Landlock's interface; 0 without Landlock.
     pub landlock: u32,
     /// A child can have a user namespace of its own.
     pub user_namespaces: bool,
-    /// A process can answer the system calls of another one.
+    /// A process can answer the system calls of another process.
     pub notifications: bool,
     /// Why commands have no cgroups of their own; `null` if they do.
     pub no_cgroups: Option<String>,
-    /// The controllers that limits could use and commands do not have, each with the reason.
+    /// The controllers that limits could use but commands do not have, each with the reason.
     pub missing_controllers: Vec<String>,
 }
 
-/// Asks the kernel.
+/// Asks the kernel for its features.
 #[napi]
 #[must_use]
 pub fn offers() -> NativeOffers {
@@ -35,7 +35,7 @@ pub fn offers() -> NativeOffers {
     NativeOffers { pidfd, close_range, landlock, user_namespaces, notifications, no_cgroups, missing_controllers }
 }
 
-/// A controller that limits could use and that commands do not have.
+/// A controller that limits could use but commands do not have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 enum MissingController {
     /// The controller serves the hierarchy of version 1.

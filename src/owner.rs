@@ -6,10 +6,10 @@ use napi_derive::napi;
 
 use runner::supervise::Helpers;
 
-/// The number of the next owner in this process, whatever its thread. 0 is the host with its plain calls.
+/// Number of the next owner in this process, over all threads. 0 is the host with its plain calls.
 static NEXT: AtomicU32 = AtomicU32::new(1);
 
-/// The owner of worlds. They end with it: at a call of `end`, when it is collected, or when its thread ends.
+/// An owner of worlds. Its worlds end with it: at a call of `end`, when it is collected, or when its thread ends.
 #[napi]
 pub struct NativeOwner {
     number: u32,
@@ -17,20 +17,20 @@ pub struct NativeOwner {
 
 #[napi]
 impl NativeOwner {
-    /// A new owner, without worlds so far.
+    /// Makes a new owner, without worlds so far.
     #[napi(constructor)]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Its number, for the option `owner`.
+    /// Returns the owner's number, for the option `owner`.
     #[napi(getter)]
     pub fn number(&self) -> u32 {
         self.number
     }
 
-    /// Ends its worlds: what commands have left in them is killed, and their temporary files are removed. Tasks that
-    /// outlive the host keep theirs. May be called again.
+    /// Ends the owner's worlds: the remaining processes in them are killed, and their temporary files are removed.
+    /// Tasks that outlive the host keep their worlds. May be called again.
     #[napi]
     pub fn end(&self) {
         end(self.number.into());

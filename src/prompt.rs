@@ -7,9 +7,10 @@ use runner::run::Prompt;
 /// A command is blocked on input that only a person or another program can give.
 #[napi(object, object_from_js = false)]
 pub struct BashPrompt {
-    /// The blocked process: the deepest one, not the shell above it. The shell if only its last line shows the prompt.
+    /// The blocked process: the deepest process, not the shell above it. If only the last line of the output shows the
+    /// prompt, this is the shell.
     pub pid: i32,
-    /// Its command line, at most about 100 characters, without control characters.
+    /// The command line of the process, at most about 100 characters, without control characters.
     pub command: String,
     /// The unfinished line that the command has written, at most its last 200 characters, without control characters:
     /// `Password: `. `''` if there is none.

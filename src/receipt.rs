@@ -12,25 +12,25 @@ use receipt::{Attribution, Completeness, Kind};
 #[napi(object, object_from_js = false, use_nullable = true)]
 #[derive(Clone, Serialize)]
 pub struct Receipt {
-    /// How much it knows: `'known'` every change, `'partial'` some changes may be missing or listed without a
-    /// difference, `'unknown'` any change may be missing.
+    /// Completeness of the receipt: `'known'` lists every change, with `'partial'` some changes may be missing or
+    /// listed without a difference, with `'unknown'` any change may be missing.
     #[napi(ts_type = "'known' | 'partial' | 'unknown'")]
     pub state: String,
-    /// Why it is not `'known'`, in a sentence; `null` if it is.
+    /// Why the state is not `'known'`, as a sentence; `null` if it is.
     pub why: Option<String>,
     /// The origin of the changes: `'command'` the command's own processes, `'window'` any process that made changes
     /// while the command ran.
     #[napi(ts_type = "'command' | 'window'")]
     pub attribution: String,
-    /// Files and directories that are there now and were not before, by path, at most 100.
+    /// Files and directories that exist now and did not exist before, by path, at most 100.
     pub created: Vec<Change>,
     /// Files with other contents, and files and directories with another mode, owner or attributes, at most 100.
     pub modified: Vec<Change>,
-    /// Files and directories that were there before and are gone, at most 100.
+    /// Files and directories that existed before and are gone, at most 100.
     pub deleted: Vec<Change>,
     /// Files and directories that have another path now, at most 100. The contents of a directory are not listed.
     pub renamed: Vec<Rename>,
-    /// All changes, also those that are not listed.
+    /// Numbers of all changes, including those that are not listed.
     pub counts: ChangeCounts,
     /// Absolute paths of large ignored directories that changed and are not listed file by file.
     pub directories: Vec<String>,
@@ -45,11 +45,11 @@ pub struct Receipt {
 #[derive(Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Change {
-    /// Absolute: of a deleted file before the command, of others after it. Invalid UTF-8 shows as U+FFFD.
+    /// Absolute path: of a deleted file before the command, of other files after it. Invalid UTF-8 shows as U+FFFD.
     pub path: String,
-    /// Its size after the command; `null` if it was deleted, and for a kind without a size.
+    /// Size after the command; `null` if the file was deleted, and for a kind without a size.
     pub bytes: Option<f64>,
-    /// Its size before the command; `null` if it was created, and for a kind without a size.
+    /// Size before the command; `null` if the file was created, and for a kind without a size.
     pub bytes_before: Option<f64>,
     /// The kind; `'other'` is a device, a socket or a named pipe.
     #[napi(ts_type = "'file' | 'directory' | 'link' | 'other'")]
@@ -62,11 +62,11 @@ pub struct Change {
 pub struct Rename {
     /// The absolute path before the command.
     pub from: String,
-    /// The absolute path after it.
+    /// The absolute path after the command.
     pub to: String,
 }
 
-/// How many changes there are.
+/// Numbers of changes.
 #[napi(object, object_from_js = false)]
 #[derive(Clone, Serialize)]
 pub struct ChangeCounts {
@@ -84,9 +84,9 @@ pub struct ChangeCounts {
 #[napi(object, object_from_js = false)]
 #[derive(Clone, Serialize)]
 pub struct PortChanges {
-    /// With a server now, and without one before.
+    /// Ports with a server now, and without a server before.
     pub opened: Vec<Port>,
-    /// Without a server now, and with one before.
+    /// Ports without a server now, and with a server before.
     pub closed: Vec<Port>,
 }
 
@@ -106,7 +106,7 @@ pub struct Port {
 #[napi(object, object_from_js = false, use_nullable = true)]
 #[derive(Clone, Serialize)]
 pub struct GitChange {
-    /// The absolute path of its work tree.
+    /// The absolute path of the repository's work tree.
     pub repository: String,
     /// The id of the commit, `null` if there is none.
     #[napi(ts_type = "[string | null, string | null]")]
@@ -131,9 +131,9 @@ pub struct UndoCoverage {
     /// Whether all changed files are covered.
     #[napi(ts_type = "'all' | 'part'")]
     pub covers: String,
-    /// Effects that no undo takes back, as sentences. At most 100 paths are named, and the others counted.
+    /// Effects that no undo takes back, as sentences. At most 100 paths are named, and the others are counted.
     pub not_covered: Vec<String>,
-    /// Bytes that are kept for it. A file that is kept by another name counts as none.
+    /// Bytes that are kept for the undo. A file that is kept by another name counts as 0.
     pub bytes: f64,
 }
 

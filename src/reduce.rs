@@ -1,4 +1,4 @@
-//! Reductions of text that is there as a whole.
+//! Reductions of complete text.
 
 use std::fs;
 use std::io::{self, Read};
@@ -12,7 +12,7 @@ use reduce::{Elided, End, Name, View, closing_line, rules, whole};
 use runner::request::{RawReduction, check_reduction};
 use runner::run::view::Draft;
 
-/// An output that is there as a whole.
+/// A complete output.
 #[napi(object, object_to_js = false)]
 pub struct NativeOutput {
     /// The standard output.
@@ -21,7 +21,7 @@ pub struct NativeOutput {
     pub stderr: String,
     /// The command, if it is known.
     pub command: Option<String>,
-    /// How it ended.
+    /// How the command ended.
     #[napi(ts_type = "'unknown' | 'succeeded' | 'failed'")]
     pub end: String,
 }
@@ -37,7 +37,7 @@ pub struct ViewTokens {
     pub after: f64,
 }
 
-/// Lines of an output that a view does not show, or not whole.
+/// Lines of an output that a view does not show, or shows in part.
 #[napi(object, object_from_js = false)]
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -53,7 +53,7 @@ pub struct ElidedLines {
     pub why: String,
 }
 
-/// The whole of each stream of which a result has only a part, if it was still in memory.
+/// The whole of each stream that a result shows in part, if it was still in memory.
 #[napi(object, object_from_js = false, use_nullable = true)]
 #[derive(Default, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -64,7 +64,7 @@ pub struct WholeStreams {
     pub stderr: Option<String>,
 }
 
-/// The text that a model reads in place of an output, without the closing line that says where the whole is.
+/// The text that a model reads in place of an output, without the closing line that names the place of the whole.
 #[napi(object, object_from_js = false)]
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -83,7 +83,7 @@ pub struct NativeView {
     /// The lines of standard output and of standard error.
     #[napi(ts_type = "[stdout: number, stderr: number]")]
     pub lines: Vec<f64>,
-    /// The streams that the result has not whole.
+    /// The streams that the result does not have as a whole.
     pub whole: WholeStreams,
 }
 
@@ -128,8 +128,8 @@ fn invalid(error: impl std::error::Error) -> Error {
     Error::new(Status::InvalidArg, error.to_string())
 }
 
-/// Returns the view of an output, with the text as it was if nothing is gained. `reduction` is the option `reduce` of a
-/// command, as JSON.
+/// Returns the view of an output. If nothing is gained, the view has the unchanged text. `reduction` is the option
+/// `reduce` of a command, as JSON.
 ///
 /// # Errors
 /// For a budget that is no number of tokens, and a regular expression or a rule that cannot be read.
@@ -147,8 +147,8 @@ pub fn reduce_text(output: NativeOutput, reduction: String) -> Result<NativeView
     Ok(view.unwrap_or_else(|| whole(&stdout, &stderr, end, command.as_deref())).into())
 }
 
-/// Returns the line behind a view that leaves out lines. `total`: the lines of the whole output. `from`, `to`: those of
-/// the first gap, through both streams. Without `id` they cannot be recalled.
+/// Returns the line behind a view that leaves out lines. `total`: the number of lines of the whole output. `from`,
+/// `to`: the lines of the first gap, counted through both streams. Without `id` they cannot be recalled.
 #[napi]
 #[must_use]
 pub fn line_behind_view(total: f64, from: f64, to: f64, id: Option<u32>, path: String) -> String {
@@ -158,13 +158,13 @@ pub fn line_behind_view(total: f64, from: f64, to: f64, id: Option<u32>, path: S
 /// A file of rules.
 #[napi(object, object_from_js = false)]
 pub struct NativeRuleFile {
-    /// Its text.
+    /// The text of the file.
     pub text: String,
-    /// Why it cannot be used, with its path and the line. Left out if it can.
+    /// Why the file cannot be used, with its path and the line. Left out if it can.
     pub error: Option<String>,
 }
 
-/// Reads a file of rules, and says whether it can be used.
+/// Reads a file of rules, and reports whether the file can be used.
 #[napi]
 #[must_use]
 pub fn read_rules(path: String) -> NativeRuleFile {
@@ -178,7 +178,7 @@ pub fn read_rules(path: String) -> NativeRuleFile {
 }
 
 fn text_of_rules(path: &str) -> io::Result<String> {
-    // Anything else, such as a FIFO, might never be read to its end.
+    // Any other kind of file, such as a FIFO, might never be read to its end.
     if !fs::metadata(path)?.is_file() {
         return Err(io::Error::other("it is no file"));
     }
@@ -192,7 +192,7 @@ fn text_of_rules(path: &str) -> io::Result<String> {
 pub struct NativeRecall {
     /// The number of the output.
     pub id: f64,
-    /// The first line and the last one, from 1, through both streams; `null` with a pattern.
+    /// The first and the last line, from 1, through both streams; `null` with a pattern.
     pub lines: Option<Vec<f64>>,
     /// A regular expression for the lines; `null` with lines.
     pub pattern: Option<String>,
@@ -212,7 +212,7 @@ pub fn read_recall(text: String) -> Result<NativeRecall> {
     Ok(NativeRecall { id: id as f64, lines, pattern })
 }
 
-/// Returns lines of an output as they are, at most 50 KiB: from a line to a line, or those that match.
+/// Returns lines of an output unchanged, at most 50 KiB: a range of lines, or the lines that match.
 ///
 /// # Errors
 /// For a regular expression that cannot be searched for.
@@ -222,7 +222,7 @@ pub fn recalled(text: String, from: f64, to: f64, pattern: Option<String>) -> Re
     recall::matching(&text, &pattern).map_err(invalid)
 }
 
-/// Returns the tokens that a model reads in a text, by estimate.
+/// Returns the estimated number of tokens that a model reads in a text.
 #[napi]
 #[must_use]
 pub fn estimate_tokens(text: String) -> f64 {

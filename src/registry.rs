@@ -21,37 +21,37 @@ use runner::registry::{
     WaitOptions,
 };
 
-/// How a registry is made; ranges were checked.
+/// The options of a registry. Ranges have been checked.
 #[napi(object, object_to_js = false)]
 pub struct NativeRegistryOptions {
-    /// Where tasks outlive the host, absolute; left out they do not.
+    /// Absolute directory of tasks that outlive the host. If left out, tasks do not outlive it.
     pub dir: Option<String>,
     /// The directory for temporary files.
     pub temp: String,
-    /// Default 64.
+    /// Most tasks. Default 64.
     pub max_tasks: Option<f64>,
-    /// Bytes, default 1 GiB.
+    /// Most bytes of a log. Default 1 GiB.
     pub max_log_bytes: Option<f64>,
-    /// ms, default 7 days.
+    /// Time to keep ended tasks, in ms. Default 7 days.
     pub retention_ms: Option<f64>,
 }
 
-/// Events that end a wait besides the task's own end.
+/// Events that end a wait in addition to the task's own end.
 #[napi(object, object_to_js = false)]
 pub struct NativeWait {
-    /// ms
+    /// Time limit in ms.
     pub timeout_ms: Option<f64>,
     /// An ECMAScript regular expression.
     pub pattern: Option<String>,
-    /// Its flags.
+    /// The flags of the expression.
     pub flags: Option<String>,
     /// A port of this machine.
     pub port: Option<u32>,
-    /// The wait was aborted before it began.
+    /// Whether the wait was aborted before it began.
     pub aborted: Option<bool>,
 }
 
-/// The tasks of one directory. The thread owns it until it is closed.
+/// The tasks of one directory. The thread owns the registry until it is closed.
 #[napi]
 pub struct NativeRegistry {
     calls: Arc<Calls>,
@@ -82,13 +82,13 @@ impl NativeRegistry {
         Self { calls, id, registry }
     }
 
-    /// Why it could not be opened; said once.
+    /// Returns why the registry could not be opened. Reported once.
     #[napi]
     pub fn failure(&mut self) -> Option<NativeError> {
         self.registry.as_mut().err().and_then(Option::take).map(NativeError::from)
     }
 
-    /// Its number, for the option `registry`.
+    /// Returns the registry's number, for the option `registry`.
     #[napi(getter)]
     pub fn id(&self) -> u32 {
         self.id
@@ -108,7 +108,7 @@ impl NativeRegistry {
         self.calls.run(NativeRequest { command, cwd, host_env, umask, options, stdin }, Some(self.id))
     }
 
-    /// All tasks, the oldest first: `BackgroundTask[]` as JSON. `null` when it was closed.
+    /// Returns all tasks, the oldest first: `BackgroundTask[]` as JSON. `null` after the registry was closed.
     #[napi]
     pub fn list(&self) -> Option<String> {
         let registry = self.registry.as_ref().ok()?;
@@ -117,7 +117,7 @@ impl NativeRegistry {
         serde_json::to_string(&tasks).ok()
     }
 
-    /// Problems with the files of its directory.
+    /// Returns problems with the files of the registry's directory.
     #[napi]
     pub fn notes(&self) -> Vec<String> {
         self.registry.as_ref().map(|registry| registry.notes()).unwrap_or_default()
@@ -138,7 +138,7 @@ impl NativeRegistry {
         let timeout = options.timeout_ms.map(|ms| Duration::from_secs_f64(ms / 1000.0));
         let port = options.port.and_then(|port| u16::try_from(port).ok());
         let (give_up, given_up) = oneshot::channel();
-        // Without the other end it counts as given up.
+        // A wait without the other end counts as given up.
         let give_up = (!options.aborted.unwrap_or(false)).then_some(give_up);
         self.look(give_up, move |registry| async move {
             let wait = WaitOptions { timeout, pattern: pattern.transpose()?, port };
@@ -158,7 +158,7 @@ impl NativeRegistry {
         self.calls.abort(id);
     }
 
-    /// Which events of tasks are sent: `taskExited`, `taskOutput`.
+    /// Sets which events of tasks are sent: `taskExited`, `taskOutput`.
     #[napi]
     pub fn watch(&self, exit: bool, output: bool) {
         if let Ok(registry) = &self.registry {
@@ -167,7 +167,7 @@ impl NativeRegistry {
         }
     }
 
-    /// The listeners have taken the last `taskOutput` of this task.
+    /// Reports that the listeners have taken the last `taskOutput` of this task.
     #[napi]
     pub fn output_taken(&self, task: String) {
         if let Ok(registry) = &self.registry {

@@ -1,17 +1,17 @@
-//! One command, as it crosses from JavaScript.
+//! A command as it crosses from JavaScript.
 
 use napi::bindgen_prelude::Uint8Array;
 
 use runner::request::{RawOptions, RequestError};
 
-/// One command, as it was given to `Bridge.start`.
+/// A command as given to `Bridge.start`.
 pub struct NativeRequest {
     /// The command.
     pub command: String,
     /// An absolute path.
     pub cwd: String,
-    /// `process.env` of the calling thread: `NAME=VALUE`, each ended by a NUL. `None` if that is the environment of the
-    /// process itself.
+    /// `process.env` of the calling thread: `NAME=VALUE`, each ended by a NUL. `None` if it equals the environment of
+    /// the process itself.
     pub host_env: Option<String>,
     /// `process.umask()`
     pub umask: u32,
@@ -25,7 +25,7 @@ impl NativeRequest {
     /// Reads the options.
     ///
     /// # Errors
-    /// [`RequestError`] for an option that does not exist, and for rules that do not.
+    /// [`RequestError`] for an unknown option, and for unknown rules.
     pub fn read(self) -> Result<RawOptions, RequestError> {
         let Self { command, cwd, host_env, umask, options, stdin } = self;
         let given = RawOptions::from_json(&options)?;

@@ -1,5 +1,5 @@
-//! Results as they cross to JavaScript: plain data. Those of commands and lists of tasks cross as JSON, because a text
-//! crosses faster than an object with its properties.
+//! Results as they cross to JavaScript: plain data. Results of commands and lists of tasks cross as JSON, because a
+//! text crosses faster than an object with its properties.
 
 use napi_derive::napi;
 use serde::Serialize;
@@ -25,7 +25,7 @@ pub struct BashResult {
     pub stderr: String,
     /// 0…255. 128+n after signal n, 124 after the time limit, 130 after an abort, `null` only when `'backgrounded'`.
     pub exit_code: Option<i32>,
-    /// The way it ended.
+    /// How the command ended.
     #[napi(ts_type = "'exited' | 'signaled' | 'timed-out' | 'aborted' | 'backgrounded'")]
     pub status: String,
     /// The signal that ended the shell (`'SIGKILL'`), after a time limit too, or `null` if it exited with a code.
@@ -38,19 +38,19 @@ pub struct BashResult {
     pub timeout_ms: Option<f64>,
     /// How each stream was cut.
     pub truncation: BashTruncation,
-    /// The task that it became when `'backgrounded'`, otherwise `null`.
+    /// The task that the command became when `'backgrounded'`, otherwise `null`.
     pub background: Option<BackgroundTask>,
-    /// Processes that the command left running after the exit of its shell. They are not ended. With a registry those
-    /// that still hold the command's pipes become one task, whose log has the rest of their output. Without one their
-    /// later writes are discarded without an error.
+    /// Processes that the command left running after the exit of its shell. They are not ended. With a registry, the
+    /// survivors that still hold the command's pipes become one task, whose log has the rest of their output. Without a
+    /// registry, their later writes are discarded without an error.
     pub survivors: Vec<Survivor>,
-    /// Resources of the command's processes. Those of survivors count up to the exit of the shell.
+    /// Resources of the command's processes. Resources of survivors count up to the exit of the shell.
     pub usage: BashUsage,
     /// The reach of the command, and the denials; `null` if it was not confined.
     pub confinement: Option<Confinement>,
     /// Facts that the caller or the model should know, one per entry.
     pub notes: Vec<String>,
-    /// Names this run for ever: the value of `AGENT_BASH_ID` in its processes, and the argument of `undo`.
+    /// Permanent name of this run: the value of `AGENT_BASH_ID` in its processes, and the argument of `undo`.
     pub run_id: String,
     /// The changes that the command made; `null` if no receipt was wanted, or the command goes on in the background.
     pub receipt: Option<Receipt>,
@@ -95,11 +95,11 @@ pub struct Truncation {
     /// The limit that was hit first.
     #[napi(ts_type = "'lines' | 'bytes' | 'chars'")]
     pub by: String,
-    /// Lines of the stream, an unfinished last one included.
+    /// Number of lines of the stream, including an unfinished last line.
     pub total_lines: f64,
     /// Bytes of the stream.
     pub total_bytes: f64,
-    /// Lines shown, cut ones included.
+    /// Number of shown lines, including cut lines.
     pub output_lines: f64,
     /// Bytes shown.
     pub output_bytes: f64,
@@ -124,12 +124,12 @@ pub struct Truncation {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Survivor {
-    /// Its process id.
+    /// The process id.
     pub pid: i32,
-    /// Its command line, at most 200 characters.
+    /// The command line, at most 200 characters.
     pub command: String,
-    /// The task that it belongs to from now on, or `null` if it no longer holds the command's pipes or there is no
-    /// registry.
+    /// The task that the process belongs to from now on, or `null` if the process no longer holds the command's pipes
+    /// or there is no registry.
     pub task_id: Option<String>,
 }
 
@@ -140,28 +140,29 @@ pub struct Survivor {
 pub struct BackgroundTask {
     /// Names the task in its registry.
     pub id: String,
-    /// Process id of its shell, or of its eldest process if it was adopted. 0 only if it was lost before its pid was
-    /// known.
+    /// Process id of the shell, or of the eldest process if the task was adopted. 0 only if the task was lost before
+    /// its pid was known.
     pub pid: i32,
     /// The process group of that process.
     pub pgid: i32,
-    /// The command as the caller gave it, or the command line of the eldest process of an adopted one.
+    /// The command as the caller gave it. For an adopted task, the command line of its eldest process.
     pub command: String,
-    /// The directory it was started in, absolute.
+    /// The absolute directory that the task was started in.
     pub cwd: String,
-    /// Its log, absolute: all its output as sanitized text, and at the end one line that says how it ended.
+    /// Absolute path of the log: all output as sanitized text, and at the end one line that says how the task ended.
     pub log_path: String,
     /// Unix time in ms.
     pub started_at: f64,
-    /// `'exited'` by itself, `'killed'` by `kill`, a signal or a limit, `'lost'` if its end was not observed, because
-    /// the machine was restarted or its helper process was killed.
+    /// `'exited'` by itself, `'killed'` by `kill`, a signal or a limit, `'lost'` if the end of the task was not
+    /// observed, because the machine was restarted or the task's helper process was killed.
     #[napi(ts_type = "'running' | 'exited' | 'killed' | 'lost'")]
     pub state: String,
-    /// As in a `BashResult`. `null` while it runs and after it was lost.
+    /// As in a `BashResult`. `null` while the task runs and after it was lost.
     pub exit_code: Option<i32>,
-    /// The signal that ended it, or the strongest that was sent (`'SIGTERM'`). `null` if it exited by itself.
+    /// The signal that ended the task, or the strongest signal that was sent (`'SIGTERM'`). `null` if the task exited
+    /// by itself.
     pub signal: Option<String>,
-    /// Unix time in ms; `null` while it runs.
+    /// Unix time in ms; `null` while the task runs.
     pub ended_at: Option<f64>,
 }
 
@@ -170,23 +171,23 @@ pub struct BackgroundTask {
 pub struct BackgroundCheck {
     /// The task at that time.
     pub task: BackgroundTask,
-    /// The output that is new in its log since the last check, cut like a result, without the closing line.
+    /// The output in the task's log since the last check, cut like a result, without the closing line.
     pub output: String,
-    /// Lines of that output before the cut, an unfinished last one included.
+    /// Number of lines of that output before the cut, including an unfinished last line.
     pub new_lines: f64,
     /// The position up to which the log was read: an offset in bytes, for the `cursor` of a later check.
     pub cursor: f64,
-    /// How it was cut, or `null`.
+    /// How the output was cut, or `null`.
     pub truncation: Option<Truncation>,
     /// Whether the awaited pattern or port appeared.
     pub matched: bool,
-    /// The parts that its confinement holds, and all denials so far; `null` if it is not confined.
+    /// The parts that the task's confinement holds, and all denials so far; `null` if the task is not confined.
     pub confinement: Option<Confinement>,
-    /// Names the run of its command for ever, for `undo`; `null` while it runs.
+    /// Permanent name of the task's run, for `undo`; `null` while the task runs.
     pub run_id: Option<String>,
-    /// The changes that its command made; `null` while it runs, and if no receipt was wanted.
+    /// The changes that the task's command made; `null` while the task runs, and if no receipt was wanted.
     pub receipt: Option<Receipt>,
-    /// The extent of `undo`; `null` while it runs, and if it cannot be undone.
+    /// The extent of `undo`; `null` while the task runs, and if it cannot be undone.
     pub undo: Option<UndoCoverage>,
 }
 
@@ -207,7 +208,7 @@ pub struct BashSnapshot {
     pub pid: i32,
     /// The last 8 KiB of sanitized standard output, the unfinished line included.
     pub stdout: String,
-    /// The same of standard error; empty with `merge`.
+    /// The last 8 KiB of sanitized standard error, the unfinished line included. Empty with `merge`.
     pub stderr: String,
     /// Time since the start of the process, in ms.
     pub duration_ms: f64,
@@ -230,7 +231,7 @@ pub struct NativeError {
     pub code: String,
     /// The problem, the value, and a remedy.
     pub message: String,
-    /// The system's error (`EAGAIN`), if there is one.
+    /// The error of the system (`EAGAIN`), if there is one.
     pub errno: Option<String>,
     /// The reasons why a command was refused: `Finding[]` as JSON.
     pub findings: Option<String>,
@@ -311,7 +312,7 @@ impl From<(protocol::Survivor, Option<String>)> for Survivor {
 }
 
 impl BackgroundTask {
-    /// A task, and the directory of its files.
+    /// Converts a task. `store` is the directory of its files.
     pub fn of(task: task::Task, store: &Store) -> Self {
         let log = store.log_path(&task.id);
         let state = match task.state {
@@ -337,7 +338,7 @@ impl BackgroundTask {
 }
 
 impl BackgroundCheck {
-    /// A check, and the directory of the task's files.
+    /// Converts a check. `store` is the directory of the task's files.
     pub fn of(check: runner::registry::Check, store: &Store) -> Self {
         let confinement = check.task.confinement.clone().map(Confinement::from);
         let recorded = check.recorded.as_deref();

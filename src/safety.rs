@@ -16,10 +16,10 @@ use safety::{
 };
 use undo::Limits;
 
-/// Analyses a command and returns `Analysis` as JSON, with each known word as its text alone. `host_env` are its
-/// variables, `NAME=VALUE`, each terminated by a NUL; null for those of the process. `options` is `SafetyOptions` as
-/// JSON. `writable` are the only places that a confinement lets the command change, absolute, and with `offline` no
-/// host can be reached; null without confinement.
+/// Analyses a command and returns `Analysis` as JSON, with each known word as its text alone. `host_env` has the
+/// command's variables, `NAME=VALUE`, each terminated by a NUL; null for the variables of this process. `options` is
+/// `SafetyOptions` as JSON. `writable` are the only places that a confinement lets the command change, absolute; null
+/// without confinement. With `offline` no host can be reached.
 ///
 /// # Errors
 /// For an unknown rule, level or kind of wrapper.
@@ -40,9 +40,9 @@ pub fn analyze(
     text_of(&judge(&command, context, &policy)).map_err(|error| Error::from_reason(error.to_string()))
 }
 
-/// Returns what an undo would be for a command, before it runs, as JSON with this type. Arguments are those of
-/// `analyze`. Files are asked for: whether one is there that the command overwrites, and with `most` whether it has
-/// more bytes than that, which are then not kept.
+/// Returns how an undo would cover a command, before it runs, as JSON with this type. The arguments are the arguments
+/// of `analyze`. This function looks at the file system: whether a file exists that the command overwrites, and with
+/// `most` whether the file has more bytes than `most`. Larger files are not kept.
 ///
 /// ```ts
 /// interface Undoable {
@@ -94,7 +94,7 @@ pub fn undoable(
     json(&Undoable { risky: risk.is_risky(), why, not_covered, snapshot })
 }
 
-/// Decides by an analysis, `Analysis` as JSON, and a host's rules. Returns `Decision` as JSON. With `allow` null the
+/// Decides by an analysis, `Analysis` as JSON, and a host's rules. Returns `Decision` as JSON. With `allow` null, the
 /// analysis decides.
 ///
 /// # Errors
@@ -108,7 +108,8 @@ pub fn decide(analysis: String, allow: Option<Vec<String>>, ask: Vec<String>, de
 }
 
 /// Reads a command as bash does and lists the pipelines of its top level, as JSON with this type. Spans are half-open
-/// UTF-16 offsets into the command. What bash would refuse has `complete: false` and the pipelines before the error.
+/// UTF-16 offsets into the command. A text that bash would refuse has `complete: false` and the pipelines before the
+/// error.
 ///
 /// ```ts
 /// interface Outline {
@@ -139,7 +140,7 @@ pub fn decide(analysis: String, allow: Option<Vec<String>>, ask: Vec<String>, de
 /// ```
 ///
 /// # Errors
-/// None that is known of.
+/// None known.
 #[napi]
 pub fn command_outline(command: String) -> Result<String> {
     json(&outline(&command))
@@ -169,7 +170,7 @@ pub fn safety_rules() -> Result<String> {
     json(&RULES.iter().map(entry).collect::<Vec<_>>())
 }
 
-/// Reads `SafetyOptions`. None: those of a command without any.
+/// Reads `SafetyOptions`. `None` gives the policy of a command without options.
 fn policy(given: Option<&str>) -> Result<Policy> {
     let options: SafetyOptions =
         given.map_or(Ok(SafetyOptions::default()), serde_json::from_str).map_err(|error| refused(error.to_string()))?;

@@ -28,7 +28,7 @@ impl NativeSession {
         Self { calls: Arc::clone(&bridge.calls), session: Session::new(cwd.into()) }
     }
 
-    /// The directory that the last command has left.
+    /// Returns the directory that the last command has left.
     #[napi(getter)]
     pub fn cwd(&self) -> String {
         self.session.directory().to_string_lossy().into_owned()

@@ -9,11 +9,11 @@ use sys::Signal;
 pub struct NativeSignal {
     /// As in results: `SIGTERM`, or `SIG35` for a signal without a name.
     pub name: String,
-    /// Its number.
+    /// The number of the signal.
     pub number: i32,
 }
 
-/// The signal with this name, with or without its `SIG`; `null` if the platform has none of that name.
+/// Returns the signal with this name, with or without its `SIG`; `null` if the platform has no signal of this name.
 #[napi]
 #[must_use]
 pub fn signal_of(name: String) -> Option<NativeSignal> {

@@ -59,7 +59,7 @@ pub struct TerminalModes {
 pub struct NativeTerminal {
     calls: Arc<Calls>,
     terminal: Arc<Terminal>,
-    /// Its command's number, 0 before there is one.
+    /// Number of the command's call. 0 before the command is started.
     command: AtomicU32,
 }
 
@@ -240,7 +240,7 @@ impl Calls {
     }
 }
 
-/// Ends the terminal however its command ends, even if its thread ends first.
+/// Ends the terminal after its command has ended in any way, even if its thread ends first.
 struct Ends(Arc<Terminal>);
 
 impl Drop for Ends {

@@ -1,4 +1,5 @@
-//! Captures output of commands that ran elsewhere. It is cleaned, cut and counted like a local command's.
+//! Captures output of commands that ran elsewhere. The output is cleaned, cut and counted like a local command's
+//! output.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -17,18 +18,18 @@ use runner::run::outcome::replaced;
 #[napi]
 pub struct NativeText {
     capture: Option<Capture>,
-    /// Bytes of a stream that are kept for a file at most.
+    /// Most bytes of a stream that are kept for a file.
     most: usize,
-    /// The start of a stream that is longer than that.
+    /// The start of a stream that exceeds `most`.
     beginning: Option<String>,
 }
 
-/// The text of a stream, as a result has it.
+/// The text of a stream as in a result.
 #[napi(object, object_from_js = false, use_nullable = true)]
 pub struct NativeTextEnd {
     /// The kept text, with its notice.
     pub text: String,
-    /// How it was cut, or `null`.
+    /// How the text was cut, or `null`.
     pub truncation: Option<Truncation>,
     /// Places that were not text.
     pub replaced: f64,
@@ -90,7 +91,7 @@ impl NativeText {
         self.beginning.clone().or_else(whole)
     }
 
-    /// Returns whether that is only the start of the stream.
+    /// Returns whether `whole` is only the start of the stream.
     #[napi]
     pub fn is_beginning(&self) -> bool {
         self.beginning.is_some()
@@ -120,7 +121,7 @@ impl NativeText {
         replaced(places as u64)
     }
 
-    /// Returns the note on a command that was silent for this long, ms.
+    /// Returns the note on a command that was silent for this many ms.
     #[napi]
     #[must_use]
     pub fn note_of_silence(ms: f64) -> String {
@@ -137,9 +138,9 @@ pub struct NativeCut {
     /// The end that is kept.
     #[napi(ts_type = "'head' | 'tail'")]
     pub keep: String,
-    /// The lines that are kept, counted from 1 in the whole stream: the first one, the last one, and how many it has.
+    /// The lines that are kept, counted from 1 in the whole stream, and the number of the stream's lines.
     pub lines: Option<NativeLines>,
-    /// Otherwise the number of UTF-16 units that are kept.
+    /// The number of UTF-16 units that are kept, if `lines` is left out.
     pub chars: Option<f64>,
 }
 
@@ -159,9 +160,9 @@ pub struct NativeLines {
 pub struct NativeWhereabouts {
     /// The file.
     pub path: Option<String>,
-    /// Its id in an artifact store.
+    /// The stream's id in an artifact store.
     pub artifact_id: Option<String>,
-    /// Why it is incomplete or missing.
+    /// Why the stored stream is incomplete or missing.
     pub spill_error: Option<String>,
 }
 

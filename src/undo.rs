@@ -11,46 +11,46 @@ use undo::Stayed;
 pub struct Undone {
     /// The run that was undone.
     pub run_id: String,
-    /// Paths of things that are as before the run again, sorted.
+    /// Paths of things that are again as before the run, sorted.
     pub restored: Vec<String>,
-    /// Paths of things that the run had made, and that are gone.
+    /// Paths of removed things that the run had made.
     pub removed: Vec<String>,
-    /// Things that stay as they are, because they changed after the run.
+    /// Things that stay unchanged, because they changed after the run.
     pub conflicts: Vec<UndoConflict>,
-    /// Effects that no undo takes back, as sentences. At most 100 paths are named, and the others counted.
+    /// Effects that no undo takes back, as sentences. At most 100 paths are named, and the others are counted.
     pub not_covered: Vec<String>,
     /// Names this undo, which is itself undone by `undo(undoId)`. Empty if nothing changed.
     pub undo_id: String,
 }
 
-/// A thing that an undo leaves as it is.
+/// A thing that an undo does not touch.
 #[napi(object, object_from_js = false, use_nullable = true)]
 pub struct UndoConflict {
-    /// Its path.
+    /// The path of the thing.
     pub path: String,
     /// The reason, as a sentence.
     pub why: String,
-    /// The place that keeps the thing of before, for as long as points are kept, or `null`.
+    /// The place that keeps the earlier thing, for as long as points are kept, or `null`.
     pub kept_at: Option<String>,
 }
 
 /// A run that can be undone, or could before its point was evicted. Undos are listed, too.
 #[napi(object, object_from_js = false, use_nullable = true)]
 pub struct UndoPoint {
-    /// For `undo`.
+    /// The argument of `undo`.
     pub run_id: String,
     /// The command as the caller gave it.
     pub command: String,
-    /// Its directory.
+    /// The directory of the command.
     pub cwd: String,
-    /// Its start, Unix time in ms.
+    /// The start of the command, Unix time in ms.
     pub at: f64,
     /// Whether an undo covers all changed files.
     #[napi(ts_type = "'all' | 'part'")]
     pub covers: String,
-    /// Bytes that are kept for it.
+    /// Bytes that are kept for the point.
     pub bytes: f64,
-    /// Why the point is gone, or `null` if it is there.
+    /// Why the point is gone, or `null` if it still exists.
     pub evicted: Option<String>,
 }
 

@@ -17,11 +17,11 @@ use undo::{Options, Store, StoreError, UndoError};
 #[napi(object, object_to_js = false)]
 #[derive(Default)]
 pub struct NativeUndoOptions {
-    /// Only say what an undo would do.
+    /// Only report the effect of an undo.
     pub dry_run: Option<bool>,
-    /// Absolute paths: only these, and everything below them.
+    /// Absolute paths. Only these and everything below them are undone.
     pub paths: Option<Vec<String>>,
-    /// The directory of the store, absolute. By default that of the user.
+    /// The directory of the store, absolute. Default: the user's store.
     pub dir: Option<String>,
 }
 
@@ -41,7 +41,7 @@ impl Bridge {
     }
 
     /// Lists the undo points, the newest first; answered by `undoPoints` or `error`. With `cwd`, an absolute path,
-    /// those of commands that ran there or below.
+    /// lists only the points of commands that ran there or below.
     #[napi]
     pub fn undo_points(&self, cwd: Option<String>, dir: Option<String>, host_env: Option<String>) -> u32 {
         self.blocking(move || {
@@ -73,7 +73,7 @@ fn no_point(run: &str) -> UndoError {
     })
 }
 
-/// The store in a directory, or the user's, if there is one.
+/// Returns the store in a directory, or the user's store. `None` if there is no store.
 fn store(dir: Option<String>, host_env: Option<String>) -> Result<Option<Store>, Error> {
     let environment = host_env.unwrap_or_else(sys::environment);
     let dir = undo_store(dir.as_deref(), &environment).ok_or(UndoError::NoStore)?;

@@ -115,9 +115,9 @@ export function bash(command: string, options?: BashOptions): Promise<BashResult
 }
 
 /**
- * Takes back what a run changed, and nothing else. A path that changed after the run is a conflict: it stays, and the
- * state before the run is kept beside the store. Only things that the run created and that are unchanged since are
- * removed. Modes, links, empty directories and extended attributes are exact, and times are those of the undo.
+ * Takes back what a run changed, and nothing else. A path that changed after the run is a conflict: the path stays, and
+ * its state before the run is kept beside the store. Only things that the run created and that are unchanged since are
+ * removed. Modes, links, empty directories and extended attributes are exact. Times are the times of the undo.
  *
  * Another undo in the same store is waited for. An undo that was killed is completed by the next call. Repeated, it
  * resolves empty. An undo is a run, too, and `undo(undoId)` undoes it.

@@ -119,8 +119,8 @@ const RULES: Checks<DecideRules> = { allow: strings, ask: strings, deny: strings
 export const OPTION_TABLES = { bash: BASH, analyze: ANALYZE } as const;
 
 /**
- * Checks a command, and its options before anything else is done with them. `more`: options that the entry has beside
- * those of `bash()`.
+ * Checks a command, and checks its options before they are used. `more`: options of the entry that `bash()` does not
+ * have.
  */
 export function checkOptions(
   entry: string,

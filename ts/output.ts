@@ -56,7 +56,7 @@ export type Truncate =
        */
       headBytes: number;
       /**
-       * Bytes that are kept of its end.
+       * Bytes that are kept of the end of a longer stream.
        *
        * @example await bash('make', { truncate: { keep: 'ends', maxBytes: 65_536, headBytes: 2_048, tailBytes: 8_192 }
        * });
@@ -92,7 +92,8 @@ export interface SpillOptions {
    */
   dir?: string | undefined;
   /**
-   * The most that a file may hold, in bytes, a whole number of at least 1. A longer one keeps its beginning.
+   * The most that a file may hold, in bytes, a whole number of at least 1. The file of a longer stream keeps the
+   * beginning.
    *
    * @default 1_073_741_824 (1 GiB)
    * @example await bash('npm test', { spill: { maxBytes: 10 * 1024 ** 2 } });

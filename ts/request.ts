@@ -116,7 +116,7 @@ export function ownEnvironment(env: Record<string, string | undefined> = process
 
 let checked: { env: object; isOfProcess: boolean } | undefined;
 
-/** Whether an object is Node's own view of the environment of this process. */
+/** Returns whether an object is Node's own view of the environment of this process. */
 function isOfProcess(env: object): boolean {
   if (checked?.env !== env) checked = { env, isOfProcess: env === process.env && refusesAccessors(env) };
   return checked.isOfProcess;

@@ -17,8 +17,8 @@ export interface BashRun {
   /** Standard error, likewise; `''` with `merge`. */
   stderr: string;
   /**
-   * The signal that really ended the shell (`'SIGKILL'`; `'SIG35'` for one without a name), after a time limit too.
-   * `null` if the shell ended with an exit code.
+   * The signal that really ended the shell (`'SIGKILL'`; `'SIG35'` for a signal without a name), after a time limit
+   * too. `null` if the shell ended with an exit code.
    */
   signal: string | null;
   /** Process id of the shell, also its process group id; 0 if nothing was started. */
@@ -40,8 +40,8 @@ export interface BashRun {
   /** The parts that its confinement held, and the denials; `null` if it was not confined. */
   confinement: Confinement | null;
   /**
-   * Names the run: unique for ever, and the value of `AGENT_BASH_ID` in the environment of its processes. `undo` takes
-   * it.
+   * Permanent and unique name of the run: the value of `AGENT_BASH_ID` in the environment of its processes, and the
+   * argument of `undo`.
    */
   runId: string;
   /** The changes of the command; `null` without the options `receipt` and `undo`, and if nothing was started. */

@@ -26,9 +26,9 @@ const IDENTIFIER = /^[A-Za-z_]\w*$/;
 
 /**
  * A shell that remembers: the directory, variables, arrays, functions, aliases, options and traps that a command leaves
- * are there for the next one. Each command still has a fresh shell, so `exit`, `exec`, a signal, a syntax error, a
- * limit or an abort end that command alone. The state stays that of the last command that ended by itself, whatever its
- * exit code. Jobs, `$!` and EXIT traps do not carry over.
+ * are there for the next command. Each command still has a fresh shell, so `exit`, `exec`, a signal, a syntax error, a
+ * limit or an abort end that command alone. The session keeps the state of the last command that ended by itself,
+ * whatever its exit code. Jobs, `$!` and EXIT traps do not carry over.
  *
  * Commands run one after another in the order of the calls. A session begins with the environment at its construction.
  * Its state is kept in this process only.
@@ -55,7 +55,7 @@ export class BashSession {
     const first = directoryOf(options.cwd);
     this.#native = new (loadNative().NativeSession)(theBridge(), first);
     this.#owner = newOwner(first);
-    // A tool that has this session runs other commands in its world, too, such as one in a terminal.
+    // A tool with this session also runs other commands in the session's world, such as a command in a terminal.
     Object.defineProperty(this, OWNER, { value: this.#owner });
   }
 
@@ -70,9 +70,10 @@ export class BashSession {
   }
 
   /**
-   * Runs a command once those before it have ended. Resolves and rejects as `bash()` does, and with `ERR_BASH_CLOSED`
-   * after `close()`. `options` replace those of the session one by one, and `undefined` counts as left out. `cwd` is
-   * where this command starts, relative to the session's directory, and `env` applies to this command alone.
+   * Runs a command once the commands before it have ended. Resolves and rejects as `bash()` does, and rejects with
+   * `ERR_BASH_CLOSED` after `close()`. `options` replace the session's options one by one, and `undefined` counts as
+   * left out. `cwd` is where this command starts, relative to the session's directory, and `env` applies to this
+   * command alone.
    *
    * A command that goes to the background takes its state from the session and leaves none. If the directory is gone,
    * the command runs in the session's first one, with a note.
@@ -157,7 +158,7 @@ export class BashSession {
     this.#owner.end();
   }
 
-  /** The same as `close()`. */
+  /** Same as `close()`. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }

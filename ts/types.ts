@@ -19,7 +19,7 @@ export interface BashOptions {
    */
   args?: string[] | undefined;
   /**
-   * The directory in which the command starts. A relative one is resolved against `process.cwd()`. It must exist
+   * The directory in which the command starts. A relative path is resolved against `process.cwd()`. It must exist
    * (`ERR_BASH_CWD_NOT_FOUND`) and be a directory (`ERR_BASH_CWD_NOT_DIRECTORY`).
    *
    * @default process.cwd()
@@ -60,10 +60,11 @@ export interface BashOptions {
    */
   timeoutMs?: number | undefined;
   /**
-   * The longest time without output, in ms, a whole number from 1 to 86,400,000: a command that is silent for that long
-   * is at its time limit, and a note says so. It counts from the start and from each output on either stream. Any byte
-   * is output, also a carriage return or an escape sequence that `sanitize` removes. A task that was started in the
-   * background is ended; a command that has moved there may be silent. It never counts in a terminal.
+   * The longest time without output, in ms, a whole number from 1 to 86,400,000. A command that is silent for this long
+   * is at its time limit, and a note reports this. The time counts from the start and from each output on either
+   * stream. Any byte is output, also a carriage return or an escape sequence that `sanitize` removes. A task that was
+   * started in the background is ended. A command that has moved to the background may be silent. The limit never
+   * counts in a terminal.
    *
    * @default none
    * @example await bash('npm ci', { mode: 'slow', idleTimeoutMs: 60_000 });
@@ -176,15 +177,16 @@ export interface BashOptions {
    */
   registry?: BackgroundRegistry | undefined;
   /**
-   * How the command is judged before anything starts: `'default'` by the rules as they are, `'off'` not at all, for
-   * hosts that judge elsewhere, or what differs from the default. A denied command is `ERR_BASH_BLOCKED`.
+   * How the command is judged before anything starts. `'default'` applies the unchanged rules. `'off'` judges nothing,
+   * for hosts that judge elsewhere. An object lists the differences from the default. A denied command is
+   * `ERR_BASH_BLOCKED`.
    *
    * @default 'default'
    * @example await bash('git clean -fd', { safety: { onAsk: 'deny' } });
    */
   safety?: 'default' | 'off' | SafetyOptions | undefined;
   /**
-   * The shell: a path, or a name on the PATH of `process.env`. A missing one is `ERR_BASH_SHELL_NOT_FOUND`.
+   * The shell: a path, or a name on the PATH of `process.env`. A missing shell is `ERR_BASH_SHELL_NOT_FOUND`.
    *
    * @default 'bash'
    * @example await bash('print -r -- $ZSH_VERSION', { shell: 'zsh' });
@@ -208,7 +210,7 @@ export interface BashOptions {
    */
   snapshot?: boolean | string | undefined;
   /**
-   * Whether a warm shell, one that has started already, may run the command if no command could tell the difference.
+   * Whether a shell that has already started may run the command if no command could tell the difference.
    * `AGENT_BASH_WARM=0` in the host's environment turns this off.
    *
    * @default true
@@ -216,7 +218,7 @@ export interface BashOptions {
    */
   warm?: boolean | undefined;
   /**
-   * Limits beside the time limit. A note names a limit that was exceeded.
+   * Limits in addition to the time limit. A note names a limit that was exceeded.
    *
    * @default none
    * @example await bash('npm test', { limits: { memoryBytes: 2 * 1024 ** 3, cpuSeconds: 600 } });
@@ -225,24 +227,24 @@ export interface BashOptions {
   /**
    * The reach of the command, whatever its text: which files it can read and change, which hosts it can reach, which
    * processes it can see. `'workspace'` lets it change files below `cwd` alone, with no network and no secrets of the
-   * home. `'read-only'` lets it change no files at all. An object says more. `'off'` confines nothing.
+   * home. `'read-only'` lets it change no files at all. An object sets details. `'off'` confines nothing.
    *
-   * Commands with equal confinement share a world: its loopback, its private `/tmp`, its processes. Those of one tool,
-   * session or registry belong together, and so do plain calls of `bash()`. A confinement that this machine cannot hold
-   * is `ERR_BASH_CONFINEMENT`, with `missing`, and nothing is started. `result.confinement` lists the parts that were
-   * held and the denials.
+   * Commands with equal confinement share a world: its loopback, its private `/tmp`, its processes. The commands of one
+   * tool, session or registry share worlds, and so do plain calls of `bash()`. A confinement that this machine cannot
+   * hold is `ERR_BASH_CONFINEMENT`, with `missing`, and nothing is started. `result.confinement` lists the parts that
+   * were held and the denials.
    *
    * @default 'off'
    * @example await bash('npm test', { confine: 'workspace' });
    */
   confine?: 'off' | 'read-only' | 'workspace' | ConfineOptions | undefined;
   /**
-   * Whether `result.receipt` says what the command changed: files, directories, ports and git repositories.
+   * Whether `result.receipt` lists the command's changes: files, directories, ports and git repositories.
    *
-   * `'watch'` changes nothing about the command: this process follows the directories of the repository of `cwd` (or of
+   * `'watch'` does not affect the command: this process follows the directories of the repository of `cwd` (or of
    * `cwd`). It does not see other places, and lists what changed while the command ran. `'exact'` records every change
-   * of the command's own processes, wherever it is, before it happens. The command then runs without new privileges:
-   * one that calls `sudo` gets `'watch'` instead, with a note, and so does every command on macOS.
+   * of the command's own processes, wherever it is, before it happens. The command then runs without new privileges. A
+   * command that calls `sudo` gets `'watch'` instead, with a note, and so does every command on macOS.
    *
    * A command that starts a background task has its receipt in `BackgroundCheck`.
    *
@@ -252,11 +254,11 @@ export interface BashOptions {
   receipt?: 'off' | 'watch' | 'exact' | undefined;
   /**
    * Whether the files that the command changes are kept, so that `undo(result.runId)` can take the changes back.
-   * `'risky'` keeps those of commands whose verdict is warn or ask, and of commands that are known to delete files or
-   * to overwrite what exists; `'always'` those of each command. Such a command has a receipt, `'exact'`.
+   * `'risky'` keeps the files of commands whose verdict is warn or ask, and of commands that are known to delete files
+   * or to overwrite what exists. `'always'` keeps the files of each command. Such a command has a receipt, `'exact'`.
    *
    * `result.undo` says whether the undo covers all files. No undo is kept for a command in `/` or in the home directory
-   * itself. An object says more, and with `require` refuses a command whose undo would not cover everything:
+   * itself. An object sets details, and with `require` refuses a command whose undo would not cover everything:
    * `ERR_BASH_UNDO`.
    *
    * @default 'off'
@@ -264,10 +266,10 @@ export interface BashOptions {
    */
   undo?: 'off' | 'risky' | 'always' | UndoOptions | undefined;
   /**
-   * Whether `result.view` has the text that a model reads in place of `stdout` and `stderr`, which stay as they are.
-   * `'lossless'` folds repeats. `'salient'` also leaves out the lines that say least: a marker is in their place, and
-   * the whole is written to a file first, which is removed with this process. No failure is left out. An object says
-   * more.
+   * Whether `result.view` has the text that a model reads in place of `stdout` and `stderr`, which stay unchanged.
+   * `'lossless'` folds repeats. `'salient'` also leaves out the lines that tell least: a marker replaces them, and the
+   * whole output is first written to a file, which is removed with this process. No failure is left out. An object sets
+   * details.
    *
    * A command in a terminal or in the background has no view. If a confined command could not read the file, nothing
    * is left out.
@@ -278,11 +280,11 @@ export interface BashOptions {
   reduce?: 'off' | 'lossless' | 'salient' | ReduceOptions | undefined;
 }
 
-/** Limits of a command beside its time limit. None of them raises one of the system. */
+/** Limits of a command in addition to its time limit. No limit can raise a limit of the system. */
 export interface BashLimits {
   /**
-   * CPU time in seconds that all processes of the command may use together, a number above 0. Over it the tree is
-   * ended: SIGTERM, `graceMs`, SIGKILL.
+   * CPU time in seconds that all processes of the command may use together, a number above 0. Above the limit the tree
+   * is ended: SIGTERM, `graceMs`, SIGKILL.
    *
    * @default none
    * @example await bash('npm test', { limits: { cpuSeconds: 0.5 } });
@@ -290,15 +292,15 @@ export interface BashLimits {
   cpuSeconds?: number | undefined;
   /**
    * Memory in bytes that all processes of the command may hold together, shared memory counted once: a whole number of
-   * at least 1. Over it the tree is ended at once by SIGKILL.
+   * at least 1. Above the limit the tree is ended at once by SIGKILL.
    *
    * @default none
    * @example await bash('npm test', { limits: { memoryBytes: 2 * 1024 ** 3 } });
    */
   memoryBytes?: number | undefined;
   /**
-   * How many processes the command may have at once, its shell included: a whole number of at least 1. Over it the tree
-   * is ended at once by SIGKILL.
+   * How many processes the command may have at once, its shell included: a whole number of at least 1. Above the limit
+   * the tree is ended at once by SIGKILL.
    *
    * @default none
    * @example await bash('make -j', { limits: { processes: 64 } });

@@ -24,7 +24,7 @@ fn main() {
     fs::write(out.join("programs.rs"), code::of(&families)).expect("the code of the records");
 }
 
-/// Reads all families, by name. A program has its record in one of them.
+/// Reads all families by name. Each program has its record in one family.
 fn families(directory: &Path) -> BTreeMap<String, Family> {
     let entries = fs::read_dir(directory).expect("the directory of the records");
     let paths = entries.map(|entry| entry.expect("an entry").path());

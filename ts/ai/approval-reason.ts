@@ -4,7 +4,7 @@ import { visible } from '../core/visible.ts';
 import { unitNesting, unitText } from '../safety/unit-text.ts';
 import { joinParts, withSuggestion } from '../tool/parts.ts';
 
-/** Characters of a command, and lines of its steps, that a person is shown at most. */
+/** Most characters of a command, and most lines of its steps, that a person is shown. */
 const MOST_CHARACTERS = 4_000;
 const MOST_LINES = 20;
 
@@ -40,7 +40,7 @@ export function askReason(analysis: Analysis, decision: Decision, rules: Rules, 
   ]);
 }
 
-/** Returns how far a command can be undone. Only a full cover is called one. */
+/** Returns how far a command can be undone. The answer only says "can be undone" if the undo covers everything. */
 export function undoReason({ left, why }: UndoForecast): string {
   if (why !== null) return `Undo: not possible, because ${oneLine(why)}.`;
   if (left.length === 0) return 'Undo: it can be undone.';

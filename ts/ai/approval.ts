@@ -19,7 +19,7 @@ import type {
   ToolApproval,
 } from './types.ts';
 
-/** The options that an approval has beside those of `analyze()`. */
+/** The options of an approval that `analyze()` does not have. */
 const OF_APPROVALS: OptionTableOf<Omit<ApprovalOptions, keyof AnalyzeOptions>> = {
   tool: PLAIN,
   allow: PLAIN,
@@ -134,14 +134,14 @@ function judgeCommand(
   return { verdict, reason, analysis, decision };
 }
 
-/** Returns how far the command could be undone; `''` for a tool without undo. */
+/** Returns how far the command could be undone. `''` for a tool without undo. */
 function undoWords(text: string, judged: AnalyzeOptions, held: BashToolOptions): string {
   const undo = undoOption(held.undo);
   if (undo === undefined || undo === 'off' || sandboxOf(held) !== undefined) return '';
   return undoReason(innerOf(bash).undoForecast(text, judged, undo));
 }
 
-/** Returns what a confinement leaves in reach of a command; `null` if it is not confined, or asks for more. */
+/** Returns the reach that a confinement leaves a command. `null` if the command is not confined or asks for more. */
 function reachOf({ tool }: ApprovalOptions, input: BashToolInput, held: BashToolOptions): Reach | null {
   if (sandboxOf(held) !== undefined || input.access != null) return null;
   const confined = tool === undefined ? { ...held, confine: 'workspace' as const } : withGrants(held);

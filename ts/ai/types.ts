@@ -10,8 +10,8 @@ import type { BashApprovalCall, BashTool, BashToolInput, ProviderTool } from '..
 export interface ApprovalOptions extends AnalyzeOptions {
   /**
    * The tool whose calls these are, made by `createBashTool`, `createTerminalTool` or a provider entry of this package.
-   * Its directory, environment and safety options apply here too, `perCall` included, and an option beside it replaces
-   * that of the tool.
+   * Its directory, environment and safety options apply here too, `perCall` included. An option given here replaces the
+   * option of the tool.
    *
    * @default none: commands are judged as `bash()` with no options judges them
    * @example createToolApproval({ tool: bashTool, allow: ['git status:*'] });
@@ -43,8 +43,9 @@ export interface ApprovalOptions extends AnalyzeOptions {
    * Whether the tool is confined, so that no person is asked about effects that its confinement prevents anyway:
    * changes outside of the writable places, signals to other processes, services and devices, and, if no host can be
    * reached, sending and publishing. Other effects are still asked about, such as deleting in the workspace, and a
-   * denied command stays denied. With `tool`, its own `confine` counts, and without one there nothing changes; without
-   * `tool` it is `'workspace'` in `cwd`. A call that asks for `access` is judged as if it were not confined.
+   * denied command stays denied. With `tool`, the tool's own `confine` counts, and if it has none, nothing changes.
+   * Without `tool`, the confinement is `'workspace'` in `cwd`. A call that asks for `access` is judged as if it were
+   * not confined.
    *
    * @default false
    * @example createToolApproval({ tool: bashTool, confined: true });
@@ -60,8 +61,8 @@ export interface ApprovalOptions extends AnalyzeOptions {
 }
 
 /**
- * The input that an approval judges: that of any tool that runs commands. Of several commands the strictest judgement
- * applies to all.
+ * The input that an approval judges: the input of any tool that runs commands. If there are several commands, the
+ * strictest judgement applies to all.
  */
 export type ApprovalInput = BashToolInput | TerminalToolInput | AnthropicBashInput | ShellInput | LocalShellInput;
 
@@ -86,8 +87,8 @@ export interface BashApprovalJudgement {
 }
 
 /**
- * An approval of commands before they run. For ai 7 it is the entry of the tool in `toolApproval: { bash: approval }`;
- * for ai 6 its `needsApproval` is that of the tool.
+ * An approval of commands before they run. For ai 7 it is the entry of the tool in `toolApproval: { bash: approval }`.
+ * For ai 6 its `needsApproval` is the `needsApproval` of the tool.
  */
 export interface ToolApproval {
   (input: ApprovalInput, call?: BashApprovalCall): Promise<BashApprovalStatus>;
@@ -95,6 +96,6 @@ export interface ToolApproval {
    * Whether a person is asked. A refused command is not asked about: the tool gives the reason in place of a result.
    */
   needsApproval: (input: ApprovalInput, call?: BashApprovalCall) => Promise<boolean>;
-  /** The same with everything a person may want to see, for ai 6, whose requests carry no reason. */
+  /** Judges with everything that a person may want to see, for ai 6, whose requests carry no reason. */
   judge: (input: ApprovalInput, call?: BashApprovalCall) => Promise<BashApprovalJudgement>;
 }

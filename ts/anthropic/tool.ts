@@ -18,10 +18,10 @@ const ADVICE = byCommand(
  * anthropicBash() }`.
  *
  * A command runs as in `createBashTool(options)`, with live snapshots, and the model reads the same text. Advice about
- * inputs that this tool lacks is given as commands instead. `{ restart: true }` resets the session of the call and says
- * so; without a session it says that there is nothing to restart. It never throws. `description` has no effect, because
- * Claude has its own, and `reduce` is `'off'` unless it is given.
- * Throws `ERR_BASH_INVALID_ARG` as `createBashTool` does.
+ * inputs that this tool lacks is given as commands instead. `{ restart: true }` resets the session of the call and
+ * reports this. Without a session, it reports that there is nothing to restart. It never throws. `description` has no
+ * effect, because Claude has its own, and `reduce` is `'off'` unless it is given. Throws `ERR_BASH_INVALID_ARG` as
+ * `createBashTool` does.
  */
 export function anthropicBash(options: BashToolOptions = {}): AnthropicBashTool {
   const tool = providerTool<AnthropicBashInput, AnthropicBashOutput>('anthropicBash', options, {

@@ -2,7 +2,7 @@
 export interface Cell {
   shown: string;
   width: number;
-  /** Its range in the text, in UTF-16 units. */
+  /** The range of the piece in the text, in UTF-16 units. */
   from: number;
   to: number;
 }

@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from 'node:util';
 import type { BashError, Finding, HighlightToken } from 'agent-bash';
 import { TOKEN_COLOURS } from '../core/token-colours.ts';
 
-/** Exit codes of the program. `run` passes on its command's; `check` reports the verdict. */
+/** Exit codes of the program. `run` passes on the exit code of its command, and `check` reports the verdict. */
 export const EXIT = {
   done: 0,
   failed: 1,

@@ -3,7 +3,7 @@ import { denialInWords } from '../tool/parts.ts';
 
 type Confinement = NonNullable<BashResult['confinement']>;
 
-/** Returns what a confinement denied or could not hold, one line each, with the option that would allow it. */
+/** Returns one line for each part that a confinement denied or could not hold, with the option that would allow it. */
 export function denials({ denied, deniedTotal, missing }: Confinement): string[] {
   const left = deniedTotal - denied.reduce((sum, { count }) => sum + count, 0);
   return [

@@ -5,7 +5,7 @@ import { Growth } from './growth.ts';
 import { type CommonOptions, findTask, withRegistry } from './tasks.ts';
 
 const PIECE_BYTES = 64 * 1024;
-/** Bytes that are printed as one JSON string at most. */
+/** Most bytes that are printed as one JSON string. */
 const JSON_BYTES = 64 * 1024 * 1024;
 const NEWLINE = 10;
 

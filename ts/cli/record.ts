@@ -37,8 +37,8 @@ function oneOf<T extends string>(words: readonly string[]): (text: string) => T 
 }
 
 /**
- * Gives bare flags their value. Commander would take the next argument for it, which is the command of `run`, unless it
- * is one of the words.
+ * Gives bare flags their value. Otherwise Commander would take the next argument as the value, and this is the command
+ * of `run` unless it is a value of the flag.
  */
 export function withRecordWords(words: readonly string[]): string[] {
   const end = words.indexOf('--');
@@ -58,7 +58,7 @@ export function recordOf({ receipt, undo }: RecordFlags): Pick<BashOptions, 'rec
 /** Characters of the line about changes. */
 const LINE_LENGTH = 200;
 
-/** Returns what a command changed and how it can be undone, one line each. */
+/** Returns the changes of a command and how to undo them, one line each. */
 export function recordLines({ runId, receipt, undo }: Pick<BashResult, 'runId' | 'receipt' | 'undo'>, cwd: string) {
   if (!receipt) return [];
   const line = receiptLine({ ...receipt, state: 'known' }, [cwd], LINE_LENGTH);

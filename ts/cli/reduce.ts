@@ -72,7 +72,7 @@ function sweep(): void {
   }
 }
 
-/** Returns the names in a directory. One that cannot be read has none: then nothing is left out of an output either. */
+/** Returns the names in a directory. An unreadable directory has none, and nothing is left out of an output then. */
 function namesIn(directory: string): string[] {
   try {
     return readdirSync(directory);

@@ -74,7 +74,7 @@ const LIVE: BashOptions = {
 /** The output is printed at the end, as much of it as a result can keep. */
 const AT_ITS_END: BashOptions = { truncate: { keep: 'tail' } };
 
-/** Prints the text for a model, or both streams as they are if that gains nothing. */
+/** Prints the text for a model, or both unchanged streams if the text gains nothing. */
 async function printReduced({ view, stdout, stderr }: BashResult): Promise<void> {
   if (view !== null) return write(process.stdout, view.text.endsWith('\n') ? view.text : `${view.text}\n`);
   await write(process.stdout, stdout);

@@ -8,7 +8,7 @@ export interface MarkedLine {
   marks: string;
 }
 
-/** Columns of a line, and lines, that are shown at most. */
+/** Most columns of a line, and most lines, that are shown. */
 const COLUMNS = 100;
 const LINES = 8;
 /** Columns that stay before the first mark if a line must be cut. */

@@ -14,12 +14,12 @@ export interface UndoFlags {
   json?: boolean;
 }
 
-/** `agent-bash undo [RUN]`: takes back what a run changed, or lists the runs that can be undone. */
+/** `agent-bash undo [RUN]`: takes back the changes of a run, or lists the runs that can be undone. */
 export async function undo(run: string | undefined, options: UndoFlags): Promise<void> {
   const store = options.store === undefined ? {} : { dir: options.store };
   if (options.list) return list(run, options, store);
   const { dryRun = false, path } = options;
-  // An empty word, such as that of an unset variable, would stand for this whole directory.
+  // An empty word, for example from an unset variable, would stand for this whole directory.
   if (path?.includes('')) throw new Failure('ERR_BASH_INVALID_ARG', '--path takes no empty path', EXIT.usage);
   const what: UndoRunOptions = { ...store, ...(path && { paths: path.map((each) => resolve(each)) }) };
   const undone = await undoRun(run ?? (await newestHere(what)), { ...what, dryRun });
@@ -72,7 +72,7 @@ async function newestHere(what: UndoRunOptions): Promise<string> {
   );
 }
 
-/** Whether an undo of a run would do something now, or leave a conflict. */
+/** Returns whether an undo of a run would do something now, or leave a conflict. */
 async function hasEffect(runId: string, what: UndoRunOptions): Promise<boolean> {
   const { restored, removed, conflicts } = await undoRun(runId, { ...what, dryRun: true });
   return restored.length + removed.length + conflicts.length > 0;

@@ -23,7 +23,7 @@ export function checkAccess(options: BashOptions, cwd: string, access: Access): 
   }
 }
 
-/** Returns what a confinement leaves in reach; `null` if a command with these options is not confined. */
+/** Returns the reach that a confinement leaves. `null` if a command with these options is not confined. */
 export function reachOf(options: BashOptions, cwd: string): Reach | null {
   const world = nativeConfinement(options);
   if (world === undefined) return null;

@@ -9,7 +9,7 @@ interface NativeConfinement {
   options: ConfineOptions & { store?: string };
   /** The owner of the world, by its number. Left out: the plain calls of the host. */
   owner?: number;
-  /** The directory of that owner, an absolute path. Left out: that of the command. */
+  /** The owner's directory, an absolute path. If left out, the directory of the command. */
   root?: string;
   /** Whether the owner is the registry, and joins the worlds of its running tasks. */
   joins?: boolean;

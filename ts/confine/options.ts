@@ -14,7 +14,7 @@ const stringsByName: Check = (value, name) => {
   }
 };
 
-/** The check of `confine`. The addon checks paths, hosts and ports, and what contradicts what. */
+/** The check of `confine`. The addon checks paths, hosts and ports, and contradictions between options. */
 export const CONFINE: Check = wordOr(
   ['off', 'read-only', 'workspace'],
   fields<ConfineOptions>({

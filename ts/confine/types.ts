@@ -8,25 +8,25 @@
  */
 export interface ConfineOptions {
   /**
-   * The starting point: `'workspace'` lets commands change files below `cwd`, `'read-only'` none.
+   * The starting point: `'workspace'` lets commands change files below `cwd`, `'read-only'` lets them change no files.
    *
    * @default 'workspace'
    * @example await bash('npm test', { confine: { profile: 'read-only', write: ['/srv/project/coverage'] } });
    */
   profile?: 'read-only' | 'workspace' | undefined;
   /**
-   * Directories and files that may be changed, besides those of the profile. One that does not exist is
-   * `ERR_BASH_CONFINEMENT`. The root directory, a directory of the kernel, a path in a hidden or protected one, and a
-   * link that leads out of another entry are refused.
+   * Directories and files that may be changed, in addition to the directories and files of the profile. A missing path
+   * is `ERR_BASH_CONFINEMENT`. The root directory, a directory of the kernel, a path in a hidden or protected
+   * directory, and a link that leads out of another entry are refused.
    *
    * @default []
    * @example await bash('make install', { confine: { write: ['/srv/www'] } });
    */
   write?: string[] | undefined;
   /**
-   * Files that are never changed or created in those: names relative to each of them and to each git repository in it,
-   * or paths. The list replaces the default one, which has `.git/hooks`, `.git/config`, `.vscode`, `.idea`,
-   * `.mcp.json`, `.claude`, `.cursor`, `.envrc`, `.gitconfig`, `.npmrc` and the start files of shells.
+   * Files that are never changed or created in those directories: names relative to each of them and to each git
+   * repository in it, or paths. The list replaces the default list, which has `.git/hooks`, `.git/config`, `.vscode`,
+   * `.idea`, `.mcp.json`, `.claude`, `.cursor`, `.envrc`, `.gitconfig`, `.npmrc` and the start files of shells.
    *
    * @default the list above
    * @example await bash('npm version patch', { confine: { protect: ['.git/hooks', 'infra/production'] } });
@@ -34,24 +34,24 @@ export interface ConfineOptions {
   protect?: string[] | undefined;
   /**
    * Paths that can be neither read nor listed, added to the default list: keys, tokens and passwords in the home,
-   * profiles of browsers, keyrings, and the directories of this package. A path may be missing. One that holds `cwd` is
-   * refused.
+   * profiles of browsers, keyrings, and the directories of this package. A path may be missing. A path that contains
+   * `cwd` is refused.
    *
    * @default []
    * @example await bash('npm test', { confine: { hide: ['/srv/project/.env', '~/finances'] } });
    */
   hide?: string[] | undefined;
   /**
-   * Paths that can be read: `'all'` but the hidden ones, or these paths, those that may be changed, and the directories
-   * of the system. A list must reach `cwd`.
+   * Paths that can be read. `'all'`: all except the hidden paths. A list: these paths, the paths that may be changed,
+   * and the directories of the system. A list must reach `cwd`.
    *
    * @default 'all'
    * @example await bash('cargo build', { confine: { read: ['~/.cargo', '~/.rustup'] } });
    */
   read?: 'all' | string[] | undefined;
   /**
-   * Hosts that can be reached: `'none'` but the loopback of the commands, `'full'` all as without confinement, or those
-   * of a list.
+   * Hosts that can be reached. `'none'`: only the loopback of the commands. `'full'`: all hosts, as without
+   * confinement. An object: the hosts of its list.
    *
    * @default 'none'
    * @example await bash('npm ci', { confine: { network: { allow: ['registry.npmjs.org'] } } });
@@ -67,16 +67,16 @@ export interface ConfineOptions {
    */
   expose?: number[] | undefined;
   /**
-   * Whether `/tmp`, `/var/tmp` and `/dev/shm` are the commands' own, and end with their owner, or those of this
-   * machine. Either way they can be changed.
+   * Whether `/tmp`, `/var/tmp` and `/dev/shm` are private to the commands and end with their owner, or are this
+   * machine's. Either way they can be changed.
    *
    * @default 'private'
    * @example await bash('cp build.tar /tmp', { confine: { tmp: 'shared' } });
    */
   tmp?: 'private' | 'shared' | undefined;
   /**
-   * The caches of package managers. `'overlay'` can be read, and written files end with the owner. `'shared'` are those
-   * of this user, and can be changed. `'none'` are as read-only as the rest of the home.
+   * The caches of package managers. `'overlay'`: caches can be read, and written files end with the owner. `'shared'`:
+   * the caches of this user, which can be changed. `'none'`: caches are as read-only as the rest of the home.
    *
    * @default 'overlay'
    * @example await bash('npm ci', { confine: { caches: 'shared', network: { allow: ['registry.npmjs.org'] } } });

@@ -6,8 +6,8 @@ type Require = ReturnType<typeof createRequire>;
 
 /**
  * Loads the platform's package for a bundle, which has no loader beside it. The package is searched from the bundle's
- * file, from the program that Node was started with, and from the working directory. Returns `null` if there is none.
- * Throws if there is one of another version only, because addon and TypeScript layer must match.
+ * file, from the program that Node was started with, and from the working directory. Returns `null` if no package is
+ * found. Throws if only another version is found, because addon and TypeScript layer must match.
  */
 export function loadBesideBundle(): unknown {
   const others: string[] = [];
@@ -48,7 +48,7 @@ function versionOf(require: Require, name: string): string | null {
   return attempt(() => (require(`${name}/package.json`) as { version: string }).version);
 }
 
-/** Whether `__filename` is a file's. In an ES module it does not exist, or is that of `node -e`: `[eval]`. */
+/** Returns whether `__filename` is a file. In an ES module it does not exist, and with `node -e` it is `[eval]`. */
 export function hasFileName(): boolean {
   return typeof __filename === 'string' && isAbsolute(__filename);
 }

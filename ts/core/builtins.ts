@@ -1,6 +1,6 @@
 /**
  * The parts of Node's own modules that the main entry uses, without `require`. An ES module that a bundler makes of
- * this entry has no `require` and would fail on its first line, before `loadNative` can say what to do.
+ * this entry has no `require` and would fail on its first line, before `loadNative` can name the remedy.
  */
 const { channel } = process.getBuiltinModule('node:diagnostics_channel');
 const { createRequire } = process.getBuiltinModule('node:module');

@@ -23,7 +23,7 @@ export interface Call<Kind extends AnswerKind, T> {
   answer(event: EventOf<Kind>): T;
   /** Takes an event before the last. */
   onEvent?(way: Bridge, id: number, event: RunEvent): void;
-  /** `abort` is called when the signal is aborted before the answer is there. */
+  /** `abort` is called if the signal is aborted before the answer arrives. */
   signal?: AbortSignal | undefined;
   abort?(way: Bridge, id: number): void;
 }
@@ -42,7 +42,7 @@ export function theBridge(): Bridge {
   return bridge;
 }
 
-/** Whether a call that has not settled keeps the process alive, as calls do by default. */
+/** Returns whether a call that has not settled keeps the process alive, as calls do by default. */
 export function hold(id: number, on: boolean): void {
   if (!pending.has(id) || held.has(id) === on) return;
   const before = held.size;

@@ -50,7 +50,7 @@ export const flagOr = (check: Check): Check =>
     { fields: check.fields ?? {} },
   );
 
-/** One of these words, or what `check` lets through. */
+/** Accepts these words and any value that `check` accepts. */
 export const wordOr = (words: readonly string[], check: Check): Check =>
   Object.assign(
     (value: unknown, name: string) => (typeof value === 'string' ? oneOf(...words) : check)(value, name),
@@ -99,8 +99,8 @@ export const isPattern: Check = (value, name) => {
 /**
  * Checks an object of options: that each exists, then that each has a value of its kind.
  *
- * @param entry the function or class that takes them, as its caller wrote it.
- * @param name what the object is called if it is not one.
+ * @param entry the function or class that takes the options, as its caller wrote it.
+ * @param name the name of the object in the error if it is not an object.
  */
 export function checkFields<T>(entry: string, options: unknown, checks: Checks<T>, name = 'options'): void {
   record(options, name);

@@ -6,15 +6,15 @@ import type { Access, Owner, Reach } from './world.ts';
 
 /**
  * Names the parts of the main entry that the other entries of this package use and that users do not see: a property of
- * `bash`. The entries are bundled apart, so the symbol is one of the whole process.
+ * `bash`. The entries are bundled apart, so the symbol belongs to the whole process.
  */
 export const INNER: unique symbol = Symbol.for('agent-bash.inner') as never;
 
 /** How far the undo of a command would go. */
 export interface UndoForecast {
-  /** The effects that it would not take back, as sentences. */
+  /** The effects that the undo would not take back, as sentences. */
   left: string[];
-  /** Why there is none; `null` if there is one. */
+  /** Why there is no undo. `null` if there is one. */
   why: string | null;
 }
 
@@ -43,9 +43,12 @@ export interface Inner {
   checkAccess(options: object, cwd: string, access: Access): Access;
   /** The `confine` of options that have none. The tests of this package change it. */
   readonly defaults: { confine: 'off' | 'read-only' | 'workspace' };
-  /** Returns what a confinement leaves in reach; `null` if a command with these options is not confined. */
+  /** Returns the reach that a confinement leaves. `null` if a command with these options is not confined. */
   reachOf(options: object, cwd: string): Reach | null;
-  /** Tells how far the undo of a command would go. `options` are those of `analyze`, `undo` is that of `bash`. */
+  /**
+   * Tells how far the undo of a command would go. `options` are the options of `analyze`, `undo` is the option of
+   * `bash`.
+   */
   undoForecast(command: string, options: object, undo: object | string): UndoForecast;
   /** The error of a wrong value: `name: VALUE is not WANTED`. */
   invalid(name: string, value: unknown, wanted: string): Error;

@@ -102,13 +102,13 @@ function load(): Native {
   }
 }
 
-// An ES module that a bundler has made has no file name of ours; in all others our loader is not where it was.
+// A bundled ES module has no file name of this package. In other bundles, the loader is no longer at its place.
 function isBundled(error: unknown): boolean {
   return !hasFileName() || (error instanceof Error && /^Cannot find module '\.\.\/native/.test(error.message));
 }
 
-// The generated loader chains what failed at each place as the cause of the next. Its own words, and the places of
-// builds that are not published, are left out.
+// The generated loader chains the failure at each place as the cause of the next. The loader's own words, and the
+// places of unpublished builds, are left out.
 function placesOf(error: unknown): string[] {
   const places = new Set<string>();
   for (let at = error; at instanceof Error; at = at.cause) {

@@ -16,8 +16,8 @@ export type OptionTableOf<T, Entry = OptionTable[string]> = { readonly [Name in 
 export const PLAIN = {} as const;
 
 /**
- * Says which option does not exist, with the nearest one that does; `null` if all exist. An option that is `undefined`
- * counts as left out, whatever its name.
+ * Names an option that does not exist, with the nearest existing option. `null` if all exist. An option that is
+ * `undefined` counts as left out, whatever its name.
  *
  * @param entry the function or class whose options these are, as its caller wrote it.
  */
@@ -40,7 +40,7 @@ function hint(name: string, table: OptionTable, within: string): string {
   return nearest === null ? `; there are ${names.join(', ')}` : `: did you mean "${within}${nearest}"?`;
 }
 
-/** The name that was most likely meant; `null` if none is near. */
+/** Returns the name that was most likely meant. `null` if none is near. */
 function nearestTo(name: string, names: readonly string[]): string | null {
   const scored = names
     .map((known) => ({ known, score: scoreOf(plain(name), plain(known)), extra: Math.abs(known.length - name.length) }))
@@ -49,7 +49,7 @@ function nearestTo(name: string, names: readonly string[]): string | null {
   return scored[0]?.known ?? null;
 }
 
-/** Case and separators are what differs most between libraries. */
+/** Removes case and separators, which differ most between libraries. */
 function plain(name: string): string {
   return name.replace(/[-_]/g, '').toLowerCase();
 }
@@ -66,7 +66,7 @@ function scoreOf(name: string, known: string): number {
   return shared >= 3 && shared >= 0.6 * short.length ? 1 : edits(name, known);
 }
 
-/** How many characters two names have in common at their start: `truncation` and `truncate` are forms of one word. */
+/** Returns how many characters two names share at their start: `truncation` and `truncate` are forms of one word. */
 function sharedStart(one: string, other: string): number {
   let length = 0;
   while (length < one.length && one[length] === other[length]) length += 1;

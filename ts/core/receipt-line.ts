@@ -10,8 +10,8 @@ const REPOSITORIES = 2;
 const SHORT_ID = 7;
 
 /**
- * Returns what changed in one line: `3 created, 1 modified (src/a.ts), 1 deleted (old.txt); port 3000 open`. `''` if
- * nothing did.
+ * Returns the changes in one line: `3 created, 1 modified (src/a.ts), 1 deleted (old.txt); port 3000 open`. `''` if
+ * nothing changed.
  *
  * @param places directories that paths are shown relative to.
  * @param most the length of the line, in UTF-16 units. Names are left out before anything else.
@@ -71,7 +71,7 @@ function portList(ports: readonly Port[]): string {
   return `${numbers.length === 1 ? 'port' : 'ports'} ${numbers.join(', ')}`;
 }
 
-/** Returns what changed in a repository: `git: branch main → dev, stash`. */
+/** Returns the changes in a repository: `git: branch main → dev, stash`. */
 export function gitInWords({ repository, head, branch, index, stash, state }: GitChange, places: readonly string[]) {
   const moved = branch[0] !== branch[1];
   const facts = [

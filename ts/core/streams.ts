@@ -2,8 +2,8 @@ import type { OutputChunk } from '../../native.cjs';
 
 /**
  * Names the option of `bash` by which the other entries of this package take the streams of a command themselves. It is
- * a symbol, out of reach of callers who only know the types. The entries are bundled apart, so the symbol is one of the
- * whole process.
+ * a symbol, out of reach of callers who only know the types. The entries are bundled apart, so the symbol belongs to
+ * the whole process.
  */
 export const STREAMS: unique symbol = Symbol.for('agent-bash.streams') as never;
 
@@ -38,12 +38,12 @@ export class StreamsEnd {
     this.#streams = streams;
   }
 
-  /** The shell runs; `feed` writes to its standard input, and closes it without bytes. */
+  /** The shell runs. `feed` writes to its standard input. Without bytes, it closes the input. */
   onStarted(pid: number, feed: (bytes?: Uint8Array) => void): void {
     this.#streams.started(pid, { write: (bytes) => this.#write(bytes, feed), end: () => feed() });
   }
 
-  /** The last bytes were written; `open` says whether the command still reads. */
+  /** The last bytes were written. `open`: the command still reads. */
   onFed(open: boolean): void {
     this.#written(open);
   }

@@ -1,7 +1,7 @@
 /**
  * Names the option of `bash` by which a tool, a session, a registry or a sandbox owns the worlds of its confined
- * commands. It is a symbol, out of reach of callers who only know the types, and one of the whole process, since the
- * entries are bundled apart.
+ * commands. It is a symbol, out of reach of callers who only know the types. The entries are bundled apart, so the
+ * symbol belongs to the whole process.
  *
  * A tool, session, registry or sandbox makes one owner, `innerOf(bash).newOwner(cwd)` (in the main entry `newOwner` of
  * `ts/confine/native.ts`), with the directory that it was itself made with. It then adds `[OWNER]: owner` to the
@@ -20,7 +20,7 @@ export interface Access {
 }
 
 /**
- * Names the option of `analyze` by which an approval tells what a confinement leaves in reach. It is a symbol, out of
+ * Names the option of `analyze` by which an approval passes the reach that a confinement leaves. It is a symbol, out of
  * reach of callers who only know the types.
  */
 export const REACH: unique symbol = Symbol.for('agent-bash.reach') as never;
@@ -42,13 +42,13 @@ export interface Owned {
 export interface Owner {
   /** A number that no other owner of this process has, at least 1. */
   readonly number: number;
-  /** Whether it is a registry, which joins the worlds of the running tasks in its directory. */
+  /** Whether the owner is a registry, which joins the worlds of the running tasks in its directory. */
   readonly joins?: boolean;
   /** The root of its commands' `confine`, an absolute path, whatever their `cwd` is. */
   readonly root: string;
   /**
-   * Ends its worlds: the processes that commands have left there, and their temporary files. Tasks that outlive this
-   * process keep theirs. May be called again.
+   * Ends the owner's worlds: the processes that commands have left there, and their temporary files. Tasks that outlive
+   * this process keep their worlds. May be called again.
    */
   end(): void;
 }

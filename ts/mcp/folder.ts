@@ -9,8 +9,8 @@ export function hasOwnFolder({ session, sandbox }: Partial<BashToolOptions>): bo
 
 /**
  * Returns the options of a call whose command starts in the client's first root, or else in `folder`. `perCall` takes
- * precedence. The notes are about the roots; a command that starts elsewhere has none. They are complete once the call
- * is over.
+ * precedence. The notes are about the roots. A command that starts elsewhere has no notes. The notes are complete once
+ * the call is over.
  */
 export async function startingIn(
   options: BashToolOptions,

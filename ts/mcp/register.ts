@@ -25,7 +25,7 @@ import { tasksTool } from './tasks.ts';
  * call as its `context`.
  *
  * Throws `ERR_BASH_INVALID_ARG` for options that `createBashTool` refuses, and the server's error if it already has a
- * tool of one of these names.
+ * tool with such a name.
  */
 export function registerBashTools(server: McpServer, options: BashToolOptions = {}): void {
   checkToolOptions('registerBashTools', options);

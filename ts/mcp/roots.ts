@@ -8,7 +8,7 @@ import type { ToolCall } from './server.ts';
 const PATIENCE_MS = 5_000;
 const FAILURE_LENGTH = 200;
 const LOOKED_AT = 2_000;
-/** Roots that are checked at most. Each that is not a directory gives a note. */
+/** Most roots that are checked. Each root that is not a directory gives a note. */
 const MOST_ROOTS = 16;
 /** Connections whose client did not answer. They are not asked again. */
 const silent = new WeakSet<object>();

@@ -45,7 +45,7 @@ export function addTool(server: McpServer, { name, config, answer }: Tool): void
   server.registerTool(name, config as never, handler as never);
 }
 
-/** One call of a tool. */
+/** A call of a tool. */
 export interface ToolCall {
   id: string | number;
   /** Aborts when the client cancels the call. */

@@ -8,21 +8,21 @@ export type ObservedKind = 'command' | 'session' | 'terminal' | 'task';
 
 /** The fields that all events of one run share. */
 export interface Observed {
-  /** Names the run in this process; of a task its id. */
+  /** Names the run in this process. For a task, its id. */
   id: string;
   /** The kind of the run. */
   kind: ObservedKind;
-  /** Process id of its shell. */
+  /** Process id of the shell. */
   pid: number;
 }
 
 /** `agent-bash:start`: a run has started. */
 export interface ObservedStart extends Observed {
-  /** The command as it was given, without the prefix. */
+  /** The command as given, without the prefix. */
   command: string;
-  /** Its positional parameters, as in `args`; of a task always empty. */
+  /** The positional parameters, as in `args`. Always empty for a task. */
   args: string[];
-  /** The directory in which it runs, absolute. */
+  /** The absolute directory in which the command runs. */
   cwd: string;
 }
 
@@ -37,8 +37,8 @@ export interface ObservedOutput extends Observed {
 /** `agent-bash:kill`: the end of a run was requested. */
 export interface ObservedKill extends Observed {
   /**
-   * `'abort'`: its signal was aborted. `'timeout'`: it reached its limit; published at its end. `'kill'`: `kill()` of a
-   * terminal or a registry. `'close'`: its session or registry was closed.
+   * `'abort'`: the signal of the run was aborted. `'timeout'`: the run reached its limit; published at its end.
+   * `'kill'`: `kill()` of a terminal or a registry. `'close'`: the session or registry of the run was closed.
    */
   reason: 'abort' | 'timeout' | 'kill' | 'close';
   /** The one signal that `kill(signal)` of a terminal sends; `null` if the whole tree is ended. */
@@ -47,31 +47,34 @@ export interface ObservedKill extends Observed {
 
 /** `agent-bash:exit`: a run has ended, or goes on as a task. */
 export interface ObservedExit extends Observed {
-  /** As in a `BashResult`; of a task its state. */
+  /** As in a `BashResult`. For a task, its state. */
   status: 'exited' | 'signaled' | 'timed-out' | 'aborted' | 'backgrounded' | 'killed' | 'lost';
   /** As in a `BashResult`; `null` with `'backgrounded'` and `'lost'`. */
   exitCode: number | null;
-  /** The signal that really ended its shell (`'SIGKILL'`), or `null`; of a killed task the strongest that was sent. */
+  /**
+   * The signal that really ended the shell (`'SIGKILL'`), or `null`. For a killed task, the strongest signal that was
+   * sent.
+   */
   signal: string | null;
-  /** From its start to its end, in ms. */
+  /** Time from the start of the run to its end, in ms. */
   durationMs: number;
   /** The limit that applied, in ms; `null` for a task. */
   timeoutMs: number | null;
-  /** The task that it is from now on, with `'backgrounded'`; else `null`. */
+  /** With `'backgrounded'`, the task that the run is from now on. Otherwise `null`. */
   taskId: string | null;
-  /** The resources that its processes used; `null` for a task. */
+  /** The resources that the processes of the run used; `null` for a task. */
   usage: BashUsage | null;
-  /** The processes that it left running; always empty for a task. */
+  /** The processes that the run left running; always empty for a task. */
   survivors: Survivor[];
   /** As in a `BashResult`. */
   confinement: Confinement | null;
   /** Names the run, for `undo`. */
   runId: string;
-  /** As in a `BashResult`, also for a task that this process started; `null` for one that is from elsewhere. */
+  /** As in a `BashResult`, also for a task that this process started. `null` for a task from elsewhere. */
   receipt: Receipt | null;
   /** As in a `BashResult`, for the same tasks. */
   undo: UndoCoverage | null;
-  /** The tokens of its output and of its view, by estimate; `null` without a view. */
+  /** The estimated tokens of the output and of its view; `null` without a view. */
   tokens: View['tokens'] | null;
   /** Notes as in a `BashResult`; always empty for a task. */
   notes: string[];
@@ -111,9 +114,9 @@ export interface ObservedUndo {
 
 /** `agent-bash:rule-retired`: a rule of reductions does not pay, and is off for the rest of its store. */
 export interface ObservedRule {
-  /** Its name, as in `view.rules`. */
+  /** The name of the rule, as in `view.rules`. */
   rule: string;
-  /** Tokens that it left out, by estimate. */
+  /** Estimated tokens that the rule left out. */
   saved: number;
   /** Tokens of those that were recalled. */
   recalled: number;
@@ -130,7 +133,7 @@ const ruleRetired = channel('agent-bash:rule-retired');
 /** The channels. Publishers check for subscribers first. */
 export const channels = { start, output, kill, exit, block, undo, ruleRetired };
 
-/** Whether any of the channels of runs has a subscriber. */
+/** Returns whether a channel of runs has a subscriber. */
 export function isObserved(): boolean {
   return (
     start.hasSubscribers || output.hasSubscribers || kill.hasSubscribers || exit.hasSubscribers || block.hasSubscribers

@@ -44,7 +44,7 @@ export class Observer {
     return isObserved() ? new Observer(kind, command, args, cwd) : undefined;
   }
 
-  /** Whether the output channel has subscribers. */
+  /** Returns whether the output channel has subscribers. */
   get wantsOutput(): boolean {
     return channels.output.hasSubscribers;
   }

@@ -1,7 +1,7 @@
 import type { BackgroundTask } from '../../native.cjs';
 import { channels, isObserved, type Observed, type ObservedExit, type ObservedKill } from './channels.ts';
 
-/** How many ended tasks are remembered. */
+/** Most ended tasks that are remembered. */
 const KEPT = 1_000;
 
 /** The facts about a task at its end, besides the task itself. */

@@ -17,7 +17,9 @@ export function truncateTo(most: number, own: Truncate): Truncate {
   return { keep: 'ends', maxBytes, headBytes, tailBytes: Math.min(maxBytes - headBytes, own.tailBytes) };
 }
 
-/** Cuts both streams to `most` UTF-16 units in total: the shorter one keeps up to half, the other one the rest. */
+/**
+ * Cuts both streams to `most` UTF-16 units in total: the shorter stream keeps up to half, the other stream the rest.
+ */
 export function sharedBy(result: Result, most: number): Result {
   const { stdout, stderr, truncation } = result;
   if (truncation.stdout?.keep === 'ends' || truncation.stderr?.keep === 'ends') return result;

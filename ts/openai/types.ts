@@ -20,7 +20,7 @@ export type ShellEntry = {
 /** An entry a command, in their order. */
 export interface ShellOutput {
   output: ShellEntry[];
-  /** The one of the action, which the API wants to see again; left out where there was none. */
+  /** The value of the action, which the API expects back. Left out if the action had none. */
   maxOutputLength?: number;
 }
 

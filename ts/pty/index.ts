@@ -32,8 +32,9 @@ export class PtySession {
   #ended = false;
 
   /**
-   * Starts nothing. The screen keeps at most 1,000 rows and columns. The options beside `cols` and `rows` are those of
-   * `bash()`; `stdin` (input is typed, see `write`), and `'background'` as `mode` or `onTimeout`, are refused.
+   * Starts nothing. The screen keeps at most 1,000 rows and columns. The options other than `cols` and `rows` are the
+   * options of `bash()`. `stdin` (input is typed, see `write`), and `'background'` as `mode` or `onTimeout`, are
+   * refused.
    *
    * Throws a `BashError`, `ERR_BASH_INVALID_ARG`, for invalid options.
    *
@@ -181,7 +182,7 @@ export class PtySession {
     return this;
   }
 
-  /** Removes a listener. Does nothing for one that was never added. */
+  /** Removes a listener. Does nothing if the listener was never added. */
   off(event: 'data', listener: TerminalDataListener): this;
   off(event: 'exit', listener: TerminalExitListener): this;
   off(event: 'data' | 'exit', listener: TerminalDataListener | TerminalExitListener): this {
@@ -211,10 +212,10 @@ export class PtySession {
   }
 
   /**
-   * Without `signal`: ends the program and all that it has started (SIGHUP, SIGTERM, `graceMs`, SIGKILL), and resolves
-   * when they have ended. The result is that of an abort. With a `signal` (`'SIGINT'` or `'INT'`): sends only that, to
-   * the foreground processes and to the shell's group. Does nothing before the start and after the end. An unknown name
-   * is `ERR_BASH_INVALID_ARG`.
+   * Without `signal`: ends the program and everything it started (SIGHUP, SIGTERM, `graceMs`, SIGKILL), and resolves
+   * when all have ended. The result is the result of an abort. With a `signal` (`'SIGINT'` or `'INT'`): only sends the
+   * signal, to the foreground processes and to the shell's group. Does nothing before the start and after the end. An
+   * unknown name is `ERR_BASH_INVALID_ARG`.
    */
   async kill(signal?: SignalName): Promise<void> {
     const sent = signal === undefined ? undefined : typeof signal === 'string' ? loadNative().signalOf(signal) : null;
@@ -260,7 +261,7 @@ export class PtySession {
     hold(this.#command, true);
   }
 
-  /** The same as `kill()`. */
+  /** Same as `kill()`. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.kill();
   }

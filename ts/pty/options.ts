@@ -49,7 +49,7 @@ export interface TerminalWaitOptions {
 
 const side = wholeNumber(1, 65_535);
 
-/** The options that a terminal has beside those of `bash()`. */
+/** The options of a terminal that `bash()` does not have. */
 export const OF_TERMINALS: Checks<Omit<TerminalOptions, keyof BashOptions>> = { cols: side, rows: side };
 
 const WAIT: Checks<TerminalWaitOptions> = { timeoutMs: wholeNumber(0), idleMs: wholeNumber(1), pattern: isPattern };

@@ -2,15 +2,15 @@ import { chmodSync, existsSync, join, mkdirSync, mkdtempSync, rm, rmSync, tmpdir
 import { loadNative } from '../core/native.ts';
 import { type Whole, writeWhole } from './whole.ts';
 
-/** Beginning of the directories' names. The rest tells whose they are. */
+/** Prefix of the directories' names. The rest of a name identifies the process. */
 const PREFIX = 'agent-bash-out-';
 
-/** The directories of ours that exist in this thread. */
+/** The directories of this package that exist in this thread. */
 const own = new Set<string>();
 
 /**
- * The directory of a store. It has mode 0700 and is made with the first file. One of ours lies in the temporary
- * directory and is removed with this process, or by the next one.
+ * The directory of a store. It has mode 0700 and is made with the first file. A directory of this package is in the
+ * temporary directory, and this process or the next one removes it.
  */
 export class OutputFiles {
   readonly #given: string | null;
@@ -56,7 +56,7 @@ export class OutputFiles {
     return this.#path;
   }
 
-  /** Whether there is a file with this number. The directory of a caller may have files of an earlier process. */
+  /** Returns whether a file with this number exists. The directory of a caller may have files of an earlier process. */
   has(id: number): boolean {
     const path = this.#path ?? this.#given;
     return path !== null && existsSync(join(path, String(id)));
@@ -72,7 +72,7 @@ export class OutputFiles {
     }
   }
 
-  /** Removes the directory if it is ours. */
+  /** Removes the directory if it belongs to this package. */
   async close(): Promise<void> {
     const path = this.#path;
     this.#path = null;
@@ -83,7 +83,7 @@ export class OutputFiles {
   }
 }
 
-/** Notes that one of our directories is removed. */
+/** Notes that a directory of this package is removed. */
 function forgetOwn(path: string): void {
   own.delete(path);
   loadNative().removeNoMore(path);

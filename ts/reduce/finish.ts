@@ -16,14 +16,14 @@ function ofProcess(): Keeping {
   return { store, recall: false, earlier: [] };
 }
 
-/** Whether a command has a view. A task from its start has none. */
+/** Returns whether a command has a view. A task from its start has none. */
 export function isReduced({ reduce, mode }: BashOptions): boolean {
   return reduce !== undefined && reduce !== 'off' && mode !== 'background';
 }
 
 /**
- * Resolves with the result of a command whose view is still a draft. The whole of an output of which the view leaves
- * out lines is written first. If it cannot be, or if the model could not read it, nothing is left out.
+ * Resolves with the result of a command whose view is still a draft. If the view leaves out lines, the whole output is
+ * written first. If it cannot be written, or if the model could not read it, nothing is left out.
  *
  * @param command the text that the shell got.
  */

@@ -14,9 +14,9 @@ const CHECKS: Checks<ReduceTextOptions> = {
 };
 
 /**
- * Returns the text that a model reads in place of an output: the same text with repeats folded, and with
- * `level: 'salient'` without the lines that say least. A marker is in their place. If nothing is gained, the view has
- * the text as it was.
+ * Returns the text that a model reads in place of an output: the same text with repeats folded, and with `level:
+ * 'salient'` without the lines that tell least, which a marker replaces. If nothing is gained, the view has the
+ * unchanged text.
  *
  * The text is treated like the output of a local command. The same text, options and rules give the same view.
  *

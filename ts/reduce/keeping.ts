@@ -8,7 +8,7 @@ export type Reduce = Level | ReduceOptions;
 
 /**
  * Names the option of `bash` by which a tool keeps the outputs of which views leave out lines. It is a symbol, out of
- * reach of callers who only know the types, and one of the whole process, since the entries are bundled apart.
+ * reach of callers who only know the types. The entries are bundled apart, so the symbol belongs to the whole process.
  */
 export const KEEPING: unique symbol = Symbol.for('agent-bash.keeping') as never;
 
@@ -19,13 +19,13 @@ export const STORE: unique symbol = Symbol.for('agent-bash.output-store') as nev
 export interface Earlier {
   /** The number of its output. */
   id: number;
-  /** Its output: standard output, then standard error. */
+  /** The text of the output: standard output, then standard error. */
   text: string;
   /** The first and the last line of each part, from 1, that the model does not read there. */
   hidden: [from: number, to: number][];
 }
 
-/** The place of whole outputs, and what the caller knows of the conversation. */
+/** The place of whole outputs, and the caller's knowledge of the conversation. */
 export interface Keeping {
   /** An `OutputStore`. */
   store: object;
@@ -46,7 +46,7 @@ export interface Output {
   stderr: string;
   /** The command, if it is known. */
   command?: string | undefined;
-  /** Its exit code, `null` if a signal or a limit ended it. Left out: not known. */
+  /** The exit code, `null` if a signal or a limit ended the command. Left out: not known. */
   exitCode?: number | null | undefined;
 }
 
@@ -55,8 +55,8 @@ export interface Keeper {
   /** The names of the rules that do not pay. */
   readonly off: string[];
   /**
-   * Resolves with the view of an output, or with `null` if nothing is gained. An output of which it leaves out lines is
-   * written first. If it cannot be written, nothing is left out.
+   * Resolves with the view of an output, or with `null` if nothing is gained. If the view leaves out lines, the output
+   * is written first. If it cannot be written, nothing is left out.
    */
   view(output: Output, reduce: Reduce, how: Omit<Keeping, 'store'>): Promise<View | null>;
   /** Answers a recall of a model with lines, or with the reason why there are none. */
@@ -65,7 +65,7 @@ export interface Keeper {
   again(id: number): void;
   /** Returns a number that no output has. */
   number(): number;
-  /** Whether an output can be recalled. */
+  /** Returns whether an output can be recalled. */
   knows(id: number): boolean;
   /** Keeps an output under its number. Resolves with its file, or with `null` if it cannot be written. */
   hold(id: number, text: string): Promise<string | null>;

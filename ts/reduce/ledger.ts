@@ -1,18 +1,18 @@
-/** Tokens that an extra turn of a model costs, about. */
+/** Estimated tokens that an extra turn of a model costs. */
 const TURN = 300;
 /** Recalls after which a rule does not pay. */
 const RECALLS = 2;
 
-/** The reasons for gaps that are no rules. They are never off. */
+/** The reasons for gaps that are not rules. They are never off. */
 const NO_RULES: readonly string[] = ['budget', 'long', 'seen'];
 
 /** The figures of one rule. */
 export interface RuleStats {
   /** The name of the rule; `'budget'`, `'long'` or `'seen'` for lines that no rule left out. */
   rule: string;
-  /** Tokens that it left out. */
+  /** Tokens that the rule left out. */
   saved: number;
-  /** Tokens of those that were recalled later. */
+  /** How many of these tokens were recalled later. */
   recalled: number;
 }
 
@@ -22,7 +22,7 @@ interface Entry {
   recalls: number;
 }
 
-/** The books of a session: the tokens that each rule saved, and those of them that were recalled. */
+/** The books of a session: the tokens that each rule saved, and how many of these were recalled. */
 export class RuleLedger {
   readonly #entries = new Map<string, Entry>();
   readonly #retired = new Set<string>();

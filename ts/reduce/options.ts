@@ -4,7 +4,7 @@ import { type Earlier, KEEPING, type Kept, keeperOf } from './keeping.ts';
 import { isRules, readRules } from './rules.ts';
 import type { ReduceOptions } from './types.ts';
 
-/** Tokens that a view keeps within, if the caller does not say. */
+/** Budget of a view in tokens, if the caller gives none. */
 const DEFAULT_BUDGET = 1_000;
 
 /** The checks of `ReduceOptions`. The addon checks the expressions. */

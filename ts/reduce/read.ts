@@ -6,11 +6,11 @@ import { named } from './view.ts';
 const CHUNK = 256 * 1024;
 /** Bytes that are searched at once. A recall gives more, so that no match of a part is left out. */
 const PART = 32 * 1024;
-/** The longest line that is searched, in bytes: a recall gives no longer ones. */
+/** The longest line that is searched, in bytes. A recall gives no longer lines. */
 const LONGEST = 50 * 1024;
 const NEWLINE = 0x0a;
 
-/** Returns the lines of a file from one to another, as the addon's `recalled` does of a text. */
+/** Returns the lines `from` … `to` of a file, as the addon's `recalled` does for a text. */
 export async function linesIn(path: string, from: number, to: number): Promise<string> {
   const parts: Buffer[] = [];
   let [line, bytes] = [1, 0];
@@ -35,7 +35,7 @@ export async function matchesIn(path: string, pattern: string): Promise<string> 
   const search = (...parts: Buffer[]) =>
     named(() => recalled(Buffer.concat(parts).toString(), 1, Number.MAX_SAFE_INTEGER, pattern));
   let found = search();
-  // The line that goes on in the next part, and its bytes. One that is too long is not held.
+  // The line that goes on in the next part, and its bytes. A line that is too long is not held.
   let line: Buffer[] = [];
   let bytes = 0;
   for await (const part of chunksOf(path, PART)) {

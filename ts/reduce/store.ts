@@ -13,7 +13,7 @@ import type { View } from './types.ts';
 import { closedView, draftOf, foldedView, gains, named, viewOf } from './view.ts';
 import { type Whole, wholeOfText } from './whole.ts';
 
-/** Bytes of all outputs that a store keeps, if the caller does not say. */
+/** Bytes of all outputs that a store keeps, if the caller gives no number. */
 const MAX_BYTES = 256 * 1024 * 1024;
 
 /** Options of an `OutputStore`. */
@@ -26,7 +26,7 @@ export interface OutputStoreOptions {
    */
   dir?: string | undefined;
   /**
-   * Bytes of all outputs together. The oldest ones are forgotten first. Of a larger output nothing is left out.
+   * Bytes of all outputs together. The oldest outputs are forgotten first. Nothing is left out of a larger output.
    *
    * @default 256 MiB
    * @example new OutputStore({ maxBytes: 64 * 1024 * 1024 });
@@ -34,7 +34,7 @@ export interface OutputStoreOptions {
   maxBytes?: number | undefined;
 }
 
-/** The lines to read of an output. Without either, all of it. */
+/** The lines to read of an output. Without an option, all lines. */
 export interface OutputRange {
   /** The first and the last line, from 1, through both streams. */
   lines?: [number, number] | undefined;
@@ -72,15 +72,15 @@ interface KeptOutput {
 /** The methods of a store that only the main entry calls. */
 export interface InnerKeeper extends Keeper {
   /**
-   * Writes a whole output, and resolves with the view of its draft. Resolves with `null` if it cannot be written, or is
-   * larger than the store.
+   * Writes a whole output, and resolves with the view of its draft. Resolves with `null` if the output cannot be
+   * written, or is larger than the store.
    */
   keep(whole: Whole, draft: NativeView, recall: boolean): Promise<View | null>;
 }
 
 /**
- * Keeps the outputs of which views left out lines, so that a model can recall them. Each is a file that only this user
- * can read: standard output, then standard error.
+ * Keeps the outputs whose views left out lines, so that a model can recall them. Each output is a file that only this
+ * user can read: standard output, then standard error.
  *
  * @example
  * const outputs = new OutputStore({ maxBytes: 64 * 1024 * 1024 });
@@ -108,8 +108,8 @@ export class OutputStore {
   }
 
   /**
-   * Resolves with an output as it was, byte for byte, or with lines of it. A range past the end gives the lines that
-   * are there. Rejects with `ERR_BASH_UNKNOWN_OUTPUT` for an output that is unknown or forgotten, and with
+   * Resolves with an unchanged output, byte for byte, or with lines of it. A range past the end gives the existing
+   * lines. Rejects with `ERR_BASH_UNKNOWN_OUTPUT` for an output that is unknown or forgotten, and with
    * `ERR_BASH_INVALID_ARG` for a wrong type.
    *
    * @example await outputs.read(12, { lines: [40, 95] });
@@ -149,7 +149,7 @@ export class OutputStore {
     return this.#deleted(output.path);
   }
 
-  /** Deletes a file. Returns the reason why it could not be. */
+  /** Deletes a file. Returns the reason if it could not be deleted. */
   #deleted(path: string): Error | null {
     try {
       this.#files.delete(path);
@@ -159,7 +159,7 @@ export class OutputStore {
     }
   }
 
-  /** Returns the tokens that each rule left out, and those of them that were recalled, by estimate. */
+  /** Returns the estimated tokens that each rule left out, and how many of these were recalled. */
   stats(): RuleStats[] {
     return this.#ledger.stats();
   }
@@ -241,7 +241,7 @@ export class OutputStore {
     return this.#last;
   }
 
-  /** Keeps an output of which nothing was left out, since a later view refers to it. */
+  /** Keeps an output whose view leaves out nothing, since a later view refers to it. */
   async #hold(id: number, text: string): Promise<string | null> {
     const known = this.#outputs.get(id);
     if (known) return known.path;

@@ -17,17 +17,17 @@ export interface ReduceOptions {
    */
   budgetTokens?: number | undefined;
   /**
-   * Files with rules of your own for single tools, in the format of docs/tokens.md. They apply with `level: 'salient'`,
-   * beside the shipped ones, such as the one that leaves out the passed tests of pytest. One with the name of a shipped
-   * rule replaces it. The files are read once per call. A file that cannot be read or used is `ERR_BASH_INVALID_ARG`,
-   * with the file, the line and the reason. `false`: no rule applies.
+   * Files with your own rules for single tools, in the format of docs/tokens.md. They apply with `level: 'salient'`, in
+   * addition to the shipped rules, such as the rule that leaves out the passed tests of pytest. A rule with the name of
+   * a shipped rule replaces it. The files are read once per call. A file that cannot be read or used is
+   * `ERR_BASH_INVALID_ARG`, with the file, the line and the reason. `false`: no rule applies.
    *
    * @default the shipped rules alone
    * @example reduceText(log, { level: 'salient', rules: ['rules/deploy.toml'] });
    */
   rules?: readonly string[] | false | undefined;
   /**
-   * Lines that must stay: those that contain one of these texts, or match one of these expressions.
+   * Lines that must stay: lines that contain one of these texts or match one of these expressions.
    *
    * @default none but failures and the last ten lines
    * @example reduceText(log, { level: 'salient', keep: ['checksum', /^deployed to /] });

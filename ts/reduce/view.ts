@@ -15,7 +15,7 @@ export function viewOf(
   return { text, tokens, class: kind, elided, rules, id, path };
 }
 
-/** Returns the view of a draft that leaves out lines, with the line that says where the whole is. */
+/** Returns the view of a draft that leaves out lines, with the line that names the place of the whole. */
 export function closedView(draft: NativeView, id: number, path: string): View {
   const view = viewOf(draft, id, path);
   const gap = draft.elided.find(({ why }) => why !== 'seen');
@@ -43,7 +43,7 @@ export function draftOf(
   return named(() => loadNative().reduceText(given, reduction));
 }
 
-/** Whether a draft is more than the text as it was. */
+/** Returns whether a draft differs from the unchanged text. */
 export function gains({ elided, rules }: NativeView): boolean {
   return elided.length > 0 || rules.length > 0;
 }

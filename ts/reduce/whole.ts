@@ -11,7 +11,7 @@ type Source =
   | {
       path: string;
       bytes: number;
-      /** Whether the file is one of ours, which nothing writes to again. */
+      /** Whether the file belongs to this package. Nothing writes to such a file again. */
       isOurs: boolean;
     };
 
@@ -22,12 +22,12 @@ export interface Whole {
   bytes: number;
 }
 
-/** Returns the whole of an output whose text is there. */
+/** Returns the whole of an output whose text is complete. */
 export function wholeOfText({ stdout, stderr }: { stdout: string; stderr: string }): Whole {
   return wholeOf([{ text: stdout }, { text: stderr }]);
 }
 
-/** Returns the whole output of a command, of which the result may have only a part. */
+/** Returns the whole output of a command, even if the result has only a part. */
 export function wholeOfResult(result: BashResult, draft: NativeView): Whole {
   const source = (stream: 'stdout' | 'stderr'): Source => {
     const cut = result.truncation[stream];
@@ -71,7 +71,7 @@ export async function writeWhole(path: string, { sources }: Whole): Promise<void
 
 type FileHandle = Awaited<ReturnType<typeof open>>;
 
-/** Whether a second name for a file could be made. Another file system can have none. */
+/** Gives a file a second name. Returns whether this worked: a second name cannot be on another file system. */
 async function isLinked({ path, bytes }: { path: string; bytes: number }, name: string): Promise<boolean> {
   try {
     await link(path, name);

@@ -82,7 +82,7 @@ export class BackgroundRegistry {
   }
 
   /**
-   * Returns all tasks as they are now, those of other processes in the same directory too. Ended tasks stay for
+   * Returns all tasks as they are now, including tasks of other processes in the same directory. Ended tasks stay for
    * `retentionMs`. Throws `ERR_BASH_CLOSED` after `close()`.
    */
   list(): BackgroundTask[] {
@@ -165,7 +165,7 @@ export class BackgroundRegistry {
     return this;
   }
 
-  /** Removes a listener. Does nothing for one that was never added. */
+  /** Removes a listener. Does nothing if the listener was never added. */
   off(event: 'exit', listener: TaskExitListener): this;
   off(event: 'output', listener: TaskOutputListener): this;
   off(event: 'exit' | 'output', listener: TaskExitListener | TaskOutputListener): this {
@@ -187,14 +187,14 @@ export class BackgroundRegistry {
     return this.#closing;
   }
 
-  /** The same as `close()`. */
+  /** Same as `close()`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
 
   /**
-   * Adds the confinement of the registry, and the owner of its world. A registry has no directory of its own, so that
-   * the root is that of the task.
+   * Adds the confinement of the registry, and the owner of its world. A registry has no directory of its own, so the
+   * root is the task's root.
    */
   #confined(options: BashOptions & Owned): BashOptions & Owned {
     const { confine = this.#confine } = options;
@@ -228,13 +228,13 @@ export class BackgroundRegistry {
   }
 }
 
-/** The tasks of a registry; none once it was closed. */
+/** Returns the tasks of a registry. None after it was closed. */
 function tasksIn({ native }: Handle): BackgroundTask[] {
   return JSON.parse(native.list() ?? '[]') as BackgroundTask[];
 }
 
 /**
- * The codes of the errors that `kill` rejects with for a task of another machine or container, and for one that has
+ * The codes of the errors with which `kill` rejects for a task of another machine or container, and for a task that has
  * ended and was removed in the meantime.
  */
 const NOT_RUNNING_HERE = new Set<string>(['ERR_BASH_UNSUPPORTED', 'ERR_BASH_UNKNOWN_TASK']);
@@ -243,8 +243,8 @@ const defaults = new Map<string, BackgroundRegistry>();
 
 /**
  * Returns the registry of the user's own directory, `$XDG_STATE_HOME/agent-bash`, else `~/.local/state/agent-bash`, by
- * `process.env` at the call. There is one for each thread and directory, made at the first call and again after it was
- * closed. Its tasks outlive this process, and `npx agent-bash` shows them. Throws as the constructor does, and
+ * `process.env` at the call. Each thread has one registry for each directory, made at the first call and again after it
+ * was closed. Its tasks outlive this process, and `npx agent-bash` shows them. Throws as the constructor does, and
  * `ERR_BASH_UNSUPPORTED` for a user without a home directory.
  */
 export function defaultRegistry(): BackgroundRegistry {

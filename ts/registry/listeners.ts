@@ -17,7 +17,7 @@ export class RegistryListeners {
   /** Publishes on the channels. */
   readonly observer = new TaskObserver();
   #observed = { exit: false, output: false };
-  /** Listeners that have failed before: one that fails at each line must not fill the terminal. */
+  /** Listeners that have failed before. A listener that fails at each line must not fill the terminal. */
   readonly #warned = new WeakSet<TaskExitListener | TaskOutputListener>();
 
   constructor(native: NativeRegistry) {

@@ -32,7 +32,7 @@ export function checkCheckOptions(options: unknown): asserts options is Backgrou
   checkFields<BackgroundCheckOptions>('BackgroundRegistry.check', options, CHECK);
 }
 
-/** Checks what a wait is for. Whether the engine can do the pattern is checked by the addon. */
+/** Checks the options of a wait. The addon checks whether the engine supports the pattern. */
 export function checkWaitOptions(options: unknown): asserts options is BackgroundWaitOptions {
   checkFields<BackgroundWaitOptions>('BackgroundRegistry.wait', options, WAIT);
 }

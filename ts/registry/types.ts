@@ -3,7 +3,7 @@ import type { BashOptions } from '../types.ts';
 /** How a `BackgroundRegistry` keeps its tasks. */
 export interface BackgroundRegistryOptions {
   /**
-   * The directory of tasks that outlive this process, made with mode 0700 if it is missing. A relative one is resolved
+   * The directory of tasks that outlive this process, made with mode 0700 if it is missing. A relative path is resolved
    * against `process.cwd()`.
    *
    * @default a temporary one, which is removed with `close()` or this process, and the tasks with it
@@ -34,7 +34,7 @@ export interface BackgroundRegistryOptions {
    */
   retentionMs?: number | undefined;
   /**
-   * The reach of tasks that `start` starts, as in `bash()`, unless their own `confine` says otherwise. The root of the
+   * The reach of tasks that `start` starts, as in `bash()`, unless a task has its own `confine`. The root of the
    * profile is the directory of each task.
    *
    * @default 'off'
@@ -46,7 +46,7 @@ export interface BackgroundRegistryOptions {
 /** Options of `BackgroundRegistry.check`. */
 export interface BackgroundCheckOptions {
   /**
-   * An offset in the log, in bytes, a whole number of at least 0. The registry's own place stays as it is.
+   * An offset in the log, in bytes, a whole number of at least 0. The registry's own position does not change.
    *
    * @default the registry's own place, which the check moves
    * @example await registry.check(task.id, { cursor: 0 });
@@ -54,7 +54,7 @@ export interface BackgroundCheckOptions {
   cursor?: number | undefined;
 }
 
-/** The events that end `BackgroundRegistry.wait`, beside the end of the task. */
+/** The events that end `BackgroundRegistry.wait`, in addition to the end of the task. */
 export interface BackgroundWaitOptions {
   /**
    * How long to wait, in ms, a whole number of at least 0.

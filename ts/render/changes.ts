@@ -9,7 +9,7 @@ type Cover = NonNullable<BashResult['undo']>;
 /** Characters of the line that sums up a receipt. */
 const SUM_LENGTH = 200;
 
-/** Returns what a command changed: a line that sums it up, and with `expanded` one for each change. */
+/** Returns lines about the changes of a command: a summary and, with `expanded`, one line for each change. */
 export function changes(receipt: Receipt, cwd: string | undefined, expanded: boolean): string[] {
   const places = cwd === undefined ? [] : [cwd];
   const { state, why, attribution } = receipt;
@@ -42,7 +42,7 @@ function listed({ created, modified, deleted, renamed, counts }: Receipt, places
 const left = (word: string, count: number) => (count > 0 ? [`  ${word} ${grouped(count)} more`] : []);
 const sized = (bytes: number | null) => (bytes === null ? '' : ` ${grouped(bytes)} B`);
 
-/** Returns how a run can be undone, and what an undo leaves. */
+/** Returns how a run can be undone, and which changes an undo leaves. */
 export function undoLines({ covers, notCovered }: Cover, runId: string | undefined): string[] {
   const how = covers === 'all' ? 'can be undone' : 'can be undone in part';
   return [

@@ -9,12 +9,12 @@ export function shownOf(text: string, truncation: Truncation | null | undefined)
 }
 
 /**
- * The parts of a notice. The core's words on the whole stream follow the figures of a stream that keeps one end, and
- * are the whole of the last line for one that keeps both ends.
+ * The parts of a notice. The core's words on the whole stream follow the figures of a stream that keeps one end. For a
+ * stream that keeps both ends they are the whole last line.
  */
 const NOTICE = /^\[(?<stream>\w+): (?:Showing [^.]*?(?:\. |(?=\]$)))?(?<whole>.*)\]$/ms;
 
-/** Returns what the notices say about the whole streams, to be shown with text that replaces the streams. */
+/** Returns the notices' words on the whole streams, to be shown with text that replaces the streams. */
 export function wholes(truncation: BashResult['truncation'], background: boolean): string[] {
   // A command that continues in the background has a log, and its status line names that.
   if (background) return [];

@@ -3,8 +3,8 @@ import { visible } from '../core/visible.ts';
 import { grouped } from './words.ts';
 
 /**
- * Returns what the text for a model leaves out of the output: a line that sums it up, and with `expanded` one for each
- * place. A text that leaves nothing out needs no line.
+ * Returns lines about the output that the text for a model leaves out: a summary and, with `expanded`, one line for
+ * each place. A text that leaves nothing out needs no line.
  */
 export function elided({ tokens, elided: places, path }: View, expanded: boolean): string[] {
   if (places.length === 0) return [];

@@ -5,10 +5,10 @@ import type { RenderInput, RenderOptions } from './types.ts';
 import { viewOf } from './view.ts';
 
 /**
- * Renders a run as HTML: one `<pre class="agent-bash …">` that contains a `<span>` per line and, within it, one per
- * style. The only attributes are classes of ours, so a page with a strict content security policy can show it.
- * `renderStyles()` returns the style sheet. The text equals that of `renderText` with `columns: Infinity` and `colour:
- * false`.
+ * Renders a run as HTML: one `<pre class="agent-bash …">` that contains one `<span>` per line, which contains one
+ * `<span>` per style. The only attributes are classes of this package, so a page with a strict content security policy
+ * can show it. `renderStyles()` returns the style sheet. The text equals the text of `renderText` with `columns:
+ * Infinity` and `colour: false`.
  *
  * Pure. Throws `ERR_BASH_INVALID_ARG` for a wrong type.
  */

@@ -5,7 +5,7 @@ import { duration } from './words.ts';
 /** The state of a run in one word: a class of the HTML. */
 export type State = BashResult['status'] | 'running' | 'not-run';
 
-/** How to style it. */
+/** The style of a status. */
 export type Mood = 'good' | 'bad' | 'open';
 
 export interface Status {

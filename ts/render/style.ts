@@ -36,7 +36,7 @@ export const PLAIN: Style = {
 export interface Run {
   text: string;
   style: Style;
-  /** Written by us, not by the command: it says that something is left out. */
+  /** Written by this package, not by the command: the text marks an omission. */
   ours?: true;
 }
 
@@ -67,7 +67,10 @@ for (let colour = 0; colour < 8; colour++) {
   CHANGES[100 + colour] = { background: colour + 8 };
 }
 
-/** Returns the style after an SGR sequence with these parameters: digits, `;` and `:`. Unknown ones change nothing. */
+/**
+ * Returns the style after an SGR sequence with these parameters: digits, `;` and `:`. Unknown parameters change
+ * nothing.
+ */
 export function styled(style: Style, parameters: string): Style {
   const parts = parameters.split(';');
   let now = style;

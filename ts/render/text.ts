@@ -6,9 +6,9 @@ import { type Kind, viewOf } from './view.ts';
 import { type Frame, wrap } from './wrap.ts';
 
 /**
- * Renders a run as text for a terminal: rows of at most `columns` cells, separated by `
- * `, without a newline at the end. Whatever the command has written, the only control character is that newline, and
- * with `colour` SGR sequences of ours, closed within each row.
+ * Renders a run as text for a terminal: rows of at most `columns` cells, separated by `\n`, without a newline at the
+ * end. Whatever the command has written, the only control characters are these newlines and, with `colour`, SGR
+ * sequences of this package, closed within each row.
  *
  * Pure: it reads neither the environment nor the terminal. Throws `ERR_BASH_INVALID_ARG` for a wrong type.
  */

@@ -30,7 +30,10 @@ export class Pieces {
     this.#marked = marked;
   }
 
-  /** Returns the pieces of the next line, which begins at an offset of the command. */
+  /**
+   * Returns the pieces of the next line, which begins at an offset of the command. Invisible characters are written
+   * out.
+   */
   next(line: string, from: number): Run[] {
     const to = from + line.length;
     while ((this.#tokens[this.#at]?.end ?? to + 1) <= from) this.#at += 1;

@@ -20,9 +20,9 @@ export interface RenderInput {
    * place of its streams.
    */
   output?: string | undefined;
-  /** How long it has run so far, in ms. Beside a result that one's own figure counts. */
+  /** How long the command has run so far, in ms. If a result is given, its own figure counts. */
   elapsedMs?: number | undefined;
-  /** Its time limit in ms. Beside a result that one's own counts. */
+  /** The time limit of the command in ms. If a result is given, its own limit counts. */
   timeoutMs?: number | undefined;
   /** Why nothing could be run: what `bash()` has rejected with. Default: it runs, or has ended. */
   error?: RenderFailure | null | undefined;
@@ -53,7 +53,7 @@ export interface RenderOptions {
    */
   columns?: number | undefined;
   /**
-   * Whether colours are shown, those of the output and those added here.
+   * Whether colours are shown, both the output's colours and the added colours.
    *
    * @default true
    * @example renderText({ command, result }, { colour: process.stdout.isTTY });

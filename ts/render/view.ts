@@ -49,8 +49,8 @@ const LINE_ROOM = 4_000;
 const COMMAND_LINES = 10;
 
 /**
- * Converts a run to its lines, from top to bottom: command, directory, output, truncation, what a model does not read,
- * background task, survivors, changes, denials, notes, status.
+ * Converts a run to its lines, from top to bottom: command, directory, output, truncation, lines that a model does not
+ * read, background task, survivors, changes, denials, notes, status.
  */
 export function viewOf(run: RenderInput, settings: Settings): Rendering {
   const room = settings.expanded ? Number.POSITIVE_INFINITY : LINE_ROOM;

@@ -15,7 +15,7 @@ const NO_CELL = /^[\p{Mn}\p{Me}\p{Cf}\u1160-\u11ff\ud7b0-\ud7ff]$/u;
 // Turns the previous character into an emoji.
 const PICTURE = 0xfe0f;
 
-/** Returns whether every character is one cell and one unit. */
+/** Returns whether every character takes one cell and one UTF-16 unit. */
 export function isAscii(text: string): boolean {
   return ASCII.test(text);
 }

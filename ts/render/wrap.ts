@@ -49,7 +49,7 @@ class Rows {
   }
 }
 
-/** Adds text of which each unit has one cell. */
+/** Adds text whose units have one cell each. */
 function cut(text: string, rows: Rows, frame: Frame): void {
   for (let at = 0; at < text.length; ) {
     if (rows.left === 0) rows.next();

@@ -25,7 +25,7 @@ export interface Analysis {
    */
   complete: boolean;
   /**
-   * Whether the command only reads. It is `'unknown'` for a program named by its path, which may be another one, and
+   * Whether the command only reads. `'unknown'` for a program named by its path, which may be a different program, and
    * for git, which may run code on a read.
    */
   readOnly: 'yes' | 'no' | 'unknown';
@@ -50,32 +50,32 @@ export interface Finding {
   span: [number, number];
   /** The words of the simple command, after expansion. */
   argv: string[];
-  /** The way to that command; see `CommandUnit.via`. */
+  /** The way to the command; see `CommandUnit.via`. */
   via: string[];
-  /** One sentence that names the problem and a remedy. */
+  /** A sentence that names the problem and a remedy. */
   message: string;
   /** A command to use instead, which the engine lets through; `''` if there is none. */
   suggestion: string;
 }
 
-/** One simple command. */
+/** A simple command. */
 export interface CommandUnit {
   /**
    * The name of the program without its directory; `null` if it is not known, or if there are only assignments or
    * redirects.
    */
   name: string | null;
-  /** The program as it is written; `null` in the same cases. */
+  /** The program as written; `null` in the same cases. */
   path: string | null;
-  /** Its words, the program first, without the wrappers before it. */
+  /** The words, the program first, without the wrappers before it. */
   argv: Word[];
   /** The words of wrappers before it in the same command: `sudo`, `-u`, `root`. */
   prefix: string[];
   /** `NAME=value` before it. */
   assignments: string[];
-  /** Its redirects, including those of a group around it. */
+  /** The redirects, including the redirects of a group around the command. */
   redirects: CommandRedirect[];
-  /** The directory in which it runs, absolute, after each `cd` before it; `null` if it is not known. */
+  /** The absolute directory in which the command runs, after each `cd` before it. `null` if it is not known. */
   cwd: string | null;
   /**
    * The chain of nesting around it, the outermost first: `sudo`, `bash -c`, `heredoc`, `xargs` …. Empty for a command
@@ -86,11 +86,11 @@ export interface CommandUnit {
   span: [number, number];
   /** The command as it is written. */
   source: string;
-  /** Whether it only runs other commands, all of which are listed: `bash -c '…'`, a function of the script. */
+  /** Whether the command only runs other commands, all of which are listed: `bash -c '…'`, a function of the script. */
   wrapper: boolean;
 }
 
-/** One redirect. */
+/** A redirect. */
 export interface CommandRedirect {
   /** The operator: `>`, `>>`, `<`, `<<`, `<<<`, `&>` …. */
   op: string;
@@ -127,9 +127,9 @@ export interface Decision {
   suggestRules: string[];
 }
 
-/** One rule of the engine. */
+/** A rule of the engine. */
 export interface SafetyRule {
-  /** The id in kebab-case, which stays the same. */
+  /** The stable id in kebab-case. */
   id: string;
   /** The level of its findings, unless `SafetyOptions.rules` sets another. */
   level: Verdict;

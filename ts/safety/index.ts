@@ -9,12 +9,12 @@ import { safetyTables } from './options.ts';
 import type { AnalyzeOptions, DecideRules } from './types.ts';
 
 /**
- * Returns what a command would do, without running it: every simple command at any depth, with its words after
- * expansion, its redirects and its directory, and the findings of the rules. It reads no file, starts nothing, takes
- * microseconds, and returns for every text. A command that it cannot judge has `complete: false` and a verdict of at
- * least `'ask'`.
+ * Analyzes a command without running it. The analysis lists every simple command at any depth, with its words after
+ * expansion, its redirects and its directory, and the findings of the rules. The function reads no file, starts
+ * nothing, takes microseconds, and returns for every text. A command that it cannot judge has `complete: false` and a
+ * verdict of at least `'ask'`.
  *
- * It guards against mistakes and is no boundary against malice: see docs/safety.md.
+ * The analysis guards against mistakes and is no boundary against malice: see docs/safety.md.
  *
  * @example const { verdict, findings } = analyze('git push --force', { cwd: '/srv/project' });
  * @param command any string; a syntax error or a NUL is a finding.
@@ -112,7 +112,7 @@ function directory(cwd: string | undefined): string {
   }
 }
 
-/** Returns the user's home; `''` if there is none. */
+/** Returns the user's home. `''` if there is none. */
 function home({ home }: AnalyzeOptions, env: Record<string, string | undefined>): string {
   if (home) return home;
   if (env.HOME && isAbsolute(env.HOME)) return env.HOME;

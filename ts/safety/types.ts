@@ -1,10 +1,10 @@
 import type { WrapperKind } from './analysis.ts';
 
-/** How commands are judged, as far as that differs from the default. */
+/** Changes to the way in which commands are judged. */
 export interface SafetyOptions {
   /**
-   * Rules by their id: turned off, or set to another level. An id that does not exist is `ERR_BASH_INVALID_ARG`. At
-   * `'deny'` only an exact finding denies; a less certain one asks.
+   * Rules by their id: turned off, or set to another level. An unknown id is `ERR_BASH_INVALID_ARG`. At `'deny'` only
+   * an exact finding denies. A less certain finding asks.
    *
    * @default {}
    * @example await bash('git add -A', { safety: { rules: { 'git-blind-add': 'off' } } });
@@ -47,7 +47,7 @@ export interface AnalyzeOptions extends SafetyOptions {
   /**
    * The home directory of the user.
    *
-   * @default `HOME` of `env`, else the one of the system
+   * @default `HOME` of `env`, else the user's home according to the system
    * @example analyze('rm -rf ~', { home: '/home/ann' });
    */
   home?: string | undefined;

@@ -10,7 +10,7 @@ import type { LocalSessionOptions } from './types.ts';
 /** The options of each of a sandbox's commands. A command's relative directory is resolved against `cwd`. */
 export type Base = Partial<BashOptions> & { cwd: string } & Owned;
 
-/** The options that a sandbox has beside those of `bash()`. */
+/** The options of a sandbox that `bash()` does not have. */
 const OF_SANDBOXES: OptionTableOf<Omit<LocalSessionOptions, keyof BashOptions>> = { home: PLAIN };
 
 /**
@@ -45,7 +45,7 @@ export function diskBase(base: Base): Base {
   return { cwd, confine, signal, graceMs, safety: 'off', ...(owner && { [OWNER]: owner }) };
 }
 
-/** Whether the commands of a sandbox are confined. */
+/** Returns whether the commands of a sandbox are confined. */
 export function isConfined({ confine }: Base): boolean {
   return confine !== undefined && confine !== 'off';
 }

@@ -78,7 +78,7 @@ function longCommand({ cmd, args = [] }: RunParams): { command: string; args: st
   return { command, args: positional };
 }
 
-/** Checks what a caller asked to run. */
+/** Checks the arguments of a caller. */
 export function checked(params: RunParams): RunParams {
   if (typeof params !== 'object' || params === null) throw invalid('runCommand takes a program or { cmd, args, … }');
   const { cmd, args, cwd, env, signal } = params;

@@ -106,7 +106,7 @@ export function confinedDisk(launch: Launch): Disk {
   };
 }
 
-/** What a script reads from its standard input, until `failed` is aborted. */
+/** The standard input of a script, until `failed` is aborted. */
 interface Feed {
   content: Content;
   failed: AbortSignal;
@@ -149,7 +149,7 @@ async function runScript(
   });
   try {
     const { exitCode } = await Promise.race([started.ended, fault]);
-    // A script that failed reads no further, and its stream may be silent for ever.
+    // A failed script reads no further, and its stream may stay silent forever.
     if (exitCode === 0) await feeding;
     signal?.throwIfAborted();
     return { exitCode, stdout: Buffer.concat(chunks.stdout), stderr: Buffer.concat(chunks.stderr).toString() };
@@ -258,7 +258,7 @@ const CODES: readonly (readonly [words: string, code: string])[] = [
   ['Too many levels of symbolic links', 'ELOOP'],
 ];
 
-/** Throws what a script has found. */
+/** Throws the error that a script reports by its exit code. */
 function check(path: string, { exitCode, stderr }: { exitCode: number; stderr: string }): void {
   switch (exitCode) {
     case 0:

@@ -91,7 +91,7 @@ export async function write(path: string, content: Content, signal?: AbortSignal
   }
 }
 
-/** Cancels a stream that nobody has begun to read. */
+/** Cancels a stream that has no reader yet. */
 export function cancelUnread(content: Content, reason: unknown): void {
   if (isStream(content) && !content.locked) content.cancel(reason).catch(() => {});
 }

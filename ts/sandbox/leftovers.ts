@@ -7,8 +7,9 @@ import { type Process, processes } from './processes.ts';
 const KILL_BOUND_MS = 5_000;
 
 /**
- * The processes that a sandbox's commands left running. `bash` lists them and lets them live; a stopped sandbox ends
- * them. A process counts if it was listed, if it descends from a listed one, or if its environment carries the mark.
+ * The processes that a sandbox's commands left running. `bash` lists them and lets them live. A stopped sandbox ends
+ * them. A process counts if it was listed, if it descends from a listed process, or if its environment carries the
+ * mark.
  */
 export class Leftovers {
   readonly #mark: string;

@@ -9,9 +9,9 @@ import { type Order, start } from './start.ts';
 import type { CommandFinished, DetachedCommand, LocalSandbox, LocalSessionOptions, RunParams } from './types.ts';
 
 /**
- * Creates a sandbox on this machine with the interface of the remote ones that agents carry in `experimental_context`.
- * It replaces one without any other change to the agent. Programs start without a shell in between, their output comes
- * back whole and unchanged, and there is no time limit.
+ * Creates a sandbox on this machine with the interface of the remote sandboxes that agents carry in
+ * `experimental_context`. It replaces a remote sandbox without any other change to the agent. Programs start without a
+ * shell in between. Their output comes back whole and unchanged, and there is no time limit.
  *
  * The call itself creates and starts nothing. It throws `ERR_BASH_INVALID_ARG` for a `cwd` or `home` that is not a
  * string, and for mode `'background'`.

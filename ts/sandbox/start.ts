@@ -12,11 +12,11 @@ import type { Ended, Listener } from './output.ts';
 export interface Order {
   /** The text for bash. */
   command: string;
-  /** Its positional parameters. */
+  /** The positional parameters. */
   args?: string[];
   /** The directory to start in, relative to the sandbox's. */
   cwd?: string | undefined;
-  /** Variables laid over those of the sandbox. */
+  /** Variables that are added to the sandbox's variables or replace them. */
   env?: Record<string, string> | undefined;
   /** Ends the command, as `abort` does. */
   signal?: AbortSignal | undefined;

@@ -24,7 +24,7 @@ export type LocalSessionOptions = {
   /**
    * The `HOME` of commands, resolved like `cwd`.
    *
-   * @default the user's own; of a session a private directory
+   * @default the user's own home; for a session a private directory
    * @example createLocalSandbox({ home: '/srv/home' });
    */
   home?: string | undefined;
@@ -53,7 +53,7 @@ export interface RunParams {
    */
   cwd?: string | undefined;
   /**
-   * Variables laid over those of the sandbox.
+   * Variables that are added to the sandbox's variables or replace them.
    *
    * @default {}
    * @example await sandbox.runCommand({ cmd: 'npm', args: ['test'], env: { CI: '1' } });
@@ -87,8 +87,7 @@ export interface Recorded {
 /** The end and the output of a program. */
 export interface CommandFinished extends Confined, Recorded {
   /**
-   * 0…255; 128 + n after signal n, 127 for a program that is missing, 126 for one that cannot be run, 130 after an
-   * abort.
+   * 0…255; 128 + n after signal n, 127 for a missing program, 126 for a program that cannot be run, 130 after an abort.
    */
   exitCode: number;
   /** The whole standard output. May be called any number of times. */
@@ -104,9 +103,9 @@ export interface DetachedCommand {
   /** Resolves when the program has ended; may be called any number of times. */
   wait(): Promise<CommandFinished>;
   /**
-   * Without a signal: ends the program and all it started (SIGTERM, grace, SIGKILL) as an abort would, and resolves
-   * when that is done. With one (`'SIGINT'` or `'INT'`): sends just that to its process group. One that has ended is
-   * left alone.
+   * Without a signal: ends the program and everything it started (SIGTERM, grace, SIGKILL) as an abort would, and
+   * resolves when this is done. With a signal (`'SIGINT'` or `'INT'`): only sends the signal to the program's process
+   * group. Does nothing if the program has ended.
    */
   kill(signal?: SignalName): Promise<void>;
 }
@@ -115,13 +114,13 @@ export interface DetachedCommand {
 export interface CommandRunner {
   /** Runs a program to its end. It rejects only when nothing could be run, with a `BashError`. */
   runCommand(cmd: string, args?: string[]): Promise<CommandFinished>;
-  /** The same with a directory, variables and a signal of its own. */
+  /** Runs a program to its end, with its own directory, variables and signal. */
   runCommand(params: RunParams): Promise<CommandFinished>;
 }
 
 /**
- * A remote sandbox's shape, on this machine. Without `confine`, commands and paths reach whatever the user can reach.
- * With it, commands and the methods for files reach the same.
+ * A sandbox on this machine with the shape of a remote sandbox. Without `confine`, commands and paths reach whatever
+ * the user can reach. With `confine`, commands and the methods for files reach the same files.
  */
 export interface LocalSandbox extends CommandRunner {
   /**
@@ -137,9 +136,9 @@ export interface LocalSandbox extends CommandRunner {
   /** Makes a directory and those above it. Existing ones are left as they are. */
   mkDir(path: string): Promise<void>;
   /**
-   * Ends all that was started so far, detached programs and what commands left running included, and resolves when it
-   * is gone. The directory stays, the sandbox can go on being used, and it may be stopped again. It rejects with
-   * `EPERM` and the pids when something is left that may not be signalled.
+   * Ends everything that was started so far, including detached programs and processes that commands left running, and
+   * resolves when all have ended. The directory stays, the sandbox can still be used, and it may be stopped again.
+   * Rejects with `EPERM` and the pids if a process is left that may not be signalled.
    */
   stop(): Promise<void>;
 }

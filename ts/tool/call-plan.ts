@@ -115,9 +115,9 @@ export interface ToolSetup {
   folder: string;
   /** The owner of the worlds in which confined commands run. */
   owner: Owner;
-  /** Where outputs are kept of which lines are left out, unless a call has its own place. */
+  /** The store for outputs whose views leave out lines, unless a call has its own store. */
   outputs: OutputStore;
-  /** The level of a call if no option says it. */
+  /** The level of a call without an option for it. */
   level: Level;
   /** Whether the model may recall lines. */
   recalls: boolean;
@@ -125,9 +125,9 @@ export interface ToolSetup {
 
 /** How a kind of tool reduces outputs. */
 export interface Reducing {
-  /** The level of a tool if no option says it. */
+  /** The level of a tool without an option for it. */
   level: Level;
-  /** Whether its input can have `recall`. */
+  /** Whether the input can have `recall`. */
   recalls: boolean;
 }
 
@@ -182,8 +182,8 @@ export async function optionsFor(
 }
 
 /**
- * Returns the options with the owner of the command's world: the session, or the tool. The root is their directory, or
- * that of `perCall`, whatever directory the model asks for.
+ * Returns the options with the owner of the command's world: the session, or the tool. The root is the owner's
+ * directory, or the directory of `perCall`, whatever directory the model asks for.
  */
 function inWorld(options: BashToolOptions, owner: Owner): BashToolOptions & Owned {
   const session = sessionOf(options) as Owned | undefined;

@@ -51,20 +51,20 @@ export function byCommand(atLimit: string): Advice {
   };
 }
 
-/** Whether commands see processes under other numbers than results name. */
+/** Returns whether commands see processes under other numbers than results name. */
 function isRenumbered(confinement: Confinement | null): boolean {
   return confinement?.held.includes('processes') ?? false;
 }
 
 /** The facts that a text for a model depends on, besides the output. */
 export interface Reading {
-  /** The default is that for our own bash tool. */
+  /** The advice. Default: the advice of our own bash tool. */
   advice?: Advice | undefined;
   /** Whether the model may ask for access that a confinement denied. */
   asks?: boolean | undefined;
   /** Whether the model may undo runs. */
   undoes?: boolean | undefined;
-  /** Whether the text of a success with standard output alone is that output alone. */
+  /** Whether the text of a successful command that wrote only standard output is just this output. */
   bare?: boolean | undefined;
   /** The directory that paths are shown relative to. */
   cwd?: string | undefined;
@@ -72,14 +72,14 @@ export interface Reading {
 
 /**
  * Returns the text that the model reads of a check or a kill: the state of the process, its new output, the path of the
- * log, what an ended one changed, and all denials of its confinement so far. The output already contains its truncation
- * notice. Changed paths are shown relative to the directory of the task.
+ * log, the changes of an ended process, and all denials of its confinement so far. The output already contains its
+ * truncation notice. Changed paths are shown relative to the directory of the task.
  */
 export function formatCheck(check: BackgroundCheck): string {
   return checkText(check, {});
 }
 
-/** Returns the same text for a model that may ask for access, or undo the task. */
+/** Returns the text of `formatCheck` for a model that may ask for access, or undo the task. */
 export function checkText(check: BashToolCheck, { asks = false, undoes = false }: Pick<Reading, 'asks' | 'undoes'>) {
   const { task, output, newLines, confinement, view } = check;
   return joinParts([
@@ -109,7 +109,7 @@ function stateOf({ state, exitCode, signal }: BackgroundTask): string {
 /**
  * Returns the text that the model reads of a result. A blank line separates the parts, and empty parts are left out.
  * The parts are a line on how the command ended (not for a plain success), the streams (`(no output)` when both are
- * empty), the exit code, advice after a time limit, what the command changed, the denials of a confinement, and the
+ * empty), the exit code, advice after a time limit, the changes of the command, the denials of a confinement, and the
  * notes. The streams already contain their truncation notices. The text of a command that continues in the background
  * gives its pid, its log, and how to check and stop it.
  *
@@ -130,7 +130,7 @@ function resultText(result: BashResult, reading: Reading): string {
   return joinParts([...parts, changed, denialPart(result.confinement, asks), noteLines(result, advice)]);
 }
 
-/** A session's result says where its next command starts. */
+/** A session's result names the directory in which its next command starts. */
 function directoryOf(output: object, { cwd }: Reading): string {
   return 'cwd' in output && typeof output.cwd === 'string' ? output.cwd : (cwd ?? process.cwd());
 }
@@ -141,7 +141,7 @@ export function noteLines({ notes, confinement }: BashResult, { note }: Advice):
 }
 
 /**
- * Returns what the model reads of any output of the tool. With `errorOnFailure` a non-zero exit code makes it an error
+ * Returns the model's text for any output of the tool. With `errorOnFailure` a non-zero exit code makes it an error
  * text.
  */
 export function formatOutput(

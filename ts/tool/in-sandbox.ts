@@ -39,7 +39,7 @@ export function notStarted(error: unknown): BashError {
 /** Time one stream is read before other work gets its turn, in ms. */
 const TURN_MS = 10;
 
-/** One command, as it is passed to a sandbox. */
+/** A command, as it is passed to a sandbox. */
 export interface SandboxCommand {
   command: string;
   cwd: string | undefined;
@@ -54,7 +54,7 @@ export interface SandboxExit {
   exitCode: unknown;
   /** A local sandbox reports how it confined the command. */
   confinement?: unknown;
-  /** The whole exit: a local sandbox reports what the command changed. */
+  /** The whole exit, in which a local sandbox reports the command's changes. */
   record?: unknown;
   notes: string[];
 }
@@ -63,7 +63,7 @@ export interface SandboxExit {
 export interface SandboxProcess {
   /** 0 if the sandbox does not report it. */
   pid: number;
-  /** Whether its output arrives while it runs. */
+  /** Whether the output arrives while the command runs. */
   streams: boolean;
   /** Resolves when the sandbox reports the exit. Rejects if the sandbox loses the command. */
   ended: Promise<SandboxExit>;
@@ -302,8 +302,8 @@ export class Ending {
 }
 
 /**
- * Returns how a sandbox says that it confined a command; `null` if it says nothing. A local sandbox of this package has
- * this field. The answer of another one may be anything.
+ * Returns how a sandbox reports that it confined a command. `null` if it reports nothing. A local sandbox of this
+ * package has this field. The answer of another sandbox may be anything.
  */
 export function confinementIn(given: unknown): Confinement | null {
   if (!isRecord(given)) return null;
@@ -336,12 +336,12 @@ function isDenial(given: unknown): boolean {
   return named && Number.isSafeInteger(count) && (grant === null || isRecord(grant));
 }
 
-/** The fields of a result that say what a command changed. */
+/** The fields of a result about the changes of a command. */
 type Recorded = Pick<BashResult, 'runId' | 'receipt' | 'undo'>;
 
 /**
- * Returns what a sandbox says that a command changed. A local sandbox of this package has these fields. The answer of
- * another one may be anything, and its run has an id of its own, which no `undo` knows.
+ * Returns a sandbox's record of the changes of a command. A local sandbox of this package has these fields. The answer
+ * of another sandbox may be anything, and its run has an id of its own, which no `undo` knows.
  */
 export function recordIn(given: unknown): Recorded {
   const nothing = { runId: randomUUID(), receipt: null, undo: null };
@@ -499,7 +499,7 @@ export class Output {
 /** Time the sandbox may take to make the directory private and to write the file, in ms. */
 const PRIVATE_MS = 5_000;
 const WRITE_MS = 30_000;
-/** The same for a command that was ended, because its caller is waiting. */
+/** Time to write the file of a command that was ended, in ms. It is shorter because the caller is waiting. */
 const WRITE_ENDED_MS = 5_000;
 
 /**

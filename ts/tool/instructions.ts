@@ -10,7 +10,7 @@ Start servers and whatever else does not end by itself with mode "background", l
 For files, prefer the structured tools you have (read, write, edit, glob, grep): they give better errors and structure than cat, echo, sed, find and grep.
 Read the exit code and stderr of every command before you go on.`;
 
-/** The same for a tool with a `session`. */
+/** Instructions for a tool with a `session`. */
 export const SESSION_INSTRUCTIONS = `${BASH_INSTRUCTIONS}
 The shell remembers: the working folder, variables, functions, aliases and options that a command leaves are there for the next one. A command that a limit or a signal has ended leaves nothing, and jobs are not carried over.`;
 

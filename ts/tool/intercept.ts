@@ -10,7 +10,7 @@ const BLANK = '[ \\t]+';
 const GAP = '[ \\t]*';
 const QUOTED = `'[^']*'|"(?:[^"$\`\\\\]|\\\\[^\\n])*"|\\\\[^\\n]`;
 const WORD = `(?!#)(?:[^\\s|&;<>()$\`"'\\\\*?[\\]{}]|${QUOTED})+`;
-/** The same with globs, which search tools also accept. */
+/** A word that may contain globs, which search tools also accept. */
 const GLOB = `(?!#)(?:[^\\s|&;<>()$\`"'\\\\]|${QUOTED})+`;
 /** A file on disk: not an option, a descriptor or a device. */
 const FILE = `(?!-)(?!["']?/(?:dev|proc|sys)/)${WORD}`;

@@ -23,8 +23,8 @@ export function nothingRan(error: unknown, code: string): BashToolError {
 }
 
 /**
- * Refused calls that have not run yet, at most. The oldest are dropped first. The number exceeds what a model can ask
- * for in one step, so other calls never displace one.
+ * Most refused calls that are remembered until they run. The oldest are dropped first. The number exceeds what a model
+ * can ask for in one step, so other calls never displace a refused call.
  */
 const MOST = 20_000;
 const refusals = new Map<string, BashToolError>();
@@ -171,7 +171,7 @@ type Grants = Map<string, Access>;
 const granted = new WeakMap<object, Grants>();
 
 /**
- * Returns the options of a call with the access that it has, once the host has granted what the model asks for. Throws
+ * Returns the options of a call with its access, once the host has granted what the model asks for. Throws
  * `ERR_BASH_CONFINEMENT` for access that is refused or cannot be granted.
  */
 export async function withAccess(
@@ -246,7 +246,10 @@ function grantsOf(options: BashToolOptions & Owned): Grants | undefined {
   return made;
 }
 
-/** One tool may serve many users, each with a directory and a confinement of their own. */
+/**
+ * Returns a key for the place of a call. A tool may serve many users, each with a directory and a confinement of their
+ * own.
+ */
 function placeOf(options: BashToolOptions & Owned): string {
   return JSON.stringify([options[OWNER]?.root, options.confine]);
 }

@@ -20,8 +20,8 @@ const ENDS_IN_LIMIT = /\b(head|tail)[-=\w \t]{0,40}\s*$/;
 const STAGES: readonly OutlineCommand['kind'][] = ['simple', 'group', 'subshell', 'if', 'loop', 'for'];
 
 /**
- * Finds a trailing `| head` or `| tail` that can be removed without changing what the command does: the whole command
- * is one pipeline, with at most a `cd X &&` before it. `null` leaves the command unchanged.
+ * Finds a trailing `| head` or `| tail` that can be removed without changing the effect of the command: the whole
+ * command is one pipeline, with at most a `cd X &&` before it. `null` leaves the command unchanged.
  *
  * The text before the pipe stays byte for byte, `2>&1` included, so the same bytes are counted.
  */
@@ -40,7 +40,7 @@ export function trailingLimit(command: string): TrailingLimit | null {
   return { ...limit, command: before.pipesStderr ? `${kept} 2>&1` : kept };
 }
 
-/** Whether a comment lies between the commands. No other text there holds a `#`. */
+/** Returns whether a comment lies between the commands. No other text there holds a `#`. */
 function isCommented(command: string, pipelines: OutlinePipeline[]): boolean {
   let at = 0;
   for (const { span } of pipelines.flatMap(({ commands }) => commands)) {
@@ -139,7 +139,7 @@ export class HeadStop {
   }
 }
 
-/** One cut by lines. A trailing pipe limits stdout, as the pipe did. The inputs `head` and `tail` limit each stream. */
+/** A cut by lines. A trailing pipe limits stdout, as the pipe did. The inputs `head` and `tail` limit each stream. */
 export interface LineLimit {
   keep: 'head' | 'tail';
   lines: number;
@@ -160,8 +160,8 @@ export function lineLimits(trailing: TrailingLimit | null, input: Pick<BashToolI
 }
 
 /**
- * Returns what the run must keep so that the first cut finds its lines: the tool's own limits, at the wanted end. If
- * the cut applies to both streams, the run makes it.
+ * Returns the truncation with which the run keeps the lines for the first cut: the tool's own limits, at the wanted
+ * end. If the cut applies to both streams, the run makes the cut.
  */
 export function truncateFor(limit: LineLimit, own: Truncate): Truncate {
   const { keep, streams, lines } = limit;
@@ -225,9 +225,9 @@ function cutLines(
   };
 }
 
-/** The notice of a further cut, with what the truncation before says about the whole output. */
+/** Returns the notice of a further cut, with the words of the earlier truncation on the whole output. */
 export function noticeOfCut(cut: NativeCut, before: Truncation | null): string {
-  // A truncation without a notice, or one of both ends, says nothing that a reader of this cut needs.
+  // A truncation without a notice, or a truncation that keeps both ends, has nothing that a reader of this cut needs.
   const { path, artifactId, spillError } = before && before.notice !== '' && before.keep !== 'ends' ? before : {};
   return innerOf(bash).noticeOfCut(cut, {
     ...(path != null && { path }),

@@ -77,7 +77,7 @@ export function isAnnounced(registry: () => BackgroundRegistry): boolean {
   }
 }
 
-/** Returns the record of what the model knows of this registry's tasks. */
+/** Returns the model's knowledge of this registry's tasks. */
 export function knowledgeOf(registry: BackgroundRegistry): TaskKnowledge {
   const known = registries.get(registry);
   if (known) return known;
@@ -152,13 +152,13 @@ function interrupted(error: string): BashToolError {
   return { error, code: 'ABORT_ERR' };
 }
 
-/** Runs of one tool or session that are remembered, at most. The oldest are dropped first. */
+/** Most remembered runs of one tool or session. The oldest are dropped first. */
 const MOST = 10_000;
 
 /** The runs of each tool or session. Copies of an owner with another root share its `end`. */
 const runs = new WeakMap<object, Set<string>>();
 
-/** Remembers that a tool has run this. */
+/** Remembers the run of an output, or its undo, as a run of the tool or session. */
 export function rememberRun(options: BashToolOptions & Owned, output: BashToolOutput): void {
   const owner = options[OWNER];
   const id = 'undoId' in output ? output.undoId : 'runId' in output ? output.runId : null;
@@ -171,8 +171,8 @@ export function rememberRun(options: BashToolOptions & Owned, output: BashToolOu
 }
 
 /**
- * Undoes a run that a model names. It must be one of this tool, or of a command that started in its directory: the
- * store has the runs of every tool of the user. Rejects with `ERR_BASH_UNDO` otherwise.
+ * Undoes a run that a model names. The run must belong to this tool, or to a command that started in its directory,
+ * because the store has the runs of every tool of the user. Rejects with `ERR_BASH_UNDO` otherwise.
  */
 export async function undoForModel(runId: string, options: BashToolOptions & Owned): Promise<BashToolUndone> {
   if (sandboxOf(options) !== undefined) {

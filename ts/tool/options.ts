@@ -5,7 +5,7 @@ import { type OptionTable, type OptionTableOf, PLAIN, unknownOption } from '../c
 import { type Level, STORE } from '../reduce/keeping.ts';
 import type { BashToolOptions, InterceptRule } from './types.ts';
 
-/** The options that a tool has beside those of `bash()`. */
+/** The options of a tool that `bash()` does not have. */
 const OF_TOOLS: OptionTableOf<Omit<BashToolOptions, keyof BashOptions>> = {
   perCall: PLAIN,
   session: PLAIN,
@@ -56,7 +56,7 @@ function toolOptions(): OptionTable {
   return tools;
 }
 
-/** Throws `ERR_BASH_INVALID_ARG` for options that are no object, and for one that does not exist. */
+/** Throws `ERR_BASH_INVALID_ARG` for options that are not an object, and for an unknown option. */
 export function checkOptionNames(entry: string, options: unknown, table: OptionTable = toolOptions()): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) throw noObject(options);
   const unknown = unknownOption(entry, options, table);
@@ -93,12 +93,12 @@ function within(option: unknown, name: string): unknown {
   return typeof option === 'object' && option !== null ? (option as Record<string, unknown>)[name] : undefined;
 }
 
-/** The same for a rule of the interceptor. */
+/** Throws `ERR_BASH_INVALID_ARG` for an unknown field of an interceptor rule. */
 export function checkRuleNames(name: string, rule: object): void {
   checkOptionNames(name, rule, OF_RULES);
 }
 
-/** A path or a list of rules in the place of options would count for nothing. */
+/** A path or a list of rules in the place of options would have no effect. */
 function noObject(options: unknown): BashError {
   const given = Array.isArray(options)
     ? 'an array'
@@ -108,13 +108,13 @@ function noObject(options: unknown): BashError {
   return new BashError('ERR_BASH_INVALID_ARG', `options: ${given} is not an object`);
 }
 
-/** Returns the option `undo` of commands for that of a tool. */
+/** Converts a tool's `undo` option to the `undo` option of commands. */
 export function undoOption(undo: BashToolOptions['undo']): BashOptions['undo'] {
   if (typeof undo === 'boolean') return undo ? 'risky' : 'off';
   return undo;
 }
 
-/** Whether commands of a tool can be undone, and its input offers `undo_run`. */
+/** Returns whether commands of a tool can be undone, and its input offers `undo_run`. */
 export function offersUndo({ undo }: BashToolOptions): boolean {
   return undo !== undefined && undo !== false && undo !== 'off';
 }
@@ -130,14 +130,14 @@ export function withoutGaps<T extends BashToolOptions['reduce']>(reduce: T): T |
   return typeof reduce === 'object' ? { ...reduce, level: 'lossless' } : 'lossless';
 }
 
-/** Whether the text of a success with standard output alone is that output alone. */
+/** Returns whether the text of a successful command that wrote only standard output is just this output. */
 export function isBare(level: Level): boolean {
   return level === 'lossless' || level === 'salient';
 }
 
 /**
  * Names the option by which a server gives each of its tools the same store. It is a symbol, out of reach of callers
- * who only know the types, and one of the whole process, since the entries are bundled apart.
+ * who only know the types. The entries are bundled apart, so the symbol belongs to the whole process.
  */
 export const SHARED_OUTPUTS: unique symbol = Symbol.for('agent-bash.shared-outputs') as never;
 
@@ -154,7 +154,7 @@ export interface Viewed {
   [VIEWS]?: Place;
 }
 
-/** The place of the outputs of which lines are left out. */
+/** The place for outputs whose views leave out lines. */
 export interface Place {
   outputs: OutputStore;
   /** Whether the model may recall lines. */

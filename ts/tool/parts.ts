@@ -18,7 +18,7 @@ export function withSuggestion(message: string, suggestion: string | undefined):
   return suggestion ? `${message}\nInstead: ${suggestion}` : message;
 }
 
-/** Characters of the line that says what a command changed. */
+/** Length of the line about the changes of a command, in characters. */
 const LINE_LENGTH = 200;
 /** Entries of an undo that a model reads. */
 const LISTED = 20;
@@ -29,8 +29,8 @@ const SENTENCE_LENGTH = 300;
 type Recorded = Pick<BashResult, 'receipt' | 'undo'> & { runId: string | null };
 
 /**
- * Returns the line about what a command changed, `[changed: 3 created, 1 modified (src/a.ts)]`, and with `undoes` one
- * about how to take it back. `''` if nothing changed. Paths are relative to `cwd`.
+ * Returns the line about the changes of a command, `[changed: 3 created, 1 modified (src/a.ts)]`, and with `undoes` a
+ * line about how to take them back. `''` if nothing changed. Paths are relative to `cwd`.
  */
 export function changedPart({ receipt, undo, runId }: Recorded, cwd: string, undoes: boolean): string {
   // A hook or a replacement of `bash` may give a result of another version.
@@ -47,7 +47,7 @@ function backLine(runId: string, { covers, notCovered }: NonNullable<BashResult[
   return clipped(`[undo_run ${JSON.stringify(runId)} takes back part of this${but}`, ']');
 }
 
-/** Returns what the model reads of an undo. */
+/** Returns the model's text for an undo. */
 export function formatUndone({ restored, removed, conflicts, notCovered, undoId }: Undone, cwd: string): string {
   const places = placesOf(cwd);
   const did = [listed(restored, 'restored', places), listed(removed, 'removed', places)].filter((part) => part !== '');

@@ -9,7 +9,7 @@ import type { BashToolOptions, ToolSandbox, ToolSandboxSession } from './types.t
 const FOLDER = '/sandbox';
 const HOME = '/sandbox-home';
 
-/** Options that change what a command does and that a sandbox does not support. */
+/** Options that affect a command and that a sandbox does not support. */
 const NOT_THERE = ['args', 'stdin', 'merge', 'shell', 'limits'] as const;
 
 /**
@@ -52,13 +52,13 @@ export function sandboxJudgement<T extends Pick<BashOptions, 'cwd' | 'env'>>(opt
 }
 
 /**
- * Refuses what `bash` refuses, and options that the sandbox cannot honour. Running the command without them would
- * change it.
+ * Refuses commands that `bash` refuses, and options that the sandbox cannot honour. Running the command without these
+ * options would change it.
  */
 export function checkSandboxOptions(command: string, options: BashOptions): void {
   innerOf(bash).check(command, options);
   const given: string[] = NOT_THERE.filter((name) => options[name] !== undefined);
-  // The sandbox confines what runs in it, and records what that changes.
+  // The sandbox confines the commands that run in it, and records their changes.
   for (const name of ['confine', 'receipt', 'undo'] as const) {
     if (options[name] !== undefined && options[name] !== 'off') given.push(name);
   }

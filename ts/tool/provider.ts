@@ -46,8 +46,8 @@ const RESERVED = new Set(
 
 /**
  * Returns a program and its arguments as a bash command in which each word reaches the program unchanged. The words are
- * quoted into the command, not passed beside it, so that safety, approvals, logs and hooks see what runs. Variables
- * precede the command, as a person would type them.
+ * quoted into the command, not passed beside it, so that safety, approvals, logs and hooks see the whole command.
+ * Variables precede the command, as a person would type them.
  */
 export function commandOf(argv: readonly string[], env: Readonly<Record<string, string>> = {}): string {
   const [program = '', ...rest] = argv;
@@ -78,7 +78,7 @@ function quoted(text: string): string {
 export interface AnthropicBashInput {
   /** The command, byte for byte. */
   command?: string | null | undefined;
-  /** Resets the session, if there is one. */
+  /** Resets the session, if the tool has one. */
   restart?: boolean | null | undefined;
 }
 
@@ -106,7 +106,7 @@ export interface ShellInput {
 export interface LocalShellInput {
   action: {
     type: 'exec';
-    /** A program and its arguments. No shell reads them unless the program is one. */
+    /** A program and its arguments. No shell reads them unless the program is a shell. */
     command: string[];
     /** In ms, clamped to 1,000 … 3,600,000 with a note. Default: the tool's. */
     timeoutMs?: number | undefined;

@@ -33,7 +33,7 @@ export class Readings {
   readonly #level: Level;
   readonly #readings = new WeakMap<BashToolOutput, CallReading>();
 
-  /** `fields`: the fields that the input of the tool has. `level`: that of calls whose result names none. */
+  /** `fields`: the fields that the tool's input has. `level`: the level of calls whose result names none. */
   constructor(options: BashToolOptions, advice: Advice, fields: OptionalFields = NO_FIELDS, level: Level = 'off') {
     const here = sandboxOf(options) === undefined;
     this.#options = here ? { ...options, cwd: toolFolder(options.cwd) } : options;
@@ -48,8 +48,8 @@ export class Readings {
   }
 
   /**
-   * Returns the text of an output. `input` is that of its call. Of a copy of an output, such as one that was stored as
-   * JSON, the options of the call are taken to be those of the tool.
+   * Returns the text of an output. `input` is the input of its call. For a copy of an output, such as an output that
+   * was stored as JSON, the options of the tool stand for the options of the call.
    */
   read(output: BashToolOutput, input?: unknown): BashToolModelOutput {
     const known = this.#readings.get(output) ?? this.#readingOf(output, this.#options, askedIn(input));

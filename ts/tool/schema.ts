@@ -102,10 +102,10 @@ export interface OptionalFields {
   recalls: boolean;
 }
 
-/** A tool with none of them. */
+/** The optional fields of a tool that has none. */
 export const NO_FIELDS: OptionalFields = { asks: false, undoes: false, recalls: false };
 
-/** Its schema. */
+/** The schema of `access`. */
 export const ACCESS_SCHEMA = {
   type: ['object', 'null'],
   properties: {
@@ -205,9 +205,9 @@ function subjectList(fields: OptionalFields): string {
 }
 
 /**
- * Returns a reader of inputs with these fields. It returns a copy of the input, or the reason why it is invalid.
- * Unknown fields stay, so that the call can name them in a note. Each field is read once, so the command that runs is
- * the one that was checked.
+ * Returns a reader of inputs with these fields. The reader returns a copy of the input, or the reason why it is
+ * invalid. Unknown fields stay, so that the call can name them in a note. Each field is read once, so the checked
+ * command is the command that runs.
  */
 export function inputReader(fields: OptionalFields): (given: unknown) => Read<BashToolInput> {
   return reader((given) => read(given, fields));

@@ -19,25 +19,25 @@ import type {
  * fields with a command. All may be `null` or missing: strict modes send every field, other models leave them out.
  */
 export interface BashToolInput {
-  /** The command, byte for byte; a trailing `| head …` or `| tail …` becomes a limit where that keeps its meaning. */
+  /** The command, byte for byte. A trailing `| head …` or `| tail …` becomes a limit if its meaning stays the same. */
   command?: string | null | undefined;
   /**
-   * `'default'` 30 s (120 s when it then moves to the background), `'slow'` 15 min, `'background'` returns at once;
-   * `null` takes the tool's `mode`.
+   * `'default'` 30 s (120 s if the command then moves to the background), `'slow'` 15 min, `'background'` returns at
+   * once. `null` takes the tool's `mode`.
    */
   mode?: 'default' | 'slow' | 'background' | null | undefined;
   /**
-   * The time limit in ms, clamped to 1,000 … 3,600,000 (in the background … 86,400,000) with a note; it goes before the
-   * tool's `timeoutMs` and before any mode.
+   * The time limit in ms, clamped to 1,000 … 3,600,000 (in the background … 86,400,000) with a note. It takes
+   * precedence over the tool's `timeoutMs` and any mode.
    */
   timeout_ms?: number | null | undefined;
   /**
-   * The directory to start in, resolved against that of the tool or of its session, which is the default and the
-   * meaning of `null`.
+   * The directory to start in, resolved against the directory of the tool or of its session. Default and `null`: that
+   * directory itself.
    */
   cwd?: string | null | undefined;
   /**
-   * Only the first lines of each stream, a whole number of at least 1; the command is ended 2 s after that line of
+   * Only the first lines of each stream, a whole number of at least 1. The command is ended 2 s after this line of
    * stdout.
    */
   head?: number | null | undefined;
@@ -45,16 +45,16 @@ export interface BashToolInput {
   tail?: number | null | undefined;
   /** The state and the new output of the background process with this pid. */
   check_pid?: number | null | undefined;
-  /** Ends the background process with this pid and all it started. */
+  /** Ends the background process with this pid and everything it started. */
   kill_pid?: number | null | undefined;
-  /** Undoes the run with this id; only with `undo`. */
+  /** Undoes the run with this id. Only with `undo`. */
   undo_run?: string | null | undefined;
   /**
-   * Lines of an output as they were: `'12:40-95'` those lines of output #12, `'12 /pattern/'` those that match; only
+   * Lines of an output, unchanged: `'12:40-95'` these lines of output #12, `'12 /pattern/'` the lines that match. Only
    * with `reduce: 'salient'` or `outputs`.
    */
   recall?: string | null | undefined;
-  /** More than the confinement allows, for this command. The host is asked; only with `onAccess`. */
+  /** More than the confinement allows, for this command. The host is asked. Only with `onAccess`. */
   access?: BashToolAccess | null | undefined;
 }
 
@@ -64,13 +64,13 @@ export interface BashToolAccess {
   write?: string[] | null | undefined;
   /** Hosts to reach, as in `confine.network.allow`. */
   network?: string[] | null | undefined;
-  /** Why it is needed, for the person who decides. */
+  /** Why the access is needed, for the person who decides. */
   reason: string;
 }
 
 /** A model's request for more than the confinement allows, checked and resolved. */
 export interface AccessRequest {
-  /** The command that is to run with it. */
+  /** The command that is to run with this access. */
   command: string;
   /** The directory that the command starts in, absolute. */
   cwd: string;
@@ -93,8 +93,8 @@ export interface InterceptRule {
    */
   pattern: string | RegExp;
   /**
-   * The tool to use instead, or several names for it: the first that is at hand is suggested, and without one the rule
-   * does not apply. Case, `_` and `-` make no difference.
+   * The tool to use instead, or several names for it. The first available tool is suggested. If none is available, the
+   * rule does not apply. Case, `_` and `-` make no difference.
    *
    * @example const rule: InterceptRule = { pattern: '^tree$', tool: ['list_files', 'glob'], message: 'use the tool.' };
    */
@@ -120,16 +120,15 @@ export interface BashToolCall {
 }
 
 /**
- * Options of `bash()` that hold for every call, and those of the tool. `undefined` counts as left out. An option that
- * does not exist is `ERR_BASH_INVALID_ARG`, thrown by the function that makes the tool; from `perCall` it is `{ error
- * }`.
+ * Options of `bash()` that hold for every call, and the tool's own options. `undefined` counts as left out. An unknown
+ * option is `ERR_BASH_INVALID_ARG`, thrown by the function that makes the tool. From `perCall` it is `{ error }`.
  */
 export interface BashToolOptions
   extends Omit<BashOptions, 'signal' | 'onOutput' | 'onSnapshot' | 'snapshotIntervalMs' | 'undo' | 'reduce'> {
   /**
-   * Asked on each call. The options that it returns replace those of the tool one by one. A throw is `{ error }` and
-   * runs nothing. `description` and `perCall` have no effect here, and the description that is written here knows no
-   * session that only this gives.
+   * Called on each call. The returned options replace the tool's options one by one. A throw is `{ error }` and runs
+   * nothing. `description` and `perCall` have no effect here, and the built-in description does not mention a session
+   * that only `perCall` gives.
    *
    * @default none
    * @example createBashTool({ perCall: ({ context }) => ({ cwd: folderOf(context) }) });
@@ -146,9 +145,9 @@ export interface BashToolOptions
   session?: BashSession | undefined;
   /**
    * The place where the commands run instead of this machine: a `SandboxSession` of ai 7, or any object with
-   * `runCommand`. Each command is judged here first, and limits, cleaning, cutting, notes and formatting are the same;
-   * with `spawn` there are snapshots, too. `experimental_sandbox` of a call replaces it, `perCall` can give each user
-   * one, and a `run` replaces it.
+   * `runCommand`. Each command is judged here first, and limits, cleaning, cutting, notes and formatting are the same.
+   * With `spawn` there are snapshots, too. `experimental_sandbox` of a call replaces the sandbox, `perCall` can give
+   * each user a sandbox, and a `run` replaces it.
    *
    * `cwd` is a directory of the sandbox and has no default. Only `env` reaches the command, nothing of this machine's
    * environment. Whole output that was cut goes to a file there, below `spill.dir` or `/tmp`, at most 64 MiB, if the
@@ -162,7 +161,7 @@ export interface BashToolOptions
    */
   sandbox?: ToolSandbox | undefined;
   /**
-   * Whether the model gets a non-zero exit code as an error text, and not as an ordinary text that says so.
+   * Whether the model gets a non-zero exit code as an error text, and not as an ordinary text with the exit code.
    *
    * @default false
    * @example createBashTool({ errorOnFailure: true });
@@ -171,8 +170,8 @@ export interface BashToolOptions
   /**
    * Runs each command in a pseudo-terminal that the host draws, resizes and types into. `cols` and `rows` are 80 and 24
    * unless given. `onStart` is called once for each command, right after its start, and receives all output if it
-   * listens then. A throw in it is a note. The result is that of a command, with all output in `stdout`. Such a command
-   * ends at its limit, with a registry too.
+   * listens then. A throw in it is a note. The result is the result of a command, with all output in `stdout`. Such a
+   * command ends at its limit, with a registry too.
    *
    * Commands run without a terminal in mode `'background'`, with a `session`, with `stdin`, with a `run` of your own,
    * with `AGENT_BASH_NO_PTY=1` in the host's environment, and, with a note, if the system has none to give.
@@ -195,7 +194,7 @@ export interface BashToolOptions
    */
   availableTools?: readonly string[] | undefined;
   /**
-   * Rules for commands that another tool at hand does better. Such a command does not run, and the model reads which
+   * Rules for commands that another available tool does better. Such a command does not run, and the model reads which
    * tool to use. `true` takes `INTERCEPT_RULES`. A pattern that is no regular expression is `ERR_BASH_INVALID_ARG`.
    *
    * @default false
@@ -217,8 +216,8 @@ export interface BashToolOptions
    */
   updateIntervalMs?: number | undefined;
   /**
-   * Replaces the description written here. A function is called once, with the directory of the tool, or the one in
-   * which its session is then.
+   * Replaces the built-in description. A function is called once, with the tool's directory, or with the current
+   * directory of its session.
    *
    * @default a description of the tool with these options
    * @example createBashTool({ description: ({ cwd }) => `Runs bash in ${cwd}.` });
@@ -233,11 +232,11 @@ export interface BashToolOptions
    */
   onBeforeRun?: ((input: { command: string }) => Hooked<{ command: string }>) | undefined;
   /**
-   * Decides when the model asks for more than `confine` allows, with the `access` of its call. `true` grants it to this
-   * command, `'session'` to this one and all later ones of this tool (in a session: of that session), `false` refuses
-   * it. Refused access, and access to a path that does not exist or is hidden or protected, is `{ error }` with
-   * `ERR_BASH_CONFINEMENT`, and nothing runs. A throw refuses it, too. Called only for access that is not allowed
-   * already.
+   * Decides when the model asks for more than `confine` allows, with the `access` of its call. `true` grants the access
+   * to this command. `'session'` grants it to this command and all later commands of this tool, or of the session if
+   * there is one. `false` refuses it. Refused access, and access to a path that does not exist or is hidden or
+   * protected, is `{ error }` with `ERR_BASH_CONFINEMENT`, and nothing runs. A throw refuses it, too. Called only for
+   * access that is not allowed already.
    *
    * @default none: the input has no `access`, and the model reads that the host grants nothing
    * @example createBashTool({ confine: 'workspace', onAccess: ({ write, network }) => ask(write, network) });
@@ -254,8 +253,8 @@ export interface BashToolOptions
   undo?: BashOptions['undo'] | boolean | undefined;
   /**
    * As in `bash()`, but with another default. A text with a view is read in place of the streams. With `'lossless'` and
-   * `'salient'`, the text of a success with standard output alone is that output alone, and an exit code of 0 is left
-   * out. Of a command that is run again at once nothing is left out.
+   * `'salient'`, the text of a successful command that wrote only standard output is just this output, and an exit code
+   * of 0 is left out. Nothing is left out of a command that is run again at once.
    *
    * With the `messages` of the SDK, lines that an earlier result of this tool still shows are not repeated: `[56 lines
    * as in #9 L40-95]`. A process in the background is reduced once for each check. Commands in a terminal have no view.
@@ -265,8 +264,8 @@ export interface BashToolOptions
    */
   reduce?: BashOptions['reduce'] | undefined;
   /**
-   * Keeps the outputs of which lines are left out. With it, or with `reduce: 'salient'`, the input has `recall`, by
-   * which the model gets lines as they were.
+   * Keeps the outputs whose views leave out lines. With it, or with `reduce: 'salient'`, the input has `recall`, by
+   * which the model gets unchanged lines.
    *
    * @default a store of this tool, in the temporary directory, which is removed with this process
    * @example createBashTool({ reduce: 'salient', outputs: new OutputStore({ dir: '/srv/agent/outputs' }) });
@@ -330,7 +329,9 @@ export interface BashTool {
   toModelOutput: (options: { toolCallId?: string; input?: unknown; output: BashToolOutput }) => BashToolModelOutput;
 }
 
-/** Nothing ran. Never a throw: the model reads `error` as the result of its call. */
+/**
+ * The answer if nothing ran. It is returned and not thrown, so that the model reads `error` as the result of its call.
+ */
 export interface BashToolError {
   /** A sentence that names the problem. */
   error: string;
@@ -340,11 +341,11 @@ export interface BashToolError {
    * - `ERR_BASH_INVALID_ARG`: bad input, or a throw in `perCall`.
    * - `ERR_BASH_BLOCKED`: a throw in `onBeforeRun`, a refusal by an approval, an interception.
    * - `ABORT_ERR`: a check or a kill that was interrupted.
-   * - `ERR_BASH_UNDO`: a run that cannot be undone, or that is not one of this tool.
+   * - `ERR_BASH_UNDO`: a run that cannot be undone, or that does not belong to this tool.
    * - `ERR_BASH_UNKNOWN_OUTPUT`: a recall of an output that is unknown or forgotten.
    */
   code: BashErrorCode | (string & {});
-  /** Why the safety engine refused it, with `ERR_BASH_BLOCKED`. */
+  /** Why the safety engine refused the command, with `ERR_BASH_BLOCKED`. */
   findings?: Finding[];
   /** The parts of a confinement that cannot be held, with `ERR_BASH_CONFINEMENT`: why, and the remedy. */
   missing?: ConfineMissing[];
@@ -354,7 +355,7 @@ export interface BashToolError {
 
 /** A call of another tool in place of a command. */
 export interface SuggestedTool {
-  /** Its name, as in `availableTools`. */
+  /** The name of the tool, as in `availableTools`. */
   name: string;
   /**
    * The parts of the command for its input, by our names and not by the tool's own: `path`, `pattern`. They are the
@@ -371,21 +372,21 @@ export interface BashToolSnapshot {
   exitCode: null;
   /** Process id, also the process group id. */
   pid: number;
-  /** Since the start of the process, in ms. */
+  /** Time since the start of the process, in ms. */
   durationMs: number;
 }
 
 /** The effect of `undo_run`. */
 export interface BashToolUndone extends Undone {
-  /** Tells it apart from a result. */
+  /** Distinguishes the output from a result. */
   status: 'undone';
-  /** 1 if something stays because it changed after the run, else 0. */
+  /** 1 if a path stays unchanged because it changed after the run, otherwise 0. */
   exitCode: 0 | 1;
 }
 
 /** The lines that a `recall` asks for. */
 export interface BashToolRecalled {
-  /** Tells it apart from a result. */
+  /** Distinguishes the output from a result. */
   status: 'recalled';
   exitCode: 0;
   /** The lines, byte for byte, at most 50 KiB. Empty if there are none. */
@@ -401,7 +402,7 @@ export interface BashToolCheck extends BackgroundCheck {
 /** The result of a command. */
 export type BashToolResult = (BashResult | SessionResult) & {
   /**
-   * The level of the call, if `perCall` turned reductions on or off. Without it, that of the tool holds. So the text of
+   * The level of the call, if `perCall` turned reductions on or off. Without it, the tool's level holds. So the text of
    * a result is the same after a JSON round trip.
    */
   reduce?: 'off' | 'lossless' | 'salient';
@@ -491,7 +492,7 @@ export interface SandboxCommandProcess {
  * command runs.
  */
 export interface ToolSandboxSession {
-  /** For the description of the tool. */
+  /** Text for the description of the tool. */
   readonly description?: string;
   readonly run: (command: SandboxCommand) => PromiseLike<{
     exitCode: number;
@@ -500,7 +501,7 @@ export interface ToolSandboxSession {
     confinement?: unknown;
   }>;
   readonly spawn?: (command: SandboxCommand) => PromiseLike<SandboxCommandProcess>;
-  /** Takes whole output that was cut. */
+  /** Writes whole output that was cut. */
   readonly writeTextFile?: (file: { path: string; content: string; abortSignal?: AbortSignal }) => PromiseLike<void>;
 }
 
@@ -522,7 +523,7 @@ export interface ToolCommandRunner {
     env?: Record<string, string>;
     signal?: AbortSignal;
   }): PromiseLike<RunnerFinished>;
-  /** Takes whole output that was cut. */
+  /** Writes whole output that was cut. */
   // biome-ignore lint/suspicious/noExplicitAny: runners take a Buffer, a string or either
   writeFiles?(files: { path: string; content: any }[]): PromiseLike<unknown>;
 }
@@ -556,7 +557,7 @@ export interface ProviderTool<Input = any, Output = any> {
   type: 'provider';
   /** `false` for ai 7: the tool runs here, and not at the provider. */
   isProviderExecuted: false;
-  /** The provider's name and that of the tool: `'anthropic.bash_20250124'`. */
+  /** The name of the provider and the name of the tool: `'anthropic.bash_20250124'`. */
   id: `${string}.${string}`;
   /** The arguments of the tool for the provider's API; none by default. */
   args: Record<string, unknown>;

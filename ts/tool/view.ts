@@ -71,7 +71,7 @@ function partsOf(value: unknown): Part[] {
   return Array.isArray(value) ? value.filter((part) => typeof part === 'object' && part !== null) : [];
 }
 
-/** Characters of a command in the line that says whose output a number names. */
+/** Number of characters of a command in the line that names the command of a numbered output. */
 const COMMAND_LENGTH = 60;
 /** The line in place of lines that an earlier result shows. */
 const REFERENCE = /^\[\d+ lines as in #(\d+) L\d+-\d+\]$/gm;
@@ -79,7 +79,7 @@ const REFERENCE = /^\[\d+ lines as in #(\d+) L\d+-\d+\]$/gm;
 /** An earlier result, with its command. */
 export interface Source extends Earlier {
   command: string;
-  /** Whether its text shows its number. */
+  /** Whether the text of the output shows its number. */
   isNumbered: boolean;
 }
 
@@ -167,8 +167,8 @@ export class Memory {
   }
 
   /**
-   * Notes that a call begins. Returns the number of the last output if the call repeats its command at once: after a
-   * call of another tool, such as an edit, the output may be another one.
+   * Notes that a call begins. Returns the number of the last output if the call repeats its command at once. After a
+   * call of another tool, such as an edit, the output may be different.
    */
   begin(key: string | null, messages: unknown): number | null {
     const last = this.#last;
@@ -189,7 +189,7 @@ export class Memory {
     if (!('stdout' in output) || !('notes' in output) || output.status === 'backgrounded') return;
     const { stdout, stderr, truncation } = output;
     const characters = stdout.length + stderr.length;
-    // Lines of a stream that was cut have other numbers than those of the result.
+    // A truncated stream has other line numbers than the result.
     const isWhole = truncation?.stdout == null && truncation?.stderr == null;
     if (characters < LEAST_CHARACTERS || characters > MOST_COMPARED || !isWhole) return;
     this.#results.set(toolCallId, { command, output, read, source: null });
@@ -335,7 +335,7 @@ export class Viewing {
     };
   }
 
-  /** Resolves with a result that a hook returned. If its text is another one, its view is made of that. */
+  /** Resolves with a result that a hook returned. If the hook changed the text, the view is made of the new text. */
   async replaced(before: BashToolOutput, after: BashToolOutput): Promise<BashToolOutput> {
     if (!isResult(before) || !isResult(after) || before.view == null || after.view == null) return after;
     const isSame = after.stdout === before.stdout && after.stderr === before.stderr;
@@ -360,7 +360,7 @@ export class Viewing {
     return { ...check, view };
   }
 
-  /** Whether the model may recall lines. */
+  /** Returns whether the model may recall lines. */
   get recalls(): boolean {
     return this.#place.recalls;
   }
@@ -375,7 +375,9 @@ export class Viewing {
     return keeperOf(this.#place.outputs);
   }
 
-  /** Whether `bash` makes the view, while the command runs. Output that is cut by lines is reduced afterwards. */
+  /**
+   * Returns whether `bash` makes the view while the command runs. Output that is cut by lines is reduced afterwards.
+   */
   #isNative(plan: CallPlan): boolean {
     const { run } = this.#options;
     const isBash = run === undefined || run === bash;
@@ -408,7 +410,7 @@ export class Viewing {
     return this.#keeper.view(output, reduce, { recall: this.#place.recalls, earlier: sources });
   }
 
-  /** Keeps the results that a view refers to, and says whose they are. Without a gain nothing is referred to. */
+  /** Keeps the results that a view refers to, and names their commands. Without a gain, the view refers to none. */
   async #withSources(view: View, result: BashResult): Promise<View | null> {
     const found: Found[] = [];
     const canRead = !this.#place.recalls && !result.confinement && sandboxOf(this.#options) === undefined;
@@ -423,7 +425,7 @@ export class Viewing {
   }
 
   #withoutSources({ stdout, stderr, exitCode, truncation }: BashResult): Promise<View | null> {
-    // Lines of a stream that was cut have other numbers than those of the result.
+    // A truncated stream has other line numbers than the result.
     const isWhole = truncation?.stdout == null && truncation?.stderr == null;
     const reduce = isWhole ? this.#reduce : withoutGaps(this.#reduce);
     return this.#view({ stdout, stderr, exitCode, command: this.#command }, reduce, []);
@@ -436,7 +438,7 @@ function directoryOf(options: BashToolOptions, asked: string | null | undefined)
   return callFolder(toolFolder(options.cwd), asked);
 }
 
-/** Whether a model asked for the output by lines. A limit of standard output alone was a pipe. */
+/** Returns whether a model asked for the output by lines. A limit of standard output alone was a pipe. */
 function isByLines({ limits }: CallPlan): boolean {
   return limits.some(({ streams }) => streams === 'both');
 }

@@ -1,8 +1,8 @@
-/** When the files that a command changes are kept for an undo, and how many of them. */
+/** When the files that a command changes are kept for an undo, and how much is kept. */
 export interface UndoOptions {
   /**
-   * The commands that can be undone: `'always'` each, `'risky'` those whose verdict is warn or ask, and those that are
-   * known to delete files or to overwrite what exists (`rm`, `mv`, `sed -i`, `git checkout` …).
+   * The commands that can be undone. `'always'`: all commands. `'risky'`: commands whose verdict is warn or ask, and
+   * commands that are known to delete files or to overwrite what exists (`rm`, `mv`, `sed -i`, `git checkout` …).
    *
    * @default 'risky'
    * @example await bash('make clean', { undo: { when: 'always' } });
@@ -10,7 +10,7 @@ export interface UndoOptions {
   when?: 'risky' | 'always' | undefined;
   /**
    * Whether a command whose undo would not cover all files is refused with `ERR_BASH_UNDO`. A file that turns out too
-   * large while the command runs then fails to change (EDQUOT). Without it such a command runs, and a note says so.
+   * large while the command runs then fails to change (EDQUOT). Without it the command runs, and a note reports this.
    *
    * @default false
    * @example await bash('rm -rf build', { undo: { require: true } });
@@ -32,16 +32,16 @@ export interface UndoOptions {
    */
   maxBytes?: number | undefined;
   /**
-   * The most that the store may hold, in bytes, a whole number of at least 1. Before a command the oldest runs are
-   * removed that go beyond it; see `undoPoints`.
+   * The most that the store may hold, in bytes, a whole number of at least 1. Before a command, the oldest runs that
+   * exceed this size are removed; see `undoPoints`.
    *
    * @default 2_147_483_648 (2 GiB)
    * @example await bash('git clean -fd', { undo: { storeBytes: 500 * 1024 ** 2 } });
    */
   storeBytes?: number | undefined;
   /**
-   * The directory of the store, made with mode 0700 if it is missing. A directory that is there must be empty or a
-   * store. A relative one is resolved against `process.cwd()`. `undo` and `undoPoints` need the same `dir`.
+   * The directory of the store, made with mode 0700 if it is missing. An existing directory must be empty or a store. A
+   * relative path is resolved against `process.cwd()`. `undo` and `undoPoints` need the same `dir`.
    *
    * @default `$XDG_STATE_HOME/agent-bash/undo`, else `~/.local/state/agent-bash/undo`
    * @example await bash('rm notes.txt', { undo: { dir: '/srv/agent/undo' } });
@@ -52,14 +52,14 @@ export interface UndoOptions {
 /** Options of `undo`. An option that does not exist is `ERR_BASH_INVALID_ARG`. */
 export interface UndoRunOptions {
   /**
-   * Whether nothing is changed, and the result says what an undo would do now.
+   * Whether the undo only reports its effect and changes nothing.
    *
    * @default false
    * @example const { conflicts } = await undo(runId, { dryRun: true });
    */
   dryRun?: boolean | undefined;
   /**
-   * Only these paths, and all below those that are directories. Relative ones are resolved against `process.cwd()`.
+   * Only these paths and, for directories, everything below. Relative paths are resolved against `process.cwd()`.
    *
    * @default everything that the run changed
    * @example await undo(runId, { paths: ['src'] });
@@ -77,7 +77,7 @@ export interface UndoRunOptions {
 /** Options of `undoPoints`. An option that does not exist is `ERR_BASH_INVALID_ARG`. */
 export interface UndoPointsOptions {
   /**
-   * Only runs that started in this directory or below. A relative one is resolved against `process.cwd()`.
+   * Only runs that started in this directory or below. A relative path is resolved against `process.cwd()`.
    *
    * @default every run of the store
    * @example const points = await undoPoints({ cwd: '/srv/project' });

@@ -14,11 +14,11 @@ pub struct Captured {
     pub whole: Option<String>,
     /// `None` when the text is the whole stream.
     pub truncation: Option<Truncation>,
-    /// Lines of the sanitized stream, an unfinished last one included.
+    /// Number of lines of the sanitized stream, including an unfinished last line.
     pub total_lines: u64,
-    /// Bytes of the sanitized stream.
+    /// Number of bytes of the sanitized stream.
     pub total_bytes: u64,
-    /// Invalid UTF-8 sequences that became U+FFFD, and NULs that were dropped. More than a few deserve a note.
+    /// Number of invalid UTF-8 sequences that became U+FFFD, and of dropped NULs. More than a few deserve a note.
     pub replaced: u64,
     /// Notes for the caller, such as a file that reached its limit.
     pub notes: Vec<String>,
@@ -31,13 +31,13 @@ pub struct Truncation {
     pub keep: Keep,
     /// The limit that made the cut.
     pub by: By,
-    /// Lines of the stream, an unfinished last one included.
+    /// Number of lines of the stream, including an unfinished last line.
     pub total_lines: u64,
-    /// Bytes of the stream.
+    /// Number of bytes of the stream.
     pub total_bytes: u64,
-    /// Lines shown, those that are cut included.
+    /// Number of shown lines, including cut lines.
     pub output_lines: u64,
-    /// Bytes shown.
+    /// Number of shown bytes.
     pub output_bytes: u64,
     /// First line shown, from 1; with `Ends` of the head part. It is `last_line + 1` when no character fits.
     pub first_line: u64,
@@ -48,9 +48,10 @@ pub struct Truncation {
     pub partial_line: bool,
     /// The file with the whole stream, incomplete if `spill_error` is set; `None` without a file.
     pub path: Option<PathBuf>,
-    /// The id an artifact store gave the file.
+    /// The id that an artifact store gave the file.
     pub artifact_id: Option<String>,
-    /// The reason why the file is incomplete or missing, at most 80 bytes. `None` if it is whole or none was wanted.
+    /// The reason why the file is incomplete or missing, at most 80 bytes. `None` if the file is whole or none was
+    /// wanted.
     pub spill_error: Option<String>,
     /// The notice added to the text, its lines separated by newlines. '' if nothing was cut.
     pub notice: String,

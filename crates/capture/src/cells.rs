@@ -5,17 +5,17 @@ use unicode_width::UnicodeWidthChar;
 
 /// Tab stops are eight columns apart.
 const TAB: usize = 8;
-/// Columns from which a tab takes a single cell, so that 64 KiB of tabs do not become megabytes of cells.
+/// Column from which a tab takes a single cell, so that 64 KiB of tabs do not become megabytes of cells.
 const TAB_LIMIT: usize = 128 * 1024;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Glyph {
-    /// Never written or erased: shown as a space, and omitted at the end of the line.
+    /// Never written, or erased. Shown as a space, and omitted at the end of the line.
     Blank,
     Narrow(char),
-    /// Two cells: this one and one `Rest`.
+    /// A glyph of two cells: this cell and one `Rest`.
     Wide(char),
-    /// This cell and as many `Rest` cells as the next tab stop requires.
+    /// A tab: this cell and as many `Rest` cells as the next tab stop requires.
     Tab,
     /// A further cell of the glyph to the left.
     Rest,
@@ -39,7 +39,7 @@ struct Cell {
 impl Cell {
     const BLANK: Self = Self { glyph: Glyph::Blank, extra: None };
 
-    /// Returns the bytes of this cell when it is shown.
+    /// Returns the number of bytes of this cell when it is shown.
     fn len(&self) -> usize {
         let glyph = match self.glyph {
             Glyph::Blank | Glyph::Tab => 1,
@@ -70,7 +70,7 @@ impl Cells {
         self.len = 0;
     }
 
-    /// Returns the bytes of the line if it were shown now.
+    /// Returns the number of bytes of the line if it were shown now.
     pub(super) fn len(&self) -> usize {
         self.len + self.waiting.len()
     }
@@ -79,7 +79,7 @@ impl Cells {
         self.cursor
     }
 
-    /// Returns the columns up to the last cell.
+    /// Returns the number of columns up to the last cell.
     pub(super) fn columns(&self) -> usize {
         self.row.len()
     }
@@ -120,7 +120,8 @@ impl Cells {
         }
     }
 
-    /// A tab over text only moves the cursor. Past the end it is written, so that plain lines keep their tabs.
+    /// Executes a tab. A tab over text only moves the cursor. A tab past the end is written, so that plain lines keep
+    /// tabs.
     fn tab(&mut self) {
         let stop = if self.cursor < TAB_LIMIT { self.cursor / TAB * TAB + TAB } else { self.cursor + 1 };
         if stop > self.row.len() {

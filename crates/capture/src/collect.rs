@@ -1,4 +1,4 @@
-//! One stream of a command from its first byte to the text that is kept of it.
+//! One stream of a command, from its first byte to its kept text.
 
 use std::path::PathBuf;
 
@@ -28,7 +28,7 @@ pub struct Capture {
     ended: bool,
 }
 
-/// Everything that is done with sanitized text.
+/// Everything that happens to sanitized text.
 #[derive(Debug)]
 struct Store {
     name: &'static str,
@@ -129,8 +129,8 @@ impl Capture {
         self.store.decide(Spill::Off);
     }
 
-    /// Records that another file, a task's log, holds the whole stream. The notice names it, for a cut by lines too. A
-    /// file of ours that was started is removed.
+    /// Records that another file, a task's log, holds the whole stream. The notice names this file, also for a cut by
+    /// lines. A started file of this package is removed.
     pub fn spill_elsewhere(&mut self, path: PathBuf) {
         if let Spill::File(file) = &mut self.store.spill
             && file.artifact_id().is_none()
@@ -157,7 +157,7 @@ impl Capture {
         self.store.live.as_mut()?.take(max_bytes)
     }
 
-    /// Returns the bytes that the live reader has not taken.
+    /// Returns the number of bytes that the live reader has not taken.
     pub fn live_bytes(&self) -> usize {
         self.store.live.as_ref().map_or(0, Live::bytes)
     }
@@ -196,7 +196,7 @@ impl Capture {
         self.cleaner.resume()
     }
 
-    /// Ends this capture for another one that continues from [`Capture::resume`] and shows the unfinished character.
+    /// Ends this capture. Another capture continues from [`Capture::resume`] and shows the unfinished character.
     pub fn break_off(&mut self) {
         self.cleaner.break_off();
     }
@@ -385,7 +385,7 @@ fn own_line(text: &mut String, piece: &str) {
     text.push_str(piece);
 }
 
-/// Returns the bytes to keep so that the character beyond a cut at `max` is known.
+/// Returns the number of bytes to keep so that the character beyond a cut at `max` is known.
 fn to_reach(max: u64) -> usize {
     to_usize(max) + 4
 }

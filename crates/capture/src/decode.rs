@@ -10,14 +10,14 @@ pub(super) struct Decoder {
     held: [u8; 4],
     len: usize,
     replaced: u64,
-    /// Whether each byte is a character of its own, U+0000 to U+00FF, so that no byte is invalid.
+    /// Whether each byte is a character of its own, U+0000 to U+00FF. No byte is invalid then.
     bytes: bool,
     /// Text with replacements, kept for its capacity.
     mended: String,
 }
 
 impl Decoder {
-    /// Invalid sequences replaced so far.
+    /// Returns the number of invalid sequences replaced so far.
     pub(super) fn replaced(&self) -> u64 {
         self.replaced
     }
@@ -27,7 +27,7 @@ impl Decoder {
         self.bytes = true;
     }
 
-    /// The bytes of an unfinished character, at most three.
+    /// Returns the bytes of an unfinished character, at most three.
     pub(super) fn held(&self) -> &[u8] {
         &self.held[..self.len]
     }
@@ -71,7 +71,7 @@ impl Decoder {
         self.len = 0;
     }
 
-    /// Ends the stream. An unfinished character is one more replacement.
+    /// Ends the stream. An unfinished character becomes one more replacement.
     pub(super) fn end(&mut self, emit: &mut dyn FnMut(&str)) {
         if self.len > 0 {
             self.len = 0;
@@ -110,7 +110,7 @@ impl Decoder {
     }
 }
 
-/// Length of the unfinished character at the end, 0 … 3.
+/// Returns the length of the unfinished character at the end, 0 … 3.
 fn unfinished(bytes: &[u8]) -> usize {
     for len in 1..=bytes.len().min(3) {
         let tail = &bytes[bytes.len() - len..];

@@ -2,7 +2,7 @@
 //!
 //! Written by hand, on the states of the usual DEC parser, because neither `vte` nor `strip-ansi-escapes` (which is
 //! built on it, and drops tabs) meets the documented behaviour:
-//! - `vte` knows no 8-bit introducers in UTF-8: U+009B is one `execute` to it and `31m` remains as text.
+//! - `vte` knows no 8-bit introducers in UTF-8: it reads U+009B as one `execute`, and `31m` remains as text.
 //! - It swallows non-ASCII characters inside a broken `ESC`, CSI or intermediate (`ESC [ 日本` loses both, and the next
 //!   letter), and an unterminated string extends over newlines and hides the error line.
 //! - Its state is hidden, and APC, PM and SOS have no callback, so their text cannot be kept (`ansi: false`) or ended
@@ -31,7 +31,7 @@ enum State {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// Also terminated by BEL, as in every terminal.
+    /// OSC, which BEL also terminates, as in every terminal.
     Osc,
     Dcs,
     Apc,
@@ -39,11 +39,11 @@ enum Kind {
     Sos,
 }
 
-/// A recognizer of control sequences that takes one character at a time. No state survives a newline.
+/// A recognizer of control sequences that takes one character at a time. Each newline resets its state.
 #[derive(Debug, Default)]
 pub(super) struct Escape {
     state: State,
-    /// The text of the sequence that was not taken yet.
+    /// The text of the sequence that has not been taken yet.
     raw: String,
 }
 
@@ -67,8 +67,8 @@ impl Escape {
         self.state != State::Ground
     }
 
-    /// Takes the characters that certainly belong to a sequence: a whole one, or the present part of a payload, which
-    /// can be long and is not gathered. A cancelled sequence is dropped.
+    /// Takes the characters that certainly belong to a sequence: a whole sequence, or the present part of a payload,
+    /// which can be long and is not gathered. A cancelled sequence is dropped.
     pub(super) fn take(&mut self, into: &mut String) {
         into.clear();
         if matches!(self.state, State::Ground | State::Payload(_)) {
@@ -136,7 +136,7 @@ impl Escape {
         self.raw.push(c);
     }
 
-    /// U+0080 … U+009F are `ESC @` … `ESC _` in one character, in any position.
+    /// Handles U+0080 … U+009F, which are `ESC @` … `ESC _` in one character, in any position.
     fn eight_bit(&mut self, c: char) -> Step {
         let opened = match c {
             '\u{90}' => State::Payload(Kind::Dcs),

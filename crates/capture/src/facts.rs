@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::policy::{self, Limits, Truncate};
 use super::{line, spill_dir};
 
-/// The bounds of cleaning and cutting, and the names of files.
+/// Returns the bounds of cleaning and cutting, and the names of files.
 pub fn facts() -> Value {
     let Truncate::Tail(Limits { max_lines, max_bytes, .. }) = Truncate::default() else {
         unreachable!("the default keeps the end")

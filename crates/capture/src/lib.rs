@@ -1,5 +1,5 @@
-//! From the bytes of a stream to the text that is kept of it: decode, sanitize, bound, cut, and write the rest to a
-//! file. Synchronous, without tokio or napi, because helper processes use it too.
+//! Turns the bytes of a stream into its kept text: decodes, sanitizes, bounds and cuts the stream, and writes the rest
+//! to a file. Synchronous, without tokio or napi, because helper processes use this crate, too.
 //!
 //! Runs in the host and in the shim of a task. Begin with `collect.rs`.
 

@@ -1,13 +1,13 @@
-//! A line that is being overdrawn: a carriage return, a backspace or a motion made it more than text.
+//! A line that is being overdrawn: a carriage return, a backspace or a motion makes the line more than text.
 
 use super::cells::Cells;
 use super::escape::{Escape, Motion, Step};
 
-/// Bytes up to which a line collapses: 64 KiB.
+/// Most bytes of a line that collapses: 64 KiB.
 pub(super) const LINE_LIMIT: usize = 64 * 1024;
 
-/// Columns that a motion can go beyond the end of the text. A terminal stops at its right margin too, and without a
-/// bound ten bytes of input could request megabytes of blanks.
+/// Most columns that a motion can go beyond the end of the text. A terminal also stops at its right margin. Without a
+/// bound, ten bytes of input could request megabytes of blanks.
 const MARGIN: usize = 256;
 
 /// Marks a cell that was never written or was erased. No text contains it.
@@ -81,7 +81,7 @@ impl Line {
         }
     }
 
-    /// Attaches a control sequence, which takes no room, at the cursor.
+    /// Attaches a control sequence, which takes no columns, at the cursor.
     pub(super) fn attach(&mut self, raw: &str) {
         self.use_cells();
         self.cells.attach(raw);
@@ -106,7 +106,7 @@ impl Line {
         }
     }
 
-    /// Appends the line as it would be shown now: inner blanks as spaces, no trailing ones.
+    /// Appends the line as it would be shown now: inner blanks as spaces, and no trailing blanks.
     pub(super) fn render(&self, out: &mut String) {
         match self.way {
             CellKind::Off => {}

@@ -26,7 +26,7 @@ impl Live {
         Some(batch)
     }
 
-    /// Returns the bytes that were not taken.
+    /// Returns the number of bytes that were not taken.
     pub(super) fn bytes(&self) -> usize {
         self.text.len() - self.taken
     }

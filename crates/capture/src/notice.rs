@@ -5,9 +5,9 @@ use std::path::Path;
 use super::policy::{Keep, Truncate};
 use super::truncate::By;
 
-/// The longest notice, bytes. The place does not count.
+/// Longest notice, in bytes. The place does not count.
 const MAX_NOTICE: usize = 200;
-/// The longest error inside a notice, and in `spill_error`, bytes.
+/// Longest error inside a notice and in `spill_error`, in bytes.
 pub(super) const MAX_ERROR: usize = 80;
 
 /// The place of the whole stream, if it was written.
@@ -15,7 +15,7 @@ pub(super) const MAX_ERROR: usize = 80;
 pub struct Whereabouts<'a> {
     /// The file.
     pub path: Option<&'a Path>,
-    /// The notice names it instead of the path, as `artifact://ID`.
+    /// The id that the notice names instead of the path, as `artifact://ID`.
     pub artifact_id: Option<&'a str>,
     /// Why the file is incomplete or missing.
     pub error: Option<&'a str>,
@@ -29,7 +29,7 @@ impl Whereabouts<'_> {
         }
     }
 
-    /// The words after the figures; `None` when nothing was written and nothing failed.
+    /// Returns the words after the figures. `None` if nothing was written and nothing failed.
     fn words(&self, place: Option<&str>, max_error: usize) -> Option<String> {
         match (place, self.error) {
             (None, None) => None,
@@ -46,7 +46,7 @@ impl Whereabouts<'_> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Figures {
     pub by: By,
-    /// In the unit of `by`: characters for `Chars`, else lines.
+    /// The shown number in the unit of `by`: characters for `Chars`, otherwise lines.
     pub shown: u64,
     pub total: u64,
     pub total_bytes: u64,
@@ -64,17 +64,17 @@ pub enum Shown {
         /// The lines of the whole stream.
         total: u64,
     },
-    /// So many characters of one end.
+    /// A number of characters of one end.
     Chars {
-        /// UTF-16 units.
+        /// The number of shown UTF-16 units.
         count: u64,
-        /// The number in the whole stream; `None` for a share of what another cut has kept.
+        /// The number in the whole stream. `None` for a part of the text that another cut has kept.
         total: Option<u64>,
     },
 }
 
-/// The notice of a stream that keeps one end: `[stdout: Showing last 3 of 100 lines. Full output: /tmp/x.log]`. After a
-/// beginning that was kept a line `[truncated]` comes first.
+/// Returns the notice of a stream that keeps one end: `[stdout: Showing last 3 of 100 lines. Full output: /tmp/x.log]`.
+/// If the beginning was kept, a line `[truncated]` comes first.
 pub fn cut_notice(name: &str, keep: Keep, shown: Shown, whereabouts: &Whereabouts<'_>) -> String {
     one_sided(name, keep, shown, whereabouts.words(whereabouts.place().as_deref(), MAX_ERROR))
 }
@@ -100,9 +100,9 @@ fn one_sided(name: &str, keep: Keep, shown: Shown, whereabouts: Option<String>) 
 /// A notice in its two parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Notice {
-    /// The line before the text; empty but for `Ends`.
+    /// The line before the text. Only `Ends` has one.
     pub first: String,
-    /// The lines after the text; empty for `Ends` without a place or an error.
+    /// The lines after the text. Empty for `Ends` without a place or an error.
     pub last: String,
 }
 
@@ -114,7 +114,7 @@ impl Notice {
             Self::build(name, policy, figures, words)
         };
         let notice = with(MAX_ERROR);
-        // Only figures of many digits get here: the error is cut.
+        // Only figures of many digits reach this code: the error is cut already.
         let over = (notice.joined().len() - place.as_ref().map_or(0, String::len)).saturating_sub(MAX_NOTICE);
         if over == 0 { notice } else { with(MAX_ERROR.saturating_sub(over)) }
     }
@@ -137,19 +137,19 @@ impl Notice {
         Self { first: String::new(), last: one_sided(name, keep, shown, words) }
     }
 
-    /// Both parts, one after the other.
+    /// Joins both parts.
     pub(super) fn joined(&self) -> String {
         let between = if self.first.is_empty() || self.last.is_empty() { "" } else { "\n" };
         format!("{}{between}{}", self.first, self.last)
     }
 }
 
-/// 1,024 bytes each, rounded to the nearest.
+/// Converts bytes to units of 1,024 bytes, rounded to the nearest integer.
 fn kilobytes(bytes: u64) -> u64 {
     bytes.saturating_add(512) / 1024
 }
 
-/// An error in one line of at most so many bytes.
+/// Returns an error in one line of at most `max` bytes.
 pub(super) fn short(error: &str, max: usize) -> String {
     let mut line: String = error.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     line.truncate(line.floor_char_boundary(max));

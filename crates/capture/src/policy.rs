@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// One of the two output streams of a command.
+/// An output stream of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stream {
     /// File descriptor 1; with `merge` it holds both.
@@ -12,7 +12,7 @@ pub enum Stream {
 }
 
 impl Stream {
-    /// The name in notices, file names and results.
+    /// Returns the name in notices, file names and results.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Stdout => "stdout",
@@ -21,14 +21,14 @@ impl Stream {
     }
 }
 
-/// The most bytes of text that are kept: 16 MiB. It replaces a `max_bytes` that is larger or left out, so that a longer
-/// stream is cut by bytes and written to a file.
+/// Most bytes of text that are kept: 16 MiB. This bound replaces a `max_bytes` that is larger or left out, so that a
+/// longer stream is cut by bytes and written to a file.
 pub const HARD_KEEP: u64 = 16 << 20;
 
 /// Which part of a stream is kept once it is too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Truncate {
-    /// Whole lines from the end; a last line that is itself too long keeps its own end.
+    /// Whole lines from the end. A last line that is itself too long keeps its own end.
     Tail(Limits),
     /// The beginning, cut inside a line if need be.
     Head(Limits),
@@ -47,7 +47,7 @@ pub enum Truncate {
 /// [`HARD_KEEP`] holds in any case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Limits {
-    /// Lines, an unfinished last one included.
+    /// Number of lines, including an unfinished last line.
     pub max_lines: Option<u64>,
     /// Bytes of UTF-8.
     pub max_bytes: Option<u64>,
@@ -56,13 +56,13 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// The bound in bytes that really holds.
+    /// Returns the bound in bytes that really holds.
     pub(super) fn bytes(&self) -> u64 {
         self.max_bytes.map_or(HARD_KEEP, |max| max.min(HARD_KEEP))
     }
 
-    /// Returns the bytes of text that suffice to decide where to cut: the limit, or the most bytes of that many
-    /// characters (three per UTF-16 unit), plus one character to see beyond the cut.
+    /// Returns how many bytes of text suffice to decide where to cut: the limit in bytes, or the most bytes that the
+    /// limit in characters can take (three per UTF-16 unit), plus one character to see beyond the cut.
     pub(super) fn reach(&self) -> usize {
         let chars = self.max_chars.map_or(u64::MAX, |max| max.saturating_mul(3));
         to_usize(self.bytes().min(chars)) + 4
@@ -77,7 +77,7 @@ impl Default for Truncate {
 }
 
 impl Truncate {
-    /// The part that it keeps.
+    /// Returns the part that the policy keeps.
     pub fn keep(&self) -> Keep {
         match self {
             Self::Tail(_) => Keep::Tail,
@@ -86,7 +86,7 @@ impl Truncate {
         }
     }
 
-    /// The same policy with every bound inside [`HARD_KEEP`].
+    /// Returns the same policy with every bound inside [`HARD_KEEP`].
     pub(super) fn clamped(self) -> Self {
         match self {
             Self::Ends { max_bytes, head_bytes, tail_bytes } => {
@@ -98,7 +98,7 @@ impl Truncate {
         }
     }
 
-    /// Bytes that may pass before the stream has to be written out.
+    /// Returns the number of bytes that may pass before the stream has to be written out.
     pub(super) fn max_bytes(&self) -> u64 {
         match self {
             Self::Tail(limits) | Self::Head(limits) => limits.bytes(),
@@ -106,7 +106,8 @@ impl Truncate {
         }
     }
 
-    /// UTF-16 units that may pass before the stream has to be written out; `None` when they need not be counted.
+    /// Returns the number of UTF-16 units that may pass before the stream has to be written out. `None` if they need
+    /// not be counted.
     pub(super) fn max_chars(&self) -> Option<u64> {
         match self {
             Self::Tail(limits) | Self::Head(limits) => limits.max_chars,
@@ -140,7 +141,7 @@ impl Keep {
 /// How raw output becomes clean text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Sanitize {
-    /// Whether control sequences are removed. Kept ones take no room on the line, except for those that `Collapse`
+    /// Whether control sequences are removed. Kept sequences take no columns, except for those that `Collapse`
     /// executes.
     pub ansi: bool,
     /// The treatment of lines that are drawn over.
@@ -155,7 +156,7 @@ impl Default for Sanitize {
 }
 
 impl Sanitize {
-    /// The value for decoding alone: invalid UTF-8 is replaced and everything else kept.
+    /// Returns the value for decoding alone: invalid UTF-8 is replaced and everything else is kept.
     pub const fn off() -> Option<Self> {
         None
     }
@@ -164,9 +165,9 @@ impl Sanitize {
 /// The treatment of lines that are drawn over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Progress {
-    /// Only the final form in a terminal. A line is delivered when it ends.
+    /// Only the final form in a terminal is kept. A line is delivered when it ends.
     Collapse,
-    /// Carriage returns and backspaces stay; text is delivered at once.
+    /// Carriage returns and backspaces stay. Text is delivered at once.
     Keep,
 }
 

@@ -1,11 +1,12 @@
-//! Searches over plain runs of text. They are the whole cost of ordinary output, so each is a loop over blocks that
-//! the compiler turns into vector code.
+//! Searches over plain runs of text. These searches are the whole cost of ordinary output, so each is a loop over
+//! blocks that the compiler turns into vector code.
 
-/// Bytes judged at once while all is plain.
+/// Number of bytes that are judged at once while all are plain.
 const BLOCK: usize = 64;
 
-/// Index of the first control character at or after `from` that is neither tab nor newline, C1 controls (U+0080 to
-/// U+009F) included; the length when there is none. `bytes` are valid UTF-8 and `from` is a character boundary.
+/// Returns the index of the first control character at or after `from` that is neither tab nor newline. C1 controls
+/// (U+0080 to U+009F) count. Returns the length if there is none. `bytes` are valid UTF-8 and `from` is a character
+/// boundary.
 pub(super) fn next_control(bytes: &[u8], from: usize) -> usize {
     let mut at = from;
     while at < bytes.len() {
@@ -26,7 +27,7 @@ pub(super) fn next_control(bytes: &[u8], from: usize) -> usize {
     bytes.len()
 }
 
-/// Two shifted ranges instead of five comparisons: 9 … 126 without 11 … 31. It is false for non-ASCII text.
+/// Two shifted ranges instead of five comparisons: 9 … 126 without 11 … 31. Returns false for non-ASCII text.
 fn is_plain_ascii(block: &[u8; BLOCK]) -> bool {
     block.iter().fold(0u8, |found, &byte| {
         let above = byte.wrapping_sub(9).saturating_sub(117);
@@ -39,7 +40,7 @@ fn is_plain(block: &[u8; BLOCK]) -> bool {
     block.iter().fold(0u8, |found, &byte| found | u8::from(stops(byte))) == 0
 }
 
-/// Index of the first byte that may end a plain run, eight at a time.
+/// Returns the index of the first byte that may end a plain run. Tests eight bytes at a time.
 fn first_stop(bytes: &[u8]) -> Option<usize> {
     let (words, rest) = bytes.as_chunks::<8>();
     for (i, &word) in words.iter().enumerate() {
@@ -52,7 +53,7 @@ fn first_stop(bytes: &[u8]) -> Option<usize> {
     Some(words.len() * 8 + at)
 }
 
-/// [`stops`] for eight bytes: the highest bit of each lane. No lane carries into the next one.
+/// Does the work of [`stops`] for eight bytes: sets the highest bit of each lane. No lane carries into the next lane.
 const fn stop_lanes(word: u64) -> u64 {
     const ONES: u64 = u64::MAX / 0xFF;
     const HIGH: u64 = ONES * 0x80;
@@ -67,14 +68,14 @@ const fn stop_lanes(word: u64) -> u64 {
     (control | !not_c2) & HIGH
 }
 
-/// C0 controls but tab and newline, DEL, and the lead byte of the C1 controls.
+/// Returns whether a byte is a C0 control except tab and newline, DEL, or the lead byte of the C1 controls.
 const fn stops(byte: u8) -> bool {
     (byte < 0x20) & (byte != b'\n') & (byte != b'\t') | (byte == 0x7F) | (byte == 0xC2)
 }
 
-/// UTF-16 units of a text.
+/// Returns the number of UTF-16 units of a text.
 pub(super) fn utf16_len(text: &str) -> u64 {
-    // At most two units a byte, so that a run of 127 bytes fits one byte-wide counter.
+    // At most two units per byte, so that a run of 127 bytes fits one byte-wide counter.
     text.as_bytes()
         .chunks(127)
         .map(|chunk| {
@@ -84,12 +85,12 @@ pub(super) fn utf16_len(text: &str) -> u64 {
         .sum()
 }
 
-/// Newlines of a text.
+/// Returns the number of newlines of a text.
 pub(super) fn newlines(text: &str) -> u64 {
     memchr::memchr_iter(b'\n', text.as_bytes()).count() as u64
 }
 
-/// Lines of a text, an unfinished last one included.
+/// Returns the number of lines of a text, including an unfinished last line.
 pub(super) fn lines(text: &str) -> u64 {
     newlines(text) + u64::from(!text.is_empty() && !text.ends_with('\n'))
 }

@@ -1,4 +1,4 @@
-//! The file that holds the whole of a stream that does not fit.
+//! The file that holds the whole of a stream that is too long to keep.
 
 use std::fs::File;
 
@@ -90,7 +90,7 @@ impl SpillFile {
         Self { thread_from: Some(bytes), ..self }
     }
 
-    /// Returns its absolute path.
+    /// Returns the absolute path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -100,18 +100,18 @@ impl SpillFile {
         self.artifact_id.as_deref()
     }
 
-    /// Returns why it is incomplete, in at most 80 bytes, or `None` while it is whole. Errors of the writing thread are
-    /// known after [`SpillFile::close`].
+    /// Returns why the file is incomplete, in at most 80 bytes, or `None` while it is whole. Errors of the writing
+    /// thread are known after [`SpillFile::close`].
     pub fn error(&self) -> Option<&str> {
         self.error.as_deref()
     }
 
-    /// Returns the bytes written or on their way.
+    /// Returns the number of bytes that are written or on their way.
     pub fn written(&self) -> u64 {
         self.written
     }
 
-    /// Returns whether it holds the stream up to its limit.
+    /// Returns whether the file holds the stream up to its limit.
     pub(super) fn is_full(&self) -> bool {
         self.full
     }

@@ -15,11 +15,11 @@ use nix::unistd::geteuid;
 
 use super::notice::{MAX_ERROR, short};
 
-/// The prefix of the names of output files.
+/// Prefix of the names of output files.
 pub(super) const PREFIX: &str = "agent-bash-";
-/// Their suffix.
+/// Suffix of the names of output files.
 pub(super) const SUFFIX: &str = ".log";
-/// Hexadecimal digits of the random part of a name.
+/// Number of hexadecimal digits in the random part of a name.
 const DIGITS: usize = 16;
 
 /// The reason why there is no file.
@@ -72,7 +72,7 @@ impl SpillError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpillDir {
     path: PathBuf,
-    /// Whether it is private, below a directory that all users may write to.
+    /// Whether the directory is private, below a directory that all users may write to.
     private: bool,
 }
 
@@ -85,8 +85,8 @@ impl SpillDir {
         Ok(dir)
     }
 
-    /// Returns a directory that the caller chose. It is created with mode 0700 if missing, with its parents. An
-    /// existing one keeps its mode.
+    /// Returns a directory that the caller chose. If it is missing, it is created with mode 0700, together with its
+    /// parents. An existing directory keeps its mode.
     pub fn given(dir: &Path) -> Result<Self, SpillError> {
         let failed = |source| SpillError::Folder { path: dir.to_owned(), source };
         let dir = Self { path: std::path::absolute(dir).map_err(failed)?, private: false };
@@ -94,7 +94,7 @@ impl SpillDir {
         Ok(dir)
     }
 
-    /// Absolute path of the directory.
+    /// Returns the absolute path of the directory.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -129,8 +129,8 @@ impl SpillDir {
     }
 }
 
-/// Removes our files from the directory: regular, of this user, with one of our names, and not written to for longer
-/// than `retention`. Other files stay, and so do files that cannot be removed.
+/// Removes this package's files from the directory: regular files of this user, with a name of this package, and not
+/// written to for longer than `retention`. Other files stay, and so do files that cannot be removed.
 pub fn sweep(dir: &SpillDir, retention: Duration) {
     let Some(oldest) = SystemTime::now().checked_sub(retention) else { return };
     let Ok(entries) = fs::read_dir(&dir.path) else { return };
@@ -150,11 +150,12 @@ pub fn sweep(dir: &SpillDir, retention: Duration) {
 /// the directory cannot be replaced in between.
 ///
 /// # Errors
-/// If it is a link, a file, or another user's.
+/// If the path is a link, a file, or another user's directory.
 pub fn open_private(path: &Path) -> Result<File, SpillError> {
     let failed = |source| SpillError::Folder { path: path.to_owned(), source };
     let folder = match open_folder(path, libc::O_NOFOLLOW) {
-        // A call that creates would wait for all that happens in the directory above.
+        // Creating a directory would wait for all operations in the directory above, so it is only created if it is
+        // missing.
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             match DirBuilder::new().mode(0o700).create(path) {
                 Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error)),
@@ -179,7 +180,7 @@ pub fn open_private(path: &Path) -> Result<File, SpillError> {
 /// [`open_private`].
 ///
 /// # Errors
-/// Those of [`open_private`].
+/// The errors of [`open_private`].
 pub fn private_parent(temp_dir: &Path) -> Result<PathBuf, SpillError> {
     let failed = |source| SpillError::Folder { path: temp_dir.to_owned(), source };
     let path = std::path::absolute(temp_dir).map_err(failed)?.join(format!("{PREFIX}{}", geteuid()));
@@ -194,7 +195,7 @@ fn open_folder(path: &Path, flags: i32) -> io::Result<File> {
 fn file_name(stem: &str) -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let stem: String = stem.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect();
-    // `RandomState` is seeded by the system; the pid tells processes apart that were forked with the same seed.
+    // The system seeds `RandomState`. The pid tells apart processes that were forked with the same seed.
     let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_nanos();
     let random = RandomState::new().hash_one((std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed), now));
     format!("{PREFIX}{stem}-{random:0DIGITS$x}{SUFFIX}")

@@ -1,8 +1,8 @@
-//! Where to cut: pure functions over text.
+//! Chooses where to cut: pure functions over text.
 
 use super::policy::{Limits, to_usize};
 
-/// Which limit made the cut.
+/// The limit that made the cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum By {
     /// `max_lines`.
@@ -34,9 +34,9 @@ pub(super) struct Cut {
     pub partial: bool,
 }
 
-/// Returns where the kept end of a text starts: with whole lines, or within the last line if not even that fits. `None`
-/// if all of it is kept. The named limit is the first one that is exceeded on the way back from the end. Lines take
-/// precedence on a tie. The newline at the end of a line counts.
+/// Returns where the kept end of a text starts: with whole lines, or within the last line if the last line alone does
+/// not fit. `None` if all of the text is kept. The named limit is the limit that is exceeded first on the way back from
+/// the end. Lines take precedence on a tie. The newline at the end of a line counts.
 ///
 /// `text` may be the end of a longer stream, if it is longer than the limits allow.
 pub(super) fn cut_tail(text: &str, limits: &Limits) -> Option<Cut> {
@@ -55,7 +55,7 @@ pub(super) fn cut_tail(text: &str, limits: &Limits) -> Option<Cut> {
     (at > 0).then_some(Cut { at, by, partial: false })
 }
 
-/// Returns the start of the last so many UTF-16 units.
+/// Returns the start of the last `max` UTF-16 units.
 fn last_chars(text: &str, max: u64) -> usize {
     let mut units = 0;
     let over = text.char_indices().rev().find(|(_, c)| {
@@ -65,15 +65,15 @@ fn last_chars(text: &str, max: u64) -> usize {
     over.map_or(0, |(at, c)| at + c.len_utf8())
 }
 
-/// Returns the start of the last so many lines.
+/// Returns the start of the last `max` lines.
 fn last_lines(text: &str, max: u64) -> usize {
     let body = text.strip_suffix('\n').unwrap_or(text);
     let nth = usize::try_from(max - 1).ok();
     nth.and_then(|nth| memchr::memrchr_iter(b'\n', body.as_bytes()).nth(nth)).map_or(0, |newline| newline + 1)
 }
 
-/// Returns where the kept start of a text ends, or `None` if all of it is kept. The most restrictive limit is named,
-/// and on a tie the first of lines, bytes and chars.
+/// Returns where the kept start of a text ends, or `None` if all of the text is kept. The named limit is the most
+/// restrictive one. On a tie it is the first of lines, bytes and chars.
 ///
 /// `text` may be the start of a longer stream, if it is longer than the limits allow.
 pub(super) fn cut_head(text: &str, limits: &Limits) -> Option<Cut> {

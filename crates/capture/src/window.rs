@@ -1,7 +1,7 @@
 //! The part of a stream that stays in memory.
 
-/// The whole stream while it is short, then its start and its end. Memory: the whole until [`Window::split`], then at
-/// most `head` and twice `tail` bytes.
+/// The whole stream while it is short, then its start and its end. Memory: the whole stream until [`Window::split`],
+/// then at most `head` and twice `tail` bytes.
 #[derive(Debug)]
 pub(super) struct Window {
     /// Bytes kept of the beginning and of the end, once split.
@@ -71,8 +71,8 @@ impl Window {
     }
 }
 
-/// Appends to a buffer of which only the last `keep` bytes matter. Bytes that will certainly be dropped are not copied,
-/// and the buffer is only compacted once it is twice as long as necessary.
+/// Appends to a buffer that only needs its last `keep` bytes. Bytes that will certainly be dropped are not copied, and
+/// the buffer is only compacted once it is twice as long as necessary.
 fn append_bounded(buffer: &mut String, text: &str, keep: usize) {
     if text.len() >= keep {
         buffer.clear();

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
-/// Bytes that may be queued. As many as one read returns, so that both sides stay busy within the processor's cache.
+/// Most bytes that are queued. One read returns as many, so that both sides stay busy within the processor's cache.
 const WAITING: usize = 256 * 1024;
 
 /// Takes bytes and writes them in order as soon as possible. Memory: twice [`WAITING`] and a push.
@@ -25,7 +25,7 @@ struct Shared {
 #[derive(Debug, Default)]
 struct Queue {
     waiting: Vec<u8>,
-    /// Bytes that were taken and will not reach the file.
+    /// Number of bytes that were taken and will not reach the file.
     lost: u64,
     closed: bool,
     error: Option<io::Error>,
@@ -46,7 +46,8 @@ impl Writer {
         Ok(Self { shared, thread: Some(thread) })
     }
 
-    /// Takes bytes, and waits while the queue is full. Returns false if a write has failed, and these were not taken.
+    /// Takes bytes, and waits while the queue is full. Returns false if a write has failed and these bytes were not
+    /// taken.
     pub(super) fn push(&self, bytes: &[u8]) -> bool {
         let mut state = self.shared.state();
         while state.waiting.len() >= WAITING && state.error.is_none() {
@@ -60,7 +61,7 @@ impl Writer {
         true
     }
 
-    /// Waits until all bytes are written. Returns how many were not, and why.
+    /// Waits until all bytes are written. Returns the number of lost bytes, and the error.
     pub(super) fn finish(mut self) -> (u64, Option<io::Error>) {
         self.shared.close();
         if let Some(thread) = self.thread.take() {
@@ -72,7 +73,7 @@ impl Writer {
 }
 
 impl Drop for Writer {
-    /// Queued bytes are still written, without waiting for them.
+    /// Queued bytes are still written, but nothing waits for them.
     fn drop(&mut self) {
         self.shared.close();
     }
@@ -121,7 +122,7 @@ impl Shared {
     }
 }
 
-/// Like `write_all`, but returns how many bytes reached the file before an error.
+/// Writes like `write_all`, but returns how many bytes reached the file before an error.
 pub(super) fn write_counted(file: &mut File, bytes: &[u8]) -> (u64, io::Result<()>) {
     let mut written = 0;
     while written < bytes.len() {

@@ -1,17 +1,19 @@
-//! Fewer tokens, nothing lost: makes the view of an output that a model reads in its place.
+//! Fewer tokens, nothing lost: makes the view of an output, which a model reads instead of the output.
 //!
-//! Pure: class → folds that lose nothing → salience within a budget, each line judged by itself and once.
+//! Pure. A view is made in steps: class → folds that lose nothing → salience within a budget. Each line is judged by
+//! itself and once.
 //!
-//! Runs in the host. Begin with `view.rs` for a whole output, with `stream.rs` for one that arrives.
+//! Runs in the host. Begin with `view.rs` for a whole output, and with `stream.rs` for an output that arrives in parts.
 //!
 //! - **The addon drafts, TypeScript finishes.** With `salient` the cleaned text of both streams also goes to a
 //!   `Reducer`, before the window cuts it. The result has a draft. If it leaves out lines, the whole is written to the
 //!   store, from the text of the result or from the spill file, and only then the view gets its closing line.
-//! - **Where a step fails, more is shown.** Without a file nothing is left out. A panic in a reduction costs the view,
-//!   and never the output. A command without the option takes the same way as before.
+//! - **A failed step shows more.** Without a file nothing is left out. A panic in a reduction costs the view, and never
+//!   the output. A command without the option takes the same path as before.
 //! - **Work is counted in steps,** not in time, so a view does not depend on the machine, nor on how the output was
 //!   split.
-//! - **The judge shares no code with it** (`bench/tokens/`): its oracle of failures and its inverses are its own.
+//! - **The judge shares no code with this crate** (`bench/tokens/`): it has its own oracle of failures and its own
+//!   inverses.
 
 pub mod class;
 pub mod estimate;

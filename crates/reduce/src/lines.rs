@@ -13,11 +13,11 @@ use super::salience::unit::{Judge, Unit};
 use super::seen::{Shown, Stretch, lines_of};
 use super::{End, Level, Name, Stream, View, Why};
 
-/// Outputs below this many bytes are not worth a gap.
+/// Least size in bytes of an output that is worth a gap.
 const SMALL: usize = 1 << 10;
-/// A failed command has this many times the budget.
+/// Factor of the budget for a failed command.
 const RED: u64 = 4;
-/// The tokens of the closing line, hundredths.
+/// Tokens of the closing line, in hundredths.
 const CLOSING: u64 = 4_000;
 /// The lines of an output and their properties.
 #[derive(Debug, Default)]
@@ -30,18 +30,18 @@ pub(super) struct Lines<'a> {
     pub runs: [Vec<Stretch>; 2],
 }
 
-/// All that is known of one stream.
+/// All that is known about one stream.
 #[derive(Debug, Default)]
 pub(super) struct Total {
     pub judge: Judge,
     pub estimate: Estimate,
     pub bytes: usize,
-    /// Whether its last line has no newline.
+    /// Whether the last line has no newline.
     pub is_open: bool,
 }
 
 impl<'a> Lines<'a> {
-    /// The lines of a whole output.
+    /// Reads the lines of a whole output.
     pub fn of(stdout: &'a str, stderr: &'a str, options: &Options<'a>, printed: &Printed) -> Self {
         let mut lines = Self { own: options.own, ..Self::default() };
         lines.add(Stream::Stdout, stdout, options, printed);
@@ -90,7 +90,7 @@ impl<'a> Lines<'a> {
         let mut runs = shown.runs(&lines);
         let mut units = self.units.iter_mut().filter(|unit| unit.stream == stream).peekable();
         runs.retain_mut(|run| {
-            // A line that is there several times in a row is one unit: a run begins and ends with whole ones.
+            // Equal lines in a row are one unit. A run begins and ends with whole units.
             while units.next_if(|unit| unit.number <= run.start).is_some() {}
             let end = run.start + run.lines;
             let skipped = units.peek().map_or(0, |unit| unit.number - 1 - run.start);
@@ -104,7 +104,7 @@ impl<'a> Lines<'a> {
         self.runs[stream.index()] = runs;
     }
 
-    /// The view of these lines. `None` if nothing is gained.
+    /// Returns the view of these lines. `None` if nothing is gained.
     pub fn view(&self, printed: &Printed, end: End, level: Level) -> Option<View> {
         let rows = printed.rows && end != End::Failed;
         let failed = self.totals.iter().any(|total| if rows { total.judge.said } else { total.judge.failed });
@@ -119,7 +119,7 @@ impl<'a> Lines<'a> {
         self.lossless(class)
     }
 
-    /// All lines, folded. `None` if they take no fewer tokens, or if lines are missing.
+    /// Returns all lines, folded. `None` if they take no fewer tokens, or if lines are missing.
     fn lossless(&self, class: Class) -> Option<View> {
         if self.units.iter().any(|unit| unit.cut.is_some()) {
             return None;
@@ -131,7 +131,7 @@ impl<'a> Lines<'a> {
         (gains && !(view.elided.is_empty() && view.rules.is_empty())).then_some(view)
     }
 
-    /// The lines that say most. `None` if that leaves out too little.
+    /// Returns the lines that tell most. `None` if too little is left out.
     fn salient(&self, class: Class, rows: bool, budget: usize) -> Option<View> {
         let bytes: usize = self.totals.iter().map(|total| total.bytes).sum();
         if bytes < SMALL || self.totals.iter().any(|total| !total.judge.allowed.gaps) {
@@ -141,7 +141,7 @@ impl<'a> Lines<'a> {
             vec![true; self.units.len()]
         } else {
             let red = class == Class::Red;
-            // The closing line is part of what the model reads.
+            // The model also reads the closing line.
             let budget = (budget as u64 * 100 * if red { RED } else { 1 }).saturating_sub(CLOSING);
             let lines = [0, 1].map(|at: usize| self.totals[at].judge.lines());
             select(&self.units, &Frame { red, rows, budget, lines })
@@ -206,5 +206,5 @@ struct Folding {
     shortens: bool,
 }
 
-/// Bytes of the labels of both streams.
+/// Length of the labels of both streams, in bytes.
 const LABELS: usize = 17;

@@ -22,7 +22,7 @@ pub struct Recall {
 pub enum Wanted {
     /// From a line to a line, both included, from 1, through both streams.
     Lines(usize, usize),
-    /// Those that match a regular expression.
+    /// Lines that match a regular expression.
     Pattern(String),
 }
 
@@ -39,7 +39,7 @@ pub struct Unsearchable {
     reason: Reason,
 }
 
-/// The pattern that was compiled last. A file is searched in parts.
+/// The pattern that was compiled last. A file is searched in parts, with the same pattern for each part.
 static LATEST: Mutex<Option<(String, Arc<Dfa>)>> = Mutex::new(None);
 
 impl Recall {
@@ -52,7 +52,7 @@ impl Recall {
     }
 
     fn read(text: &str) -> Option<Self> {
-        // A model may copy the number as the closing line has it: `#12`.
+        // A model may copy the number from the closing line: `#12`.
         let text = text.strip_prefix('#').unwrap_or(text);
         let digits = text.bytes().take_while(u8::is_ascii_digit).count();
         let id = text[..digits].parse().ok()?;
@@ -69,8 +69,8 @@ impl Recall {
     }
 }
 
-/// The lines from one to another, as they are, and at most [`LARGEST`] bytes of whole lines. A range past the end gives
-/// the lines that are there.
+/// Returns the lines `from` … `to`, unchanged, and at most [`LARGEST`] bytes of whole lines. A range past the end gives
+/// the existing lines.
 pub fn lines(text: &str, from: usize, to: usize) -> &str {
     let mut start = 0;
     let mut end = 0;
@@ -86,8 +86,8 @@ pub fn lines(text: &str, from: usize, to: usize) -> &str {
     &part[..part.floor_char_boundary(LARGEST)]
 }
 
-/// The lines that match a regular expression, as they are, and at most [`LARGEST`] bytes of whole lines. A model wrote
-/// the expression, so the search takes one step per byte, whatever it is.
+/// Returns the lines that match a regular expression, unchanged, and at most [`LARGEST`] bytes of whole lines. A model
+/// wrote the expression, so the search takes one step per byte for any expression.
 ///
 /// # Errors
 /// [`Unsearchable`]

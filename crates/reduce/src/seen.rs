@@ -1,7 +1,7 @@
 //! Finds lines of an output that an earlier result of the conversation shows: `[56 lines as in #9 L40-95]`.
 //!
-//! The caller knows which earlier texts are still in the conversation. Only lines that were shown there count, and
-//! never a failure.
+//! The caller knows which earlier texts are still in the conversation. Only lines that were shown there count. Failures
+//! never count.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -9,42 +9,42 @@ use std::hash::{BuildHasher, RandomState};
 use super::estimate::hundredths;
 use super::failure::{Severity, severity};
 
-/// The least that a reference must save, bytes and hundredths of tokens. A smaller output has none.
+/// Least savings of a reference, in bytes and hundredths of tokens. A smaller output has no reference.
 pub const BYTES: usize = 150;
 const TOKENS: u64 = 2_000;
-/// The tokens of `[56 lines as in #9 L40-95]` and its newline, hundredths.
+/// Tokens of `[56 lines as in #9 L40-95]` and its newline, in hundredths.
 const REFERENCE: u64 = 1_400;
-/// Lines with fewer letters and digits occur in any output: a run does not start with them.
+/// Least number of letters and digits of a line that starts a run. Lines with fewer occur in any output.
 const TELLING: usize = 4;
-/// Places of a line in earlier results that are tried.
+/// Most places of a line in earlier results that are tried.
 const PLACES: usize = 8;
 
 /// An earlier result that is still in the conversation.
 #[derive(Clone, Copy, Debug)]
 pub struct Earlier<'a> {
-    /// The number of its output.
+    /// The number of the output.
     pub id: u64,
-    /// Its output: stdout, then stderr.
+    /// The text of the output: stdout, then stderr.
     pub text: &'a str,
-    /// The lines of it, from 1, that a model does not read there: they were left out, or are references themselves.
+    /// The lines, from 1, that a model does not read in the result: they were left out, or are references themselves.
     pub hidden: &'a [(usize, usize)],
 }
 
 /// A run of lines that an earlier result shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stretch {
-    /// Its first line, from 0.
+    /// The first line of the run, from 0.
     pub start: usize,
-    /// Its lines.
+    /// The number of lines.
     pub lines: usize,
     /// The number of the earlier output.
     pub id: u64,
-    /// The first line there, from 1.
+    /// The first line in the earlier output, from 1.
     pub from: usize,
 }
 
 impl Stretch {
-    /// The line in its place.
+    /// Returns the line that replaces the run.
     pub fn reference(&self) -> String {
         let Self { lines, id, from, .. } = *self;
         format!("[{lines} lines as in #{id} L{from}-{}]", from + lines - 1)
@@ -53,14 +53,14 @@ impl Stretch {
 
 /// The lines of earlier results, by their text.
 pub struct Shown<'a> {
-    /// The lines of each result. `None`: a model does not read the line there.
+    /// The lines of each result. `None`: a model does not read this line in the result.
     results: Vec<(u64, Vec<Option<&'a str>>)>,
     places: HashMap<u64, Vec<(usize, usize)>>,
     hasher: RandomState,
 }
 
 impl<'a> Shown<'a> {
-    /// Reads earlier results, the latest last.
+    /// Reads earlier results, the latest result last.
     pub fn of(earlier: &[Earlier<'a>]) -> Self {
         let mut shown = Self { results: Vec::new(), places: HashMap::new(), hasher: RandomState::new() };
         for result in earlier.iter().rev() {
@@ -81,7 +81,7 @@ impl<'a> Shown<'a> {
         shown
     }
 
-    /// The runs of lines that earlier results show, in order. Each is worth its reference.
+    /// Returns the runs of lines that earlier results show, in order. Each run is worth its reference.
     pub fn runs(&self, lines: &[&str]) -> Vec<Stretch> {
         let mut runs = Vec::new();
         let mut at = 0;
@@ -93,7 +93,7 @@ impl<'a> Shown<'a> {
         runs
     }
 
-    /// The longest run from a line on. Of equal ones, that of the latest result.
+    /// Returns the longest run from a line on. Among equally long runs, the run in the latest result.
     fn longest(&self, lines: &[&str], at: usize) -> Option<Stretch> {
         let line = lines[at];
         let places = tells(line).then(|| self.places.get(&self.hasher.hash_one(line)))??;
@@ -112,12 +112,12 @@ impl<'a> Shown<'a> {
     }
 }
 
-/// The lines of a text, each without its newline.
+/// Returns the lines of a text, each without its newline.
 pub(super) fn lines_of(text: &str) -> impl Iterator<Item = &str> {
     text.split_inclusive('\n').map(|line| line.strip_suffix('\n').unwrap_or(line))
 }
 
-/// Whether a line is not one that occurs anywhere.
+/// Returns whether a line is distinctive: other lines occur in any output.
 fn tells(line: &str) -> bool {
     line.bytes().filter(u8::is_ascii_alphanumeric).count() >= TELLING
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::class::Class;
 
-/// The name of a fold or of a rule. That of a user's rule is owned.
+/// The name of a fold or of a rule. The name of a user's rule is owned.
 pub type Name = Cow<'static, str>;
 
 /// A stream of a command.
@@ -18,12 +18,12 @@ pub enum Stream {
 }
 
 impl Stream {
-    /// Its place among the streams.
+    /// Returns the index of the stream.
     pub fn index(self) -> usize {
         self as usize
     }
 
-    /// Its name in results.
+    /// Returns the name in results.
     pub fn name(self) -> &'static str {
         match self {
             Self::Stdout => "stdout",
@@ -37,14 +37,14 @@ impl Stream {
 pub enum Level {
     /// Only folds that lose nothing.
     Lossless,
-    /// Lines are left out, too, so that the rest stays within as many tokens.
+    /// Lines are left out, too, so that the rest stays within the budget.
     Salient {
-        /// The budget. What failed gets four times as much.
+        /// The budget in tokens. A failed output gets four times as much.
         budget: usize,
     },
 }
 
-/// Tokens that a view keeps within, if the caller does not say.
+/// Budget in tokens if the caller gives none.
 pub const DEFAULT_BUDGET: usize = 1_000;
 
 /// How a command ended.
@@ -62,18 +62,18 @@ pub enum End {
 /// The reason why lines are not shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// Other lines say more.
+    /// Other lines tell more.
     Salience,
     /// The middle of a long line.
     Long,
-    /// A rule drops them.
+    /// A rule drops the lines.
     Rule(Name),
-    /// An earlier result shows them.
+    /// An earlier result shows the lines.
     Seen,
 }
 
 impl Why {
-    /// Its name in results.
+    /// Returns the name in results.
     pub fn name(&self) -> &str {
         match self {
             Self::Salience => "budget",
@@ -89,7 +89,7 @@ impl Why {
 pub(super) struct Verdict {
     /// Whether the line must stay.
     pub kept: bool,
-    /// The rule that drops it.
+    /// The rule that drops the line.
     pub dropped: Option<Dropped>,
 }
 
@@ -98,21 +98,21 @@ pub(super) struct Verdict {
 pub(super) struct Dropped {
     /// The number of the rule.
     pub rule: u32,
-    /// Whether the line is dropped of what failed, too.
+    /// Whether the rule also drops the line of a failed output.
     pub always: bool,
 }
 
 impl Dropped {
-    /// Whether the rule drops the line of an output. `red`: something failed.
+    /// Returns whether the rule drops the line of an output. `red`: something failed.
     pub fn applies(self, red: bool) -> bool {
         self.always || !red
     }
 }
 
-/// Lines that are not shown, or not whole.
+/// Lines that are not shown, or shown in part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Elided {
-    /// Their stream.
+    /// The stream of the lines.
     pub stream: Stream,
     /// The first line, from 1, in the stream.
     pub from: usize,
@@ -125,7 +125,7 @@ pub struct Elided {
 /// The text that a model reads in place of an output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct View {
-    /// The text, without the closing line that says where the whole is.
+    /// The text, without the closing line that names the place of the whole.
     pub text: String,
     /// The tokens of the output.
     pub before: usize,
@@ -141,8 +141,9 @@ pub struct View {
     pub lines: [usize; 2],
 }
 
-/// The line behind a view that says where the whole is: `[#12: 1,204 lines whole in PATH; recall "12:40-95"]`, with the
-/// lines of the first gap. Without a number, of an output that cannot be recalled: `[1,204 lines whole in PATH]`.
+/// Returns the line behind a view that names the place of the whole: `[#12: 1,204 lines whole in PATH; recall
+/// "12:40-95"]`, with the lines of the first gap. Without a number, the output cannot be recalled: `[1,204 lines whole
+/// in PATH]`.
 pub fn closing_line(total: usize, (from, to): (usize, usize), id: Option<u64>, path: &str) -> String {
     let total = grouped(total);
     match id {
@@ -151,7 +152,7 @@ pub fn closing_line(total: usize, (from, to): (usize, usize), id: Option<u64>, p
     }
 }
 
-/// A number with its thousands apart: `1,204`.
+/// Returns a number with separators for thousands: `1,204`.
 pub(super) fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() * 4 / 3);

@@ -1,4 +1,4 @@
-//! Makes the view of an output that is there as a whole.
+//! Makes the view of a complete output.
 
 use super::class::{Class, printed};
 use super::estimate::estimate_tokens;
@@ -9,7 +9,7 @@ use super::seen::lines_of;
 use super::stream::{Reducer, WHOLE};
 use super::{End, Level, Stream, View};
 
-/// Largest output that is folded whole, bytes. More would take longer than a caller should wait.
+/// Largest output that is folded whole, in bytes. Larger outputs would take longer than a caller should wait.
 const LARGEST: usize = 1 << 20;
 
 /// Returns the view of a whole output. `None` if nothing is gained.
@@ -32,7 +32,7 @@ pub fn reduce(stdout: &str, stderr: &str, end: End, options: &Options) -> Option
     Lines::of(stdout, stderr, options, &printed).view(&printed, end, level)
 }
 
-/// Returns the view that shows an output as it is.
+/// Returns the view that shows an output unchanged.
 pub fn whole(stdout: &str, stderr: &str, end: End, command: Option<&str>) -> View {
     let printed = command.map(printed).unwrap_or_default();
     let text = match (stdout, stderr) {

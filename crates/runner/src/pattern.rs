@@ -1,4 +1,7 @@
 //! A regular expression that is searched in output as it arrives.
+//!
+//! Patterns come from JavaScript and mean the same here, lookbehind and back references included. So regress matches
+//! them, and not the crate regex, which has neither.
 
 use std::fs::File;
 use std::io;

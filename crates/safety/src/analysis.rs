@@ -10,17 +10,17 @@ use super::level::{Confidence, Verdict};
 pub struct Analysis {
     /// The command as it was given.
     pub command: String,
-    /// The directory that it starts in.
+    /// The directory that the command starts in.
     pub cwd: String,
     /// The strictest level of the findings.
     pub verdict: Verdict,
-    /// Whether everything in it was read and evaluated.
+    /// Whether all of the command was read and evaluated.
     pub complete: bool,
-    /// Whether it only reads.
+    /// Whether the command only reads.
     pub read_only: ReadOnly,
     /// The findings of the rules, the strictest first.
     pub findings: Vec<Finding>,
-    /// Every simple command in it.
+    /// Every simple command in the command.
     pub commands: Vec<CommandUnit>,
 }
 
@@ -50,7 +50,7 @@ pub struct Finding {
     pub span: (usize, usize),
     /// The words of the simple command.
     pub argv: Vec<String>,
-    /// The chain of wrappers and scripts that leads to it.
+    /// The chain of wrappers and scripts that leads to the simple command.
     pub via: Vec<String>,
     /// A sentence for people and models.
     pub message: String,
@@ -62,27 +62,27 @@ pub struct Finding {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CommandUnit {
-    /// The basename of its program. Null if it is not known.
+    /// The basename of the program. Null if the program is not known.
     pub name: Option<String>,
     /// The program with its path, or its source if it is not known.
     pub path: Option<String>,
-    /// Its words, the program first.
+    /// The words, the program first.
     pub argv: Vec<Word>,
-    /// The words of wrappers before it in the same command.
+    /// The words of wrappers before the program in the same command.
     pub prefix: Vec<String>,
-    /// The source of each `NAME=value` before it.
+    /// The source of each `NAME=value` before the program.
     pub assignments: Vec<String>,
-    /// Its redirects, and those of the groups around it.
+    /// The redirects of the command and of the groups around it.
     pub redirects: Vec<RedirectUnit>,
-    /// The directory that it runs in. Null if it is not known.
+    /// The directory that the command runs in. Null if it is not known.
     pub cwd: Option<String>,
-    /// The chain of wrappers and scripts that leads to it.
+    /// The chain of wrappers and scripts that leads to the command.
     pub via: Vec<String>,
     /// Place in the command: half-open, in UTF-16 units. For nested code, the place of the word that holds it.
     pub span: (usize, usize),
     /// The source.
     pub source: String,
-    /// Whether it only runs other commands, all of which are listed.
+    /// Whether the command only runs other commands, all of which are listed.
     pub wrapper: bool,
 }
 
@@ -104,14 +104,14 @@ pub struct RedirectUnit {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Word {
-    /// Its value, or its source if the value is not known.
+    /// The word's value, or its source if the value is not known.
     pub text: String,
-    /// Whether `text` is its value.
+    /// Whether `text` is the value.
     pub known: bool,
 }
 
 impl RedirectUnit {
-    /// Returns whether it writes a file: `path`, or a file that is not known.
+    /// Returns whether the redirect writes a file: `path`, or a file that is not known.
     pub fn writes_file(&self) -> bool {
         match self.op.as_str() {
             ">" | ">>" | ">|" | "&>" | "&>>" | "<>" => true,

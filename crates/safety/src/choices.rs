@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use super::eval::PARTING;
 use super::value::{Piece, Value};
 
-/// Alternatives of a command's words that are checked.
+/// Most alternatives of a command's words that are checked.
 const MAX_CHOICES: usize = 16;
 
-/// The words with each combination of the texts that they may have.
+/// Returns the words with each combination of the texts that they may have.
 pub fn choices(argv: &[Value]) -> Vec<Cow<'_, [Value]>> {
     let open = |value: &Value| value.pieces().iter().any(|piece| matches!(piece, Piece::OneOf(_)));
     if !argv.iter().any(open) {
@@ -38,7 +38,7 @@ pub fn choices(argv: &[Value]) -> Vec<Cow<'_, [Value]>> {
     choices.into_iter().map(Cow::Owned).collect()
 }
 
-/// Appends one of the texts that a word may have.
+/// Appends the words of one text that `value` may have.
 fn append(choice: &mut Vec<Value>, value: &Value, alone: bool) {
     match value.known() {
         Some(text) if text.contains(PARTING) => {

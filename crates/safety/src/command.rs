@@ -1,29 +1,29 @@
-//! One simple command as rules check it: its words expanded, its wrappers taken off. And what a command runs with.
+//! One simple command as rules check it, with its words expanded and its wrappers taken off, and its surroundings.
 
 use super::value::{Contents, Value};
 
 /// One simple command.
 #[derive(Clone, Copy, Debug)]
 pub struct Command<'a> {
-    /// Its words, the program first. Empty for assignments or redirects alone.
+    /// The words, the program first. Empty for assignments or redirects alone.
     pub argv: &'a [Value],
-    /// `NAME=value` before it.
+    /// `NAME=value` before the program.
     pub assignments: &'a [(String, Value)],
-    /// Its redirects, and those of the groups around it.
+    /// The redirects of the command and of the groups around it.
     pub redirects: &'a [Redirect],
-    /// The directory that it runs in, absolute as far as it is known.
+    /// The directory that the command runs in, absolute as far as it is known.
     pub cwd: &'a Value,
-    /// Its standard input.
+    /// The standard input.
     pub input: &'a Input,
-    /// The chain of wrappers and scripts that leads to it.
+    /// The chain of wrappers and scripts that leads to the command.
     pub via: &'a [String],
     /// The directories of the whole command.
     pub directories: &'a Directories,
 }
 
 impl<'a> Command<'a> {
-    /// The basename of the program. `None` if it is not known or missing. That of a package is its whole name without
-    /// the version: `npx prisma@5`, `npx @changesets/cli`.
+    /// Returns the basename of the program. `None` if the program is not known or missing. For a package, the whole
+    /// name without the version: `npx prisma@5`, `npx @changesets/cli`.
     pub fn name(&self) -> Option<&'a str> {
         let program = self.argv.first()?;
         let package = program.known().filter(|text| text.starts_with('@') && text.matches('/').count() == 1);
@@ -34,13 +34,13 @@ impl<'a> Command<'a> {
         }
     }
 
-    /// A command of these words alone, for unit tests.
+    /// Makes a command of these words alone, for unit tests.
     #[cfg(test)]
     pub fn of_words(argv: &'a [Value], cwd: &'a Value, directories: &'a Directories) -> Self {
         Self { argv, assignments: &[], redirects: &[], cwd, input: &Input::Inherited, via: &[], directories }
     }
 
-    /// The words behind the program.
+    /// Returns the words behind the program.
     pub fn args(&self) -> &'a [Value] {
         self.argv.get(1..).unwrap_or_default()
     }
@@ -62,7 +62,7 @@ pub struct Redirect {
 }
 
 impl Redirect {
-    /// Whether a file is written. `2>&1` only duplicates a descriptor.
+    /// Returns whether the redirect writes a file. `2>&1` only duplicates a descriptor.
     pub fn writes_file(&self) -> bool {
         match self.op.as_str() {
             ">" | ">>" | ">|" | "&>" | "&>>" | "<>" => true,
@@ -74,7 +74,7 @@ impl Redirect {
         }
     }
 
-    /// Whether it takes the standard output into a file.
+    /// Returns whether the redirect takes the standard output into a file.
     pub fn takes_output(&self) -> bool {
         self.writes_file() && self.fd.is_none_or(|fd| fd == 1)
     }
@@ -92,13 +92,13 @@ pub enum Input {
     Opaque {
         /// The name of the program, if it is known.
         program: Option<String>,
-        /// Its contents, as far as they are known.
+        /// The contents of the input, as far as they are known.
         contents: Option<Contents>,
     },
 }
 
 impl Input {
-    /// Its text, if that is known.
+    /// Returns the text of the input, if it is known.
     pub fn text(&self) -> Option<&Value> {
         match self {
             Self::Text(text, _) => Some(text),
@@ -106,7 +106,7 @@ impl Input {
         }
     }
 
-    /// Its contents, as far as they are known.
+    /// Returns the contents of the input, as far as they are known.
     pub fn contents(&self) -> Option<&Contents> {
         match self {
             Self::Inherited => None,
@@ -129,7 +129,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// The name of the source in a chain of wrappers and scripts.
+    /// Returns the name of the source in a chain of wrappers and scripts.
     pub fn name(self) -> &'static str {
         match self {
             Self::Heredoc => "heredoc",
@@ -155,8 +155,8 @@ pub struct Directories {
 /// The state of a shell before its command.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ShellState<'a> {
-    /// The code that restores it in a fresh shell. Empty for a fresh one.
+    /// The code that restores the state in a fresh shell. Empty for a fresh shell.
     pub code: &'a str,
-    /// Variables of this command alone. `None` removes one.
+    /// Variables of this command alone. `None` removes the variable.
     pub overrides: &'a [(String, Option<String>)],
 }

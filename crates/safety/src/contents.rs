@@ -14,16 +14,16 @@ use super::programs::contents::{
 };
 use super::value::{Contents, Piece, Value};
 
-/// The part of its input, or of the machine's state, that the output of a program carries.
+/// The part of a program's input, or of the machine's state, that the program's output carries.
 #[derive(Clone, Copy, Debug)]
 enum Carries {
-    /// Its input, and the files behind so many operands.
+    /// The standard input, and the files that the operands name. The number counts the operands before these files.
     Files(usize),
-    /// The lines of its input, and of the files behind its first operand, that fit that operand.
+    /// The lines of the standard input and of the files behind the first operand that fit the first operand.
     Matches,
-    /// Its input alone.
+    /// The standard input alone.
     Input,
-    /// All variables, if it has no other words than these.
+    /// All variables, if the program has no other words than these.
     Variables(&'static str),
     /// Numbers of processes.
     Processes,
@@ -40,7 +40,7 @@ static PROGRAMS: LazyLock<HashMap<&'static str, Carries>> = LazyLock::new(|| {
         .collect()
 });
 
-/// The contents of a command's output, as far as they are known.
+/// Returns the contents of a command's output, as far as they are known.
 pub fn printed<'a>(argv: &[Value], redirects: impl Iterator<Item = &'a Redirect>, input: &Input) -> Option<Contents> {
     let Some(program) = argv.first() else {
         // `$(< .env)`
@@ -73,19 +73,19 @@ pub fn printed<'a>(argv: &[Value], redirects: impl Iterator<Item = &'a Redirect>
     behind.and_then(|behind| operands().skip(behind).find_map(of_file)).or_else(|| read(redirects))
 }
 
-/// The contents of the file with secrets that redirects make the input.
+/// Returns the contents of the file with secrets that redirects make the standard input.
 pub fn read<'a>(redirects: impl Iterator<Item = &'a Redirect>) -> Option<Contents> {
     redirects
         .filter(|redirect| redirect.op == "<" && redirect.fd.is_none_or(|fd| fd == 0))
         .find_map(|redirect| of_file(&redirect.target))
 }
 
-/// The contents of the file that a word names, if it holds secrets.
+/// Returns the contents of the file that a word names, if the file holds secrets.
 pub fn of_file(word: &Value) -> Option<Contents> {
     file(word).map(|path| Contents::Secrets(format!("the file {path}").into()))
 }
 
-/// The path of the file with secrets that a word names, as far as it is known.
+/// Returns the path of the file with secrets that a word names, as far as the path is known.
 pub fn file(word: &Value) -> Option<String> {
     if let [Piece::OneOf(texts)] = word.pieces() {
         return texts.iter().find(|text| is_secret(text)).cloned();
@@ -117,7 +117,7 @@ static NAMES: LazyLock<Names> = LazyLock::new(|| {
     Names { files: words(SECRET_FILES).map(blanks).collect(), extensions: words(SECRET_EXTENSIONS).collect(), paths }
 });
 
-/// Whether a path is that of a file or a directory that holds secrets.
+/// Returns whether a path names a file or a directory that holds secrets.
 fn is_secret(path: &str) -> bool {
     let path = path.trim_end_matches('/');
     let name = path.rsplit('/').next().unwrap_or(path);
@@ -134,12 +134,12 @@ fn is_secret(path: &str) -> bool {
         && !words(PLAIN_FILES).any(|plain| ends_with(path, plain))
 }
 
-/// Whether a path ends with these components.
+/// Returns whether a path ends with these components.
 fn ends_with(path: &str, end: &str) -> bool {
     path.strip_suffix(end).is_some_and(|before| before.is_empty() || before.ends_with('/'))
 }
 
-/// Whether a path is or leads through a directory that holds secrets.
+/// Returns whether a path is, or leads through, a directory that holds secrets.
 fn in_secret_directory(path: &str) -> bool {
     let mut rest = path;
     loop {

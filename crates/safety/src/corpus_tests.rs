@@ -11,14 +11,14 @@ const VARIABLES: &str = "HOME=/home/dev\0USER=dev\0PATH=/usr/local/bin:/usr/bin:
 pub struct Line {
     /// `allow`, `ask`, `deny`, or `stop` for either of the two.
     pub wanted: String,
-    /// The ids of rules, one of which must be found.
+    /// The ids of rules. At least one of them must find something.
     pub rules: Option<String>,
     /// The command to judge.
     pub command: String,
     why: String,
 }
 
-/// The whole corpus.
+/// Returns the whole corpus.
 pub fn corpus() -> Vec<Line> {
     let mut files = files_of("");
     files.extend(outside());
@@ -26,7 +26,8 @@ pub fn corpus() -> Vec<Line> {
     files.iter().flat_map(|file| lines_of(file)).collect()
 }
 
-/// The files about what leaves the machine, or cannot be taken back there: one for each rule, written before the rule.
+/// Returns the files about effects that leave the machine or cannot be undone there. Each rule has one file, written
+/// before the rule.
 pub fn outside() -> Vec<PathBuf> {
     let has_rule = |file: &PathBuf| RULES.iter().any(|rule| file.file_stem().is_some_and(|stem| stem == rule.id));
     files_of("outside").into_iter().filter(has_rule).collect()
@@ -38,7 +39,7 @@ fn files_of(directory: &str) -> Vec<PathBuf> {
     files.filter(|file| file.extension().is_some_and(|extension| extension == "jsonl")).collect()
 }
 
-/// The lines of a file.
+/// Returns the lines of a file.
 pub fn lines_of(file: &Path) -> Vec<Line> {
     let text = std::fs::read_to_string(file).unwrap();
     let lines = text.lines().filter(|line| !line.trim().is_empty());
@@ -56,7 +57,7 @@ pub fn judge(command: &str) -> Analysis {
     analyze(command, context, &Policy::default())
 }
 
-/// Whether an analysis is the one that a line asks for.
+/// Returns whether an analysis agrees with a line.
 fn is_right(line: &Line, analysis: &Analysis) -> bool {
     let found = |named: &str, level: Option<Verdict>| {
         let mut findings = analysis.findings.iter().filter(|finding| finding.rule_id == named);
@@ -101,7 +102,7 @@ fn corpus_has_each_command_once_with_its_reason() {
     assert!(count("deny") >= 250 && count("ask") >= 250 && count("allow") >= 700, "a part of the corpus is gone");
 }
 
-/// Returns a fault that no finding may have.
+/// Returns the fault of a finding, if it has one.
 fn fault(finding: &Finding, command: &str) -> Option<&'static str> {
     let word = |word: &str| !word.is_empty() && word.bytes().all(|letter| letter.is_ascii_lowercase());
     let (start, end) = finding.span;

@@ -18,15 +18,15 @@ use super::unwrap::CustomWrappers;
 use super::utf16::Utf16;
 use super::value::Value;
 
-/// Longest command that is judged, bytes.
+/// Longest command that is judged, in bytes.
 const MAX_COMMAND: usize = 1 << 20;
-/// Findings that are reported.
+/// Most findings that are reported.
 const MAX_FINDINGS: usize = 100;
 
 /// The host's settings.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Policy {
-    /// Rules with another level. `Allow` turns a rule off.
+    /// Rules with a changed level. `Allow` turns a rule off.
     pub levels: HashMap<String, Verdict>,
     /// Wrappers that the host knows of.
     pub wrappers: CustomWrappers,
@@ -35,30 +35,30 @@ pub struct Policy {
 /// The surroundings of a command.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Context<'a> {
-    /// The directory that it starts in, absolute.
+    /// The directory that the command starts in, absolute.
     pub cwd: &'a str,
     /// The user's home.
     pub home: &'a str,
-    /// Its variables.
+    /// The variables of the environment.
     pub environment: Environment<'a>,
-    /// Its positional parameters.
+    /// The positional parameters.
     pub args: &'a [String],
-    /// Its standard input, if that is known.
+    /// The standard input, if it is known.
     pub stdin: Option<&'a str>,
-    /// The state of its shell before it.
+    /// The state of the shell before the command.
     pub shell_state: ShellState<'a>,
-    /// The reach that its confinement leaves. `None`: it is not confined.
+    /// The reach that a confinement leaves the command. `None`: the command is not confined.
     pub reach: Option<Reach<'a>>,
 }
 
-/// Returns what rules find in a command, the strictest first: enough to decide whether it runs.
+/// Returns what the rules find in a command, the strictest first. This is enough to decide whether the command runs.
 pub fn findings(command: &str, context: Context<'_>, policy: &Policy) -> Vec<Finding> {
     let directories = directories(context);
     let evaluation = evaluate(command, context, policy, &directories);
     Judge::new(command, context, policy, &directories).findings(command, &evaluation)
 }
 
-/// Returns the same, and what an undo has to know of the command.
+/// Returns the findings like [`findings`], and the facts about the command that an undo needs.
 pub fn assess(command: &str, context: Context<'_>, policy: &Policy) -> (Vec<Finding>, Reversal) {
     let directories = directories(context);
     let evaluation = evaluate(command, context, policy, &directories);
@@ -66,7 +66,7 @@ pub fn assess(command: &str, context: Context<'_>, policy: &Policy) -> (Vec<Find
     (findings, reversal::read(&evaluation, context.environment, &directories))
 }
 
-/// Returns what a command does.
+/// Returns the full analysis of a command.
 pub fn analyze(command: &str, context: Context<'_>, policy: &Policy) -> Analysis {
     let directories = directories(context);
     let evaluation = evaluate(command, context, policy, &directories);
@@ -121,7 +121,7 @@ impl<'a> Judge<'a> {
         Self { directories, policy, environment, reach, units: Utf16::new(command) }
     }
 
-    /// The findings of all rules.
+    /// Returns the findings of all rules.
     fn findings(&self, command: &str, evaluation: &Evaluation) -> Vec<Finding> {
         let mut findings = Vec::new();
         for simple in &evaluation.commands {
@@ -130,7 +130,7 @@ impl<'a> Judge<'a> {
         if !evaluation.complete {
             findings.extend(self.incomplete(command));
         }
-        // The strictest first. Findings of the same level keep their order.
+        // Sorts the strictest first. Findings of the same level keep their order.
         findings.sort_by_key(|finding| std::cmp::Reverse(finding.level));
         findings.truncate(MAX_FINDINGS);
         findings
@@ -256,7 +256,7 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// A word as people read it: its value, or its source.
+/// Returns a word as people read it: its value, or its source.
 fn word(value: Value, source: String) -> Word {
     match value.into_known() {
         Some(text) => Word { text, known: true },

@@ -2,9 +2,9 @@
 
 use crate::value::Piece;
 
-/// Parts of a glob that are read. No name is longer.
+/// Most parts of a glob that are read. No name is longer.
 const MAX_NODES: usize = 512;
-/// Nesting of groups such as `@(a|*(b))` that is read.
+/// Deepest nesting of groups such as `@(a|*(b))` that is read.
 const MAX_DEPTH: usize = 6;
 
 /// Names that most directories contain. A glob without letters that fits one of them covers everything.
@@ -50,7 +50,7 @@ pub enum Coverage {
 }
 
 impl Glob {
-    /// The glob of a word: only its unquoted parts count.
+    /// Makes the glob of a word. Only unquoted parts of the word count.
     pub fn of(pieces: &[Piece]) -> Self {
         let mut nodes = Vec::new();
         for piece in pieces {
@@ -66,7 +66,7 @@ impl Glob {
         Self::new(nodes)
     }
 
-    /// The glob of a text in which `*`, `?`, `[` and backslashes always count, as in a pathspec of git.
+    /// Makes the glob of a text in which `*`, `?`, `[` and backslashes always count, as in a pathspec of git.
     pub fn parse(text: &str) -> Self {
         let chars: Vec<char> = text.chars().take(MAX_NODES).collect();
         Self::new(read(&chars, &mut 0, MAX_DEPTH, false))
@@ -78,7 +78,7 @@ impl Glob {
         Self { nodes }
     }
 
-    /// Whether it fits a name. As in the shell, only a written dot fits a leading dot.
+    /// Returns whether the glob fits a name. As in the shell, only a written dot fits a leading dot.
     pub fn covers(&self, name: &str) -> bool {
         let hidden_fits = match self.nodes.first() {
             Some(Node::Char(first)) => *first == '.',
@@ -91,13 +91,13 @@ impl Glob {
         self.fits(name)
     }
 
-    /// Whether it fits a name in which a leading dot is a character like any other.
+    /// Returns whether the glob fits a name, in which a leading dot is a character like any other.
     pub fn fits(&self, name: &str) -> bool {
         let text: Vec<char> = name.chars().collect();
         self.reached(&text)[text.len()]
     }
 
-    /// The rest of a text without its shortest or longest beginning that fits, as in `${x#…}`.
+    /// Returns a text without its shortest or longest prefix that fits, as in `${x#…}`.
     pub fn cut_front<'a>(&self, text: &'a str, longest: bool) -> &'a str {
         let chars: Vec<char> = text.chars().collect();
         let reached = self.reached(&chars);
@@ -107,7 +107,7 @@ impl Glob {
         &text[bytes..]
     }
 
-    /// The rest of a text without its shortest or longest end that fits, as in `${x%…}`.
+    /// Returns a text without its shortest or longest suffix that fits, as in `${x%…}`.
     pub fn cut_back<'a>(&self, text: &'a str, longest: bool) -> &'a str {
         let chars: Vec<char> = text.chars().rev().collect();
         let reached = Self { nodes: reversed(&self.nodes) }.reached(&chars);
@@ -117,14 +117,14 @@ impl Glob {
         &text[..text.len() - bytes]
     }
 
-    /// The places of a text at which it may end.
+    /// Returns at which places of a text the glob may end.
     fn reached(&self, text: &[char]) -> Vec<bool> {
         let mut start = vec![false; text.len() + 1];
         start[0] = true;
         walk(&self.nodes, text, start, 0)
     }
 
-    /// How much of any directory it covers.
+    /// Returns how much of any directory the glob covers.
     pub fn coverage(&self) -> Coverage {
         let fits = || EVERYDAY.iter().filter(|name| self.covers(name)).count();
         if self.nodes.iter().any(|node| matches!(node, Node::Group { kind: '!', .. })) {
@@ -134,7 +134,7 @@ impl Glob {
     }
 }
 
-/// The nodes in reverse order, for a text in reverse order.
+/// Returns the nodes in reverse order, for a text in reverse order.
 fn reversed(nodes: &[Node]) -> Vec<Node> {
     let turn = |node: &Node| match node {
         Node::Group { kind, of } => Node::Group { kind: *kind, of: of.iter().map(|nodes| reversed(nodes)).collect() },
@@ -143,7 +143,7 @@ fn reversed(nodes: &[Node]) -> Vec<Node> {
     nodes.iter().rev().map(turn).collect()
 }
 
-/// Whether a letter or digit occurs in it, outside of classes.
+/// Returns whether a letter or digit occurs in the nodes, outside of classes.
 fn named(nodes: &[Node]) -> bool {
     nodes.iter().any(|node| match node {
         Node::Char(char) => char.is_alphanumeric(),
@@ -190,7 +190,7 @@ fn read(chars: &[char], at: &mut usize, depth: usize, grouped: bool) -> Vec<Node
     nodes
 }
 
-/// The class that begins at a place, and the place of its `]`.
+/// Returns the class that begins at a place, and the place of its `]`.
 fn class(chars: &[char], from: usize) -> Option<(Node, usize)> {
     let mut at = from + 1;
     let not = matches!(chars.get(at), Some('!' | '^'));
@@ -234,7 +234,8 @@ fn class(chars: &[char], from: usize) -> Option<(Node, usize)> {
     }
 }
 
-/// The places of a text that the nodes lead to from a set of places. The work is bounded by the product of the two.
+/// Returns the places of a text that the nodes lead to from a set of places. The work is bounded by the product of the
+/// two.
 fn walk(nodes: &[Node], text: &[char], mut places: Vec<bool>, depth: usize) -> Vec<bool> {
     for node in nodes {
         places = match node {

@@ -10,9 +10,9 @@
 //! - **A value is never guessed.** A word is known, known in parts, or unknown (`crates/safety/src/value.rs`). A script
 //!   with unknown parts is still judged. Branches that differ leave several possible texts. All are judged, none as
 //!   exact.
-//! - **Contents are followed without the text.** The output of `cat .env` is unknown, but it holds secrets, and that of
-//!   `pgrep node` is numbers of processes. A value and an input keep this through pipes, substitutions and variables
-//!   (`crates/safety/src/contents.rs`).
+//! - **Contents are followed without the text.** The output of `cat .env` is unknown, but it is known to hold secrets.
+//!   The output of `pgrep node` is known to be numbers of processes. Values and inputs keep these facts through pipes,
+//!   substitutions and variables (`crates/safety/src/contents.rs`).
 //! - **Everything is bounded:** nesting, steps, length of values, items of loops. Beyond a bound `complete` is false,
 //!   and the verdict is at least ask. No input takes quadratic time.
 //! - **Guesses** (the words after an unknown program, a function without a call) are judged and ask. They are not
@@ -50,6 +50,8 @@ mod reversal;
 mod rules;
 #[cfg(test)]
 mod shell_state_tests;
+#[cfg(test)]
+mod unread_tests;
 mod unwrap;
 mod utf16;
 mod value;

@@ -6,14 +6,15 @@ use super::value::Value;
 /// The options that a program knows, as data.
 #[derive(Clone, Copy, Debug)]
 pub struct OptionSpec {
-    /// One letter per option. `:` after it: it takes a value. `::`: it takes a value only if attached.
+    /// One letter per option. `:` after the letter: the option takes a value. `::`: the option takes only an attached
+    /// value.
     pub short: &'static str,
-    /// Long options without their dashes, as a list of words. One with `=` takes a value, one with `=?` only an
-    /// attached value.
+    /// Long options without their dashes, as a list of words. An option with `=` takes a value, an option with `=?`
+    /// only an attached value.
     pub long: &'static str,
     /// Whether options count behind operands, too, as in GNU programs.
     pub permute: bool,
-    /// Whether an unambiguous beginning of a long option is that option.
+    /// Whether an unambiguous prefix of a long option stands for the option.
     pub abbreviate: bool,
     /// Whether one dash or two mean the same and options are not clustered, as in Go programs: `-chdir=x`.
     pub go: bool,
@@ -34,7 +35,7 @@ impl OptionSpec {
     }
 
     #[cfg(test)]
-    /// Whether it has this option, under its one letter or its long name.
+    /// Returns whether the spec has this option, by one letter or by its long name.
     pub fn has(&self, name: &str) -> bool {
         let long = words_starting(self.long, name).any(|entry| entry.trim_end_matches(['=', '?']) == name);
         long || name != ":" && name.chars().count() == 1 && self.short.contains(name)
@@ -44,13 +45,13 @@ impl OptionSpec {
 /// One option that was given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GivenOption {
-    /// Its full name: `f` or `force`. Its source if the spec does not know it.
+    /// The option's full name: `f` or `force`. Its source if the spec does not know the option.
     pub name: String,
-    /// Its value, if it has one.
+    /// The option's value, if it has one.
     pub value: Option<Value>,
-    /// The index of its argument.
+    /// The index of the option's argument.
     pub at: usize,
-    /// Whether the spec knows it.
+    /// Whether the spec knows the option.
     pub listed: bool,
 }
 
@@ -68,23 +69,23 @@ pub struct Parsed {
 }
 
 impl Parsed {
-    /// Whether one of these options was given.
+    /// Returns whether one of these options was given.
     pub fn has(&self, names: &str) -> bool {
         self.options.iter().any(|given| has_word(names, &given.name))
     }
 
-    /// The last one of these options.
+    /// Returns the last given option among these.
     pub fn last(&self, names: &str) -> Option<&GivenOption> {
         self.options.iter().rev().find(|given| has_word(names, &given.name))
     }
 
-    /// The value of the last one of these options.
+    /// Returns the value of the last given option among these.
     pub fn value(&self, names: &str) -> Option<&Value> {
         self.last(names).and_then(|given| given.value.as_ref())
     }
 }
 
-/// Whether a word, of which not all is known, may turn out to be an option.
+/// Returns whether a word that is partly unknown may turn out to be an option.
 pub fn may_be_option(word: &Value) -> bool {
     word.has_unknown() && (word.prefix().is_empty() || word.prefix().starts_with('-'))
 }
@@ -134,7 +135,7 @@ impl Parsed {
         let entry = entries().find(|entry| plain(entry) == name).or_else(|| {
             let mut meant = entries().filter(|_| spec.abbreviate);
             let first = meant.next()?;
-            // As in getopt, a beginning of several options is none of them.
+            // As in getopt, an ambiguous prefix stands for no option.
             meant.all(|other| plain(other) == plain(first)).then_some(first)
         });
         let listed = entry.is_some();
@@ -181,7 +182,7 @@ impl Parsed {
 mod tests {
     use super::*;
 
-    /// The given options as text, and the indices of the operands.
+    /// Returns the given options as text, and the indices of the operands.
     fn read(line: &str, spec: &OptionSpec) -> (String, Vec<usize>) {
         let args: Vec<Value> = line.split(' ').map(Value::of).collect();
         let parsed = parse(&args, spec);

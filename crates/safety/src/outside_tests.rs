@@ -1,4 +1,4 @@
-//! Runs every line of `__test__/safety/corpus/outside` through wrappers and quotings: the verdict has to stay.
+//! Runs every line of `__test__/safety/corpus/outside` through wrappers and quotings and checks that the verdict stays.
 //!
 //! `AGENT_BASH_WRAPPINGS` is the number of ways per line, drawn by `AGENT_BASH_SEED`, or `all`.
 
@@ -189,7 +189,7 @@ impl Way {
         }
     }
 
-    /// The command in this way. `None` if its words are not all plain.
+    /// Returns the command in this way. `None` if its words are not all plain.
     fn wrapped(&self, command: &str, simple: Option<&CommandUnit>) -> Option<String> {
         match self {
             Self::Simple(frame) => {
@@ -214,7 +214,7 @@ impl Way {
 static OF_THE_SHELL: &str = "cd eval set trap history export source . alias read declare local exec hash type ulimit \
                              umask wait shopt return exit break : [ [[";
 
-/// The unit that is all of a command, if it is one simple command that a program can run.
+/// Returns the only unit of a command, if the command is one simple command that a program can run.
 fn simple(command: &str) -> Option<CommandUnit> {
     let unit = judge(command).commands.into_iter().find(|unit| unit.via.is_empty())?;
     let whole = unit.source == command.trim() && !command.contains(['\n', '{', '#']);
@@ -222,7 +222,7 @@ fn simple(command: &str) -> Option<CommandUnit> {
     (whole && unit.assignments.is_empty() && !OF_THE_SHELL.split_whitespace().any(|word| word == head)).then_some(unit)
 }
 
-/// Whether a command has an expansion, so that its words in quotes are others.
+/// Returns whether a command has an expansion, so that quotes around its words change them.
 fn expands(command: &str) -> bool {
     let mut quote = None;
     let mut chars = command.chars();
@@ -291,7 +291,7 @@ fn in_variables(words: &[String]) -> String {
     code + &names.join(" ")
 }
 
-/// The error in the verdict of a line in one way, if any.
+/// Returns the error in the verdict of a line in one way, if any.
 fn miss(line: &Line, command: &str) -> Option<String> {
     let analysis = judge(command);
     let right = match line.wanted.as_str() {
@@ -306,7 +306,7 @@ fn miss(line: &Line, command: &str) -> Option<String> {
     (!right).then(|| format!("{}, got {:?} {ids:?} complete={}", line.wanted, analysis.verdict, analysis.complete))
 }
 
-/// Whether an exception holds for a line in one way.
+/// Returns whether an exception holds for a line in one way.
 fn excepted(file: &str, line: &Line, way: &Way) -> bool {
     EXCEPTIONS.iter().any(|exception| {
         let text = if exception.command == "# " {
@@ -320,24 +320,24 @@ fn excepted(file: &str, line: &Line, way: &Way) -> bool {
     })
 }
 
-/// Numbers, the same ones for the same seed.
+/// Pseudo-random numbers. Equal seeds draw equal numbers.
 struct Draw(u64);
 
 impl Draw {
-    /// One of the ways.
+    /// Draws any way.
     fn way(&mut self) -> &'static Way {
         // Knuth's linear congruence; its upper bits are random enough.
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         &WAYS[(self.0 >> 33) as usize % WAYS.len()]
     }
 
-    /// One of those that take any code.
+    /// Draws a way that takes any code.
     fn frame(&mut self) -> &'static Way {
         std::iter::repeat_with(|| self.way()).find(|way| matches!(way, Way::Code(_) | Way::Made(..))).unwrap()
     }
 }
 
-/// The lines of one file, each in so many ways, and each of these in one more.
+/// Returns the wrong verdicts of one file: each line in `count` ways, and each of these inside one more.
 fn misses(file: &str, lines: &[Line], count: Option<usize>, seed: u64) -> Vec<String> {
     let mut draw = Draw(seed);
     let mut found = Vec::new();

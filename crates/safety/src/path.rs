@@ -1,8 +1,8 @@
-//! Paths as text: no file is asked.
+//! Paths as text. Nothing here reads the file system.
 
 use super::value::Value;
 
-/// An absolute path without `.`, `..` and doubled slashes.
+/// Returns an absolute path without `.`, `..` and doubled slashes.
 pub fn normal(path: &str) -> String {
     let mut normal = String::with_capacity(path.len() + 1);
     for part in path.split('/') {
@@ -21,10 +21,10 @@ pub fn normal(path: &str) -> String {
     normal
 }
 
-/// Longest path that is followed, bytes. The kernel takes no longer one.
+/// Longest path that is followed, in bytes. The kernel takes no longer path.
 const MAX_PATH: usize = 4096;
 
-/// A path seen from a directory, normalized if it is known. Nothing is known of a path that is too long.
+/// Returns a path seen from a directory, normalized if it is known. A path that is too long becomes unknown.
 pub fn resolved(cwd: &Value, path: &Value) -> Value {
     if path.prefix().is_empty() && path.has_unknown() {
         return Value::unknown();

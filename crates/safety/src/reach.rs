@@ -3,7 +3,7 @@
 use super::command::Command;
 use super::value::Value;
 
-/// The reach that a confinement leaves. Paths count in the rules themselves, which find nothing to lose where nothing
+/// The reach that a confinement leaves. Paths count in the rules themselves: a rule finds nothing to lose where nothing
 /// can be changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reach<'a> {
@@ -22,7 +22,7 @@ enum Need {
     Machine,
 }
 
-/// Whether a command has the effect of a rule without the access.
+/// Tells whether a command has the effect of a rule without the access.
 type Unless = fn(&Command) -> bool;
 
 /// The rules whose effect a confinement can prevent, with the access that the effect needs, and the commands that have
@@ -40,7 +40,7 @@ static NEEDS: &[(&str, Need, Unless)] = &[
 ];
 
 impl Reach<'_> {
-    /// Whether the effect that a rule has found in a command cannot happen.
+    /// Returns whether the effect that a rule has found in a command cannot happen.
     pub fn prevents(self, rule: &str, command: &Command) -> bool {
         NEEDS.iter().any(|(id, need, unless)| *id == rule && self.lacks(*need) && !unless(command))
     }

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-/// Converts byte offsets of a text into UTF-16 offsets. `None` for ASCII, in which the two are the same.
+/// Converts byte offsets of a text into UTF-16 offsets. `None` for ASCII, where both offsets are equal.
 pub struct Utf16(Option<Vec<u32>>);
 
 impl Utf16 {
-    /// The offsets of this text.
+    /// Counts the offsets of this text.
     pub fn new(text: &str) -> Self {
         if text.is_ascii() {
             return Self(None);
@@ -21,7 +21,7 @@ impl Utf16 {
         Self(Some(units))
     }
 
-    /// A span of bytes in UTF-16 units. An offset behind the text is its end.
+    /// Returns a span of bytes in UTF-16 units. An offset behind the text becomes its end.
     pub fn span(&self, span: &Range<usize>) -> (usize, usize) {
         let at = |byte: usize| match &self.0 {
             None => byte,

@@ -11,9 +11,9 @@ pub enum Piece {
     Text(String),
     /// The names that an unquoted glob fits: `*`, `?`, `[a-z]`, `@(a|b)`. If it fits none, the shell keeps its text.
     Glob(String),
-    /// One of these texts, depending on earlier commands.
+    /// One of these texts. Which one depends on earlier commands.
     OneOf(Vec<String>),
-    /// Text that cannot be known. If true, it was not quoted and may be several words, or none.
+    /// Text that cannot be known. If true, the text was not quoted and may be several words, or none.
     Unknown(bool),
 }
 
@@ -21,9 +21,9 @@ pub enum Piece {
 #[derive(Clone, Debug, Default)]
 pub struct Value {
     pieces: Pieces,
-    /// Whether a part of it is text of a heredoc.
+    /// Whether a part of the word is text of a heredoc.
     from_heredoc: bool,
-    /// Its contents, as far as they are known without the text.
+    /// The contents, as far as they are known without the text.
     contents: Option<Contents>,
 }
 
@@ -34,7 +34,7 @@ pub enum Contents {
     Secrets(Rc<str>),
     /// Numbers of processes that were found by a name.
     Processes,
-    /// The same in a variable: where that is quoted, it is one word, and at most one process.
+    /// Numbers of processes in a variable. If the variable is quoted, it is one word, and at most one process.
     AssignedProcesses,
 }
 
@@ -87,29 +87,29 @@ impl Hash for Value {
 }
 
 impl Value {
-    /// A known word.
+    /// Makes a known word.
     pub fn of(text: impl Into<String>) -> Self {
         let mut value = Self::default();
         value.push(Piece::Text(text.into()));
         value
     }
 
-    /// One word of which nothing is known.
+    /// Makes one word of which nothing is known.
     pub fn unknown() -> Self {
         Self::from(Piece::Unknown(false))
     }
 
-    /// Text that cannot be known, perhaps none. Unquoted it may be several words.
+    /// Makes text that cannot be known, perhaps none. Unquoted it may be several words.
     pub fn unknown_words() -> Self {
         Self::from(Piece::Unknown(true))
     }
 
-    /// A number. Which number does not matter, but `kill 0` and `kill 1` differ from `kill $!`.
+    /// Makes a number. Which number does not matter, but `kill 0` and `kill 1` differ from `kill $!`.
     pub fn number() -> Self {
         Self::from(Piece::OneOf(vec!["2".to_owned(), "3".to_owned()]))
     }
 
-    /// Its parts in order.
+    /// Returns the parts in order.
     pub fn pieces(&self) -> &[Piece] {
         match &self.pieces {
             Pieces::None => &[],
@@ -118,7 +118,7 @@ impl Value {
         }
     }
 
-    /// Its length, bytes.
+    /// Returns the length in bytes.
     pub fn weight(&self) -> usize {
         let length = |piece: &Piece| match piece {
             Piece::Text(text) | Piece::Glob(text) => text.len(),
@@ -160,40 +160,40 @@ impl Value {
         self.derive(other);
     }
 
-    /// Whether a part of it is text of a heredoc, also through a pipe or a variable.
+    /// Returns whether a part of the word is text of a heredoc, also through a pipe or a variable.
     pub fn is_from_heredoc(&self) -> bool {
         self.from_heredoc
     }
 
-    /// The text of a heredoc.
+    /// Marks the word as text of a heredoc.
     pub fn of_heredoc(self) -> Self {
         Self { from_heredoc: true, ..self }
     }
 
-    /// Its contents, also through a pipe or a variable.
+    /// Returns the contents, also through a pipe or a variable.
     pub fn contents(&self) -> Option<&Contents> {
         self.contents.as_ref()
     }
 
-    /// The same text with these contents, unless others are known.
+    /// Sets the contents, unless others are known.
     pub fn with_contents(self, contents: Option<&Contents>) -> Self {
         let contents = self.contents.or_else(|| contents.cloned());
         Self { contents, ..self }
     }
 
-    /// The source of the secrets in it, in words.
+    /// Returns the source of the secrets in the word, in words.
     pub fn secret(&self) -> Option<&Rc<str>> {
         self.contents.as_ref().and_then(Contents::secret)
     }
 
-    /// Appends the value of a quoted variable, which is one word: at most the number of one process.
+    /// Appends the value of a quoted variable. It is one word, so it holds at most one process.
     pub fn extend_quoted(&mut self, variable: &Self) {
         let contents = self.contents.take();
         self.extend(variable);
         self.contents = contents.or_else(|| self.contents.take().filter(|own| *own != Contents::AssignedProcesses));
     }
 
-    /// The value as an assignment keeps it.
+    /// Returns the value as an assignment keeps it.
     pub fn assigned(mut self) -> Self {
         if self.contents == Some(Contents::Processes) {
             self.contents = Some(Contents::AssignedProcesses);
@@ -201,7 +201,7 @@ impl Value {
         self
     }
 
-    /// Notes that it was made from another value.
+    /// Notes that this value was made from another value.
     pub fn derive(&mut self, source: &Self) {
         self.from_heredoc |= source.from_heredoc;
         if self.contents.is_none() {
@@ -209,13 +209,13 @@ impl Value {
         }
     }
 
-    /// The same value, which was made from another one.
+    /// Returns this value with a note that it was made from another value.
     pub fn derived_from(mut self, source: &Self) -> Self {
         self.derive(source);
         self
     }
 
-    /// The whole text, if it is known. A glob is not, since it stands for names.
+    /// Returns the whole text, if it is known. A glob is not known, since it stands for names.
     pub fn known(&self) -> Option<&str> {
         match self.pieces() {
             [] => Some(""),
@@ -224,7 +224,7 @@ impl Value {
         }
     }
 
-    /// The whole text, if it is known, without a copy.
+    /// Returns the whole text, if it is known, without a copy.
     pub fn into_known(self) -> Option<String> {
         match self.pieces {
             Pieces::None => Some(String::new()),
@@ -233,7 +233,7 @@ impl Value {
         }
     }
 
-    /// The text with its globs. `None` if a part of it is not known.
+    /// Returns the text with its globs. `None` if a part of it is not known.
     pub fn pattern(&self) -> Option<Cow<'_, str>> {
         if let Some(text) = self.known() {
             return Some(Cow::Borrowed(text));
@@ -245,7 +245,7 @@ impl Value {
         parts.collect::<Option<String>>().map(Cow::Owned)
     }
 
-    /// Its known beginning.
+    /// Returns the known prefix.
     pub fn prefix(&self) -> &str {
         match self.pieces().first() {
             Some(Piece::Text(text)) => text,
@@ -253,7 +253,7 @@ impl Value {
         }
     }
 
-    /// Its known end.
+    /// Returns the known suffix.
     pub fn suffix(&self) -> &str {
         match self.pieces().last() {
             Some(Piece::Text(text)) => text,
@@ -261,7 +261,7 @@ impl Value {
         }
     }
 
-    /// The rest from a byte of its known beginning on: the value in `NAME=value` or `--name=value`.
+    /// Returns the rest from a byte of the known prefix on: the value in `NAME=value` or `--name=value`.
     pub fn after(&self, from: usize) -> Self {
         let mut rest = Self::default();
         for (index, piece) in self.pieces().iter().enumerate() {
@@ -273,7 +273,7 @@ impl Value {
         rest.derived_from(self)
     }
 
-    /// Its path, seen from a directory: `b` in `/a` is `/a/b`.
+    /// Returns the path as seen from a directory: `b` in `/a` is `/a/b`.
     pub fn seen_from(&self, folder: &Self) -> Self {
         if self.prefix().starts_with('/') {
             return self.clone();
@@ -286,17 +286,17 @@ impl Value {
         path
     }
 
-    /// Whether a part of it is an unquoted glob.
+    /// Returns whether a part of the word is an unquoted glob.
     pub fn has_glob(&self) -> bool {
         self.pieces().iter().any(|piece| matches!(piece, Piece::Glob(_)))
     }
 
-    /// Whether a part of it is not known.
+    /// Returns whether a part of the word is not known.
     pub fn has_unknown(&self) -> bool {
         self.pieces().iter().any(|piece| matches!(piece, Piece::Unknown(_) | Piece::OneOf(_)))
     }
 
-    /// The last component of its path, if that is known: `eslint` in `$(npm bin)/eslint`.
+    /// Returns the last component of the path, if it is known: `eslint` in `$(npm bin)/eslint`.
     pub fn base_name(&self) -> Option<&str> {
         match self.known() {
             Some(text) => Some(memchr::memrchr(b'/', text.as_bytes()).map_or(text, |slash| &text[slash + 1..])),
@@ -306,7 +306,7 @@ impl Value {
 }
 
 impl Contents {
-    /// The source of the secrets, in words.
+    /// Returns the source of the secrets, in words.
     pub fn secret(&self) -> Option<&Rc<str>> {
         match self {
             Self::Secrets(source) => Some(source),

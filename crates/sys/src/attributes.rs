@@ -1,29 +1,26 @@
 //! Extended attributes of files.
 
-use std::ffi::{CString, OsStr, OsString};
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
-use nix::errno::Errno;
+use rustix::fs::{XattrFlags, lgetxattr, llistxattr, lremovexattr, lsetxattr};
+use rustix::io::Errno;
 
-#[cfg(target_os = "linux")]
-use super::linux::{LONGEST_ATTRIBUTE, attribute_names, attribute_value, change_attribute};
-#[cfg(target_os = "macos")]
-use super::macos::{LONGEST_ATTRIBUTE, attribute_names, attribute_value, change_attribute};
+/// Bytes that a list or a value may have. Linux has no longer ones, and macOS's are left out.
+const LONGEST: usize = if cfg!(target_os = "linux") { 65_536 } else { 1024 * 1024 };
 
 /// Returns the extended attributes of a file, access lists among them, sorted by name. A symbolic link is not followed.
 /// Those that this process may not read are left out. A file system without attributes has none.
 pub fn attributes(path: &Path) -> io::Result<Vec<(OsString, Vec<u8>)>> {
-    let path = c_string(path.as_os_str())?;
-    let names = match grown(|buffer| attribute_names(&path, buffer)) {
-        Err(error) if error.raw_os_error() == Some(libc::ENOTSUP) => return Ok(Vec::new()),
+    let names = match grown(|buffer| llistxattr(path, buffer)) {
+        Err(Errno::NOTSUP) => return Ok(Vec::new()),
         names => names?,
     };
     let mut found = Vec::new();
     for name in names.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
-        let c_name = c_string(OsStr::from_bytes(name))?;
-        if let Ok(value) = grown(|buffer| attribute_value(&path, &c_name, buffer)) {
+        if let Ok(value) = grown(|buffer| lgetxattr(path, name, buffer)) {
             found.push((OsString::from_vec(name.to_vec()), value));
         }
     }
@@ -33,29 +30,25 @@ pub fn attributes(path: &Path) -> io::Result<Vec<(OsString, Vec<u8>)>> {
 
 /// Sets an extended attribute of a file. A symbolic link is not followed.
 pub fn set_attribute(path: &Path, name: &OsStr, value: &[u8]) -> io::Result<()> {
-    Ok(change_attribute(&c_string(path.as_os_str())?, &c_string(name)?, Some(value))?)
+    Ok(lsetxattr(path, name.as_bytes(), value, XattrFlags::empty())?)
 }
 
 /// Removes an extended attribute of a file. A symbolic link is not followed.
 pub fn remove_attribute(path: &Path, name: &OsStr) -> io::Result<()> {
-    Ok(change_attribute(&c_string(path.as_os_str())?, &c_string(name)?, None)?)
-}
-
-fn c_string(text: &OsStr) -> io::Result<CString> {
-    Ok(CString::new(text.as_bytes())?)
+    Ok(lremovexattr(path, name.as_bytes())?)
 }
 
 /// Reads into a buffer that is large enough.
-fn grown(mut read: impl FnMut(&mut [u8]) -> libc::ssize_t) -> io::Result<Vec<u8>> {
+fn grown(mut read: impl FnMut(&mut [u8]) -> Result<usize, Errno>) -> Result<Vec<u8>, Errno> {
     let mut buffer = vec![0; 256];
     loop {
-        match Errno::result(read(&mut buffer)) {
+        match read(&mut buffer) {
             Ok(length) => {
-                buffer.truncate(length.cast_unsigned());
+                buffer.truncate(length);
                 return Ok(buffer);
             }
-            Err(Errno::ERANGE) if buffer.len() < LONGEST_ATTRIBUTE => buffer.resize(LONGEST_ATTRIBUTE, 0),
-            Err(error) => return Err(error.into()),
+            Err(Errno::RANGE) if buffer.len() < LONGEST => buffer.resize(LONGEST, 0),
+            Err(error) => return Err(error),
         }
     }
 }

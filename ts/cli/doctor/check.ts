@@ -25,12 +25,12 @@ export function failed(name: string, found: string, cost: string): Check {
   return { name, state: 'failed', found, cost };
 }
 
-/** Returns a passed check or one with a missing capability. */
+/** Returns a passed check, or a check with a missing capability. */
 export function either(good: boolean, name: string, found: string, cost: string): Check {
   return good ? fine(name, found) : missing(name, found, cost);
 }
 
-/** Runs a check. One that throws is itself a finding. */
+/** Runs a check. A check that throws becomes a finding itself. */
 export async function probe(name: string, ask: () => Check | Promise<Check>, cost: string): Promise<Check> {
   try {
     return await ask();

@@ -54,8 +54,8 @@ export async function temporary(): Promise<Check> {
 }
 
 /**
- * Returns whether a new file of the directory could be run. Throws if there can be none. The file is there for a moment
- * only, without a turn of the event loop, so that a killed process leaves none.
+ * Returns whether a new file of the directory could be run. Throws if no file can be made. The file exists only for a
+ * moment, without a turn of the event loop, so that a killed process leaves none.
  */
 function takesPrograms(folder: string): boolean {
   const file = join(folder, `agent-bash-doctor-${randomUUID()}`);

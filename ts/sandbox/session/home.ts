@@ -48,7 +48,7 @@ export class PrivateHome {
     end.then(done, done);
   }
 
-  /** Removes the directory with its content. A later command gets another one. */
+  /** Removes the directory with its content. A later command gets another directory. */
   remove(): Promise<void> {
     return remove(this.#held);
   }

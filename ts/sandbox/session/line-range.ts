@@ -1,4 +1,4 @@
-/** Characters at the beginning that decide which terminator a file has, if one of them is there. */
+/** Number of characters at the beginning that decide which terminator a file has, if they contain a terminator. */
 const DECIDING = 64 * 1024;
 
 /**
@@ -21,7 +21,7 @@ export class LineRange {
     this.#done = last < this.#first;
   }
 
-  /** Whether no later text can change the range. */
+  /** Returns whether no later text can change the range. */
   get done(): boolean {
     return this.#done;
   }

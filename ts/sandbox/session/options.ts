@@ -11,7 +11,7 @@ export interface CommandSetting {
    */
   workingDirectory?: string | undefined;
   /**
-   * Variables laid over those of the session.
+   * Variables that are added to the session's variables or replace them.
    *
    * @default {}
    * @example await session.run({ command: 'npm test', env: { CI: '1' } });

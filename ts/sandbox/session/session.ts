@@ -83,7 +83,7 @@ export function createLocalSandboxSession(options: LocalSessionOptions = {}): Lo
   };
 }
 
-/** Returns the files that the session's own methods reach: those of its commands if they are confined. */
+/** Returns the files that the session's own methods reach: the files that its commands reach, if they are confined. */
 function diskOf(
   base: Base,
   current: (env?: Record<string, string>) => { base: Base; env: Record<string, string> },
@@ -97,7 +97,9 @@ function diskOf(
   });
 }
 
-/** Returns what a model must know before it treats this machine as a sandbox. */
+/**
+ * Returns the description of this machine for a model, which must know it before it treats the machine as a sandbox.
+ */
 function describe(base: Base, home: string | null): string {
   const reach = isConfined(base)
     ? 'Commands are confined: they change files only where they may, and reach only the hosts that they may. What they change is changed for good.'

@@ -8,7 +8,7 @@ export interface Decoding {
   finish(): string;
 }
 
-/** Returns a decoder of one of Buffer's encodings, or of any that `TextDecoder` knows. */
+/** Returns a decoder of a `Buffer` encoding, or of any encoding that `TextDecoder` knows. */
 export function decoding(encoding: unknown): Decoding {
   if (isBuffers(encoding)) {
     const decoder = new StringDecoder(encoding);
@@ -22,14 +22,14 @@ export function decoding(encoding: unknown): Decoding {
   }
 }
 
-/** Decodes bytes, in one of Buffer's encodings or any that `TextDecoder` knows. */
+/** Decodes bytes in a `Buffer` encoding, or in any encoding that `TextDecoder` knows. */
 export function decode(bytes: Uint8Array, encoding: unknown): string {
   if (isBuffers(encoding)) return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString(encoding);
   const decoder = decoding(encoding);
   return decoder.push(bytes) + decoder.finish();
 }
 
-/** Encodes text in one of Buffer's encodings. */
+/** Encodes text in a `Buffer` encoding. */
 export function encode(text: string, encoding: unknown): Uint8Array {
   if (isBuffers(encoding)) return Buffer.from(text, encoding);
   throw invalid(

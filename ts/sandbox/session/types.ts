@@ -24,7 +24,7 @@ export interface SandboxSpawnOptions extends SandboxRunOptions {
 
 /** The end and the output of a command: whole and unchanged, except that bytes that are not UTF-8 become U+FFFD. */
 export interface SandboxRunResult extends Confined, Recorded {
-  /** 0…255; 128 + n after signal n, 130 after an abort, 124 at a time limit that was asked for. */
+  /** 0…255; 128 + n after signal n, 130 after an abort, 124 at a time limit of the caller. */
   exitCode: number;
   stdout: string;
   stderr: string;
@@ -32,28 +32,28 @@ export interface SandboxRunResult extends Confined, Recorded {
 
 /** A command that was spawned. */
 export interface SandboxProcess {
-  /** Of its shell, also the process group id. */
+  /** Process id of the shell, also the process group id. */
   readonly pid: number;
   /**
-   * The bytes of its standard output. Unread output holds the command back once 1 MiB of it waits, 64 MiB after a
-   * `wait()`; `cancel()` drops the rest.
+   * The bytes of the standard output. The command is held back once 1 MiB of output is unread, or 64 MiB after a
+   * `wait()`. `cancel()` drops the rest.
    */
   readonly stdout: ReadableStream<Uint8Array>;
-  /** The same of its standard error. */
+  /** The bytes of the standard error, with the same limits. */
   readonly stderr: ReadableStream<Uint8Array>;
   /**
-   * Resolves at its end, also when up to 64 MiB of each stream were not read; rejects with the reason of its
-   * `abortSignal` when that ended it. May be called any number of times.
+   * Resolves at the end of the process, also if up to 64 MiB of each stream were not read. Rejects with the reason of
+   * the `abortSignal` if the signal ended the process. May be called any number of times.
    */
   wait(): Promise<{ exitCode: number } & Confined & Recorded>;
   /**
-   * Ends it and all it started: SIGTERM, grace, SIGKILL. Resolves when that is done; `wait()` then gives 130. One that
-   * has ended is left alone.
+   * Ends the process and everything it started: SIGTERM, grace, SIGKILL. Resolves when this is done; `wait()` then
+   * gives 130. Does nothing if the process has ended.
    */
   kill(): Promise<void>;
 }
 
-/** One whose standard input is open. */
+/** A process whose standard input is open. */
 export interface WritableSandboxProcess extends SandboxProcess {
   /**
    * A write resolves once the command has room for it, and rejects with `EPIPE` if it no longer reads. Closing it ends
@@ -106,7 +106,7 @@ export interface SandboxSession {
   /** A file's text, or some lines of it, `null` when there is none. */
   readonly readTextFile: (
     options: PathOptions & {
-      /** One of `Buffer`'s, or any that `TextDecoder` knows. Default `'utf-8'`. */
+      /** A `Buffer` encoding, or any encoding that `TextDecoder` knows. Default `'utf-8'`. */
       encoding?: string | undefined;
       /** The first line, from 1. Default 1. */
       startLine?: number | undefined;
@@ -124,7 +124,7 @@ export interface SandboxSession {
   /** Writes a file from its text. */
   readonly writeTextFile: (
     options: WriteOptions<string> & {
-      /** One of `Buffer`'s. Default `'utf-8'`. */
+      /** A `Buffer` encoding. Default `'utf-8'`. */
       encoding?: string | undefined;
     },
   ) => Promise<void>;
@@ -140,8 +140,8 @@ export interface SandboxSession {
 }
 
 /**
- * A session on this machine. Without `confine`, commands and paths reach whatever the user can reach. With it, commands
- * and the methods for files reach the same.
+ * A session on this machine. Without `confine`, commands and paths reach whatever the user can reach. With `confine`,
+ * commands and the methods for files reach the same files.
  */
 export interface LocalSandboxSession extends SandboxSession {
   /**

@@ -59,7 +59,7 @@ const MOST_CHARACTERS = 16_000;
 /** Characters of a command or a title at most. */
 const MOST_OF_A_NAME = 100;
 
-/** Returns what the model reads of any output of the tool. `asks`: whether it may ask for access. */
+/** Returns the model's text for any output of the tool. `asks`: whether the model may ask for access. */
 export function formatTerminal(output: TerminalToolOutput, asks = false, cwd = process.cwd()): BashToolModelOutput {
   if ('error' in output) {
     const suggestion = output.findings?.find(({ message }) => message === output.error)?.suggestion;

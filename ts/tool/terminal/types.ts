@@ -15,7 +15,7 @@ import type {
  */
 export interface TerminalToolInput {
   action: 'start' | 'send' | 'read' | 'wait' | 'resize' | 'stop' | 'list';
-  /** Which terminal; may be left out while there is one only. Not with `start`, which gives it. */
+  /** The terminal. May be left out while there is only one. Not with `start`, which returns the id. */
   id?: string | null | undefined;
   /** `start`: the command, run by `bash -c`. */
   command?: string | null | undefined;
@@ -26,22 +26,25 @@ export interface TerminalToolInput {
   /** `start`, `resize`: rows, 1 to 200. Default 24, or the present number. */
   rows?: number | null | undefined;
   /**
-   * `send`: text to type, before all else; the end of a line is Enter. `wait`: text that is to appear on the screen. At
+   * `send`: text to type, before all else. The end of a line is Enter. `wait`: text that is to appear on the screen. At
    * most 100,000 characters.
    */
   text?: string | null | undefined;
   /** `send`: text to paste, after `text`: in one piece if the program supports pasting, else as if typed. */
   paste?: string | null | undefined;
   /**
-   * `send`: keys by name, pressed in turn after `text` and `paste`; at most 1,000. One string of names with blanks
+   * `send`: keys by name, pressed in turn after `text` and `paste`, at most 1,000. A string of names with blanks
    * between them is accepted.
    */
   keys?: readonly string[] | string | null | undefined;
-  /** `wait`: a regular expression for the text of the whole screen, rows joined by newlines; `$` is the end of that. */
+  /**
+   * `wait`: a regular expression for the text of the whole screen, rows joined by newlines. `$` is the end of this
+   * text.
+   */
   pattern?: string | null | undefined;
-  /** `wait`: until the program has written nothing for that long, 1 to 60,000 ms. */
+  /** `wait`: until the program has written nothing for this long, 1 to 60,000 ms. */
   idle_ms?: number | null | undefined;
-  /** `wait`: at most that long, clamped to 1 … 300,000 ms; default 10,000. */
+  /** `wait`: time limit, clamped to 1 … 300,000 ms. Default 10,000. */
   timeout_ms?: number | null | undefined;
   /**
    * `start`, `send`, `read`, `wait`, `resize`: only the rows that differ from the model's last view of this terminal,
@@ -58,7 +61,7 @@ export interface TerminalToolInput {
  */
 export type TerminalReason = 'now' | 'settled' | 'appeared' | 'idle' | 'ended' | 'timeout' | 'interrupted';
 
-/** How a program in a terminal ended; as in `BashResult`. */
+/** How a program in a terminal ended, as in `BashResult`. */
 export interface TerminalEnd {
   status: 'exited' | 'signaled' | 'timed-out' | 'aborted';
   /** 128+n after signal n, 124 at the limit, 130 when it was stopped. */
@@ -67,7 +70,7 @@ export interface TerminalEnd {
   signal: string | null;
 }
 
-/** One terminal, as `list` shows it. */
+/** A terminal, as `list` shows it. */
 export interface TerminalState {
   /** `t1`, `t2` …: never given twice by a tool. */
   id: string;
@@ -85,7 +88,10 @@ export interface TerminalView extends TerminalState {
   reason: TerminalReason;
   /** The rows from the top, right-trimmed, without the blank ones at the end. */
   lines: string[];
-  /** With `changed`: the rows that differ from what the model saw last, 0-based, with their text; else `null`. */
+  /**
+   * With `changed`: the rows that differ from the rows that the model saw last, 0-based, with their text. Otherwise
+   * `null`.
+   */
   changed: { row: number; text: string }[] | null;
   /** 0-based. */
   cursor: { row: number; col: number };
@@ -104,11 +110,11 @@ export interface TerminalView extends TerminalState {
   receipt: Receipt | null;
   /** How much `undo(runId)` takes back; `null` while it runs, and if it cannot be undone. */
   undo: UndoCoverage | null;
-  /** One fact a line that the model should know. */
+  /** Facts that the model should know, one per line. */
   notes: string[];
 }
 
-/** The output of `list`: the running terminals, and the last ones that have ended. */
+/** The output of `list`: the running terminals, and the last terminals that have ended. */
 export interface TerminalList {
   terminals: TerminalState[];
 }
@@ -155,6 +161,6 @@ export interface TerminalTool {
    * Ends all terminals and all that they started. Later calls are `{ error }`, `ERR_BASH_CLOSED`. May be called again.
    */
   close: () => Promise<void>;
-  /** The same as `close()`. */
+  /** Same as `close()`. */
   [Symbol.asyncDispose]: () => Promise<void>;
 }

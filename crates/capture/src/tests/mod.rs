@@ -10,7 +10,7 @@ const COLLAPSE: Sanitize = Sanitize { ansi: true, progress: Progress::Collapse }
 const KEEP: Sanitize = Sanitize { ansi: true, progress: Progress::Keep };
 const RAW_ANSI: Sanitize = Sanitize { ansi: false, progress: Progress::Collapse };
 
-/// Clean text of pieces, from the live batches.
+/// Returns the clean text of pieces, from the live batches.
 fn clean<'a>(rules: Sanitize, pieces: impl IntoIterator<Item = &'a [u8]>) -> String {
     let mut capture = Capture::new("stdout", Truncate::default(), Some(rules), true);
     let mut text = String::new();
@@ -27,7 +27,7 @@ fn clean<'a>(rules: Sanitize, pieces: impl IntoIterator<Item = &'a [u8]>) -> Str
     text
 }
 
-/// Returns the clean text of one input, which must be the same for every split.
+/// Returns the clean text of an input and checks that every split gives the same text.
 fn everywhere(rules: Sanitize, input: &[u8]) -> String {
     let whole = clean(rules, [input]);
     assert_eq!(clean(rules, input.chunks(1)), whole, "byte by byte: {:?}", String::from_utf8_lossy(input));

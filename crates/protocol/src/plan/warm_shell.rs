@@ -2,7 +2,8 @@
 //!
 //! bash reads the file that BASH_ENV names before it parses its command. For a warm shell this is a script that reports
 //! that bash has started up, then reads from a pipe. The command is written over blanks in the arguments of the shell,
-//! and the script in the pipe removes all traces of this. From there on the shell is a plain `bash -c`.
+//! to which bash keeps a pointer and of which it makes no copy. The script in the pipe removes all traces of this. From
+//! there on the shell is a plain `bash -c`.
 //!
 //! - **The addon hands over the command itself.** A round trip to the shim would cost the time that is gained. The shim
 //!   is informed afterwards. If it has already seen the exit by then, it keeps the exit status for the command.

@@ -8,19 +8,20 @@ use super::words::known;
 use safety::Inside;
 use safety::parse::{Kind, List, Node, Pipeline, Redirection, Word, read};
 
-/// Longest command that is read, bytes.
+/// Longest command that is read, in bytes.
 const LONGEST: usize = 64 << 10;
-/// Scripts inside each other.
+/// Deepest nesting of scripts.
 const DEPTH: usize = 8;
 
 /// The parts of the output of a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Printed {
-    /// Whether a part of it is the contents of a file, a difference or data.
+    /// Whether a part of the output is the contents of a file, a difference or data.
     pub exact: bool,
-    /// Whether all of it are rows of a search or a list: a word of failure in it is text.
+    /// Whether all of the output is rows of a search or a list. A word of failure in such rows is plain text.
     pub rows: bool,
-    /// The programs whose output is a part of it, with their first words. Rules have them as hints.
+    /// The programs whose output is a part of this output, with their first words. Rules match their hints against
+    /// these.
     pub programs: Vec<String>,
 }
 
@@ -41,7 +42,7 @@ struct Reader {
     rows: bool,
     other: bool,
     programs: Vec<String>,
-    /// Functions of the script.
+    /// The functions of the script.
     functions: HashMap<String, Rc<Node>>,
 }
 
@@ -76,7 +77,8 @@ impl Reader {
         }
     }
 
-    /// Returns the output of a pipeline: its last command decides, or the one before if that one passes its input on.
+    /// Returns the output of a pipeline. Its last command decides, or the command before if the last one passes its
+    /// input on.
     fn pipeline(&mut self, pipeline: &Pipeline, depth: usize) -> Prints {
         let mut flows = Prints::Nothing;
         let last = pipeline.commands.len().saturating_sub(1);
@@ -184,13 +186,13 @@ impl Reader {
 fn inside(words: &[Option<String>]) -> Option<Inside> {
     match words {
         [Some(python), Some(option), ..] if python.starts_with("python") && option == "-m" => Some(Inside::Words(2)),
-        // Its script runs later.
+        // The script of a trap runs later.
         [Some(trap), ..] if trap == "trap" => None,
         _ => safety::inside(&words.iter().map(Option::as_deref).collect::<Vec<_>>()),
     }
 }
 
-/// A program and the words behind it that may be its subcommands: `go test`, `python -m pytest`.
+/// Returns a program with the words behind it that may be its subcommands: `go test`, `python -m pytest`.
 fn with_subcommands(name: &str, words: &[Option<String>]) -> String {
     let mut text = name.to_owned();
     for word in words.iter().take(3).flatten() {
@@ -204,7 +206,7 @@ fn with_subcommands(name: &str, words: &[Option<String>]) -> String {
     text
 }
 
-/// Whether the standard output goes into a file.
+/// Returns whether the standard output goes into a file.
 fn to_file(redirects: &[Redirection]) -> bool {
     redirects.iter().any(|redirect| match redirect.op {
         ">" | ">>" | ">|" => redirect.fd.is_none_or(|fd| fd == 1) && !is_terminal(&redirect.target),

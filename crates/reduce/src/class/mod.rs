@@ -1,4 +1,4 @@
-//! Sorts an output by what a model does with it. That decides how much of it may be left out.
+//! Sorts outputs by their use for a model. The class decides how much of an output may be left out.
 
 mod command;
 mod program;
@@ -11,16 +11,16 @@ pub use command::{Printed, printed};
 /// The class of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// A model edits or compares it: contents of files, differences, data for programs.
+    /// A model edits or compares the output: contents of files, differences, data for programs.
     Exact,
     /// Something failed.
     Red,
-    /// All the rest.
+    /// Everything else.
     Green,
 }
 
 impl Class {
-    /// The name in results.
+    /// Returns the name in results.
     pub fn name(self) -> &'static str {
         match self {
             Self::Exact => "exact",
@@ -29,7 +29,7 @@ impl Class {
         }
     }
 
-    /// The class of an output. `failed`: the command failed, or a line of its output reports a failure.
+    /// Returns the class of an output. `failed`: the command failed, or a line of its output reports a failure.
     pub fn of(printed: &Printed, failed: bool) -> Self {
         match (printed.exact, failed) {
             (true, _) => Self::Exact,

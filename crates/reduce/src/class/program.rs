@@ -1,4 +1,4 @@
-//! The output of programs, given their words.
+//! The output of programs, by their names and words.
 
 use safety::Output;
 
@@ -11,13 +11,14 @@ pub(super) enum Prints {
     Exact,
     /// Rows of a search or a list.
     Rows,
-    /// Its input, or a part of it.
+    /// The program's input, or a part of it.
     Input,
-    /// Messages of its own.
+    /// Messages of the program.
     Text,
 }
 
-/// Returns the output of a program, by its name and its words. `piped`: it reads the output of another command.
+/// Returns the output of a program, by its name and its words. `piped`: the program reads the output of another
+/// command.
 pub(super) fn prints(name: &str, words: &[Option<String>], piped: bool) -> Prints {
     let has = |wanted: &str| words.iter().flatten().any(|word| word == wanted);
     if is_data(name, words) {
@@ -39,7 +40,7 @@ pub(super) fn prints(name: &str, words: &[Option<String>], piped: bool) -> Print
     }
 }
 
-/// Options that ask for data.
+/// Returns whether options ask for data.
 fn is_data(name: &str, words: &[Option<String>]) -> bool {
     let searches = matches!(name, "grep" | "egrep" | "fgrep" | "rg");
     words.iter().enumerate().any(|(at, word)| {
@@ -67,12 +68,13 @@ fn is_data(name: &str, words: &[Option<String>]) -> bool {
     })
 }
 
-/// A program that prints the contents of files if it is given any, and else passes its input on.
+/// Returns the output of a program that prints the contents of files if it is given any, and otherwise passes its input
+/// on.
 fn of_filter(name: &str, words: &[Option<String>], piped: bool) -> Prints {
     let operands =
         words.iter().filter(|word| word.as_deref().is_none_or(|word| !word.starts_with('-') || word == "-")).count();
     let takes = match name {
-        // The first operand of these is a program, if no option gives it.
+        // The first operand of these programs is a script, if no option gives it.
         "sed" | "awk" | "gawk" | "perl" => 1,
         "tr" => 2,
         "head" | "tail" => usize::from(words.iter().flatten().any(|word| matches!(word.as_str(), "-n" | "-c"))),
@@ -103,11 +105,11 @@ fn of_filter(name: &str, words: &[Option<String>], piped: bool) -> Prints {
     }
 }
 
-/// Whether a search in a pipe is given a file or a directory beside its pattern.
+/// Returns whether a search in a pipe is given a file or a directory in addition to its pattern.
 fn reads_operand(words: &[Option<String>]) -> bool {
     let operands = words.iter().filter(|word| word.as_deref().is_none_or(|word| !word.starts_with('-'))).count();
     let has_pattern = words.iter().flatten().any(|word| matches!(word.as_str(), "-e" | "-f"));
-    // The values of options are operands for this count, so that three are needed to be sure.
+    // Values of options count as operands here, so only three or more are certain.
     operands > if has_pattern { 1 } else { 2 }
 }
 

@@ -2,8 +2,8 @@
 
 use safety::parse::{Part, Word};
 
-/// The value of a word. An expansion in it reads `$`, so that the rest of the word can still be judged. `None` if
-/// nothing else is in it.
+/// Returns the value of a word. An expansion reads as `$`, so that the rest of the word can still be judged. `None` if
+/// the word has nothing but expansions.
 pub(super) fn known(word: &Word) -> Option<String> {
     let mut text = String::new();
     let mut says = false;

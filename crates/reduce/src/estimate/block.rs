@@ -2,10 +2,10 @@
 
 use super::kind::{KINDS, Kind};
 
-/// Bytes of a block.
+/// Number of bytes in a block.
 pub(super) const SIZE: usize = 64;
 
-/// The kinds of the bytes of a block. Bit `i` is that of byte `i`.
+/// The kinds of the bytes of a block. Bit `i` belongs to byte `i`.
 pub(super) struct Block {
     pub lower: u64,
     pub upper: u64,
@@ -49,13 +49,13 @@ impl Block {
         Self { lower, upper, digit, blank, newline, punctuation, last: KINDS[usize::from(bytes[SIZE - 1])] }
     }
 
-    /// The bytes outside of ASCII.
+    /// Returns the bytes outside of ASCII.
     pub fn foreign(&self) -> u64 {
         !(self.lower | self.upper | self.digit | self.blank | self.newline | self.punctuation)
     }
 }
 
-/// The lowest bits of eight bytes, as one byte.
+/// Packs the lowest bits of eight bytes into one byte.
 fn pack(bytes: u64) -> u64 {
     const LOWEST: u64 = 0x0101_0101_0101_0101;
     const GATHER: u64 = 0x0102_0408_1020_4080;

@@ -2,7 +2,7 @@
 
 use super::Severity;
 
-/// Longest block, lines and bytes.
+/// Longest block, in lines and bytes.
 const LINES: usize = 40;
 const BYTES: usize = 4 << 10;
 
@@ -19,13 +19,14 @@ enum State {
     #[default]
     Before,
     Inside,
-    /// In the frames of a traceback, whose error is behind them.
+    /// In the frames of a traceback. The error follows them.
     Frames,
     After,
 }
 
 impl Block {
-    /// Takes the next line. Returns whether it belongs to the block of the first failure, that failure included.
+    /// Takes the next line. Returns whether the line belongs to the block of the first failure, including the failure
+    /// itself.
     pub fn next(&mut self, line: &str, severity: Severity) -> bool {
         match self.state {
             State::After => return false,
@@ -48,7 +49,7 @@ impl Block {
     }
 }
 
-/// Whether a line goes on with what the line before said.
+/// Returns whether a line continues the message of the line before.
 fn continues(line: &str, severity: Severity) -> bool {
     let text = line.trim_start();
     if text.is_empty() {

@@ -1,7 +1,7 @@
-//! Tells which lines report a failure. A line is judged by itself, by what its tool says and where it says it.
+//! Tells which lines report a failure. Each line is judged by itself, by its words and by their place in the line.
 //!
-//! A *failure* is said in the form that tools use: at the start of the line or behind a place, as the outcome at its
-//! end, or in a set phrase. A *mention* only has a word of failure. Source code that quotes such a word is neither.
+//! A *failure* has a form that tools use: at the start of the line or behind a place, as the outcome at the line's end,
+//! or in a set phrase. A *mention* only has a word of failure. Source code that quotes such a word is neither.
 
 mod block;
 mod phrase;
@@ -12,7 +12,7 @@ mod words;
 
 pub use block::Block;
 
-/// How much a line says of a failure.
+/// How much a line tells about a failure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// Nothing.
@@ -26,15 +26,15 @@ pub enum Severity {
     Failure,
 }
 
-/// Longest part of a line that is judged, at each of its ends, bytes.
+/// Longest part of a line that is judged, at each of its ends, in bytes.
 const JUDGED: usize = 600;
 
 /// The judgement of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Said {
-    /// Of a failure.
+    /// The severity.
     pub severity: Severity,
-    /// Whether it may be a summary.
+    /// Whether the line may be a summary.
     pub summary: bool,
 }
 
@@ -43,7 +43,7 @@ pub fn severity(line: &str) -> Severity {
     judge(line).severity
 }
 
-/// Judges a line, and tells whether it has a word of a summary.
+/// Judges a line, and tells whether it contains a word of a summary.
 pub fn judge(line: &str) -> Said {
     if line.len() > 2 * JUDGED {
         let start = severity(&line[..line.floor_char_boundary(JUDGED)]);
@@ -69,7 +69,7 @@ fn of_words(line: &str, words: words::Words) -> Severity {
         return Severity::Mention;
     }
     if prefix::is_match(line) {
-        // A row of a search, `path:12:text`: its text is code or prose. Tools write a blank behind the place.
+        // A row of a search, `path:12:text`, holds code or prose. Tools write a blank behind the place.
         return Severity::None;
     }
     let is_source = source::is_source(line);
@@ -87,7 +87,8 @@ fn of_words(line: &str, words: words::Words) -> Severity {
     }
 }
 
-/// Whether a line is the title of a failed test as mocha, rspec and PHPUnit number them: `  1) orders stay sorted`.
+/// Returns whether a line is the title of a failed test as mocha, rspec and PHPUnit number it: `  1) orders stay
+/// sorted`.
 fn is_numbered(line: &str) -> bool {
     let text = line.trim_start_matches(' ');
     let lead = line.len() - text.len();
@@ -95,13 +96,13 @@ fn is_numbered(line: &str) -> bool {
     (1..=4).contains(&lead) && digits > 0 && text[digits..].starts_with(") ")
 }
 
-/// Whether a line is the outcome of a check of CMake. A build looks for much that it can do without.
+/// Returns whether a line is the outcome of a check of CMake. A build looks for much that it does not need.
 fn is_probe(line: &str) -> bool {
     let Some(check) = line.strip_prefix("-- ") else { return false };
     ["Looking for ", "Performing Test ", "Check "].iter().any(|start| check.starts_with(start))
 }
 
-/// Whether a line has the form of a message of a program, which no row of a search or a list has.
+/// Returns whether a line has the form of a message of a program. No row of a search or a list has this form.
 pub fn is_said(line: &str) -> bool {
     const PROGRAMS: [&str; 14] =
         ["grep", "rg", "egrep", "ls", "find", "fd", "git", "bash", "sh", "zsh", "fatal", "error", "xargs", "du"];
@@ -109,12 +110,12 @@ pub fn is_said(line: &str) -> bool {
     rest.starts_with(' ') && PROGRAMS.contains(&name.rsplit('/').next().unwrap_or(name))
 }
 
-/// Whether a line begins with a place in a file.
+/// Returns whether a line begins with a place in a file.
 pub fn is_place(line: &str) -> bool {
     prefix::behind_place(line.trim_start()).is_some()
 }
 
-/// The end of a long line has no start of its own.
+/// Judges the end of a long line, which has no start of its own.
 fn of_end(end: &str) -> Severity {
     let words = words::find(end.as_bytes());
     if words.failure { Severity::Mention } else { Severity::None }

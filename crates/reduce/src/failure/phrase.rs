@@ -45,7 +45,7 @@ const PHRASES: [&str; 36] = [
     "level=error",
 ];
 
-/// Phrases whose number must not be zero.
+/// Phrases that need a number other than zero.
 const CODES: [&str; 10] = [
     "exit code ",
     "exit code: ",
@@ -59,22 +59,22 @@ const CODES: [&str; 10] = [
     "status code ",
 ];
 
-/// Parts of a line that matter together with others.
+/// Texts that matter only together with others.
 const NO_ERRORS: &str = "0 errors";
 const STARS: &str = "*** ";
 const STAR_ERROR: &str = " error ";
 
-/// The places of all these texts in their arrays, in one array.
+/// The offsets of the arrays' texts in one array of all texts.
 const FIRST_CODE: usize = PHRASES.len();
 const FIRST_PART: usize = FIRST_CODE + CODES.len();
 
-/// Finds all of them in one pass, whatever their case.
+/// Finds all texts in one pass, in any case of letters.
 static FINDER: LazyLock<AhoCorasick> = LazyLock::new(|| {
     let texts = PHRASES.iter().chain(&CODES).chain(&[NO_ERRORS, STARS, STAR_ERROR]);
     AhoCorasick::builder().ascii_case_insensitive(true).build(texts).expect("few and short texts")
 });
 
-/// Whether a line has a phrase of failure, or counts failures.
+/// Returns whether a line has a phrase of failure, or counts failures.
 pub(super) fn is_failure(line: &str, words: &Words) -> bool {
     if words.counted {
         return true;
@@ -96,10 +96,10 @@ pub(super) fn is_failure(line: &str, words: &Words) -> bool {
     phrase && !no_errors || stars && star_error
 }
 
-/// Whether a number other than zero follows a phrase.
+/// Returns whether a number other than zero follows a phrase.
 fn has_code(behind: &str, phrase: &str) -> bool {
     let digits = behind.bytes().take_while(u8::is_ascii_digit).count();
-    // A status of HTTP below 400 is no failure.
+    // An HTTP status below 400 is no failure.
     digits > 0
         && behind[..digits].bytes().any(|byte| byte != b'0')
         && !(phrase == "status code " && behind.starts_with(['1', '2', '3']))

@@ -1,28 +1,28 @@
 //! The beginning of a line before its text: blanks, times, tags, places.
 
-/// Parts of a prefix that are read.
+/// Most parts of a prefix that are read.
 const PARTS: usize = 6;
-/// Longest tag in brackets, bytes.
+/// Longest tag in brackets, in bytes.
 const TAG: usize = 40;
 
 /// Signs of failed tests and steps.
 const SIGNS: [&str; 9] = ["✗", "✕", "✘", "❌", "✖", "⨯", "×", "🔴", "⛔"];
 
-/// Whether the text of a line begins with a sign of failure.
+/// Returns whether the text of a line begins with a sign of failure.
 pub(super) fn has_sign(line: &str) -> bool {
     !line.is_ascii() && sign(strip(line)).is_some()
 }
 
-/// The text behind a sign of failure.
+/// Returns the text behind a sign of failure.
 pub(super) fn sign(text: &str) -> Option<&str> {
-    // Jest has this sign before the path of a failed test, others before any point of a list.
+    // Jest puts this sign before the path of a failed test. Other tools put it before any item of a list.
     if let Some(rest) = text.strip_prefix("● ").filter(|rest| rest.contains(" › ") || rest.contains("failed")) {
         return Some(rest);
     }
     SIGNS.iter().find_map(|sign| text.strip_prefix(sign))
 }
 
-/// The text of a line without its indentation, times, counters and tags.
+/// Returns the text of a line without its indentation, times, counters and tags.
 pub(super) fn strip(line: &str) -> &str {
     let mut rest = line.trim_start();
     for _ in 0..PARTS {
@@ -48,13 +48,13 @@ fn part(text: &str) -> Option<&str> {
     }
 }
 
-/// `│ ├── └─ ➤ ❯ •`
+/// Removes `│ ├── └─ ➤ ❯ •`.
 fn tree(text: &str) -> Option<&str> {
     let rest = text.trim_start_matches(['│', '├', '└', '─', '┃', '┌', '╭', '╰', '❯', '➤', '•', '⎯', '▶', ' ']);
     (rest.len() < text.len()).then_some(rest)
 }
 
-/// `[12:34:56]`, `[worker-1]`. A tag that names a level is text.
+/// Removes `[12:34:56]` or `[worker-1]`. A tag that names a level is text.
 fn tag(text: &str) -> Option<&str> {
     let end = text.bytes().take(TAG).position(|byte| byte == b']')?;
     let inside = &text[1..end];
@@ -65,7 +65,7 @@ fn tag(text: &str) -> Option<&str> {
     (!is_level).then(|| text[end + 1..].trim_start_matches([' ', ':', '-', '\t']))
 }
 
-/// `2026-01-02T03:04:05.678Z`, `03:04:05,678`, `0.345`: digits and the signs of a time, with one of them at least.
+/// Removes `2026-01-02T03:04:05.678Z`, `03:04:05,678` or `0.345`: digits and at least one sign of a time.
 fn time(text: &str) -> Option<&str> {
     let end = text
         .bytes()
@@ -77,7 +77,7 @@ fn time(text: &str) -> Option<&str> {
         .then(|| text[end..].trim_start_matches([' ', '|', '\t']))
 }
 
-/// The name of a service: `web-1  | text`, `stderr | text`.
+/// Removes the name of a service: `web-1  | text`, `stderr | text`.
 fn source(text: &str) -> Option<&str> {
     let end = text.bytes().position(|byte| !(byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.')))?;
     let rest = text[end..].trim_start_matches(' ');
@@ -89,7 +89,7 @@ fn digits(bytes: &[u8]) -> usize {
     bytes.iter().take_while(|byte| byte.is_ascii_digit()).count()
 }
 
-/// The text behind a place with a blank: `src/a.c:12:5: text`, `a.ts(3,4): text`, `File.java:[3,4] text`.
+/// Returns the text behind a place with a blank: `src/a.c:12:5: text`, `a.ts(3,4): text`, `File.java:[3,4] text`.
 pub(super) fn behind_place(text: &str) -> Option<&str> {
     let bytes = text.as_bytes();
     let end = bytes.iter().position(|&byte| matches!(byte, b':' | b'(' | b' ' | b'"'))?;
@@ -116,8 +116,8 @@ pub(super) fn behind_place(text: &str) -> Option<&str> {
     (bytes.get(at) == Some(&b' ')).then(|| text[at..].trim_start_matches([' ', '-']))
 }
 
-/// Whether a line is a row of a search: `path:12:text`, `path-12-text`, `12:text`, `12→text`, with no blank behind the
-/// place.
+/// Returns whether a line is a row of a search: `path:12:text`, `path-12-text`, `12:text`, `12→text`, with no blank
+/// behind the place.
 pub(super) fn is_match(line: &str) -> bool {
     let bytes = line.as_bytes();
     let lead = line.len() - line.trim_start().len();
@@ -151,8 +151,8 @@ fn has_place_of_match(line: &str) -> bool {
     false
 }
 
-/// Whether the text behind a place is that of a file. Its code may begin with blanks, but with two at least. Tools
-/// write one, or another number.
+/// Returns whether the text after `path:line:` is text of the file. Code is indented by at least two blanks. Tools put
+/// one blank before a message, or another number.
 fn is_text(text: &str) -> bool {
     let is_said = text.starts_with(' ') && !text.starts_with("  ") || text.starts_with(|c: char| c.is_ascii_digit());
     !is_said && !["error:", "error ", "fatal error", "fatal:"].iter().any(|start| text.starts_with(start))

@@ -2,7 +2,7 @@
 
 use super::prefix;
 
-/// Whether a line says that something went well, whatever its words are: `✓ handles errors`, `test fails ... ok`.
+/// Returns whether a line reports a success, whatever its words are: `✓ handles errors`, `test fails ... ok`.
 pub(super) fn passes(line: &str) -> bool {
     let text = line.trim();
     if text.starts_with(['✓', '√', '✔', '✅', '☑', '·']) || text.starts_with("ok ") || text.starts_with("--- PASS")
@@ -21,7 +21,7 @@ fn counts_failures(text: &str) -> bool {
     super::words::find(text.as_bytes()).counted
 }
 
-/// Whether a line reports a failure by its form. `rest` is its text without times and tags.
+/// Returns whether a line reports a failure by its form. `rest` is the line's text without times and tags.
 pub(super) fn is_failure(line: &str, rest: &str, is_source: bool) -> bool {
     if line.starts_with("E  ") && line.trim_start_matches(['E', ' ']).len() > 1 {
         return true;
@@ -35,7 +35,7 @@ pub(super) fn is_failure(line: &str, rest: &str, is_source: bool) -> bool {
     !is_source && (ends(rest) || named(rest) || has_level(line) || is_linted(line.trim_start()))
 }
 
-/// `12:5  error  'x' is not defined  no-undef`
+/// Returns whether a text looks like `12:5  error  'x' is not defined  no-undef`.
 fn is_linted(text: &str) -> bool {
     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
     let line = digits(text);
@@ -44,7 +44,7 @@ fn is_linted(text: &str) -> bool {
     column > 0 && rest[column..].trim_start().starts_with("error") && rest[column..].starts_with(' ')
 }
 
-/// The level of a log: a word in capitals near the start of the line.
+/// Returns whether a line has the level of a log: a word in capitals near the start of the line.
 fn has_level(line: &str) -> bool {
     const LEVELS: [&str; 7] = ["ERROR", "FATAL", "CRITICAL", "SEVERE", "PANIC", "EMERG", "ALERT"];
     let head = &line[..line.floor_char_boundary(line.len().min(80))];
@@ -81,7 +81,7 @@ fn behind_place(text: &str) -> bool {
         .any(|phrase| lower.contains(phrase))
 }
 
-/// The start of a text in lower case, enough for any phrase at its start.
+/// Returns the start of a text in lower case, long enough for any phrase.
 fn lowered(text: &str) -> String {
     text[..text.floor_char_boundary(text.len().min(300))].to_ascii_lowercase()
 }
@@ -123,12 +123,12 @@ enum Next {
     Any,
     /// A sign that ends the word of a message.
     Sign,
-    /// Nothing but the end of the word, if it is in capitals. Else a colon.
+    /// The end of the word if the word is in capitals, otherwise a colon.
     Capital,
 }
 
 impl Next {
-    /// Whether `rest`, in lower case, may follow a start.
+    /// Returns whether `rest`, in lower case, may follow a start.
     fn allows(self, start: &str, rest: &str) -> bool {
         let ends_word = |byte: u8| !byte.is_ascii_alphanumeric() && !matches!(byte, b'_' | b'-' | b'.' | b'/');
         match self {
@@ -228,7 +228,7 @@ const STARTS: [(&str, Next); 83] = [
     ("e: ", Next::Any),
 ];
 
-/// Whether any of them has such a first byte. Most texts have another one.
+/// First bytes of the starts. Most texts begin with another byte.
 static FIRST: [bool; 256] = {
     let mut first = [false; 256];
     let mut at = 0;
@@ -297,7 +297,8 @@ fn ends(text: &str) -> bool {
     ANY.iter().any(|end| tail.ends_with(end)) && !tail.ends_with("0 failed")
 }
 
-/// Programs that put their name before a failure: `ld: symbol(s) not found`, `make: *** …`, `curl: (7) …`, `git: …`.
+/// Returns whether a program puts its name before a failure: `ld: symbol(s) not found`, `make: *** …`, `curl: (7) …`,
+/// `git: …`.
 fn named(text: &str) -> bool {
     let Some(end) = text.bytes().take(80).position(|byte| byte == b':') else { return false };
     let name = &text[..end];

@@ -1,6 +1,6 @@
-//! Tells source code from what a tool says.
+//! Tells source code from messages of tools.
 
-/// How a line of code begins.
+/// First words of lines of code.
 const STARTS: [&str; 59] = [
     "// ",
     "///",
@@ -63,7 +63,7 @@ const STARTS: [&str; 59] = [
     "package ",
 ];
 
-/// Whether a line is code or a comment that may quote the words of a tool.
+/// Returns whether a line is code or a comment, which may quote the words of a tool.
 pub(super) fn is_source(line: &str) -> bool {
     let text = line.trim();
     let Some(last) = text.bytes().next_back() else { return false };
@@ -80,18 +80,18 @@ pub(super) fn is_source(line: &str) -> bool {
     }
 }
 
-/// The text of a row of a diff.
+/// Returns the text of a row of a diff.
 fn diff_row(line: &str) -> Option<&str> {
     let row = line.strip_prefix(['+', '-'])?;
     row.starts_with([' ', '\t']).then(|| row.trim())
 }
 
-/// `class file has wrong version`: words without a sign of code.
+/// Returns whether a text has only words and no sign of code: `class file has wrong version`.
 fn is_sentence(text: &str) -> bool {
     !text.contains(['(', '=', '"', '`', '{', ';', '/', '\'', '<', '*']) && !text.ends_with(':')
 }
 
-/// Whether a text calls something: `f(`.
+/// Returns whether a text calls something: `f(`.
 fn has_call(text: &str) -> bool {
     text.as_bytes().windows(2).any(|pair| pair[1] == b'(' && (pair[0].is_ascii_alphanumeric() || pair[0] == b'_'))
 }

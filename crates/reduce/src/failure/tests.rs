@@ -2,7 +2,7 @@
 
 use super::{Severity, severity};
 
-/// The lines whose judgement is another one.
+/// Returns the lines whose judgement is wrong.
 fn others<'a>(lines: &[&'a str], right: impl Fn(Severity) -> bool) -> Vec<&'a str> {
     lines.iter().copied().filter(|line| !right(severity(line))).collect()
 }

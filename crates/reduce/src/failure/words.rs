@@ -3,15 +3,15 @@
 /// The meaning of the words of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Words {
-    /// Whether there is any word at all that may matter.
+    /// Whether any word may matter.
     pub any: bool,
-    /// Whether there is a sign outside of ASCII.
+    /// Whether any character is outside of ASCII.
     pub foreign: bool,
-    /// Whether a word says failure, and no zero is beside it.
+    /// Whether a word means failure and has no zero next to it.
     pub failure: bool,
-    /// Whether a word says warning.
+    /// Whether a word means warning.
     pub warning: bool,
-    /// Whether a word says that something was done.
+    /// Whether a word means that something was done.
     pub summary: bool,
     /// Whether a number other than zero counts failures: `3 failed`, `errors=2`.
     pub counted: bool,
@@ -21,16 +21,16 @@ pub(super) struct Words {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Says {
     Failure,
-    /// Failure, also when it ends another word: `TypeError`.
+    /// Failure, also at the end of another word: `TypeError`.
     Kind,
     Warning,
-    /// Part of a phrase only.
+    /// Only part of a phrase.
     Part,
-    /// That something was done.
+    /// Something was done.
     Summary,
 }
 
-/// Finds the words of failure in a line. One pass over its bytes.
+/// Finds the words of failure in a line, in one pass over its bytes.
 pub(super) fn find(line: &[u8]) -> Words {
     let mut found = Words::default();
     let mut at = 0;
@@ -81,7 +81,7 @@ fn note(found: &mut Words, line: &[u8], start: usize, end: usize, says: Says) {
     }
 }
 
-/// Whether the word is a part of a name: `errors.ts`, `this-error`, `src/error/`, `--fail-fast`, `error()`.
+/// Returns whether the word is a part of a name: `errors.ts`, `this-error`, `src/error/`, `--fail-fast`, `error()`.
 fn is_joined(line: &[u8], start: usize, end: usize) -> bool {
     let before = start.checked_sub(1).map(|at| line[at]);
     if matches!(before, Some(b'-' | b'/' | b'_' | b'\\' | b'$' | b'@' | b'<')) {
@@ -100,7 +100,8 @@ fn is_joined(line: &[u8], start: usize, end: usize) -> bool {
     }
 }
 
-/// The number beside a word: `3 failed`, `failures: 0`, `errors=2`. `Some(false)` for zero.
+/// Returns whether the number next to a word is not zero: `3 failed`, `failures: 0`, `errors=2`. `None` without a
+/// number.
 fn count_beside(line: &[u8], start: usize, end: usize) -> Option<bool> {
     let mut at = end;
     if matches!(line.get(at), Some(b':' | b'=')) {
@@ -124,14 +125,14 @@ fn count_beside(line: &[u8], start: usize, end: usize) -> Option<bool> {
     if blanks == 1 && digits > 0 && own { number(&before[before.len() - digits..]) } else { None }
 }
 
-/// Whether a text starts with a number that is not zero. `None` if it starts with no number of its own.
+/// Returns whether a text starts with a number other than zero. `None` if it starts with no number of its own.
 fn number(text: &[u8]) -> Option<bool> {
     let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let ends = text.get(digits).is_none_or(|&byte| !is_word_byte(byte));
     (digits > 0 && ends).then(|| text[..digits].iter().any(|&byte| byte != b'0'))
 }
 
-/// `no errors`, `without failures`, `zero errors`, `not failed`.
+/// Returns whether a negation precedes: `no errors`, `without failures`, `zero errors`, `not failed`.
 fn behind_no(line: &[u8], start: usize) -> bool {
     let before = line[..start].trim_ascii_end();
     [b"no".as_slice(), b"without", b"zero", b"never", b"if"].iter().any(|no| {
@@ -153,7 +154,8 @@ fn said(word: &[u8]) -> Option<Says> {
     is_kind(word).then_some(Says::Kind)
 }
 
-/// `TypeError`, `NullPointerException`, `ERR_MODULE_NOT_FOUND`, `ENOENT`.
+/// Returns whether a word is the kind of an error: `TypeError`, `NullPointerException`, `ERR_MODULE_NOT_FOUND`,
+/// `ENOENT`.
 fn is_kind(word: &[u8]) -> bool {
     let end: &[u8] = match word {
         [.., b'o', b'r'] => b"Error",
@@ -174,7 +176,7 @@ fn is_kind(word: &[u8]) -> bool {
 /// Codes of the operating system.
 const CODES: [&[u8]; 7] = [b"ENOENT", b"EACCES", b"EPERM", b"EADDRINUSE", b"ECONNREFUSED", b"ETIMEDOUT", b"ERESOLVE"];
 
-/// Longest of the words.
+/// Length of the longest word.
 const LONGEST: usize = 12;
 
 /// The words that matter, by their first letter.
@@ -306,14 +308,14 @@ const WORDS: [(&str, Says); 122] = {
     ]
 };
 
-/// A number of two letters and the length of a word.
+/// Returns a number for two letters and the length of a word.
 const fn gate(word: &[u8]) -> usize {
     let first = (word[0] | 0x20) as usize & 31;
     let second = (word[1] | 0x20) as usize & 31;
     first << 9 | second << 4 | word.len() & 15
 }
 
-/// Whether any word has such a number. Most words of a text have another one.
+/// Numbers of the words. Most words of a text have another number.
 static GATE: [bool; 1 << 14] = {
     let mut gates = [false; 1 << 14];
     let mut at = 0;
@@ -324,7 +326,7 @@ static GATE: [bool; 1 << 14] = {
     gates
 };
 
-/// The words with each first letter.
+/// Ranges of the words by first letter.
 static RANGES: [(usize, usize); 26] = {
     let mut ranges = [(0, 0); 26];
     let mut at = 0;

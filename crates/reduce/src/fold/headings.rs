@@ -1,14 +1,14 @@
-//! Folds the common beginning of lines into a heading: `src/a.ts: [3 lines]`. Paths of a search, lists of a directory,
-//! columns that do not change and times all begin alike.
+//! Folds the common prefix of lines into a heading: `src/a.ts: [3 lines]`. Paths of a search, lists of a directory,
+//! unchanging columns and times share prefixes.
 
 use super::line::Line;
 use super::tree::{Heading, Tree};
 use crate::failure::{Severity, severity};
 
-/// Shortest beginning that is folded, bytes.
+/// Shortest prefix that is folded, in bytes.
 const SHORTEST: usize = 4;
 
-/// Folds lines with the same beginning. `None` if that saves nothing, or takes too many steps.
+/// Folds lines with the same prefix. `None` if folding saves nothing or takes too many steps.
 pub(super) fn fold<'a>(lines: &[Line<'a>]) -> Option<Vec<Line<'a>>> {
     let texts: Vec<&'a str> =
         lines.iter().filter_map(|line| if let Line::Text(text) = line { Some(*text) } else { None }).collect();
@@ -20,7 +20,7 @@ pub(super) fn fold<'a>(lines: &[Line<'a>]) -> Option<Vec<Line<'a>>> {
     if headings.is_empty() { None } else { Some(place(lines, &headings)) }
 }
 
-/// Puts headings before their lines, and takes the prefixes off.
+/// Puts headings before their lines, and removes the prefixes.
 fn place<'a>(lines: &[Line<'a>], headings: &[Heading]) -> Vec<Line<'a>> {
     let mut placed = Vec::with_capacity(lines.len() + headings.len());
     let mut open: Vec<Heading> = Vec::new();
@@ -43,13 +43,14 @@ fn place<'a>(lines: &[Line<'a>], headings: &[Heading]) -> Vec<Line<'a>> {
     placed
 }
 
-/// The common beginning of each line with the next, in bytes, cut where a path, a word or a column ends.
+/// Returns the length of the common prefix of each line with the next, in bytes, cut where a path, a word or a column
+/// ends.
 fn common(texts: &[&str]) -> Vec<usize> {
     let mut tops: Vec<Option<usize>> = vec![None; texts.len()];
     let mut lengths = Vec::with_capacity(texts.len().saturating_sub(1));
     for at in 1..texts.len() {
         let (a, b) = (texts[at - 1], texts[at]);
-        // A line keeps some text of its own.
+        // Each line keeps some text of its own.
         let longest_same = a.len().min(b.len()).saturating_sub(1);
         let same = a.bytes().zip(b.bytes()).take(longest_same).take_while(|(a, b)| a == b).count();
         let mut length = boundary(a, same);
@@ -65,13 +66,13 @@ fn common(texts: &[&str]) -> Vec<usize> {
     lengths
 }
 
-/// The last place at or before `same` where a word or a part of a path ends.
+/// Returns the last place at or before `same` where a word or a part of a path ends.
 fn boundary(text: &str, same: usize) -> usize {
     let ends = |byte: u8| matches!(byte, b'/' | b':' | b' ' | b'\t' | b'|' | b')' | b']' | b',' | b'=' | b'\\');
     text.as_bytes()[..same].iter().rposition(|&byte| ends(byte)).map_or(0, |at| at + 1)
 }
 
-/// The longest part of a line that a heading may take. Of a failure, that is its path.
+/// Returns the length of the longest part of a line that a heading may take. For a failure, this part is its path.
 fn longest(text: &str) -> usize {
     if severity(text) < Severity::Mention {
         return text.len();

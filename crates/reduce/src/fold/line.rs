@@ -9,6 +9,6 @@ pub enum Line<'a> {
     Text(&'a str),
     /// A mark: `[x37]`, `[last 3 lines x12]`.
     Mark(Mark),
-    /// A heading: the prefix of the next lines, and how many there are.
+    /// A heading: the prefix of the next lines, and the number of these lines.
     Heading(&'a str, usize),
 }

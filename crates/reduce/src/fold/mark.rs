@@ -5,11 +5,11 @@ use std::fmt;
 /// A mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
-    /// `[x37]`: the line before, that many times in all.
+    /// `[x37]`: the line before, repeated to this total.
     Repeat(usize),
-    /// `[last 3 lines x12]`: the lines before, that many times in all.
+    /// `[last 3 lines x12]`: the lines before, repeated to this total.
     Block(usize, usize),
-    /// `PREFIX [12 lines]`: the beginning of the next lines.
+    /// `PREFIX [12 lines]`: the prefix of the next lines.
     Heading(usize),
     /// `[... L40-95]`: lines that were left out.
     Gap,

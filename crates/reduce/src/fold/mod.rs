@@ -1,6 +1,6 @@
 //! Folds that lose nothing: each has an inverse, and a folded text is used only if the inverse gives back the input.
 //!
-//! Repeats are folded first, then lines with the same beginning. The inverse reads the text from its start to its end.
+//! Repeats are folded first, then lines with the same prefix. The inverse reads the text from start to end.
 
 mod headings;
 mod line;
@@ -14,9 +14,9 @@ use crate::estimate::Estimate;
 pub use line::Line;
 pub use mark::Mark;
 
-/// The name of a fold, as views list it.
+/// Name of the fold of repeats, as views list it.
 pub const REPEATS: &str = "repeats";
-/// The name of the other one.
+/// Name of the fold of headings, as views list it.
 pub const HEADINGS: &str = "headings";
 
 /// The result of folding some lines.
@@ -50,12 +50,12 @@ pub fn fold<'a>(lines: &[&'a str], allowed: Allowed) -> Folded<'a> {
     Folded { lines: lines.iter().map(|line| Line::Text(line)).collect(), used: Vec::new() }
 }
 
-/// The folds that a text permits. A text with a line that reads like a mark is not folded in that way.
+/// The folds that a text permits. A text with a line that reads like a mark of a fold does not permit this fold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allowed {
     /// Whether repeats may be folded.
     pub repeats: bool,
-    /// Whether lines with the same beginning may be folded.
+    /// Whether lines with the same prefix may be folded.
     pub headings: bool,
     /// Whether lines may be left out.
     pub gaps: bool,
@@ -85,7 +85,7 @@ impl Allowed {
     }
 }
 
-/// Whether the folded text is smaller, in bytes and in tokens, and stands for the lines as it is read.
+/// Returns whether the folded text is smaller, in bytes and in tokens, and unfolds to the same lines.
 fn holds(lines: &[&str], folded: &[Line], allowed: Allowed) -> bool {
     let (mut before, mut bytes) = (Estimate::default(), 0);
     for line in lines {
@@ -115,7 +115,7 @@ pub fn write(text: &mut String, lines: &[Line]) {
     }
 }
 
-/// The inverse for lines that are still apart. `None` if a mark has nothing to repeat.
+/// Unfolds separate lines. `None` if a mark has nothing to repeat.
 fn unfold_lines<'a>(folded: &[Line<'a>]) -> Option<Vec<std::borrow::Cow<'a, str>>> {
     let mut lines = Vec::new();
     let mut headings: Vec<(&str, usize)> = Vec::new();
@@ -136,7 +136,7 @@ fn unfold_lines<'a>(folded: &[Line<'a>]) -> Option<Vec<std::borrow::Cow<'a, str>
     headings.is_empty().then_some(lines)
 }
 
-/// The lines of a folded text, each with its newline.
+/// Returns the lines of a folded text, each with its newline.
 fn read(text: &str, allowed: Allowed) -> Option<Vec<Line<'_>>> {
     let body = text.strip_suffix('\n')?;
     let lines = body.split('\n').map(|line| match Mark::parse(line) {
@@ -147,7 +147,7 @@ fn read(text: &str, allowed: Allowed) -> Option<Vec<Line<'_>>> {
     Some(lines.collect())
 }
 
-/// The inverse of a folded text. `allowed`: what its input permitted.
+/// Unfolds a folded text. `allowed`: the folds that its input permitted.
 #[cfg(test)]
 pub fn unfold(text: &str, allowed: Allowed) -> Option<String> {
     if text.is_empty() {

@@ -7,13 +7,13 @@ use super::line::Line;
 use super::mark::Mark;
 use crate::estimate::hundredths;
 
-/// Longest block, lines.
+/// Longest block, in lines.
 const BLOCK: usize = 8;
-/// The tokens of a mark, hundredths: `[x37]` and `[last 3 lines x12]` with their newlines.
+/// Tokens of a mark, in hundredths: `[x37]` and `[last 3 lines x12]` with their newlines.
 const MARK: u64 = 480;
 const BLOCK_MARK: u64 = 1_000;
 
-/// Folds repeats. All other lines stay as they are.
+/// Folds repeats. All other lines stay unchanged.
 pub(super) fn fold<'a>(lines: &[&'a str]) -> Vec<Line<'a>> {
     let hasher = RandomState::new();
     let hashes: Vec<u64> = lines.iter().map(|line| hasher.hash_one(line)).collect();
@@ -38,7 +38,7 @@ pub(super) fn fold<'a>(lines: &[&'a str]) -> Vec<Line<'a>> {
     folded
 }
 
-/// The block at a line that saves most: its lines, and how often it is there.
+/// Returns the block at a line that saves most: its length in lines, and the number of repeats.
 fn best(lines: &[&str], at: usize, same: &impl Fn(usize, usize, usize) -> bool) -> Option<(usize, usize)> {
     let mut best = None;
     let mut saves = 0;
@@ -65,7 +65,7 @@ fn best(lines: &[&str], at: usize, same: &impl Fn(usize, usize, usize) -> bool) 
     best
 }
 
-/// The tokens of a line with its newline. Blank lines in a row cost next to nothing.
+/// Returns the tokens of a line with its newline. Blank lines in a row cost next to nothing.
 fn line_cost(line: &str) -> u64 {
     if line.is_empty() { 10 } else { hundredths(line) + 75 }
 }

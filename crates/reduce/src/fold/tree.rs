@@ -1,19 +1,19 @@
-//! Chooses the headings that save most. Lines with common beginnings are a tree: within the lines that share a short
-//! beginning are those that share a longer one.
+//! Chooses the headings that save most. Lines with common prefixes form a tree: lines that share a longer prefix are
+//! within the lines that share a shorter one.
 
 use std::collections::HashMap;
 
 use crate::estimate::hundredths;
 
-/// The tokens of ` [12 lines]` and its newline, hundredths, and what a heading has to save beyond it.
+/// Tokens of ` [12 lines]` and its newline, in hundredths, and the least that a heading must save in addition.
 const MARK: u64 = 430;
 const GAIN: u64 = 150;
 /// Steps of work for each line, and for any text.
 const STEPS_PER_LINE: usize = 64;
 const STEPS: usize = 4_096;
-/// Deepest tree that is searched.
+/// Depth of the deepest tree that is searched.
 const DEPTH: usize = 24;
-/// Headings inside each other.
+/// Deepest nesting of headings.
 const NESTED: usize = 3;
 
 /// A heading: the lines that it covers, and the length of its whole prefix in bytes.
@@ -27,14 +27,15 @@ pub(super) struct Heading {
 /// The tree of some lines.
 pub(super) struct Tree<'a> {
     texts: &'a [&'a str],
-    /// The common beginning of each line with the next.
+    /// The length of the common prefix of each line with the next.
     common: &'a [usize],
     steps: usize,
-    /// The tokens that the best headings of a range save below a prefix, and whether the range has one of its own.
+    /// The tokens that the best headings of a range save below a prefix, and whether the range has a heading of its
+    /// own.
     best: HashMap<(usize, usize, usize), (u64, bool)>,
 }
 
-/// Lines, the length of the prefix that is already taken off, and the headings around them.
+/// Lines, the length of the prefix that is already removed, and the number of headings around them.
 #[derive(Clone, Copy)]
 struct Range {
     start: usize,
@@ -48,7 +49,8 @@ impl<'a> Tree<'a> {
         Self { texts, common, steps: STEPS + texts.len() * STEPS_PER_LINE, best: HashMap::new() }
     }
 
-    /// The headings that save most, in order, outer ones first. `None` if finding them takes too many steps.
+    /// Returns the headings that save most, in order, outer headings first. `None` if finding them takes too many
+    /// steps.
     pub fn headings(mut self) -> Option<Vec<Heading>> {
         let mut headings = Vec::new();
         let mut start = 0;
@@ -101,12 +103,12 @@ impl<'a> Tree<'a> {
         Some(saved)
     }
 
-    /// The beginning that all lines of a range share.
+    /// Returns the length of the prefix that all lines of a range share.
     fn shared(&self, Range { start, end, .. }: Range) -> usize {
         self.common[start..end - 1].iter().copied().min().unwrap_or(0)
     }
 
-    /// The parts of a range whose lines share more than `length`.
+    /// Returns the parts of a range whose lines share more than `length`.
     fn split(&self, Range { start, end, .. }: Range, length: usize) -> Vec<(usize, usize)> {
         let mut parts = Vec::new();
         let mut from = start;

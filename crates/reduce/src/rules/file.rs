@@ -1,6 +1,7 @@
 //! Reads a file of rules and compiles its patterns.
 //!
-//! The build compiles the shipped rules with this file, and the crate those of users. It imports nothing of the crate.
+//! The build compiles the shipped rules with this file, and the crate compiles the rules of users. The file imports
+//! nothing of the crate.
 
 use std::error::Error;
 use std::fmt;
@@ -13,16 +14,16 @@ use regex_automata::{Anchored, Input};
 use serde::Deserialize;
 use toml::Spanned;
 
-/// Largest file, bytes.
+/// Largest file, in bytes.
 pub const LARGEST: usize = 64 << 10;
-/// Most rules in one file, most patterns in one list, and the longest pattern, bytes.
+/// Most rules in one file, most patterns in one list, and the longest pattern in bytes.
 const RULES: usize = 16;
 const PATTERNS: usize = 100;
 const PATTERN: usize = 1_000;
-/// Largest automaton of one list, bytes, and the memory for making it.
+/// Largest automaton of one list, in bytes, and the memory for making it.
 const AUTOMATON: usize = 1 << 20;
 const MAKING: usize = 4 << 20;
-/// The same memory for a pattern that a model wrote: its host waits for it.
+/// Memory for making the automaton of a pattern that a model wrote. The host waits for it.
 const MAKING_SEARCH: usize = 1 << 20;
 
 /// A file of rules that cannot be used.
@@ -95,25 +96,25 @@ impl fmt::Display for RuleError {
 
 impl Error for RuleError {}
 
-/// A rule as its file has it.
+/// A rule as written in its file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
-    /// Its name. That of a shipped rule is the name of its file.
+    /// The name. A shipped rule is named after its file.
     name: Option<Spanned<String>>,
-    /// Programs whose output may be of this kind, with their first words.
+    /// Programs that may print such output, with their first words.
     hint: Spanned<Vec<String>>,
-    /// Lines that prove it.
+    /// Lines that prove that the output is such output.
     proof: Spanned<Vec<Spanned<String>>>,
-    /// Lines that say nothing.
+    /// Lines that tell nothing.
     #[serde(default)]
     drop: Vec<Spanned<String>>,
     /// Lines that must stay, even if `drop` matches.
     #[serde(default)]
     pin: Vec<Spanned<String>>,
-    /// Whether lines are dropped of what failed, too: `green` or `always`.
+    /// Whether lines are also dropped from failed outputs: `green` or `always`.
     on: On,
-    /// Lines that the rule must not drop. Those of a shipped rule are in its fixture, too.
+    /// Lines that the rule must not drop. For a shipped rule, its fixture contains them, too.
     #[serde(default)]
     keep: Vec<Spanned<String>>,
 }
@@ -138,19 +139,19 @@ pub type Dfa = sparse::DFA<Vec<u8>>;
 /// The automaton of a list. `None` for a list without patterns.
 pub type Automata = Option<Dfa>;
 
-/// A rule that was read.
+/// A rule that has been read.
 pub struct Compiled {
-    /// Its name and the line of it, if it has one.
+    /// The name and its line, if the rule has one.
     pub name: Option<(String, usize)>,
-    /// Programs whose output may be of this kind.
+    /// Programs that may print such output.
     pub hint: Vec<String>,
-    /// Lines that prove it.
+    /// Lines that prove that the output is such output.
     pub proof: Automata,
-    /// Lines that say nothing.
+    /// Lines that tell nothing.
     pub drop: Automata,
     /// Lines that must stay.
     pub pin: Automata,
-    /// Whether it also drops lines of what failed.
+    /// Whether the rule also drops lines of failed outputs.
     pub always: bool,
 }
 
@@ -223,7 +224,7 @@ impl Compiler<'_> {
         let whole: Vec<String> = patterns.iter().map(|pattern| from_the_start(pattern.get_ref())).collect();
         let complex = || self.error(&first.span(), Reason::Complex);
         let nfa = nfa(&whole).map_err(|error| {
-            // The error does not say which pattern it is about.
+            // The error does not tell which pattern is wrong.
             let wrong = patterns.iter().find_map(|pattern| Some((pattern, nfa(&[pattern.get_ref()]).err()?)));
             match wrong.filter(|_| error.size_limit().is_none()) {
                 Some((pattern, error)) => self.error(&pattern.span(), Reason::Pattern(root(&*error))),
@@ -234,10 +235,10 @@ impl Compiler<'_> {
     }
 }
 
-/// Compiles one pattern, which is found anywhere in a line. The search takes one step per byte, whatever the pattern.
+/// Compiles one pattern, which is found anywhere in a line. The search takes one step per byte for any pattern.
 ///
 /// # Errors
-/// If it is too long, no regular expression, or needs too much memory.
+/// If the pattern is too long, no regular expression, or needs too much memory.
 pub fn pattern(text: &str) -> Result<Dfa, Reason> {
     if text.len() > PATTERN {
         return Err(Reason::Long);
@@ -246,14 +247,14 @@ pub fn pattern(text: &str) -> Result<Dfa, Reason> {
         Some(_) => Reason::Complex,
         None => Reason::Pattern(root(&*error)),
     };
-    // First without the beginning that is added, which a pattern could close.
+    // The pattern is first compiled alone, because it could close the group that is added.
     nfa(&[text])
         .and_then(|_| nfa(&[from_the_start(text)]))
         .map_err(reason)
         .and_then(|nfa| dfa(&nfa, false, MAKING_SEARCH).ok_or(Reason::Complex))
 }
 
-/// The automaton that reads lines from their start. `None`: it needs too much memory.
+/// Returns the automaton that reads lines from their start. `None` if it needs too much memory.
 fn dfa(nfa: &thompson::NFA, minimize: bool, making: usize) -> Option<Dfa> {
     let config = dense::Config::new()
         .start_kind(StartKind::Anchored)
@@ -263,7 +264,7 @@ fn dfa(nfa: &thompson::NFA, minimize: bool, making: usize) -> Option<Dfa> {
     dense::Builder::new().configure(config).build_from_nfa(nfa).ok()?.to_sparse().ok()
 }
 
-/// Patterns match bytes, so that `.` is one byte, and `\d` and `\w` are ASCII.
+/// Compiles patterns to match bytes, so that `.` is one byte, and `\d` and `\w` are ASCII.
 fn nfa<P: AsRef<str>>(patterns: &[P]) -> Result<thompson::NFA, Box<thompson::BuildError>> {
     let config = thompson::Config::new()
         .utf8(false)
@@ -276,7 +277,7 @@ fn nfa<P: AsRef<str>>(patterns: &[P]) -> Result<thompson::NFA, Box<thompson::Bui
         .map_err(Box::new)
 }
 
-/// The last sentence of an error, which says most.
+/// Returns the last sentence of an error, which tells most.
 fn root(error: &dyn Error) -> String {
     let mut last = error;
     while let Some(source) = last.source() {
@@ -286,12 +287,13 @@ fn root(error: &dyn Error) -> String {
     text.rsplit("error: ").next().unwrap_or(&text).trim().to_owned()
 }
 
-/// A pattern that is compared from the start of a line on. A line that begins otherwise is then soon done with.
+/// Anchors a pattern at the start of a line. A line that begins differently is then rejected early.
 fn from_the_start(pattern: &str) -> String {
     if pattern.starts_with('^') && !has_branches(pattern) { pattern.to_owned() } else { format!("^.*(?:{pattern})") }
 }
 
-/// Whether a pattern has a `|` outside of groups and classes. One in a class that begins with `]` may count, too.
+/// Returns whether a pattern has a `|` outside of groups and classes. A `|` in a class that begins with `]` may count,
+/// too.
 fn has_branches(pattern: &str) -> bool {
     let (mut depth, mut in_class, mut escaped) = (0usize, false, false);
     for byte in pattern.bytes() {
@@ -310,7 +312,7 @@ fn has_branches(pattern: &str) -> bool {
     false
 }
 
-/// Whether an automaton finds one of its patterns in a line.
+/// Returns whether an automaton finds at least one of its patterns in a line.
 pub fn matches<T: AsRef<[u8]>>(automaton: &sparse::DFA<T>, line: &str) -> bool {
     let input = Input::new(line).anchored(Anchored::Yes).earliest(true);
     automaton.try_search_fwd(&input).is_ok_and(|found| found.is_some())

@@ -1,8 +1,9 @@
 //! Rules for the output of single tools, as data: `rules/*.toml` of this crate, compiled by the build, and files of
 //! users in the same format.
 //!
-//! A rule names lines that say nothing (`drop`) and lines that must stay (`pin`, which beats `drop`). It applies once a
-//! line proves that the output is of its tool: the name of a program is only a hint, since `make check` may run pytest.
+//! A rule names lines that tell nothing (`drop`) and lines that must stay (`pin`, which beats `drop`). The rule applies
+//! once a line proves that the output comes from its tool. The name of a program is only a hint, since `make check` may
+//! run pytest.
 
 mod file;
 mod own;
@@ -22,22 +23,22 @@ use super::types::{Dropped, Name, Verdict};
 /// A rule.
 #[derive(Debug)]
 pub struct Rule {
-    /// Its name: that of its file, or the one that a user gave it.
+    /// The name of the rule's file, or the name that a user gave the rule.
     pub name: Name,
-    /// Programs whose output may be of this kind, with their first words.
+    /// Programs that may print such output, with their first words.
     hint: Hints,
     proof: Patterns,
     drop: Patterns,
     pin: Patterns,
-    /// Whether it also drops lines of what failed.
+    /// Whether the rule also drops lines of failed outputs.
     always: bool,
 }
 
 include!(concat!(env!("OUT_DIR"), "/rules.rs"));
 
-/// Lines of an output in which a rule without a hint looks for its proof.
+/// Number of lines of an output in which a rule without a hint looks for its proof.
 const PROOF_LINES: usize = 200;
-/// Longest line that is compared with patterns, bytes.
+/// Longest line that is compared with patterns, in bytes.
 const LONGEST: usize = 1_000;
 
 /// The names of programs.
@@ -48,7 +49,7 @@ enum Hints {
 }
 
 impl Hints {
-    /// Whether one of the programs is meant.
+    /// Returns whether the hints name one of the programs.
     fn mean(&self, programs: &[String]) -> bool {
         let is = |hint: &str| programs.iter().any(|program| runs(program, hint));
         match self {
@@ -61,7 +62,7 @@ impl Hints {
 /// Patterns as one automaton.
 #[derive(Debug)]
 enum Patterns {
-    /// Made by the build. Empty without patterns.
+    /// Made by the build. Empty if there are no patterns.
     Shipped { bytes: &'static [u8], automaton: OnceLock<Option<sparse::DFA<&'static [u8]>>> },
     /// Made at run time.
     Own(file::Automata),
@@ -84,7 +85,7 @@ impl Patterns {
             return false;
         }
         match self {
-            // The build made the bytes: they are always an automaton.
+            // The build made the bytes, so they are always an automaton.
             Self::Shipped { bytes, automaton } => automaton
                 .get_or_init(|| sparse::DFA::from_bytes(bytes).ok().map(|(automaton, _)| automaton))
                 .as_ref()
@@ -98,7 +99,7 @@ impl Patterns {
 #[derive(Default)]
 pub(super) struct Rules<'a> {
     rules: Vec<Active<'a>>,
-    /// Whether a program of the command may be any.
+    /// Whether the command may run any program.
     guesses: bool,
     lines: usize,
 }
@@ -106,24 +107,24 @@ pub(super) struct Rules<'a> {
 /// A rule that may apply.
 struct Active<'a> {
     rule: &'a Rule,
-    /// Its number among the shipped rules and those of the user, which follow them.
+    /// The rule's number. The rules of the user are numbered after the shipped rules.
     number: u32,
-    /// Whether a line proved it.
+    /// Whether a line proved the rule.
     proven: bool,
 }
 
-/// The shipped rules, and those of a user behind them.
+/// Returns the shipped rules, followed by the rules of a user.
 fn numbered(own: &[Arc<Rule>]) -> impl Iterator<Item = (u32, &Rule)> {
     (0..).zip(RULES.iter().chain(own.iter().map(Arc::as_ref)))
 }
 
-/// The name of a rule by its number.
+/// Returns the name of a rule by its number.
 pub(super) fn name(number: u32, own: &[Arc<Rule>]) -> Name {
     numbered(own).nth(number as usize).map_or_else(Name::default, |(_, rule)| rule.name.clone())
 }
 
 impl<'a> Rules<'a> {
-    /// The rules for the output of some programs. `own`: those of the user, of which one with the name of a shipped
+    /// Selects the rules for the output of some programs. `own`: rules of the user. A rule with the name of a shipped
     /// rule replaces it. `off`: names of rules that must not apply.
     pub fn of(programs: &[String], own: &'a [Arc<Rule>], off: &[String]) -> Self {
         let guesses = programs.is_empty() || programs.iter().any(|program| may_run_any(program));
@@ -138,7 +139,7 @@ impl<'a> Rules<'a> {
         Self { rules, guesses, lines: 0 }
     }
 
-    /// The verdict of the rules about the next line.
+    /// Returns the verdict of the rules about the next line.
     pub fn next(&mut self, line: &str) -> Verdict {
         let mut verdict = Verdict::default();
         if self.rules.is_empty() {
@@ -166,7 +167,7 @@ impl<'a> Rules<'a> {
     }
 }
 
-/// Whether a program runs others that its words do not tell: a script, a target of make, `npm run`.
+/// Returns whether a program runs others that its words do not name: a script, a target of make, `npm run`.
 fn may_run_any(program: &str) -> bool {
     let name = program.split(' ').next().unwrap_or(program);
     const RUNNERS: [&str; 22] = [
@@ -176,7 +177,7 @@ fn may_run_any(program: &str) -> bool {
     RUNNERS.contains(&name) || name.contains('.')
 }
 
-/// Whether a program with its first words begins as a hint does.
+/// Returns whether a program with its first words begins with a hint.
 fn runs(program: &str, hint: &str) -> bool {
     program.strip_prefix(hint).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
 }

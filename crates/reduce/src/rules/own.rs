@@ -10,16 +10,16 @@ use crate::types::Why;
 
 /// Longest name.
 const NAME: usize = 40;
-/// Files that are remembered: a caller gives the same ones with each command, and compiling takes milliseconds.
+/// Most files that are remembered. A caller gives the same files with each command, and compiling takes milliseconds.
 const REMEMBERED: usize = 16;
 
-/// The files that were read last, the latest one at the end.
+/// The files that were read last. The latest is at the end.
 static LATEST: Mutex<VecDeque<(String, Vec<Arc<Rule>>)>> = Mutex::new(VecDeque::new());
 
 /// Reads a file of rules: one rule, or several that begin with `[[rule]]`, each with a name.
 ///
 /// # Errors
-/// For a text that is no such file, a pattern that is no regular expression, and a file that is over a bound.
+/// For a text that is no such file, a pattern that is no regular expression, and a file that exceeds a bound.
 pub fn parse(text: &str) -> Result<Vec<Arc<Rule>>, RuleError> {
     let latest = || LATEST.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, rules)) = latest().iter().find(|(known, _)| known == text) {
@@ -52,7 +52,7 @@ fn read(text: &str) -> Result<Vec<Arc<Rule>>, RuleError> {
     Ok(rules)
 }
 
-/// Whether a text can be the name of a rule. Results have it beside the reasons why lines are not shown.
+/// Returns whether a text can be the name of a rule. Results show the name beside the reasons why lines are not shown.
 fn is_name(text: &str) -> bool {
     let is_sign = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     let is_reason = [Why::Salience, Why::Long, Why::Seen].iter().any(|why| why.name() == text);

@@ -1,4 +1,4 @@
-//! Each rule has a fixture that we recorded, its view, and the lines that the view must have.
+//! Each rule has a recorded fixture, its view, and the lines that the view must contain.
 
 use std::fs;
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ fn directory() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("rules")
 }
 
-/// The fixture of each rule: its name, its text, and the expectations.
+/// Returns the fixture of each rule: its name, its text, and the expectations.
 fn fixtures() -> impl Iterator<Item = (&'static str, String, Expected)> {
     RULES.iter().map(|rule| {
         let read = |end: &str| fs::read_to_string(directory().join(format!("{}.{end}", rule.name))).expect(&rule.name);
@@ -35,7 +35,7 @@ fn the_view_of_each_fixture_is_the_recorded_one() {
     assert!(faults.is_empty(), "UPDATE_VIEWS=1 writes the views.\n{}", faults.join("\n"));
 }
 
-/// The fault in the view of a fixture. Rules without `drop` have none.
+/// Returns the fault in the view of a fixture. Rules without `drop` have none.
 fn fault((name, text, expected): &(&'static str, String, Expected)) -> Option<String> {
     let rule = RULES.iter().find(|rule| rule.name == *name)?;
     if rule.drop.is_empty() {
@@ -105,7 +105,7 @@ fn a_gap_of_what_failed_is_not_the_work_of_a_rule_that_spares_failures() {
     assert!(!view.elided.is_empty() && view.elided.iter().all(|gap| gap.why.name() == "budget"), "{:?}", view.elided);
 }
 
-/// A rule of a user: one line that is dropped, and one that is pinned though it would be.
+/// A rule of a user, with a line that is dropped, and a line that is pinned although `drop` matches.
 const DEPLOY: &str = r#"
 name = "deploy"
 hint = ["deploy.sh"]

@@ -1,11 +1,11 @@
-//! The template of a line: what stays of it when numbers and hashes are masked. Lines with one template are repeats.
+//! The template of a line: the text that stays when numbers and hashes are masked. Lines with one template are repeats.
 
-/// Shortest run of hexadecimal digits that is masked as a whole, if it holds a digit.
+/// Shortest run of hexadecimal digits that is masked as a whole, if it contains a digit.
 const HEX: usize = 7;
-/// Bytes of a rough template.
+/// Length of a rough template, in bytes.
 const ROUGH: usize = 48;
 
-/// A number for the template of a line. It is the same for lines that differ in digits and hashes only.
+/// Returns a number for the template of a line. Lines that differ only in digits and hashes have the same number.
 pub fn template(line: &str) -> u64 {
     let bytes = line.as_bytes();
     let mut hash = 0;
@@ -18,7 +18,7 @@ pub fn template(line: &str) -> u64 {
     hash
 }
 
-/// The template of the start of a line: enough where a mistake hides nothing.
+/// Returns a number for the template of the start of a line. This is enough where a mistake hides nothing.
 pub fn rough_template(line: &str) -> u64 {
     template(&line[..line.floor_char_boundary(line.len().min(ROUGH))])
 }
@@ -27,7 +27,7 @@ fn mix(hash: u64, byte: u8) -> u64 {
     (hash.rotate_left(5) ^ u64::from(byte)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
-/// The length of the number or hash at a place, or 0.
+/// Returns the length of the number or hash at a place, or 0.
 fn masked(bytes: &[u8], at: usize) -> usize {
     let digits = bytes[at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
     let is_start = at == 0 || !bytes[at - 1].is_ascii_alphanumeric();
@@ -41,12 +41,12 @@ fn masked(bytes: &[u8], at: usize) -> usize {
     digits
 }
 
-/// A number for a line as it is.
+/// Returns a number for an unchanged line.
 pub fn exact(line: &str) -> u64 {
     line.bytes().fold(1, mix)
 }
 
-/// How often templates were seen lately. Bounded: a newer template takes the place of an older one.
+/// Counts of recent templates. Bounded: a newer template replaces an older one.
 #[derive(Debug)]
 pub struct Seen {
     slots: Box<[(u64, u32); Self::SLOTS]>,
@@ -61,7 +61,7 @@ impl Default for Seen {
 impl Seen {
     const SLOTS: usize = 512;
 
-    /// Notes a template. Returns how often it was there before.
+    /// Notes a template. Returns how often it occurred before.
     pub fn note(&mut self, template: u64) -> u32 {
         let slot = &mut self.slots[(template >> 32) as usize % Self::SLOTS];
         if slot.0 != template {

@@ -1,5 +1,5 @@
-//! Leaves out the lines that say least, so that the rest stays within a budget. Failures, the block of the first one,
-//! the end and the lines that the caller keeps always stay.
+//! Leaves out the lines that tell least, so that the rest stays within a budget. These lines always stay: failures, the
+//! block of the first failure, the end, and the lines that the caller keeps.
 
 pub mod mask;
 pub mod render;

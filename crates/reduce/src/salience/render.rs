@@ -1,4 +1,4 @@
-//! Writes the lines that are shown, with a marker for each gap.
+//! Writes the shown lines, with a marker for each gap.
 
 use std::sync::Arc;
 
@@ -10,25 +10,25 @@ use crate::rules::{self, Rule};
 use crate::seen::Stretch;
 use crate::types::{Elided, Stream, Why, grouped};
 
-/// Longest line that is shown whole, characters; of a failure, bytes.
+/// Longest line that is shown whole: in characters, and for a failure in bytes.
 const LONG: usize = 2_000;
 const LONG_FAILURE: usize = 8 << 10;
-/// Characters that stay of a long line, at its start and at its end.
+/// Characters of a long line that stay, at its start and at its end.
 const START: usize = 400;
 const END: usize = 200;
-/// Repeats from which a unit is written by itself.
+/// Least number of repeats for which a unit is written by itself.
 const MANY: usize = 64;
 
-/// A text in the making.
+/// A text that is being written.
 #[derive(Debug, Default)]
 pub struct Rendered {
     /// The text.
     pub text: String,
-    /// The lines that were left out, in order.
+    /// The omitted lines, in order.
     pub elided: Vec<Elided>,
     /// The folds that were used.
     pub used: Vec<&'static str>,
-    /// Lines of content.
+    /// Number of lines of content.
     pub shown: usize,
 }
 
@@ -37,13 +37,13 @@ pub struct Rendered {
 pub struct Rendering<'a> {
     /// The stream.
     pub stream: Stream,
-    /// Its lines.
+    /// The number of lines.
     pub lines: usize,
-    /// Lines of the streams before it. Markers count through all streams.
+    /// The number of lines in the streams before. Markers count through all streams.
     pub before: usize,
     /// Whether something failed.
     pub red: bool,
-    /// Whether folds may be used, and which.
+    /// The folds that may be used.
     pub allowed: Allowed,
     /// Whether lines are folded at all.
     pub folds: bool,
@@ -83,7 +83,7 @@ impl Rendered {
     }
 
     /// Writes a gap between two lines: a reference for each run that an earlier result shows, and a marker for the
-    /// rest. `rule`: the number of the rule that drops it, if one does.
+    /// rest. `rule`: the number of the rule that drops these lines, if any.
     fn gap(&mut self, from: usize, to: usize, rule: Option<u32>, rendering: &Rendering) {
         let mut next = from;
         for run in rendering.runs.iter().filter(|run| run.start + 1 >= from && run.start < to) {
@@ -148,7 +148,7 @@ impl Rendered {
         }
     }
 
-    /// A long line without its middle. `None` if it is short.
+    /// Returns a long line without its middle. `None` if the line is short.
     fn shorten(&mut self, unit: &Unit, rendering: &Rendering) -> Option<String> {
         let line = &unit.text;
         let longest = if unit.severity == Severity::Failure || unit.verdict.kept { LONG_FAILURE } else { LONG };
@@ -171,7 +171,7 @@ impl Rendered {
     }
 }
 
-/// The line in place of others: `[... L40-95]`.
+/// Returns the line that replaces others: `[... L40-95]`.
 pub fn marker(stream: Stream, from: usize, to: usize) -> String {
     let stream = if stream == Stream::Stderr { "stderr " } else { "" };
     if from == to { format!("[... {stream}L{from}]") } else { format!("[... {stream}L{from}-{to}]") }

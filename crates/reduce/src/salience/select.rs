@@ -1,18 +1,18 @@
-//! Chooses the lines that are shown: those that must stay, and then those that say most, within the budget.
+//! Chooses the lines that are shown: first the lines that must stay, then the lines that tell most, within the budget.
 
 use super::unit::Unit;
 use crate::Stream;
 use crate::failure::Severity;
 
-/// Lines at the end that always stay, and lines at the end that count more.
+/// Number of lines at the end that always stay, and number of lines at the end that count more.
 pub const LAST: usize = 10;
 const TAIL: usize = 15;
-/// Lines before the first failure that count more.
+/// Number of lines before the first failure that count more.
 const LEAD: usize = 3;
-/// Bytes from which the middle of a line is left out, and those that stay of it with the marker.
+/// Length in bytes from which the middle of a line is left out, and the bytes that stay, including the marker.
 const LONG: u64 = 2_000;
 const SHOWN: u64 = 700;
-/// The tokens of a marker, hundredths.
+/// Tokens of a marker, in hundredths.
 const MARKER: u64 = 900;
 
 /// The conditions of a selection.
@@ -22,9 +22,9 @@ pub struct Frame {
     pub red: bool,
     /// Whether lines are rows of a search, in which words of failure are text.
     pub rows: bool,
-    /// Tokens to keep within, hundredths.
+    /// The budget of tokens, in hundredths.
     pub budget: u64,
-    /// Lines of each stream.
+    /// Number of lines of each stream.
     pub lines: [usize; 2],
 }
 
@@ -33,7 +33,7 @@ impl Frame {
         self.lines[unit.stream.index()] - (unit.number + unit.count - 1)
     }
 
-    /// Whether a unit must stay.
+    /// Returns whether a unit must stay.
     pub fn pins(&self, unit: &Unit) -> bool {
         if unit.traits.referred {
             return false;
@@ -44,17 +44,17 @@ impl Frame {
             || self.red && unit.traits.in_block && (!self.rows || unit.traits.is_said)
     }
 
-    /// The severity of a unit, as far as its command lets it have one.
+    /// Returns the severity of a unit, limited by the kind of its command.
     fn severity(&self, unit: &Unit) -> Severity {
         if self.rows && !unit.traits.is_said { Severity::None } else { unit.severity }
     }
 
-    /// Whether a rule drops a unit.
+    /// Returns whether a rule drops a unit.
     pub fn drops(&self, unit: &Unit) -> bool {
         unit.verdict.dropped.is_some_and(|dropped| dropped.applies(self.red))
     }
 
-    /// How much a unit says, with its place at the end.
+    /// Returns how much a unit tells, including its place at the end.
     pub fn score(&self, unit: &Unit) -> i32 {
         let tail = if self.lines_behind(unit) < TAIL { 5 } else { 0 };
         let stderr = if unit.stream == Stream::Stderr { 2 } else { 0 };
@@ -63,7 +63,7 @@ impl Frame {
     }
 }
 
-/// Whether each unit is shown.
+/// Returns for each unit whether it is shown.
 pub fn select(units: &[Unit], frame: &Frame) -> Vec<bool> {
     let mut choice = Choice::new(units, frame);
     for (at, unit) in units.iter().enumerate() {
@@ -90,17 +90,17 @@ pub fn select(units: &[Unit], frame: &Frame) -> Vec<bool> {
     shown
 }
 
-/// The lines that are shown so far, and the tokens that are left for others.
+/// The lines that are shown so far, and the remaining tokens.
 struct Choice<'a> {
     units: &'a [Unit<'a>],
     frame: &'a Frame,
     shown: Vec<bool>,
-    /// Tokens, hundredths. Lines that must stay may take more than there are.
+    /// Remaining tokens, in hundredths. Negative if the lines that must stay take more than the budget.
     left: i64,
 }
 
 impl<'a> Choice<'a> {
-    /// No line is shown: a marker stands for each stream.
+    /// Starts with no line shown: a marker stands for each stream.
     fn new(units: &'a [Unit<'a>], frame: &'a Frame) -> Self {
         let markers = frame.lines.iter().filter(|lines| **lines > 0).count() as u64 * MARKER;
         let left = signed(frame.budget) - signed(markers);
@@ -112,7 +112,7 @@ impl<'a> Choice<'a> {
         self.shown[at] = true;
     }
 
-    /// The tokens that a unit adds to the text. It divides a gap, makes it smaller or closes it.
+    /// Returns the tokens that a unit adds to the text. The unit splits a gap, makes it smaller or closes it.
     fn cost(&self, at: usize) -> i64 {
         let gaps = i64::from(!self.is_shown_before(at)) + i64::from(!self.is_shown_behind(at));
         signed(cost(&self.units[at])) + (gaps - 1) * signed(MARKER)
@@ -139,7 +139,7 @@ fn signed(tokens: u64) -> i64 {
     i64::try_from(tokens).unwrap_or(i64::MAX)
 }
 
-/// Shows what costs no more than the marker in its place.
+/// Shows units that cost no more than the marker in their place.
 fn fill(units: &[Unit], shown: &mut [bool]) {
     let mut at = 0;
     while at < units.len() {
@@ -158,18 +158,18 @@ fn fill(units: &[Unit], shown: &mut [bool]) {
     }
 }
 
-/// Whether no line is missing between the units around a gap and the gap itself.
+/// Returns whether no line is missing between a gap and the units around it.
 fn borders(units: &[Unit], start: usize, end: usize) -> bool {
     (start == 0 || follows(&units[start - 1], &units[start]) || units[start - 1].stream != units[start].stream)
         && (end == units.len() || follows(&units[end - 1], &units[end]) || units[end - 1].stream != units[end].stream)
 }
 
-/// Whether the second unit begins where the first one ends.
+/// Returns whether the second unit begins where the first ends.
 pub fn follows(first: &Unit, second: &Unit) -> bool {
     first.stream == second.stream && first.number + first.count == second.number
 }
 
-/// The tokens of a unit as it is shown, hundredths. Of a long line, that is a part.
+/// Returns the tokens of a unit as shown, in hundredths. A long line is shown in part.
 fn cost(unit: &Unit) -> u64 {
     let length = unit.text.len() as u64;
     let whole = unit.tokens + if unit.count > 1 { 480 } else { 0 };

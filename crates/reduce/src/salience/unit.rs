@@ -8,9 +8,9 @@ use crate::failure::{self, Block, Said, Severity, is_place, judge};
 use crate::fold::Allowed;
 use crate::types::Verdict;
 
-/// Failures with one template that are no repeats: their numbers may be names.
+/// Most failures with one template that are not repeats: their numbers may be names.
 const SIMILAR: u32 = 8;
-/// Lines at the start of a stream that count more.
+/// Number of lines at the start of a stream that count more.
 const HEAD: usize = 8;
 
 /// A line and its properties.
@@ -18,36 +18,36 @@ const HEAD: usize = 8;
 pub struct Unit<'a> {
     /// The line.
     pub text: Cow<'a, str>,
-    /// Its stream.
+    /// The stream of the line.
     pub stream: Stream,
-    /// Its number in the stream, from 1.
+    /// The line's number in the stream, from 1.
     pub number: usize,
-    /// How often it is there in a row.
+    /// The number of equal lines in a row.
     pub count: usize,
-    /// How much it says of a failure.
+    /// How much the line tells about a failure.
     pub severity: Severity,
-    /// Everything else that is known of it.
+    /// Other properties of the line.
     pub traits: Traits,
     /// The verdict of the caller and of the rules.
     pub verdict: Verdict,
-    /// How much it says, apart from failures and from its place at the end.
+    /// How much the line tells, apart from failures and from its place at the end.
     pub score: i32,
-    /// Its tokens with the newline, hundredths.
+    /// The tokens of the line with its newline, in hundredths.
     pub tokens: u64,
-    /// The middle that is no longer there: where it was in `text`, and its characters.
+    /// The removed middle: its place in `text`, and its length in characters.
     pub cut: Option<(usize, usize)>,
 }
 
 /// Properties of a unit.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Traits {
-    /// Whether it is what a program says, also among rows of a search.
+    /// Whether the line is a message of a program, also among rows of a search.
     pub is_said: bool,
-    /// Whether it belongs to the block of the first failure.
+    /// Whether the line belongs to the block of the first failure.
     pub in_block: bool,
-    /// Whether a line with the same template was there before.
+    /// Whether an earlier line had the same template.
     pub seen: bool,
-    /// Whether an earlier result shows it.
+    /// Whether an earlier result shows the line.
     pub referred: bool,
 }
 
@@ -61,17 +61,17 @@ pub struct Judge {
     pub allowed: Allowed,
     /// Whether a line reports a failure.
     pub failed: bool,
-    /// Whether a program says so, also among rows of a search.
+    /// Whether a message of a program reports a failure, also among rows of a search.
     pub said: bool,
 }
 
 impl Judge {
-    /// Lines so far.
+    /// Returns the number of lines so far.
     pub fn lines(&self) -> usize {
         self.lines
     }
 
-    /// Judges the next line. `tokens`: its tokens with the newline, hundredths.
+    /// Judges the next line. `tokens`: the tokens of the line with its newline, in hundredths.
     pub fn next<'a>(&mut self, text: Cow<'a, str>, stream: Stream, tokens: u64, verdict: Verdict) -> Unit<'a> {
         self.lines += 1;
         self.allowed.note(&text);
@@ -80,9 +80,9 @@ impl Judge {
         self.failed |= severity == Severity::Failure;
         self.said |= is_said;
         let in_block = self.block.next(&text, severity);
-        // A failure may only be left out as a repeat if the whole line is one.
+        // A failure may only be left out as a repeat if the whole line repeats.
         let template = if severity >= Severity::Mention { template(&text) } else { rough_template(&text) };
-        // `0 failed` and `3 failed` have one template, but only one of them is a failure.
+        // `0 failed` and `3 failed` have one template, but only the latter is a failure.
         let similar = self.seen.note(template ^ severity as u64);
         let seen = match severity {
             Severity::Failure => similar >= SIMILAR || self.seen.note(exact(&text)) > 0,
@@ -96,13 +96,13 @@ impl Judge {
         Unit { text, stream, number: self.lines, count: 1, severity, traits, verdict, score, tokens, cut: None }
     }
 
-    /// Takes a line that repeats the one before.
+    /// Takes a line that repeats the line before.
     pub fn repeat(&mut self) {
         self.lines += 1;
     }
 }
 
-/// How much a line says.
+/// Returns how much a line tells.
 fn score(text: &str, number: usize, seen: bool, severity: Severity) -> i32 {
     let mut score = 0;
     if number <= HEAD {
@@ -133,7 +133,7 @@ enum Frame {
     Library,
 }
 
-/// A frame of a stack: `at f (a.js:1:2)`, `File "a.py", line 1, in f`.
+/// Recognizes a stack frame: `at f (a.js:1:2)`, `File "a.py", line 1, in f`.
 fn frame(text: &str) -> Option<Frame> {
     let text = text.trim_start();
     let is_frame =
@@ -152,7 +152,7 @@ fn frame(text: &str) -> Option<Frame> {
     is_frame.then(|| if LIBRARIES.iter().any(|library| text.contains(library)) { Frame::Library } else { Frame::Own })
 }
 
-/// Whether a line is a summary.
+/// Returns whether a line is a summary.
 fn is_summary(text: &str) -> bool {
     const STARTS: [&str; 22] = [
         "test result:",

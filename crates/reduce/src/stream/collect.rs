@@ -1,4 +1,5 @@
-//! Holds the lines of a long stream that may be shown: its start, its end, all that must stay, and those that say most.
+//! Holds the lines of a long stream that may be shown: its start, its end, the lines that must stay, and the lines that
+//! tell most.
 
 use std::borrow::Cow;
 use std::cmp::{Ordering, Reverse};
@@ -7,12 +8,12 @@ use std::collections::{BinaryHeap, VecDeque};
 use crate::failure::Severity;
 use crate::salience::unit::Unit;
 
-/// Bytes that are held of each part, with the properties of the lines.
+/// Most bytes that are held of each part, including the properties of the lines.
 const START: usize = 4 << 10;
 const END: usize = 10 << 10;
 const PINNED: usize = 20 << 10;
 const BEST: usize = 12 << 10;
-/// Largest text that is used again.
+/// Largest text that is reused.
 const SPARE: usize = 1 << 10;
 
 /// Lines of a stream.
@@ -26,7 +27,7 @@ pub(super) struct Collector {
     end_size: usize,
     /// Whether more lines must stay than can be held.
     overflows: bool,
-    /// Texts of dropped lines, to be used again.
+    /// Texts of dropped lines, for reuse.
     spare: Vec<String>,
 }
 
@@ -47,7 +48,7 @@ impl Part {
     }
 }
 
-/// A line by how much it says. Of two that say the same, the earlier one is worth more.
+/// A line ordered by how much it tells. Among equal lines, an earlier line is worth more.
 struct Ranked(Unit<'static>);
 
 impl Ranked {
@@ -81,12 +82,12 @@ fn size(unit: &Unit) -> usize {
 }
 
 impl Collector {
-    /// Whether more lines must stay than can be held. Nothing comes of the rest, then.
+    /// Returns whether more lines must stay than can be held. The stream has no view then.
     pub fn overflows(&self) -> bool {
         self.overflows
     }
 
-    /// Whether a line repeats the one before, which then counts once more.
+    /// Returns whether a line repeats the line before. If so, the line before counts once more.
     pub fn repeats(&mut self, line: &str) -> bool {
         match self.end.back_mut() {
             // Comparing two empty texts is slow on some processors.
@@ -108,7 +109,7 @@ impl Collector {
         let unit = Unit { text: Cow::Owned(text), ..unit };
         self.end_size += size(&unit);
         self.end.push_back(unit);
-        // The last line stays: it may be repeated.
+        // The last line stays, because it may be repeated.
         while self.end_size > END && self.end.len() > 1 {
             let Some(first) = self.end.pop_front() else { return };
             self.end_size -= size(&first);
@@ -116,7 +117,7 @@ impl Collector {
         }
     }
 
-    /// Takes a line that is no longer among the last ones.
+    /// Takes a line that no longer belongs to the last lines.
     fn leave(&mut self, unit: Unit<'static>) {
         if self.pinned.units.is_empty() && self.best.is_empty() && self.start.has_room(&unit, START) {
             self.start.add(unit);
@@ -154,7 +155,7 @@ impl Collector {
         }
     }
 
-    /// The lines in order. `None` if more must stay than could be held.
+    /// Returns the lines in order. `None` if more lines must stay than could be held.
     pub fn finish(self) -> Option<Vec<Unit<'static>>> {
         if self.overflows {
             return None;

@@ -1,4 +1,4 @@
-//! Reduces an output while it runs, in bounded memory. The view is the same under any split into chunks.
+//! Reduces an output while it runs, in bounded memory. The split into chunks does not affect the view.
 
 mod collect;
 #[cfg(test)]
@@ -15,20 +15,20 @@ use super::rules::Rules;
 use super::seen::Shown;
 use super::{End, Level, Stream, View};
 
-/// Largest output whose lines are all held, bytes.
+/// Largest output whose lines are all held, in bytes.
 pub(super) const WHOLE: usize = 64 << 10;
-/// Bytes of an output that are passed on at once when it is no longer small.
+/// Size in bytes of the parts in which an output is passed on when it is no longer small.
 const PART: usize = 8 << 10;
-/// Longest line that is held whole, and the parts of a longer one that are held at its start and at its end, bytes.
+/// Longest line that is held whole, and the lengths of the start and the end that are held of a longer line, in bytes.
 const LINE: usize = 10 << 10;
 const LINE_START: usize = 8 << 10;
 const LINE_END: usize = 1 << 10;
 
-/// The view of an output in the making.
+/// A view that is being made.
 pub struct Reducer<'a> {
     options: Options<'a>,
     printed: Printed,
-    /// The output so far, as long as it is small.
+    /// The output so far, while it is small.
     small: Option<[String; 2]>,
     streams: [Running<'a>; 2],
 }
@@ -40,23 +40,24 @@ struct Running<'a> {
     rules: Rules<'a>,
     collector: Collector,
     line: String,
-    /// The tokens of the line so far, hundredths.
+    /// The tokens of the line so far, in hundredths.
     tokens: u64,
-    /// Characters that were taken out of the line, at [`LINE_START`].
+    /// The number of characters that were removed from the line, at [`LINE_START`].
     cut: usize,
-    /// Where in `line` they were.
+    /// The place in `line` of the removed characters.
     cut_at: usize,
 }
 
 impl<'a> Reducer<'a> {
-    /// A reducer of one output.
+    /// Makes a reducer of one output.
     pub fn new(options: &Options<'a>) -> Self {
         let printed = options.printed();
         let streams = [0, 1].map(|_| Running { rules: options.rules(&printed), ..Running::default() });
         Self { options: *options, printed, small: Some(Default::default()), streams }
     }
 
-    /// The same reducer for a conversation that shows these lines already. May be called once the output is whole.
+    /// Makes the reducer take into account the lines that a conversation shows already. May be called once the output
+    /// is whole.
     pub fn after<'b>(self, shown: &'b Shown<'b>) -> Reducer<'b>
     where
         'a: 'b,
@@ -66,7 +67,7 @@ impl<'a> Reducer<'a> {
         reducer
     }
 
-    /// Whether the output is small enough to be held whole.
+    /// Returns whether the output is small enough to be held whole.
     pub fn is_whole(&self) -> bool {
         self.small.is_some()
     }
@@ -86,7 +87,7 @@ impl<'a> Reducer<'a> {
         self.run(stream, text);
     }
 
-    /// Passes on an output that was small, and frees it meanwhile: the lines that are held take its place.
+    /// Passes on an output that was small, and frees it step by step: the lines that are held replace it.
     fn run_freeing(&mut self, stream: Stream, mut text: String) {
         while !text.is_empty() {
             let part = text.floor_char_boundary(PART);
@@ -100,7 +101,7 @@ impl<'a> Reducer<'a> {
         let options = &self.options;
         let running = &mut self.streams[stream.index()];
         running.total.bytes += text.len();
-        // Long contents have no view.
+        // Long exact contents have no view.
         if self.printed.exact || running.collector.overflows() {
             return;
         }
@@ -121,7 +122,7 @@ impl<'a> Reducer<'a> {
         }
     }
 
-    /// The view of the whole output. `None` if nothing is gained, or if more lines must stay than can be held.
+    /// Returns the view of the whole output. `None` if nothing is gained, or if more lines must stay than can be held.
     pub fn finish(mut self, end: End) -> Option<View> {
         if let Some([stdout, stderr]) = &self.small {
             return Lines::of(stdout, stderr, &self.options, &self.printed).view(
@@ -147,7 +148,7 @@ impl<'a> Reducer<'a> {
     }
 }
 
-/// Appends to a part of a small output, which does not take more than it may become.
+/// Appends to a part of a small output. The part never reserves more than its largest size.
 fn append(to: &mut String, text: &str) {
     let length = to.len() + text.len();
     if length > to.capacity() {
@@ -157,7 +158,7 @@ fn append(to: &mut String, text: &str) {
 }
 
 impl Running<'_> {
-    /// Adds to the line that is not complete yet. Of a long one, the middle is dropped.
+    /// Adds to the incomplete line. If the line is long, its middle is dropped.
     fn hold(&mut self, text: &str, tokens: u64) {
         self.tokens += tokens;
         let mut rest = text;

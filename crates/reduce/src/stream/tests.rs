@@ -1,8 +1,8 @@
 use super::*;
 use allocation_counter::measure;
 
-/// Memory that a reduction of one stream may take, and that of a buffer which grows just then: the counter counts its
-/// old and its new place.
+/// Most memory that a reduction of one stream may take, plus the memory of a buffer that is growing: the counter counts
+/// both the old and the new place of the buffer.
 const MOST: u64 = (128 + 32) << 10;
 
 /// Lines of many kinds: new ones, repeats, failures that differ, long ones.

@@ -1,17 +1,18 @@
-//! How many words of a command a rule for it has.
+//! The number of a command's words that a rule for the command repeats.
 
 use super::matching::{base_name, git_command};
 use crate::programs;
 use crate::programs::program::Arity;
 
-/// The most words that the path of a subcommand has.
+/// Most words in the path of a subcommand.
 const MAX_PATH: usize = 3;
 
-/// How many of a command's first words make a rule for it, and of which kind.
+/// Returns how many of a command's first words make a rule for the command, and the kind of the rule.
 pub fn words(argv: &[(&str, bool)]) -> Option<(usize, Arity)> {
     let name = base_name(argv.first()?.0);
     let program = programs::of_any_version(name);
-    // Behind git's own options. Which options of other programs take a value is unknown, so a rule repeats all words.
+    // Git's own options are skipped. Which options of other programs take a value is unknown, so a rule repeats all
+    // words.
     let first = git_command(argv).unwrap_or(1);
     let option = |at: &usize| argv[*at].0.starts_with('-');
     let operands: Vec<&str> =
@@ -25,7 +26,7 @@ pub fn words(argv: &[(&str, bool)]) -> Option<(usize, Arity)> {
     }
     // `docker -H x run` runs a command, with or without options between.
     let runs = |operand: &&str| program.sub_rule(operand) == Some(Arity::Never);
-    // Then find is a wrapper.
+    // With these options find is a wrapper.
     let execs = |(word, _): &(&str, bool)| matches!(*word, "-exec" | "-execdir" | "-ok" | "-okdir");
     if operands.iter().any(runs) || matches!(name, "find" | "gfind") && argv.iter().any(execs) {
         return Some((1, Arity::Never));
@@ -38,7 +39,7 @@ pub fn words(argv: &[(&str, bool)]) -> Option<(usize, Arity)> {
         Arity::Words(count) | Arity::WordsOrNone(count) => count,
     };
     let end = first - 1 + count;
-    // `npm run` alone is something else than `npm run build`.
+    // `npm run` alone is not the same command as `npm run build`.
     if end > argv.len() || (first..end).any(|at| option(&at)) {
         return Some((argv.len(), Arity::Exact));
     }

@@ -1,4 +1,4 @@
-//! The strictest of what the engine says and what a host's rules say.
+//! The stricter verdict of the engine and a host's rules.
 
 use serde::Serialize;
 
@@ -24,7 +24,7 @@ impl Permissions {
     /// Reads rules.
     ///
     /// # Errors
-    /// On the first one that means nothing.
+    /// Fails on the first rule that means nothing.
     pub fn parse<T: AsRef<str>>(allow: Option<&[T]>, ask: &[T], deny: &[T]) -> Result<Self, BadPattern> {
         let read = |rules: &[T]| rules.iter().map(|rule| Pattern::parse(rule.as_ref())).collect::<Result<Vec<_>, _>>();
         Ok(Self { allow: allow.map(read).transpose()?, ask: read(ask)?, deny: read(deny)? })
@@ -39,7 +39,7 @@ pub struct Decision {
     pub verdict: Verdict,
     /// The source texts of commands that no allow rule covers, and `write:PATH` for each such file.
     pub unmatched: Vec<String>,
-    /// Rules which, added to those that allow, would allow all of it; none where that cannot be.
+    /// Rules that would allow the whole command, if added to the allow rules. Empty if no rules can.
     pub suggest_rules: Vec<String>,
 }
 
@@ -50,7 +50,7 @@ pub fn decide(analysis: &Analysis, rules: &Permissions) -> Decision {
     weigh(&Judged { units: &units, verdict, complete, first_cwd: &analysis.cwd }, rules)
 }
 
-/// The same, for a command that was judged.
+/// Decides about a judged command by a host's rules.
 pub(super) fn weigh(judged: &Judged, rules: &Permissions) -> Decision {
     let stopped = |rules: &[Pattern]| judged.units.iter().any(|unit| stops(rules, unit, judged.first_cwd));
     let deny = judged.verdict == Verdict::Deny || stopped(&rules.deny);

@@ -1,12 +1,12 @@
-//! A command that was judged, as far as rules of a host need it.
+//! A judged command, as far as a host's rules need it.
 
 use crate::analysis::{Analysis, CommandUnit};
 use crate::level::Verdict;
 
-/// Paths that are no files.
+/// Paths that are not files.
 static STREAMS: &[&str] = &["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/zero", "/dev/full"];
 
-/// A command that was judged.
+/// A judged command.
 #[derive(Clone, Debug)]
 pub struct Judged<'a> {
     /// All simple commands in it.
@@ -15,43 +15,43 @@ pub struct Judged<'a> {
     pub verdict: Verdict,
     /// Whether all of it could be judged.
     pub complete: bool,
-    /// The directory that it starts in, absolute and normalised.
+    /// The directory that the command starts in, absolute and normalised.
     pub first_cwd: &'a str,
 }
 
 /// One simple command.
 #[derive(Clone, Debug, Default)]
 pub struct Unit<'a> {
-    /// As it is written.
+    /// The source text.
     pub source: &'a str,
-    /// Its words, and whether each is known.
+    /// The words, and whether each is known.
     pub argv: Vec<(&'a str, bool)>,
-    /// Words of wrappers before it.
+    /// Words of wrappers before the command.
     pub prefix: Vec<&'a str>,
-    /// The chain that it came through: `sudo`, `bash -c`, `heredoc` …
+    /// The chain of wrappers and scripts that leads to the command: `sudo`, `bash -c`, `heredoc` …
     pub via: Vec<&'a str>,
-    /// `NAME=value` before it, as they are written.
+    /// `NAME=value` before the command, as written.
     pub assignments: Vec<&'a str>,
-    /// The files that its redirects write, without `/dev/null`.
+    /// The files that the redirects write, without `/dev/null`.
     pub writes: Vec<Write<'a>>,
-    /// Its place in the command. A nested unit has the place of the word that holds it.
+    /// The place in the whole command. A nested unit has the place of the word that holds it.
     pub span: (usize, usize),
-    /// Whether it only runs other units.
+    /// Whether the command only runs other units.
     pub wrapper: bool,
-    /// Whether it is in the body of a heredoc.
+    /// Whether the command is in the body of a heredoc.
     pub heredoc: bool,
 }
 
 /// A redirect that writes.
 #[derive(Clone, Copy, Debug)]
 pub struct Write<'a> {
-    /// Absolute and normalised; `None` where it is not known.
+    /// The absolute, normalised path. `None` if it is not known.
     pub path: Option<&'a str>,
-    /// As it is written.
+    /// The source text.
     pub text: &'a str,
 }
 
-/// The units of an analysis.
+/// Returns the units of an analysis.
 pub fn units(analysis: &Analysis) -> Vec<Unit<'_>> {
     analysis.commands.iter().map(Unit::new).collect()
 }
@@ -77,7 +77,7 @@ impl<'a> Unit<'a> {
 }
 
 impl Judged<'_> {
-    /// A path as rules write it: relative to the first directory if it lies below that.
+    /// Returns a path as rules write it: relative to the first directory if the path lies below that.
     pub fn relative<'b>(&self, path: &'b str) -> &'b str {
         let cwd = self.first_cwd.trim_end_matches('/');
         let below = path.strip_prefix(cwd).and_then(|rest| rest.strip_prefix('/'));

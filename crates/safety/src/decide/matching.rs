@@ -1,4 +1,4 @@
-//! Which rules of a host are for a command.
+//! Finds the rules of a host that cover a command.
 
 use std::collections::HashSet;
 
@@ -11,12 +11,12 @@ use crate::programs::program::Fact;
 use crate::programs::variables::HIJACKING;
 use crate::value::Value;
 
-/// Wrappers have a few words; of very many only so many are tried as the beginning of a command.
+/// Most words of wrappers that are tried as the beginning of a command. Wrappers have only a few words.
 const MAX_PREFIX: usize = 64;
-/// The same for the words before a command of git.
+/// Most words that are tried before a command of git.
 const MAX_GLOBAL: usize = 256;
 
-/// Words of wrappers, then those of the command; each with whether it is known.
+/// Words of wrappers, followed by the words of the command, each with a flag that says whether it is known.
 #[derive(Clone, Copy)]
 struct Words<'a> {
     prefix: &'a [&'a str],
@@ -31,7 +31,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// Whether they are what the rule says. A word that is not known is none of a rule's.
+    /// Returns whether these words are the rule's words. An unknown word never fits a rule.
     fn fit(self, rule: &Pattern, same_head: impl Fn(&str, &str) -> bool) -> bool {
         let Pattern::Command { words, prefix } = rule else { return false };
         let count = self.prefix.len() + self.argv.len();
@@ -42,7 +42,8 @@ impl<'a> Words<'a> {
     }
 }
 
-/// Whether an ask or deny rule covers this command or a file that it writes, whatever its wrappers and spelling.
+/// Returns whether an ask or deny rule covers this command or a file that it writes, whatever its wrappers and
+/// spelling.
 pub fn stops(rules: &[Pattern], unit: &Unit, cwd: &str) -> bool {
     if rules.is_empty() {
         return false;
@@ -60,20 +61,20 @@ pub fn stops(rules: &[Pattern], unit: &Unit, cwd: &str) -> bool {
     })
 }
 
-/// Whether a file may be written.
+/// Returns whether a file may be written.
 pub fn may_write(allow: &[Pattern], path: &str, cwd: &str) -> bool {
     allow.iter().any(|rule| matches!(rule, Pattern::Write(glob) if glob.fits(path, cwd)))
 }
 
-/// Allow rules, held against one command with all that it nests.
+/// Allow rules, applied to one command with everything nested in it.
 pub struct Allowing<'a> {
     allow: &'a [Pattern],
-    /// Commands that a rule covers, with the rule, which may also cover commands inside them.
+    /// Commands that a rule covers, with the rule. The rule may also cover commands inside them.
     around: Vec<(&'a Unit<'a>, &'a Pattern)>,
 }
 
 impl<'a> Allowing<'a> {
-    /// For these commands.
+    /// Applies allow rules to a judged command.
     pub fn new(judged: &Judged<'a>, allow: &'a [Pattern]) -> Self {
         let fits = |unit: &'a Unit<'a>| {
             let words = from_elsewhere(unit).unwrap_or(Words { prefix: &[], argv: &unit.argv });
@@ -82,19 +83,20 @@ impl<'a> Allowing<'a> {
         Self { allow, around: judged.units.iter().flat_map(fits).collect() }
     }
 
-    /// Whether a rule is for this command.
+    /// Returns whether a rule covers this command.
     pub fn covers(&self, unit: &Unit) -> bool {
         if unit.assignments.iter().any(|assignment| hijacks(assignment)) {
             return false;
         }
-        // Variables alone, or only what other units do.
+        // Only assignments, or a wrapper that only runs other units.
         if unit.argv.is_empty() || unit.wrapper {
             return true;
         }
         let fits = |words: Words| self.allow.iter().any(|rule| words.fit(rule, same));
         let nested = |(outer, _): &&(&Unit, &Pattern)| outer.span.0 <= unit.span.0 && unit.span.1 <= outer.span.1;
         let mut around = self.around.iter().filter(nested);
-        // Through sudo, su and ssh only a rule that names them allows: before this command, or around its script.
+        // Through sudo, su and ssh only a rule that names them allows. The rule is for this command or for the wrapper
+        // around its script.
         if is_elsewhere(unit) {
             return from_elsewhere(unit).is_some_and(fits)
                 || around.any(|(outer, _)| outer.wrapper && from_elsewhere(outer).is_some());
@@ -105,14 +107,15 @@ impl<'a> Allowing<'a> {
     }
 }
 
-/// The commands and written files that no allow rule is for. A command that occurs several times is listed once.
+/// Returns the commands and written files that no allow rule covers. A command that occurs several times is listed
+/// once.
 pub fn unmatched(judged: &Judged, allow: &[Pattern]) -> Vec<String> {
     let allowing = Allowing::new(judged, allow);
     let mut unmatched = Vec::new();
     let mut seen = HashSet::new();
     let mut written = HashSet::new();
     for unit in judged.units {
-        // The same text may come to several commands: `"$@"` in a function.
+        // One source text may expand to several commands: `"$@"` in a function.
         if !allowing.covers(unit) && seen.insert((unit.source, &unit.prefix, &unit.argv)) {
             unmatched.push(unit.source.to_owned());
         }
@@ -127,18 +130,18 @@ pub fn unmatched(judged: &Judged, allow: &[Pattern]) -> Vec<String> {
     unmatched
 }
 
-/// A name with a path is another name.
+/// Returns whether the names are equal. A name with a path is another name.
 fn same(rule: &str, head: &str) -> bool {
     rule == head
 }
 
-/// Whether a rule for a command around this one names this one, too: `npx tsc:*` does, `find:*` does not.
+/// Returns whether a rule for an outer command also names this command: `npx tsc:*` does, `find:*` does not.
 fn names(rule: &Pattern, inner: &Unit) -> bool {
     let Pattern::Command { words, .. } = rule else { return false };
     inner.argv.first().is_some_and(|(head, known)| *known && words.iter().skip(1).any(|word| word == head))
 }
 
-/// Whether it runs as another user or on another machine.
+/// Returns whether the command runs as another user or on another machine.
 pub fn is_elsewhere(unit: &Unit) -> bool {
     let names = |word: &&str| runs_elsewhere(word.split(' ').next().unwrap_or(word));
     unit.via.iter().any(names)
@@ -146,7 +149,7 @@ pub fn is_elsewhere(unit: &Unit) -> bool {
         || unit.argv.first().is_some_and(|(head, _)| names(head))
 }
 
-/// The words from `sudo` on, if it precedes the command or is the command.
+/// Returns the words from `sudo` on, if `sudo` precedes the command or is the command.
 fn from_elsewhere<'a>(unit: &'a Unit) -> Option<Words<'a>> {
     match unit.prefix.iter().position(|word| runs_elsewhere(word)) {
         Some(from) => Some(Words { prefix: &unit.prefix[from..], argv: &unit.argv }),
@@ -166,13 +169,13 @@ fn runs_elsewhere(word: &str) -> bool {
     programs::of(base_name(word)).has(|fact| matches!(fact, Fact::RunsElsewhere))
 }
 
-/// `git -C sub push` without `-C sub`; `None` where there is nothing to leave out.
+/// Returns `git push` for `git -C sub push`. `None` if there is nothing to leave out.
 fn without_git_options<'a>(argv: &[(&'a str, bool)]) -> Option<Vec<(&'a str, bool)>> {
     let at = git_command(argv).filter(|at| *at > 1)?;
     Some(argv.first().into_iter().chain(&argv[at..]).copied().collect())
 }
 
-/// The index of the subcommand in a call of git.
+/// Returns the index of the subcommand in a call of git.
 pub fn git_command(argv: &[(&str, bool)]) -> Option<usize> {
     let (head, args) = argv.split_first()?;
     if base_name(head.0) != "git" {
@@ -183,7 +186,7 @@ pub fn git_command(argv: &[(&str, bool)]) -> Option<usize> {
     Some(*parse(&words, &programs::of("git").options).operands.first()? + 1)
 }
 
-/// The last component of a path.
+/// Returns the last component of a path.
 pub fn base_name(word: &str) -> &str {
     word.rsplit('/').next().unwrap_or(word)
 }

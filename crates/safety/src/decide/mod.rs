@@ -1,4 +1,4 @@
-//! The decision of a host's own rules about a judged command.
+//! Decides about a judged command by a host's own rules.
 
 mod arity;
 mod decision;

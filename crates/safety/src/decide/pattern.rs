@@ -7,11 +7,11 @@ use super::write_glob::WriteGlob;
 /// A rule of a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pattern {
-    /// Words that a command begins with, or that it is.
+    /// Words that are the command, or that the command begins with.
     Command {
         /// The words.
         words: Vec<String>,
-        /// More may follow.
+        /// Whether more words may follow.
         prefix: bool,
     },
     /// Files that may be written.
@@ -39,7 +39,7 @@ impl Pattern {
     /// Reads a rule.
     ///
     /// # Errors
-    /// On one that means nothing.
+    /// Fails on a rule that means nothing.
     pub fn parse(text: &str) -> Result<Self, BadPattern> {
         let rule = text.trim();
         if rule.is_empty() {
@@ -65,7 +65,7 @@ impl Pattern {
     }
 }
 
-/// Words as the shell parts them; `None` with a quote that does not end.
+/// Splits words like the shell. `None` if a quote does not end.
 fn split(text: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

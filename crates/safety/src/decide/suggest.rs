@@ -12,10 +12,11 @@ use crate::rules::quote;
 
 /// The longest rule that is worth reading.
 const MAX_RULE: usize = 300;
-/// The most rules at once: who has to read more says yes to anything.
+/// Most rules at once. A person who has to read more says yes to anything.
 const MAX_RULES: usize = 20;
 
-/// Rules that allow the whole command together with the present allow rules. Empty if no rule can allow a part of it.
+/// Returns rules that allow the whole command together with the present allow rules. Empty if no rule can allow a part
+/// of the command.
 pub fn suggest(judged: &Judged, allow: &[Pattern]) -> Vec<String> {
     let allowing = Allowing::new(judged, allow);
     let mut rules = Vec::new();
@@ -44,7 +45,7 @@ pub fn suggest(judged: &Judged, allow: &[Pattern]) -> Vec<String> {
     if unmatched(judged, &all).is_empty() { rules } else { Vec::new() }
 }
 
-/// A rule for one command.
+/// Returns a rule for one command.
 fn rule(unit: &Unit) -> Option<String> {
     if unit.heredoc || is_elsewhere(unit) {
         return None;

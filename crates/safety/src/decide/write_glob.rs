@@ -1,7 +1,7 @@
 //! A glob for files that may be written: `src/**`, `*.log`, `/tmp/**`.
 //!
-//! The crate `globset` does not serve here: to it, `**` reaches into `.git` like into any directory, `..` and a base
-//! directory mean nothing, and it would bring the automata of `regex` into the addon.
+//! The crate `globset` does not serve here. Its `**` reaches into `.git` like into any directory, and it knows neither
+//! `..` nor a base directory. It would also bring the automata of `regex` into the addon.
 
 use crate::glob::Glob;
 
@@ -23,7 +23,7 @@ enum Part {
     One { glob: Glob, git: bool },
 }
 
-/// Longer globs mean no file.
+/// Most parts of a glob. A longer glob matches no file.
 const MAX_PARTS: usize = 128;
 
 impl WriteGlob {
@@ -48,7 +48,7 @@ impl WriteGlob {
         Self { absolute, parts }
     }
 
-    /// Whether it means this file. Both paths are absolute and normalised.
+    /// Returns whether the glob matches this file. Both paths are absolute and normalised.
     pub fn fits(&self, path: &str, cwd: &str) -> bool {
         let split = |path| str::split(path, '/').filter(|name| !name.is_empty()).collect::<Vec<_>>();
         let names = split(path);
@@ -60,7 +60,7 @@ impl WriteGlob {
         if parts.len() > MAX_PARTS {
             return false;
         }
-        // Which of the parts may come next, name by name.
+        // Marks the parts that may come next, name by name.
         let mut places = vec![false; parts.len() + 1];
         places[0] = true;
         skip(parts, &mut places);
@@ -89,7 +89,7 @@ fn skip(parts: &[Part], places: &mut [bool]) {
     }
 }
 
-/// A path as a glob that means only itself.
+/// Returns a path as a glob that matches only the path itself.
 pub fn literal(path: &str) -> String {
     let mut glob = String::with_capacity(path.len());
     for char in path.chars() {

@@ -14,7 +14,7 @@ struct Aliased {
     name: String,
     /// The commands that it may become.
     texts: Vec<String>,
-    /// Whether it surely becomes one of them.
+    /// Whether the word surely becomes one of these texts.
     settled: bool,
 }
 

@@ -10,7 +10,8 @@ use super::variables::MAX_CHOICES;
 pub(super) struct Alias {
     /// The texts that it may have, the latest last.
     pub texts: Vec<String>,
-    /// Whether it surely has one of them. If the command itself sets or removes an alias, its next line sees that.
+    /// Whether the alias surely has one of these texts. If the command itself sets or removes an alias, its next
+    /// line sees that.
     pub settled: bool,
 }
 

@@ -7,7 +7,7 @@ use crate::contents;
 use crate::path::resolved;
 use crate::value::Value;
 
-/// Evaluates a builtin with its words, its name first. Returns the shell after a failure if that is another.
+/// Evaluates a builtin with its words, its name first. Returns the shell after a failure, if it differs.
 type Builtin = fn(&mut Evaluator<'_>, &mut Shell, &[Value]) -> Option<Box<Shell>>;
 
 /// The builtin of a name, if it changes the shell.
@@ -35,7 +35,7 @@ fn named(name: &str) -> Option<Builtin> {
 }
 
 impl Evaluator<'_> {
-    /// Evaluates what a builtin does to the shell. Returns the shell after a failure if that is another.
+    /// Evaluates what a builtin does to the shell. Returns the shell after a failure, if it differs.
     pub(super) fn builtin(&mut self, shell: &mut Shell, argv: &[Value]) -> Option<Box<Shell>> {
         let builtin = argv.first().and_then(Value::known).and_then(named)?;
         builtin(self, shell, argv)

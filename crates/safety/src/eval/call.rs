@@ -29,7 +29,7 @@ const MAX_RECURSION: usize = 16;
 /// One call of a program.
 #[derive(Clone, Default)]
 pub(super) struct Call {
-    /// Its words, the program first.
+    /// Words of the call, the program first.
     pub argv: Vec<Value>,
     /// The source of each word.
     pub sources: Vec<String>,
@@ -43,9 +43,9 @@ pub(super) struct Call {
     pub assignments: Vec<(String, Value)>,
     /// The source of each assignment.
     pub assigned: Vec<String>,
-    /// Its own redirects.
+    /// Redirects of the call itself.
     pub redirects: Vec<Redirect>,
-    /// Its standard input.
+    /// Standard input.
     pub input: Input,
     /// The place of the text on standard input.
     pub input_span: Span,
@@ -77,7 +77,7 @@ impl Evaluator<'_> {
         }
         after.output = self.noted_output(shell, &call);
         let cwds = Rc::clone(&shell.location.candidates);
-        // With those of the groups around it, if there are any.
+        // Including the redirects of the groups around the call.
         let redirects: Option<Vec<Redirect>> =
             (!shell.redirects.is_empty()).then(|| call.redirects.iter().chain(&shell.redirects).cloned().collect());
         let command = Command {
@@ -214,7 +214,7 @@ fn inside(frame: &Frame, function: &Function, call: &Call) -> Frame {
         inside.origin.fixed.clone_from(&frame.origin.fixed);
     }
     if inside.origin.earlier {
-        // Its text is no part of the command: the place is that of the call.
+        // The text is no part of the command, so the call is its place.
         inside.origin.fixed.get_or_insert_with(|| call.span.clone());
     }
     inside

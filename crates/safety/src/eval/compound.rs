@@ -79,7 +79,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Leaves the branches of a command: one of them ran, or none.
+    /// Leaves the branches of a command, of which at most one ran.
     fn settle(&mut self, shell: &mut Shell, branches: Option<Shell>, one_ran: bool) {
         let Some(branches) = branches else { return };
         let before = std::mem::replace(shell, branches);

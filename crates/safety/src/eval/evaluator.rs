@@ -9,6 +9,7 @@ use super::shell::Shell;
 use super::simple_command::SimpleCommand;
 use super::variables::Environment;
 use crate::command::{Directories, Input, ShellState};
+use crate::level::Confidence;
 use crate::parse::{ParsedScript, Span, read};
 use crate::unwrap::CustomWrappers;
 use crate::value::{Contents, Value};
@@ -20,7 +21,7 @@ pub struct Evaluator<'a> {
     pub(super) custom: &'a CustomWrappers,
     pub(super) found: Found,
     pub(super) budget: Budget,
-    /// Whether it evaluates the code that restores a shell. No command of that code is listed.
+    /// Whether this is the evaluation of the code that restores a shell. No command of that code is listed.
     pub(super) restores: bool,
     pub(super) current: CurrentCommand,
     pub(super) calls: CallStack,
@@ -34,7 +35,7 @@ pub struct Evaluator<'a> {
 /// The simple command whose words are expanded.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CurrentCommand {
-    /// Its place in the whole command.
+    /// Place in the whole command.
     pub span: Span,
     /// Whether bash gives up before it runs: `${x:?}` of a variable that is not set.
     pub dead: bool,
@@ -143,6 +144,32 @@ impl<'a> Evaluator<'a> {
         frame.origin.heredocs = read.heredocs.into();
         frame.origin.earlier = false;
         self.list(shell, &read.script.body, &frame);
+        if read.script.fault.is_some() {
+            self.guess(shell, text, read.script.end, frame);
+        }
+    }
+
+    /// Evaluates the statements that the tolerant grammar finds in the rest of a text, as guesses. Bash runs none of
+    /// them, but another shell may, and a person who is asked about the text wants to know what it is up to.
+    fn guess(&mut self, shell: &mut Shell, text: &str, start: usize, frame: Frame) {
+        let rest = &text[start..];
+        // The grammar's parser is slow beside our reader.
+        self.budget.spend(500 + 4 * rest.len().min(grammar::READ));
+        grammar::statements(rest, |found| {
+            if self.budget.is_spent() {
+                return true;
+            }
+            let statement = &rest[found.clone()];
+            if self.read(statement).script.fault.is_some() {
+                return false;
+            }
+            let mut inside = frame.maybe();
+            inside.confidence = inside.confidence.max(Confidence::Partial);
+            inside.listed = false;
+            inside.origin.fixed.get_or_insert(start + found.start..start + found.end);
+            self.script(shell, statement, inside);
+            true
+        });
     }
 
     /// Reads a text. With an error in it the evaluation is not complete.

@@ -17,7 +17,7 @@ pub struct Origin {
     pub heredocs: Rc<[Heredoc]>,
     /// The place of the text in the whole command. `None` if it is the whole command.
     pub fixed: Option<Span>,
-    /// Whether it is a function from before the command: its aliases were expanded when it was defined.
+    /// Whether the text is a function from before the command: its aliases were expanded when it was defined.
     pub earlier: bool,
 }
 
@@ -28,17 +28,17 @@ pub struct Frame {
     pub origin: Origin,
     /// The chain of wrappers and scripts that leads to it.
     pub via: Rc<Vec<String>>,
-    /// How sure it is that it runs with these words.
+    /// How sure it is that the command runs with these words.
     pub confidence: Confidence,
-    /// Its depth of nesting.
+    /// Depth of nesting.
     pub depth: usize,
-    /// Whether it may not run: behind `&&`, in a branch or a loop.
+    /// Whether the command may not run: behind `&&`, in a branch or a loop.
     pub conditional: bool,
-    /// Whether it runs beside another command.
+    /// Whether the command runs beside another command.
     pub forked: bool,
-    /// Whether it belongs to a function that no command calls.
+    /// Whether the command belongs to a function that no command calls.
     pub uncalled: bool,
-    /// Whether it is listed among the commands. A guess is not.
+    /// Whether the command is listed. A guess is not.
     pub listed: bool,
     /// The aliases that led to its text.
     pub aliases: Rc<Vec<String>>,

@@ -19,7 +19,7 @@ use crate::value::{Piece, Value};
 /// How a command runs another one.
 #[derive(Clone, Copy)]
 struct Entry<'a> {
-    /// Its name in the chain: `sudo`, `bash -c`.
+    /// Name in the chain: `sudo`, `bash -c`.
     via: &'a str,
     /// How sure it is that the inner command runs with these words.
     confidence: Confidence,
@@ -37,9 +37,9 @@ struct Script<'a> {
     /// The word that holds it.
     word: &'a Value,
     args: &'a [Value],
-    /// Whether it runs in the shell of the command.
+    /// Whether the script runs in the shell of the command.
     same_shell: bool,
-    /// Whether it reads what the command reads.
+    /// Whether the script reads the command's standard input.
     stdin: bool,
 }
 
@@ -125,7 +125,7 @@ impl Evaluator<'_> {
         }
         let mut other = self.program(shell, call, &next.assignments, cwd.as_ref(), elsewhere);
         if carried {
-            // Its redirects are the call's own.
+            // The redirects of the inner call are already the call's own.
             other.redirects.clone_from(&shell.redirects);
         }
         self.call(&mut other, next, &inside)
@@ -219,7 +219,7 @@ fn entered(frame: &Frame, call: &Call, entry: &Entry<'_>) -> Frame {
     }
     inside.confidence = inside.confidence.max(entry.confidence);
     inside.listed &= entry.listed || entry.confidence == Confidence::Exact;
-    // The directories of a container or a pod hold other files than those of the same names here.
+    // The directories of a container or a pod hold other files than directories of the same names here.
     if entry.elsewhere && !is_remote(call) {
         inside.confidence = inside.confidence.max(Confidence::Partial);
     }

@@ -11,13 +11,13 @@ use crate::value::{Contents, Value};
 /// The effects of a command, as far as they are known.
 #[derive(Default)]
 pub(super) struct After {
-    /// Its output.
+    /// Output of the list.
     pub output: Option<Value>,
     /// The name of its program.
     pub name: Option<String>,
     /// The shell if the command failed and left another state.
     pub failed: Option<Box<Shell>>,
-    /// Whether it cannot fail.
+    /// Whether the list cannot fail.
     pub succeeds: bool,
 }
 
@@ -80,7 +80,7 @@ impl Evaluator<'_> {
         printed
     }
 
-    /// One of two states, or the second if there is no first one.
+    /// Joins two states of a shell. Without a first state, returns the second.
     pub(super) fn either(&self, one: Option<Shell>, other: Shell) -> Shell {
         let Some(mut one) = one else { return other };
         one.join(other, self.environment);
@@ -163,7 +163,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// The shell may also be in one of the states in which a loop or a function was left early.
+    /// Joins the state with the states in which a loop or a function was left early.
     pub(super) fn rejoin(&mut self, shell: &mut Shell, states: Vec<Shell>) {
         shell.ended &= states.is_empty();
         for mut state in states {

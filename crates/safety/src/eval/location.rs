@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use crate::value::Value;
 
-/// Directories that a shell may be in one of.
+/// The directories in which a shell may be.
 const MAX_CANDIDATES: usize = 4;
 /// Directories on the stack of `pushd` that are kept. Below them, nothing is known.
 const MAX_STACK: usize = 64;

@@ -41,7 +41,7 @@ pub(super) fn of(argv: &[Value], cwd: &Value, input: &Input, temp: impl FnOnce()
             Some(Value::of(name.strip_suffix(suffix).filter(|left| !left.is_empty()).unwrap_or(name)))
         }
         "which" | "command" | "type" => {
-            // Its directory is not known, but its name is.
+            // The directory of the program is not known, but its name is.
             let program = args.last()?.known().filter(|program| !program.starts_with('-') && !program.contains('/'))?;
             let mut value = Value::unknown();
             value.push(Piece::Text(format!("/{program}")));

@@ -23,7 +23,7 @@ pub(super) enum Expanded {
     List(Vec<Value>),
 }
 
-/// Whether it may expand to several words between quotes.
+/// Returns whether a parameter may expand to several words between quotes.
 pub(super) fn is_list(parameter: &Parameter) -> bool {
     let all = parameter.index.as_deref().is_some_and(is_at);
     !parameter.length && (parameter.name == "@" || all)
@@ -199,7 +199,7 @@ fn substitute(found: Option<Vec<Value>>, operand: Value, parameter: &Parameter) 
     }
 }
 
-/// Any one of these values.
+/// Returns a value that may be any of these.
 fn any_of(values: &[Value]) -> Value {
     let texts: Option<Vec<String>> = values.iter().map(|value| value.known().map(str::to_owned)).collect();
     match texts {
@@ -286,7 +286,7 @@ fn glob(text: &str, pattern: &str) -> Option<Glob> {
     readable.then(|| Glob::parse(pattern))
 }
 
-/// `${@:2}`, `${a[@]:1:3}`: places of parameters are counted from 1, those of arrays from 0.
+/// `${@:2}`, `${a[@]:1:3}`: parameters are counted from 1, elements of arrays from 0.
 fn slice(values: &[Value], range: &str, from_zero: bool) -> Option<Vec<Value>> {
     if values.iter().any(is_open) {
         return None;

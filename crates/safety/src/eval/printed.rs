@@ -1,4 +1,4 @@
-//! The output of lists: that of their last command alone, or of one of two.
+//! The output of lists: the output of the last command, or of either of two commands.
 
 use super::evaluator::Evaluator;
 use super::frame::Frame;
@@ -81,7 +81,7 @@ fn wherever(shell: &Shell, printed: Value) -> Option<Value> {
     Some(any)
 }
 
-/// The output of `a || b`: that of either, as far as they agree. A program found in PATH keeps its name.
+/// Returns the output of `a || b`, as far as both outputs agree. A program found in PATH keeps its name.
 pub(super) fn one_printed(one: Option<Value>, other: Option<Value>) -> Option<Value> {
     let (one, other) = (one?, other?);
     if one == other {

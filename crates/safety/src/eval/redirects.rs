@@ -10,7 +10,7 @@ use crate::parse::{Redirection, Span};
 use crate::value::{Piece, Value};
 
 impl Evaluator<'_> {
-    /// Evaluates redirects. Returns the new standard input, too, with its place, if one of them sets it.
+    /// Evaluates redirects. Returns also the new standard input and its place, if a redirect sets it.
     pub(super) fn redirects(
         &mut self,
         shell: &mut Shell,

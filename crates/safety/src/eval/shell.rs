@@ -21,19 +21,19 @@ pub(super) struct ShellOptions {
 /// A shell.
 #[derive(Clone, Debug)]
 pub(super) struct Shell {
-    /// Its variables.
+    /// Variables.
     pub variables: Variables,
-    /// Its functions.
+    /// Functions.
     pub functions: ShellFunctions,
-    /// Its aliases.
+    /// Aliases.
     pub aliases: Aliases,
-    /// Its options.
+    /// Options.
     pub options: ShellOptions,
-    /// Its directory.
+    /// Working directory.
     pub location: Location,
     /// `$0` and the positional parameters.
     pub args: Vec<Value>,
-    /// Whether it has left the list that it was in: `exit`, `return`, `break`, `exec`.
+    /// Whether the shell has left the current list: `exit`, `return`, `break`, `exec`.
     pub ended: bool,
     /// The standard input of its commands.
     pub input: Input,
@@ -147,7 +147,7 @@ impl Shell {
         }
     }
 
-    /// Joins this state with that of another shell: the shell may be in either.
+    /// Joins this state with another state: the shell may be in either.
     pub(super) fn join(&mut self, other: Self, environment: Environment<'_>) {
         if self.ended != other.ended {
             if self.ended {

@@ -115,7 +115,7 @@ impl Evaluator<'_> {
         false
     }
 
-    /// Whether a word is one variable that is not set.
+    /// Returns whether a word is a single variable that is not set.
     fn is_unset(&self, shell: &Shell, word: &Word) -> bool {
         matches!(word.parts.as_slice(), [Part::Parameter(parameter)] if parameter.op == ParameterOp::None
             && parameter.name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')

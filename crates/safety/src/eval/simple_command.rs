@@ -10,7 +10,7 @@ use crate::value::Value;
 /// A simple command with everything that is known about it.
 #[derive(Clone, Debug)]
 pub struct SimpleCommand {
-    /// Its words, the program first.
+    /// Words of the command, the program first.
     pub argv: Vec<Value>,
     /// The source of each word.
     pub sources: Vec<String>,
@@ -22,17 +22,17 @@ pub struct SimpleCommand {
     pub assignments: Vec<(String, Value)>,
     /// The source of each assignment.
     pub assigned: Vec<String>,
-    /// Its own redirects, and then those of the groups around it.
+    /// Redirects of the command itself, then of the groups around it.
     pub redirects: Vec<Redirect>,
     /// Directories that it may run in, the likeliest first.
     pub cwds: Rc<Vec<Value>>,
-    /// Its standard input.
+    /// Standard input.
     pub input: Input,
     /// The chain of wrappers and scripts that leads to it.
     pub via: Rc<Vec<String>>,
-    /// Its place in the whole command, bytes.
+    /// Place in the whole command, in bytes.
     pub span: Span,
-    /// How sure it is that it runs with these words.
+    /// How sure it is that the command runs with these words.
     pub confidence: Confidence,
     /// Everything else.
     pub traits: Traits,
@@ -56,7 +56,7 @@ pub struct Traits {
 }
 
 impl SimpleCommand {
-    /// The command as rules check it, in one of its directories.
+    /// Returns the command as rules check it, in one of its directories.
     pub fn command<'a>(&'a self, cwd: &'a Value, directories: &'a Directories) -> Command<'a> {
         Command {
             argv: &self.argv,

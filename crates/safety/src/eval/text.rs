@@ -6,7 +6,7 @@ use crate::value::{Piece, Value};
 /// The sign for unknown text in a script. No command contains this character.
 pub const UNKNOWN: char = '\u{f8ff}';
 
-/// Separates words in one of several texts that was not quoted.
+/// A separator of words in an unquoted text with alternatives.
 pub const PARTING: &str = "\u{1f}";
 
 /// Longest `[…]` that is read as a glob, characters.

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use crate::lists::has_word;
 use crate::value::{Piece, Value};
 
-/// Values that a variable may have one of. With more it is unknown.
+/// The most alternative values of a variable. With more, the variable is unknown.
 pub(super) const MAX_CHOICES: usize = 4;
 /// Longest lists that are joined place by place.
 const MAX_JOINED: usize = 32;
@@ -54,7 +54,7 @@ pub(super) struct Variable {
     pub changes: bool,
 }
 
-/// The variables that a shell has set or removed. All others are those of its environment.
+/// The variables that a shell has set or removed. All others have the values of the environment.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Variables {
     table: Rc<HashMap<String, Variable>>,
@@ -186,7 +186,7 @@ pub(super) fn either(one: Option<Vec<Value>>, other: Option<Vec<Value>>) -> Opti
     Some((0..places).map(at).collect())
 }
 
-/// One of two values.
+/// Returns a value that may be either of two.
 fn choice(one: &Value, other: &Value) -> Value {
     if one == other {
         return one.clone().derived_from(other);

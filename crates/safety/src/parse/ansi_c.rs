@@ -3,7 +3,7 @@
 use super::reader::{Reader, Result};
 
 impl Reader<'_> {
-    /// The text of `$'…'`, behind its opening quote.
+    /// Reads the text of `$'…'`, behind its opening quote.
     pub(super) fn ansi_c(&mut self) -> Result<String> {
         let mut bytes = Vec::new();
         loop {

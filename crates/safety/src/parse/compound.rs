@@ -6,7 +6,7 @@ use super::reader::{Reader, Result, is_meta};
 use super::syntax::{Kind, List, Node, Word};
 
 impl Reader<'_> {
-    /// A compound command, if one begins here.
+    /// Reads a compound command, if one begins here.
     pub(super) fn compound(&mut self) -> Result<Option<Kind>> {
         let begins = self.peek().is_some_and(|byte| b"({[ifwucsf".contains(&byte));
         if !begins {
@@ -84,7 +84,7 @@ impl Reader<'_> {
     fn coproc(&mut self) -> Result<Kind> {
         self.blanks();
         let start = self.at;
-        // Only before a compound command is it a name.
+        // Only a word before a compound command is a name.
         if self.peek().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_') {
             while self.peek().is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
                 self.at += 1;
@@ -137,7 +137,7 @@ impl Reader<'_> {
         if self.keyword(word) { Ok(()) } else { self.fault() }
     }
 
-    /// `do …; done`, or braces, which bash accepts, too.
+    /// Reads `do …; done`, or braces, which bash accepts, too.
     fn body(&mut self) -> Result<List> {
         self.newlines()?;
         let (open, close) = if self.at_keyword("{") { ("{", "}") } else { ("do", "done") };
@@ -214,7 +214,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `[[ … ]]`: only commands in its words matter.
+    /// Reads `[[ … ]]`. Only commands in its words matter.
     fn test(&mut self) -> Result<Kind> {
         let mut words = Vec::new();
         let mut pattern = false;
@@ -250,7 +250,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `((…))`. `None` if it is a subshell in a subshell.
+    /// Reads `((…))`. `None` if this is a subshell in a subshell.
     fn arithmetic_command(&mut self) -> Result<Option<Kind>> {
         let start = self.at;
         self.at += 2;

@@ -4,7 +4,7 @@ use super::reader::{Reader, Result};
 use super::syntax::{Heredoc, Part, PendingHeredoc, Redirection, Word};
 
 impl Reader<'_> {
-    /// The delimiter behind `<<`.
+    /// Reads the delimiter behind `<<`.
     pub(super) fn heredoc(&mut self, op: &'static str, fd: Option<u32>) -> Result<Redirection> {
         let start = self.at;
         let Some(target) = self.word()? else { return self.fault() };
@@ -19,7 +19,7 @@ impl Reader<'_> {
         Ok(Redirection { op, fd, target, heredoc: Some(number) })
     }
 
-    /// The bodies that begin here.
+    /// Reads the bodies that begin here.
     pub(super) fn bodies(&mut self) -> Result<()> {
         for pending in std::mem::take(&mut self.pending) {
             let start = self.at;
@@ -38,7 +38,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The end of a body, and the start of the text behind it. As in bash, the end of the text ends it, too.
+    /// Returns the end of a body, and the start of the text behind it. As in bash, the end of the text ends the body,
+    /// too.
     fn body_end(&self, pending: &PendingHeredoc) -> (usize, usize) {
         let mut at = self.at;
         while at < self.end {
@@ -75,7 +76,7 @@ fn literal(parts: &[Part]) -> String {
         .collect()
 }
 
-/// `<<-` removes the tabs at the beginning of lines.
+/// Removes the tabs at the beginning of lines, for `<<-`.
 fn without_tabs(parts: Vec<Part>) -> Vec<Part> {
     let mut fresh = true;
     let strip = |part| match part {

@@ -1,5 +1,5 @@
-//! Whether a text mentions a word. For decisions that a program's name alone cannot settle, since `eval`, `bash -c` and
-//! `trap` run text that is data to the reader.
+//! Tells whether a text mentions a word. A program's name alone cannot settle this, because `eval`, `bash -c` and
+//! `trap` run text that the parser reads as data.
 
 use std::borrow::Cow;
 
@@ -7,13 +7,13 @@ use super::reader::read;
 use super::syntax::{Kind, Node, Part};
 use super::visit::{Visitor, visit};
 
-/// Whether one of these words (letters, digits and underscores) occurs in a text as bash reads it: as a program, an
-/// argument, the name of a function or inside quoted text, in any kind of quotes (`k\ill`, `'tr'ap`, `$'\x74rap'`).
-/// Comments and longer words do not count: `ls skills # kill` does not mention `kill`.
+/// Returns whether at least one of these words (letters, digits and underscores) occurs in a text as bash reads it: as
+/// a program, an argument, the name of a function or inside quoted text, in any kind of quotes (`k\ill`, `'tr'ap`,
+/// `$'\x74rap'`). Comments and longer words do not count: `ls skills # kill` does not mention `kill`.
 ///
 /// For signals ask for `&["kill", "pkill", "killall", "skill"]`, for handlers for `&["trap"]`.
 ///
-/// Asks no more than that the word is there. A word that is put together when the command runs (`a=ki; ${a}ll`) is not
+/// The answer says only that the word is there. A word that the running command puts together (`a=ki; ${a}ll`) is not
 /// found. In a text that bash would refuse, the word is searched for without its quotes, comments included.
 pub fn mentions(text: &str, words: &[&str]) -> bool {
     let read = read(text);
@@ -46,7 +46,7 @@ impl Visitor for Search<'_> {
     }
 }
 
-/// The literal text of a word, with a NUL for each part whose value only bash knows.
+/// Appends the literal text of a word, with a NUL for each part whose value only bash knows.
 fn flatten(parts: &[Part], text: &mut String) {
     for part in parts {
         match part {
@@ -59,7 +59,7 @@ fn flatten(parts: &[Part], text: &mut String) {
     }
 }
 
-/// Quotes in it may be taken off later: `eval "k'il'l"`.
+/// Returns whether a text holds one of the words. Quotes in the text may be taken off later: `eval "k'il'l"`.
 fn holds(text: &str, words: &[&str]) -> bool {
     let is_quote = |next: char| matches!(next, '\\' | '\'' | '"');
     let text = if text.contains(is_quote) {
@@ -100,7 +100,7 @@ mod tests {
             "a=(kill)",
             "cat <(kill 1)",
             "echo $((1 + $(kill 1)))",
-            // Bash refuses these: the text is searched.
+            // Bash refuses these texts, so they are searched as plain text.
             "kill 1 (",
             "if k''ill 1",
         ] {

@@ -1,5 +1,5 @@
-//! The pipelines and words of a command, for TypeScript: code there that changes a command asks for these instead of
-//! reading bash by itself.
+//! The pipelines and words of a command, for TypeScript. Code there that changes a command asks for these instead of
+//! parsing bash itself.
 
 use serde::Serialize;
 
@@ -11,9 +11,9 @@ use crate::utf16::Utf16;
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Outline {
-    /// Whether bash would read the whole text. If not, the pipelines are those before the error.
+    /// Whether bash would read the whole text. If not, only the pipelines before the error are listed.
     pub complete: bool,
-    /// Whether a heredoc occurs anywhere in it: its body lies outside of the span of its command.
+    /// Whether a heredoc occurs anywhere in the command. The body of a heredoc lies outside of the span of its command.
     pub heredocs: bool,
     /// The pipelines in order.
     pub pipelines: Vec<PipelineOutline>,
@@ -23,13 +23,14 @@ pub struct Outline {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PipelineOutline {
-    /// The operator that joins it to the pipeline before it. Null for the first one and after `;`, `&` or a newline.
+    /// The operator between this pipeline and the one before. Null for the first pipeline and after `;`, `&` or a
+    /// newline.
     pub join: Option<&'static str>,
-    /// Whether `!` precedes it.
+    /// Whether `!` precedes the pipeline.
     pub negated: bool,
-    /// Whether `&` ends the list that it belongs to.
+    /// Whether `&` ends the list that contains the pipeline.
     pub background: bool,
-    /// Its commands in order. Empty for a `time` or `!` without a command.
+    /// The commands in order. Empty for a `time` or `!` without a command.
     pub commands: Vec<CommandOutline>,
 }
 
@@ -39,15 +40,15 @@ pub struct PipelineOutline {
 pub struct CommandOutline {
     /// The kind of the command.
     pub kind: &'static str,
-    /// From its first byte to the end of its last word or redirect.
+    /// Place in the whole command, from the first byte to the end of the last word or redirect.
     pub span: (usize, usize),
-    /// Whether its standard error goes into the next pipe, too: `|&`.
+    /// Whether the next pipe takes the standard error, too: `|&`.
     pub pipes_stderr: bool,
-    /// The words of a simple command, its program first. Empty for a compound command.
+    /// The words of a simple command, the program first. Empty for a compound command.
     pub words: Vec<WordOutline>,
-    /// The number of its assignments.
+    /// The number of assignments.
     pub assignments: usize,
-    /// The number of its redirects.
+    /// The number of redirects.
     pub redirects: usize,
 }
 
@@ -55,11 +56,11 @@ pub struct CommandOutline {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WordOutline {
-    /// Its value without quotes, or its source if the value is not known.
+    /// The word's value without quotes, or its source if the value is not known.
     pub text: String,
-    /// Whether `text` is its value: nothing in it is expanded.
+    /// Whether `text` is the value: nothing in the word is expanded.
     pub known: bool,
-    /// Its place in the command.
+    /// Place in the whole command.
     pub span: (usize, usize),
 }
 
@@ -127,7 +128,7 @@ fn word(text: &str, units: &Utf16, word: &Word) -> WordOutline {
     }
 }
 
-/// The value of a word in which nothing is expanded.
+/// Returns the value of a word in which nothing is expanded.
 fn value(parts: &[Part]) -> Option<String> {
     let mut value = String::new();
     for part in parts {

@@ -3,7 +3,7 @@
 use super::reader::{Reader, Result};
 use super::syntax::{Parameter, ParameterOp};
 
-/// Operators, the longer before the shorter ones that they begin with.
+/// Operators. A longer operator precedes its prefixes.
 const OPERATORS: [(&str, ParameterOp); 23] = [
     (":-", ParameterOp::Default { empty: true }),
     (":=", ParameterOp::Assign { empty: true }),
@@ -73,13 +73,13 @@ impl Reader<'_> {
         Ok(parameter)
     }
 
-    /// Whether the text is an operator on `$#`, as in `${#-…}` and `${#?…}`.
+    /// Returns whether the text is an operator on `$#`, as in `${#-…}` and `${#?…}`.
     fn length_is_name(&self) -> bool {
         matches!(self.peek_at(1), Some(b':' | b'%' | b'=' | b'+' | b'/' | b'^' | b','))
             || (matches!(self.peek_at(1), Some(b'-' | b'?' | b'#')) && self.peek_at(2) != Some(b'}'))
     }
 
-    /// A name: letters and digits, or one sign.
+    /// Reads a name: letters and digits, or one sign.
     pub(super) fn parameter_name(&mut self, braced: bool) -> String {
         let start = self.at;
         match self.peek() {

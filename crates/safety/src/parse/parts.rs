@@ -21,23 +21,23 @@ pub enum Quoting {
 }
 
 impl Quoting {
-    /// Whether single quotes quote here. If so, unquoted text is open to braces, globs and splitting.
+    /// Returns whether single quotes quote here. If so, unquoted text is open to braces, globs and splitting.
     pub fn has_single(self) -> bool {
         matches!(self, Self::None | Self::Braces)
     }
 
-    /// Whether double quotes quote here.
+    /// Returns whether double quotes quote here.
     pub fn has_double(self) -> bool {
         matches!(self, Self::None | Self::Braces | Self::QuotedBraces | Self::Arithmetic)
     }
 
-    /// Whether an expansion here is quoted.
+    /// Returns whether an expansion here is quoted.
     pub fn is_quoted(self) -> bool {
         matches!(self, Self::Double | Self::QuotedBraces | Self::Heredoc)
     }
 }
 
-/// Whether a byte is not special in these surroundings.
+/// Returns whether a byte is not special in these surroundings.
 pub fn is_plain(byte: u8, quoting: Quoting) -> bool {
     match quoting {
         Quoting::None => {

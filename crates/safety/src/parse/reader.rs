@@ -4,7 +4,7 @@ use super::syntax::{AndOr, Fault, Heredoc, Join, List, Node, PendingHeredoc, Pip
 
 /// Deepest nesting that is read. Deeper nesting would overflow the stack of a small thread.
 const MAX_DEPTH: usize = 64;
-/// Bytes, and multiples of the text, that are read again before the reader gives up. More would be quadratic.
+/// Most bytes, and multiples of the text, that are read again before the reader gives up. More would be quadratic.
 const MAX_LOOKAHEAD: (usize, usize) = (1 << 16, 4);
 
 /// A text after it was read.
@@ -38,9 +38,9 @@ pub(super) struct Reader<'a> {
     pub at: usize,
     pub end: usize,
     depth: usize,
-    /// Substitutions around this place: `$(…)`, `<(…)`.
+    /// The number of substitutions around this place: `$(…)`, `<(…)`.
     pub substitutions: usize,
-    /// Bytes that were read ahead.
+    /// The number of bytes that were read ahead.
     ahead: usize,
     /// Heredocs whose bodies follow the next newline.
     pub pending: Vec<PendingHeredoc>,
@@ -144,6 +144,7 @@ impl<'a> Reader<'a> {
     fn script(&mut self) -> Script {
         let mut script = Script::default();
         loop {
+            script.end = self.at;
             match self.line() {
                 Ok(None) => break,
                 Ok(Some(list)) => script.body.extend(list),
@@ -302,7 +303,7 @@ impl<'a> Reader<'a> {
         ["then", "else", "elif", "fi", "do", "done", "esac", "}"].iter().any(|word| self.at_keyword(word))
     }
 
-    /// Whether this word comes next, whole and unquoted.
+    /// Returns whether this word comes next, whole and unquoted.
     pub fn at_keyword(&self, word: &str) -> bool {
         self.looking_at(word) && self.peek_at(word.len()).is_none_or(is_meta)
     }
@@ -343,7 +344,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether a byte ends a word.
+/// Returns whether a byte ends a word.
 pub(super) fn is_meta(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')')
 }

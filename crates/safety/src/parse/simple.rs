@@ -3,11 +3,11 @@
 use super::reader::{Reader, Result};
 use super::syntax::{Assignment, Fault, Kind, Node, Part, Redirection, UnexpandedCommand, Word};
 
-/// Redirects, the longer before the shorter ones that they begin with.
+/// Redirects. A longer operator precedes its prefixes.
 const REDIRECTS: [&str; 11] = ["<<<", "<<-", "<<", "<&", "<>", "<", ">>", ">|", ">&", ">", "&>"];
 
 impl Reader<'_> {
-    /// Reads a simple command, or the definition of a function, which begins with a word, too.
+    /// Reads a simple command, or the definition of a function. Both begin with a word.
     pub(super) fn simple(&mut self) -> Result<Option<Node>> {
         let start = self.at;
         let mut simple = UnexpandedCommand::default();
@@ -59,7 +59,7 @@ impl Reader<'_> {
         self.function(name).map(Some)
     }
 
-    /// `NAME=…`, `NAME+=…`, `NAME[…]=…`
+    /// Reads `NAME=…`, `NAME+=…` or `NAME[…]=…`.
     fn assignment(&mut self) -> Result<Option<Assignment>> {
         let start = self.at;
         let Some((name, after)) = self.assigned(start)? else { return Ok(None) };
@@ -76,7 +76,7 @@ impl Reader<'_> {
         Ok(Some(Assignment { name, index, append, value, source }))
     }
 
-    /// The name of the assignment that begins here, and the start of its value.
+    /// Returns the name of the assignment that begins here, and the start of its value.
     pub(super) fn assigned(&mut self, start: usize) -> Result<Option<(String, usize)>> {
         let bytes = self.text.as_bytes();
         let mut at = start;
@@ -107,7 +107,7 @@ impl Reader<'_> {
         Ok(self.word()?.unwrap_or(Word { parts: Vec::new(), span: start..start }))
     }
 
-    /// `(…)` behind `NAME=`.
+    /// Reads `(…)` behind `NAME=`.
     pub(super) fn array(&mut self) -> Result<Part> {
         self.nested(|reader| {
             reader.expect("(")?;

@@ -12,14 +12,16 @@ pub struct Script {
     pub body: List,
     /// Why the rest could not be read.
     pub fault: Option<Fault>,
+    /// The place of the rest: the start of the line with the fault. Without a fault, behind all commands.
+    pub end: usize,
 }
 
 /// Why a text cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// Bash refuses it, at this byte.
+    /// Bash refuses the text, at this byte.
     Syntax(usize),
-    /// Its nesting is deeper than the reader goes, or it takes too much reading ahead.
+    /// The text is nested deeper than the reader goes, or takes too much reading ahead.
     Limit,
 }
 
@@ -29,9 +31,9 @@ pub type List = Vec<AndOr>;
 /// Pipelines joined by `&&` and `||`.
 #[derive(Debug)]
 pub struct AndOr {
-    /// Each pipeline with its join to the one before. The join of the first has no meaning.
+    /// Each pipeline with its join to the pipeline before. The join of the first has no meaning.
     pub pipelines: Vec<(Join, Pipeline)>,
-    /// Whether `&` ends it.
+    /// Whether `&` ends the list.
     pub background: bool,
 }
 
@@ -49,7 +51,7 @@ pub enum Join {
 pub struct Pipeline {
     /// The commands in order. Empty for a `time` or `!` without a command.
     pub commands: Vec<Node>,
-    /// Whether `!` precedes it.
+    /// Whether `!` precedes the pipeline.
     pub negated: bool,
 }
 
@@ -60,14 +62,14 @@ pub struct Node {
     pub kind: Kind,
     /// The redirects of a compound command. A simple command holds its own.
     pub redirects: Vec<Redirection>,
-    /// From its first byte to the end of its last redirect.
+    /// Place from the first byte to the end of the last redirect.
     pub span: Span,
-    /// Whether its standard error goes into the next pipe, too: `|&`.
+    /// Whether the next pipe takes the standard error, too: `|&`.
     pub pipes_stderr: bool,
 }
 
 impl Node {
-    /// A command that no pipe follows.
+    /// Makes a command that no pipe follows.
     pub(super) fn new(kind: Kind, redirects: Vec<Redirection>, start: usize, end: usize) -> Self {
         let end = redirects.last().map_or(end, |last| last.target.span.end.max(end));
         Self { kind, redirects, span: start..end, pipes_stderr: false }
@@ -117,9 +119,9 @@ pub enum Kind {
     },
     /// `name() …`
     Function {
-        /// Its name.
+        /// The name of the function.
         name: String,
-        /// Its body.
+        /// The body of the function.
         body: Rc<Node>,
     },
     /// `[[ … ]]` and `((…))`: words in which commands may be nested.
@@ -133,11 +135,11 @@ pub enum Kind {
 pub struct UnexpandedCommand {
     /// `NAME=value` before the words.
     pub assignments: Vec<Assignment>,
-    /// Its words, the program first.
+    /// The words, the program first.
     pub words: Vec<Word>,
-    /// Its redirects in order.
+    /// The redirects in order.
     pub redirects: Vec<Redirection>,
-    /// Its place.
+    /// The place in the text.
     pub span: Span,
 }
 
@@ -148,7 +150,7 @@ pub struct Assignment {
     pub name: String,
     /// The text between the brackets of `NAME[…]=`.
     pub index: Option<Vec<Part>>,
-    /// Whether it appends: `NAME+=`.
+    /// Whether the assignment appends: `NAME+=`.
     pub append: bool,
     /// The value.
     pub value: Word,
@@ -165,21 +167,21 @@ pub struct Redirection {
     pub fd: Option<u32>,
     /// The file, descriptor or text behind the operator. For a heredoc, its delimiter.
     pub target: Word,
-    /// The index of a heredoc's body.
+    /// The index of the heredoc's body. `None` for other redirects.
     pub heredoc: Option<usize>,
 }
 
 /// A word.
 #[derive(Clone, Debug, Default)]
 pub struct Word {
-    /// Its parts.
+    /// The parts in order.
     pub parts: Vec<Part>,
-    /// Its place.
+    /// The place in the text.
     pub span: Span,
 }
 
 impl Word {
-    /// Its text, if it has no quotes and no expansions.
+    /// Returns the text, if the word has no quotes and no expansions.
     pub fn bare(&self) -> Option<&str> {
         match self.parts.as_slice() {
             [Part::Text(text)] => Some(text),
@@ -225,9 +227,9 @@ pub struct Nested {
 pub struct Parameter {
     /// The name: `x`, `1`, `@`, `?` …
     pub name: String,
-    /// Whether it is `${!x}`.
+    /// Whether this is `${!x}`.
     pub indirect: bool,
-    /// Whether it is `${#x}`.
+    /// Whether this is `${#x}`.
     pub length: bool,
     /// The subscript: `@`, `*`, or an expression.
     pub index: Option<Vec<Part>>,
@@ -275,13 +277,13 @@ pub enum ParameterOp {
 pub struct Heredoc {
     /// The text that the command reads.
     pub parts: Vec<Part>,
-    /// Its place.
+    /// The place in the text.
     pub span: Span,
 }
 
 /// A heredoc whose body is still to be read: it begins on the line after its command.
 pub(super) struct PendingHeredoc {
-    /// Its index among the heredocs of the text.
+    /// The index among the heredocs of the text.
     pub number: usize,
     /// The line that ends the body.
     pub delimiter: String,

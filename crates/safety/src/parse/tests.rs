@@ -6,11 +6,11 @@ use super::witness::missed;
 use super::{Fault, Kind, Part, read};
 use crate::corpus_tests::{corpus, judge};
 
-/// Whether bash accepts a text.
+/// Returns whether bash accepts a text.
 fn is_bash(text: &str) -> bool {
     let output =
         Command::new("bash").args(["--norc", "-O", "extglob", "-n", "-c", text]).env("LC_ALL", "C").output().unwrap();
-    // For `[[ a == ]]` and `[[ a ]` it reports an error and exits with 0.
+    // For `[[ a == ]]` and `[[ a ]` bash reports an error, but exits with 0.
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     output.status.success() && !errors.contains("unexpected") && !errors.contains("syntax error")
 }

@@ -1,14 +1,14 @@
-//! Every command and every word of a script, nested ones included.
+//! Visits every command and every word of a script, including nested commands and words.
 
 use super::reader::ParsedScript;
 use super::syntax::{Kind, List, Nested, Node, Parameter, Part, Redirection, Word};
 
 /// Receives the parts of a script in the order of the text.
 pub trait Visitor {
-    /// A command, before anything that is nested in it.
+    /// A command, before anything nested in it.
     fn node(&mut self, _node: &Node) {}
 
-    /// A word, before anything that is nested in it.
+    /// A word, before anything nested in it.
     fn word(&mut self, _word: &Word) {}
 
     /// The parts of a word, of the body of a heredoc, or of any other text that bash expands.
@@ -20,7 +20,7 @@ pub trait Visitor {
     }
 }
 
-/// Visits all of a text that was read.
+/// Visits all of a parsed text.
 pub fn visit(read: &ParsedScript, visitor: &mut impl Visitor) {
     list(&read.script.body, visitor);
     for heredoc in &read.heredocs {
@@ -101,12 +101,12 @@ fn parts(all: &[Part], visitor: &mut impl Visitor) {
     nested(all, visitor);
 }
 
-/// Visits everything nested in parts that were visited.
+/// Visits everything nested in parts that have been visited.
 fn nested(all: &[Part], visitor: &mut impl Visitor) {
     for part in all {
         match part {
             Part::Text(_) | Part::Quoted(_) => {}
-            // Its text belongs to the same word.
+            // Text in double quotes belongs to the same word.
             Part::Double(inner) => nested(inner, visitor),
             Part::Parameter(parameter) => {
                 let Parameter { index, word, .. } = &**parameter;

@@ -12,7 +12,7 @@ impl Reader<'_> {
         self.word_with(false)
     }
 
-    /// Reads a word behind `=~` or `==` in `[[ … ]]`: parentheses and bars belong to it.
+    /// Reads a word behind `=~` or `==` in `[[ … ]]`, where parentheses and bars belong to the word.
     pub(super) fn pattern_word(&mut self) -> Result<Option<Word>> {
         self.word_with(true)
     }
@@ -79,7 +79,7 @@ impl Reader<'_> {
         result.map(|()| parts.done())
     }
 
-    /// Reads parts up to the brace that closes `${…}`, which is not taken.
+    /// Reads parts up to the brace that closes `${…}`. The brace is not taken.
     pub(super) fn parts_in_braces(&mut self, quoted: bool) -> Result<Vec<Part>> {
         let quoting = if quoted { Quoting::QuotedBraces } else { Quoting::Braces };
         let mut parts = Parts::default();
@@ -261,7 +261,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Reads up to `))`. `None`, and nothing is taken, if the parentheses are those of a subshell in a substitution or
+    /// Reads up to `))`. Returns `None` and takes nothing if the parentheses belong to a subshell in a substitution or
     /// in another subshell.
     pub(super) fn arithmetic(&mut self) -> Result<Option<Vec<Part>>> {
         let start = self.at;
@@ -295,7 +295,8 @@ impl Reader<'_> {
         Ok(None)
     }
 
-    /// The place of the sign that closes the one at `open`. Signs in quotes and behind backslashes do not count.
+    /// Returns the place of the sign that closes the sign at `open`. Signs in quotes and behind backslashes do not
+    /// count.
     pub(super) fn matching(&mut self, open: usize, opening: u8, closing: u8) -> Result<Option<usize>> {
         let bytes = self.text.as_bytes();
         let mut depth = 0usize;

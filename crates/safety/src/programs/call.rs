@@ -10,15 +10,15 @@ use crate::options::OptionSpec;
 use crate::programs;
 use crate::value::{Piece, Value};
 
-/// Operands that may name a subcommand.
+/// Most operands that may name a subcommand.
 const MAX_OPERANDS: usize = 8;
-/// Programs whose words are those of another one.
+/// Most programs that contain one another: the words behind a subcommand belong to another program.
 const MAX_CONTAINED: usize = 4;
 
 /// An effect of the subcommand that the words of a call name.
 #[derive(Clone, Copy, Debug)]
 pub struct CallEffect {
-    /// The program, which may be one that the called one contains.
+    /// The program of the subcommand: the called program, or a program that it contains.
     pub program: &'static Program,
     /// The number of arguments before the subcommand.
     pub start: usize,
@@ -26,7 +26,7 @@ pub struct CallEffect {
     pub end: usize,
     /// The effect.
     pub effect: &'static Effect,
-    /// How closely the path fits.
+    /// Closeness of the match between the path and the operands.
     fit: usize,
 }
 
@@ -34,13 +34,13 @@ pub struct CallEffect {
 #[derive(Clone, Copy)]
 struct Entry {
     effect: &'static Effect,
-    /// Empty for the program itself.
+    /// Path of the subcommand. Empty for the program itself.
     path: &'static str,
-    /// Its first part if that is a plain word: with another operand the path does not fit.
+    /// First part of the path if this part is a plain word. The path cannot fit another operand.
     first: Option<&'static str>,
 }
 
-/// The paths of a program's table in order. The texts of the tables are taken apart once.
+/// Returns the paths of a program's table in order. The tables' texts are parsed only once.
 fn entries(program: &'static Program) -> &'static [Entry] {
     static ENTRIES: LazyLock<NameMap<usize, Vec<Entry>>> = LazyLock::new(|| {
         let entries = |program: &'static Program| {
@@ -65,15 +65,16 @@ fn entries(program: &'static Program) -> &'static [Entry] {
     ENTRIES.get(&std::ptr::from_ref(program).addr()).map_or(&[], Vec::as_slice)
 }
 
-/// Whether a part of a path fits the same word alone.
+/// Returns whether a part of a path fits only the equal word.
 fn is_plain(part: &str) -> bool {
     part != "…" && !part.contains('*') && !(part.starts_with('-') && part.ends_with('-'))
 }
 
-/// One operand and its index among the arguments. Its text if that is known.
+/// Index of an operand among the arguments, and its text if the text is known.
 type Operand<'a> = (usize, Option<&'a str>);
 
-/// The effects of a call: those of the closest path, which may have several under different conditions.
+/// Returns the effects of a call: the effects of the path that fits best. A path may have several effects under
+/// different conditions.
 pub fn effects(program: &'static Program, args: &[Value]) -> Vec<CallEffect> {
     let mut program = program;
     let mut from = 0;
@@ -93,7 +94,7 @@ pub fn effects(program: &'static Program, args: &[Value]) -> Vec<CallEffect> {
         }
         let starts = if tasks { operands.len() } else { 1 };
         for start in 0..starts.min(operands.len()) {
-            // Most paths are those of other subcommands.
+            // Most paths belong to other subcommands.
             if first.is_some_and(|first| operands[start].1 != Some(first)) {
                 continue;
             }
@@ -112,7 +113,7 @@ pub fn effects(program: &'static Program, args: &[Value]) -> Vec<CallEffect> {
     found.iter().filter(|one| closest(one)).copied().collect()
 }
 
-/// The kinds of a program's lasting effects, and of those of the programs that it contains.
+/// Returns the kinds of lasting effects of a program and of the programs that it contains.
 pub fn stakes(program: &Program) -> impl Iterator<Item = Stake> {
     let contained = program.facts.iter().flat_map(|fact| match fact {
         Fact::Contains(list) => *list,
@@ -127,7 +128,7 @@ pub fn stakes(program: &Program) -> impl Iterator<Item = Stake> {
     lasting.chain(queries.map(|_| Stake::Database))
 }
 
-/// The program whose words follow this subcommand.
+/// Returns the program whose words follow this subcommand.
 fn contained(program: &Program, subcommand: &str) -> Option<&'static Program> {
     program.facts.iter().find_map(|fact| match fact {
         Fact::Contains(list) => {
@@ -138,13 +139,13 @@ fn contained(program: &Program, subcommand: &str) -> Option<&'static Program> {
 }
 
 impl CallEffect {
-    /// Whether it may last, with this at stake.
+    /// Returns whether the effect may last and puts `stake` at risk.
     pub fn is_at_stake(&self, stake: Stake) -> bool {
         matches!(self.effect, Effect::Lasts(lasting) if lasting.stake == stake)
     }
 }
 
-/// The first operands from an argument on. A word of which nothing is known may be an option, or nothing.
+/// Returns the first operands from an argument on. A word of which nothing is known may be an option, or nothing.
 fn operands<'a>(program: &Program, args: &'a [Value], from: usize, most: usize) -> Vec<Operand<'a>> {
     let mut found = Vec::with_capacity(most);
     let mut at = from;
@@ -160,7 +161,7 @@ fn operands<'a>(program: &Program, args: &'a [Value], from: usize, most: usize) 
     found
 }
 
-/// Whether the value of an option is the next word.
+/// Returns whether the value of an option is the next word.
 fn takes_next(spec: &OptionSpec, option: &str) -> bool {
     let long = option.strip_prefix("--").or_else(|| option.strip_prefix('-').filter(|_| spec.go));
     if let Some(long) = long {
@@ -179,7 +180,7 @@ fn takes_next(spec: &OptionSpec, option: &str) -> bool {
     })
 }
 
-/// How closely a path fits operands, and the indices of the first and the last argument in it.
+/// Returns how closely a path fits operands, and the indices of the first and the last argument in the path.
 fn fit(path: &str, operands: &[Operand]) -> Option<(usize, usize, usize)> {
     let begins = |path: &str, operands: &[Operand]| {
         let mut count = 0;
@@ -199,7 +200,7 @@ fn fit(path: &str, operands: &[Operand]) -> Option<(usize, usize, usize)> {
     }
 }
 
-/// Whether an operand is what one part of a path says.
+/// Returns whether an operand fits one part of a path.
 fn is(part: &str, operand: Option<&str>) -> bool {
     let Some(operand) = operand else { return part == "*" };
     if part == operand || part == "*" {
@@ -211,7 +212,7 @@ fn is(part: &str, operand: Option<&str>) -> bool {
     part.contains('*') && covers(part, operand)
 }
 
-/// Whether an operand fits a part with `*` for any letters.
+/// Returns whether an operand fits a part in which `*` stands for any letters.
 fn covers(part: &str, operand: &str) -> bool {
     let mut pieces = part.split('*');
     let Some(mut rest) = pieces.next().and_then(|start| operand.strip_prefix(start)) else { return false };
@@ -231,7 +232,7 @@ mod tests {
     use super::*;
     use crate::programs;
 
-    /// The end of the subcommand of a call, once for each of its effects.
+    /// Returns the end of the call's subcommand, once for each effect.
     fn ends(line: &str) -> Vec<usize> {
         let argv: Vec<Value> = line.split(' ').map(Value::of).collect();
         effects(programs::of(line.split(' ').next().unwrap()), &argv[1..]).iter().map(|found| found.end).collect()

@@ -4,9 +4,9 @@ use crate::options::OptionSpec;
 
 /// A lasting effect of a program or a subcommand. A person is asked about it.
 ///
-/// `says` and `instead` are templates. `{}` is the operands behind the subcommand, `{context kube-context}` the value
-/// of one of these options, `{resources}` the operands as resources of a cluster. Of `[one|other]` the first text
-/// counts whose values are all given. Without one there is no text.
+/// `says` and `instead` are templates. `{}` stands for the operands behind the subcommand, `{context kube-context}` for
+/// the value of one of these options, `{resources}` for the operands as resources of a cluster. `[first|second]` stands
+/// for the first alternative whose values are all given. If no alternative is complete, there is no text.
 #[derive(Clone, Copy, Debug)]
 pub struct Lasting {
     /// The kind of the effect, which decides the rule.
@@ -16,14 +16,14 @@ pub struct Lasting {
     /// The safe form, behind the program and its own options: `plan -destroy`. With `+` before it, the whole call with
     /// this behind the subcommand: `+--dry-run=client`. Empty without one.
     pub instead: &'static str,
-    /// Options, one of which makes it lasting. Empty: the call is so without any. `replicas=0` also requires the value,
-    /// `args~state=absent` a value that contains the text.
+    /// Options that make the call lasting. One of them is enough. Empty: the call always lasts. `replicas=0` also
+    /// requires the value, `args~state=absent` a value that contains the text.
     pub with: &'static str,
-    /// Options with which it is harmless, written as in `with`, besides `--help`, `-h` and `--dry-run`.
+    /// Options that make the call harmless, written as in `with`. `--help`, `-h` and `--dry-run` always do.
     pub unless: &'static str,
-    /// The condition on its operands.
+    /// The condition on the call's operands.
     pub operands: Operands,
-    /// The options behind the subcommand, if they differ from those of the program.
+    /// The options behind the subcommand, if they differ from the program's options.
     pub spec: Option<OptionSpec>,
 }
 
@@ -51,18 +51,18 @@ pub enum Stake {
 pub enum Operands {
     /// Anything.
     Any,
-    /// None is given: `terraform apply`.
+    /// No operand is given: `terraform apply`.
     Missing,
-    /// One is given.
+    /// At least one operand is given.
     Given,
-    /// Nothing is known of one of them before the call runs: `docker rm -f $(docker ps -aq)`.
+    /// An operand is unknown until the call runs: `docker rm -f $(docker ps -aq)`.
     Unknown,
-    /// None of them is one of these words. One that ends in `*` is the beginning of words.
+    /// No operand is in this list. An entry that ends in `*` is a prefix.
     Unlike(&'static str),
 }
 
 impl Lasting {
-    /// Whether each call of the subcommand has the effect, but for its dry runs.
+    /// Returns whether each call of the subcommand has the effect, except for dry runs.
     pub const fn is_certain(&self) -> bool {
         self.with.is_empty() && matches!(self.operands, Operands::Any)
     }

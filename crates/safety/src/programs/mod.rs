@@ -15,8 +15,8 @@ use self::program::{Effect, Program};
 use super::lists::{paths, words};
 use super::names::NameMap;
 
-// A module for each family with what rules read of it. `FAMILIES`, and the tables of all families: `SENDINGS`,
-// `OVERWRITES` and `BEYOND`. `EXAMPLES` for the tests.
+// One module for each family, with what rules read from the family. Also `FAMILIES`, the tables of all families
+// (`SENDINGS`, `OVERWRITES` and `BEYOND`), and `EXAMPLES` for the tests.
 include!(concat!(env!("OUT_DIR"), "/programs.rs"));
 
 /// All records by name.
@@ -36,26 +36,26 @@ static EFFECTS: LazyLock<NameMap<(usize, &'static str), Effect>> = LazyLock::new
     effects
 });
 
-/// All records.
+/// Returns all records.
 pub fn all() -> impl Iterator<Item = &'static Program> {
     FAMILIES.iter().copied().flatten()
 }
 
-/// The record of the program with this name, which has no path.
+/// Returns the record of the program with this name. The name has no path.
 pub fn of(name: &str) -> &'static Program {
-    // `mkfs.vfat` is one of `mkfs.`.
+    // `mkfs.` is the record of `mkfs.vfat`.
     let family = || name.get(..=name.find(['.', '_'])?).and_then(|start| BY_NAME.get(start));
     BY_NAME.get(name).or_else(family).copied().unwrap_or(&Program::UNKNOWN)
 }
 
-/// The same. The name of an interpreter may also end in a version: `python3.12`.
+/// Returns the record of the program with this name. The name of an interpreter may end in a version: `python3.12`.
 pub fn of_any_version(name: &str) -> &'static Program {
     let plain = name.trim_end_matches(|last: char| last.is_ascii_digit() || matches!(last, '.' | '-'));
     let interpreter = || BY_NAME.get(plain).filter(|program| !program.interpreters.is_empty());
     BY_NAME.get(name).or_else(interpreter).copied().unwrap_or_else(|| of(name))
 }
 
-/// The effect of a subcommand, by its path of one or two words. `program` is a record of [`of`].
+/// Returns the effect of a subcommand, by its path of one or two words. `program` is a record returned by [`of`].
 pub fn sub_effect(program: &'static Program, path: &str) -> Option<Effect> {
     if program.subcommands.is_empty() {
         return None;
@@ -132,7 +132,7 @@ mod tests {
         assert_eq!(lacks.map(|program| program.names).collect::<Vec<_>>(), [] as [&str; 0]);
     }
 
-    /// Whether a name is that of a record, or begins as one that ends in `.` or `_`.
+    /// Returns whether a name is in a record's list, or begins with a name in this list that ends in `.` or `_`.
     fn is_named(names: &str, name: &str) -> bool {
         words(names).any(|own| own == name || own.ends_with(['.', '_']) && name.starts_with(own))
     }

@@ -11,17 +11,17 @@ use crate::names::NameMap;
 pub enum Output {
     /// Nothing that matters.
     Nothing,
-    /// The files among its operands, or else its input, in some form.
+    /// The files among the operands, or otherwise the standard input, in some form.
     Filtered,
-    /// Its input.
+    /// The standard input.
     Input,
     /// Differences or data.
     Data,
-    /// The lines of files or of its input that fit a pattern.
+    /// The lines of files or of the standard input that fit a pattern.
     Matches,
     /// Rows of a search or a list.
     Rows,
-    /// Messages of its own, or anything.
+    /// Messages of the program, or anything.
     Text,
 }
 

@@ -1,22 +1,22 @@
 //! Programs that delete or overwrite what exists.
 //!
-//! In the table: programs that remove, move or edit files in place, unpack over them, or take another state of a
-//! repository or of installed packages. Left out on purpose: what only appends (`>>`, `tee -a`), what only adds
-//! (`git add`, `git commit`, `mkdir`), builds and tests, and programs whose words do not tell (`node x.js`, a script in
-//! `package.json`). What the table leaves out is not undone by `'risky'`, but by `'always'`.
+//! The table has the programs that remove, move or edit files in place, unpack over them, or check out another state of
+//! a repository or of installed packages. Left out on purpose: programs that only append (`>>`, `tee -a`) or add (`git
+//! add`, `git commit`, `mkdir`), builds and tests, and programs whose words do not tell (`node x.js`, a script in
+//! `package.json`). `'risky'` does not undo what the table leaves out. `'always'` does.
 
 /// A use of programs that deletes or overwrites. A program may have several.
 #[derive(Debug)]
 pub struct Overwriting {
     /// The names of the programs.
     pub programs: &'static str,
-    /// Paths of subcommands, one of which must come first. Empty: any words.
+    /// Paths of subcommands. The call must begin with one of them. Empty: any words.
     pub sub: &'static str,
-    /// Options, one of which must be given. Empty: none.
+    /// Options, of which at least one must be given. Empty: no option is required.
     pub with: &'static str,
     /// Options with which nothing is overwritten.
     pub unless: &'static str,
-    /// Operands, one of which must be given anywhere. Empty: none. For git, the first operand behind the subcommand.
-    /// With `-` among them, no operand counts, too.
+    /// Operands, of which at least one must be given anywhere. Empty: no operand is required. For git, only the first
+    /// operand behind the subcommand counts. With `-` in the list, a call without operands counts, too.
     pub operands: &'static str,
 }

@@ -6,34 +6,35 @@ use super::wrapper::Wrapper;
 use crate::lists::{has_path, has_word};
 use crate::options::OptionSpec;
 
-/// All that the engine knows of one program, with a few exceptions. `plan::wanted` and `plan::unattended` list the
+/// All that the engine knows about one program, with a few exceptions. `plan::wanted` and `plan::unattended` list the
 /// variables of the environment that programs read. `unwrap` reads the words of programs that no table can describe.
 /// Names with the same facts share a record. `data/programs/README.md` explains how records are written.
 ///
 /// Lists of names are texts: `"force recursive"` are two options, `"compose up, compose down"` are two subcommands.
 #[derive(Debug)]
 pub struct Program {
-    /// Its names. A name that ends in `.` or `_` is the beginning of names: `mkfs.` is every `mkfs.vfat`.
+    /// The program's names. A name that ends in `.` or `_` is a prefix: `mkfs.` stands for `mkfs.vfat` and the like.
     pub names: &'static str,
     /// The kind of the words after the name, unless another field says more.
     pub words: Words,
-    /// Its options; of a program with subcommands those that may precede the subcommand.
+    /// The program's options. If the program has subcommands, the options that may precede the subcommand.
     pub options: OptionSpec,
-    /// How it runs a command among its words, one entry per form. The first that fits counts.
+    /// The ways in which the program runs a command among its words, one entry per form. The first form that fits
+    /// counts.
     pub wrappers: &'static [Wrapper],
     /// Options whose value is a command.
     pub hooks: &'static [Hook],
-    /// How it is given a program in another language. The first that fits counts.
+    /// The ways to give the program code in another language. The first that fits counts.
     pub interpreters: &'static [Interpreter],
-    /// How many of its words a permission rule repeats.
+    /// The number of the program's words that a permission rule repeats.
     pub rule: Arity,
-    /// The same for subcommands. The longest one that fits counts.
+    /// The number of words that a permission rule repeats, by subcommand. The longest subcommand that fits counts.
     pub sub_rules: &'static [(Arity, &'static str)],
-    /// Its effect on files and other processes, for every subcommand.
+    /// The program's effect on files and other processes, for every subcommand.
     pub effect: Effect,
-    /// The effects of its subcommands: lists of paths such as `delete, auth can-i`. The empty list is the program
-    /// itself. In a path `*` is any word, `-delete-` a word with this part (`delete-object`), and `publish*` a word
-    /// with this beginning. A path behind `…` may begin at any operand: `… instances delete`.
+    /// The effects of the program's subcommands: lists of paths such as `delete, auth can-i`. The empty list is the
+    /// program itself. In a path `*` is any word, `-delete-` a word with this part (`delete-object`), and `publish*` a
+    /// word with this prefix. A path behind `…` may begin at any operand: `… instances delete`.
     pub subcommands: &'static [(Effect, &'static str)],
     /// Everything else.
     pub facts: &'static [Fact],
@@ -53,11 +54,11 @@ pub enum Words {
 /// How many words of a command a permission rule repeats before its `:*`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arity {
-    /// So many. A command with fewer words gets a rule without `:*`.
+    /// This number of words. A command with fewer words gets a rule without `:*`.
     Words(usize),
-    /// So many, and the program alone may have any words, too: `make:*`.
+    /// This number of words. The program alone may have any words, too: `make:*`.
     WordsOrNone(usize),
-    /// All of them, without `:*`: the later words decide what the command does.
+    /// All words, without `:*`: the later words decide what the command does.
     Exact,
     /// No rule can be made, because the program runs any command.
     Never,
@@ -74,12 +75,12 @@ pub enum Effect {
     ReadsUnless(Unless),
     /// Changes files, processes or the machine.
     Changes,
-    /// Changes something beyond this machine, or for good. A subcommand may have several such effects, of which the
-    /// first counts whose conditions hold.
+    /// Changes something beyond this machine, or for good. A subcommand may have several such effects. The first effect
+    /// whose conditions hold counts.
     Lasts(&'static Lasting),
 }
 
-/// When a program that usually only reads does more.
+/// The conditions under which a program that usually only reads does more.
 #[derive(Clone, Copy, Debug)]
 pub struct Unless {
     /// Options with which it writes.
@@ -90,17 +91,17 @@ pub struct Unless {
     pub operands: Option<usize>,
 }
 
-/// A fact about a program that few programs share.
+/// A fact that only a few programs share.
 #[derive(Clone, Copy, Debug)]
 pub enum Fact {
-    /// The program only runs the commands among its words, and each of them is judged by itself.
+    /// The program only runs the commands among its words. Each of these commands is judged by itself.
     OnlyRunsCommands,
     /// The program runs commands as another user or on another machine. A permission rule for `ls` does not allow `ls`
     /// through it.
     RunsElsewhere,
     /// The program prints a version or a help text when its only word is `--version`, `--help` or the like.
     PrintsItsVersion,
-    /// The program prints shell code about itself, meant for `eval` or `source`, if its first word is one of these.
+    /// The program prints shell code about itself, meant for `eval` or `source`, if its first word is in this list.
     /// Empty: always.
     PrintsShellCode(&'static str),
     /// The program overwrites each device among its words. In the lists, a single letter is part of a cluster of
@@ -113,13 +114,13 @@ pub enum Fact {
     },
     /// The program writes files that its words name.
     Writes(Target),
-    /// The program erases the content of the files that its words name, if one of these options is given, or always if
-    /// the list is empty. `size=0` also requires the value.
+    /// The program erases the content of the files that its words name, if one of these options is given. If the list
+    /// is empty, it always does. `size=0` also requires the value.
     Erases(Target, &'static str),
     /// Each operand is a task of its own: `mvn clean deploy`.
     RunsTasks,
-    /// The words behind a subcommand are those of another program, or of the program itself again:
-    /// `docker compose` is `docker-compose`.
+    /// The words behind a subcommand belong to another program, or to the program itself again: `docker compose` is
+    /// `docker-compose`.
     Contains(&'static [(&'static str, &'static str)]),
     /// The program runs queries.
     Queries(&'static QueryClient),
@@ -127,19 +128,19 @@ pub enum Fact {
     TestDatabase(&'static str),
 }
 
-/// Which words name the files that a program writes.
+/// The words that name the files that a program writes.
 #[derive(Clone, Copy, Debug)]
 pub enum Target {
     /// All operands.
     Operands,
-    /// All operands, if one of these options is given.
+    /// All operands, if at least one of these options is given.
     OperandsWith(&'static str),
-    /// The last operand, or the value of `-t`. If that is a directory, the files in it that have the names of the other
+    /// The last operand, or the value of `-t`. If this is a directory, the files in it that have the names of the other
     /// operands. With one of these options nothing is written.
     LastUnless(&'static str),
     /// The values of these options.
     Values(&'static str),
-    /// The rest of the word that begins so: `of=FILE`.
+    /// The rest of each word that has this prefix: `of=FILE`.
     Prefixed(&'static str),
 }
 
@@ -148,7 +149,7 @@ pub enum Target {
 pub struct Hook {
     /// The options.
     pub options: &'static str,
-    /// Beginnings of values that are commands, in any case of letters. Empty: every value is one.
+    /// Prefixes of values that are commands, in any case of letters. Empty: every value is a command.
     pub begins: &'static [&'static str],
 }
 
@@ -178,7 +179,7 @@ pub struct Interpreter {
     pub flag: &'static str,
     /// Options with which no program is read from standard input.
     pub stop: &'static str,
-    /// Subcommands, one of which must come first.
+    /// Subcommands, one of which must be the first word.
     pub subcommand: &'static str,
 }
 
@@ -212,27 +213,27 @@ impl Program {
         facts: &[],
     };
 
-    /// Whether the program is known to take words of a certain kind.
+    /// Returns whether the record tells the kind of the words that the program takes.
     pub fn is_known(&self) -> bool {
         self.words != Words::Unknown || !self.wrappers.is_empty()
     }
 
-    /// Whether a fact holds.
+    /// Returns whether a fact holds.
     pub fn has(&self, holds: impl Fn(&Fact) -> bool) -> bool {
         self.facts.iter().any(holds)
     }
 
-    /// The arity of a subcommand such as `compose up`, if it differs from that of the program.
+    /// Returns the arity of a subcommand such as `compose up`, if it differs from the program's arity.
     pub fn sub_rule(&self, path: &str) -> Option<Arity> {
         self.sub_rules.iter().find(|(_, paths)| has_path(paths, path)).map(|(arity, _)| *arity)
     }
 
-    /// Whether it only runs the commands that it is given.
+    /// Returns whether the program only runs the commands that it is given.
     pub fn only_runs_commands(&self) -> bool {
         self.has(|fact| matches!(fact, Fact::OnlyRunsCommands))
     }
 
-    /// Whether it prints shell code about itself, given its first word.
+    /// Returns whether the program prints shell code about itself, given its first word.
     pub fn prints_shell_code(&self, word: Option<&str>) -> bool {
         matches!(word, Some("completion" | "completions"))
             || self.has(|fact| match fact {

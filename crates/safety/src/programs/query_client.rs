@@ -1,4 +1,4 @@
-//! How a client of a database is given queries.
+//! The ways in which a database client is given queries.
 
 use crate::command::Input;
 use crate::lists::has_word;
@@ -6,7 +6,7 @@ use crate::options::{GivenOption, OptionSpec, parse};
 use crate::queries::{QueryLanguage, UNKNOWN};
 use crate::value::{Piece, Value};
 
-/// How often a text is read with another of the texts that a part of it may have.
+/// Most alternative texts of a value that are read.
 const MAX_ALTERNATIVES: usize = 8;
 
 /// One way to give a client its queries.
@@ -14,13 +14,13 @@ const MAX_ALTERNATIVES: usize = 8;
 pub struct QueryClient {
     /// The language of the queries.
     pub language: QueryLanguage,
-    /// Subcommands, one of which must come first. Empty without any.
+    /// Subcommands, one of which must be the first word. Empty without subcommands.
     pub sub: &'static str,
-    /// The options of the client, and those behind the subcommand.
+    /// The options of the client and the options behind the subcommand.
     pub options: OptionSpec,
     /// Options whose value is a query.
     pub code: &'static str,
-    /// The number of operands before those that are queries. `None` if no operand is one.
+    /// The number of operands before the operands that are queries. `None` if no operand is a query.
     pub operands: Option<usize>,
     /// Options whose value names a file with queries.
     pub files: &'static str,
@@ -46,14 +46,14 @@ pub enum Database {
 /// The queries of one call.
 #[derive(Debug)]
 pub struct Queries {
-    /// The queries, with each combination of the texts that their parts may have.
+    /// The queries: one text for each alternative of their parts.
     pub texts: Vec<String>,
-    /// The database, as its operand or option says.
+    /// The database that an operand or option names.
     pub database: Option<Value>,
 }
 
 impl QueryClient {
-    /// Reads the queries of a call. `None` if it runs none that is known.
+    /// Reads the queries of a call. `None` if the call runs no known query.
     pub fn read(&self, args: &[Value], input: &Input) -> Option<Queries> {
         let parsed = parse(args, &self.options);
         let mut operands = parsed.operands.iter().filter_map(|at| args.get(*at));
@@ -66,7 +66,7 @@ impl QueryClient {
         let operands: Vec<&Value> = operands.collect();
         let written = self.operands.and_then(|from| operands.get(from..)).unwrap_or_default();
         let code: Vec<&GivenOption> = parsed.options.iter().filter(|given| has_word(self.code, &given.name)).collect();
-        // Behind the commands of `-cmd`, sqlite3 reads its input.
+        // After the commands of `-cmd`, sqlite3 reads its input.
         let stays = written.is_empty() && code.iter().all(|given| given.name == "cmd");
         let parts: Vec<&Value> =
             code.iter().filter_map(|given| given.value.as_ref()).chain(written.iter().copied()).collect();
@@ -82,12 +82,12 @@ impl QueryClient {
         Some(Queries { texts, database: database.cloned() })
     }
 
-    /// All queries as one text.
+    /// Joins all queries to one text.
     fn joined(&self, parts: &[&Value]) -> Value {
         let between = match self.language {
             QueryLanguage::Sql(_) => "\n;\n",
             QueryLanguage::Mongo => "\n",
-            // Each operand is one word of a command.
+            // Each operand is a word of a single command.
             QueryLanguage::Redis => " ",
         };
         let mut whole = Value::default();
@@ -101,7 +101,7 @@ impl QueryClient {
     }
 }
 
-/// The texts that a value may have, with `UNKNOWN` for unknown parts.
+/// Returns the texts that a value may have, with `UNKNOWN` for unknown parts.
 fn rendered(value: &Value) -> Vec<String> {
     let choices = value.pieces().iter().map(|piece| match piece {
         Piece::OneOf(texts) => texts.len(),

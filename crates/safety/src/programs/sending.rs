@@ -17,15 +17,15 @@ pub struct Sending {
     pub files: &'static str,
     /// Options whose value may name a file behind a mark.
     pub marked: &'static [(Mark, &'static str)],
-    /// The meaning of its operands.
+    /// The meaning of the program's operands.
     pub operands: Operands,
-    /// When the standard input is sent.
+    /// The condition under which the standard input is sent.
     pub input: StandardInput,
     /// The receiver, if no operand names it.
     pub to: &'static str,
 }
 
-/// How a value names a file.
+/// The form in which a value names a file.
 #[derive(Clone, Copy, Debug)]
 pub enum Mark {
     /// `@FILE`
@@ -53,11 +53,11 @@ pub enum Operands {
     Copies(&'static str),
 }
 
-/// When standard input is sent.
+/// The condition under which the standard input is sent.
 #[derive(Clone, Copy, Debug)]
 pub enum StandardInput {
     /// Never, or if a word names it.
     Named,
-    /// Always, but with these options.
+    /// Always, except with these options.
     Always(&'static str),
 }

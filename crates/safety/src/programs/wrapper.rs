@@ -7,68 +7,68 @@ use crate::options::OptionSpec;
 pub enum Form {
     /// A command.
     Rest,
-    /// A script once they are joined with blanks.
+    /// One script: the words joined with blanks.
     Joined,
-    /// Each of them a script.
+    /// Scripts: each word is a script.
     Each,
 }
 
-/// The meaning of `--` among its words, or of another mark.
+/// The meaning of `--` or another mark among the wrapper's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dashes {
-    /// That its options end.
+    /// The wrapper's options end.
     End,
-    /// That the command begins; it may do so without one.
+    /// The command begins. A command may also begin without the mark.
     Begin,
-    /// That the command begins; without one there is none.
+    /// The command begins. Without the mark there is no command.
     Need,
 }
 
-/// When it starts a shell that reads its standard input.
+/// The condition under which the wrapper starts a shell that reads the standard input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Login {
     /// Never.
     Never,
     /// If no command is given.
     Alone,
-    /// If no command is given, with one of these options.
+    /// If no command is given, but one of these options is.
     With(&'static str),
 }
 
 /// One wrapper, or one subcommand of a program that runs commands.
 #[derive(Clone, Copy, Debug)]
 pub struct Wrapper {
-    /// The subcommands that it is about: `exec, compose exec`. Empty for the program itself.
+    /// The subcommands that the record describes: `exec, compose exec`. Empty for the program itself.
     pub sub: &'static str,
     /// The options of that subcommand, or of the program itself.
     pub spec: OptionSpec,
-    /// The kind of the words that follow its options.
+    /// The kind of the words behind the options.
     pub form: Form,
     /// The number of operands before the command.
     pub operands: usize,
     /// Whether `NAME=value` may precede the command.
     pub assignments: bool,
-    /// Whether options may also stand behind these.
+    /// Whether options may also follow the assignments and operands.
     pub again: bool,
-    /// The meaning of its mark.
+    /// The meaning of the mark.
     pub dashes: Dashes,
-    /// Its marks: `--`, or options that the command stands behind.
+    /// The marks: `--`, or options that precede the command.
     pub marks: &'static str,
     /// Options that change the directory.
     pub chdir: &'static str,
     /// Options whose value is a script.
     pub script: &'static str,
-    /// Options with which it runs nothing.
+    /// Options with which the wrapper runs nothing.
     pub stop: &'static str,
-    /// Options that turn `Rest` into `Joined`, and the other way round.
+    /// Options that turn `Rest` into `Joined` and vice versa.
     pub switch: &'static str,
-    /// Whether it starts a shell.
+    /// Whether the wrapper starts a shell.
     pub login: Login,
     /// Whether a single word is a whole command line.
     pub line: bool,
     /// Whether the command runs on another machine or in a container.
     pub elsewhere: bool,
-    /// Whether the command takes its place, so that the wrapper's words are a prefix.
+    /// Whether the command replaces the wrapper, so that the wrapper's words are a prefix.
     pub prefix: bool,
 }
 

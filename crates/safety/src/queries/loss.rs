@@ -22,23 +22,23 @@ pub enum Act {
 /// The loss that one query causes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loss {
-    /// The way in which it destroys.
+    /// The way in which the query destroys.
     pub act: Act,
     /// The kind of the object, in small letters: `table`, `database`, `collection`, `column y of the table`.
     pub kind: String,
-    /// The name of the object, with `…` for each part that is not known. Empty if it has none.
+    /// The name of the object, with `…` for each part that is not known. Empty if the object has no name.
     pub name: String,
     /// Whether the loss is certain. If not, an unknown part of the query may be a condition.
     pub sure: bool,
 }
 
 impl Loss {
-    /// A certain loss.
+    /// Makes a certain loss.
     pub fn new(act: Act, kind: String, name: String) -> Self {
         Self { act, kind: kind.replace(UNKNOWN, "…"), name: name.replace(UNKNOWN, "…"), sure: true }
     }
 
-    /// Whether only a table that lasts for one connection is lost.
+    /// Returns whether only a table that lasts for one connection is lost.
     pub fn is_temporary(&self) -> bool {
         let name = self.name.to_ascii_lowercase();
         self.kind.starts_with("temp")

@@ -3,7 +3,7 @@
 use super::loss::{Act, Loss};
 use super::unknown::UNKNOWN;
 
-/// Losses of one text that are listed.
+/// Most losses of one text that are listed.
 const MAX_LOSSES: usize = 64;
 
 /// A token of JavaScript, as far as calls need them.
@@ -20,7 +20,7 @@ pub(super) fn losses(text: &str) -> Vec<Loss> {
     (0..tokens.len()).filter_map(|at| loss(&tokens, at)).take(MAX_LOSSES).collect()
 }
 
-/// The loss by the call whose name is here.
+/// Returns the loss by the call whose name is here.
 fn loss(tokens: &[Token<'_>], at: usize) -> Option<Loss> {
     let (before, rest) = tokens.split_at(at);
     let database = || Loss::new(Act::Drops, "database".to_owned(), database(before));
@@ -47,7 +47,7 @@ fn loss(tokens: &[Token<'_>], at: usize) -> Option<Loss> {
     }
 }
 
-/// The database before `.dropDatabase`, if it is named: `db.getSiblingDB("app")`.
+/// Returns the database before `.dropDatabase`, if it is named: `db.getSiblingDB("app")`.
 fn database(before: &[Token<'_>]) -> String {
     match before {
         [.., Token::Name("getSiblingDB" | "getDB"), Token::Sign('('), Token::Text(name), Token::Sign(')'), _] => {
@@ -57,7 +57,7 @@ fn database(before: &[Token<'_>]) -> String {
     }
 }
 
-/// The collection before `.drop`, if it is named: `db.users`, `db["users"]`, `db.getCollection("users")`.
+/// Returns the collection before `.drop`, if it is named: `db.users`, `db["users"]`, `db.getCollection("users")`.
 fn collection(before: &[Token<'_>]) -> String {
     match before {
         [.., Token::Sign('.'), Token::Name(name), Token::Sign('.')]
@@ -66,7 +66,7 @@ fn collection(before: &[Token<'_>]) -> String {
     }
 }
 
-/// The tokens of a script, in one pass.
+/// Returns the tokens of a script, in one pass.
 fn tokens(text: &str) -> Vec<Token<'_>> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -95,7 +95,7 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
     found
 }
 
-/// The index of the quote that closes a string, or of its end.
+/// Returns the index of the quote that closes a string, or the end of the text.
 fn closing(bytes: &[u8]) -> usize {
     let mut end = 1;
     while end < bytes.len() && bytes[end] != bytes[0] {

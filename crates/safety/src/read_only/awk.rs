@@ -1,11 +1,11 @@
-//! Whether a program of awk only reads: it runs nothing, and prints into no file.
+//! Tells whether an awk program only reads: it runs nothing and prints into no file.
 
 use crate::analysis::ReadOnly;
 use crate::options::parse;
 use crate::programs;
 use crate::value::Value;
 
-/// Whether a call of awk only reads.
+/// Returns whether a call of awk only reads.
 pub fn read_only(args: &[Value]) -> ReadOnly {
     let parsed = parse(args, &programs::of("awk").interpreters[0].options);
     let plain = |name: &str| {
@@ -20,7 +20,8 @@ pub fn read_only(args: &[Value]) -> ReadOnly {
     }
 }
 
-/// Texts and patterns left out, no pipe, no `system`, nothing behind a print that is a file.
+/// Returns whether a program only reads. Without its strings and patterns it has no pipe, no `system`, and no file
+/// behind a `print`.
 fn reads(program: &str) -> bool {
     let Some(code) = code(program) else { return false };
     if code.contains("system") || code.contains('@') || code.replace("||", "").contains('|') {
@@ -30,7 +31,7 @@ fn reads(program: &str) -> bool {
     statements.into_iter().all(|statement| !(statement.contains("print") && statement.contains('>')))
 }
 
-/// A program without its texts, patterns and comments; `None` where one does not end.
+/// Returns a program without its strings, patterns and comments. `None` if one of these does not end.
 fn code(program: &str) -> Option<String> {
     let mut code = String::with_capacity(program.len());
     let mut chars = program.chars();
@@ -40,7 +41,7 @@ fn code(program: &str) -> Option<String> {
                 skip(&mut chars, '"')?;
                 code.push('"');
             }
-            // Behind a value it divides.
+            // Behind a value, `/` divides.
             '/' if !code.trim_end().ends_with(|last: char| last.is_alphanumeric() || "_)]\"$".contains(last)) => {
                 skip(&mut chars, '/')?;
                 code.push('"');

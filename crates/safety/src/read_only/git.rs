@@ -1,10 +1,9 @@
-//! Whether a call of git only reads.
+//! Tells whether a call of git only reads.
 //!
-//! A repository's own settings may make git run programs when it reads: a monitor of the file system
-//! (`core.fsmonitor`), a pager, and `diff.external` and textconv to show differences. So a call counts as reading
-//! only if it rules out each of them: `git -c core.fsmonitor=false --no-pager diff --no-ext-diff --no-textconv`. The
-//! first two may come from the environment as well (`GIT_PAGER=cat`, `GIT_CONFIG_COUNT` with its keys and values),
-//! for all calls.
+//! A repository's own settings may make git run programs when it reads: a file system monitor (`core.fsmonitor`), a
+//! pager, and `diff.external` and textconv to show differences. So a call counts as reading only if it rules out each
+//! of these programs: `git -c core.fsmonitor=false --no-pager diff --no-ext-diff --no-textconv`. For all calls at once,
+//! the environment may rule out the first two (`GIT_PAGER=cat`, `GIT_CONFIG_COUNT` with its keys and values).
 
 use crate::analysis::ReadOnly;
 use crate::command::Command;
@@ -22,10 +21,10 @@ use crate::value::Value;
 /// The most settings that are read from the environment.
 const MAX_SETTINGS: usize = 64;
 
-/// Whether a call of git only reads.
+/// Returns whether a call of git only reads.
 pub fn read_only(command: &Command, environment: Environment) -> ReadOnly {
     let Some(git) = Git::new(command) else {
-        // `git --version`, `git --help`; or a command that is not known.
+        // `git --version`, `git --help`, or an unknown command.
         let tells = parse(command.args(), &programs::of("git").options).has("version v help h");
         return if tells { ReadOnly::Yes } else { ReadOnly::Unknown };
     };
@@ -53,7 +52,7 @@ pub fn read_only(command: &Command, environment: Environment) -> ReadOnly {
     ReadOnly::Yes
 }
 
-/// By its subcommand alone.
+/// Judges a call by its subcommand alone.
 fn kind(git: &Git) -> ReadOnly {
     let known: Vec<&str> = git.args.iter().take(2).map_while(Value::known).collect();
     let known = match known.as_slice() {
@@ -61,7 +60,7 @@ fn kind(git: &Git) -> ReadOnly {
         known => &known[..known.len().min(1)],
     };
     let program = programs::of("git");
-    // `stash list` before `stash`.
+    // `stash list` is tried before `stash`.
     let action = known.first().and_then(|action| programs::sub_effect(program, &format!("{} {action}", git.sub)));
     match action.or_else(|| programs::sub_effect(program, git.sub)) {
         Some(Effect::Reads) => ReadOnly::Yes,
@@ -70,7 +69,7 @@ fn kind(git: &Git) -> ReadOnly {
     }
 }
 
-/// Subcommands that read or change by their options and operands.
+/// Judges subcommands that read or change depending on their options and operands.
 fn by_options(git: &Git) -> ReadOnly {
     let operands = git.args.iter().filter(|arg| !arg.prefix().starts_with('-')).count();
     let has = |options: &str| git.args.iter().any(|arg| arg.known().is_some_and(|text| has_word(options, text)));
@@ -86,7 +85,7 @@ fn by_options(git: &Git) -> ReadOnly {
     if reads { ReadOnly::Yes } else { ReadOnly::Unknown }
 }
 
-/// Whether an argument of `branch` or `tag` is an option that changes something.
+/// Returns whether an argument of `branch` or `tag` is an option that changes something.
 fn edits(arg: &Value) -> bool {
     let text = arg.prefix();
     let letters = text.strip_prefix('-').filter(|rest| !rest.starts_with('-')).unwrap_or_default();
@@ -95,7 +94,7 @@ fn edits(arg: &Value) -> bool {
         || text.len() > 3 && words(EDITING_OPTIONS).any(|option| option.starts_with(name))
 }
 
-/// Whether it is said that nothing runs.
+/// Returns whether options and settings rule out that git runs a program.
 fn pinned(git: &Git, command: &Command, environment: Environment) -> bool {
     let known =
         |name: &str| words(HARMLESS_SETTINGS).any(|own| name == own || own.ends_with('.') && name.starts_with(own));
@@ -123,7 +122,7 @@ fn harmless(name: &str, value: &Value) -> bool {
     !pager || matches!(value.known(), Some("cat" | "false" | "0" | ""))
 }
 
-/// A setting that the environment gives to every git.
+/// Returns a setting that the environment gives to every git.
 fn setting<'a>(environment: Environment<'a>, name: &str) -> Option<&'a str> {
     let count: usize = environment.get("GIT_CONFIG_COUNT")?.parse().ok()?;
     let key =

@@ -1,4 +1,4 @@
-//! By the records of the programs, and for some programs by a reading of their words.
+//! Judges whether a command only reads, by the records of the programs. For some programs, their words are read.
 
 use super::{awk, git, sed};
 use crate::analysis::ReadOnly;
@@ -13,14 +13,14 @@ use crate::programs::search::{NARROWING_TESTS, OTHER_VALUED_TESTS};
 use crate::programs::variables::{HIJACKING, RUNNING};
 use crate::value::{Piece, Value};
 
-/// With one of these as their only word, programs that say so print a text about themselves.
+/// If one of these is the only word, programs with `PrintsItsVersion` print a text about themselves.
 const VERSIONS: &str = "--help --version -V -h -v -version";
 
-/// Options by which reading subcommands write, open an editor or a browser, or run another program.
+/// Options with which reading subcommands write, open an editor or a browser, or run another program.
 const DOUBTFUL: &str =
     "--web --output --output-file --out --config --kubeconfig --toolexec --exec --vettool -exec -toolexec";
 
-/// Whether one command only reads. A command inside it is judged by itself, and a `wrapper` does nothing else.
+/// Returns whether one command only reads. A command inside it is judged by itself, and a `wrapper` does nothing else.
 pub fn read_only(command: &Command, environment: Environment, wrapper: bool) -> ReadOnly {
     let redirected = command.redirects.iter().map(redirect).max().unwrap_or(ReadOnly::Yes);
     let running = command.assignments.iter().any(|(name, value)| runs(name, value));
@@ -38,7 +38,7 @@ fn redirect(redirect: &Redirect) -> ReadOnly {
         };
         return if target.is_some_and(stream) { ReadOnly::Yes } else { ReadOnly::No };
     }
-    // bash opens connections by these names.
+    // For bash, these names open connections.
     let net = |path: &str| path.starts_with("/dev/tcp/") || path.starts_with("/dev/udp/");
     if redirect.op == "<" && target.is_none_or(net) && net(redirect.target.prefix()) {
         ReadOnly::Unknown
@@ -47,7 +47,7 @@ fn redirect(redirect: &Redirect) -> ReadOnly {
     }
 }
 
-/// Whether a variable makes programs run something.
+/// Returns whether a variable makes programs run something.
 fn runs(name: &str, value: &Value) -> bool {
     let pager = name == "PAGER" || name.ends_with("_PAGER");
     let git = name.starts_with("GIT_") && !matches!(name, "GIT_OPTIONAL_LOCKS" | "GIT_TERMINAL_PROMPT");
@@ -137,7 +137,7 @@ fn reads(name: &str, options: &OptionSpec, unless: Unless, args: &[Value]) -> Re
     when(!parsed.has(unless.runs) && !doubtful)
 }
 
-/// `docker compose ps`: by its first words, if none of them is an option.
+/// Judges `docker compose ps` by its first words, if none of them is an option.
 fn by_subcommand(program: &'static Program, args: &[Value]) -> ReadOnly {
     let plain = |found: &CallEffect| !args[..found.end].iter().any(|arg| arg.prefix().starts_with('-'));
     let effects: Vec<CallEffect> = effects(program, args).into_iter().filter(plain).collect();
@@ -164,7 +164,7 @@ fn find(args: &[Value]) -> ReadOnly {
         let text = arg.known().unwrap_or_default();
         worst = worst.max(match text {
             "-delete" | "-fprint" | "-fprint0" | "-fprintf" | "-fls" => ReadOnly::No,
-            // A known command inside it is judged by itself.
+            // The inner command, if known, is judged by itself.
             "-exec" | "-execdir" | "-ok" | "-okdir" => {
                 let known = args.get(at).is_some_and(|head| head.known().is_some());
                 at += args[at..].iter().take_while(|word| !matches!(word.known(), Some(";" | "+"))).count() + 1;
@@ -180,7 +180,7 @@ fn find(args: &[Value]) -> ReadOnly {
     worst
 }
 
-/// `tar tf FILE` and the like.
+/// Judges `tar tf FILE` and the like.
 fn tar(args: &[Value]) -> ReadOnly {
     let Some(first) = args.first().and_then(Value::known) else { return ReadOnly::Unknown };
     let letters = first.strip_prefix('-').unwrap_or(first);

@@ -1,4 +1,4 @@
-//! Whether a command only reads.
+//! Tells whether a command only reads.
 
 mod awk;
 mod git;

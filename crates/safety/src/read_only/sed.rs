@@ -1,11 +1,11 @@
-//! Whether a call of sed only reads: not with -i or -I, and not with commands that write or run.
+//! Tells whether a call of sed only reads: not with -i or -I, and not with commands that write or run.
 
 use crate::analysis::ReadOnly;
 use crate::options::{may_be_option, parse};
 use crate::programs;
 use crate::value::Value;
 
-/// Whether a call of sed only reads.
+/// Returns whether a call of sed only reads.
 pub fn read_only(args: &[Value]) -> ReadOnly {
     let parsed = parse(args, &programs::of("sed").options);
     if parsed.has("i I in-place") {
@@ -55,7 +55,7 @@ fn script_reads(script: &str) -> ReadOnly {
             }
             'b' | 't' | 'T' | ':' => at = word(at),
             'r' | 'R' | '#' => at = line(at),
-            // Text, which goes on behind a backslash at the end of a line.
+            // Text. A backslash at the end of a line continues it.
             'a' | 'i' | 'c' => loop {
                 at = line(at);
                 if at < chars.len() && chars[at - 1] == '\\' {
@@ -87,7 +87,7 @@ fn script_reads(script: &str) -> ReadOnly {
     }
 }
 
-/// The position behind an address, if there is one.
+/// Returns the position behind an address, if there is one.
 fn address(chars: &[char], mut at: usize) -> Option<usize> {
     loop {
         match chars.get(at) {
@@ -106,7 +106,7 @@ fn flags(chars: &[char], mut at: usize) -> usize {
     at
 }
 
-/// The position of the next mark. In brackets and behind a backslash it does not count.
+/// Returns the position of the next mark. A mark in brackets or behind a backslash does not count.
 fn part(chars: &[char], mut at: usize, mark: char) -> Option<usize> {
     loop {
         match *chars.get(at)? {

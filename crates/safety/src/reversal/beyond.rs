@@ -1,4 +1,4 @@
-//! Effects that are no files, or files elsewhere: no undo takes them back.
+//! Effects beyond local files. No undo takes them back.
 
 use crate::analysis::ReadOnly;
 use crate::command::Command;
@@ -15,10 +15,10 @@ use crate::rules::Git;
 use crate::value::Value;
 
 const METHODS: &str = "POST PUT PATCH DELETE";
-/// Subcommands of any program of which nothing is known but that they only look.
+/// Subcommands that only look in any program, even if nothing else is known about the program.
 const LOOKING: &str = "plan validate version help --version --help list ls show status diff logs describe get preview";
 
-/// The effects of a command beyond files, in words.
+/// Returns the effects of a command beyond files, in words.
 pub fn of(command: &Command, environment: Environment<'_>) -> Option<&'static str> {
     let name = command.name()?;
     if let Some(git) = Git::new(command) {
@@ -51,7 +51,7 @@ fn only_looks(command: &Command, environment: Environment<'_>) -> bool {
     looks || read_only(&plain, environment, false) == ReadOnly::Yes
 }
 
-/// `npm publish` and the like: the subcommands whose effect is known to be a publication.
+/// Returns whether the command is `npm publish` or the like: a subcommand whose effect is known to be a publication.
 fn publishes(name: &str, command: &Command) -> bool {
     let publication = |effect: &Effect| matches!(effect, Effect::Lasts(lasting) if lasting.stake == Stake::Publication);
     let found = effects(programs::of(name), command.args());
@@ -59,7 +59,7 @@ fn publishes(name: &str, command: &Command) -> bool {
     !is_dry && found.iter().any(|found| publication(found.effect) && found.end > 0)
 }
 
-/// Whether a program sends what its words name.
+/// Returns the effect of a program that sends what its words name, in words.
 fn sends(name: &str, command: &Command) -> Option<&'static str> {
     let method = |word: &str| paths("POST, PUT, PATCH, DELETE").any(|method| method.eq_ignore_ascii_case(word));
     if has_word("http https xh xhs", name) {

@@ -5,7 +5,7 @@
 use crate::lists::has_word;
 use crate::programs::users::ELEVATED;
 
-/// The name of such a program, by its name or path.
+/// Returns the name of such a program, given its name or path.
 pub fn program(name: &str) -> Option<&str> {
     let base = name.rsplit('/').next().unwrap_or(name);
     has_word(ELEVATED, base).then_some(base)

@@ -1,7 +1,7 @@
 //! The facts that an undo needs about a command before it runs: whether the command deletes or overwrites files,
 //! whether it needs rights that a recorded process does not get, and which of its effects are no files.
 //!
-//! Pure as the rest of the engine. Whether a file exists is for the caller to find out.
+//! Pure like the rest of the engine. The caller finds out whether a file exists.
 
 mod beyond;
 mod elevated;

@@ -1,4 +1,4 @@
-//! Whether a command deletes or overwrites what exists, by the table in `programs::overwriting`.
+//! Tells whether a command deletes or overwrites what exists, by the table in `programs::overwriting`.
 
 use crate::command::Command;
 use crate::lists::{has_path, has_word, paths};
@@ -8,7 +8,7 @@ use crate::programs::{self, OVERWRITES};
 use crate::rules::{Git, Search};
 use crate::value::Value;
 
-/// Whether a command deletes or overwrites what exists.
+/// Returns whether a command deletes or overwrites what exists.
 pub fn is(command: &Command) -> bool {
     let Some(name) = command.name() else { return false };
     match name {
@@ -32,7 +32,7 @@ struct Call<'a> {
     args: &'a [Value],
     parsed: Parsed,
     operands: Vec<&'a Value>,
-    /// Nothing is known of its options.
+    /// Whether nothing is known about the program's options.
     is_unknown: bool,
 }
 
@@ -44,13 +44,14 @@ impl<'a> Call<'a> {
         Self { args, parsed, operands, is_unknown: spec.short.is_empty() && spec.long.is_empty() }
     }
 
-    /// Whether one of these options is given. `anywhere`: also behind a subcommand, whose options are not known.
+    /// Returns whether one of these options is given. `anywhere`: also behind a subcommand, whose options are not
+    /// known.
     fn has(&self, options: &str, anywhere: bool) -> bool {
         self.parsed.has(options) || ((anywhere || self.is_unknown) && given(self.args, options))
     }
 }
 
-/// Whether one of these options is among words, in clusters of letters, too.
+/// Returns whether one of these options is among the words, also inside clusters of letters.
 fn given(args: &[Value], options: &str) -> bool {
     let is_one = |arg: &Value| {
         let text = arg.prefix();
@@ -98,7 +99,7 @@ fn git(command: &Command) -> bool {
     }
 }
 
-/// `tar xf`, but not to the standard output, and not if existing files are kept.
+/// Returns whether tar unpacks over existing files: not to the standard output, and not if existing files are kept.
 fn unpacks(args: &[Value]) -> bool {
     let has = |options: &[&str]| args.iter().any(|arg| options.contains(&arg.known().unwrap_or_default()));
     let letters = |letter: char| {
@@ -113,7 +114,7 @@ fn unpacks(args: &[Value]) -> bool {
     takes_out && !letters('O') && !letters('k') && !has(&["--to-stdout", "--keep-old-files", "--skip-old-files"])
 }
 
-/// `gawk -i inplace`
+/// Returns whether this is `gawk -i inplace`.
 fn edits_in_place(args: &[Value]) -> bool {
     let pairs = args.windows(2).any(|pair| {
         matches!(pair[0].known(), Some("-i" | "--include")) && pair[1].known().is_some_and(|value| value == "inplace")

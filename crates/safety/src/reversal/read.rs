@@ -8,7 +8,7 @@ use crate::path::normal;
 use crate::rules::Git;
 use crate::value::Value;
 
-/// Directories of git commands that are remembered.
+/// Most directories of git commands that are remembered.
 const REPOSITORIES: usize = 8;
 
 /// Returns the facts about an evaluated command that count for its undo.

@@ -10,8 +10,9 @@ use crate::programs::program::{Fact, Target as Names};
 use crate::rules::writes;
 use crate::value::Value;
 
-/// Programs that leave a file alone that exists, by the options with which they do, or without which.
+/// Programs that leave an existing file alone with at least one of these options.
 static SPARING: &[(&str, &str)] = &[("cp gcp install ginstall", "n no-clobber update"), ("tee gtee", "a append")];
+/// Programs that overwrite an existing file only with one of these options.
 static ONLY_WITH: &[(&str, &str)] = &[("ln gln", "f force")];
 /// Programs that the table of overwriting programs lists.
 const LISTED: &str = "mv gmv rsync sed gsed ssed perl truncate gtruncate sponge shred gshred";
@@ -41,7 +42,7 @@ pub fn each(command: &Command, reversal: &mut Reversal) {
     }
 }
 
-/// The names of the operands, which a copy has in a directory.
+/// Returns the names of the operands. A copy has the same name in its directory.
 fn sources(command: &Command) -> Vec<String> {
     let parsed = parse(command.args(), &programs::of(command.name().unwrap_or_default()).options);
     let mut operands: Vec<&Value> = parsed.operands.iter().filter_map(|at| command.args().get(*at)).collect();

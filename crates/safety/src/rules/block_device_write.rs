@@ -84,7 +84,7 @@ fn check(command: &Command) -> Option<Hit> {
     Some(if sure { hit } else { hit.partial() })
 }
 
-/// Whether this is a device, and whether that is sure.
+/// Returns whether the target is a device. `Some(true)` means that this is certain.
 fn device(target: &Value, cwd: &Value) -> Option<bool> {
     let path = Path::new(target, cwd);
     let (dev, rest) = path.parts.split_first()?;
@@ -106,7 +106,7 @@ fn covers_device(glob: &Glob) -> bool {
     words(DEVICE_SAMPLES).any(|name| glob.covers(name))
 }
 
-/// mkfs and its kin.
+/// Reads `mkfs` and similar programs.
 fn formatted(command: &Command) -> Option<bool> {
     let name = command.name()?;
     let formats = |fact: &Fact| match *fact {
@@ -130,7 +130,7 @@ fn formatted(command: &Command) -> Option<bool> {
     args.iter().filter_map(found).max()
 }
 
-/// Whether an argument is this word, or a cluster of options with this letter.
+/// Returns whether an argument is this word, or a cluster of options with this letter.
 fn is(arg: &str, word: &str) -> bool {
     let cluster = arg.strip_prefix('-').filter(|letters| !letters.starts_with('-') && letters.len() < 4);
     arg.eq_ignore_ascii_case(word) && word.len() > 1

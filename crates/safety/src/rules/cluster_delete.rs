@@ -1,4 +1,4 @@
-//! Clusters, and what runs in them.
+//! Deletions of clusters, and of what runs in them.
 
 use super::rule::{Hit, Programs, Rule};
 use super::support::lasting;

@@ -87,7 +87,7 @@ impl<'a> Files<'a> {
         Self { landmarks: Landmarks::new(command.directories), cwd }
     }
 
-    /// Whether a file outside is meant for certain, and no device or cache.
+    /// Returns whether a file is certainly outside of the project, and neither a device nor a cache.
     fn is_outside(&self, file: &Value) -> bool {
         let outside = match self.landmarks.place(file, self.cwd) {
             Place::Outside => true,
@@ -97,14 +97,14 @@ impl<'a> Files<'a> {
         outside && !self.is_free(file)
     }
 
-    /// Whether a file may be outside.
+    /// Returns whether a file may be outside.
     fn may_be_outside(&self, file: &Value) -> bool {
-        // An empty word is a variable that is not set.
+        // An empty word is an unset variable.
         let unknown = matches!(self.landmarks.place(file, self.cwd), Place::Unknown | Place::Nothing);
         unknown || self.is_outside(file)
     }
 
-    /// Whether it is a device, a setting of the kernel or a cache.
+    /// Returns whether a file is a device, a setting of the kernel or a cache.
     fn is_free(&self, file: &Value) -> bool {
         let path = Path::new(file, self.cwd);
         let of_kernel = path.known > 0 && ["dev", "proc", "sys"].iter().any(|name| path.parts[0].covers(name));
@@ -114,7 +114,7 @@ impl<'a> Files<'a> {
             || self.landmarks.home_dotfile(file, self.cwd).is_some_and(cache)
     }
 
-    /// Whether home-dotfile-write finds it.
+    /// Returns whether home-dotfile-write reports the file.
     fn is_setting(&self, file: &Value) -> bool {
         self.landmarks.home_dotfile(file, self.cwd).is_some()
     }
@@ -143,7 +143,7 @@ fn erased(command: &Command, name: &str) -> Option<Hit> {
     lost
 }
 
-/// `rsync --delete` onto a directory outside, `--remove-source-files` from one.
+/// `rsync --delete` onto a directory outside, or `--remove-source-files` from a directory outside.
 fn synchronized(command: &Command) -> Option<Hit> {
     let parsed = parse(command.args(), &programs::of("rsync").options);
     if parsed.has("n dry-run list-only help version") {
@@ -167,7 +167,7 @@ fn synchronized(command: &Command) -> Option<Hit> {
     Some(Hit::exact(message, quote::line(&words).unwrap_or_default()))
 }
 
-/// Whether an operand of rsync is on another machine: `host:path`, `rsync://host/path`.
+/// Returns whether an operand of rsync is on another machine: `host:path`, `rsync://host/path`.
 fn is_remote(operand: &Value) -> bool {
     operand.prefix().split('/').next().is_some_and(|first| first.contains(':'))
 }
@@ -217,13 +217,13 @@ fn overwritten(file: &Value) -> Hit {
     Hit::exact(message, listing(file))
 }
 
-/// A look at files.
+/// Returns a command that lists files.
 fn listing(file: &Value) -> String {
     let line = quote::line([file]).filter(|text| !text.starts_with('-') && text != "''");
     line.map(|text| format!("ls -l {text}")).unwrap_or_default()
 }
 
-/// A file as people read it.
+/// Returns a file as people read it.
 fn shown(file: &Value) -> String {
     quote::line([file]).unwrap_or_else(|| "a place that is not known".to_owned())
 }

@@ -60,7 +60,7 @@ pub static RULE: Rule = Rule {
     ],
 };
 
-/// Longest name of a database that a message shows, bytes.
+/// Longest name of a database that a message shows, in bytes.
 const MAX_NAME: usize = 100;
 
 fn check(command: &Command) -> Option<Hit> {
@@ -77,7 +77,7 @@ fn check(command: &Command) -> Option<Hit> {
     })
 }
 
-/// Whether a variable or a word chooses the database of the tests.
+/// Returns whether a variable or a word chooses the test database.
 fn is_for_tests(command: &Command, program: &Program) -> bool {
     let lists = program.facts.iter().filter_map(|fact| match fact {
         Fact::TestDatabase(list) => Some(*list),
@@ -124,7 +124,7 @@ fn queried(command: &Command, client: &QueryClient) -> Option<Hit> {
     Some(if first.sure { hit } else { hit.partial() })
 }
 
-/// Whether the database is in memory or among temporary files.
+/// Returns whether the database is in memory or among temporary files.
 fn is_passing(command: &Command, queries: &Queries, client: &QueryClient) -> bool {
     let Some(file) = &queries.database else { return !opens_file(queries, client) };
     let text = file.prefix();
@@ -142,7 +142,7 @@ fn opens_file(queries: &Queries, client: &QueryClient) -> bool {
     }
 }
 
-/// The name of a database, without the password of its address.
+/// Returns the name of a database, without the password of its address.
 fn shown(database: &Value) -> Option<String> {
     let text = database.pattern()?;
     let name = match text.split_once("://") {
@@ -153,7 +153,7 @@ fn shown(database: &Value) -> Option<String> {
     (plain && !name.is_empty()).then(|| name.to_owned())
 }
 
-/// A query that only reads the same table.
+/// Returns a query that only reads the same table.
 fn instead(command: &Command, client: &QueryClient, database: Option<&str>, loss: &Loss) -> Option<String> {
     let plain = |name: &str| {
         !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.'))

@@ -82,14 +82,14 @@ fn check(command: &Command) -> Option<Hit> {
     Some(if sure { hit } else { hit.partial() })
 }
 
-/// The same search, which prints instead of deleting.
+/// Returns the same search, which prints instead of deleting.
 fn instead(command: &Command) -> String {
     let mut words = Vec::new();
     let mut args = command.argv.iter();
     while let Some(word) = args.next() {
         match word.known() {
             Some("-delete") => {}
-            // Up to its end, which `by_ref` takes along.
+            // Skips to the end of the action. `by_ref` also takes the end itself.
             Some("-exec" | "-execdir" | "-ok" | "-okdir") => {
                 args.by_ref().find(|word| matches!(word.known(), Some(";" | "+")));
             }

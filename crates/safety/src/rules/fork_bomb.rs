@@ -37,7 +37,7 @@ pub static RULE: Rule = Rule {
     ],
 };
 
-/// Forms that a loop of forks has in a program's text, blanks left out.
+/// Texts of fork loops in programs, without blanks.
 static LOOPS: &[&str] = &[
     "forkwhilefork",
     "forkwhile1",
@@ -57,7 +57,7 @@ static LOOPS: &[&str] = &[
     "while(true){pcntl_fork",
 ];
 
-/// Programs whose text may be among their arguments.
+/// Programs whose code may be among their arguments.
 static INTERPRETERS: &[&str] = &["perl", "python", "python3", "python2", "ruby", "php"];
 
 fn check(command: &Command) -> Option<Hit> {
@@ -73,7 +73,7 @@ fn loops(command: &Command) -> bool {
     })
 }
 
-/// The hit, used here and by the engine for a function that calls itself.
+/// Returns the hit. The engine uses it, too, for a function that calls itself.
 pub fn hit() -> Hit {
     Hit::exact(
         "permission denied: this is a fork bomb, it starts processes until the machine stands still. Start a fixed number of processes instead",

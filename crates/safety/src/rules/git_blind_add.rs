@@ -74,7 +74,7 @@ pub static RULE: Rule = Rule {
 fn check(command: &Command) -> Option<Hit> {
     let git = Git::of(command, &["add", "stage"])?;
     let parsed = git.parse(&ADD);
-    // A dry run, a choice by hand, or tracked files only.
+    // A dry run, a manual choice, or only tracked files.
     let mild = "n dry-run i interactive p patch e edit refresh renormalize";
     if parsed.has(mild) && !parsed.has("no-dry-run") {
         return None;
@@ -89,13 +89,13 @@ fn check(command: &Command) -> Option<Hit> {
     ))
 }
 
-/// `-A`, unless a later option takes it back.
+/// Returns whether `-A` is given and no later option takes it back.
 fn all(parsed: &Parsed) -> bool {
     let last = parsed.last("A all no-ignore-removal no-all ignore-removal");
     last.is_some_and(|last| matches!(last.name.as_str(), "A" | "all" | "no-ignore-removal"))
 }
 
-/// Whether an operand means everything, or all of them only take out.
+/// Returns whether an operand means everything, or all operands only exclude files.
 fn whole(git: &Git, parsed: &Parsed, directories: &Directories) -> bool {
     let first = Value::of(directories.cwd.as_str());
     let mut excluded = false;

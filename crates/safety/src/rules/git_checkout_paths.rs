@@ -61,11 +61,11 @@ pub static RULE: Rule = Rule {
     ],
 };
 
-/// Names without an ending that are files.
+/// Names of files without an ending.
 static NAMES: &[&str] =
     &["Makefile", "Dockerfile", "Gemfile", "Rakefile", "Procfile", "Vagrantfile", "Justfile", "LICENSE", "README"];
 
-/// Endings that names of files have and names of branches hardly ever.
+/// Endings that names of files have. Names of branches hardly ever have them.
 static ENDINGS: &[&str] = &[
     ".c", ".cc", ".cfg", ".conf", ".cpp", ".cs", ".css", ".csv", ".go", ".h", ".hpp", ".html", ".ini", ".java", ".js",
     ".json", ".jsx", ".kt", ".lock", ".lua", ".md", ".mjs", ".php", ".py", ".rb", ".rs", ".scss", ".sh", ".sql",
@@ -90,7 +90,7 @@ fn check(command: &Command) -> Option<Hit> {
     Some(if sure { hit } else { hit.partial() })
 }
 
-/// The operands that are files, and whether that is sure.
+/// Returns the operands that are files, and whether this is certain.
 fn paths<'a>(git: &'a Git, parsed: &'a Parsed) -> Option<(Vec<&'a Value>, bool)> {
     let operands: Vec<&Value> = git.operands(parsed).collect();
     if let Some(dashes) = parsed.dashes {
@@ -101,7 +101,7 @@ fn paths<'a>(git: &'a Git, parsed: &'a Parsed) -> Option<(Vec<&'a Value>, bool)>
     match operands.as_slice() {
         [] => None,
         [one] if is_path(one) => Some((vec![one], true)),
-        // A branch may be called so, but hardly is.
+        // A branch may have such a name, but this is rare.
         [one] => one.known().is_some_and(looks_like_file).then(|| (vec![*one], false)),
         [first, _, ..] if is_path(first) => Some((operands, true)),
         [_, paths @ ..] => {
@@ -115,12 +115,12 @@ fn looks_like_file(text: &str) -> bool {
     ENDINGS.iter().any(|end| text.ends_with(end)) || NAMES.contains(&text.rsplit('/').next().unwrap_or(text))
 }
 
-/// Written as no branch can be.
+/// Returns whether a word is written as no branch can be.
 fn is_path(word: &Value) -> bool {
     let text = word.prefix();
     word.has_glob()
         || text.starts_with(['/', ':'])
-        // No part of a branch's name begins with a dot.
+        // No part of a branch name begins with a dot.
         || text.starts_with('.')
         || text.contains("/.")
         || word.known().is_some_and(|text| text.ends_with('/') || text.contains(['*', '?', '[']))

@@ -68,7 +68,7 @@ fn check(command: &Command) -> Option<Hit> {
     ))
 }
 
-/// The same push, dry.
+/// Returns the same push as a dry run.
 fn instead(git: &Git, parsed: &Parsed) -> String {
     let plain = git.line("push --dry-run");
     if parsed.dashes.is_some() {

@@ -74,7 +74,7 @@ fn check(command: &Command) -> Option<Hit> {
     ))
 }
 
-/// A beginning of `--force` that git itself finds ambiguous is meant as one all the same.
+/// Returns whether an option means `--force`. A prefix counts, too, although git itself finds it ambiguous.
 fn is_force(name: &str, listed: bool) -> bool {
     name == "f" && listed || name == "force" || !listed && name.len() > 2 && "force".starts_with(name)
 }
@@ -85,7 +85,7 @@ fn forced(parsed: &Parsed) -> bool {
     about.is_some_and(|given| given.name != "no-force")
 }
 
-/// The same push with a lease, where all of it is plain.
+/// Returns the same push with a lease. If the push has anything unusual, a plain push with a lease.
 fn instead(git: &Git, parsed: &Parsed) -> String {
     let plain = git.line("push --force-with-lease");
     let keeps = ["u", "set-upstream", "tags", "follow-tags", "v", "verbose", "q", "quiet", "no-verify", "atomic"];

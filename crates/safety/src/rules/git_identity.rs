@@ -55,7 +55,7 @@ pub static RULE: Rule = Rule {
     ],
 };
 
-/// In lower case, as git compares them.
+/// Keys in lower case, because git ignores their case.
 static KEYS: &[&str] = &["user.name", "user.email", "author.name", "author.email", "committer.name", "committer.email"];
 
 static VARIABLES: &[&str] = &["GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"];

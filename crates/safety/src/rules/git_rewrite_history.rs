@@ -1,4 +1,4 @@
-//! Commands that take away what git would bring commits back by.
+//! Commands that delete what git could restore commits from.
 
 use super::rule::{Hit, Programs, Rule};
 use super::support::git::Git;

@@ -1,4 +1,4 @@
-//! A command that could not be judged whole.
+//! A command that could not be judged completely.
 
 use super::rule::{Hit, Programs, Rule};
 use crate::command::Command;
@@ -15,12 +15,12 @@ pub static RULE: Rule = Rule {
     passes: &["echo x", "cat <<'EOF'\nit's\nEOF", "if true; then echo x; fi", "for x in a b; do echo $x; done"],
 };
 
-/// The engine knows it from the syntax.
+/// Finds nothing. The engine raises the hit by the syntax.
 fn check(_: &Command) -> Option<Hit> {
     None
 }
 
-/// The hit, which the engine raises.
+/// Returns the hit, which the engine raises.
 pub fn hit() -> Hit {
     Hit {
         confidence: Confidence::Opaque,

@@ -1,4 +1,4 @@
-//! The rules, one per file: what each is about, its check, and commands that must and must not match.
+//! The rules, one per file. Each file has a description, a check, and commands that must and must not match.
 
 mod rule;
 mod support;

@@ -38,12 +38,12 @@ pub static RULE: Rule = Rule {
     ],
 };
 
-/// The engine knows it from where the text comes.
+/// Finds nothing. The engine raises the hit by the origin of the text.
 fn check(_: &Command) -> Option<Hit> {
     None
 }
 
-/// The hit, which the engine raises.
+/// Returns the hit, which the engine raises.
 pub fn hit() -> Hit {
     Hit {
         confidence: Confidence::Opaque,

@@ -86,7 +86,7 @@ fn check(command: &Command) -> Option<Hit> {
         Place::Critical { sure } => Some((*word, *sure && removal.sure)),
         _ => None,
     });
-    // The surest one: `sure` sorts last.
+    // Picks a certain hit first: `sure` sorts last.
     let (word, sure) = critical.max_by_key(|(_, sure)| *sure)?;
     let hit = Hit::exact(
         "permission denied: this rm command could delete critical data (.git, home directory, or root). Specify the full path explicitly (no wildcards, ~, or $HOME)",

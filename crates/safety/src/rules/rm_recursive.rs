@@ -53,7 +53,7 @@ pub static RULE: Rule = Rule {
 fn check(command: &Command) -> Option<Hit> {
     if matches!(command.name(), Some("find" | "gfind")) {
         let search = Search::read(command);
-        // The rm of `-exec rm` is a command of its own.
+        // The rm of `-exec rm` is judged as a command of its own.
         if search.deletes.iter().all(|delete| !delete.by.is_empty()) {
             return None;
         }

@@ -10,35 +10,36 @@ use crate::programs::lasting::Stake;
 /// One rule.
 #[derive(Debug)]
 pub struct Rule {
-    /// In kebab-case, stable.
+    /// The name of the rule in kebab-case. It never changes.
     pub id: &'static str,
-    /// The level of a hit. Only an exact one denies.
+    /// The level of a hit. Only an exact hit denies.
     pub level: Verdict,
     /// One or two sentences for people: the danger, and the reason.
     pub doc: &'static str,
-    /// The programs that it checks.
+    /// The programs that the rule checks.
     pub programs: Programs,
-    /// Looks at one command.
+    /// Checks one command.
     pub check: fn(&Command) -> Option<Hit>,
-    /// Commands that it must find something in, judged in `/home/dev/project` by user dev without further variables.
+    /// Commands in which the rule must find something, judged in `/home/dev/project` by user dev without further
+    /// variables.
     pub matches: &'static [&'static str],
-    /// Commands that look alike, in which it must not find anything.
+    /// Similar commands in which the rule must not find anything.
     pub passes: &'static [&'static str],
 }
 
 /// The programs that a rule checks.
 #[derive(Clone, Copy, Debug)]
 pub enum Programs {
-    /// All of them.
+    /// All programs.
     All,
-    /// Those with these names.
+    /// Programs with these names.
     Named(&'static [&'static str]),
-    /// Those that `programs` records with an effect of this kind, and those with these names.
+    /// Programs that `programs` records with an effect of this kind, and programs with these names.
     With(Stake, &'static [&'static str]),
 }
 
 impl Programs {
-    /// The names. Empty for all.
+    /// Returns the names. Empty for all programs.
     pub fn names(self) -> Vec<&'static str> {
         match self {
             Self::All => Vec::new(),
@@ -55,21 +56,21 @@ impl Programs {
 /// A rule's finding in one command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hit {
-    /// How sure it is.
+    /// How sure the hit is.
     pub confidence: Confidence,
     /// One sentence: the fault and the remedy.
     pub message: String,
-    /// A command to use instead, which passes the engine; empty where there is none.
+    /// A command to use instead, which passes the engine. Empty if there is none.
     pub suggestion: String,
 }
 
 impl Hit {
-    /// A certain hit.
+    /// Makes a certain hit.
     pub fn exact(message: impl Into<String>, suggestion: impl Into<String>) -> Self {
         Self { confidence: Confidence::Exact, message: message.into(), suggestion: suggestion.into() }
     }
 
-    /// The same, if it is not sure.
+    /// Makes the hit uncertain.
     pub fn partial(self) -> Self {
         Self { confidence: Confidence::Partial, ..self }
     }

@@ -125,7 +125,7 @@ fn hit(secret: &str, to: &str) -> Hit {
     )
 }
 
-/// `git add -f` of a file that holds secrets.
+/// Finds `git add -f` of a file that holds secrets.
 fn added(command: &Command) -> Option<Hit> {
     let git = Git::of(command, &["add", "stage"])?;
     let parsed = git.parse(&ADD);
@@ -141,7 +141,7 @@ fn added(command: &Command) -> Option<Hit> {
     ))
 }
 
-/// A call of a program that sends.
+/// A call of a program that sends data.
 struct Call<'a> {
     command: &'a Command<'a>,
     sending: &'static Sending,
@@ -167,7 +167,7 @@ impl<'a> Call<'a> {
         (!helps).then(|| Self { command, sending, operands: operands[count..].to_vec(), parsed })
     }
 
-    /// The source of the secrets that it sends, in words.
+    /// Returns the source of the secrets that the call sends, in words.
     fn secret(&self) -> Option<Rc<str>> {
         let mut named = false;
         for given in &self.parsed.options {
@@ -208,7 +208,7 @@ impl<'a> Call<'a> {
         input.and_then(Contents::secret).cloned()
     }
 
-    /// The file that an option names.
+    /// Returns the file that an option names.
     fn file_of(&self, given: &GivenOption, value: &Value) -> Option<Value> {
         if has_word(self.sending.files, &given.name) {
             // `@FILE` of swaks
@@ -224,7 +224,7 @@ impl<'a> Call<'a> {
         Some(before(&value.after(at + 1), ';'))
     }
 
-    /// Whether everything stays on this machine.
+    /// Returns whether everything stays on this machine.
     fn stays(&self) -> bool {
         let addresses = self.addresses();
         match self.sending.operands {
@@ -236,7 +236,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// The words that name the receivers.
+    /// Returns the words that name the receivers.
     fn addresses(&self) -> Vec<&Value> {
         let options = self
             .parsed
@@ -261,7 +261,7 @@ impl<'a> Call<'a> {
         given.into_iter().chain(operands.iter().copied()).collect()
     }
 
-    /// The receiver, in words.
+    /// Returns the receiver, in words.
     fn receiver(&self) -> String {
         let addresses = self.addresses();
         let name = addresses.last().map(|word| host(word.prefix())).filter(|name| !name.is_empty() && name.len() < 80);
@@ -269,24 +269,24 @@ impl<'a> Call<'a> {
     }
 }
 
-/// The source of the secrets in a file, in words.
+/// Returns the source of the secrets in a file, in words.
 fn content(file: &Value) -> Option<Rc<str>> {
     file.secret().cloned().or_else(|| contents::of_file(file)?.secret().cloned())
 }
 
-/// Whether a file is the standard input.
+/// Returns whether a file is the standard input.
 fn is_input(file: &Value) -> bool {
     matches!(file.known(), Some("-" | "." | "/dev/stdin"))
 }
 
-/// The file that a field of a request names: `name=@FILE`, `name@FILE`.
+/// Returns the file that a field of a request names: `name=@FILE`, `name@FILE`.
 fn field(word: &Value) -> Option<Value> {
     let text = word.prefix();
     let at = text.find('@').filter(|at| !text[..*at].contains([':', '/']))?;
     Some(word.after(at + 1))
 }
 
-/// A value up to a sign in its last known part.
+/// Returns the text before a sign. An unknown value is returned whole.
 fn before(value: &Value, sign: char) -> Value {
     match value.known().and_then(|text| text.split_once(sign)) {
         Some((start, _)) => Value::of(start).derived_from(value),
@@ -294,14 +294,14 @@ fn before(value: &Value, sign: char) -> Value {
     }
 }
 
-/// Whether an option is a header with which a program signs in.
+/// Returns whether an option is a header with which a program signs in.
 fn signs_in(given: &GivenOption) -> bool {
     let name = given.value.as_ref().map_or("", Value::prefix).split(':').next().unwrap_or_default();
     matches!(given.name.as_str(), "H" | "header")
         && name.to_ascii_lowercase().split('-').any(|part| has_word(SIGN_IN_HEADERS, part.trim()))
 }
 
-/// The host of an address: `example.com` in `https://me@example.com:80/x`.
+/// Returns the host of an address: `example.com` in `https://me@example.com:80/x`.
 fn host(address: &str) -> &str {
     let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#']).next().unwrap_or(rest);
@@ -325,7 +325,7 @@ fn host(address: &str) -> &str {
     authority.split(':').next().unwrap_or(authority)
 }
 
-/// Whether an address is on this machine. An address without a host is that of httpie, `:3000/x`.
+/// Returns whether an address is on this machine. httpie reads an address without a host, `:3000/x`, as local.
 fn is_local(address: &str) -> bool {
     let host = host(address);
     matches!(host, "localhost" | "::1" | "0.0.0.0" | "-")

@@ -155,7 +155,7 @@ fn check(command: &Command) -> Option<Hit> {
 fn kill(args: &[Value]) -> Option<Hit> {
     let mut targets = args;
     let mut probes = false;
-    // Alone, `-1` is the target.
+    // A lone `-1` is the target.
     while let [first, rest @ ..] = targets {
         let text = first.prefix();
         match text {
@@ -201,7 +201,7 @@ fn killall(args: &[Value]) -> Option<Hit> {
     Some(by_name(name.or(parsed.value("u user")), name.is_some()))
 }
 
-/// `pkill` by a bare name or of a whole user.
+/// `pkill` by a bare name, or of all processes of a user.
 fn pkill(args: &[Value]) -> Option<Hit> {
     let args = without_signal(args)?;
     let parsed = parse(&args, &PKILL);
@@ -219,7 +219,7 @@ fn pkill(args: &[Value]) -> Option<Hit> {
     Some(by_name(Some(pattern), true))
 }
 
-/// Processes of a name or of a user.
+/// Returns the hit for processes of a name or of a user.
 fn by_name(name: Option<&Value>, is_name: bool) -> Hit {
     let known = name.and_then(Value::known);
     let what = match (known, is_name) {
@@ -238,7 +238,7 @@ fn signals(what: &str, instead: String) -> Hit {
     )
 }
 
-/// The arguments without `-9`, `-KILL` and the like. `None` if the signal only asks whether a process is there.
+/// Returns the arguments without `-9`, `-KILL` and the like. `None` if the signal only checks that a process exists.
 fn without_signal(args: &[Value]) -> Option<Vec<Value>> {
     let signal = |arg: &Value| {
         arg.known().and_then(|text| text.strip_prefix('-')).is_some_and(|name| {
@@ -295,7 +295,7 @@ fn modes(command: &Command) -> Option<Hit> {
     ))
 }
 
-/// Whether all operands but the first ones are in the working directory or a temporary one.
+/// Returns whether all operands except the first ones are in the working directory or a temporary directory.
 fn inside(command: &Command, skipped: usize) -> bool {
     let args = command.args();
     let landmarks = Landmarks::new(command.directories);
@@ -304,7 +304,7 @@ fn inside(command: &Command, skipped: usize) -> bool {
     files.into_iter().all(|word| landmarks.within_reach(word, command.cwd))
 }
 
-/// Whether a mode lets everyone do everything: `777`, `a+rwx`, `ugo=rwx`.
+/// Returns whether a mode lets everyone do everything: `777`, `a+rwx`, `ugo=rwx`.
 fn is_open(mode: &str) -> bool {
     let octal = mode.bytes().all(|byte| byte.is_ascii_digit()) && mode.ends_with("777");
     octal

@@ -3,7 +3,7 @@ use std::collections::HashSet;
 use super::{RULES, Rule};
 use crate::{Confidence, Context, Environment, Finding, Policy, Verdict, findings};
 
-/// The engine's findings in the directories that rule files are written for.
+/// Returns the engine's findings in the directories that rule files are written for.
 pub fn judge(command: &str) -> Vec<Finding> {
     let environment = "HOME=/home/dev\0USER=dev\0PATH=/usr/local/bin:/usr/bin:/bin\0LANG=C.UTF-8\0";
     let environment = Environment(environment);
@@ -11,7 +11,7 @@ pub fn judge(command: &str) -> Vec<Finding> {
     findings(command, context, &Policy::default())
 }
 
-/// Checks that each command has one finding, whose message begins so, with this suggestion.
+/// Checks that each command has one finding with this suggestion, whose message begins with this text.
 pub fn check_messages(cases: &[(&str, &str, &str)]) {
     for (command, message, suggestion) in cases {
         let findings = judge(command);
@@ -29,7 +29,7 @@ fn finds(rule: &Rule, command: &str) -> bool {
 fn each_rule_finds_what_it_names() {
     let mut misses = Vec::new();
     for rule in RULES {
-        // A branch may be called so: asked about all the same.
+        // A branch may have such a name. The engine asks anyway.
         let level = |finding: &Finding| finding.level == rule.level || finding.confidence != Confidence::Exact;
         let found = |command: &str| judge(command).iter().any(|finding| finding.rule_id == rule.id && level(finding));
         misses.extend(rule.matches.iter().filter(|command| !found(command)).map(|command| (rule.id, command)));
@@ -88,6 +88,9 @@ fn long_commands_are_judged_in_time() {
         format!("git add '{}'", "*?".repeat(50_000)),
         format!("sed '{}' x", "s/a/b/;".repeat(30_000)),
         format!("awk '{}' x", "{print $1}".repeat(20_000)),
+        "a=(".repeat(20_000),
+        "echo $(".repeat(20_000),
+        "bash -c '$(a; )'; ".repeat(5_000),
     ] {
         let start = std::time::Instant::now();
         judge(&command);

@@ -5,10 +5,10 @@ use crate::command::Command;
 use crate::options::parse;
 use crate::programs;
 
-/// The number of settings that may precede ansible's script.
+/// Most settings before ansible's script.
 const MAX_SETTINGS: usize = 8;
 
-/// `ansible hosts -m shell -a 'script'`; without a module it is `command`.
+/// Reads `ansible hosts -m shell -a 'script'`. Without `-m`, the module is `command`.
 pub(super) fn ansible(command: &Command) -> Vec<InnerCommand> {
     let parsed = parse(command.args(), &programs::of("ansible").options);
     let module = parsed.value("m module-name").map_or("command", |module| module.known().unwrap_or_default());

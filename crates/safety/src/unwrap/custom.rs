@@ -9,9 +9,9 @@ use crate::options::OptionSpec;
 use crate::programs::wrapper::{Dashes, Form, Wrapper};
 use crate::value::Value;
 
-/// The commands that a wrapper named by the host runs.
+/// Returns the commands that a wrapper named by the host runs.
 pub(super) fn custom(command: &Command, name: &str, input: &Input, kind: WrapperKind) -> Vec<InnerCommand> {
-    // The options of such a wrapper are unknown. With `--` it is clear where the command begins.
+    // The options of such a wrapper are unknown. `--` makes clear where the command begins.
     let rest = Wrapper { assignments: true, dashes: Dashes::Begin, ..Wrapper::PLAIN };
     match kind {
         WrapperKind::ExecRest => exec_rest(command, name, input, &rest).unwrap_or_default(),

@@ -1,4 +1,4 @@
-//! Which reading a command gets.
+//! Chooses the reader for a command.
 
 use super::ansible;
 use super::custom;
@@ -27,7 +27,7 @@ use crate::level::Confidence;
 use crate::programs;
 use crate::programs::program::Words;
 
-/// The commands that a command runs, one level deep.
+/// Returns the commands that a command runs, one level deep.
 pub fn unwrap(command: &Command, input: &Input, custom_wrappers: &CustomWrappers) -> Vec<InnerCommand> {
     if command.argv.is_empty() {
         return Vec::new();
@@ -47,7 +47,7 @@ pub fn unwrap(command: &Command, input: &Input, custom_wrappers: &CustomWrappers
         return found;
     }
     let mut found = hooks(command, name);
-    // Its environment is that of every shell below it.
+    // Every shell below this program gets its environment.
     found.extend(variables::by_variables(command.assignments, Confidence::Partial));
     found.extend(debugger(command, name));
     let program = programs::of(name);
@@ -74,7 +74,7 @@ fn is_container(name: &str) -> bool {
     matches!(name, "docker" | "podman" | "nerdctl" | "docker-compose" | "podman-compose")
 }
 
-/// Programs with a reading of their own.
+/// Reads programs that have their own reader.
 fn builtin(command: &Command, name: &str, input: &Input) -> Option<Vec<InnerCommand>> {
     Some(match name {
         "eval" => evaluate::eval(command),

@@ -10,7 +10,7 @@ use crate::value::Value;
 /// `docker run --entrypoint program image words…`
 pub(super) fn entrypoint(command: &Command) -> Option<Vec<InnerCommand>> {
     let named = |word: &Value| word.prefix().starts_with("--entrypoint");
-    // Looked for in the options only: the image's own words come later.
+    // `--entrypoint` is only searched for among the first words. The image's own words come later.
     command.args().iter().take(64).find(|word| named(word))?;
     let name = command.name()?;
     for wrapper in programs::of(name).wrappers {

@@ -8,7 +8,7 @@ use crate::options::parse;
 use crate::programs;
 use crate::value::Value;
 
-/// `env -S 'words of a command' more`: env again, with these words in their place.
+/// Reads `env -S 'words of a command' more` as `env` with these words in the place of the text.
 pub(super) fn split_string(command: &Command) -> Option<Vec<InnerCommand>> {
     let args = command.args();
     let wrapper = programs::of("env").wrappers.first()?;

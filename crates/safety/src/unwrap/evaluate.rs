@@ -27,7 +27,7 @@ pub(super) fn trap(command: &Command) -> Vec<InnerCommand> {
     if resets { Vec::new() } else { in_shell(script.clone(), "trap") }
 }
 
-/// `mapfile -C callback`: the callback gets an index and a line.
+/// Reads `mapfile -C callback`. The callback gets an index and a line.
 pub(super) fn mapfile(command: &Command) -> Vec<InnerCommand> {
     let parsed = parse(command.args(), &OptionSpec::leading("d:n:O:s:tu:C:c:", ""));
     parsed.value("C").map_or_else(Vec::new, |script| in_shell(script.clone(), "mapfile -C"))
@@ -41,7 +41,7 @@ fn in_shell(text: Value, via: &str) -> Vec<InnerCommand> {
     vec![inner]
 }
 
-/// `source FILE`, where the file is standard input or made by another program.
+/// Reads `source FILE`, where the file is the standard input or made by another program.
 pub(super) fn source(command: &Command, input: &Input) -> Vec<InnerCommand> {
     let args = command.args();
     let args = if args.first().is_some_and(|word| same(word, "--")) { &args[1..] } else { args };
@@ -75,7 +75,7 @@ pub(super) fn su(command: &Command, input: &Input) -> Vec<InnerCommand> {
     from_stdin(input, "su", Vec::new(), false, false)
 }
 
-/// `runuser user -c 'script'`, as su; with `-u` its words are a command, and the table knows it.
+/// Reads `runuser user -c 'script'` like su. With `-u` its words are a command, which the table handles.
 pub(super) fn runuser(command: &Command, input: &Input) -> Option<Vec<InnerCommand>> {
     let user = parse(command.args(), &OptionSpec { permute: false, ..programs::of("su").options }).has("u user");
     (!user).then(|| su(command, input))
@@ -90,7 +90,7 @@ pub(super) fn at(command: &Command, input: &Input) -> Vec<InnerCommand> {
     from_stdin(input, "at", Vec::new(), false, false)
 }
 
-/// `crontab -`: a script a line, behind its time.
+/// Reads `crontab -`: one script per line, behind its time.
 pub(super) fn crontab(command: &Command, input: &Input) -> Vec<InnerCommand> {
     let args = command.args();
     let parsed = parse(args, &OptionSpec::gnu("u:c:lreisnxT", ""));
@@ -106,7 +106,7 @@ pub(super) fn crontab(command: &Command, input: &Input) -> Vec<InnerCommand> {
     }
 }
 
-/// A crontab's commands, one per line.
+/// Returns a crontab's commands, one per line.
 fn without_times(table: &Value) -> Value {
     let mut script = Value::default();
     let mut begins = true;
@@ -128,7 +128,7 @@ fn without_times(table: &Value) -> Value {
     script
 }
 
-/// The command behind `m h dom mon dow`, or `@daily`.
+/// Returns the command behind `m h dom mon dow`, or `@daily`.
 fn behind_time(line: &str) -> &str {
     let mut rest = line.trim_start();
     let fields = match rest.chars().next() {

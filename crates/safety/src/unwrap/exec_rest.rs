@@ -11,29 +11,29 @@ use crate::programs;
 use crate::programs::wrapper::{Dashes, Form, Login, Wrapper};
 use crate::value::Value;
 
-/// How often options and assignments may take turns.
+/// Most turns of options and assignments.
 const TURNS: usize = 8;
 
-/// The commands that a wrapper runs. `None` if the command has another subcommand.
+/// Returns the commands that a wrapper runs. `None` if the command has another subcommand.
 pub(super) fn exec_rest(command: &Command, name: &str, input: &Input, wrapper: &Wrapper) -> Option<Vec<InnerCommand>> {
     let (start, via) = subcommand(command.argv, name, wrapper)?;
     Some(Reading::new(command, wrapper, start, via).read(input))
 }
 
-/// The index of the first word that a wrapper runs.
+/// Returns the index of the first word that a wrapper runs.
 pub(super) fn command_start(command: &Command, name: &str, wrapper: &Wrapper) -> Option<usize> {
     let (start, via) = subcommand(command.argv, name, wrapper)?;
     let mut reading = Reading::new(command, wrapper, start, via);
     reading.leading().then_some(reading.from)
 }
 
-/// The index of the first word behind the subcommand, and the name with it.
+/// Returns the index of the first word behind the subcommand, and the name with the subcommand.
 fn subcommand(argv: &[Value], name: &str, wrapper: &Wrapper) -> Option<(usize, String)> {
     if wrapper.sub.is_empty() {
         return Some((1, name.to_owned()));
     }
     let mut forms: Vec<Vec<&str>> = paths(wrapper.sub).map(|path| words(path).collect()).collect();
-    // The longest one first: `tool run` before `run`.
+    // The longest form is tried first: `tool run` before `run`.
     forms.sort_by_key(|form| std::cmp::Reverse(form.len()));
     let longest = forms.first().map_or(0, Vec::len);
     let options = &programs::of(name).options;
@@ -54,12 +54,12 @@ fn subcommand(argv: &[Value], name: &str, wrapper: &Wrapper) -> Option<(usize, S
     None
 }
 
-/// A wrapper's words while they are read.
+/// The state of reading a wrapper's words.
 struct Reading<'a> {
     command: &'a Command<'a>,
     wrapper: &'a Wrapper,
     via: String,
-    /// The first word that is not yet read.
+    /// The first word that has not been read.
     from: usize,
     assignments: Vec<(String, Value)>,
     cwd: Option<Value>,
@@ -68,7 +68,7 @@ struct Reading<'a> {
     switched: bool,
     /// Whether an option that starts a shell was given.
     login: bool,
-    /// Whether every option is in the spec, or stands away from the command.
+    /// Whether the last option cannot have taken the first word of the command as its value.
     plain: bool,
 }
 
@@ -123,7 +123,7 @@ impl<'a> Reading<'a> {
         self.found
     }
 
-    /// Options, operands and assignments before the command. False where it runs nothing.
+    /// Reads options, operands and assignments before the command. Returns false if the wrapper runs nothing.
     fn leading(&mut self) -> bool {
         let argv = self.command.argv;
         let mut operands = self.wrapper.operands;
@@ -158,7 +158,7 @@ impl<'a> Reading<'a> {
         true
     }
 
-    /// `flock FILE -c 'script'`: a script option behind the operands.
+    /// Reads a script option behind the operands: `flock FILE -c 'script'`.
     fn script_option(&mut self) {
         let argv = self.command.argv;
         if self.wrapper.operands == 0 || self.wrapper.script.is_empty() || self.wrapper.again {
@@ -174,7 +174,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Notes what options say. True where nothing runs.
+    /// Notes the meaning of options. Returns true if the wrapper runs nothing.
     fn options(&mut self, parsed: &Parsed) -> bool {
         let wrapper = self.wrapper;
         for given in &parsed.options {
@@ -193,7 +193,7 @@ impl<'a> Reading<'a> {
                 self.script(text.clone(), &format!("{} {}", self.via, dashed(name)), Confidence::Exact);
             }
         }
-        // An option that the spec does not know, right before the command, may have taken its first word as a value.
+        // An unknown option right before the command may take the first word of the command as its value.
         self.plain = parsed.options.last().is_none_or(|given| {
             let attached = given.value.is_some();
             given.listed || attached || parsed.operands.first().is_none_or(|first| *first != given.at + 1)
@@ -208,7 +208,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// The command itself.
+    /// Reads the command itself.
     fn command_words(&mut self) {
         let argv = self.command.argv;
         let words = &argv[self.from..];
@@ -218,7 +218,7 @@ impl<'a> Reading<'a> {
             (Form::Rest, false) if self.wrapper.line && words.len() == 1 => Form::Joined,
             (form, _) => form,
         };
-        // Options for what the image itself starts.
+        // These are options for the program that the image starts.
         if self.wrapper.elsewhere && words.first().is_some_and(|word| word.prefix().starts_with('-')) {
             return;
         }
@@ -229,7 +229,7 @@ impl<'a> Reading<'a> {
                 if !self.plain && words.len() > 1 && !program(&words[0]) {
                     self.command(self.from + 1, Confidence::Partial);
                 }
-                // `sudo -s 'a b'`: sudo puts backslashes before the blanks, but people mean a script.
+                // `sudo -s 'a b'`: sudo escapes the blanks with backslashes, but people mean a script.
                 if self.login
                     && words.len() == 1
                     && words[0].known().is_some_and(|text| text.contains(char::is_whitespace))
@@ -270,7 +270,7 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// An option as it is written.
+/// Returns an option as it is written.
 fn dashed(name: &str) -> String {
     if name.len() == 1 { format!("-{name}") } else { format!("--{name}") }
 }

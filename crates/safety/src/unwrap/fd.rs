@@ -1,4 +1,4 @@
-//! `fd pattern -x command`: the command with the files that are found.
+//! Reads `fd pattern -x command`: fd runs the command with the files that it finds.
 
 use super::inner::InnerCommand;
 use super::items::replaced;

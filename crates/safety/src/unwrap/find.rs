@@ -1,4 +1,4 @@
-//! `find … -exec command {} +`: the command with the files that are found.
+//! Reads `find … -exec command {} +`: find runs the command with the files that it finds.
 
 use super::inner::InnerCommand;
 use super::items::replaced;
@@ -9,20 +9,20 @@ use crate::lists::has_word;
 use crate::programs::search::{NARROWING_TESTS, NEUTRAL_TESTS, OTHER_VALUED_TESTS};
 use crate::value::{Piece, Value};
 
-/// The number of start directories and of parentheses that are read.
+/// Most start directories, and most open parentheses, that are read.
 const STARTS: usize = 16;
 const DEPTH: usize = 64;
-/// How many times it may print.
+/// Most `-print` actions that are read.
 pub(super) const PRINTS: usize = 8;
-/// How much may be written out in all.
+/// Most text that is written out in all.
 const WEIGHT: usize = 1 << 20;
 
-/// The commands that find runs.
+/// Returns the commands that find runs.
 pub(super) fn find(command: &Command) -> Vec<InnerCommand> {
     Walk::of(command.argv).found
 }
 
-/// The directories that are searched, and the index of the expression.
+/// Returns the directories that are searched, and the index of the expression.
 fn starts(argv: &[Value]) -> (Vec<Value>, usize) {
     let mut at = 1;
     while let Some(text) = argv.get(at).and_then(Value::known) {
@@ -49,7 +49,7 @@ fn starts(argv: &[Value]) -> (Vec<Value>, usize) {
     (starts, end)
 }
 
-/// The expression while it is read.
+/// The state of reading the expression.
 pub(super) struct Walk<'a> {
     argv: &'a [Value],
     /// The directories that are searched.
@@ -61,9 +61,9 @@ pub(super) struct Walk<'a> {
     /// The state around each open parenthesis: the alternatives before it, the matches of its own list, and whether it
     /// is negated.
     outer: Vec<(Option<Matches>, Matches, bool)>,
-    /// The alternatives before the last `-o`.
+    /// The matches of the alternatives before the last `-o`. `None` without one.
     any: Option<Matches>,
-    /// The matches of the tests since then.
+    /// The matches of the tests since the last `-o`.
     here: Matches,
     budget: usize,
     found: Vec<InnerCommand>,
@@ -72,7 +72,7 @@ pub(super) struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// Reads all of it.
+    /// Reads the whole expression.
     pub(super) fn of(argv: &'a [Value]) -> Self {
         let (starts, first) = starts(argv);
         let deep = argv.windows(2).any(|pair| pair[0].known() == Some("-mindepth") && pair[1].known() != Some("0"));
@@ -93,7 +93,7 @@ impl<'a> Walk<'a> {
         walk
     }
 
-    /// The matches of the whole expression.
+    /// Returns the matches of the whole expression.
     pub(super) fn whole(mut self) -> Matches {
         while !self.outer.is_empty() {
             self.close();
@@ -143,7 +143,7 @@ impl<'a> Walk<'a> {
                     self.narrow(name.map_or_else(Matches::some, Matches::named));
                 }
                 "-type" | "-xtype" if !not => {
-                    // The start is a directory.
+                    // The start directory is a directory, so it matches `d`.
                     let folders = value.and_then(Value::known).is_none_or(|kinds| kinds.contains('d'));
                     self.narrow(if folders { Matches::everything() } else { Matches::inside() });
                 }
@@ -180,12 +180,12 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The matches up to here.
+    /// Returns the matches up to here.
     fn so_far(&self) -> Matches {
         self.outer.iter().fold(self.here.clone(), |matches, (_, around, _)| matches.and(around.clone()))
     }
 
-    /// A command that runs for the matches so far.
+    /// Adds a command that runs for the matches so far.
     fn action(&mut self, word: &str, from: usize, to: usize) {
         let argv = self.argv;
         let words = &argv[from.min(argv.len())..to.min(argv.len())];
@@ -226,7 +226,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The end of an action's command: `;`, or `+` behind `{}`.
+/// Returns the end of an action's command: `;`, or `+` behind `{}`.
 fn end(argv: &[Value], from: usize) -> usize {
     for at in from..argv.len() {
         match argv[at].known() {

@@ -5,16 +5,16 @@ use super::matches::Matches;
 use super::words::weight;
 use crate::value::{Piece, Value};
 
-/// How much may be written out in all.
+/// Most text that is written out in all.
 const WEIGHT: usize = 1 << 16;
 
-/// Actions that print something else, or run a command that does.
+/// Actions that print something other than paths, or run a command that does.
 const OTHERS: &[&str] =
     &["-exec", "-execdir", "-ok", "-okdir", "-printf", "-ls", "-printx", "-help", "--help", "-version", "--version"];
-/// Without a `-print` these print nothing.
+/// Actions that suppress the default output. Without a `-print` find prints nothing.
 const SILENT: &[&str] = &["-delete", "-fprint", "-fprint0", "-fprintf", "-fls"];
 
-/// The printed paths. `None` if they cannot be known.
+/// Returns the printed paths. `None` if they cannot be known.
 pub fn found(argv: &[Value]) -> Option<Value> {
     let walk = Walk::of(argv);
     let tests = argv.get(walk.first..).unwrap_or_default();
@@ -43,7 +43,7 @@ pub fn found(argv: &[Value]) -> Option<Value> {
     Some(text)
 }
 
-/// The start directory itself, with its contents.
+/// Returns the lines for a start directory: its matches and, if it matches itself, its contents.
 fn lines(matches: &Matches, start: &Value) -> Vec<Value> {
     let mut lines: Vec<Value> = matches.items(start, false).into_iter().map(|(_, item)| item).collect();
     if matches.start {

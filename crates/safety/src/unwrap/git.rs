@@ -9,7 +9,7 @@ use crate::programs;
 use crate::programs::git::{COMMAND_OPTIONS, COMMAND_SETTING_ENDS, COMMAND_SETTINGS, COMMAND_VARIABLES};
 use crate::value::Value;
 
-/// The commands that git runs.
+/// Returns the commands that git runs.
 pub(super) fn git(command: &Command) -> Vec<InnerCommand> {
     let args = command.args();
     let parsed = parse(args, &programs::of("git").options);
@@ -38,7 +38,7 @@ pub(super) fn git(command: &Command) -> Vec<InnerCommand> {
     found
 }
 
-/// `git submodule foreach --recursive 'script'`, or words of a command.
+/// Reads `git submodule foreach --recursive 'script'`, or with the words of a command.
 fn foreach(command: &Command, from: usize, found: &mut Vec<InnerCommand>) {
     let argv = command.argv;
     let word = |at: usize| argv.get(at).and_then(Value::known);
@@ -60,7 +60,7 @@ fn foreach(command: &Command, from: usize, found: &mut Vec<InnerCommand>) {
     }
 }
 
-/// The commands in `-c name=value`: programs, and the alias that the subcommand names.
+/// Reads the commands in `-c name=value`: programs, and the alias that the subcommand names.
 fn settings(parsed: &Parsed, subcommand: &str, rest: &[Value], found: &mut Vec<InnerCommand>) {
     for given in parsed.options.iter().filter(|given| given.name == "c") {
         let Some(word) = &given.value else { continue };
@@ -84,7 +84,7 @@ fn settings(parsed: &Parsed, subcommand: &str, rest: &[Value], found: &mut Vec<I
     }
 }
 
-/// The command of an alias and the words behind it.
+/// Returns the command of an alias with the words behind it.
 fn alias_command(value: &Value, rest: &[Value]) -> Option<InnerCommand> {
     if value.prefix().starts_with('!') {
         let mut script = value.after(1);
@@ -100,7 +100,7 @@ fn alias_command(value: &Value, rest: &[Value]) -> Option<InnerCommand> {
     Some(InnerCommand::argv(argv.collect(), "git -c alias"))
 }
 
-/// A script, unless nothing of it is known: an editor in a variable is everyday.
+/// Returns a script, unless nothing of it is known: an editor in a variable is common.
 fn known_script(text: Value, via: &str) -> Option<InnerCommand> {
     InnerCommand::script(text, via).filter(|inner| !matches!(inner, InnerCommand::Opaque { .. }))
 }

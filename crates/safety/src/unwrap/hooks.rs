@@ -1,4 +1,4 @@
-//! Options of everyday programs that name a command: `tar --to-command`, `rsync -e`, `ssh -o ProxyCommand`.
+//! Options of common programs that name a command: `tar --to-command`, `rsync -e`, `ssh -o ProxyCommand`.
 
 use super::inner::InnerCommand;
 use crate::command::Command;
@@ -7,7 +7,7 @@ use crate::options::{Parsed, parse};
 use crate::programs;
 use crate::value::Value;
 
-/// The commands in a program's options.
+/// Returns the commands in a program's options.
 pub(super) fn hooks(command: &Command, name: &str) -> Vec<InnerCommand> {
     let args = command.args();
     let mut found = Vec::new();
@@ -30,7 +30,7 @@ pub(super) fn hooks(command: &Command, name: &str) -> Vec<InnerCommand> {
     found
 }
 
-/// The command behind one of these beginnings.
+/// Returns the command behind the prefix. `None` if the value has none of the prefixes.
 pub(super) fn behind(value: &Value, begins: &[&str]) -> Option<Value> {
     if begins.is_empty() {
         return Some(value.clone());
@@ -56,7 +56,7 @@ fn cmake(args: &[Value]) -> Option<InnerCommand> {
     Some(InnerCommand::argv(argv.collect(), "cmake -E"))
 }
 
-/// A removal of directories as a command.
+/// Makes a command that removes directories.
 fn removes(paths: &[Value], via: &str) -> InnerCommand {
     let argv = ["rm", "-rf", "--"].into_iter().map(Value::of).chain(paths.iter().cloned());
     InnerCommand::argv(argv.collect(), via)

@@ -25,7 +25,7 @@ proptest! {
     }
 }
 
-/// A wrapper's words before its command: some of its options, and its operands.
+/// Returns a wrapper's words before its command: some of its options, and its operands.
 fn before(program: &Program, wrapper: &Wrapper, choice: &[bool]) -> Vec<String> {
     let quiet = |name: &str| ![wrapper.stop, wrapper.script, wrapper.switch].iter().any(|names| has_word(names, name));
     let mut chosen = choice.iter().cycle();
@@ -56,7 +56,7 @@ fn before(program: &Program, wrapper: &Wrapper, choice: &[bool]) -> Vec<String> 
 proptest! {
     #[test]
     fn each_wrapper_leads_to_its_command(choice in proptest::collection::vec(any::<bool>(), 40)) {
-        // These have options that change what the words are, and tests of their own.
+        // These wrappers have options that change the meaning of the words. They have their own tests.
         let own = |program: &Program| words(program.names).any(|name| has_word("env genv runuser docker podman nerdctl screen", name));
         let wrappers = all().filter(|program| !own(program)).flat_map(|program| program.wrappers.iter().map(move |wrapper| (program, wrapper)));
         for (program, wrapper) in wrappers.filter(|(_, wrapper)| wrapper.form == Form::Rest) {
@@ -108,7 +108,7 @@ fn long_argument_lists_are_done_soon() {
     assert!(begun.elapsed().as_secs() < 600, "{:?}", begun.elapsed());
 }
 
-/// Pieces of commands that make trouble together.
+/// Pieces of commands that cause trouble together.
 const WORDS: &[&str] = &[
     "sudo",
     "env",

@@ -8,34 +8,34 @@ use crate::value::{Piece, Value};
 /// Wrappers that the host names, by name.
 pub type CustomWrappers = HashMap<String, WrapperKind>;
 
-/// How a program runs another command; also how hosts name wrappers of their own.
+/// How a program runs another command. Hosts also use it to name their own wrappers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WrapperKind {
-    /// The words after its options are the command: `sudo`, `env`, `nice`.
+    /// The words after the wrapper's options are the command: `sudo`, `env`, `nice`.
     ExecRest,
     /// A word is a script: `bash -c`, `eval`, `trap`.
     ShellString,
-    /// A script comes on its standard input: `bash`, `ssh host`.
+    /// A script comes on the standard input: `bash`, `ssh host`.
     StdinScript,
-    /// The words are the beginning of a command that is run for each item: `xargs`, `find -exec`.
+    /// The words are the beginning of a command that runs for each item: `xargs`, `find -exec`.
     PerItem,
 }
 
-/// A command that another one runs.
+/// A command that another command runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InnerCommand {
-    /// Another command: its words are `argv[from..to]` of this one.
+    /// Another command. Its words are `argv[from..to]` of the outer command.
     Words {
-        /// Its first word.
+        /// Index of the first word.
         from: usize,
-        /// Behind its last word.
+        /// Index behind the last word.
         to: usize,
-        /// Variables set for it (`env A=1 cmd`).
+        /// Variables set for the command (`env A=1 cmd`).
         assignments: Vec<(String, Value)>,
-        /// The directory that it runs in, if it differs (`env -C DIR`, `sudo -D DIR`), as written: relative to the
-        /// directory of this command.
+        /// The directory that the command runs in, if it differs (`env -C DIR`, `sudo -D DIR`), as written: relative to
+        /// the directory of the outer command.
         cwd: Option<Value>,
-        /// Words that are added at its end: the items of `xargs`, as far as they are known.
+        /// Words that are added at the end: the items of `xargs`, as far as they are known.
         items: Vec<Value>,
         /// `sudo`, `xargs`, `find -exec` …
         via: String,
@@ -43,18 +43,18 @@ pub enum InnerCommand {
         confidence: Confidence,
         /// Whether the command replaces the wrapper, whose words are then its `prefix` (`sudo` and `env`, not `xargs`).
         prefix: bool,
-        /// Whether it runs on another machine or in a container, with other directories and variables.
+        /// Whether the command runs on another machine or in a container, with other directories and variables.
         elsewhere: bool,
-        /// Whether it reads the input of this command.
+        /// Whether the command reads the input of the outer command.
         stdin: bool,
     },
     /// A command made of other words: from a program's text, or from the arguments of a call in it.
     Argv {
-        /// Its words.
+        /// The words.
         argv: Vec<Value>,
         /// `python -c`, `find -delete` …
         via: String,
-        /// How sure it is that this is what runs.
+        /// How sure it is that this command runs.
         confidence: Confidence,
         /// As in `Words`.
         cwd: Option<Value>,
@@ -65,20 +65,20 @@ pub enum InnerCommand {
     },
     /// A script for the shell.
     Script {
-        /// Its text.
+        /// The text.
         text: Value,
-        /// Its positional parameters, `$0` first.
+        /// The positional parameters, `$0` first.
         args: Vec<Value>,
         /// `bash -c`, `eval`, `heredoc` …
         via: String,
-        /// How sure it is that this is what runs.
+        /// How sure it is that this script runs.
         confidence: Confidence,
-        /// Whether it runs in the shell of the command (`eval`, `source`, `trap`), whose variables and directory it
-        /// sets.
+        /// Whether the script runs in the shell of the command (`eval`, `source`, `trap`), and so sets the variables
+        /// and the directory of this shell.
         same_shell: bool,
         /// As in `Words`.
         elsewhere: bool,
-        /// As in `Words`; not where the script itself is read from there.
+        /// As in `Words`. False if the script itself is read from the input.
         stdin: bool,
     },
     /// Something runs that cannot be seen: `curl … | sh`.
@@ -88,7 +88,7 @@ pub enum InnerCommand {
     },
 }
 
-/// Whether nothing of a script or program is known.
+/// Returns whether nothing is known about a script or program.
 pub(super) fn is_opaque(text: &Value) -> bool {
     let nothing = |piece: &Piece| match piece {
         Piece::Text(text) => text.trim().is_empty(),
@@ -98,12 +98,12 @@ pub(super) fn is_opaque(text: &Value) -> bool {
 }
 
 impl InnerCommand {
-    /// Whether this certainly is the wrapper's own process, with the wrapper's words as its prefix.
+    /// Returns whether the command certainly replaces the wrapper's process, with the wrapper's words as its prefix.
     pub fn replaces_wrapper(&self) -> bool {
         matches!(self, Self::Words { prefix: true, confidence: Confidence::Exact, .. })
     }
 
-    /// Words of the command, in the same process.
+    /// Makes a command of words of the outer command, in the same process.
     pub(super) fn words(from: usize, to: usize, via: impl Into<String>) -> Self {
         Self::Words {
             from,
@@ -119,7 +119,7 @@ impl InnerCommand {
         }
     }
 
-    /// The same command without input of its own.
+    /// Takes away the input.
     pub(super) fn without_stdin(mut self) -> Self {
         match &mut self {
             Self::Words { stdin, .. } | Self::Argv { stdin, .. } | Self::Script { stdin, .. } => *stdin = false,
@@ -128,7 +128,7 @@ impl InnerCommand {
         self
     }
 
-    /// The same command, perhaps on another machine or in a container.
+    /// Sets whether the command runs on another machine or in a container.
     pub(super) fn elsewhere(mut self, remote: bool) -> Self {
         match &mut self {
             Self::Words { elsewhere, .. } | Self::Argv { elsewhere, .. } | Self::Script { elsewhere, .. } => {
@@ -139,12 +139,13 @@ impl InnerCommand {
         self
     }
 
-    /// A command that is put together.
+    /// Makes a command of other words.
     pub(super) fn argv(argv: Vec<Value>, via: impl Into<String>) -> Self {
         Self::Argv { argv, via: via.into(), confidence: Confidence::Exact, cwd: None, elsewhere: false, stdin: true }
     }
 
-    /// A script in a shell of its own; opaque where nothing of it is known. None where it is empty.
+    /// Makes a script in a shell of its own. Opaque if nothing is known about the script. `None` if the script is
+    /// empty.
     pub(super) fn script(text: Value, via: impl Into<String>) -> Option<Self> {
         if text.known().is_some_and(|text| text.trim().is_empty()) {
             return None;

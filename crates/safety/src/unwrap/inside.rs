@@ -1,4 +1,4 @@
-//! The command inside a command, for readers that know its words and nothing else.
+//! Finds the command inside a command, for callers that know only the words.
 
 use super::dispatch::unwrap;
 use super::inner::{CustomWrappers, InnerCommand};
@@ -19,7 +19,7 @@ pub enum Inside {
     Argv(Vec<Option<String>>),
     /// A script.
     Script(String),
-    /// Something that its words do not tell: `bash install.sh`.
+    /// A command that the words do not tell: `bash install.sh`.
     Unknown,
 }
 
@@ -47,7 +47,7 @@ pub fn inside(words: &[Option<&str>]) -> Option<Inside> {
             let first = parse(command.args(), &program.options).operands.first().copied();
             return first.map(|at| Inside::Words(at + 1));
         }
-        // The output of hyperfine is its own.
+        // hyperfine prints its own output, not the output of its commands.
         wrappers if wrappers.iter().any(|wrapper| wrapper.form == Form::Each) => return None,
         _ => {}
     }

@@ -33,7 +33,7 @@ pub(super) fn cut(text: &Value, how: Cut) -> Vec<Value> {
     items.iter().map(|item| flat.value(item).derived_from(text)).collect()
 }
 
-/// Words as xargs and `env -S` have them.
+/// Splits words as xargs and `env -S` do.
 pub(super) fn words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -57,7 +57,7 @@ pub(super) fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// A word with each place where `mark` stands taken by an item.
+/// Returns a word with an item in place of each `mark`. `None` if the word has no mark.
 pub(super) fn replaced(word: &Value, mark: &str, item: &Value) -> Option<Value> {
     let mut hit = false;
     let mut made = Value::default();
@@ -78,7 +78,7 @@ pub(super) fn replaced(word: &Value, mark: &str, item: &Value) -> Option<Value> 
     hit.then(|| made.derived_from(word))
 }
 
-/// At most so many items. The rest become one item that is any of them.
+/// Returns at most `most` items. The rest become one item that stands for any of them.
 pub(super) fn bounded(mut items: Vec<Value>, most: usize) -> Vec<Value> {
     if items.len() <= most {
         return items;

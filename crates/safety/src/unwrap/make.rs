@@ -7,7 +7,7 @@ use crate::command::{Command, Input};
 use crate::options::{OptionSpec, parse};
 use crate::value::{Piece, Value};
 
-/// Recipes of a makefile on standard input, and in `--eval`.
+/// Returns the recipes of a makefile on standard input and in `--eval`.
 pub(super) fn make(command: &Command, input: &Input) -> Vec<InnerCommand> {
     let long = "eval= file= makefile= directory= include-dir= jobs=? just-print dry-run question touch";
     let parsed = parse(command.args(), &OptionSpec::gnu("bBC:def:hij::I:kl::mnNo:O::pqrRsStvwW:", long));
@@ -38,7 +38,7 @@ pub(super) fn make(command: &Command, input: &Input) -> Vec<InnerCommand> {
     found
 }
 
-/// A recipe's lines as a script: make's own variables are not known.
+/// Returns a recipe's lines as a script. Variables of make are not known.
 fn recipe(flat: &PlaceholderText, lines: &[&str]) -> Option<InnerCommand> {
     let mut script = Value::default();
     for line in lines {

@@ -2,60 +2,60 @@
 
 use crate::value::{Piece, Value};
 
-/// How many names are remembered.
+/// Most names that are remembered.
 const NAMES: usize = 16;
 
 /// A name that is searched for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Name {
-    /// As it is written.
+    /// The pattern as written.
     pub(super) pattern: Value,
-    /// Whether it matches the whole path, not only its last part.
+    /// Whether the pattern matches the whole path, not only the last part.
     pub(super) whole: bool,
 }
 
-/// The files that tests let through.
+/// The files that pass the tests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Matches {
-    /// The start directory itself.
+    /// Whether the start directory itself passes.
     pub(super) start: bool,
-    /// All that is in it.
+    /// Whether everything in the directory passes.
     all: bool,
-    /// Unknown files in it.
+    /// Whether unknown files in the directory pass.
     some: bool,
-    /// Files with one of these names.
+    /// Names of files that pass.
     names: Vec<Name>,
 }
 
 impl Matches {
-    /// No test.
+    /// Makes the matches without a test.
     pub(super) fn everything() -> Self {
         Self { start: true, all: true, some: false, names: Vec::new() }
     }
 
-    /// Every file, but not the start directory.
+    /// Makes the matches of every file except the start directory.
     pub(super) fn inside() -> Self {
         Self { start: false, ..Self::everything() }
     }
 
-    /// A test that lets some files through.
+    /// Makes the matches of a test that lets some files through.
     pub(super) fn some() -> Self {
         Self { start: false, all: false, some: true, names: Vec::new() }
     }
 
-    /// Files of this name.
+    /// Makes the matches of files of this name.
     pub(super) fn named(name: Name) -> Self {
         Self { start: false, all: false, some: false, names: vec![name] }
     }
 
-    /// The files that both let through.
+    /// Returns the files that pass both tests.
     pub(super) fn and(self, other: Self) -> Self {
         let start = self.start && other.start;
         let narrower = if self.all || (!other.all && self.names.is_empty()) { other } else { self };
         Self { start, ..narrower }
     }
 
-    /// The files that either lets through.
+    /// Returns the files that pass either test.
     pub(super) fn or(self, other: Self) -> Self {
         let mut names = self.names;
         names.extend(other.names);
@@ -68,7 +68,7 @@ impl Matches {
         Self { start: self.start || other.start, all, some: !all && (self.some || other.some || over), names }
     }
 
-    /// Its paths, each with the directory of its command if that is the file's own.
+    /// Returns the paths. With `beside` each path is relative to the directory of the file, in which the command runs.
     pub(super) fn items(&self, start: &Value, beside: bool) -> Vec<(Option<Value>, Value)> {
         if self.start {
             return vec![(None, start.clone())];
@@ -99,7 +99,7 @@ impl Matches {
         }
         for name in self.names.iter().filter(|name| !name.whole) {
             let last = as_glob(&name.pattern);
-            // Near `/` a name is far more likely a deep file than a top directory.
+            // Directly below `/`, a name is far more likely a deep file than a top directory.
             let top = start
                 .known()
                 .is_some_and(|text| text.starts_with('/') && text.trim_matches('/').matches('/').count() < 1);
@@ -113,7 +113,7 @@ impl Matches {
     }
 }
 
-/// A pattern as it is written for find, as the shell's own glob.
+/// Returns a pattern written for find as a glob of the shell.
 pub(super) fn as_glob(pattern: &Value) -> Value {
     let mut glob = Value::default();
     for piece in pattern.pieces() {

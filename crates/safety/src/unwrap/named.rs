@@ -1,4 +1,4 @@
-//! Programs that are named by something else than the first word: by an image, a package manager or an interpreter.
+//! Programs that are named by something other than the first word: by an image, a package manager or an interpreter.
 
 use super::exec_rest::command_start;
 use super::inner::InnerCommand;
@@ -11,7 +11,7 @@ use crate::programs::program::Language;
 use crate::programs::wrapper::Wrapper;
 use crate::value::Value;
 
-/// `docker run hashicorp/terraform destroy`: an image usually starts the program that it is named after.
+/// Reads `docker run hashicorp/terraform destroy`. An image usually starts the program that it is named after.
 pub(super) fn image(command: &Command, name: &str, wrapper: &Wrapper) -> Option<InnerCommand> {
     let start = command_start(command, name, wrapper)?;
     let image = command.argv.get(start.checked_sub(1)?)?.base_name()?;
@@ -19,14 +19,14 @@ pub(super) fn image(command: &Command, name: &str, wrapper: &Wrapper) -> Option<
     guess(program, command.argv.get(start..)?, format!("{name} run"))
 }
 
-/// `pnpm prisma migrate reset`: a word that is no subcommand of a package manager may be a program of a package.
+/// Reads `pnpm prisma migrate reset`. A word that is no subcommand of a package manager may be a program of a package.
 pub(super) fn package(command: &Command, name: &str) -> Option<InnerCommand> {
     let args = command.args();
     let at = *parse(args, &programs::of(name).options).operands.first()?;
     guess(args[at].known()?, &args[at + 1..], name)
 }
 
-/// `python -m twine upload`, `python manage.py flush`.
+/// Reads `python -m twine upload` and `python manage.py flush`.
 pub(super) fn interpreted(command: &Command, name: &str) -> Option<InnerCommand> {
     let args = command.args();
     let interpreter = programs::of_any_version(name).interpreters.first()?;
@@ -42,7 +42,7 @@ pub(super) fn interpreted(command: &Command, name: &str) -> Option<InnerCommand>
     guess(args[at].base_name()?, &args[at + 1..], name)
 }
 
-/// A call of a program whose effects may last. Others need no guess.
+/// Guesses a call of a program whose effects may last. Other programs need no guess.
 fn guess(program: &str, rest: &[Value], via: impl Into<String>) -> Option<InnerCommand> {
     stakes(programs::of(program)).next()?;
     let argv = std::iter::once(Value::of(program)).chain(rest.iter().cloned()).collect();

@@ -4,7 +4,7 @@ use super::inner::InnerCommand;
 use crate::command::Command;
 use crate::value::Value;
 
-/// `nodemon --exec 'command line' words…`: what follows are further words of it.
+/// Reads `nodemon --exec 'command line' words…`. The words that follow belong to the command line.
 pub(super) fn nodemon(command: &Command) -> Vec<InnerCommand> {
     let args = command.args();
     let given = args.iter().enumerate().find_map(|(at, word)| match word.known() {
@@ -23,7 +23,7 @@ pub(super) fn nodemon(command: &Command) -> Vec<InnerCommand> {
     }
 }
 
-/// `rimraf paths…`: rm by another name.
+/// Reads `rimraf paths…` as rm.
 pub(super) fn rimraf(command: &Command) -> Vec<InnerCommand> {
     let paths = command.args().iter().filter(|word| !word.prefix().starts_with('-'));
     let argv: Vec<_> = ["rm", "-rf", "--"].into_iter().map(Value::of).chain(paths.cloned()).collect();

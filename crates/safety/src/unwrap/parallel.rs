@@ -8,12 +8,13 @@ use crate::options::parse;
 use crate::programs;
 use crate::value::{Piece, Value};
 
-/// How much may be written out in all.
+/// Most text that is written out in all.
 const WEIGHT: usize = 1 << 19;
-/// How many items get a script of their own.
+/// Most items that get a script of their own.
 const ITEMS: usize = 64;
 
-/// The scripts that parallel runs: its words with an item in them. With `-q` they are commands, whose words stay words.
+/// Returns the scripts that parallel runs: its words with an item in them. With `-q` they are commands, whose words
+/// stay words.
 pub(super) fn parallel(command: &Command, name: &str, input: &Input) -> Vec<InnerCommand> {
     let args = command.args();
     let parsed = parse(args, &programs::of("parallel").options);
@@ -49,7 +50,7 @@ pub(super) fn parallel(command: &Command, name: &str, input: &Input) -> Vec<Inne
     found.into_iter().map(|inner| inner.without_stdin().elsewhere(remote)).collect()
 }
 
-/// The lists of items: behind `:::`, or from standard input.
+/// Returns the lists of items: behind `:::`, or from standard input.
 fn sources(words: &[Value], input: &Input, no_items: bool) -> Option<Vec<Vec<Value>>> {
     let mut sources: Vec<Vec<Value>> = Vec::new();
     for word in words {
@@ -70,7 +71,7 @@ fn sources(words: &[Value], input: &Input, no_items: bool) -> Option<Vec<Vec<Val
     }
 }
 
-/// Every item of each list beside one of each other.
+/// Returns the rows that combine each item of a list with each item of the other lists.
 fn combinations(sources: Vec<Vec<Value>>, most: usize) -> Vec<Vec<Value>> {
     let mut all: Vec<Vec<Value>> = vec![Vec::new()];
     for source in sources.into_iter().take(8) {
@@ -85,7 +86,7 @@ fn combinations(sources: Vec<Vec<Value>>, most: usize) -> Vec<Vec<Value>> {
     all
 }
 
-/// The script for one row of items.
+/// Returns the script for one row of items.
 fn fill(text: &Value, template: &[Value], mark: &str, items: &[Value]) -> Value {
     // Without a command, the items are the commands.
     if template.is_empty() {
@@ -100,7 +101,7 @@ fn fill(text: &Value, template: &[Value], mark: &str, items: &[Value]) -> Value 
     })
 }
 
-/// The words for one row of items.
+/// Returns the words for one row of items.
 fn fill_words(template: &[Value], mark: &str, items: &[Value]) -> Vec<Value> {
     let mut hit = false;
     let mut words = Vec::new();
@@ -120,7 +121,7 @@ fn fill_words(template: &[Value], mark: &str, items: &[Value]) -> Vec<Value> {
     words
 }
 
-/// A text with items in the place of their marks. `None` if it has no mark.
+/// Returns a text with items in the place of their marks. `None` if it has no mark.
 fn with_items(text: &Value, mark: &str, items: &[Value]) -> Option<Value> {
     let mut made = None;
     let mut put = |mark: &str, item: &Value| {
@@ -132,14 +133,14 @@ fn with_items(text: &Value, mark: &str, items: &[Value]) -> Option<Value> {
     for (index, item) in items.iter().enumerate() {
         put(&format!("{{{}}}", index + 1), item);
     }
-    // Parts of an item, and numbers.
+    // Marks for parts of an item, and for numbers.
     for part in ["{.}", "{/}", "{//}", "{/.}", "{#}", "{%}", "{1/.}", "{1.}", "{1/}"] {
         put(part, &Value::unknown());
     }
     made
 }
 
-/// An item as one word of a script.
+/// Returns an item as one word of a script.
 fn quoted(item: &Value) -> Value {
     match item.known() {
         Some(text) if text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-=:@%+,".contains(&byte)) => {

@@ -1,13 +1,13 @@
-//! A word as plain text, to be taken apart and put together again.
+//! Turns a word into plain text, which can be taken apart and put together again.
 
 use crate::value::{Piece, Value};
 
-/// The first placeholder for a part that is no text: the last plane for private use.
+/// The first placeholder for a part that is not text. It is in the last plane for private use.
 const FIRST: u32 = 0x10_0000;
-/// How many parts have a letter of their own.
+/// Most parts that have a placeholder of their own.
 const MAX_PLACEHOLDERS: usize = 0xFFFD;
 
-/// A word's text, with a letter for each part that is not text.
+/// A word's text, with a placeholder for each part that is not text.
 #[derive(Clone, Debug)]
 pub(super) struct PlaceholderText {
     /// The text.
@@ -36,7 +36,7 @@ impl PlaceholderText {
         flat
     }
 
-    /// A part of the text as a word.
+    /// Returns a part of the text as a word.
     pub(super) fn value(&self, text: &str) -> Value {
         let mut value = Value::default();
         let mut from = 0;
@@ -51,7 +51,7 @@ impl PlaceholderText {
     }
 }
 
-/// Whether a letter stands for a part that is no text.
+/// Returns whether a character stands for a part that is not text.
 pub(super) fn is_placeholder(letter: char) -> bool {
     u32::from(letter) >= FIRST
 }

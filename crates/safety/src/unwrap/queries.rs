@@ -6,7 +6,7 @@ use crate::programs::program::{Fact, Program};
 use crate::queries::{UNKNOWN, shell_commands};
 use crate::value::{Piece, Value};
 
-/// The commands in a client's queries.
+/// Returns the commands in a client's queries.
 pub(super) fn queries(command: &Command, name: &str, program: &Program, input: &Input) -> Vec<InnerCommand> {
     let clients = program.facts.iter().filter_map(|fact| match fact {
         Fact::Queries(client) => Some(*client),
@@ -22,7 +22,7 @@ pub(super) fn queries(command: &Command, name: &str, program: &Program, input: &
     found
 }
 
-/// A text with parts that are not known.
+/// Returns a text with parts that are not known as a value.
 fn value(text: &str) -> Value {
     let mut value = Value::default();
     for (index, part) in text.split(UNKNOWN).enumerate() {

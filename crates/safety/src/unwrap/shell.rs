@@ -8,20 +8,20 @@ use crate::command::{Command, Input};
 use crate::level::Confidence;
 use crate::value::{Piece, Value};
 
-/// A shell's manners.
+/// The kind of a shell's options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// `-c` says that the first operand is the script.
+    /// With `-c`, the first operand is the script.
     Posix,
-    /// The same, with the name of `-o` attached.
+    /// Like `Posix`, but the name of `-o` may be attached.
     Zsh,
-    /// `-c` has the script as its value.
+    /// The script is the value of `-c`.
     Fish,
     /// All words behind `-c` or `-Command` are the script.
     Rest,
 }
 
-/// The manners of a shell by its name.
+/// Returns the kind of a shell by its name.
 fn kind(name: &str) -> Option<Kind> {
     Some(match name {
         "bash" | "sh" | "dash" | "ash" | "rbash" | "yash" | "posh" | "csh" | "tcsh" => Kind::Posix,
@@ -36,7 +36,7 @@ fn kind(name: &str) -> Option<Kind> {
 const VALUED: &[&str] =
     &["--rcfile", "--init-file", "--emulate", "--init-command", "--features", "--profile", "--config"];
 
-/// The commands that a shell runs. `None` for other programs.
+/// Returns the commands that a shell runs. `None` for other programs.
 pub(super) fn shell(command: &Command, name: &str, input: &Input) -> Option<Vec<InnerCommand>> {
     let kind = kind(name)?;
     let mut options = Options::default();
@@ -80,7 +80,7 @@ pub(super) fn shell(command: &Command, name: &str, input: &Input) -> Option<Vec<
         }
         Some(file) if !options.stdin && !is_stdin(file) && file.known() != Some("-") => {}
         first => {
-            // `$0` is the shell itself behind `-s`.
+            // With `-s`, `$0` is the shell itself.
             let parameters = match first {
                 Some(_) if options.stdin => std::iter::once(Value::of(name)).chain(operands.iter().cloned()).collect(),
                 _ => operands.to_vec(),
@@ -94,7 +94,7 @@ pub(super) fn shell(command: &Command, name: &str, input: &Input) -> Option<Vec<
 /// The options of a shell.
 #[derive(Debug, Default)]
 struct Options {
-    /// How many words they are.
+    /// The number of words that are options.
     end: usize,
     /// `-c`
     command: bool,
@@ -102,11 +102,11 @@ struct Options {
     stdin: bool,
     /// `-n`, `--help`: nothing runs.
     stop: bool,
-    /// A word that may be an option or none.
+    /// Whether a word may be an option or not.
     unclear: bool,
-    /// A startup file is made by another program.
+    /// Whether another program makes a startup file.
     substitution: bool,
-    /// Scripts that stand as values.
+    /// Scripts given as values.
     scripts: Vec<Value>,
 }
 
@@ -154,7 +154,7 @@ impl Options {
         self.end = at.min(args.len());
     }
 
-    /// Returns how many further words it took.
+    /// Reads a long option. Returns the number of further words that it takes.
     fn long(&mut self, long: &str, word: &Value, next: Option<&Value>, kind: Kind) -> usize {
         let (name, attached) = match long.split_once('=') {
             Some((name, _)) => (name, Some(word.after(name.len() + 3))),
@@ -174,7 +174,7 @@ impl Options {
         usize::from(takes)
     }
 
-    /// Letters behind one dash. Returns how many further words they took.
+    /// Reads the letters behind one dash. Returns the number of further words that they take.
     fn cluster(&mut self, text: &str, word: &Value, next: Option<&Value>, kind: Kind) -> usize {
         let on = text.starts_with('-');
         // `-$flags` may hold anything.

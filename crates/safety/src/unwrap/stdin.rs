@@ -4,7 +4,7 @@ use super::inner::InnerCommand;
 use crate::command::Input;
 use crate::value::Value;
 
-/// The script that comes on standard input.
+/// Returns the script that comes on standard input.
 pub(super) fn from_stdin(
     input: &Input,
     program: &str,

@@ -6,7 +6,7 @@ use crate::level::Confidence;
 use crate::options::{OptionSpec, parse};
 use crate::value::{Piece, Value};
 
-/// `tmux send-keys -t pane 'git status' Enter`; `None` for other subcommands.
+/// Reads `tmux send-keys -t pane 'git status' Enter`. `None` for other subcommands.
 pub(super) fn tmux(command: &Command) -> Option<Vec<InnerCommand>> {
     let args = command.args();
     let sends = |word: &Value| matches!(word.known(), Some("send-keys" | "send"));
@@ -27,7 +27,7 @@ pub(super) fn tmux(command: &Command) -> Option<Vec<InnerCommand>> {
     Some(guess(text, "tmux send-keys"))
 }
 
-/// Whether it names a key.
+/// Returns whether the text names a key.
 fn is_key(key: &str) -> bool {
     let control =
         key.strip_prefix("C-").or_else(|| key.strip_prefix("M-")).is_some_and(|rest| rest.chars().count() == 1);
@@ -35,7 +35,7 @@ fn is_key(key: &str) -> bool {
         || matches!(key, "Escape" | "Tab" | "BTab" | "BSpace" | "Up" | "Down" | "Left" | "Right" | "Home" | "End" | "q")
 }
 
-/// `screen -S name -X stuff 'git status\n'`; `None` for what starts a command.
+/// Reads `screen -S name -X stuff 'git status\n'`. `None` if screen starts a command.
 pub(super) fn screen(command: &Command) -> Option<Vec<InnerCommand>> {
     let args = command.args();
     let at = args.iter().position(|word| word.known() == Some("-X"))?;

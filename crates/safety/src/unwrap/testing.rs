@@ -6,7 +6,7 @@ use crate::command::{Command, Directories, Input, Source};
 use crate::level::Confidence;
 use crate::value::{Piece, Value};
 
-/// The words of a text, with the usual quotes and backslashes. `<?>` is an unknown word, `<*>` several of them.
+/// Returns the words of a text, with the usual quotes and backslashes. `<?>` is an unknown word, `<*>` several of them.
 pub(crate) fn value(text: &str) -> Value {
     let mut value = Value::default();
     let mut rest = text;
@@ -19,7 +19,7 @@ pub(crate) fn value(text: &str) -> Value {
     value
 }
 
-/// Looks into a command with this input.
+/// Unwraps a command with this input.
 pub(crate) fn found(line: &str, input: &Input, custom: &CustomWrappers) -> Vec<InnerCommand> {
     let mut argv: Vec<Value> = words(line).iter().map(|word| value(word)).collect();
     let mut assignments = Vec::new();
@@ -46,7 +46,7 @@ pub(crate) fn found(line: &str, input: &Input, custom: &CustomWrappers) -> Vec<I
     unwrap(&command, input, custom).iter().map(|inner| resolved(inner, &argv)).collect()
 }
 
-/// `Words` with their words, so that it can be shown.
+/// Returns the command with its words written out, so that it can be shown.
 fn resolved(inner: &InnerCommand, argv: &[Value]) -> InnerCommand {
     match inner {
         InnerCommand::Words { from, to, assignments, cwd, items, via, confidence, elsewhere, stdin, .. } => {
@@ -68,7 +68,7 @@ fn resolved(inner: &InnerCommand, argv: &[Value]) -> InnerCommand {
     }
 }
 
-/// A word as text.
+/// Returns a word as text.
 pub(crate) fn text(value: &Value) -> String {
     let piece = |piece: &Piece| match piece {
         Piece::Text(text) => text.clone(),
@@ -79,7 +79,8 @@ pub(crate) fn text(value: &Value) -> String {
     value.pieces().iter().map(piece).collect()
 }
 
-/// The found commands, one per line: `sudo: rm -rf /`, `bash -c: {git add -A}`. `?` partial, `@` elsewhere, `!` opaque.
+/// Returns the found commands, one per line: `sudo: rm -rf /`, `bash -c: {git add -A}`. `?` partial, `@` elsewhere, `!`
+/// opaque.
 pub(crate) fn shown(found: &[InnerCommand]) -> String {
     let line = |inner: &InnerCommand| {
         let marks = |confidence: &Confidence, elsewhere: &bool| {
@@ -103,7 +104,7 @@ pub(crate) fn shown(found: &[InnerCommand]) -> String {
     found.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Input from text. `!` is unknown input, and an empty text no input.
+/// Returns input from text. `!` is unknown input, and an empty text no input.
 pub(crate) fn input(from: &str) -> Input {
     match from {
         "" => Input::Inherited,

@@ -1,14 +1,14 @@
-//! Programs in no table: what if they run their words?
+//! Programs in no table. They may run their words.
 
 use super::inner::InnerCommand;
 use crate::command::Command;
 use crate::level::Confidence;
 use crate::value::Value;
 
-/// How many words are taken for the beginning of a command.
+/// Most words that are taken for the beginning of a command.
 const MAX_STARTS: usize = 4;
 
-/// The commands that an unknown program would run if it ran its words.
+/// Returns the commands that an unknown program would run if it ran its words.
 pub(super) fn unknown(command: &Command) -> Vec<InnerCommand> {
     let argv = command.argv;
     let starts = (1..argv.len()).filter(|at| starts_command(&argv[*at], argv.get(at + 1))).take(MAX_STARTS);
@@ -27,7 +27,7 @@ pub(super) fn unknown(command: &Command) -> Vec<InnerCommand> {
     starts.map(partial).collect()
 }
 
-/// Whether a word looks like a command with words of its own.
+/// Returns whether a word looks like a command with words of its own.
 fn starts_command(word: &Value, next: Option<&Value>) -> bool {
     let Some(next) = next else { return false };
     let Some(text) = word.known() else { return false };
@@ -36,7 +36,7 @@ fn starts_command(word: &Value, next: Option<&Value>) -> bool {
         "git" => text == "git" || text.starts_with('/'),
         "rm" | "bash" | "sh" | "zsh" | "dash" | "ksh" | "ash" | "sudo" | "doas" | "env" | "nohup" | "timeout"
         | "setsid" | "nice" | "stdbuf" | "xargs" | "busybox" | "eval" => true,
-        // A language's name is often just that.
+        // The name of a language alone is often just a name.
         "python" | "python3" | "perl" | "ruby" | "node" | "fish" | "su" | "ssh" => next.prefix().starts_with('-'),
         _ => false,
     }

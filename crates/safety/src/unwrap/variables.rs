@@ -6,13 +6,13 @@ use crate::command::Command;
 use crate::level::Confidence;
 use crate::value::Value;
 
-/// `export PROMPT_COMMAND='script'`: the next shell that has a prompt runs it.
+/// Reads `export PROMPT_COMMAND='script'`. The next shell that has a prompt runs the script.
 pub(super) fn exported(command: &Command) -> Vec<InnerCommand> {
     let assignments: Vec<_> = command.args().iter().filter_map(variable).collect();
     by_variables(&assignments, Confidence::Partial)
 }
 
-/// The commands that a shell runs because of its environment.
+/// Returns the commands that a shell runs because of its environment.
 pub(super) fn by_variables(assignments: &[(String, Value)], sure: Confidence) -> Vec<InnerCommand> {
     let mut found: Vec<InnerCommand> = assignments
         .iter()
@@ -27,17 +27,17 @@ pub(super) fn by_variables(assignments: &[(String, Value)], sure: Confidence) ->
     found
 }
 
-/// The script that a variable of this name is.
+/// Returns the script in a variable of this name.
 fn script_in(name: &str, text: &Value) -> Option<Value> {
     if name == "PROMPT_COMMAND" {
         return Some(text.clone());
     }
     let known = text.known()?;
-    // Names of files and prompts: substitutions in them run.
+    // Names of files and prompts. The shell runs substitutions in them.
     if matches!(name, "BASH_ENV" | "ENV" | "PS0" | "PS1" | "PS2" | "PS4") && known.contains(['$', '`']) {
         return Some(Value::of(format!(": \"{known}\"")));
     }
-    // A function for every bash below, which may call it.
+    // An exported function. Every bash below may call it.
     let body = known.strip_prefix("()").filter(|_| name.starts_with("BASH_FUNC_"))?;
     Some(Value::of(format!("imported () {body}\nimported")))
 }

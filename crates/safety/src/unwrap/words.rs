@@ -1,13 +1,13 @@
-//! Small things to know of words.
+//! Small helpers for words.
 
 use crate::value::{Piece, Value};
 
-/// Whether a word is exactly this.
+/// Returns whether a word is exactly this text.
 pub(super) fn same(word: &Value, text: &str) -> bool {
     word.known() == Some(text)
 }
 
-/// About how much work it is to copy these words.
+/// Estimates the work of copying these words.
 pub(super) fn weight(words: &[Value]) -> usize {
     let piece = |piece: &Piece| match piece {
         Piece::Text(text) | Piece::Glob(text) => text.len(),
@@ -17,7 +17,7 @@ pub(super) fn weight(words: &[Value]) -> usize {
     words.iter().map(|word| 8 + word.pieces().iter().map(piece).sum::<usize>()).sum()
 }
 
-/// Words with blanks between them.
+/// Joins words with blanks.
 pub(super) fn joined(words: &[Value]) -> Value {
     let mut all = Value::default();
     for (index, word) in words.iter().enumerate() {
@@ -29,7 +29,7 @@ pub(super) fn joined(words: &[Value]) -> Value {
     all
 }
 
-/// The name and value of a word like `NAME=value`.
+/// Returns the name and value of a word like `NAME=value`.
 pub(super) fn variable(word: &Value) -> Option<(String, Value)> {
     let (name, _) = word.prefix().split_once('=')?;
     // An exported function: `BASH_FUNC_name%%=() { …; }`
@@ -42,12 +42,12 @@ pub(super) fn variable(word: &Value) -> Option<(String, Value)> {
     Some((name.to_owned(), word.after(name.len() + 1)))
 }
 
-/// Whether it names standard input.
+/// Returns whether a word names standard input.
 pub(super) fn is_stdin(word: &Value) -> bool {
     matches!(word.known(), Some("/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"))
 }
 
-/// Whether it is what a process substitution is replaced with.
+/// Returns whether a word stands for a process substitution.
 pub(super) fn is_substitution(word: &Value) -> bool {
     word.prefix().starts_with("/dev/fd/") && word.has_unknown()
 }

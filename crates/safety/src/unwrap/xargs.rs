@@ -1,4 +1,4 @@
-//! `xargs command words…`
+//! Reads `xargs command words…`.
 
 use super::inner::InnerCommand;
 use super::items::{Cut, bounded, cut, replaced};
@@ -8,12 +8,12 @@ use crate::options::{Parsed, parse};
 use crate::programs;
 use crate::value::{Piece, Value};
 
-/// How much may be written out in all.
+/// Most text that is written out in all.
 const WEIGHT: usize = 1 << 20;
-/// How many items get a command of their own.
+/// Most items that get a command of their own.
 const ITEMS: usize = 256;
 
-/// The commands that xargs runs.
+/// Returns the commands that xargs runs.
 pub(super) fn xargs(command: &Command, input: &Input) -> Vec<InnerCommand> {
     let args = command.args();
     let parsed = parse(args, &programs::of("xargs").options);
@@ -24,7 +24,7 @@ pub(super) fn xargs(command: &Command, input: &Input) -> Vec<InnerCommand> {
     let mark = mark(&parsed);
     let items = match input {
         Input::Text(text, _) if !parsed.has("a arg-file") => cut(text, delimiter(&parsed, mark.is_some())),
-        // Perhaps several, perhaps none.
+        // Unknown input: several items, or none.
         _ => vec![any(mark.is_none()).with_contents(input.contents())],
     };
     let words = &args[*first..];
@@ -35,7 +35,7 @@ pub(super) fn xargs(command: &Command, input: &Input) -> Vec<InnerCommand> {
         let items = bounded(items, ITEMS.min(1 + WEIGHT / weight(words).max(1)));
         return items.iter().map(|item| with_item(words, mark, item)).collect();
     }
-    // BSD: one word is replaced with all items.
+    // BSD: all items replace one word.
     if let Some(mark) = parsed.value("J").and_then(Value::known)
         && let Some(at) = words.iter().position(|word| word.known() == Some(mark))
     {
@@ -44,20 +44,20 @@ pub(super) fn xargs(command: &Command, input: &Input) -> Vec<InnerCommand> {
     }
     let mut inner = InnerCommand::words(1 + first, command.argv.len(), "xargs");
     if let InnerCommand::Words { items: added, .. } = &mut inner {
-        // With a mark that stands nowhere, no item gets into the command.
+        // If the mark is in no word, no item gets into the command.
         *added = if mark.is_some() { Vec::new() } else { items };
     }
     vec![inner.without_stdin()]
 }
 
-/// The mark that an item replaces, if there is one.
+/// Returns the mark that an item replaces, if xargs has one.
 fn mark(parsed: &Parsed) -> Option<String> {
     let given = parsed.last("I i replace")?;
     let written = given.value.as_ref().and_then(Value::known);
     Some(written.filter(|mark| !mark.is_empty()).unwrap_or("{}").to_owned())
 }
 
-/// How its input is cut.
+/// Returns how the input is cut.
 fn delimiter(parsed: &Parsed, by_line: bool) -> Cut {
     if parsed.has("0 null") {
         return Cut::At('\0');
@@ -73,14 +73,14 @@ fn delimiter(parsed: &Parsed, by_line: bool) -> Cut {
     }
 }
 
-/// An item of which nothing is known.
+/// Returns an item of which nothing is known.
 fn any(several: bool) -> Value {
     let mut item = Value::default();
     item.push(Piece::Unknown(several));
     item
 }
 
-/// The command for one item.
+/// Returns the command for one item.
 fn with_item(words: &[Value], mark: &str, item: &Value) -> InnerCommand {
     let argv = words.iter().map(|word| replaced(word, mark, item).unwrap_or_else(|| word.clone()));
     InnerCommand::argv(argv.collect(), "xargs").without_stdin()

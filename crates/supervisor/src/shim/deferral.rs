@@ -1,4 +1,5 @@
-//! Ends pipelines from their front: readers are signalled after the processes that they read from.
+//! Ends pipelines from their front: readers are signalled after the processes that they read from, so that no line is
+//! lost that they hold back.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};

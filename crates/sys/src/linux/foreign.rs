@@ -1,13 +1,14 @@
 //! Memory and descriptors of another process, as the listener of its calls needs them.
 
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
 use nix::errno::Errno;
 use nix::unistd::Pid;
+use rustix::process::{PidfdGetfdFlags, pidfd_getfd};
 
+use super::errno::errno;
 use super::pidfd::open_pid;
-use super::seccomp::owned;
 
 /// Reads memory of another process into `buffer`. Returns how many bytes could be read.
 pub fn read_foreign(pid: i32, at: u64, buffer: &mut [u8]) -> nix::Result<usize> {
@@ -46,21 +47,17 @@ impl Process {
 
     /// Duplicates a descriptor of the process into this one.
     pub fn descriptor(&self, number: i32) -> nix::Result<OwnedFd> {
-        // SAFETY: a plain system call.
-        owned(unsafe { libc::syscall(libc::SYS_pidfd_getfd, self.0.as_raw_fd(), number, 0) })
+        pidfd_getfd(&self.0, number, PidfdGetfdFlags::empty()).map_err(errno)
     }
 }
 
 /// Makes this process a listener of other processes' calls: it cannot be inspected or traced. Its only remaining
 /// capability is to read the memory of processes of its own user namespace, if it had that capability.
 pub fn become_listener() -> io::Result<()> {
-    // SAFETY: a plain system call.
-    Errno::result(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) })?;
+    nix::sys::prctl::set_no_new_privs()?;
     keep_only_tracing()?;
     // Last, because a change of capabilities may make the process inspectable again.
-    // SAFETY: a plain system call.
-    Errno::result(unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 0, 0, 0, 0) })?;
-    Ok(())
+    Ok(nix::sys::prctl::set_dumpable(false)?)
 }
 
 /// Drops all capabilities but `CAP_SYS_PTRACE`.

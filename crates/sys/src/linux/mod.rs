@@ -1,8 +1,9 @@
 //! Linux: subreapers, `/proc`, pidfds, anonymous files.
 
 mod activity;
-mod attributes;
+mod clone;
 mod connections;
+mod errno;
 mod features;
 mod fifo;
 mod files;
@@ -34,7 +35,7 @@ mod warm;
 mod watch_files;
 
 pub use activity::*;
-pub use attributes::*;
+pub use clone::*;
 pub use connections::*;
 pub use features::*;
 pub use files::*;

@@ -3,13 +3,13 @@
 use std::ffi::CStr;
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::mounts::done;
 use super::realtime::{fall_back, get_ahead};
 use crate::{Entrance, Fork, Namespace};
 
@@ -57,8 +57,9 @@ pub fn fork_into(user: BorrowedFd<'_>, processes: BorrowedFd<'_>) -> io::Result<
         Fork::Child => {
             drop(read);
             get_ahead();
-            let forked = join(user, libc::CLONE_NEWUSER)
-                .and_then(|()| join(processes, libc::CLONE_NEWPID))
+            let forked = setns(user, CloneFlags::CLONE_NEWUSER)
+                .and_then(|()| setns(processes, CloneFlags::CLONE_NEWPID))
+                .map_err(io::Error::from)
                 .and_then(|()| raw_fork(libc::CLONE_PARENT));
             let report = match forked {
                 Ok(Fork::Child) => {
@@ -105,11 +106,6 @@ impl Drop for WorldPause {
     }
 }
 
-fn join(namespace: BorrowedFd<'_>, kind: libc::c_int) -> io::Result<()> {
-    // SAFETY: a plain system call.
-    done(libc::c_long::from(unsafe { libc::setns(namespace.as_raw_fd(), kind) }))
-}
-
 /// Opens a namespace of this process.
 pub fn own_namespace(kind: Namespace) -> io::Result<OwnedFd> {
     let name = match kind {
@@ -125,8 +121,7 @@ pub fn own_namespace(kind: Namespace) -> io::Result<OwnedFd> {
 
 /// Puts this process into a new network namespace.
 pub fn new_network() -> io::Result<()> {
-    // SAFETY: a plain system call.
-    done(libc::c_long::from(unsafe { libc::unshare(libc::CLONE_NEWNET) }))
+    Ok(unshare(CloneFlags::CLONE_NEWNET)?)
 }
 
 /// Names this process, as `ps` shows it.

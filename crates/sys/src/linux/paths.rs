@@ -6,15 +6,14 @@ use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
 use nix::errno::Errno;
+use rustix::fs::{
+    AtFlags, FileType, Mode, OFlags, RenameFlags, ResolveFlags, Statx, StatxAttributes, StatxFlags, linkat, mkdirat,
+    mknodat, openat2, readlinkat, renameat_with, statx, symlinkat,
+};
 
-use super::seccomp::owned;
+use super::errno::errno;
 use crate::{FileStatus, Follow, PlaceId};
 
-/// `O_LARGEFILE` of the kernel, which openat2 does not add.
-#[cfg(target_arch = "x86_64")]
-const LARGE_FILE: i32 = 0o100_000;
-#[cfg(not(target_arch = "x86_64"))]
-const LARGE_FILE: i32 = 0o400_000;
 /// The flags that openat2 accepts. openat ignores all others.
 const KNOWN: i32 = libc::O_ACCMODE
     | libc::O_CREAT
@@ -33,19 +32,13 @@ const KNOWN: i32 = libc::O_ACCMODE
 
 /// Opens a path below a directory with exactly these flags and this mode, and closed on exec.
 pub fn open_path(base: BorrowedFd<'_>, path: &CStr, flags: i32, mode: u32, follow: Follow) -> nix::Result<OwnedFd> {
-    // SAFETY: zeroes are valid for this structure of numbers.
-    let mut how = unsafe { std::mem::zeroed::<libc::open_how>() };
-    let large = if flags & libc::O_PATH == 0 { LARGE_FILE } else { 0 };
-    how.flags = u64::from(((flags & KNOWN) | libc::O_CLOEXEC | large).cast_unsigned());
-    how.mode = u64::from(mode);
-    how.resolve = match follow {
-        Follow::Everything => 0,
-        Follow::Texts => libc::RESOLVE_NO_MAGICLINKS,
-        Follow::Nothing => libc::RESOLVE_NO_SYMLINKS,
+    let flags = OFlags::from_bits_retain(((flags & KNOWN) | libc::O_CLOEXEC).cast_unsigned());
+    let resolve = match follow {
+        Follow::Everything => ResolveFlags::empty(),
+        Follow::Texts => ResolveFlags::NO_MAGICLINKS,
+        Follow::Nothing => ResolveFlags::NO_SYMLINKS,
     };
-    let (base, path, size) = (base.as_raw_fd(), path.as_ptr(), size_of::<libc::open_how>());
-    // SAFETY: the kernel reads a C string and the structure.
-    owned(unsafe { libc::syscall(libc::SYS_openat2, base, path, &raw const how, size) })
+    openat2(base, path, flags, Mode::from_bits_retain(mode), resolve).map_err(errno)
 }
 
 /// Opens a file as a place, without access to its content. With `last`, a symbolic link at the end is followed.
@@ -67,9 +60,7 @@ thread_local! {
 
 /// Gives this thread a working directory of its own, for [`stand_in`].
 pub fn take_own_directory() -> nix::Result<()> {
-    // SAFETY: a plain system call, which separates the directories and the umask of this thread from the other
-    // threads'.
-    Errno::result(unsafe { libc::unshare(libc::CLONE_FS) })?;
+    nix::sched::unshare(nix::sched::CloneFlags::CLONE_FS)?;
     HAS_DIRECTORY.set(true);
     Ok(())
 }
@@ -108,48 +99,39 @@ pub fn is_read_only(file: BorrowedFd<'_>) -> nix::Result<bool> {
 }
 
 /// `STATX_MNT_ID_UNIQUE`
-const UNIQUE: u32 = 0x4000;
+const UNIQUE: StatxFlags = StatxFlags::from_bits_retain(0x4000);
 
 /// Asks for facts about a name below a directory, or with an empty name about the open file itself. A symbolic link at
 /// the end is not followed.
-fn facts(base: BorrowedFd<'_>, name: &CStr, wanted: u32) -> nix::Result<libc::statx> {
-    let mut data = std::mem::MaybeUninit::<libc::statx>::zeroed();
-    let flags = libc::AT_SYMLINK_NOFOLLOW | libc::AT_NO_AUTOMOUNT | libc::AT_EMPTY_PATH;
-    // SAFETY: the name is a C string, and the structure has room for the answer.
-    Errno::result(unsafe { libc::statx(base.as_raw_fd(), name.as_ptr(), flags, wanted, data.as_mut_ptr()) })?;
-    // SAFETY: every bit pattern is valid, and it was zeroed.
-    Ok(unsafe { data.assume_init() })
+fn facts(base: BorrowedFd<'_>, name: &CStr, wanted: StatxFlags) -> nix::Result<Statx> {
+    let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT | AtFlags::EMPTY_PATH;
+    statx(base, name, flags, wanted).map_err(errno)
 }
 
 /// Returns the identity of the file or directory that a path leads to, through all links. With an empty path, returns
 /// the identity of the open file itself.
 pub fn place_id(base: BorrowedFd<'_>, path: &CStr) -> nix::Result<PlaceId> {
-    let mut data = std::mem::MaybeUninit::<libc::statx>::zeroed();
-    let wanted = libc::STATX_INO | libc::STATX_MNT_ID;
-    let flags = libc::AT_NO_AUTOMOUNT | libc::AT_EMPTY_PATH | libc::AT_STATX_DONT_SYNC;
-    // SAFETY: the path is a C string, and the structure has room for the answer.
-    Errno::result(unsafe { libc::statx(base.as_raw_fd(), path.as_ptr(), flags, wanted, data.as_mut_ptr()) })?;
-    // SAFETY: every bit pattern is valid, and it was zeroed.
-    let data = unsafe { data.assume_init() };
+    let flags = AtFlags::NO_AUTOMOUNT | AtFlags::EMPTY_PATH | AtFlags::STATX_DONT_SYNC;
+    let data = statx(base, path, flags, StatxFlags::INO | StatxFlags::MNT_ID).map_err(errno)?;
     let device = (data.stx_dev_major, data.stx_dev_minor);
     Ok(PlaceId { mount: data.stx_mnt_id, device, inode: data.stx_ino })
 }
 
 /// Returns whether a mount begins at a name below a directory. A symbolic link at the end is not followed.
 pub fn is_mount_point(base: BorrowedFd<'_>, name: &CStr) -> nix::Result<bool> {
-    Ok(facts(base, name, libc::STATX_TYPE)?.stx_attributes & libc::STATX_ATTR_MOUNT_ROOT as u64 != 0)
+    Ok(facts(base, name, StatxFlags::TYPE)?.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
 }
 
 /// Returns the number of the mount that a file or place is in, as `/proc/self/mountinfo` shows it. Another mount may
 /// get it later.
 pub fn mount_number(file: BorrowedFd<'_>) -> nix::Result<u64> {
-    facts(file, c"", libc::STATX_MNT_ID).map(|data| data.stx_mnt_id)
+    facts(file, c"", StatxFlags::MNT_ID).map(|data| data.stx_mnt_id)
 }
 
 /// Returns a number of the same mount that no other mount ever gets. `None` before Linux 6.8.
 pub fn mount_name(file: BorrowedFd<'_>) -> nix::Result<Option<u64>> {
     let data = facts(file, c"", UNIQUE)?;
-    Ok((data.stx_mask & UNIQUE != 0).then_some(data.stx_mnt_id))
+    Ok((data.stx_mask & UNIQUE.bits() != 0).then_some(data.stx_mnt_id))
 }
 
 /// Returns whether a file or place belongs to a procfs.
@@ -159,47 +141,34 @@ pub fn is_of_proc(file: BorrowedFd<'_>) -> nix::Result<bool> {
 
 /// Creates a directory.
 pub fn make_directory(base: BorrowedFd<'_>, name: &CStr, mode: u32) -> nix::Result<()> {
-    // SAFETY: the kernel reads a C string.
-    Errno::result(unsafe { libc::mkdirat(base.as_raw_fd(), name.as_ptr(), mode) }).map(drop)
+    mkdirat(base, name, Mode::from_bits_retain(mode)).map_err(errno)
 }
 
-/// Creates a file that is no directory.
+/// Creates a file that is no directory. A mode without a type means a regular file.
 pub fn make_node(base: BorrowedFd<'_>, name: &CStr, mode: u32, device: u64) -> nix::Result<()> {
-    // SAFETY: the kernel reads a C string.
-    Errno::result(unsafe { libc::mknodat(base.as_raw_fd(), name.as_ptr(), mode, device) }).map(drop)
+    let kind = if mode & libc::S_IFMT == 0 { FileType::RegularFile } else { FileType::from_raw_mode(mode) };
+    mknodat(base, name, kind, Mode::from_raw_mode(mode), device).map_err(errno)
 }
 
 /// Creates a symbolic link.
 pub fn make_symlink(text: &CStr, base: BorrowedFd<'_>, name: &CStr) -> nix::Result<()> {
-    // SAFETY: the kernel reads two C strings.
-    Errno::result(unsafe { libc::symlinkat(text.as_ptr(), base.as_raw_fd(), name.as_ptr()) }).map(drop)
+    symlinkat(text, base, name).map_err(errno)
 }
 
 /// Creates another name of a file, with the flags of `linkat`.
 pub fn make_link(from: (BorrowedFd<'_>, &CStr), to: (BorrowedFd<'_>, &CStr), flags: i32) -> nix::Result<()> {
-    let ((from, old), (to, new)) = (from, to);
-    // SAFETY: the kernel reads two C strings.
-    let made = unsafe { libc::linkat(from.as_raw_fd(), old.as_ptr(), to.as_raw_fd(), new.as_ptr(), flags) };
-    Errno::result(made).map(drop)
+    let flags = AtFlags::from_bits_retain(flags.cast_unsigned());
+    linkat(from.0, from.1, to.0, to.1, flags).map_err(errno)
 }
 
 /// Renames a file, with the flags of `renameat2`.
 pub fn rename_file(from: (BorrowedFd<'_>, &CStr), to: (BorrowedFd<'_>, &CStr), flags: u32) -> nix::Result<()> {
-    let ((from, old), (to, new)) = (from, to);
-    let (from, to) = (from.as_raw_fd(), to.as_raw_fd());
-    // SAFETY: the kernel reads two C strings.
-    let renamed = unsafe { libc::syscall(libc::SYS_renameat2, from, old.as_ptr(), to, new.as_ptr(), flags) };
-    Errno::result(renamed).map(drop)
+    renameat_with(from.0, from.1, to.0, to.1, RenameFlags::from_bits_retain(flags)).map_err(errno)
 }
 
 /// Returns the text of a symbolic link, or of the link in `/proc` that shows the path of a file.
 pub fn link_text(base: BorrowedFd<'_>, name: &CStr) -> nix::Result<CString> {
-    let mut text = vec![0_u8; 4096];
-    let (base, room) = (base.as_raw_fd(), text.len());
-    // SAFETY: the kernel writes into our buffer, no more than its length.
-    let length = unsafe { libc::readlinkat(base, name.as_ptr(), text.as_mut_ptr().cast(), room) };
-    text.truncate(Errno::result(length)?.cast_unsigned());
-    CString::new(text).map_err(|_| Errno::EINVAL)
+    readlinkat(base, name, Vec::with_capacity(4096)).map_err(errno)
 }
 
 /// Connects a socket to an address of any family.
@@ -246,6 +215,5 @@ pub fn family_of(socket: BorrowedFd<'_>) -> nix::Result<i32> {
 
 /// Sets the mask of this process for new files.
 pub fn set_umask(mask: u32) {
-    // SAFETY: a plain system call.
-    unsafe { libc::umask(mask as libc::mode_t) };
+    rustix::process::umask(Mode::from_bits_retain(mask));
 }

@@ -1,9 +1,10 @@
 //! Signals that never reach any process but the intended one.
 
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 
 use nix::unistd::Pid;
+use rustix::process::{PidfdFlags, pidfd_open};
 
 use super::proc::{Identity, first_children, identity};
 use crate::Signal;
@@ -53,14 +54,8 @@ pub fn signal_checked(pid: Pid, expected: Identity, signal: Signal) {
 
 /// Opens a pidfd of the process that has this pid now.
 pub fn open_pid(pid: Pid) -> io::Result<OwnedFd> {
-    // SAFETY: a plain system call.
-    let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid.as_raw(), 0) };
-    let fd = i32::try_from(fd).unwrap_or(-1);
-    if fd < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: the kernel has just created it for us.
-    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+    let pid = rustix::process::Pid::from_raw(pid.as_raw()).ok_or(rustix::io::Errno::INVAL)?;
+    Ok(pidfd_open(pid, PidfdFlags::empty())?)
 }
 
 fn signal_open(process: &OwnedFd, signal: Signal) {

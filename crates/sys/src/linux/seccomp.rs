@@ -6,7 +6,7 @@
 //! process has the descriptor waits until then; the kernel keeps a descriptor that is under way.
 
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 
 use nix::errno::Errno;
 
@@ -172,11 +172,4 @@ pub fn has_listeners() -> bool {
     let action = libc::SECCOMP_RET_USER_NOTIF;
     // SAFETY: the kernel reads one number.
     unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_GET_ACTION_AVAIL, 0, &raw const action) == 0 }
-}
-
-/// Makes an owned descriptor from the result of a call.
-pub(super) fn owned(result: libc::c_long) -> nix::Result<OwnedFd> {
-    let fd = i32::try_from(Errno::result(result)?).map_err(|_| Errno::EBADF)?;
-    // SAFETY: the kernel has just created it for us.
-    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }

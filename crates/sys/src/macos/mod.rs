@@ -2,7 +2,7 @@
 //! place.
 
 mod activity;
-mod attributes;
+mod clone;
 mod connections;
 mod environ;
 mod features;
@@ -31,7 +31,7 @@ use nix::unistd::Pid;
 use super::processes::{ExecVectors, become_program};
 use super::{Launch, LaunchError, LaunchStep, Sample, Usage};
 pub use activity::*;
-pub use attributes::*;
+pub use clone::*;
 pub use connections::*;
 pub(super) use environ::environ;
 pub use features::*;

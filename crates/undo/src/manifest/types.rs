@@ -75,7 +75,7 @@ pub enum Purpose {
     Undone(String),
 }
 
-/// An entry of a manifest. *Earlier* and *current* paths are defined at [`super::names::Names`].
+/// An entry of a manifest. *Earlier* and *current* paths are defined at [`crate::names::Names`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Record {
     /// The first entry.

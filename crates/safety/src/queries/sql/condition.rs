@@ -2,20 +2,20 @@
 
 use super::token::{Kind, Token};
 
-/// Deepest parentheses that are looked into.
+/// Deepest nesting of parentheses that is read.
 const MAX_DEPTH: usize = 16;
 
-/// Whether a condition holds for every row. Its tokens are those behind `WHERE`.
+/// Returns whether a condition holds for every row. `tokens` are the tokens behind `WHERE`.
 pub(super) fn is_always_true(tokens: &[Token<'_>]) -> bool {
     any(tokens, 0)
 }
 
-/// `a OR b`: one of them is enough.
+/// Judges `a OR b`: one true part is enough.
 fn any(tokens: &[Token<'_>], depth: usize) -> bool {
     depth < MAX_DEPTH && parts(tokens, "OR").into_iter().any(|part| all(part, depth))
 }
 
-/// `a AND b`: both must hold.
+/// Judges `a AND b`: both parts must hold.
 fn all(tokens: &[Token<'_>], depth: usize) -> bool {
     parts(tokens, "AND").into_iter().all(|part| one(part, depth))
 }
@@ -44,7 +44,7 @@ fn is_never_true(tokens: &[Token<'_>]) -> bool {
     }
 }
 
-/// Whether `1 = 1`, `'a' = 'a'`, `id = id` or `1 < 2`.
+/// Returns whether a comparison always holds: `1 = 1`, `'a' = 'a'`, `id = id`, `1 < 2`.
 fn compares(left: &Token<'_>, sign: &str, right: &Token<'_>) -> bool {
     if left.is_unknown() || right.is_unknown() {
         return false;
@@ -69,7 +69,7 @@ fn constant(token: &Token<'_>) -> Option<f64> {
     matches!(token.kind, Kind::Number | Kind::Text).then(|| token.text.trim().parse().ok()).flatten()
 }
 
-/// The parts between a keyword that stands outside of parentheses.
+/// Splits tokens at a keyword outside of parentheses.
 fn parts<'a, 'b>(tokens: &'a [Token<'b>], keyword: &str) -> Vec<&'a [Token<'b>]> {
     let mut parts = Vec::new();
     let mut depth = 0_usize;

@@ -1,4 +1,4 @@
-//! The manners of the clients and servers that read SQL.
+//! The dialects of the clients and servers that read SQL.
 
 /// A dialect of SQL, as one client reads it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,52 +15,52 @@ pub enum Dialect {
     ClickHouse,
     /// SQL Server by sqlcmd. A statement needs no semicolon at its end.
     TransactSql,
-    /// BigQuery, Hive, Snowflake and their kin.
+    /// BigQuery, Hive, Snowflake and similar warehouses.
     Warehouse,
 }
 
 impl Dialect {
-    /// Whether a backslash escapes the next character of a string.
+    /// Returns whether a backslash escapes the next character of a string.
     pub(super) fn escapes(self) -> bool {
         matches!(self, Self::MySql | Self::ClickHouse | Self::Warehouse)
     }
 
-    /// Whether `#` begins a comment.
+    /// Returns whether `#` begins a comment.
     pub(super) fn hash_comments(self) -> bool {
         matches!(self, Self::MySql | Self::Warehouse)
     }
 
-    /// Whether comments contain comments.
+    /// Returns whether comments nest.
     pub(super) fn nested_comments(self) -> bool {
         matches!(self, Self::Postgres | Self::DuckDb | Self::TransactSql)
     }
 
-    /// Whether double quotes hold a string. Elsewhere they hold a name.
+    /// Returns whether double quotes hold a string. Elsewhere they hold a name.
     pub(super) fn double_quoted_strings(self) -> bool {
         matches!(self, Self::MySql | Self::Warehouse)
     }
 
-    /// Whether `$tag$` begins a string that ends at the next `$tag$`.
+    /// Returns whether `$tag$` begins a string that ends at the next `$tag$`.
     pub(super) fn dollar_quotes(self) -> bool {
         matches!(self, Self::Postgres | Self::DuckDb | Self::ClickHouse | Self::Warehouse)
     }
 
-    /// Whether brackets hold a name.
+    /// Returns whether brackets hold a name.
     pub(super) fn bracketed_names(self) -> bool {
         matches!(self, Self::TransactSql | Self::Sqlite)
     }
 
-    /// Whether a line of the client itself begins with a dot.
+    /// Returns whether a line of the client itself begins with a dot.
     pub(super) fn dot_commands(self) -> bool {
         matches!(self, Self::Sqlite | Self::DuckDb)
     }
 
-    /// Whether a rollback brings back dropped and truncated tables, too.
+    /// Returns whether a rollback brings back dropped and truncated tables, too.
     pub(super) fn rolls_back_drops(self) -> bool {
         matches!(self, Self::Postgres | Self::Sqlite | Self::DuckDb | Self::TransactSql)
     }
 
-    /// Whether it has transactions at all.
+    /// Returns whether the dialect has transactions at all.
     pub(super) fn rolls_back(self) -> bool {
         self != Self::ClickHouse
     }

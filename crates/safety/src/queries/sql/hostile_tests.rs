@@ -87,7 +87,7 @@ const PIECES: &[&str] = &[
     "TOP",
 ];
 
-/// A text in quotes of each kind, which no statement in it leaves.
+/// Returns a text in quotes of each kind, which no statement in it leaves.
 fn harmless(dialect: Dialect, text: &str) -> Vec<String> {
     let plain: String = text.chars().filter(|char| !"'\"`[]$*/\\\n\0".contains(*char)).collect();
     let mut all = vec![

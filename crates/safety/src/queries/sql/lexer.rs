@@ -1,10 +1,10 @@
-//! Parts SQL into tokens, in one pass.
+//! Splits SQL into tokens, in one pass.
 
 use super::dialect::Dialect;
 use super::token::{Kind, Token};
 use crate::queries::unknown::UNKNOWN;
 
-/// Parts a text into tokens.
+/// Splits a text into tokens.
 pub(super) fn tokens(text: &str, dialect: Dialect) -> Vec<Token<'_>> {
     let mut lexer = Lexer {
         text,
@@ -30,9 +30,9 @@ struct Lexer<'a> {
     tokens: Vec<Token<'a>>,
     /// The sign that ends a statement, which `DELIMITER` changes.
     delimiter: &'a str,
-    /// Whether it is in a comment that MySQL runs: `/*!50000 DROP TABLE x */`.
+    /// Whether the lexer is in a comment that MySQL runs: `/*!50000 DROP TABLE x */`.
     versioned: bool,
-    /// The end of the line, where it was searched last.
+    /// The end of the line that was searched last.
     line_end: usize,
     /// Whether only blanks precede on this line.
     fresh_line: bool,
@@ -41,7 +41,7 @@ struct Lexer<'a> {
 }
 
 impl<'a> Lexer<'a> {
-    /// Reads one token, a comment, or a blank.
+    /// Reads a token, a comment, or a blank.
     fn next(&mut self) {
         let rest = &self.text[self.at..];
         let Some(first) = rest.chars().next() else { return };
@@ -86,7 +86,7 @@ impl<'a> Lexer<'a> {
     fn comment(&mut self, rest: &str) -> bool {
         let mysql = self.dialect == Dialect::MySql;
         let line = if let Some(comment) = rest.strip_prefix("--") {
-            // In MySQL `5--1` is a difference.
+            // In MySQL `5--1` is a subtraction.
             !mysql || comment.chars().next().is_none_or(char::is_whitespace)
         } else {
             rest.starts_with('#') && self.dialect.hash_comments()
@@ -144,7 +144,7 @@ impl<'a> Lexer<'a> {
                     self.line_end = self.at + rest.find('\n').unwrap_or(rest.len());
                 }
                 let line = self.line_end - self.at;
-                // The next backslash begins another command, unless a program is to read the output of this one.
+                // The next backslash begins another command, unless the output of this command goes to a program.
                 let from = 1 + first.len_utf8();
                 let next = rest[from..line].find('\\').filter(|_| first != '!').map(|next| from + next);
                 let next = next.filter(|next| !rest[..*next].contains('|'));
@@ -159,7 +159,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Reads a string or a name in quotes. A doubled quote is a part of it.
+    /// Reads a string or a name in quotes. A doubled quote is part of the text.
     fn quoted(&mut self, open: usize, kind: Kind, escapes: bool) {
         self.at += open - 1;
         let rest = &self.text[self.at..];
@@ -230,7 +230,7 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// How many bytes of the beginning fit.
+/// Returns the number of bytes at the beginning that fit.
 fn length(text: &str, fits: impl Fn(char) -> bool) -> usize {
     text.find(|char| !fits(char)).unwrap_or(text.len())
 }
@@ -240,13 +240,13 @@ fn begins_word(first: char, dialect: Dialect) -> bool {
     first.is_alphabetic() || matches!(first, '_' | UNKNOWN) || of_sqlcmd
 }
 
-/// The length of a word. An unknown part ends at the next sign or blank.
+/// Returns the length of a word. An unknown part ends at the next sign or blank.
 fn word_length(text: &str) -> usize {
     let first = text.chars().next().map_or(0, char::len_utf8);
     first + length(&text[first..], |char| char.is_alphanumeric() || matches!(char, '_' | '$' | '#' | UNKNOWN))
 }
 
-/// `$tag$`
+/// Returns the tag `$tag$` at the beginning.
 fn dollar_tag(rest: &str) -> Option<&str> {
     let name = length(rest.strip_prefix('$')?, |char| char.is_alphanumeric() || char == '_');
     let closed = rest[1 + name..].starts_with('$') && !rest[1..].starts_with(|first: char| first.is_ascii_digit());

@@ -1,4 +1,4 @@
-//! SQL: finds statements that destroy data. Comments, strings and quoted names of each client are no code.
+//! SQL: finds statements that destroy data. Comments, strings and quoted names are not code, as each client reads them.
 //!
 //! An unknown part of the text is `UNKNOWN`. The text around it is judged.
 

@@ -8,9 +8,9 @@ use super::statement::{Statement, closes};
 use super::token::{Kind, Token, name};
 use crate::queries::loss::{Act, Loss};
 
-/// Losses of one text that are listed.
+/// Most losses of one text that are listed.
 const MAX_LOSSES: usize = 64;
-/// Texts within texts that are scanned.
+/// Deepest nesting of texts that is scanned.
 const MAX_DEPTH: usize = 4;
 
 /// Returns the losses that the statements of a text cause, in order, without those that are rolled back.
@@ -18,7 +18,7 @@ pub fn losses(text: &str, dialect: Dialect) -> Vec<Loss> {
     nested_losses(text, dialect, 0)
 }
 
-/// The same for a text within a statement.
+/// Returns the losses of a text within a statement.
 fn nested_losses(text: &str, dialect: Dialect, depth: usize) -> Vec<Loss> {
     if depth > MAX_DEPTH {
         return Vec::new();
@@ -40,7 +40,7 @@ fn nested_losses(text: &str, dialect: Dialect, depth: usize) -> Vec<Loss> {
     script.losses
 }
 
-/// The commands that a text gives to a shell: `\! ls`, `.shell ls`, `\o | less`.
+/// Returns the commands that a text gives to a shell: `\! ls`, `.shell ls`, `\o | less`.
 pub fn shell_commands(text: &str, dialect: Dialect) -> Vec<&str> {
     let lines = tokens(text, dialect).into_iter().filter(|token| token.kind == Kind::Client);
     lines.filter_map(|line| shell_command(line.text)).collect()
@@ -63,14 +63,14 @@ fn shell_command(line: &str) -> Option<&str> {
     }
 }
 
-/// Whether a text opens a database in a file: `ATTACH 'x.db'`, `.open x.db`.
+/// Returns whether a text opens a database in a file: `ATTACH 'x.db'`, `.open x.db`.
 pub fn opens_file(text: &str, dialect: Dialect) -> bool {
     let all = tokens(text, dialect);
     let opens = |line: &Token<'_>| line.kind == Kind::Client && line.text.get(..5).is_some_and(|word| word == ".open");
     all.iter().any(opens) || statements(&all, dialect).iter().any(|(_, statement)| statement[0].is("ATTACH"))
 }
 
-/// A text while its statements are judged.
+/// The state of judging a text's statements.
 struct Script {
     dialect: Dialect,
     depth: usize,
@@ -91,7 +91,7 @@ impl Script {
             self.began.get_or_insert(self.losses.len());
             return;
         }
-        // Not to a point within the transaction, which sqlcmd names at once.
+        // A rollback to a savepoint is not a full one. sqlcmd names the savepoint directly.
         let part = second.is_some_and(|next| !next.is_any("WORK TRANSACTION TRAN AND"))
             || tokens.get(2).is_some_and(|next| !next.is_any("CHAIN AND"));
         if head.is_any("ROLLBACK ABORT") && !part {
@@ -132,7 +132,7 @@ impl Script {
     }
 }
 
-/// The statements of a text, each with the index of the token that ends it.
+/// Returns the statements of a text, each with the index of the token that ends it.
 fn statements<'s, 'a>(tokens: &'s [Token<'a>], dialect: Dialect) -> Vec<(usize, &'s [Token<'a>])> {
     let mut all = Vec::new();
     let mut from = 0;
@@ -172,13 +172,13 @@ fn statements<'s, 'a>(tokens: &'s [Token<'a>], dialect: Dialect) -> Vec<(usize, 
 /// A statement that creates a trigger or a procedure, with the statements of its body.
 #[derive(Default)]
 struct Routine {
-    /// Whether the statement is one.
+    /// Whether the statement creates a routine.
     is_one: bool,
-    /// How many `BEGIN` and `CASE` are open.
+    /// The number of open `BEGIN` and `CASE`.
     open: usize,
-    /// Parentheses that are open.
+    /// The number of open parentheses.
     depth: usize,
-    /// Whether the word before was `END`.
+    /// Whether the previous word was `END`.
     ended: bool,
 }
 
@@ -213,14 +213,14 @@ impl Routine {
         }
     }
 
-    /// Whether the statement goes on behind this end.
+    /// Returns whether the statement goes on behind this end.
     fn goes_on(&self, end: &Token<'_>, dialect: Dialect) -> bool {
         let of_batch = dialect == Dialect::TransactSql && self.is_one;
         self.is_one && end.text == ";" && (self.open > 0 || of_batch)
     }
 }
 
-/// Whether a word begins another statement of Transact-SQL, which needs no semicolon between them.
+/// Returns whether a word begins another statement of Transact-SQL, which needs no semicolon in between.
 fn begins_another(before: &[Token<'_>], word: &Token<'_>) -> bool {
     let (Some(head), Some(last)) = (before.first(), before.last()) else { return false };
     if !word.is_any("DROP TRUNCATE DELETE UPDATE ALTER SELECT INSERT EXEC EXECUTE CREATE ROLLBACK COMMIT") {

@@ -5,17 +5,17 @@ use super::dialect::Dialect;
 use super::token::{Kind, Token, name};
 use crate::queries::loss::{Act, Loss};
 
-/// Statements within statements that are followed.
+/// Deepest nesting of statements that is followed.
 const MAX_DEPTH: usize = 16;
 
-/// Words with which a statement begins that may destroy.
+/// First words of statements that may destroy.
 const DESTROYERS: &str = "DROP TRUNCATE DELETE UPDATE ALTER EXECUTE EXEC WITH";
-/// Kinds of objects of two words.
+/// First words of kinds of objects that have two words.
 const LONG_KINDS: &str = "MATERIALIZED FOREIGN EXTERNAL TEMPORARY TEMP ACCESS TEXT OWNED VIRTUAL";
 /// Words between `DELETE` or `UPDATE` and the name of the table.
 const MODIFIERS: &str =
     "FROM ONLY LOW_PRIORITY QUICK IGNORE OR ROLLBACK ABORT REPLACE FAIL TABLE IF EXISTS CONCURRENTLY";
-/// Words behind which a condition has ended.
+/// Words that end a condition.
 const AFTER_CONDITION: &str = "ORDER LIMIT RETURNING OPTION GROUP SETTINGS";
 /// Properties of a column that are dropped without its data.
 const PROPERTIES: &str = "NOT DEFAULT IDENTITY EXPRESSION STORED MASKED SPARSE PERSISTED ROWGUIDCOL";
@@ -36,7 +36,7 @@ pub(super) struct Statement<'s, 'a> {
 /// Finds the losses of a text within a statement, at this depth.
 type Scan = fn(&str, Dialect, usize) -> Vec<Loss>;
 
-/// For each `(` the index of its `)`. Without one, the number of tokens.
+/// Returns for each `(` the index of its `)`. If there is none, the number of tokens.
 pub(super) fn closes(tokens: &[Token<'_>]) -> Vec<usize> {
     let mut closes = vec![tokens.len(); tokens.len()];
     let mut open = Vec::new();
@@ -53,7 +53,7 @@ pub(super) fn closes(tokens: &[Token<'_>]) -> Vec<usize> {
 }
 
 impl<'s, 'a> Statement<'s, 'a> {
-    /// A statement of these tokens.
+    /// Makes a statement of these tokens.
     pub(super) fn new(
         tokens: &'s [Token<'a>],
         closes: &'s [usize],
@@ -64,7 +64,7 @@ impl<'s, 'a> Statement<'s, 'a> {
         Self { tokens, closes, from: 0, to: tokens.len(), dialect, depth, scan }
     }
 
-    /// Returns the loss that it causes.
+    /// Returns the loss that the statement causes.
     pub(super) fn loss(self) -> Option<Loss> {
         if self.depth > MAX_DEPTH {
             return None;
@@ -85,7 +85,7 @@ impl<'s, 'a> Statement<'s, 'a> {
                 query.and_then(Self::loss).or_else(|| self.texts())
             }
             "DO" | "EXEC" | "EXECUTE" | "CALL" => self.texts(),
-            // A table's trigger, a right on it, and text: nothing runs now.
+            // A table's trigger, a right on the table, and text: nothing runs now.
             "CREATE" | "GRANT" | "REVOKE" | "COMMENT" => None,
             "BEGIN" | "IF" | "ELSE" | "DECLARE" | "FOR" | "WHILE" | "LOOP" | "EXCEPTION" | "THEN" | "END" => {
                 self.block()
@@ -107,7 +107,7 @@ impl<'s, 'a> Statement<'s, 'a> {
         &self.tokens[self.from..self.to]
     }
 
-    /// The indices of the tokens outside of parentheses.
+    /// Returns the indices of the tokens outside of parentheses.
     fn top(self) -> impl Iterator<Item = usize> {
         let mut at = self.from;
         std::iter::from_fn(move || {
@@ -118,12 +118,12 @@ impl<'s, 'a> Statement<'s, 'a> {
         })
     }
 
-    /// The index of a keyword outside of parentheses.
+    /// Returns the index of a keyword outside of parentheses.
     fn find(self, keyword: &str) -> Option<usize> {
         self.top().find(|at| self.tokens[*at].is(keyword))
     }
 
-    /// The first index from one on whose token is none of these words.
+    /// Returns the first index, from `at` on, whose token is none of these words.
     fn skip(self, mut at: usize, words: &str) -> usize {
         while at < self.to && self.tokens[at].is_any(words) {
             at += 1;
@@ -148,7 +148,7 @@ impl<'s, 'a> Statement<'s, 'a> {
             at += 1;
         }
         let at = self.skip(at, "IF EXISTS CONCURRENTLY");
-        // Of `DROP $x` the kind is not known either.
+        // For `DROP $x` the kind of the object is not known either.
         let kinds = if kind.is_unknown() { String::new() } else { kinds };
         Some(Loss::new(Act::Drops, kinds, self.name(at)))
     }
@@ -178,7 +178,8 @@ impl<'s, 'a> Statement<'s, 'a> {
         (at < set).then(|| self.unconditional(Act::Updates, at))?
     }
 
-    /// The loss of all rows of a table whose name begins here, unless a condition holds for some rows alone.
+    /// Returns the loss of all rows of the table whose name begins here, unless a condition limits the statement to
+    /// some rows.
     fn unconditional(self, act: Act, table: usize) -> Option<Loss> {
         let mut loss = Loss::new(act, "table".to_owned(), self.name(table));
         match self.find("WHERE") {
@@ -220,7 +221,7 @@ impl<'s, 'a> Statement<'s, 'a> {
         None
     }
 
-    /// The loss of `DROP y` within an `ALTER`.
+    /// Returns the loss of `DROP y` within an `ALTER`.
     fn part_dropped(self, drop: usize, kind: &str, named: usize) -> Loss {
         let parts = "COLUMN CONSTRAINT PARTITION INDEX KEY CHECK ATTRIBUTE TABLE USER PROJECTION REGION VALUE SUBPARTITION \
                      PRIMARY FOREIGN STATISTICS DETACHED PART";
@@ -267,7 +268,7 @@ impl<'s, 'a> Statement<'s, 'a> {
         self.part(from, self.to).loss().filter(|_| runs)
     }
 
-    /// The statement behind the queries of a `WITH`.
+    /// Returns the statement behind the queries of a `WITH`.
     fn main(self) -> Option<Self> {
         let mut behind = false;
         let at = self.top().find(|at| {
@@ -289,7 +290,7 @@ impl<'s, 'a> Statement<'s, 'a> {
         })
     }
 
-    /// Statements within a block of a procedural language.
+    /// Returns the loss of statements within a block of a procedural language.
     fn block(self) -> Option<Loss> {
         let mut before: Option<usize> = None;
         let starts = self.top().filter(|at| {
@@ -301,7 +302,8 @@ impl<'s, 'a> Statement<'s, 'a> {
         starts.windows(2).find_map(|pair| self.part(pair[0], pair[1]).loss())
     }
 
-    /// Statements in its strings, which it runs: `EXECUTE 'DROP TABLE x'`, `DO $$ BEGIN … END $$`.
+    /// Returns the loss of statements in strings that the statement runs: `EXECUTE 'DROP TABLE x'`, `DO $$ BEGIN … END
+    /// $$`.
     fn texts(self) -> Option<Loss> {
         let texts = self.rest().iter().filter(|token| token.kind == Kind::Text);
         texts.take(64).find_map(|token| {

@@ -10,7 +10,7 @@ pub(super) const ALL: [Dialect; 7] = [
     Dialect::Warehouse,
 ];
 
-/// The losses of a text, as people read them.
+/// Returns the losses of a text, as people read them.
 pub(super) fn found(text: &str, dialect: Dialect) -> Vec<String> {
     losses(&text.replace('¿', "\0"), dialect).iter().map(ToString::to_string).collect()
 }

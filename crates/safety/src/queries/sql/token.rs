@@ -2,12 +2,12 @@
 
 use crate::queries::unknown::UNKNOWN;
 
-/// One token.
+/// A token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Token<'a> {
-    /// Its kind.
+    /// The kind.
     pub kind: Kind,
-    /// Its text, without the quotes around it.
+    /// The text, without the quotes around it.
     pub text: &'a str,
 }
 
@@ -31,36 +31,36 @@ pub(super) enum Kind {
 }
 
 impl Token<'_> {
-    /// Whether it is this keyword.
+    /// Returns whether the token is this keyword.
     pub(super) fn is(&self, keyword: &str) -> bool {
         self.kind == Kind::Word && self.text.eq_ignore_ascii_case(keyword)
     }
 
-    /// Whether it is one of these keywords, written in capitals with blanks between them.
+    /// Returns whether the token is one of these keywords, written in capitals with blanks between them.
     pub(super) fn is_any(&self, keywords: &str) -> bool {
         self.kind == Kind::Word && keywords.split(' ').any(|keyword| self.text.eq_ignore_ascii_case(keyword))
     }
 
-    /// Whether it is this sign.
+    /// Returns whether the token is this sign.
     pub(super) fn is_sign(&self, sign: &str) -> bool {
         self.kind == Kind::Sign && self.text == sign
     }
 
-    /// Whether it is the name of an object, or may be.
+    /// Returns whether the token is, or may be, the name of an object.
     pub(super) fn is_name(&self) -> bool {
         matches!(self.kind, Kind::Word | Kind::Name | Kind::Text)
     }
 
-    /// Whether it may be any words.
+    /// Returns whether the token may be any words.
     pub(super) fn is_unknown(&self) -> bool {
         self.kind == Kind::Word && self.text.starts_with(UNKNOWN)
     }
 }
 
-/// Longest name that is shown, bytes.
+/// Longest name that is shown, in bytes.
 const MAX_NAME: usize = 80;
 
-/// The name at the beginning of these tokens: `"public".users`.
+/// Returns the name at the beginning of these tokens: `"public".users`.
 pub(super) fn name(tokens: &[Token<'_>]) -> String {
     let mut name = String::new();
     let mut open = true;

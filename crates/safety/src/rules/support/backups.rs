@@ -13,19 +13,19 @@ static OUTPUT: &str = "build dist out target coverage node_modules .next .nuxt .
 /// Programs that run a command for each file that they find or are given.
 static SEARCHES: &str = "find gfind fd fdfind xargs gxargs parallel";
 
-/// Whether a pattern fits backups by its name or by a directory that leads to it, below the first directory.
+/// Returns whether a pattern fits backups by its name or by a directory that leads to it, below the first directory.
 pub fn is_backups(word: &Value, command: &Command) -> bool {
     let path = text(&resolved(command.cwd, word));
     let cwd = command.directories.cwd.as_str();
     let own = path.strip_prefix(cwd).filter(|rest| rest.starts_with('/')).unwrap_or(&path);
     let names: Vec<&str> = own.split('/').filter(|name| !name.is_empty()).collect();
-    // The names that a search finds are chosen by its tests. Only the directory counts then.
+    // A search chooses the names by its tests. Only the directory counts then.
     let searched = command.via.iter().any(|via| via.split(' ').next().is_some_and(|name| has_word(SEARCHES, name)));
     let marked = if searched { names.split_last().map_or(&[][..], |(_, directories)| directories) } else { &names };
     marked.iter().any(|name| is_mark(name)) && !names.iter().any(|name| has_word(OUTPUT, name))
 }
 
-/// The text of a path. Parts that are not known are left out.
+/// Returns the text of a path. Unknown parts are left out.
 fn text(value: &Value) -> String {
     let part = |piece: &Piece| match piece {
         Piece::Text(text) | Piece::Glob(text) => text.clone(),
@@ -34,7 +34,7 @@ fn text(value: &Value) -> String {
     value.pieces().iter().map(part).collect()
 }
 
-/// Whether a name says that it is a backup: `db-backup-*.sql`, `*.bak`, `pg_dump_*.gz`.
+/// Returns whether a name says that the file is a backup: `db-backup-*.sql`, `*.bak`, `pg_dump_*.gz`.
 fn is_mark(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     name.split(|char: char| !char.is_ascii_alphanumeric()).any(|word| {

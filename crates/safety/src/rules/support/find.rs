@@ -11,43 +11,44 @@ use crate::value::Value;
 pub struct Search {
     /// The start directories.
     pub starts: Vec<Value>,
-    /// Each `-delete` and `-exec rm` in it.
+    /// Each `-delete` and `-exec rm` in the search.
     pub deletes: Vec<Delete>,
 }
 
 /// One `-delete`, or `-exec rm`.
 #[derive(Clone, Debug)]
 pub struct Delete {
-    /// Whether a test before it leaves only files of a kind.
+    /// Whether an earlier test leaves only files of some kind.
     pub narrow: bool,
-    /// Whether a test before it asks for `.git`.
+    /// Whether an earlier test asks for `.git`.
     pub git: bool,
-    /// The program that deletes; empty for `-delete`.
+    /// The program that deletes. Empty for `-delete`.
     pub by: String,
 }
 
 /// Programs that delete what `-exec` gives them.
 static DELETERS: &[&str] = &["rm", "grm", "unlink", "shred"];
 
-/// Groups nested deeper are not told apart.
+/// Deepest nesting of groups that are told apart.
 const MAX_GROUPS: usize = 64;
 
 /// The state within one pair of parentheses.
 #[derive(Clone, Copy, Debug, Default)]
 struct Group {
-    /// The alternative at hand is narrowed down, and is about `.git`.
+    /// Whether the current alternative is narrowed down.
     narrow: bool,
+    /// Whether the current alternative is about `.git`.
     git: bool,
-    /// An earlier alternative is not.
+    /// Whether an earlier alternative is not narrowed down.
     wide: bool,
-    /// An earlier one is about `.git`.
+    /// Whether an earlier alternative is about `.git`.
     about_git: bool,
-    /// Whether a `!` precedes it.
+    /// Whether a `!` precedes the group.
     not: bool,
 }
 
 impl Search {
-    /// Reads the words of a find.
+    /// Reads the words of a call of find.
     pub fn read(command: &Command) -> Self {
         let args = command.args();
         let expression = args.iter().enumerate().position(|(at, arg)| {
@@ -131,7 +132,7 @@ impl Search {
     }
 }
 
-/// `-name '*'` leaves nothing out.
+/// Returns whether a pattern such as `-name '*'` leaves nothing out.
 fn everything(value: &Value) -> bool {
     let Some(text) = value.known() else { return false };
     let last = text.rsplit('/').next().unwrap_or(text);

@@ -1,4 +1,4 @@
-//! A command line of git: its own options, the subcommand, the arguments.
+//! A command line of git: git's own options, the subcommand, the arguments.
 
 use std::borrow::Cow;
 
@@ -9,28 +9,28 @@ use crate::lists::has_word;
 use crate::options::{OptionSpec, Parsed, parse};
 use crate::value::Value;
 
-/// How many aliases are followed: git itself refuses circles.
+/// Most aliases that are followed one after the other. Git itself refuses circles.
 const MAX_ALIASES: usize = 8;
 
 /// One call of git.
 #[derive(Clone, Debug)]
 pub struct Git<'a> {
-    /// `add`, `push` …
+    /// The subcommand: `add`, `push` …
     pub sub: &'a str,
-    /// The words after it.
+    /// The words behind the subcommand.
     pub args: Cow<'a, [Value]>,
-    /// The words before it, `git` included.
+    /// The words before the subcommand, `git` included.
     pub before: &'a [Value],
-    /// The directory that it works in.
+    /// The directory that git works in.
     pub cwd: Value,
-    /// `-c NAME=value`: names in lower case.
+    /// Settings given by `-c NAME=value`, names in lower case.
     pub config: Vec<(String, Value)>,
-    /// `--no-pager`.
+    /// Whether `--no-pager` is given.
     pub no_pager: bool,
 }
 
 impl<'a> Git<'a> {
-    /// This command as a call of git that does something: not where it only prints help.
+    /// Reads a command as a call of git. `None` for other commands, and if git only prints help.
     pub fn new(command: &Command<'a>) -> Option<Self> {
         if !matches!(command.name()?, "git" | "git.exe") {
             return None;
@@ -56,7 +56,7 @@ impl<'a> Git<'a> {
         Some(git)
     }
 
-    /// The same, where it is this command and is not asked for help only.
+    /// Reads a command as a call of one of these subcommands. `None` if the call only asks for help.
     pub fn of(command: &Command<'a>, subs: &[&str]) -> Option<Self> {
         let git = Self::new(command)?;
         let asks = |arg: &Value| matches!(arg.known(), Some("--help" | "-h" | "--help-all"));
@@ -64,22 +64,22 @@ impl<'a> Git<'a> {
         (subs.contains(&git.sub) && !helps).then_some(git)
     }
 
-    /// Its arguments by the options of its command.
+    /// Parses the arguments by the options of the subcommand.
     pub fn parse(&self, spec: &OptionSpec) -> Parsed {
         parse(&self.args, spec)
     }
 
-    /// Its operands.
+    /// Returns the operands.
     pub fn operands<'b>(&'b self, parsed: &'b Parsed) -> impl DoubleEndedIterator<Item = &'b Value> {
         parsed.operands.iter().filter_map(|&at| self.args.get(at))
     }
 
-    /// The value of a setting given by `-c`.
+    /// Returns the value of a setting given by `-c`.
     pub fn setting(&self, name: &str) -> Option<&Value> {
         self.config.iter().rev().find(|(own, _)| own == name).map(|(_, value)| value)
     }
 
-    /// A line that begins like this call (`git -C sub`), then this; falls back to plain `git`.
+    /// Returns a line that begins like this call (`git -C sub`) and goes on with `rest`. Falls back to plain `git`.
     pub fn line(&self, rest: &str) -> String {
         match quote::line(self.before).filter(|_| self.config.is_empty()) {
             Some(before) => format!("{before} {rest}"),
@@ -87,7 +87,7 @@ impl<'a> Git<'a> {
         }
     }
 
-    /// `-c alias.x='push --force'` with `x` is `push --force`.
+    /// Replaces an alias: with `-c alias.x='push --force'`, `x` becomes `push --force`.
     fn follow_alias(&mut self) -> bool {
         let name = format!("alias.{}", self.sub.to_ascii_lowercase());
         let Some((_, value)) = self.config.iter().rev().find(|(own, _)| *own == name) else { return false };
@@ -101,7 +101,7 @@ impl<'a> Git<'a> {
     }
 }
 
-/// The subcommands that an alias is followed to: those that rules are about.
+/// The subcommands that aliases are followed to, because rules are about them.
 static SUBS: &[&str] = &[
     "add",
     "stage",
@@ -141,7 +141,7 @@ fn setting(word: &Value) -> Option<(String, Value)> {
     Some((name.to_ascii_lowercase(), value))
 }
 
-/// Words of an alias: blanks part them, quotes hold them together.
+/// Splits the words of an alias at blanks that are not in quotes.
 fn split(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

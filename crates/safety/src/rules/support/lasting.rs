@@ -1,4 +1,4 @@
-//! Lasting effects: whether a call has one, the words for it, and the safe form.
+//! Lasting effects: whether a call has an effect, the words for the effect, and the safe form.
 
 use super::quote;
 use crate::command::Command;
@@ -12,16 +12,16 @@ use crate::programs::program::{Effect, Program};
 use crate::rules::Hit;
 use crate::value::{Piece, Value};
 
-/// Operands that a message names.
+/// Most operands that a message names.
 const MAX_NAMED: usize = 3;
-/// Longest suggestion that a message repeats, bytes.
+/// Longest suggestion that a message repeats, in bytes.
 const MAX_QUOTED: usize = 120;
 /// Options with which no program does anything that lasts.
 const HARMLESS: &str = "help dry-run dryrun";
 /// Values that turn an option off.
 const OFF: &str = "false none no off 0";
 
-/// Finds a lasting effect of a command, with this at stake.
+/// Finds a lasting effect of a command that puts `stake` at risk.
 pub fn check(command: &Command, stake: Stake) -> Option<Hit> {
     let program = programs::of(command.name()?);
     let found = effects(program, command.args());
@@ -36,12 +36,12 @@ struct Reading<'a> {
     before: &'a [Value],
     /// The words of the subcommand, with options between them.
     name: &'a [Value],
-    /// The words behind it.
+    /// The words behind the subcommand.
     rest: &'a [Value],
-    /// The options before the rest.
+    /// The options before `rest`.
     leading: Parsed,
     parsed: Parsed,
-    /// Whether `-h` has a meaning of its own.
+    /// Whether `-h` has a meaning other than help.
     takes_h: bool,
 }
 
@@ -77,19 +77,19 @@ impl<'a> Reading<'a> {
         Some(Hit::exact(message, instead))
     }
 
-    /// The options of the whole call.
+    /// Returns the options of the whole call.
     fn options(&self) -> impl DoubleEndedIterator<Item = &GivenOption> {
         self.leading.options.iter().chain(&self.parsed.options)
     }
 
-    /// The operands behind the subcommand. Options behind `--` are for a program that this one runs:
+    /// Returns the operands behind the subcommand. Options behind `--` belong to a program that this one runs:
     /// `terragrunt run --all apply -- -auto-approve`.
     fn operands(&self) -> impl Iterator<Item = &'a Value> {
         let operands = self.parsed.operands.iter().filter_map(|at| self.rest.get(*at));
         operands.filter(|operand| !operand.prefix().starts_with('-') || operand.known() == Some("-"))
     }
 
-    /// The value of the last of these options.
+    /// Returns the value of the last of these options.
     fn value(&self, names: &str) -> Option<&Value> {
         self.options().rev().find(|given| has_word(names, &given.name))?.value.as_ref()
     }
@@ -114,7 +114,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Whether the call is a dry run, asks for help, or is harmless for another reason.
+    /// Returns whether the call is a dry run, asks for help, or is harmless for another reason.
     fn is_harmless(&self) -> bool {
         let on = |given: &GivenOption| match &given.value {
             Some(value) => value.known().is_some_and(|value| !has_word(OFF, value)),
@@ -130,14 +130,14 @@ impl<'a> Reading<'a> {
             })
     }
 
-    /// The safe form of the call.
+    /// Returns the safe form of the call.
     fn instead(&self) -> Option<String> {
         let template = self.lasting.instead;
         if template.is_empty() {
             return None;
         }
         if let Some(option) = template.strip_prefix('+') {
-            // The last one would win.
+            // The last of these options would win.
             let dry = |word: &&Value| ["--dry-run", "--no-dry-run"].iter().any(|name| word.prefix().starts_with(name));
             let call = quote::line(self.before.iter().chain(self.name).filter(|word| !dry(word)))?;
             let rest = quote::line(self.rest.iter().filter(|word| !dry(word)))?;
@@ -151,7 +151,7 @@ impl<'a> Reading<'a> {
         Some(format!("{start} {instead}").trim_end().to_owned())
     }
 
-    /// A template with its values. `None` if one is missing.
+    /// Fills a template with values. `None` if a value is missing.
     fn filled(&self, template: &str, write: &dyn Fn(&[&Value]) -> Option<String>) -> Option<String> {
         let mut text = String::new();
         let mut rest = template;
@@ -170,7 +170,7 @@ impl<'a> Reading<'a> {
         Some(text + rest)
     }
 
-    /// The text for `{…}` in a template.
+    /// Returns the text for `{…}` in a template.
     fn slot(&self, name: &str, write: &dyn Fn(&[&Value]) -> Option<String>) -> Option<String> {
         let operands: Vec<&Value> = self.operands().collect();
         match name {
@@ -182,7 +182,7 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// Whether an option is what an entry of `with` says.
+/// Returns whether an option fits an entry of `with`.
 fn is(given: &GivenOption, entry: &str) -> bool {
     let value = given.value.as_ref().and_then(Value::known);
     if let Some((name, part)) = entry.split_once('~') {
@@ -196,12 +196,12 @@ fn is(given: &GivenOption, entry: &str) -> bool {
     given.name == entry && !value.is_some_and(|value| has_word(OFF, value))
 }
 
-/// Whether a part of a value begins so: one of its words, or what follows a `,` or `:`.
+/// Returns whether a value, or a part behind a blank, `,` or `:`, begins with `part`.
 fn has_part(value: &str, part: &str) -> bool {
     value.match_indices(part).any(|(at, _)| at == 0 || value[..at].ends_with([' ', ',', ':']))
 }
 
-/// Values as people read them: `a, b and c`.
+/// Returns values as people read them: `a, b and c`.
 fn listed(values: &[&Value]) -> String {
     let more = values.len().saturating_sub(MAX_NAMED);
     let mut names: Vec<String> = values.iter().take(MAX_NAMED).map(|value| shown(value)).collect();
@@ -215,7 +215,7 @@ fn listed(values: &[&Value]) -> String {
     }
 }
 
-/// A value as people read it: `…` for each part that is not known.
+/// Returns a value as people read it, with `…` for each unknown part.
 fn shown(value: &Value) -> String {
     let text = |piece: &Piece| match piece {
         Piece::Text(text) | Piece::Glob(text) => text.chars().take(200).collect::<String>(),
@@ -224,7 +224,7 @@ fn shown(value: &Value) -> String {
     value.pieces().iter().map(text).collect()
 }
 
-/// Resources of a cluster as people read them: `the namespace prod`, `the pods a and b`.
+/// Returns resources of a cluster as people read them: `the namespace prod`, `the pods a and b`.
 fn resources(operands: &[&Value]) -> Option<String> {
     let (first, names) = operands.split_first()?;
     let kind_of = |short: &str| {

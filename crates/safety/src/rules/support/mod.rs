@@ -1,4 +1,4 @@
-//! Shared by the rules: paths and their places, command lines, text for people.
+//! Helpers that rules share: paths and their places, command lines, text for people.
 
 pub mod backups;
 pub mod find;

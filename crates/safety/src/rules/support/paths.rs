@@ -16,7 +16,7 @@ pub enum Place {
     /// The root, a top directory, a home, the first directory or a parent of it, a `.git`, or everything in one of
     /// these.
     Critical {
-        /// False where only a part of it may be meant, or an unknown part may lead elsewhere.
+        /// False if only a part of such a directory may be meant, or an unknown part may lead elsewhere.
         sure: bool,
     },
     /// Below the first directory.
@@ -39,7 +39,7 @@ pub enum Component<'a> {
 }
 
 impl Component<'_> {
-    /// Whether it is, or stands for, this name.
+    /// Returns whether the component is, or stands for, this name.
     pub fn covers(&self, name: &str) -> bool {
         match self {
             Self::Name(own) => own == name,
@@ -62,7 +62,7 @@ impl Component<'_> {
 /// A path, absolute and without `.`, `..` and `//`. Unknown parts are read as empty.
 #[derive(Clone, Debug, Default)]
 pub struct Path<'a> {
-    /// Its components.
+    /// The components.
     pub parts: Vec<Component<'a>>,
     /// The number of components before the first unknown one.
     pub known: usize,
@@ -73,7 +73,7 @@ pub struct Path<'a> {
 }
 
 impl<'a> Path<'a> {
-    /// An operand of a program that runs in `cwd`.
+    /// Resolves an operand of a program that runs in `cwd`.
     pub fn new(word: &'a Value, cwd: &'a Value) -> Self {
         let mut reader = Reader::default();
         let unknown = matches!(word.pieces(), [Piece::Unknown(_) | Piece::OneOf(_), ..]);
@@ -93,7 +93,7 @@ impl<'a> Path<'a> {
         path
     }
 
-    /// Whether it lies below this directory for every value of the unknown parts.
+    /// Returns whether the path lies below this directory for every value of its unknown parts.
     pub fn below(&self, folder: &str) -> bool {
         let mut depth = 0;
         for name in names(folder) {
@@ -113,7 +113,7 @@ struct Reader<'a> {
     hole: bool,
 }
 
-/// The part of a component that was read. A name that lies in one text is not copied.
+/// The part of a component that has been read. A name that lies in one text is not copied.
 #[derive(Default)]
 enum Part<'a> {
     #[default]
@@ -156,7 +156,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A component is complete.
+    /// Ends a component.
     fn end(&mut self) {
         let path = &mut self.path;
         if self.hole && !path.has_unknown {
@@ -187,13 +187,13 @@ pub struct Landmarks<'a> {
 }
 
 impl<'a> Landmarks<'a> {
-    /// Those of a directories.
+    /// Takes the landmarks from a command's directories.
     pub fn new(directories: &'a Directories) -> Self {
         let Directories { cwd, home, temp, writable } = directories;
         Self { cwd, home, temp, writable: writable.as_deref() }
     }
 
-    /// The place that an operand points to.
+    /// Returns the place that an operand points to.
     pub fn place(&self, word: &Value, cwd: &Value) -> Place {
         if word.pieces().is_empty() {
             return Place::Nothing;
@@ -217,7 +217,7 @@ impl<'a> Landmarks<'a> {
         }
     }
 
-    /// Whether a confinement lets nothing be changed there, whatever the unknown parts are.
+    /// Returns whether a confinement lets nothing be changed at a place, whatever the unknown parts are.
     pub fn shields(&self, word: &Value, cwd: &Value) -> bool {
         self.is_shielded(&Path::new(word, cwd))
     }
@@ -225,18 +225,18 @@ impl<'a> Landmarks<'a> {
     fn is_shielded(&self, path: &Path) -> bool {
         let Some(writable) = self.writable else { return false };
         let known = path.parts.get(..path.known).unwrap_or_default();
-        // A path above a writable one holds it.
+        // A path above a writable directory contains it.
         let apart = |root: &String| known.iter().zip(names(root)).any(|(part, name)| !part.covers(name));
         !path.climbs && writable.iter().all(apart)
     }
 
-    /// Whether the directory is the user's own. Nothing in a directory of the system is.
+    /// Returns whether the directory is the user's own. A system directory never is.
     fn owns_cwd(&self) -> bool {
         let mut own = names(self.cwd);
         own.next().is_some_and(|first| own.next().is_some() || !has_word(SYSTEM_DIRECTORIES, first))
     }
 
-    /// Whether it is critical, and whether that is sure.
+    /// Returns whether a path is critical, and whether this is certain.
     fn critical(&self, path: &Path, inside: bool, temp: bool) -> Option<bool> {
         let mut parts = path.parts.as_slice();
         let mut sure = true;
@@ -262,7 +262,7 @@ impl<'a> Landmarks<'a> {
             [first, rest @ ..] if first.is("private") && rest.len() == 1 => rest,
             parts => parts,
         };
-        // The first directory, or one above it.
+        // The first directory, or a directory above it.
         let around = || {
             let mut own = names(self.cwd);
             parts.iter().all(|part| own.next().is_some_and(|name| part.covers(name)))
@@ -292,8 +292,8 @@ impl<'a> Landmarks<'a> {
             || matches!(parts, [var, root] if var.is("var") && root.is("root"))
     }
 
-    /// The file below a home whose path from there begins with a dot, such as `.ssh/config`. No file of a first
-    /// directory that is itself in such a place.
+    /// Returns the path of a file relative to a home, if the path begins with a dot, such as `.ssh/config`. `None` for
+    /// a file of a first directory that is itself in such a place.
     pub fn home_dotfile(&self, word: &Value, cwd: &Value) -> Option<String> {
         let path = Path::new(word, cwd);
         let parts = path.parts.as_slice();
@@ -328,7 +328,8 @@ impl<'a> Landmarks<'a> {
         (!in_own).then(|| parts[depth..].iter().take(16).map(name).collect::<Vec<_>>().join("/"))
     }
 
-    /// Whether it is the first directory or one for temporary files, or below it, or nothing can be changed there.
+    /// Returns whether a file is in, or is, the first directory or a directory for temporary files, or cannot be
+    /// changed.
     pub fn within_reach(&self, word: &Value, cwd: &Value) -> bool {
         let path = Path::new(word, cwd);
         if self.is_shielded(&path) {
@@ -342,7 +343,7 @@ impl<'a> Landmarks<'a> {
         self.owns_cwd() && is(self.cwd) || self.temp.iter().any(|folder| is(folder))
     }
 
-    /// Whether it is a home.
+    /// Returns whether the operand is a home.
     pub fn home(&self, word: &Value, cwd: &Value) -> bool {
         let path = Path::new(word, cwd);
         !path.has_unknown && (self.is_home(&path.parts) || matches!(path.parts.as_slice(), [root] if root.is("root")))

@@ -4,12 +4,12 @@ use super::paths::{Component, Path};
 use crate::glob::{Coverage, Glob};
 use crate::value::{Piece, Value};
 
-/// A pathspec, its magic taken off.
+/// A pathspec without its magic.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Pathspec<'a> {
-    /// Whether it excludes files: `:!x`, `:^x`, `:(exclude)x`.
+    /// Whether the pathspec excludes files: `:!x`, `:^x`, `:(exclude)x`.
     pub exclude: bool,
-    /// Whether it starts at the top of the work tree: `:/x`, `:(top)x`.
+    /// Whether the pathspec starts at the top of the work tree: `:/x`, `:(top)x`.
     pub top: bool,
     /// The rest.
     pub path: &'a str,
@@ -36,7 +36,8 @@ pub fn read(text: &str) -> Pathspec<'_> {
 }
 
 impl Pathspec<'_> {
-    /// Whether it means all of the command's directory, of the first directory, or of a parent of these.
+    /// Returns whether the pathspec means all of the command's directory, of the first directory, or of a parent of
+    /// these.
     pub fn is_whole(&self, cwd: &Value, first: &Value) -> bool {
         let absolute = self.path.starts_with('/');
         let here = Value::default();
@@ -71,7 +72,7 @@ impl Pathspec<'_> {
     }
 }
 
-/// The text of a pathspec; quoted globs are globs to git.
+/// Returns the text of a pathspec. Git expands quoted globs, too.
 pub fn text(word: &Value) -> Option<String> {
     let parts = word.pieces().iter().map(|piece| match piece {
         Piece::Text(text) | Piece::Glob(text) => Some(text.as_str()),

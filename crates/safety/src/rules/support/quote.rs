@@ -2,7 +2,7 @@
 
 use crate::value::{Piece, Value};
 
-/// A text as a word of the shell.
+/// Quotes a text as a word of the shell.
 pub fn quote(text: &str) -> String {
     let plain = |char: char| char.is_alphanumeric() || "_-./:=@%+,^".contains(char);
     if !text.is_empty() && text.chars().all(plain) {
@@ -11,7 +11,7 @@ pub fn quote(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// A word as one would type it; `None` where a part of it is not known.
+/// Returns a word as one would type it. `None` if a part of it is not known.
 pub fn word(value: &Value) -> Option<String> {
     if value.pieces().is_empty() {
         return Some("''".to_owned());
@@ -27,7 +27,7 @@ pub fn word(value: &Value) -> Option<String> {
     Some(text)
 }
 
-/// Words as a line; `None` where one is not known, or where it would be too long to read.
+/// Joins words to a line. `None` if a word is not known, or if the line would be too long to read.
 pub fn line<'a>(words: impl IntoIterator<Item = &'a Value>) -> Option<String> {
     let mut line = String::new();
     for value in words {

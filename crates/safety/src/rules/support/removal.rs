@@ -6,15 +6,15 @@ use crate::options::parse;
 use crate::programs;
 use crate::value::{Piece, Value};
 
-/// The programs that do.
+/// The programs that remove directories with their contents.
 pub static PROGRAMS: &[&str] = &["rm", "grm", "srm"];
 
 /// The removed operands and their places.
 #[derive(Debug)]
 pub struct Removal<'a> {
-    /// Its operands.
+    /// The operands.
     pub operands: Vec<(&'a Value, Place)>,
-    /// Whether the option for directories is certain. If not, an unknown word may have held it.
+    /// Whether the option for directories is certain. If not, an unknown word may contain it.
     pub sure: bool,
 }
 

@@ -14,12 +14,12 @@ pub struct Subcommand<'a> {
     pub before: &'a [Value],
     /// The subcommand: `state`.
     pub name: &'a str,
-    /// The words behind it.
+    /// The words behind the subcommand.
     pub args: &'a [Value],
 }
 
 impl<'a> Subcommand<'a> {
-    /// Reads a command by the options that its program knows. `None` without a subcommand, or if it is not known.
+    /// Reads a command by the options that its program knows. `None` if the subcommand is missing or not known.
     pub fn of(command: &Command<'a>) -> Option<Self> {
         let program = programs::of(command.name()?);
         let args = command.args();

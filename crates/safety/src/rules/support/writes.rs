@@ -37,8 +37,8 @@ pub fn named(command: &Command, target: Target, options: &OptionSpec, found: &mu
     let operands = parsed.operands.iter().filter_map(|at| args.get(*at));
     match target {
         Target::Operands => operands.for_each(|file| found(file, cwd)),
-        // Of sed without -e or -f the first operand is the script, and on macOS the value of -i may come before it:
-        // neither looks like a file that rules are about.
+        // For sed without -e or -f the first operand is the script. On macOS the value of -i may come before it.
+        // Neither looks like a file that rules are about.
         Target::OperandsWith(with) if parsed.has(with) => operands.for_each(|file| found(file, cwd)),
         Target::LastUnless(unless) if !parsed.has(unless) => copies(command, &parsed, found),
         Target::Values(names) => {
@@ -50,7 +50,7 @@ pub fn named(command: &Command, target: Target, options: &OptionSpec, found: &mu
     }
 }
 
-/// `cp A B DIR`: into the directory, or onto the file, that comes last.
+/// Reports the target of `cp A B DIR`: the directory or file that comes last, or the value of `-t`.
 fn copies(command: &Command, parsed: &Parsed, found: &mut impl FnMut(&Value, &Value)) {
     let args = command.args();
     let words: Vec<&Value> = parsed.operands.iter().filter_map(|at| args.get(*at)).collect();
@@ -62,7 +62,7 @@ fn copies(command: &Command, parsed: &Parsed, found: &mut impl FnMut(&Value, &Va
     };
     let landmarks = Landmarks::new(command.directories);
     found(target, command.cwd);
-    // Into a home itself the names of the sources count.
+    // In a home itself the names of the sources count.
     if landmarks.home(target, command.cwd) {
         let folder = target.seen_from(command.cwd);
         for source in sources {

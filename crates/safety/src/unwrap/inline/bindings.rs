@@ -1,4 +1,4 @@
-//! The meaning of names: values of variables, calls by another name.
+//! The meaning of names: values of variables, and aliases of calls.
 
 use super::calls::{Call, Runs};
 use super::item::{Arg, Item};
@@ -6,13 +6,13 @@ use super::program::Program;
 use super::token::Token;
 use super::tokens::Tokens;
 
-/// How far a definition is looked at.
+/// Most tokens of a definition that are searched.
 const NEAR: usize = 64;
-/// How many items are put into a list one by one.
+/// Most items that are put into a list one by one.
 const MAX_ITEMS: usize = 1000;
 
 impl Program<'_> {
-    /// `name = value`. False if the statement is something else.
+    /// Reads `name = value`. Returns false if the statement is something else.
     pub(super) fn assign(&mut self, tokens: &Tokens, word: &str, at: usize) -> bool {
         if tokens.leads(at.wrapping_sub(1)) || self.in_brackets(tokens, at) {
             return false;
@@ -67,7 +67,7 @@ impl Program<'_> {
         }
     }
 
-    /// `system as s`, `{ execSync: run }`; whether it is one.
+    /// Reads a renaming: `system as s`, `{ execSync: run }`. Returns whether the tokens are one.
     pub(super) fn renamed(&mut self, tokens: &Tokens, call: Call, at: usize) -> bool {
         let Some(name) = tokens.word(at + 2) else { return false };
         let imported = tokens.word(at + 1) == Some("as");
@@ -127,7 +127,7 @@ impl Program<'_> {
         self.parameters.insert(parameter.to_owned(), function.to_owned());
     }
 
-    /// A function that passes its parameter on to a call is that call by another name.
+    /// Notes that a function passes its parameter on to a call. The function's name becomes an alias of the call.
     pub(super) fn passed_on(&mut self, tokens: &Tokens, call: Call, args: &[Arg], at: usize) {
         let first = if tokens.is(at + 1, "(") { at + 2 } else { at + 1 };
         let Some(parameter) = tokens.word(first) else { return };
@@ -144,7 +144,7 @@ impl Program<'_> {
         self.aliases.insert(function.clone(), Call { runs, ..call });
     }
 
-    /// Python's `[f(name) for name in list]`
+    /// Reads Python's `[f(name) for name in list]`.
     pub(super) fn comprehension(&mut self, tokens: &Tokens, open: usize) {
         let end = tokens.partner[open].min(tokens.list.len());
         if let Some(at) = (open + 1..end).take(NEAR).find(|at| tokens.word(*at) == Some("for")) {
@@ -152,12 +152,12 @@ impl Program<'_> {
         }
     }
 
-    /// Whether `name =` there is a named argument.
+    /// Returns whether `name =` at this place is a named argument.
     pub(super) fn in_brackets(&self, tokens: &Tokens, at: usize) -> bool {
         at > 0 && matches!(tokens.get(at - 1), Some(Token::Sign("(" | ","))) && self.grammar.syntax.sigils != "$@%&"
     }
 
-    /// `for name in list`
+    /// Reads `for name in list`.
     pub(super) fn walk(&mut self, tokens: &Tokens, at: usize) {
         let mut name = at + 1;
         while tokens.is(name, "(")

@@ -3,21 +3,21 @@
 /// The meaning of a call's arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Runs {
-    /// The first is a script.
+    /// The first argument is a script.
     Script,
-    /// One is a script, several are words.
+    /// A single argument is a script, several arguments are words.
     ScriptOrWords,
-    /// The first is a list of words or a text; with `shell` a script.
+    /// The first argument is a list of words or a text. With `shell` it is a script.
     Process,
-    /// A program, its name once more, its words; so many arguments before it.
+    /// A program, its name once more, its words. The number counts the arguments before the program.
     Exec(usize),
-    /// A program and a list that begins with its name; so many arguments before it.
+    /// A program and a list that begins with its name. The number counts the arguments before the program.
     ExecList(usize),
     /// A program and a list of its words.
     Program,
-    /// Paths that are removed with all that is in them.
+    /// Paths that are removed with all their contents.
     Delete,
-    /// The same, where `recursive` is set.
+    /// Paths that are removed with all their contents if `recursive` is set.
     DeleteRecursive,
     /// A file, or a script beside `|`.
     Open,
@@ -25,18 +25,18 @@ pub(super) enum Runs {
     Code,
     /// Words for `rm`.
     Rm,
-    /// The directory from here on.
+    /// The directory that applies from here on.
     Chdir,
 }
 
 /// One call.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Call {
-    /// Its name, without the owner before the dot.
+    /// The name, without the owner before the dot.
     pub(super) name: &'static str,
     /// Words that the program must contain, if the name alone says little.
     pub(super) needs: &'static [&'static str],
-    /// Its effect.
+    /// The effect.
     pub(super) runs: Runs,
 }
 

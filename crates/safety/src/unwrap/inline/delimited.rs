@@ -5,7 +5,7 @@ use super::syntax::Inside;
 use super::token::{Token, Use};
 
 impl Lexer<'_> {
-    /// The text between the bracket or sign at the cursor and the closing one.
+    /// Returns the text between the bracket or sign at the cursor and the closing one.
     pub(super) fn delimited(&mut self) -> Vec<char> {
         let open = self.letter(0);
         let close = match open {
@@ -61,7 +61,7 @@ impl Lexer<'_> {
         true
     }
 
-    /// Perl's `qw(…)` and others that look like names.
+    /// Reads Perl's `qw(…)` and other operators that look like names.
     pub(super) fn operator(&mut self, word: &str) -> bool {
         let two = matches!(word, "s" | "tr" | "y");
         if !two && !matches!(word, "q" | "qq" | "qw" | "qx" | "qr" | "m") {
@@ -91,7 +91,7 @@ impl Lexer<'_> {
             _ => {
                 let mut second = Vec::new();
                 if two {
-                    // `s{…}{…}` opens again, `s/…/…/` does not.
+                    // `s{…}{…}` has a second opening bracket, `s/…/…/` does not.
                     if matches!(open, '(' | '[' | '{' | '<') {
                         while self.letter(0).is_whitespace() && self.at < self.text.len() {
                             self.at += 1;

@@ -6,21 +6,21 @@ use super::token::{Part, Token};
 use super::tokens::{OPERANDS, Tokens};
 use super::values::{filled, path};
 
-/// How deep expressions are followed.
+/// Deepest nesting of expressions that is followed.
 const DEPTH: usize = 12;
 
-/// Words that a value may stand behind.
+/// Words that may precede a value.
 const BEFORE: &[&str] =
     &["new", "await", "return", "my", "our", "local", "const", "let", "var", "yield", "move", "async", "do"];
 
 impl Program<'_> {
-    /// The arguments in the brackets that open there.
+    /// Returns the arguments in the brackets that open at a place.
     pub(super) fn arguments(&mut self, tokens: &Tokens, open: usize, depth: usize) -> Vec<Arg> {
         let end = tokens.partner[open].min(tokens.list.len());
         self.list(tokens, open + 1, end, depth)
     }
 
-    /// Arguments between two places.
+    /// Returns the arguments between two places.
     pub(super) fn list(&mut self, tokens: &Tokens, from: usize, to: usize, depth: usize) -> Vec<Arg> {
         let mut args = Vec::new();
         let mut start = from;
@@ -61,7 +61,7 @@ impl Program<'_> {
         Arg { item: self.expression(tokens, start.min(to), to, depth), name }
     }
 
-    /// The value of the tokens between two places.
+    /// Returns the value of the tokens between two places.
     pub(super) fn expression(&mut self, tokens: &Tokens, from: usize, to: usize, depth: usize) -> Item {
         let from = (from..to).find(|at| tokens.get(*at) != Some(&Token::Line)).unwrap_or(to);
         if from >= to {
@@ -116,7 +116,7 @@ impl Program<'_> {
         left
     }
 
-    /// One value and where it ends.
+    /// Returns one value and its end.
     fn primary(&mut self, tokens: &Tokens, at: usize, to: usize, depth: usize) -> (Item, usize) {
         self.fuel = self.fuel.saturating_sub(1);
         if depth > DEPTH || self.fuel == 0 || at >= to {
@@ -148,7 +148,7 @@ impl Program<'_> {
         self.members(tokens, item, next, to, depth)
     }
 
-    /// A string.
+    /// Returns the value of a string.
     pub(super) fn text(&mut self, parts: &[Part], depth: usize) -> Item {
         let mut whole: Option<Item> = None;
         for part in parts {
@@ -164,7 +164,7 @@ impl Program<'_> {
         whole.unwrap_or_else(|| Item::of(""))
     }
 
-    /// Code inside of a string.
+    /// Returns the value of code inside of a string.
     fn code(&mut self, code: &str, depth: usize) -> Item {
         self.fuel = self.fuel.saturating_sub(code.len());
         if depth > DEPTH || self.fuel == 0 || code.len() > 1000 {
@@ -174,12 +174,12 @@ impl Program<'_> {
         self.expression(&tokens, 0, tokens.list.len(), depth + 1)
     }
 
-    /// A name and its arguments.
+    /// Returns the value of a name with its arguments.
     fn named(&mut self, tokens: &Tokens, word: &str, at: usize, to: usize, depth: usize) -> (Item, usize) {
         let mut name = at;
         let mut owner = "";
         while tokens.leads(name + 1) && name + 2 < to && tokens.word(name + 2).is_some() {
-            // Methods of a value that is known are for `members`.
+            // Methods of a known value are left to `members`.
             if self.variables.contains_key(tokens.word(name).unwrap_or("")) {
                 break;
             }
@@ -227,7 +227,7 @@ impl Program<'_> {
         (self.value_of(owner, last, args), next)
     }
 
-    /// The value after its methods.
+    /// Returns a value after its methods.
     fn members(&mut self, tokens: &Tokens, item: Item, from: usize, to: usize, depth: usize) -> (Item, usize) {
         let mut item = item;
         let mut at = from;
@@ -244,7 +244,7 @@ impl Program<'_> {
                 at = tokens.partner[at].min(to) + 1;
                 item = Item::Unknown;
             } else if tokens.is(at, "[") {
-                // A part of it.
+                // A part of the value.
                 at = tokens.partner[at].min(to) + 1;
                 item = Item::Unknown;
             } else {
@@ -255,12 +255,12 @@ impl Program<'_> {
     }
 }
 
-/// Arguments as a list.
+/// Returns arguments as a list.
 fn items(args: Vec<Arg>) -> Item {
     Item::List(args.into_iter().map(|arg| arg.item).collect())
 }
 
-/// Arguments as named values.
+/// Returns arguments as named values.
 fn map(args: Vec<Arg>) -> Item {
     Item::Map(args.into_iter().filter_map(|arg| Some((arg.name?, arg.item))).collect())
 }

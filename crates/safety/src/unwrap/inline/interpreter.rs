@@ -12,12 +12,12 @@ use crate::unwrap::inner::{InnerCommand, is_opaque};
 use crate::unwrap::words::{is_stdin, is_substitution, same};
 use crate::value::{Piece, Value};
 
-/// Whether a program of this name is given programs in another language.
+/// Returns whether a program of this name is given programs in another language.
 pub(crate) fn is_interpreter(name: &str) -> bool {
     !programs::of_any_version(name).interpreters.is_empty()
 }
 
-/// The commands in an interpreter's program. `None` for other programs.
+/// Returns the commands in an interpreter's program. `None` for other programs.
 pub(in crate::unwrap) fn interpreter(command: &Command, name: &str, input: &Input) -> Option<Vec<InnerCommand>> {
     match name {
         "sed" | "gsed" | "ssed" => return Some(sed::sed(command, name, input)),
@@ -37,7 +37,7 @@ fn read(command: &Command, name: &str, input: &Input, interpreter: &Interpreter)
         has_word(interpreter.subcommand, args[sub].known()?).then_some(())?;
         args = &args[sub + 1..];
     } else if name == "bun" && !args.first().is_some_and(|word| word.prefix().starts_with('-')) {
-        // Its subcommands run nothing from these words.
+        // Subcommands of bun run nothing from these words.
         return None;
     }
     let parsed = parse(args, &interpreter.options);
@@ -71,7 +71,7 @@ fn read(command: &Command, name: &str, input: &Input, interpreter: &Interpreter)
         _ if file.is_some_and(is_substitution) => opaque(name),
         Input::Opaque { .. } if reads => opaque(name),
         Input::Text(text, _) if reads && is_opaque(text) => opaque(name),
-        // The interpreter has read its input by then: nothing of it is left for the commands that the program runs.
+        // The interpreter reads its whole input as the program. The commands that the program runs get none of it.
         Input::Text(text, _) if reads => {
             let found = look(text, &format!("{name} <<"));
             found.into_iter().map(InnerCommand::without_stdin).collect()
@@ -80,7 +80,7 @@ fn read(command: &Command, name: &str, input: &Input, interpreter: &Interpreter)
     })
 }
 
-/// The code in options, each of which is a line of it.
+/// Returns the code in options. Each option is one line of the code.
 fn given_code(parsed: &Parsed, interpreter: &Interpreter) -> Value {
     let given = parsed.options.iter().filter(|given| has_word(interpreter.code, &given.name));
     let mut text = Value::default();
@@ -93,7 +93,7 @@ fn given_code(parsed: &Parsed, interpreter: &Interpreter) -> Value {
     text
 }
 
-/// The way in which the code was given: `python3 -c`, `deno eval`, `awk`.
+/// Returns the way in which the code was given: `python3 -c`, `deno eval`, `awk`.
 fn via(name: &str, parsed: &Parsed, interpreter: &Interpreter) -> String {
     let option = words(interpreter.code).chain(words(interpreter.flag)).find(|option| parsed.has(option));
     match (option, words(interpreter.subcommand).next()) {
@@ -103,7 +103,7 @@ fn via(name: &str, parsed: &Parsed, interpreter: &Interpreter) -> String {
     }
 }
 
-/// awk's `-v name=value`.
+/// Reads awk's `-v name=value`.
 fn assigned(parsed: &Parsed) -> Vec<(String, Value)> {
     let given = parsed.options.iter().filter(|given| matches!(given.name.as_str(), "v" | "assign"));
     given.filter_map(|given| crate::unwrap::words::variable(given.value.as_ref()?)).collect()

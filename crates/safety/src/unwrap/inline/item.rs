@@ -2,7 +2,7 @@
 
 use crate::value::{Piece, Value};
 
-/// How long a text that is put together may get.
+/// Longest text that is put together.
 const LONGEST: usize = 16 * 1024;
 
 /// A value in a program.
@@ -25,17 +25,17 @@ pub(super) enum Item {
 pub(super) struct Arg {
     /// `name=`, `name:`, `name =>`
     pub(super) name: Option<String>,
-    /// Its value.
+    /// The value.
     pub(super) item: Item,
 }
 
 impl Item {
-    /// A known text.
+    /// Makes a known text.
     pub(super) fn of(text: impl Into<String>) -> Self {
         Self::Text(Value::of(text))
     }
 
-    /// Itself and what follows, with something between.
+    /// Returns this value and another, with a text between.
     pub(super) fn joined(self, other: Self, between: &str) -> Self {
         match (self, other) {
             (Self::Text(mut text), Self::Text(more)) => {
@@ -66,7 +66,7 @@ impl Item {
         }
     }
 
-    /// Its text.
+    /// Returns the text.
     pub(super) fn text(&self) -> Option<&Value> {
         match self {
             Self::Text(text) => Some(text),
@@ -74,14 +74,15 @@ impl Item {
         }
     }
 
-    /// The words of a list; an unknown one stays unknown. `None` for other items, and if the first word is unknown.
+    /// Returns the words of a list. An unknown word stays unknown. `None` for other items, and if the first word is
+    /// unknown.
     pub(super) fn words(&self) -> Option<Vec<Value>> {
         let Self::List(items) = self else { return None };
         items.first()?.text()?;
         Some(flattened(items))
     }
 
-    /// Any of the values in a list, as one.
+    /// Returns a value that is any of the values in the list.
     pub(super) fn any(self) -> Self {
         let Self::List(items) = self else { return self };
         if let [one] = items.as_slice() {
@@ -99,7 +100,7 @@ impl Item {
     }
 }
 
-/// The words in a list, those of lists in it included.
+/// Returns the words in a list, including the words of nested lists.
 pub(super) fn flattened(items: &[Item]) -> Vec<Value> {
     let mut words = Vec::new();
     for item in items {
@@ -115,7 +116,7 @@ pub(super) fn flattened(items: &[Item]) -> Vec<Value> {
     words
 }
 
-/// About how long a text is.
+/// Estimates the length of a text.
 pub(super) fn length(value: &Value) -> usize {
     let piece = |piece: &Piece| match piece {
         Piece::Text(text) | Piece::Glob(text) => text.len(),

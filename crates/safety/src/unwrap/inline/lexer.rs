@@ -1,16 +1,16 @@
-//! Cuts a program into its parts. What does not close reaches to the end.
+//! Cuts a program into its parts. An unclosed part reaches to the end.
 
 use super::strings::{escaped, parts};
 use super::syntax::{Backquote, Inside, Syntax};
 use super::token::{LONG_SIGNS, Part, SIGNS, Token, Use};
 
-/// A program while it is cut.
+/// The state of cutting a program.
 pub(super) struct Lexer<'a> {
     pub(super) text: &'a [char],
     pub(super) at: usize,
     syntax: &'a Syntax,
     pub(super) tokens: Vec<Token>,
-    /// Open `(` and `[`: lines do not end a statement in them.
+    /// The number of open `(` and `[`. Inside them a line does not end a statement.
     open: usize,
     /// Code that stands inside of strings and patterns.
     pub(super) nested: Vec<String>,
@@ -22,7 +22,7 @@ impl<'a> Lexer<'a> {
         Self { text, at: 0, syntax, tokens: Vec::new(), open: 0, nested: Vec::new() }
     }
 
-    /// The parts.
+    /// Returns the parts.
     pub(super) fn run(&mut self) -> Vec<Token> {
         while self.at < self.text.len() {
             if !(self.blank() || self.comment() || self.string() || self.word()) {
@@ -45,7 +45,7 @@ impl<'a> Lexer<'a> {
         if letter == '\n' && self.open == 0 {
             self.tokens.push(Token::Line);
         }
-        // A line that goes on.
+        // A backslash continues the line.
         let continued = letter == '\\' && self.letter(1) == '\n';
         let blank = letter.is_whitespace() || continued;
         self.at += usize::from(blank) + usize::from(continued);
@@ -106,7 +106,7 @@ impl<'a> Lexer<'a> {
         true
     }
 
-    /// A string in quotes at the cursor.
+    /// Reads a string in quotes at the cursor.
     fn quoted(&mut self, quote: char, escapes: bool, inside: Inside, used: Use) {
         self.at += 1;
         let body = self.until(quote, false);
@@ -134,7 +134,7 @@ impl<'a> Lexer<'a> {
         self.tokens.push(Token::Text(parts, used));
     }
 
-    /// The text before this letter, past backslashes. The cursor moves behind the letter.
+    /// Returns the text before this letter, past backslashes. The cursor moves behind the letter.
     fn until(&mut self, close: char, one_line: bool) -> Vec<char> {
         let from = self.at;
         let mut class = false;
@@ -196,7 +196,7 @@ impl<'a> Lexer<'a> {
         true
     }
 
-    /// Python's `rb'…'`.
+    /// Reads Python's `rb'…'`.
     fn prefixed(&mut self, word: &str) -> bool {
         let quote = self.letter(0);
         let letters = word.len() <= 2 && word.chars().all(|letter| "rbfutRBFUT".contains(letter));
@@ -217,7 +217,7 @@ impl<'a> Lexer<'a> {
         self.push_parts(parts, Use::Text);
     }
 
-    /// Letters behind a pattern; whether `e` is among them.
+    /// Skips the letters behind a pattern. Returns whether `e` is among them.
     pub(super) fn skip_flags(&mut self) -> bool {
         let mut runs = false;
         while self.letter(0).is_ascii_alphabetic() {
@@ -227,7 +227,7 @@ impl<'a> Lexer<'a> {
         runs
     }
 
-    /// Whether a value may begin here, so that `/` is no division and `%` no remainder.
+    /// Returns whether a value may begin here. If so, `/` is no division and `%` no remainder.
     pub(super) fn expects_value(&self) -> bool {
         match self.tokens.last() {
             None | Some(Token::Line) => true,
@@ -279,7 +279,7 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// A string in which a backslash only keeps its quote and itself.
+/// Returns a string in which a backslash only keeps its quote and itself.
 fn raw(body: &[char], quote: char) -> String {
     let mut text = String::new();
     let mut letters = body.iter().copied().peekable();

@@ -13,41 +13,41 @@ use crate::unwrap::inner::InnerCommand;
 use crate::unwrap::placeholders::PlaceholderText;
 use crate::value::Value;
 
-/// How much work a program is worth.
+/// Most work that is spent on a program.
 const FUEL: usize = 2_000_000;
-/// How deep code inside of strings is followed.
+/// Deepest nesting of code inside of strings that is followed.
 const NESTED: usize = 4;
 
 /// How a programming language is written, and which of its calls run something.
 #[derive(Debug)]
 pub(super) struct Grammar {
-    /// Its signs.
+    /// The signs.
     pub(super) syntax: &'static Syntax,
-    /// Its calls.
+    /// The calls.
     pub(super) calls: &'static [Call],
     /// A program that runs code given with an option, and that option.
     pub(super) runs: (&'static str, &'static str),
 }
 
-/// A program while it is looked through.
+/// The state of searching a program.
 pub(super) struct Program<'a> {
     pub(super) grammar: &'static Grammar,
     pub(super) flat: &'a PlaceholderText,
     pub(super) home: &'a str,
     pub(super) folder: Value,
     pub(super) variables: HashMap<String, Item>,
-    /// Calls by other names: `from os import system as s`, functions that pass their argument on.
+    /// Aliases of calls: `from os import system as s`, or functions that pass their argument on.
     pub(super) aliases: HashMap<String, Call>,
     /// The function that a parameter belongs to.
     pub(super) parameters: HashMap<String, String>,
     pub(super) fuel: usize,
     pub(super) via: &'a str,
-    /// The directory that it has changed to.
+    /// The directory that the program has changed to.
     pub(super) cwd: Option<Value>,
     pub(super) found: Vec<InnerCommand>,
 }
 
-/// The commands that a program runs.
+/// Returns the commands that a program runs.
 pub(super) fn program(
     command: &Command,
     grammar: &'static Grammar,
@@ -77,7 +77,7 @@ pub(super) fn program(
 }
 
 impl Program<'_> {
-    /// The parts of code, and code inside of its strings.
+    /// Returns the parts of code, and the code inside of its strings.
     pub(super) fn cut(&self, code: &str) -> (Vec<Token>, Vec<String>) {
         let letters: Vec<char> = code.chars().collect();
         let mut lexer = Lexer::new(&letters, self.grammar.syntax);
@@ -167,19 +167,19 @@ impl Program<'_> {
         self.call(&call, &args);
     }
 
-    /// The call of this name.
+    /// Returns the call of this name.
     pub(super) fn call_named(&self, word: &str, owner: &str) -> Option<Call> {
         let own = self.aliases.get(word).filter(|_| owner.is_empty());
         let known = || self.grammar.calls.iter().find(|call| call.name == word && self.needs(call, owner));
         own.or_else(known).copied()
     }
 
-    /// Whether what the call needs is there.
+    /// Returns whether the words that the call needs are there.
     fn needs(&self, call: &Call, owner: &str) -> bool {
         call.needs.is_empty() || call.needs.iter().any(|needed| owner == *needed || self.flat.text.contains(needed))
     }
 
-    /// `Path('/').rmtree()` has its path before the dot.
+    /// Returns the arguments with the receiver: `Path('/').rmtree()` has its path before the dot.
     fn with_receiver(&mut self, tokens: &Tokens, call: &Call, args: Vec<Arg>, at: usize) -> Vec<Arg> {
         let receiver = at.checked_sub(2).filter(|before| tokens.leads(at - 1) && tokens.is(*before, ")"));
         if call.runs != Runs::Delete || args.iter().any(|arg| arg.name.is_none()) {
@@ -190,7 +190,7 @@ impl Program<'_> {
         if open >= close { args } else { self.arguments(tokens, open, 0) }
     }
 
-    /// Whether the token may begin an argument.
+    /// Returns whether the token may begin an argument.
     fn begins_value(&self, tokens: &Tokens, at: usize) -> bool {
         match tokens.get(at) {
             Some(Token::Text(..) | Token::List(_) | Token::Sign("[" | "*" | "\\")) => true,

@@ -46,7 +46,7 @@ impl Program<'_> {
         }
     }
 
-    /// A call that runs something.
+    /// Adds the commands of a call that runs something.
     pub(super) fn call(&mut self, call: &Call, args: &[Arg]) {
         let given: Vec<&Item> = args.iter().filter(|arg| arg.name.is_none()).map(|arg| &arg.item).collect();
         let option = |name: &str| named(args, &given, name);
@@ -94,7 +94,7 @@ impl Program<'_> {
         }
     }
 
-    /// Perl's `system("script")`, `system("program", words)`.
+    /// Reads Perl's `system("script")` and `system("program", words)`.
     fn script_or_words(&mut self, first: &Item, given: &[&Item], cwd: Option<Value>) {
         let words: Vec<Item> =
             given.iter().filter(|item| !matches!(item, Item::Map(_))).map(|item| (*item).clone()).collect();
@@ -109,7 +109,7 @@ impl Program<'_> {
         }
     }
 
-    /// Python's `subprocess.run`: a list of words, or with `shell=True` a script.
+    /// Reads Python's `subprocess.run`: a list of words, or with `shell=True` a script.
     fn process(&mut self, first: &Item, shell: bool, cwd: Option<Value>) {
         match (first, shell) {
             (Item::Text(_), true) => self.script(first),
@@ -129,7 +129,7 @@ impl Program<'_> {
         }
     }
 
-    /// A program and its words apart.
+    /// Reads a program and its words, given separately.
     fn program_call(&mut self, first: &Item, given: &[&Item], named: Option<Item>, shell: bool, cwd: Option<Value>) {
         if let Some(words) = first.words() {
             self.argv(words, cwd);
@@ -152,7 +152,7 @@ impl Program<'_> {
         }
     }
 
-    /// Directories that are removed.
+    /// Adds a removal of directories.
     fn delete(&mut self, given: &[&Item], cwd: Option<Value>) {
         let mut paths = Vec::new();
         for item in given {
@@ -165,7 +165,7 @@ impl Program<'_> {
         if paths.is_empty() {
             return;
         }
-        // A text that may be one of several is one path after the other.
+        // Each possible text of a path becomes a path.
         let each = paths.into_iter().flat_map(|path| match path.pieces() {
             [Piece::OneOf(texts)] => texts.iter().take(256).map(Value::of).collect(),
             _ => vec![path],
@@ -209,7 +209,7 @@ impl Program<'_> {
     }
 }
 
-/// An argument by its name, or an entry of an object among the arguments.
+/// Returns an argument by its name, or an entry of an object among the arguments.
 fn named(args: &[Arg], given: &[&Item], name: &str) -> Option<Item> {
     let inside = |item: &Item| match item {
         Item::Map(entries) => entries.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone()),

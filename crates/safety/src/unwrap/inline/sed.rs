@@ -7,7 +7,7 @@ use crate::unwrap::inner::InnerCommand;
 use crate::unwrap::placeholders::PlaceholderText;
 use crate::value::Value;
 
-/// The commands that a sed program runs.
+/// Returns the commands that a sed program runs.
 pub(super) fn sed(command: &Command, name: &str, input: &Input) -> Vec<InnerCommand> {
     let args = command.args();
     let parsed = parse(args, &programs::of("sed").options);
@@ -78,7 +78,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Addresses before a command, and blanks.
+    /// Skips addresses before a command, and blanks.
     fn address(&mut self) {
         while self.at < self.letters.len() {
             match self.letter() {
@@ -100,7 +100,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The text before this sign, past backslashes and brackets.
+    /// Returns the text before this sign, past backslashes and brackets.
     fn until(&mut self, sign: char) -> String {
         let from = self.at;
         while self.at < self.letters.len() && self.letter() != sign {
@@ -135,7 +135,7 @@ impl Reader<'_> {
         }
         if runs {
             let script = self.flat.value(&plain(&replacement));
-            // With a part of the input in it, the command depends on the input.
+            // If the replacement has a part of the input, the command depends on the input.
             let inner = if replacement.contains('&') || replacement.contains("\\1") {
                 None
             } else {
@@ -145,7 +145,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The rest of the line.
+    /// Returns the rest of the line.
     fn line(&mut self) -> Value {
         let from = self.at;
         while self.at < self.letters.len() && self.letter() != '\n' {
@@ -155,7 +155,7 @@ impl Reader<'_> {
         self.flat.value(text.trim())
     }
 
-    /// A text of several lines.
+    /// Skips a text of several lines.
     fn text(&mut self) {
         while self.at < self.letters.len() && self.letter() != '\n' {
             self.at += if self.letter() == '\\' { 2 } else { 1 };
@@ -170,7 +170,7 @@ impl Reader<'_> {
     }
 }
 
-/// A replacement without its backslashes.
+/// Returns a replacement without its backslashes.
 fn plain(text: &str) -> String {
     let mut plain = String::new();
     let mut letters = text.chars();

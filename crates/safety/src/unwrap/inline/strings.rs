@@ -3,10 +3,10 @@
 use super::syntax::Inside;
 use super::token::Part;
 
-/// How long a key in a string may be.
+/// Longest key in a string.
 const KEY: usize = 200;
 
-/// A string's text, its backslashes resolved.
+/// Returns a string's text with its backslashes resolved.
 pub(super) fn escaped(body: &[char], keep_unknown: bool) -> String {
     let mut text = String::new();
     let mut at = 0;
@@ -65,7 +65,7 @@ fn escape(body: &[char], at: usize, keep_unknown: bool, text: &mut String) -> us
     at + 1
 }
 
-/// A string's parts: text, and code that is computed.
+/// Returns a string's parts: text, and code that is computed.
 pub(super) fn parts(body: &[char], inside: Inside, template: bool) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut text = String::new();
@@ -110,7 +110,7 @@ pub(super) fn parts(body: &[char], inside: Inside, template: bool) -> Vec<Part> 
     parts
 }
 
-/// The parts of a Python f-string.
+/// Returns the parts of a Python f-string.
 pub(super) fn formatted(text: &str) -> Vec<Part> {
     let body: Vec<char> = text.chars().collect();
     let mut parts = Vec::new();
@@ -149,7 +149,7 @@ fn put(parts: &mut Vec<Part>, text: &mut String, code: String) {
     parts.push(Part::Code(code));
 }
 
-/// The end of the brace that opened before `from`.
+/// Returns the end of the brace that opened before `from`.
 fn braces(body: &[char], from: usize) -> usize {
     let mut depth = 1;
     for (index, letter) in body.iter().enumerate().skip(from) {
@@ -165,7 +165,7 @@ fn braces(body: &[char], from: usize) -> usize {
     body.len()
 }
 
-/// The end of a name with its keys.
+/// Returns the end of a name with its keys.
 fn name(body: &[char], from: usize) -> usize {
     let mut at = from;
     while body.get(at).is_some_and(|letter| *letter == '_' || letter.is_alphanumeric()) {

@@ -25,19 +25,19 @@ pub(super) enum Backquote {
 /// A language's signs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Syntax {
-    /// Beginnings of a comment that ends with the line.
+    /// Prefixes of a comment that ends with the line.
     pub(super) comments: &'static [&'static str],
     /// The beginning and the end of a longer comment.
     pub(super) block: Option<(&'static str, &'static str)>,
     /// Whether `'` begins a string.
     pub(super) single: bool,
-    /// Whether backslashes escape in such a string as in others.
+    /// Whether backslashes escape in a `'` string as in others.
     pub(super) single_escapes: bool,
     /// The computed parts of `"` strings.
     pub(super) inside: Inside,
-    /// Backquotes.
+    /// The meaning of backquotes.
     pub(super) backquote: Backquote,
-    /// Python's `"""`, and the letters before a string.
+    /// Whether strings may have Python's `"""` and prefix letters.
     pub(super) python: bool,
     /// Perl's `q() qq() qw() qx() m() s() tr()`.
     pub(super) perl: bool,
@@ -45,15 +45,15 @@ pub(super) struct Syntax {
     pub(super) percent: bool,
     /// Lua's `[[…]]`.
     pub(super) long_brackets: bool,
-    /// `/…/` may be a pattern.
+    /// Whether `/…/` may be a pattern.
     pub(super) patterns: bool,
     /// Signs that a name may begin with.
     pub(super) sigils: &'static str,
     /// Operators that join strings.
     pub(super) joins: &'static [&'static str],
-    /// Strings beside each other are one.
+    /// Whether adjacent strings are joined.
     pub(super) adjacent: bool,
-    /// Calls without parentheses.
+    /// Whether calls may have no parentheses.
     pub(super) bare_calls: bool,
 }
 

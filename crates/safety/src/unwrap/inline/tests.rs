@@ -265,7 +265,7 @@ fn where_the_program_stands() {
     ]);
 }
 
-/// Pieces of programs that make trouble together.
+/// Pieces of programs that cause trouble together.
 const PIECES: &[&str] = &[
     "(",
     ")",

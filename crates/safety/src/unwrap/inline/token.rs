@@ -3,9 +3,9 @@
 /// A part of a string.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// As it is.
+    /// Literal text.
     Text(String),
-    /// Computed.
+    /// Code that is computed.
     Code(String),
 }
 
@@ -29,19 +29,19 @@ pub(super) enum Token {
     Text(Vec<Part>, Use),
     /// `%w(a b)`, `qw(a b)`
     List(Vec<String>),
-    /// A sign; `->`, `=>`, `==`, `::`, `..`, `<>` and the like are one each.
+    /// A sign. `->`, `=>`, `==`, `::`, `..`, `<>` and the like are one sign each.
     Sign(&'static str),
     /// The end of a line that may end a statement.
     Line,
 }
 
 impl Token {
-    /// Whether it is this sign.
+    /// Returns whether the token is this sign.
     pub(super) fn is(&self, sign: &str) -> bool {
         matches!(self, Self::Sign(own) if *own == sign)
     }
 
-    /// Its name, where it is one.
+    /// Returns the name, if the token is a name.
     pub(super) fn word(&self) -> Option<&str> {
         match self {
             Self::Word(word) => Some(word),

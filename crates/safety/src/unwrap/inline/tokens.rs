@@ -2,10 +2,10 @@
 
 use super::token::Token;
 
-/// The number of tokens of one statement that are read, not counting those in brackets.
+/// Most tokens of one statement that are read, not counting tokens in brackets.
 const STATEMENT: usize = 1024;
 
-/// How many values are put together in one expression.
+/// Most values that are put together in one expression.
 pub(super) const OPERANDS: usize = 64;
 
 /// Words that end an expression.
@@ -15,14 +15,14 @@ const END: &[&str] = &["if", "unless", "and", "or", "do", "then", "while", "end"
 #[derive(Debug, Default)]
 pub(super) struct Tokens {
     pub(super) list: Vec<Token>,
-    /// For a bracket that opens, where it closes; for one that closes, where it opened.
+    /// Index of the matching bracket.
     pub(super) partner: Vec<usize>,
-    /// The end of the statement at this token.
+    /// Index of the end of the statement, for each token.
     ends: Vec<usize>,
 }
 
 impl Tokens {
-    /// Finds the partners.
+    /// Matches the brackets and finds the ends of the statements.
     pub(super) fn of(list: Vec<Token>) -> Self {
         let end = list.len();
         let mut partner = vec![end; end];
@@ -51,33 +51,33 @@ impl Tokens {
         Self { list, partner, ends }
     }
 
-    /// The end of the statement at this token. A very long one is cut.
+    /// Returns the end of the statement at this token. A very long statement is cut.
     pub(super) fn line(&self, from: usize) -> usize {
         let end = self.ends.get(from).copied().unwrap_or(self.list.len());
         end.min(from + STATEMENT).max(from.min(self.list.len()))
     }
 
-    /// The token there.
+    /// Returns the token at a place.
     pub(super) fn get(&self, at: usize) -> Option<&Token> {
         self.list.get(at)
     }
 
-    /// Whether the token is this sign.
+    /// Returns whether the token is this sign.
     pub(super) fn is(&self, at: usize, sign: &str) -> bool {
         self.get(at).is_some_and(|token| token.is(sign))
     }
 
-    /// The name there.
+    /// Returns the name at a place.
     pub(super) fn word(&self, at: usize) -> Option<&str> {
         self.get(at).and_then(Token::word)
     }
 
-    /// Whether the token leads to a member: `a.b`, `a::b`, `a->b`.
+    /// Returns whether the token leads to a member: `a.b`, `a::b`, `a->b`.
     pub(super) fn leads(&self, at: usize) -> bool {
         matches!(self.get(at), Some(Token::Sign("." | "::" | "->" | "?.")))
     }
 
-    /// The owner of the member: `os` of `os.system`.
+    /// Returns the owner of the member: `os` of `os.system`.
     pub(super) fn owner(&self, at: usize) -> &str {
         match at.checked_sub(2) {
             Some(before) if self.leads(at - 1) => self.word(before).unwrap_or(""),

@@ -8,7 +8,7 @@ use crate::unwrap::placeholders::PlaceholderText;
 use crate::value::{Piece, Value};
 
 impl Program<'_> {
-    /// An environment variable.
+    /// Returns an environment variable.
     pub(super) fn variable(&self, name: Option<&str>) -> Item {
         match name {
             Some("HOME" | "USERPROFILE") => Item::of(self.home),
@@ -17,7 +17,7 @@ impl Program<'_> {
         }
     }
 
-    /// The value of a call that runs nothing.
+    /// Returns the value of a call that runs nothing.
     pub(super) fn value_of(&self, owner: &str, name: &str, args: Vec<Arg>) -> Item {
         let mut given = args.into_iter().filter(|arg| arg.name.is_none()).map(|arg| arg.item);
         match (owner, name) {
@@ -64,7 +64,7 @@ impl Program<'_> {
         }
     }
 
-    /// `~` at the beginning as the home.
+    /// Replaces `~` at the beginning by the home.
     fn with_home(&self, text: &Value) -> Value {
         let rest = match text.prefix().strip_prefix('~') {
             Some(rest) if rest.is_empty() || rest.starts_with('/') => text.after(1),
@@ -111,19 +111,19 @@ impl Program<'_> {
     }
 }
 
-/// A text's words, as `split` makes them.
+/// Returns a text's words, as `split` makes them.
 fn split(text: &Value) -> Item {
     let flat = PlaceholderText::of(text);
     Item::List(words(&flat.text).iter().map(|word| Item::Text(flat.value(word))).collect())
 }
 
-/// A list's texts with something between.
+/// Joins a list's texts with a text between.
 fn joined(list: Item, between: &str) -> Item {
     let Item::List(items) = list else { return Item::Unknown };
     items.into_iter().reduce(|all, item| all.joined(item, between)).unwrap_or_else(|| Item::of(""))
 }
 
-/// Parts of a path; one that begins at the root starts it anew.
+/// Joins the parts of a path. An absolute part discards the parts before it.
 pub(super) fn path(parts: impl IntoIterator<Item = Item>) -> Item {
     let mut whole: Option<Item> = None;
     for part in parts {
@@ -139,7 +139,7 @@ pub(super) fn path(parts: impl IntoIterator<Item = Item>) -> Item {
     whole.unwrap_or(Item::Unknown)
 }
 
-/// A text whose `%s` or `{}` are taken by values.
+/// Fills the `%s` or `{}` of a text with values.
 pub(super) fn filled(text: Item, mark: &str, values: Item) -> Item {
     let Some(known) = text.text().and_then(Value::known) else { return Item::Unknown };
     let mut values = match values {
@@ -161,7 +161,7 @@ pub(super) fn filled(text: Item, mark: &str, values: Item) -> Item {
             whole = whole.joined(Item::of("%"), "");
         } else {
             whole = match (whole, values.next().unwrap_or(Item::Unknown)) {
-                // A text with an unknown beginning is unknown, except for this one.
+                // A text whose beginning is unknown is unknown.
                 (Item::Text(text), Item::Unknown) if text.pieces().is_empty() => return Item::Unknown,
                 (whole, value) => whole.joined(value, ""),
             };

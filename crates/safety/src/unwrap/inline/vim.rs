@@ -9,7 +9,7 @@ use crate::unwrap::placeholders::PlaceholderText;
 use crate::unwrap::words::same;
 use crate::value::Value;
 
-/// Vim's own calls look like JavaScript's, but for comments.
+/// Vim's own calls. They look like JavaScript's, except for comments.
 static CALLS: &[calls::Call] = &[
     calls::Call { name: "system", needs: &[], runs: calls::Runs::Script },
     calls::Call { name: "systemlist", needs: &[], runs: calls::Runs::Script },
@@ -20,7 +20,7 @@ static CALLS: &[calls::Call] = &[
 ];
 static VIM: Grammar = Grammar { syntax: &syntax::PHP, calls: CALLS, runs: ("vim", "-c") };
 
-/// The commands that vim runs.
+/// Returns the commands that vim runs.
 pub(super) fn vim(command: &Command, name: &str, input: &Input) -> Vec<InnerCommand> {
     let args = command.args();
     let mut found = Vec::new();
@@ -50,7 +50,7 @@ pub(super) fn vim(command: &Command, name: &str, input: &Input) -> Vec<InnerComm
     found
 }
 
-/// The commands that ed runs.
+/// Returns the commands that ed runs.
 pub(super) fn ed(command: &Command, input: &Input) -> Vec<InnerCommand> {
     let mut found = Vec::new();
     if let Input::Text(text, _) = input {
@@ -66,7 +66,7 @@ fn lines(command: &Command, text: &Value, via: &str, found: &mut Vec<InnerComman
     }
 }
 
-/// The commands in one ex command.
+/// Adds the commands in one ex command.
 fn look(command: &Command, ex: &Value, via: &str, found: &mut Vec<InnerCommand>) {
     let flat = PlaceholderText::of(ex);
     let text = flat.text.trim_start_matches(|letter: char| letter == ':' || letter.is_whitespace());
@@ -81,7 +81,7 @@ fn look(command: &Command, ex: &Value, via: &str, found: &mut Vec<InnerCommand>)
     }
 }
 
-/// The text behind `!`, which a range, `silent` or `read` may precede.
+/// Returns the text behind `!`, which a range, `silent` or `read` may precede.
 fn shell_escape(text: &str) -> Option<&str> {
     let mut rest = text;
     for _ in 0..8 {

@@ -1,21 +1,41 @@
-//! Finds the parts of a command that a person tells apart by colour: programs, options, strings, variables.
+//! Reads commands with tree-sitter-bash, whose tree is tolerant: the parts that a person tells apart by colour, and the
+//! statements of a text that bash refuses.
 //!
-//! tree-sitter-bash reads the text. Its tree is tolerant: a text with errors has colours, too. Nothing is decided by
-//! it. What a command does is judged by the crate `safety`, which reads a text as bash does.
+//! The crate `safety` judges the effects of a command. It reads a text as bash does, and asks this crate about text
+//! that it cannot read.
 //!
-//! Pure, runs in the host, uses no other crate of ours. Begin with [`highlight`].
+//! Pure, runs in the host, uses no other crate of this repository. Begin with [`highlight`] and [`statements`].
 
 use std::ops::ControlFlow;
 use std::ops::Range;
 
 use tree_sitter::{Node, ParseOptions, Parser, Tree};
 
-/// Bytes of a text that are read. The rest has no tokens. The parser's time grows with the square of some texts: of
-/// those tried, 8 KiB of `a=(` took longest, a quarter of a second.
+/// Most bytes of a text that are read. The rest has no tokens. The parser's time grows with the square of some texts:
+/// among the texts that were tried, 8 KiB of `a=(` took longest, a quarter of a second.
 pub const READ: usize = 8 * 1024;
 
-/// Steps of the parser, of 100 operations each, after which it gives up. A script of [`READ`] bytes takes 150.
+/// Most steps of the parser, of 100 operations each, before it gives up. A script of [`READ`] bytes takes 150.
 const STEPS: usize = 2_000;
+
+/// Kinds of nodes that bash can run alone.
+const STATEMENTS: [&str; 15] = [
+    "c_style_for_statement",
+    "case_statement",
+    "command",
+    "compound_statement",
+    "declaration_command",
+    "for_statement",
+    "function_definition",
+    "if_statement",
+    "list",
+    "negated_command",
+    "pipeline",
+    "redirected_statement",
+    "subshell",
+    "variable_assignment",
+    "while_statement",
+];
 
 /// The class of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,9 +81,9 @@ impl Class {
 /// A part of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Token {
-    /// Its bytes in the text.
+    /// The token's bytes in the text.
     pub span: Range<usize>,
-    /// Its class.
+    /// The class of the token.
     pub class: Class,
 }
 
@@ -73,6 +93,26 @@ pub struct Token {
 pub fn highlight(command: &str) -> Vec<Token> {
     let text = &command[..command.floor_char_boundary(READ)];
     tree_of(text).map_or_else(Vec::new, |tree| Painter::default().paint(&tree, text))
+}
+
+/// Offers the statements of a text that contain no error, in order, the outermost first. `take` returns whether to skip
+/// the statements inside the offered one. If the text is longer than [`READ`] bytes, only these are read.
+pub fn statements(text: &str, mut take: impl FnMut(Range<usize>) -> bool) {
+    let text = &text[..text.floor_char_boundary(READ)];
+    let Some(tree) = tree_of(text) else { return };
+    let mut cursor = tree.walk();
+    loop {
+        let node = cursor.node();
+        let whole = STATEMENTS.contains(&node.kind()) && !node.has_error() && !node.byte_range().is_empty();
+        if !(whole && take(node.byte_range())) && cursor.goto_first_child() {
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return;
+            }
+        }
+    }
 }
 
 fn tree_of(text: &str) -> Option<Tree> {
@@ -135,7 +175,7 @@ impl Painter {
     }
 }
 
-/// Returns the class of a node, given that of its parent.
+/// Returns the class of a node, given the class of its parent.
 fn class_of(node: Node<'_>, text: &str, outer: Option<Class>) -> Option<Class> {
     if !node.is_named() {
         return match node.kind() {
@@ -177,7 +217,7 @@ mod tests {
 
     use super::*;
 
-    /// The tokens as `class:text`.
+    /// Returns the tokens as `class:text`.
     fn tokens(command: &str) -> Vec<String> {
         highlight(command)
             .iter()
@@ -225,6 +265,42 @@ mod tests {
         ] {
             assert_eq!(tokens(command), expected, "{command}");
         }
+    }
+
+    /// Returns the outermost statements.
+    fn outermost(text: &str) -> Vec<&str> {
+        let mut found = Vec::new();
+        statements(text, |span| {
+            found.push(&text[span]);
+            true
+        });
+        found
+    }
+
+    #[test]
+    fn statements_are_found_around_errors() {
+        for (text, expected) in [
+            ("", vec![]),
+            ("ls; rm x", vec!["ls", "rm x"]),
+            ("ls && rm x | cat", vec!["ls && rm x | cat"]),
+            ("if true; then rm -rf x", vec!["true", "rm -rf x"]),
+            ("git push -f; )(", vec!["git push -f"]),
+            ("echo $(rm x", vec!["rm x"]),
+            ("(cd a; make", vec!["cd a", "make"]),
+        ] {
+            assert_eq!(outermost(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn statements_inside_are_offered_where_the_outer_one_is_left() {
+        let mut found = Vec::new();
+        let text = "a && b $(c)";
+        statements(text, |span| {
+            found.push(&text[span]);
+            false
+        });
+        assert_eq!(found, ["a && b $(c)", "a", "b $(c)", "c"]);
     }
 
     #[test]
