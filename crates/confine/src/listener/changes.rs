@@ -1,5 +1,5 @@
-//! Calls that change existing files. They are only recorded. The kernel performs them and finds the mount read-only, so
-//! it does no harm if the path in the caller's memory has changed since it was read here.
+//! Calls that change, create or remove files. They are only recorded. The kernel performs them and finds the mount
+//! read-only, so it does no harm if the path in the caller's memory has changed since it was read here.
 
 use std::ffi::OsStr;
 use std::os::fd::AsFd;

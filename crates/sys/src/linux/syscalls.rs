@@ -81,7 +81,7 @@ fn decode(pid: Pid, number: libc::c_long, args: [u64; 6], files: &[Opened]) -> O
     known(&call, files).then_some(call)
 }
 
-/// Returns whether all descriptors of the call are listed. One that is not was opened since, or may not be read.
+/// Returns whether all descriptors of the call are listed. A missing one was opened since, or may not be read.
 fn known(call: &ThreadActivity, files: &[Opened]) -> bool {
     let listed = |fd: &i32| files.iter().any(|file| file.fd == *fd);
     match call {

@@ -205,7 +205,7 @@ impl Records {
         }
     }
 
-    /// The store of the record that is written now.
+    /// Returns the store of the record that is written now.
     pub fn store(&self) -> Option<&Path> {
         self.store.as_ref().map(|(store, _)| store.as_path())
     }
@@ -249,7 +249,7 @@ impl Records {
         }
     }
 
-    /// Removes a record that no process will read: the host of a command is gone that only wanted a receipt.
+    /// Removes the record of a command that only wanted a receipt and whose host is gone: no process will read it.
     pub fn forget_unread(store: &Path, run: &str) {
         if let Ok(store) = Store::open(store) {
             let _left = store.remove(run);
@@ -264,7 +264,7 @@ impl Records {
     }
 }
 
-/// Why the changes of a command cannot be recorded as it makes them.
+/// Returns why the changes of a command cannot be recorded as it makes them.
 fn obstacle(record: &Record, world: Option<bool>) -> Option<RecordError> {
     if record.only_tree || Machine::HERE.is_none() || !sys::has_listeners() {
         return Some(RecordError::NoListener);
@@ -303,7 +303,7 @@ fn touch_inherited(journal: &RunJournal<'_>, descriptors: &RunDescriptors) {
         let flags = fcntl(file, FcntlArg::F_GETFL).map(OFlag::from_bits_retain);
         let writes = flags.is_ok_and(|flags| flags & OFlag::O_ACCMODE != OFlag::O_RDONLY);
         if writes && let Some(spot) = spot_of(file.as_fd()) {
-            // A command that must not change it cannot be kept from it any more. The record says that it is not kept.
+            // It is too late to refuse the change. The record says that the file is not kept.
             let _told = journal.before(&Change { spot, act: Act::Rewrite });
         }
     }
