@@ -155,7 +155,7 @@ impl Exact {
     }
 }
 
-/// A snapshot shows the changes of other processes, too.
+/// Returns whose changes a record shows. A snapshot shows the changes of other processes, too.
 fn attribution(point: &Point) -> Attribution {
     if point.header.is_snapshot() { Attribution::Window } else { Attribution::Command }
 }

@@ -43,7 +43,7 @@ enum Stage {
 }
 
 impl Stage {
-    /// The addon has drained the pipes.
+    /// Returns the stage after the addon has drained the pipes.
     fn settling(transfer: Option<Box<Transfer>>, now: Instant) -> Self {
         Self::Settling { transfer, until: now + SETTLE }
     }

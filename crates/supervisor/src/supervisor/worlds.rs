@@ -310,7 +310,7 @@ fn another(gate: &GateControl) -> io::Result<GateControl> {
     gate.as_fd().try_clone_to_owned().map(GateControl::from)
 }
 
-/// A step that failed.
+/// Returns a step that failed.
 fn failed(step: &str, source: io::Error) -> NoWorld {
     WorldError::Step { step: step.to_owned(), source }.into()
 }

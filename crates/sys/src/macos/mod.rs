@@ -189,7 +189,7 @@ pub fn can_sample() -> bool {
     true
 }
 
-/// The length of the kernel's time unit in nanoseconds, as a fraction.
+/// Returns the length of the kernel's time unit in nanoseconds, as a fraction.
 #[expect(deprecated, reason = "its new home would be a dependency for this alone")]
 fn time_unit() -> (u64, u64) {
     let mut base = libc::mach_timebase_info { numer: 0, denom: 0 };

@@ -41,7 +41,7 @@ pub struct Admission {
 }
 
 impl Admission {
-    /// The instance shared by all threads of the process.
+    /// Returns the instance shared by all threads of the process.
     pub fn shared() -> &'static Self {
         static ADMISSION: OnceLock<Admission> = OnceLock::new();
         ADMISSION.get_or_init(|| {
